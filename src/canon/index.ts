@@ -1,0 +1,1 @@
+export { AssizeError, type ErrorDetails, isAssizeError, type Json } from './errors.ts';

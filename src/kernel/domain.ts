@@ -1,0 +1,79 @@
+import type { z } from 'zod';
+import type { Approval, Invariant, Rules } from './invariant.ts';
+
+/** UTC with microseconds, fixed width: `2026-03-23T09:00:00.000000Z`. */
+export type Instant = string;
+
+/** What a step of work may touch, as JSON-pointer prefixes; `*` is any key, `{param}` a role's parameter. */
+export interface Process {
+  readonly reads?: readonly string[];
+  readonly writes?: readonly string[];
+}
+
+/** A job: which processes its holder may perform, and for which one (patient, vulnerability) by parameter. */
+export interface Role {
+  readonly params?: readonly string[];
+  readonly processes: readonly string[];
+  /** If given, must equal the union of the processes' footprints (decisions §2.3). */
+  readonly sees?: readonly string[];
+}
+
+export type RoleParams = { readonly [param: string]: string };
+
+/** An observation as `apply` sees it. */
+export interface Observed {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+/** All that `apply` may depend on beside state and arguments. No clock, no chance, no network. */
+export interface ApplyContext {
+  readonly role: RoleParams;
+  /** The proposal's time. */
+  readonly at: Instant;
+  readonly observations: readonly Observed[];
+}
+
+export interface Action<State, Args> {
+  readonly process: string;
+  readonly args: z.ZodType<Args>;
+  readonly description?: string;
+  /**
+   * Changes `state` in place; sees its process's footprint only. Pure in its inputs. A throw is the rejection
+   * `precondition_failed` with the error's message; nothing is changed then.
+   */
+  readonly apply: (state: State, args: Args, context: ApplyContext) => void;
+  /** What it costs, in whole units of the writ's budget. */
+  readonly cost?: (args: Args, context: { readonly role: RoleParams }) => { readonly [unit: string]: number };
+  /** Resources that the writ must cover, beside the role itself, in the grammar of scopes. */
+  readonly scopes?: (args: Args, context: { readonly role: RoleParams }) => readonly string[];
+  /** Writes the approval of an escalated proposal into the state. */
+  readonly onApprove?: (state: State, args: Args, approval: Approval & { readonly role: RoleParams }) => void;
+  /** Who resolves what a policy or writ holds back for approval; a key of `counselors`. Default: any of them. */
+  readonly channel?: string;
+}
+
+/** Judges whether a principal is a counselor of that kind (seed 000, Definition A.61). */
+export type CounselorPredicate = (principal: string) => boolean;
+
+/** What a person writes; see `defineDomain`. */
+export interface DomainSpec<Schema extends z.ZodType, Actions extends Record<string, unknown>> {
+  readonly name: string;
+  readonly version: string;
+  /** Plain zod schemas of JSON; objects are taken as strict at every depth. */
+  readonly state: Schema;
+  readonly initial?: z.infer<Schema>;
+  readonly processes: Readonly<Record<string, Process>>;
+  readonly roles: Readonly<Record<string, Role>>;
+  readonly actions: { readonly [Name in keyof Actions]: Action<z.infer<Schema>, Actions[Name]> };
+  /**
+   * In order: the first that does not pass decides. As a function it receives `invariant` and `each` typed for this
+   * state; a plain list takes them untyped.
+   */
+  readonly invariants: readonly Invariant<any>[] | ((rules: Rules<z.infer<Schema>>) => readonly Invariant<any>[]);
+  readonly counselors?: Readonly<Record<string, CounselorPredicate>>;
+  /** What an open approval stops: everything (the seed's rule, default) or the footprints it touches. */
+  readonly freeze?: 'world' | 'footprint';
+  /** Hash of the built code, if the build knows one; part of the domain's hash. */
+  readonly build?: string;
+}
