@@ -1,1 +1,31 @@
-export {};
+/**
+ * Who may do what: writs, their attenuation, budgets, and the port to policies.
+ *
+ * Guarantees: a child writ is never wider than its parent on any axis; a use is allowed only by a chain of signatures that
+ * ends in a key of the configuration; what is not granted, not understood or not evaluated is refused; the spending under
+ * any writ never passes its budget. Every answer depends on the arguments alone.
+ *
+ * Never: reads a clock, draws a random number, does I/O, or takes a key, a root or a time from what an agent sent.
+ *
+ * Imports canon only. Revocations and costs are facts of the ledger, which the caller folds and hands in.
+ */
+export { type Amounts, isAmount } from './amounts.ts';
+export { type Attenuation, type Axis, attenuate, type Widening, widening } from './attenuate.ts';
+export { type BudgetAnswer, BudgetLedger, type BudgetShortfall } from './budget.ts';
+export {
+  checkWrit,
+  createWritVerifier,
+  DEFAULT_CACHE_SIZE,
+  type VerifiedWrit,
+  type WritCheck,
+  type WritRefusal,
+  type WritRefusalCode,
+  type WritUse,
+  type WritVerifier,
+  type WritVerifierOptions,
+} from './check.ts';
+export { AuthorityError, type AuthorityErrorCode } from './errors.ts';
+export { contains, covers, MAX_NAME_LENGTH, normalizeAction, normalizeScope, overlaps, segment } from './grammar.ts';
+export { type Policy, type PolicyDecision, type PolicyQuery, safely, type Verdict } from './policy.ts';
+export { type Condition, parseRuleTable, type Rule, type RuleTable, ruleTable } from './rule-table.ts';
+export { issueWrit, MAX_DEPTH, MAX_ITEMS, MAX_TEXT, parseWrit, type Writ, type WritGrant, writId } from './writ.ts';

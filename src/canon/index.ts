@@ -1,1 +1,45 @@
+/**
+ * canon: the only place where bytes are made, hashed and signed.
+ *
+ * Guarantees
+ * - One value, one text: `canonicalize` writes RFC 8785 and refuses what JSON cannot say exactly, with a code and the
+ *   JSON pointer of the place. `copyJson` refuses the same, with the same code and pointer.
+ * - One text, one value: `parseStrict` takes text from outside and refuses what two readers could read differently;
+ *   `parseCanonical` takes stored text and refuses what is not its own canonical text.
+ * - One hash: SHA-256 of UTF-8, lower-case hex. One signature: Ed25519 over a purpose and a text, under one written rule
+ *   for keys and signatures on which verifiers elsewhere disagree.
+ * - Every limit is a setting, and a value or text beyond it is refused in time that grows with the limit, not with it.
+ *
+ * Never
+ * - drops, rounds, converts or repairs anything, except that −0 is 0; calls a getter or `toJSON`; mutates its input;
+ * - reads a file, a clock or the network; draws a random number except for `generateKeys()` without a seed;
+ * - imports another folder. Every folder may import this one.
+ */
+export { CanonError, type CanonErrorCode } from './canon-error.ts';
+export { canonicalize } from './canonicalize.ts';
+export { copyJson } from './copy.ts';
 export { AssizeError, type ErrorDetails, isAssizeError, type Json } from './errors.ts';
+export { contentHash, hashText } from './hash.ts';
+export {
+  addMicros,
+  type Instant,
+  instantFromMillis,
+  instantToMillis,
+  isInstant,
+  maxInstant,
+  parseInstant,
+} from './instant.ts';
+export { type CanonLimits, DEFAULT_LIMITS } from './limits.ts';
+export { parseCanonical } from './parse-canonical.ts';
+export { parseStrict } from './parse-strict.ts';
+export { escapeSegment, parsePointer, toPointer, unescapeSegment } from './pointer.ts';
+export {
+  assertPublicKey,
+  generateKeys,
+  KeyError,
+  type KeyErrorCode,
+  type KeyPair,
+  type Purpose,
+  signText,
+  verifyText,
+} from './sign.ts';

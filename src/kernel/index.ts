@@ -1,4 +1,43 @@
+/**
+ * The kernel: domains, footprints, slices, compile, adjudicate, counselor (seed 000; DESIGN §6).
+ *
+ * Guarantees: `adjudicate` and `counsel` are synchronous and total functions of world, intent and inputs; a state
+ * that breaks an invariant is never kept without a counselor's override; on every refusal the world is as before;
+ * cost follows the change and not the world. Never: I/O, a clock, chance, a ledger. May import canon.
+ */
+export {
+  type Approved,
+  adjudicate,
+  COUNSELOR_PLACEHOLDER,
+  type Escalated,
+  type Rejected,
+  type Ruling,
+} from './adjudicate.ts';
+export { type Inputs, type PatchOperation, patchesOf } from './candidate.ts';
+export type { Change } from './changes.ts';
+export {
+  type Authority,
+  type Compiled,
+  type Cost,
+  type Intent,
+  type PolicyRuling,
+  type Refusal,
+  roleScope,
+  scopeSegment,
+} from './compile.ts';
+export {
+  ANY_COUNSELOR,
+  type Counsel,
+  type CounselorCommit,
+  counsel,
+  counselorKind,
+  type Waiting,
+} from './counselor.ts';
+export { type ActionSpec, type Binding, type Domain, defineDomain, type Rule } from './define-domain.ts';
 export type * from './domain.ts';
+export { KernelError, type KernelErrorCode } from './errors.ts';
+export { detailOf, detectionVector, type Finding, firstFinding } from './evaluate.ts';
+export { overlaps, type Pattern, patternFromText, patternText } from './footprint.ts';
 export {
   type Approval,
   type EachInvariant,
@@ -11,3 +50,4 @@ export {
   type Rules,
 } from './invariant.ts';
 export { escalate, type InvariantResult, pass, reject } from './result.ts';
+export { initialState, World } from './world.ts';

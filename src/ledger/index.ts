@@ -1,1 +1,25 @@
-export {};
+/**
+ * The ledger: entry types, chain rules, fold, replay, branch (seed 001; DESIGN §5).
+ *
+ * Guarantees: an id commits to its entry's place and to all before it; replay finds every change that leaves the
+ * chain inconsistent and names the entry and why; a fold calls no domain code; a source is never changed by its
+ * branches. A chain alone does not notice a lost tail, nor a suffix that was written anew with fresh ids.
+ * Never: I/O of its own (the store is a port), a clock, a domain. May import canon.
+ */
+export { BLOB_LIMITS, blobOf, INLINE_MAX, isBlobRef, store } from './blob.ts';
+export { Chain } from './chain.ts';
+export type * from './entry.ts';
+export { checkRow, type EntrySigner, entryRow, readRow } from './entry-text.ts';
+export { type Fault, type FaultCode, LedgerFault } from './errors.ts';
+export { applyPatches, type Folded, fresh, share } from './fold.ts';
+export type { Patch } from './patch.ts';
+export {
+  type LedgerReader,
+  type Replayed,
+  Replayer,
+  type ReplayOptions,
+  type VerifyReport,
+  verifyTrajectory,
+} from './replay.ts';
+export { isPayload, payloadFault } from './shape.ts';
+export type { Batch, BlobRow, CommitResult, LedgerStore, TrajectoryInfo } from './store.ts';

@@ -1,1 +1,21 @@
-export {};
+/**
+ * The runtime: an open world. Wires ledger, authority, kernel and oracle together; one writer a trajectory.
+ *
+ * Guarantees: a ruling is answered when its entry is durable, and never otherwise; rulings of one trajectory are
+ * serial; a refusal is a result, an error means that nothing was recorded. Never: touches a store but by its port,
+ * runs an effect during replay. May import canon, ledger, authority, kernel, oracle.
+ */
+export { Assize, type AssizeOptions, type BranchOptions, type CreateOptions } from './assize.ts';
+export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
+export type { ObservationInput, ProposalInput } from './intent.ts';
+export { COMPILER_VERSION, digestOf } from './records.ts';
+export type { SliceListener } from './subscriptions.ts';
+export {
+  type ApprovalInput,
+  type RejectionInput,
+  type Resolution,
+  type Ruling,
+  rulingOf,
+  Trajectory,
+} from './trajectory.ts';
+export type { WritChain } from './writs.ts';

@@ -1,0 +1,27 @@
+/**
+ * The airline of tau-bench: its booking database, the six tools that write to it, and its agent policy as invariants.
+ *
+ * Guarantees: the tools do to the records what the benchmark's own tools do, member for member; no committed state
+ * breaks a rule of the policy that can be read off the state; what only a person can judge waits for a supervisor.
+ * Not enforced: the policy's rules about the conversation (README.md lists every sentence).
+ */
+import { type Domain, defineDomain } from 'assize/kernel';
+import { policy } from './policy.ts';
+import { processes } from './processes.ts';
+import { type AirlineState, airlineState } from './schema.ts';
+import { type AirlineActions, actions } from './tools.ts';
+
+export { AIRLINE_NOW, type AirlineRecords, airlineInitial } from './initial.ts';
+export type { AirlineState } from './schema.ts';
+export { type AirlineActions, type AirlineTools, airlineTools } from './tools.ts';
+
+export const airline: Domain<AirlineState, AirlineActions> = defineDomain({
+  name: 'airline',
+  version: '1',
+  state: airlineState,
+  processes,
+  roles: { agent: { processes: Object.keys(processes) } },
+  actions,
+  invariants: policy,
+  counselors: { supervisor: (principal) => principal.startsWith('supervisor:') },
+});

@@ -1,0 +1,25 @@
+import type { AirlineState, EstTime } from './schema.ts';
+
+/** The three files of the benchmark's database. */
+export type AirlineRecords = Pick<AirlineState, 'users' | 'flights' | 'reservations'>;
+
+/** The moment at which the benchmark's world stands still (policy.md, first line). */
+export const AIRLINE_NOW: EstTime = '2024-05-15T15:00:00';
+
+/** The state before the first proposal: the records as they are, and no event yet. */
+export function airlineInitial(
+  { users, flights, reservations }: AirlineRecords,
+  now: EstTime = AIRLINE_NOW,
+): AirlineState {
+  return {
+    now,
+    users,
+    flights,
+    reservations,
+    booked: {},
+    itineraries: {},
+    bags: {},
+    cancellations: {},
+    certificates: {},
+  };
+}

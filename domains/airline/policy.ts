@@ -1,0 +1,26 @@
+/**
+ * The airline's policy as invariants, in the order of policy.md; the first that does not pass decides. What a person
+ * has to judge comes last, so that nobody is asked about a proposal that would be refused anyway.
+ * domains/airline/README.md says for every sentence of the policy where it is enforced.
+ */
+import type { Invariant, Rules } from 'assize/kernel';
+import { agreement } from './policy/agreement.ts';
+import { baggage } from './policy/baggage.ts';
+import { booking } from './policy/booking.ts';
+import { cancellation, insuredCancellation } from './policy/cancellation.ts';
+import { modification } from './policy/modification.ts';
+import { certificateFacts, refund } from './policy/refund.ts';
+import type { AirlineState } from './schema.ts';
+
+export function policy(rules: Rules<AirlineState>): readonly Invariant<AirlineState>[] {
+  return [
+    ...booking(rules),
+    ...baggage(rules),
+    ...modification(rules),
+    ...cancellation(rules),
+    ...refund(rules),
+    ...agreement(rules),
+    insuredCancellation(rules),
+    certificateFacts(rules),
+  ];
+}

@@ -1,0 +1,103 @@
+import type { Instant } from '#canon';
+import type { Amounts } from './amounts.ts';
+import { AuthorityError } from './errors.ts';
+import { type NameSort, nameContains, nameOf } from './grammar.ts';
+import { draftWrit, parseWrit, signWrit, type Writ, type WritBody, writId } from './writ.ts';
+
+/** What a child changes. What is absent stays as the parent has it; `max_depth` becomes one less. */
+export interface Attenuation {
+  readonly subject: string;
+  readonly nonce: string;
+  readonly trajectory?: string;
+  readonly actions?: readonly string[];
+  readonly scopes?: readonly string[];
+  readonly budget?: Amounts;
+  readonly not_before?: Instant;
+  readonly expires?: Instant;
+  readonly max_depth?: number;
+  /** The whole list; it must hold all that the parent's does. */
+  readonly require_approval?: readonly string[];
+}
+
+/** The ways in which a child could be wider than its parent. */
+export type Axis =
+  | 'issuer'
+  | 'parent'
+  | 'trajectory'
+  | 'actions'
+  | 'scopes'
+  | 'budget'
+  | 'not_before'
+  | 'expires'
+  | 'max_depth'
+  | 'require_approval';
+
+/** One axis on which a child goes beyond its parent, with what each says. */
+export interface Widening {
+  readonly axis: Axis;
+  readonly parent: unknown;
+  readonly child: unknown;
+}
+
+/**
+ * Signs a child of `parent` with the private key of the parent's subject, never wider on any axis.
+ * @throws AuthorityError `not_attenuated` (evidence: axis and both values), `bad_writ`, `bad_resource`, `wrong_key`
+ */
+export function attenuate(parent: Writ, changes: Attenuation, privateKey: string): Writ {
+  const { signature: _signed, ...inherited } = parseWrit(parent);
+  const narrowed = { ...inherited, max_depth: Math.max(0, parent.max_depth - 1), ...present(changes) };
+  const child = draftWrit({ ...narrowed, v: 1, issuer: parent.subject, parent: writId(parent) });
+  const wider = widening(parent, child);
+  if (wider !== undefined) throw notAttenuated(wider);
+  return signWrit(child, privateKey);
+}
+
+/**
+ * The first axis on which `child` is wider than `parent`, or undefined when it is a child of that parent and narrower or
+ * equal on all.
+ */
+export function widening(parent: Writ, child: WritBody): Widening | undefined {
+  const axis = AXES.find((name) => !NARROWER[name](parent, child));
+  if (axis === undefined) return undefined;
+  if (axis === 'parent') return { axis, parent: writId(parent), child: child.parent };
+  if (axis === 'issuer') return { axis, parent: parent.subject, child: child.issuer };
+  return { axis, parent: parent[axis] ?? null, child: child[axis] ?? null };
+}
+
+const NARROWER: { readonly [A in Axis]: (parent: Writ, child: WritBody) => boolean } = {
+  issuer: (parent, child) => child.issuer === parent.subject,
+  parent: (parent, child) => child.parent === writId(parent),
+  trajectory: (parent, child) => parent.trajectory === undefined || child.trajectory === parent.trajectory,
+  actions: (parent, child) => listContains('action', parent.actions, child.actions),
+  scopes: (parent, child) => listContains('scope', parent.scopes, child.scopes),
+  budget: (parent, child) => budgetContains(parent.budget, child.budget),
+  not_before: (parent, child) => child.not_before >= parent.not_before,
+  expires: (parent, child) => child.expires <= parent.expires,
+  max_depth: (parent, child) => child.max_depth < parent.max_depth,
+  // The other way round: what must be approved only grows.
+  require_approval: (parent, child) => listContains('action', child.require_approval, parent.require_approval),
+};
+const AXES = Object.keys(NARROWER) as readonly Axis[];
+
+function listContains(sort: NameSort, wider: readonly string[] = [], narrower: readonly string[] = []): boolean {
+  const patterns = wider.map((text) => nameOf(sort, text));
+  return narrower.every((text) => {
+    const name = nameOf(sort, text);
+    return patterns.some((pattern) => nameContains(pattern, name));
+  });
+}
+
+function budgetContains(wider: Amounts = {}, narrower: Amounts = {}): boolean {
+  return Object.entries(narrower).every(([unit, amount]) => Object.hasOwn(wider, unit) && amount <= wider[unit]!);
+}
+
+function present(changes: Attenuation): Attenuation {
+  return Object.fromEntries(
+    Object.entries(changes).filter(([, value]) => value !== undefined),
+  ) as unknown as Attenuation;
+}
+
+function notAttenuated(wider: Widening): AuthorityError {
+  const message = `A child can't be wider than its parent: ${wider.axis} goes beyond what the parent grants.`;
+  return new AuthorityError('not_attenuated', message, { evidence: { ...wider } });
+}

@@ -1,0 +1,285 @@
+import { assertPublicKey, type Instant, isInstant } from '#canon';
+import { widening } from './attenuate.ts';
+import { AuthorityError } from './errors.ts';
+import { type Name, type NameSort, nameContains, nameOf, quoted, readName } from './grammar.ts';
+import { MAX_DEPTH, parseWrit, signatureHolds, type Writ, writId } from './writ.ts';
+
+/** Verified chains that a verifier keeps by id, unless told otherwise. */
+export const DEFAULT_CACHE_SIZE = 4096;
+
+/** One use of a writ, with every fact that the answer depends on. */
+export interface WritUse {
+  readonly writ: Writ;
+  /** Its ancestors, the parent first, the root last; empty for a root. */
+  readonly chain: readonly Writ[];
+  /** Who asks, as the caller authenticated them: must be the writ's subject. */
+  readonly principal: string;
+  readonly trajectory: string;
+  /** The proposal's time. */
+  readonly at: Instant;
+  /** The exact name of the action. */
+  readonly action: string;
+  /** The resources it touches; patterns are allowed and must be granted whole. */
+  readonly scopes: readonly string[];
+  /** Ids of revoked writs; one of an ancestor revokes all below. */
+  readonly revoked: ReadonlySet<string>;
+}
+
+/** Why a writ does not allow a use; stable, for programs. In the order in which they are looked for. */
+export type WritRefusalCode =
+  | 'too_deep'
+  | 'bad_writ'
+  | 'broken_chain'
+  | 'unknown_anchor'
+  | 'cycle'
+  | 'not_attenuated'
+  | 'bad_signature'
+  | 'wrong_principal'
+  | 'wrong_trajectory'
+  | 'not_yet_valid'
+  | 'expired'
+  | 'revoked'
+  | 'bad_resource'
+  | 'action_not_granted'
+  | 'scope_not_granted';
+
+export interface WritRefusal {
+  readonly ok: false;
+  readonly code: WritRefusalCode;
+  /** One sentence for the agent. */
+  readonly detail: string;
+}
+
+export type WritCheck =
+  | {
+      readonly ok: true;
+      readonly writ_id: string;
+      /** True when the writ, or one above it, wants a counselor for this action. */
+      readonly requiresApproval: boolean;
+    }
+  | WritRefusal;
+
+/** A chain that leads to an anchor, each link signed and attenuated. Says nothing yet of time, revocation or use. */
+export interface VerifiedWrit {
+  readonly ok: true;
+  readonly writ: Writ;
+  /** The writ's id, then its ancestors', the root's last. */
+  readonly lineage: readonly string[];
+}
+
+export interface WritVerifierOptions {
+  /** Public keys whose root writs count, from configuration. */
+  readonly anchors: Iterable<string>;
+  /** Verified chains kept; the oldest goes first. Default 4,096. */
+  readonly cacheSize?: number;
+  /** Links allowed from root to leaf, at most and by default 8. */
+  readonly maxDepth?: number;
+}
+
+/** Checks writs against fixed anchors and remembers chains that held. Answers depend on the arguments only. */
+export interface WritVerifier {
+  /** Everything: the chain, then principal, trajectory, time, revocation, action and scopes. */
+  check(use: WritUse): WritCheck;
+  /** The chain alone. */
+  verify(writ: Writ, chain: readonly Writ[]): VerifiedWrit | WritRefusal;
+}
+
+/**
+ * One check without a verifier's memory; for a single use.
+ * @throws AuthorityError `bad_instant`; AssizeError when an anchor is not a public key
+ */
+export function checkWrit(use: WritUse & WritVerifierOptions): WritCheck {
+  return createWritVerifier(use).check(use);
+}
+
+/**
+ * @throws AssizeError when an anchor is not a public key; AuthorityError `bad_amount` for a depth or size out of bounds
+ */
+export function createWritVerifier(options: WritVerifierOptions): WritVerifier {
+  return new Verifier(options);
+}
+
+class Verifier implements WritVerifier {
+  readonly #anchors: ReadonlySet<string>;
+  readonly #maxDepth: number;
+  readonly #cacheSize: number;
+  readonly #held = new Map<string, Held>();
+
+  constructor({ anchors, cacheSize = DEFAULT_CACHE_SIZE, maxDepth = MAX_DEPTH }: WritVerifierOptions) {
+    this.#anchors = new Set(anchors);
+    for (const anchor of this.#anchors) assertPublicKey(anchor);
+    this.#cacheSize = bounded('cacheSize', cacheSize, 1_000_000);
+    this.#maxDepth = bounded('maxDepth', maxDepth, MAX_DEPTH);
+  }
+
+  check(use: WritUse): WritCheck {
+    const held = this.#hold(use.writ, use.chain);
+    return 'code' in held ? held : judge(held, use);
+  }
+
+  verify(writ: Writ, chain: readonly Writ[]): VerifiedWrit | WritRefusal {
+    const held = this.#hold(writ, chain);
+    return 'code' in held ? held : { ok: true, writ: held.writ, lineage: held.lineage };
+  }
+
+  /** The verified chain, from memory if it held before. What is given must be the chain in either case. */
+  #hold(writ: Writ, chain: readonly Writ[]): Held | WritRefusal {
+    if (chain.length > this.#maxDepth) {
+      return refuse('too_deep', `The writ stands ${chain.length} links below its root; ${this.#maxDepth} are allowed.`);
+    }
+    const links = readLinks([writ, ...chain]);
+    if ('code' in links) return links;
+    const known = this.#held.get(writId(links[0]!));
+    if (known !== undefined) return known;
+    const held = this.#verifyLinks(links);
+    if (!('code' in held)) this.#keep(held);
+    return held;
+  }
+
+  #verifyLinks(links: readonly Writ[]): Held | WritRefusal {
+    const root = links.at(-1)!;
+    if (!this.#anchors.has(root.issuer)) {
+      return refuse('unknown_anchor', `The root's issuer ${root.issuer} is not a key of the configuration.`);
+    }
+    return keyCycle(links) ?? unattenuated(links) ?? this.#unsigned(links) ?? compile(links);
+  }
+
+  #unsigned(links: readonly Writ[]): WritRefusal | undefined {
+    for (const link of links.toReversed()) {
+      const id = writId(link);
+      if (this.#held.has(id) || signatureHolds(link)) continue;
+      return refuse('bad_signature', `The signature of writ ${id} is not that of its issuer.`);
+    }
+    return undefined;
+  }
+
+  #keep(held: Held): void {
+    if (this.#cacheSize === 0) return;
+    if (this.#held.size >= this.#cacheSize) this.#held.delete(this.#held.keys().next().value!);
+    this.#held.set(held.lineage[0]!, held);
+  }
+}
+
+/** A verified writ with its patterns read. */
+interface Held {
+  readonly writ: Writ;
+  readonly lineage: readonly string[];
+  readonly actions: Patterns;
+  readonly scopes: Patterns;
+  readonly approvals: Patterns;
+}
+
+/** Reads each link and sees that each names the next as its parent and the last none. */
+function readLinks(given: readonly Writ[]): readonly Writ[] | WritRefusal {
+  const links: Writ[] = [];
+  for (const item of given) {
+    try {
+      links.push(parseWrit(item));
+    } catch (error) {
+      if (error instanceof AuthorityError) return refuse('bad_writ', error.message);
+      throw error;
+    }
+  }
+  for (const [index, link] of links.entries()) {
+    const above = links[index + 1];
+    if (link.parent === (above === undefined ? null : writId(above))) continue;
+    const expected = link.parent === null ? 'none, it is a root' : `writ ${link.parent}`;
+    return refuse('broken_chain', `The ancestor of writ ${writId(link)} must be ${expected}.`);
+  }
+  return links;
+}
+
+/** No key comes back further down: nobody is above themselves. */
+function keyCycle(links: readonly Writ[]): WritRefusal | undefined {
+  const seen = new Set([links.at(-1)!.issuer]);
+  for (const link of links.toReversed()) {
+    if (seen.has(link.subject)) return refuse('cycle', `The principal ${link.subject} stands twice in one chain.`);
+    seen.add(link.subject);
+  }
+  return undefined;
+}
+
+function unattenuated(links: readonly Writ[]): WritRefusal | undefined {
+  for (const [index, link] of links.entries()) {
+    const above = links[index + 1];
+    const wider = above === undefined ? undefined : widening(above, link);
+    if (wider !== undefined) {
+      return refuse('not_attenuated', `Writ ${writId(link)} is wider than its parent: ${wider.axis}.`);
+    }
+  }
+  return undefined;
+}
+
+function compile(links: readonly Writ[]): Held {
+  const writ = links[0]!;
+  return {
+    writ,
+    lineage: links.map(writId),
+    actions: new Patterns('action', writ.actions),
+    scopes: new Patterns('scope', writ.scopes),
+    approvals: new Patterns('action', writ.require_approval),
+  };
+}
+
+/** The checks that depend on the moment and the request. Every child is narrower, so the leaf speaks for its chain. */
+function judge({ writ, lineage, actions, scopes, approvals }: Held, use: WritUse): WritCheck {
+  if (!isInstant(use.at)) {
+    throw new AuthorityError('bad_instant', 'The time of a check must be an instant.', {
+      evidence: { text: quoted(use.at) },
+    });
+  }
+  if (use.principal !== writ.subject) {
+    return refuse('wrong_principal', `The writ is for ${writ.subject}, not for ${quoted(use.principal)}.`);
+  }
+  if (writ.trajectory !== undefined && writ.trajectory !== use.trajectory) {
+    return refuse(
+      'wrong_trajectory',
+      `The writ is for trajectory ${writ.trajectory}, not for ${quoted(use.trajectory)}.`,
+    );
+  }
+  if (use.at < writ.not_before)
+    return refuse('not_yet_valid', `The writ holds from ${writ.not_before}, not at ${use.at}.`);
+  if (use.at >= writ.expires) return refuse('expired', `The writ expired at ${writ.expires}; it is ${use.at}.`);
+  if (use.revoked.size > 0) {
+    const revoked = lineage.find((id) => use.revoked.has(id));
+    if (revoked !== undefined) return refuse('revoked', `Writ ${revoked} was revoked.`);
+  }
+  const action = readName('action', use.action);
+  if ('problem' in action) return refuse('bad_resource', `The action ${quoted(use.action)} ${action.problem}.`);
+  if (!action.concrete) return refuse('bad_resource', `The action ${quoted(use.action)} has a star; name one action.`);
+  if (!actions.contain(action))
+    return refuse('action_not_granted', `The writ does not grant the action ${action.text}.`);
+  for (const text of use.scopes) {
+    const scope = readName('scope', text);
+    if ('problem' in scope) return refuse('bad_resource', `The scope ${quoted(text)} ${scope.problem}.`);
+    if (!scopes.contain(scope)) return refuse('scope_not_granted', `The writ does not grant the scope ${scope.text}.`);
+  }
+  return { ok: true, writ_id: lineage[0]!, requiresApproval: approvals.contain(action) };
+}
+
+/** A list of patterns, asked often: exact names by one look-up, the rest one by one. */
+class Patterns {
+  readonly #exact: ReadonlySet<string>;
+  readonly #patterns: readonly Name[];
+
+  constructor(sort: NameSort, texts: readonly string[] = []) {
+    const read = texts.map((text) => nameOf(sort, text));
+    this.#exact = new Set(read.map(({ text }) => text));
+    this.#patterns = read.filter(({ concrete }) => !concrete);
+  }
+
+  contain(name: Name): boolean {
+    return this.#exact.has(name.text) || this.#patterns.some((pattern) => nameContains(pattern, name));
+  }
+}
+
+function refuse(code: WritRefusalCode, detail: string): WritRefusal {
+  return { ok: false, code, detail };
+}
+
+function bounded(name: string, value: number, most: number): number {
+  if (Number.isSafeInteger(value) && value >= 0 && value <= most) return value;
+  throw new AuthorityError('bad_amount', `${name} must be a whole number from 0 to ${most}.`, {
+    evidence: { unit: name, amount: value },
+  });
+}

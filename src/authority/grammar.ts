@@ -1,0 +1,220 @@
+/**
+ * The one grammar of actions and scopes (DESIGN §7, decisions §3.3). A text is split at `:`; a segment that begins with
+ * `/` is a path and is split at `/` again. So `fs:/repo/src` has the segments `fs`, `/repo`, `/src`, and `/fsx` is not
+ * under `/fs`. In a pattern `*` stands for exactly one whole segment of its sort (`:*` for one between colons, `/*` for
+ * one of a path) and `**`, last only, for one or more: `/**` for more of the path, `:**` for anything further.
+ *
+ * Whether a pattern contains another, or meets it, is decided in one pass; there are no regular expressions and no stars
+ * inside a segment. Nothing is repaired but Unicode form (NFC) and, in scopes, the case of the scheme: what could name the
+ * same thing in two ways (`..`, `.`, `//`, `\`, escaped separators) is refused.
+ */
+import { AuthorityError } from './errors.ts';
+
+/** Longest accepted text, in UTF-16 units. */
+export const MAX_NAME_LENGTH = 1024;
+
+/** A text of the grammar, read once. Each token keeps its sort as first character: `:fs`, `/repo`, `:*`, `/*`. */
+export interface Name {
+  /** The text in normal form. */
+  readonly text: string;
+  readonly tokens: readonly string[];
+  /** The `**` at the end, with its sort; empty when there is none. */
+  readonly rest: '' | ':**' | '/**';
+  /** True when there is neither `*` nor `**`. */
+  readonly concrete: boolean;
+}
+
+/** Why a text is not of the grammar. */
+export interface BadName {
+  readonly problem: string;
+}
+
+/** Scopes fold the case of their scheme, actions are taken as they are. */
+export type NameSort = 'action' | 'scope';
+
+/**
+ * True when every name that `narrower` stands for is one that `wider` stands for. Sound and complete for two patterns; a
+ * list of patterns contains one when one of its members does (a union of several is not searched: it could only allow more).
+ * Scopes must be in normal form.
+ * @throws AuthorityError `bad_resource`
+ */
+export function contains(wider: string, narrower: string): boolean {
+  return nameContains(nameOf('action', wider), nameOf('action', narrower));
+}
+
+/**
+ * True when `pattern` stands for `name`, which must have no stars. Scopes must be in normal form.
+ * @throws AuthorityError `bad_resource`
+ */
+export function covers(pattern: string, name: string): boolean {
+  const read = nameOf('action', name);
+  if (!read.concrete) throw badResource(name, 'has a star where one exact name is needed');
+  return nameContains(nameOf('action', pattern), read);
+}
+
+/**
+ * True when some name is meant by both patterns. Scopes must be in normal form.
+ * @throws AuthorityError `bad_resource`
+ */
+export function overlaps(left: string, right: string): boolean {
+  return nameOverlaps(nameOf('action', left), nameOf('action', right));
+}
+
+/**
+ * A scope or pattern of scopes in normal form: NFC, scheme in lower case.
+ * @throws AuthorityError `bad_resource`
+ */
+export function normalizeScope(text: string): string {
+  return nameOf('scope', text).text;
+}
+
+/**
+ * An action name or pattern in normal form: NFC.
+ * @throws AuthorityError `bad_resource`
+ */
+export function normalizeAction(text: string): string {
+  return nameOf('action', text).text;
+}
+
+/**
+ * Any text as one segment, so that data can't add segments or stars: `role:${segment(name)}:${segment(patient)}`.
+ * What has a meaning here becomes `~` and two hex digits; the empty text becomes `~`. Different texts stay different, but
+ * for Unicode twins (NFC).
+ */
+export function segment(text: string): string {
+  if (text === '') return '~';
+  if (text === '.' || text === '..') return text.replaceAll('.', '~2e');
+  return text.replace(ESCAPED, (char) => `~${char.charCodeAt(0).toString(16).padStart(2, '0')}`);
+}
+
+/** As `readName`, but a text that is not of the grammar throws `bad_resource`. */
+export function nameOf(sort: NameSort, text: string): Name {
+  const read = readName(sort, text);
+  if ('problem' in read) throw badResource(text, read.problem);
+  return read;
+}
+
+const cacheLimit = 4096;
+const caches: Record<NameSort, Map<string, Name | BadName>> = { action: new Map(), scope: new Map() };
+
+/** Reads a text; never throws. Kept in a bounded cache, since the same few names are asked over and over. */
+export function readName(sort: NameSort, text: string): Name | BadName {
+  const cache = caches[sort];
+  const known = cache.get(text);
+  if (known !== undefined) return known;
+  const read = parse(sort, text);
+  // Too long a text is not kept: the cache must stay small whatever a model makes up.
+  if (typeof text === 'string' && text.length <= MAX_NAME_LENGTH) {
+    if (cache.size >= cacheLimit) cache.clear();
+    cache.set(text, read);
+  }
+  return read;
+}
+
+/** Containment over read names; see `contains`. */
+export function nameContains(wider: Name, narrower: Name): boolean {
+  const { tokens } = wider;
+  const given = narrower.tokens;
+  if (given.length < tokens.length) return false;
+  for (let index = 0; index < tokens.length; index++) {
+    if (!tokenContains(tokens[index]!, given[index]!)) return false;
+  }
+  const next = given[tokens.length] ?? narrower.rest;
+  if (wider.rest === '') return next === '';
+  return wider.rest === ':**' ? next !== '' : next.startsWith('/');
+}
+
+/** Intersection over read names; see `overlaps`. */
+export function nameOverlaps(left: Name, right: Name): boolean {
+  const shared = Math.min(left.tokens.length, right.tokens.length);
+  for (let index = 0; index < shared; index++) {
+    const a = left.tokens[index]!;
+    const b = right.tokens[index]!;
+    if (!tokenContains(a, b) && !tokenContains(b, a)) return false;
+  }
+  const a = left.tokens[shared] ?? left.rest;
+  const b = right.tokens[shared] ?? right.rest;
+  if (a === '' || b === '') return a === b;
+  // Here at least one side is at its `**`: a path's one goes on in the path, the other with anything.
+  return a === ':**' || b === ':**' || a.charAt(0) === b.charAt(0);
+}
+
+function tokenContains(wider: string, narrower: string): boolean {
+  if (wider === narrower) return true;
+  return wider.length === 2 && wider.charCodeAt(1) === STAR && wider.charCodeAt(0) === narrower.charCodeAt(0);
+}
+
+const STAR = 42;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const ESCAPED = /[~:/\\*%\u0000-\u001f\u007f]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL = /[\u0000-\u001f\u007f]/;
+const ESCAPED_MEANING = /%(?:2e|2f|5c|25|3a|2a|[01][0-9a-f]|7f)/i;
+const SCHEME = /^[a-z0-9+._-]+$/;
+
+function parse(sort: NameSort, text: string): Name | BadName {
+  if (typeof text !== 'string' || text === '') return { problem: 'is empty' };
+  if (text.length > MAX_NAME_LENGTH) return { problem: `is longer than ${MAX_NAME_LENGTH} characters` };
+  if (!text.isWellFormed()) return { problem: 'has a lone surrogate' };
+  if (CONTROL.test(text)) return { problem: 'has a control character' };
+  if (text.includes('\\')) return { problem: 'has a backslash' };
+  if (ESCAPED_MEANING.test(text)) return { problem: 'escapes a character that has a meaning here (. / \\ : * %)' };
+  return tokenize(sort, text.normalize('NFC').split(':'));
+}
+
+function tokenize(sort: NameSort, segments: string[]): Name | BadName {
+  if (sort === 'scope' && segments.length > 1) {
+    const scheme = segments[0]!.toLowerCase();
+    if (!scheme.startsWith('/')) {
+      if (!scheme.includes('*') && !SCHEME.test(scheme)) return { problem: 'has a scheme that is not plain ASCII' };
+      segments[0] = scheme;
+    }
+  }
+  const tokens: string[] = [];
+  for (const [index, part] of segments.entries()) {
+    if (!part.startsWith('/')) {
+      tokens.push(`:${part}`);
+      continue;
+    }
+    // `/a:/b` would read as `/a/b`: two texts for one thing.
+    if (index > 0 && segments[index - 1]!.startsWith('/')) return { problem: 'has a path right after a path' };
+    for (const step of part.slice(1).split('/')) tokens.push(`/${step}`);
+  }
+  return tokenProblem(tokens) ?? finish(segments.join(':'), tokens);
+}
+
+function tokenProblem(tokens: readonly string[]): BadName | undefined {
+  for (const [index, token] of tokens.entries()) {
+    const body = token.slice(1);
+    if (body === '*') continue;
+    if (body === '**') {
+      if (index === tokens.length - 1) continue;
+      return { problem: 'has ** before its end' };
+    }
+    if (body.includes('*')) return { problem: 'has a star that is not a whole segment' };
+    for (const part of body.split('/')) {
+      if (part === '') return { problem: 'has an empty segment' };
+      if (part === '.' || part === '..') return { problem: `has the segment ${part}` };
+    }
+  }
+  return undefined;
+}
+
+function finish(text: string, tokens: string[]): Name {
+  const last = tokens.at(-1);
+  const rest = last === ':**' || last === '/**' ? last : '';
+  if (rest !== '') tokens.pop();
+  const concrete = rest === '' && !tokens.some((token) => token === ':*' || token === '/*');
+  return { text, tokens, rest, concrete };
+}
+
+function badResource(text: string, problem: string): AuthorityError {
+  const shown = quoted(text);
+  return new AuthorityError('bad_resource', `${shown} ${problem}.`, { evidence: { text: shown, problem } });
+}
+
+/** A text of any origin, fit to stand in a message that is recorded: quoted, well-formed, at most some 80 characters. */
+export function quoted(text: unknown): string {
+  if (typeof text !== 'string') return typeof text;
+  return text.length <= 80 ? JSON.stringify(text) : `${JSON.stringify(text.slice(0, 80))}…`;
+}

@@ -1,0 +1,126 @@
+import { copyJson, type Instant, type Json } from '#canon';
+
+/** All that a policy may depend on. No clock, no state of the world: those are for invariants. */
+export interface PolicyQuery {
+  readonly action: string;
+  readonly role: { readonly name: string; readonly params: { readonly [param: string]: string } };
+  /** Arguments after parsing. */
+  readonly args: Json;
+  /** Resources the action touches, in normal form. */
+  readonly scopes: readonly string[];
+  readonly principal: string;
+  readonly writ_id: string;
+  readonly trajectory_id: string;
+  /** The proposal's time. */
+  readonly at: Instant;
+}
+
+export type Verdict = 'allow' | 'deny' | 'needs_approval';
+
+export interface PolicyDecision {
+  readonly decision: Verdict;
+  /** Id of the rule that decided, if one did. */
+  readonly rule?: string;
+  /** Sentences for people. */
+  readonly reasons: readonly string[];
+  /** What could not be evaluated. Any entry denies. */
+  readonly errors: readonly string[];
+}
+
+/**
+ * Judges proposals by rules that stand beside the domain. Synchronous and deterministic: the same query always has the
+ * same answer. The decision is recorded with `digest`, and replay reads the record and never asks again.
+ */
+export interface Policy {
+  readonly id: string;
+  /** 64 hex digits: hash of all that decides (rules, schema, engine version). */
+  readonly digest: string;
+  evaluate(query: PolicyQuery): PolicyDecision;
+}
+
+/**
+ * The policy as the kernel asks it: total, and closed on failure. A throw, a promise, a malformed answer or any reported
+ * error is a denial that says so in `errors`. The policy is given a frozen copy of the query, so it can't change what runs.
+ */
+export function safely(policy: Policy): Policy {
+  if (closed.has(policy)) return policy;
+  const { id, digest } = policy;
+  return closedPolicy({
+    id,
+    digest,
+    evaluate: (query) => {
+      try {
+        return readDecision(policy.evaluate(frozenCopy(query)));
+      } catch (error) {
+        return denied(`The policy failed: ${(error instanceof Error ? error.message : String(error)).toWellFormed()}`);
+      }
+    },
+  });
+}
+
+/** Marks a policy that is total and never changes its query, so that `safely` need not wrap it. */
+export function closedPolicy(policy: Policy): Policy {
+  closed.add(Object.freeze(policy));
+  return policy;
+}
+
+const closed = new WeakSet<Policy>();
+
+const VERDICTS: ReadonlySet<unknown> = new Set<Verdict>(['allow', 'deny', 'needs_approval']);
+
+/** Foreign data: nothing about it is taken for granted. */
+function readDecision(answer: unknown): PolicyDecision {
+  if (typeof answer !== 'object' || answer === null) return denied('The policy gave no decision.');
+  if (answer instanceof Promise) {
+    // It is refused here and now; whatever becomes of it later must not end the process.
+    answer.then(undefined, () => undefined);
+    return denied('The policy answered with a promise; it must decide synchronously.');
+  }
+  const { decision, rule, reasons, errors } = answer as Partial<Record<keyof PolicyDecision, unknown>>;
+  if (!VERDICTS.has(decision)) return denied('The policy’s decision is none of allow, deny and needs_approval.');
+  if (!isTexts(reasons) || !isTexts(errors)) return denied('The policy’s reasons and errors must be lists of texts.');
+  if (rule !== undefined && !isRuleId(rule)) return denied('The policy’s rule must be a text of 1 to 512 characters.');
+  return decisionOf(decision as Verdict, rule, wellFormed(reasons), wellFormed(errors));
+}
+
+/** A decision in which any error denies. */
+export function decisionOf(
+  decision: Verdict,
+  rule: string | undefined,
+  reasons: readonly string[],
+  errors: readonly string[],
+): PolicyDecision {
+  return {
+    decision: errors.length > 0 ? 'deny' : decision,
+    ...(rule === undefined ? {} : { rule }),
+    reasons,
+    errors,
+  };
+}
+
+function denied(error: string): PolicyDecision {
+  return decisionOf('deny', undefined, [], [error]);
+}
+
+function isRuleId(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= 512 && value.isWellFormed();
+}
+
+/** What is recorded or printed must have UTF-8 bytes. */
+function wellFormed(texts: readonly string[]): readonly string[] {
+  return texts.map((text) => text.toWellFormed());
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+function frozenCopy(query: PolicyQuery): PolicyQuery {
+  return deepFreeze(copyJson(query)) as unknown as PolicyQuery;
+}
+
+function deepFreeze(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const member of Object.values(value)) deepFreeze(member as Json);
+  return Object.freeze(value);
+}

@@ -1,0 +1,259 @@
+import { canonicalize, copyJson, hashText, type Instant, isInstant, type Json, signText, verifyText } from '#canon';
+import { type Amounts, isAmount } from './amounts.ts';
+import { AuthorityError } from './errors.ts';
+import { type NameSort, readName } from './grammar.ts';
+
+/** Links from a root writ (depth 0) to the deepest child. */
+export const MAX_DEPTH = 8;
+/** Most members of one list, and most units of one budget. */
+export const MAX_ITEMS = 256;
+/** Longest subject, trajectory, unit or nonce, in UTF-16 units. */
+export const MAX_TEXT = 512;
+
+/**
+ * A signed capability, in its stored form: what `subject` may do, given by `issuer`. It is a value; that it may be used is
+ * decided by `checkWrit`. An absent list or budget grants nothing (DESIGN §7).
+ */
+export interface Writ {
+  readonly v: 1;
+  /** Ed25519 public key, 64 hex digits. A root's issuer must be an anchor of the configuration. */
+  readonly issuer: string;
+  /** Who may use it: any text that names a principal; a public key if it shall be able to issue children. */
+  readonly subject: string;
+  /** Id of the writ that this one narrows; null for a root. */
+  readonly parent: string | null;
+  /** The one trajectory it is for; absent: any. A writ with a budget names one. */
+  readonly trajectory?: string;
+  /** Patterns of action names. */
+  readonly actions?: readonly string[];
+  /** Patterns of resources, in normal form. */
+  readonly scopes?: readonly string[];
+  /** What may be spent in all, children included. */
+  readonly budget?: Amounts;
+  /** First instant at which it holds. */
+  readonly not_before: Instant;
+  /** First instant at which it no longer holds. */
+  readonly expires: Instant;
+  /** Levels of children it may have: 0 for none, at most 8. */
+  readonly max_depth: number;
+  /** Patterns of actions that a counselor must approve; children may only add. */
+  readonly require_approval?: readonly string[];
+  /** Makes two equal grants two writs. */
+  readonly nonce: string;
+  /** Ed25519 over `assize/writ/v1\n` and the canonical text without this member, 128 hex digits. */
+  readonly signature: string;
+}
+
+/** What is signed. */
+export type WritBody = Omit<Writ, 'signature'>;
+
+/** A root writ to be issued. Names are brought to normal form; an absent list is written as the empty one. */
+export type WritGrant = Omit<WritBody, 'v' | 'parent'>;
+
+/**
+ * Signs a root writ.
+ * @throws AuthorityError `bad_writ`, `bad_resource`, `wrong_key`
+ */
+export function issueWrit(grant: WritGrant, privateKey: string): Writ {
+  return signWrit(draftWrit({ ...grant, v: 1, parent: null }), privateKey);
+}
+
+/**
+ * Reads a writ from data of any origin. Strict: an unknown member or version, a name not in normal form, or anything out
+ * of bounds is refused. It does not look at the signature; `checkWrit` does. The result is a frozen copy.
+ * @throws AuthorityError `bad_writ`
+ */
+export function parseWrit(value: unknown): Writ {
+  if (isKnown(value)) return value;
+  const writ = readWrit(copyOf(value), 'stored');
+  ids.set(writ, hashText(canonicalize(writ)));
+  return writ;
+}
+
+/**
+ * The writ's id: SHA-256 of its canonical text, signature included, 64 hex digits.
+ * @throws AuthorityError `bad_writ`
+ */
+export function writId(writ: Writ): string {
+  return ids.get(writ) ?? ids.get(parseWrit(writ))!;
+}
+
+/** A draft as it will be signed: names in normal form, absent lists written as empty ones, everything in bounds. */
+export function draftWrit(draft: WritBody): WritBody {
+  const { actions = [], scopes = [], budget = {}, require_approval = [], ...rest } = draft;
+  const full = { ...rest, actions, scopes, budget, require_approval, signature: NO_SIGNATURE };
+  const { signature: _none, ...body } = readWrit(copyOf(full), 'draft');
+  return body;
+}
+
+/**
+ * Signs a draft with the issuer's key. Says nothing about being narrower than a parent.
+ * @throws AuthorityError `wrong_key`
+ */
+export function signWrit(body: WritBody, privateKey: string): Writ {
+  const text = canonicalize(body);
+  const signature = signText('writ', text, privateKey);
+  if (!verifyText('writ', text, signature, body.issuer)) {
+    throw new AuthorityError(
+      'wrong_key',
+      'The private key is not that of the issuer; sign with the issuer’s own key.',
+      {
+        evidence: { issuer: body.issuer },
+      },
+    );
+  }
+  return parseWrit({ ...body, signature });
+}
+
+/** True when the writ was signed with its issuer's key. Never throws: a key that is no key has signed nothing. */
+export function signatureHolds(writ: Writ): boolean {
+  const { signature, ...body } = writ;
+  return verifyText('writ', canonicalize(body), signature, writ.issuer);
+}
+
+const NO_SIGNATURE = '0'.repeat(128);
+
+/** Ids of the frozen writs that this module made; what a caller built by hand is read anew each time. */
+const ids = new WeakMap<object, string>();
+
+function isKnown(value: unknown): value is Writ {
+  return typeof value === 'object' && value !== null && ids.has(value);
+}
+
+function copyOf(value: unknown): Json {
+  try {
+    return copyJson(value, { foreign: true });
+  } catch (cause) {
+    throw new AuthorityError('bad_writ', 'A writ must be plain JSON data.', { cause, evidence: { pointer: '' } });
+  }
+}
+
+type Mode = 'stored' | 'draft';
+
+function readWrit(json: Json, mode: Mode): Writ {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw bad('', 'must be an object');
+  const given = json as { readonly [key: string]: Json };
+  for (const key of Object.keys(given)) {
+    if (!MEMBERS.has(key)) throw bad(key, 'is not a member of a writ; what is not understood can’t be granted');
+  }
+  if (given['v'] !== 1) throw bad('v', 'must be 1, the only version this program understands');
+  const issuer = hex(given, 'issuer', 64);
+  const subject = text(given, 'subject');
+  if (subject === issuer) throw bad('subject', 'must differ from the issuer; nobody grants to themselves');
+  const trajectory = Object.hasOwn(given, 'trajectory') ? text(given, 'trajectory') : undefined;
+  const budget = amounts(given);
+  if (trajectory === undefined && budget !== undefined && Object.keys(budget).length > 0) {
+    throw bad('trajectory', 'must be named, because the writ has a budget');
+  }
+  const writ: Writ = {
+    v: 1,
+    issuer,
+    subject,
+    parent: given['parent'] === null ? null : hex(given, 'parent', 64),
+    ...(trajectory === undefined ? {} : { trajectory }),
+    ...optional('actions', names(given, 'actions', 'action', mode)),
+    ...optional('scopes', names(given, 'scopes', 'scope', mode)),
+    ...optional('budget', budget),
+    ...window(given),
+    max_depth: depth(given),
+    ...optional('require_approval', names(given, 'require_approval', 'action', mode)),
+    nonce: text(given, 'nonce'),
+    signature: hex(given, 'signature', 128),
+  };
+  return Object.freeze(writ);
+}
+
+const MEMBERS: ReadonlySet<string> = new Set([
+  'v',
+  'issuer',
+  'subject',
+  'parent',
+  'trajectory',
+  'actions',
+  'scopes',
+  'budget',
+  'not_before',
+  'expires',
+  'max_depth',
+  'require_approval',
+  'nonce',
+  'signature',
+]);
+
+type Fields = { readonly [key: string]: Json };
+
+function optional<Key extends string, T>(key: Key, value: T | undefined): { [K in Key]?: T } {
+  return (value === undefined ? {} : { [key]: value }) as { [K in Key]?: T };
+}
+
+function text(given: Fields, key: string): string {
+  const value = given[key];
+  if (typeof value !== 'string' || value === '' || value.length > MAX_TEXT) {
+    throw bad(key, `must be a text of 1 to ${MAX_TEXT} characters`);
+  }
+  return value;
+}
+
+function hex(given: Fields, key: string, digits: 64 | 128): string {
+  const value = given[key];
+  if (typeof value !== 'string' || value.length !== digits || !/^[0-9a-f]+$/.test(value)) {
+    throw bad(key, `must be ${digits} lower-case hex digits`);
+  }
+  return value;
+}
+
+function depth(given: Fields): number {
+  const value = given['max_depth'];
+  if (!isAmount(value) || value > MAX_DEPTH) throw bad('max_depth', `must be a whole number from 0 to ${MAX_DEPTH}`);
+  return value;
+}
+
+function window(given: Fields): { not_before: Instant; expires: Instant } {
+  const [not_before, expires] = [instant(given, 'not_before'), instant(given, 'expires')];
+  if (not_before >= expires) throw bad('expires', 'must be after not_before');
+  return { not_before, expires };
+}
+
+function instant(given: Fields, key: string): Instant {
+  const value = given[key];
+  if (typeof value !== 'string' || !isInstant(value)) {
+    throw bad(key, 'must be an instant in UTC with microseconds, such as 2026-03-23T09:00:00.000000Z');
+  }
+  return value;
+}
+
+function names(given: Fields, key: string, sort: NameSort, mode: Mode): readonly string[] | undefined {
+  if (!Object.hasOwn(given, key)) return undefined;
+  const list = given[key];
+  if (!Array.isArray(list) || list.length > MAX_ITEMS)
+    throw bad(key, `must be a list of at most ${MAX_ITEMS} patterns`);
+  const read = (list as readonly Json[]).map((item, index) => {
+    if (typeof item !== 'string') throw bad(`${key}/${index}`, 'must be a text');
+    const name = readName(sort, item);
+    if ('problem' in name) throw bad(`${key}/${index}`, name.problem);
+    if (mode === 'stored' && name.text !== item) throw bad(`${key}/${index}`, `must be in normal form: ${name.text}`);
+    return name.text;
+  });
+  return Object.freeze(read);
+}
+
+function amounts(given: Fields): Amounts | undefined {
+  if (!Object.hasOwn(given, 'budget')) return undefined;
+  const value = given['budget'];
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw bad('budget', 'must be an object');
+  const entries = Object.entries(value as Fields);
+  if (entries.length > MAX_ITEMS) throw bad('budget', `must have at most ${MAX_ITEMS} units`);
+  for (const [unit, amount] of entries) {
+    if (unit === '' || unit.length > MAX_TEXT || !isAmount(amount)) {
+      throw bad(`budget/${unit}`, 'must be a named unit with a whole number from 0 to 2^53-1');
+    }
+  }
+  return Object.freeze(Object.fromEntries(entries) as Amounts);
+}
+
+function bad(member: string, problem: string): AuthorityError {
+  const pointer = member === '' ? '' : `/${member}`;
+  return new AuthorityError('bad_writ', `Not a writ: ${pointer === '' ? 'it' : pointer} ${problem}.`, {
+    evidence: { pointer, problem },
+  });
+}

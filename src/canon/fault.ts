@@ -1,0 +1,240 @@
+import { types } from 'node:util';
+import { CanonError, type ValueFaultCode } from './canon-error.ts';
+import type { CanonLimits } from './limits.ts';
+import { escapeSegment } from './pointer.ts';
+
+/** What a fast walk throws when anything is wrong: one shared value, with no stack to take and nothing to say. */
+export const FAULT: unique symbol = Symbol('fault');
+
+/**
+ * The error that tells what is wrong with a value that a fast walk gave up on, and where.
+ * @param thrown what ended the fast walk: `FAULT`, or an error out of a Proxy's trap.
+ */
+export function explain(value: unknown, limits: CanonLimits, thrown: unknown): unknown {
+  const fault = findFault(value, limits);
+  if (fault !== undefined) return fault;
+  if (thrown !== FAULT) return thrown;
+  return new CanonError('unstable', '', 'The value changed while it was read; give a value that holds still.');
+}
+
+/** The first fault of a value, in the order of its own members, or undefined when it has a canonical text. */
+export function findFault(value: unknown, limits: CanonLimits): CanonError | undefined {
+  try {
+    new FaultWalk(limits).visit(value);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CanonError) return error;
+    throw error;
+  }
+}
+
+/** The same rules as the fast walks, in the same order of nothing but clarity: it keeps the path and counts exactly. */
+class FaultWalk {
+  readonly #limits: CanonLimits;
+  readonly #ancestors: object[] = [];
+  #pointer = '';
+  #nodes = 0;
+  #bytes = 0;
+
+  constructor(limits: CanonLimits) {
+    this.#limits = limits;
+  }
+
+  visit(value: unknown): void {
+    this.#nodes += 1;
+    if (this.#nodes > this.#limits.nodesMax) {
+      this.#fail(
+        'too_many_nodes',
+        `The value has more than ${this.#limits.nodesMax} nodes; give less, or raise nodesMax.`,
+      );
+    }
+    switch (typeof value) {
+      case 'string':
+        this.#visitString(value);
+        break;
+      case 'number':
+        this.#visitNumber(value);
+        break;
+      case 'boolean':
+        this.#spend(value ? 4 : 5);
+        break;
+      case 'object':
+        if (value === null) this.#spend(4);
+        else this.#visitContainer(value);
+        break;
+      default:
+        this.#failType(value);
+    }
+  }
+
+  #failType(value: unknown): never {
+    const type = typeof value;
+    if (type === 'undefined') this.#fail('undefined', 'JSON has no undefined; leave the member out or write null.');
+    if (type === 'bigint') this.#fail('bigint', 'JSON has no bigint; write a decimal string or a safe integer.');
+    if (type === 'symbol') this.#fail('symbol', 'A symbol is not data and cannot be written.');
+    this.#fail('function', 'A function is not data and cannot be written.');
+  }
+
+  #visitString(value: string): void {
+    if (!value.isWellFormed()) {
+      this.#fail('lone_surrogate', 'The string has half a surrogate pair, which has no UTF-8; repair the text first.');
+    }
+    // Quoting can only lengthen it, so a text that is hopeless is not quoted at all.
+    this.#spend(value.length > this.#limits.bytesMax ? value.length : Buffer.byteLength(JSON.stringify(value)));
+  }
+
+  #visitNumber(value: number): void {
+    if (!Number.isFinite(value)) {
+      this.#fail('not_finite', 'JSON has no NaN and no infinity; say what is meant in another way.', {
+        value: String(value),
+      });
+    }
+    if (this.#limits.integers === 'safe' && Math.abs(value) > Number.MAX_SAFE_INTEGER) {
+      this.#fail(
+        'unsafe_integer',
+        'The integer is beyond 2^53-1 and would be rounded by readers; write a decimal string.',
+        {
+          value: String(value),
+        },
+      );
+    }
+    this.#spend(String(value).length);
+  }
+
+  #visitContainer(value: object): void {
+    if (this.#limits.foreign && types.isProxy(value)) {
+      this.#fail('proxy', 'A Proxy can answer differently each time it is asked; give a plain copy.');
+    }
+    if (this.#ancestors.includes(value)) this.#fail('cycle', 'The value contains itself.');
+    if (this.#ancestors.length >= this.#limits.depthMax) {
+      this.#fail(
+        'too_deep',
+        `The value is nested more than ${this.#limits.depthMax} deep; flatten it, or raise depthMax.`,
+      );
+    }
+    this.#ancestors.push(value);
+    this.#spend(2);
+    if (this.#read(() => Array.isArray(value))) this.#visitArray(value as readonly unknown[]);
+    else this.#visitObject(value);
+    this.#ancestors.pop();
+  }
+
+  #visitArray(value: readonly unknown[]): void {
+    this.#requirePrototype(value, Array.prototype, false);
+    const length = this.#read(() => value.length);
+    this.#spend(Math.max(0, length - 1));
+    for (let i = 0; i < length; i++) {
+      const item = this.#descriptor(value, String(i));
+      if (item === undefined) {
+        this.#inside(String(i), () => this.#fail('sparse_array', 'The array has a hole; write null where nothing is.'));
+      } else this.#visitMember(String(i), item);
+    }
+    for (const key of this.#ownKeys(value)) {
+      if (typeof key === 'symbol') this.#failSymbolKey(key);
+      else if (key !== 'length' && !isIndex(key, length)) {
+        this.#inside(key, () => this.#fail('array_property', 'An array has items only; this member would be lost.'));
+      }
+    }
+  }
+
+  #visitObject(value: object): void {
+    const keys = this.#ownKeys(value);
+    const toJson = keys.includes('toJSON') ? this.#descriptor(value, 'toJSON') : undefined;
+    if (typeof toJson?.value === 'function') {
+      this.#fail('to_json', 'The object wants to choose its own JSON (toJSON); call that, and give the result.');
+    }
+    this.#requirePrototype(value, Object.prototype, true);
+    this.#spend(Math.max(0, keys.length - 1));
+    for (const key of keys) {
+      if (typeof key === 'symbol') this.#failSymbolKey(key);
+      else this.#visitNamed(value, key);
+    }
+  }
+
+  #visitNamed(value: object, key: string): void {
+    if (!key.isWellFormed()) {
+      this.#inside(key.toWellFormed(), () =>
+        this.#fail('lone_surrogate', 'The name has half a surrogate pair, which has no UTF-8; repair the text first.', {
+          name: JSON.stringify(key),
+        }),
+      );
+    }
+    this.#spend(Buffer.byteLength(JSON.stringify(key)) + 1);
+    const member = this.#descriptor(value, key);
+    // Named a moment ago and gone now: the caller reports that the value does not hold still.
+    if (member !== undefined) this.#visitMember(key, member);
+  }
+
+  #visitMember(key: string, member: PropertyDescriptor): void {
+    this.#inside(key, () => {
+      if (member.get !== undefined || member.set !== undefined || !('value' in member)) {
+        this.#fail('accessor', 'The member is computed by an accessor; give its value.');
+      }
+      if (member.enumerable !== true) {
+        this.#fail('hidden_property', 'The member is not enumerable and would be lost; make it a plain member.');
+      }
+      this.visit(member.value);
+    });
+  }
+
+  #requirePrototype(value: object, wanted: object, orNull: boolean): void {
+    const proto: unknown = this.#read(() => Object.getPrototypeOf(value));
+    if (proto === wanted || (orNull && proto === null)) return;
+    this.#fail('class_instance', 'Only plain objects and arrays can be written; convert the instance to one.', {
+      class: className(proto),
+    });
+  }
+
+  #failSymbolKey(key: symbol): never {
+    this.#fail('symbol_key', 'A member named by a symbol would be lost; name it by a string.', { name: String(key) });
+  }
+
+  #descriptor(value: object, key: string): PropertyDescriptor | undefined {
+    return this.#read(() => Object.getOwnPropertyDescriptor(value, key));
+  }
+
+  #ownKeys(value: object): readonly (string | symbol)[] {
+    return this.#read(() => Reflect.ownKeys(value));
+  }
+
+  /** A Proxy answers by running code, which may throw. */
+  #read<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (cause) {
+      throw new CanonError('unreadable', this.#pointer, 'Reading the value threw an error; see its cause.', { cause });
+    }
+  }
+
+  #inside(segment: string, visit: () => void): void {
+    const outer = this.#pointer;
+    this.#pointer = outer + '/' + escapeSegment(segment);
+    visit();
+    this.#pointer = outer;
+  }
+
+  #spend(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes > this.#limits.bytesMax) {
+      this.#fail('too_large', `The text passes ${this.#limits.bytesMax} bytes here; give less, or raise bytesMax.`);
+    }
+  }
+
+  #fail(code: ValueFaultCode, message: string, evidence: Readonly<Record<string, unknown>> = {}): never {
+    throw new CanonError(code, this.#pointer, message, { evidence });
+  }
+}
+
+function isIndex(key: string, length: number): boolean {
+  const index = Number(key);
+  return String(index) === key && Number.isInteger(index) && index >= 0 && index < length;
+}
+
+/** The class's name, found without running anything of the value's own. */
+function className(proto: unknown): string {
+  if (proto === null || typeof proto !== 'object' || types.isProxy(proto)) return '';
+  const maker: unknown = Object.getOwnPropertyDescriptor(proto, 'constructor')?.value;
+  if (typeof maker !== 'function' || types.isProxy(maker)) return '';
+  const name: unknown = Object.getOwnPropertyDescriptor(maker, 'name')?.value;
+  return typeof name === 'string' ? name : '';
+}

@@ -1,0 +1,23 @@
+import { hash } from 'node:crypto';
+import { CanonError } from './canon-error.ts';
+import { canonicalize } from './canonicalize.ts';
+import type { CanonLimits } from './limits.ts';
+
+/**
+ * SHA-256 of the text's UTF-8 bytes, in lower-case hex.
+ * @throws CanonError `lone_surrogate`: such a text has no UTF-8 bytes, and two of them would share one hash.
+ */
+export function hashText(text: string): string {
+  if (!text.isWellFormed()) {
+    throw new CanonError('lone_surrogate', '', 'A text with a lone surrogate has no UTF-8 bytes and cannot be hashed.');
+  }
+  return hash('sha256', text, 'hex');
+}
+
+/**
+ * The hash of a value: SHA-256 of its canonical text.
+ * @throws CanonError as `canonicalize` does.
+ */
+export function contentHash(value: unknown, limits?: Partial<CanonLimits>): string {
+  return hash('sha256', canonicalize(value, limits), 'hex');
+}

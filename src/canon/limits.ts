@@ -1,0 +1,60 @@
+import { CanonError } from './canon-error.ts';
+
+/** How much a value may be. The same limits hold for values, texts and copies. */
+export interface CanonLimits {
+  /** Containers inside each other: `[]` is one deep. */
+  readonly depthMax: number;
+  /** UTF-8 bytes, of the canonical text and of a text that is parsed. */
+  readonly bytesMax: number;
+  /** Values visited, the root and every member and item; a value that is shared counts each time it is met. */
+  readonly nodesMax: number;
+  /**
+   * 'safe' refuses integers beyond 2^53−1, which other readers would round; 'any' lets every finite double pass, as
+   * RFC 8785 does (its published vectors contain 1E30).
+   */
+  readonly integers: 'safe' | 'any';
+  /** True refuses Proxies, which pass every structural check: set it for values that come from code one does not trust. */
+  readonly foreign: boolean;
+}
+
+/**
+ * For everybody, unless a setting says otherwise: payloads of 1 MiB (DESIGN §4). Raise `bytesMax` for snapshots of whole
+ * worlds; the node budget is only there so that a bomb of shared references ends within milliseconds.
+ */
+export const DEFAULT_LIMITS: CanonLimits = Object.freeze({
+  depthMax: 64,
+  bytesMax: 1_048_576,
+  nodesMax: 262_144,
+  integers: 'safe',
+  foreign: false,
+});
+
+/** Deeper than this the recursion itself could meet the end of the stack. */
+const DEPTH_CEILING = 1_000;
+
+/**
+ * The limits with defaults filled in.
+ * @throws CanonError `bad_limits` for a limit that would not limit: not a whole number, out of range, an unknown word.
+ */
+export function completeLimits(limits: Partial<CanonLimits> | undefined): CanonLimits {
+  if (limits === undefined || limits === DEFAULT_LIMITS) return DEFAULT_LIMITS;
+  const complete = { ...DEFAULT_LIMITS, ...limits };
+  requireCount('depthMax', complete.depthMax, DEPTH_CEILING);
+  requireCount('bytesMax', complete.bytesMax, Number.MAX_SAFE_INTEGER);
+  requireCount('nodesMax', complete.nodesMax, Number.MAX_SAFE_INTEGER);
+  if (complete.integers !== 'safe' && complete.integers !== 'any')
+    refuse('integers', complete.integers, "'safe' or 'any'");
+  if (typeof complete.foreign !== 'boolean') refuse('foreign', complete.foreign, 'a boolean');
+  return complete;
+}
+
+function requireCount(name: string, value: unknown, max: number): void {
+  const ok = Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= max;
+  if (!ok) refuse(name, value, `a whole number from 0 to ${max}`);
+}
+
+function refuse(limit: string, value: unknown, wanted: string): never {
+  throw new CanonError('bad_limits', '', `The limit ${limit} must be ${wanted}.`, {
+    evidence: { limit, given: String(value) },
+  });
+}

@@ -1,0 +1,46 @@
+import { CanonError } from './canon-error.ts';
+
+/** One reference token, escaped: `~` is `~0` and `/` is `~1` (RFC 6901 section 3). */
+export function escapeSegment(segment: string): string {
+  if (!segment.includes('~') && !segment.includes('/')) return segment;
+  // The tilde first: otherwise the tilde of a fresh `~1` would be escaped again.
+  return segment.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/**
+ * The name behind an escaped token (RFC 6901 section 4).
+ * @throws CanonError `bad_pointer` for a `/`, or a `~` that neither 0 nor 1 follows.
+ */
+export function unescapeSegment(segment: string): string {
+  if (segment.includes('/')) throw badPointer(segment, 'a segment has no "/"; write it as "~1"');
+  return unescapeToken(segment, segment);
+}
+
+/** The pointer of a path of names; of no names it is '', the whole document. */
+export function toPointer(segments: readonly string[]): string {
+  let pointer = '';
+  for (const segment of segments) pointer += '/' + escapeSegment(segment);
+  return pointer;
+}
+
+/**
+ * The names of a pointer's path (RFC 6901 section 3).
+ * @throws CanonError `bad_pointer` when it is not '' and does not begin with `/`, or has a stray `~`.
+ */
+export function parsePointer(pointer: string): string[] {
+  if (pointer === '') return [];
+  if (pointer[0] !== '/') throw badPointer(pointer, 'a pointer is empty or begins with "/"');
+  const tokens = pointer.slice(1).split('/');
+  return pointer.includes('~') ? tokens.map((token) => unescapeToken(token, pointer)) : tokens;
+}
+
+function unescapeToken(token: string, pointer: string): string {
+  if (!token.includes('~')) return token;
+  if (/~(?![01])/.test(token)) throw badPointer(pointer, '"~" must be followed by 0 or 1');
+  // The slash first, as section 4 orders: `~01` is `~1`, not `/`.
+  return token.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function badPointer(pointer: string, why: string): CanonError {
+  return new CanonError('bad_pointer', '', `This is not a JSON pointer: ${why}.`, { evidence: { given: pointer } });
+}

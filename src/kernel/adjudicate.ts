@@ -1,0 +1,129 @@
+import { copyJson } from '#canon';
+import { candidateOf, type Inputs, type PatchOperation, patchesOf } from './candidate.ts';
+import type { Change } from './changes.ts';
+import { changesOf } from './changes.ts';
+import { type Authority, type Compiled, compile, type Intent, messageOf, type Refusal } from './compile.ts';
+import { Draft } from './draft.ts';
+import { detailOf, type Finding } from './evaluate.ts';
+import { patternText } from './footprint.ts';
+import type { World } from './world.ts';
+
+/** A state change that passed everything. `keep` makes it the world's state, `undo` takes it back; call one, once. */
+export interface Approved {
+  readonly verdict: 'approved';
+  readonly compiled: Compiled;
+  readonly changes: readonly Change[];
+  keep(): void;
+  undo(): void;
+}
+
+export interface Rejected extends Refusal {
+  readonly verdict: 'rejected';
+}
+
+/** What waits for a person. The world is as before. */
+export interface Escalated {
+  readonly verdict: 'escalated';
+  readonly compiled: Compiled;
+  readonly patches: readonly PatchOperation[];
+  /** What the approval mark adds, with `$counselor` for who approves and the proposal's time for when. */
+  readonly approval: readonly PatchOperation[];
+  readonly reason: 'invariant_escalated' | 'policy_needs_approval' | 'writ_requires_approval';
+  readonly detail: string;
+  readonly invariantId?: string;
+  /** The counselor kind that may resolve it; undefined: any. */
+  readonly channel: string | undefined;
+  readonly freezes: 'world' | readonly string[];
+}
+
+export type Ruling = Approved | Rejected | Escalated;
+
+/** Stands for the counselor's name while nobody has approved yet. */
+export const COUNSELOR_PLACEHOLDER = '$counselor';
+
+/**
+ * The walk of a proposal: compile, candidate, the invariants in order; the first that does not pass decides
+ * (seed 000, Definition A.35). Synchronous and total; without `keep` the world stays as it was.
+ */
+export function adjudicate(world: World, intent: Intent, authority: Authority, inputs: Inputs): Ruling {
+  const compiled = compile(world.domain, intent, authority);
+  if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
+  const candidate = candidateOf(world, compiled, inputs);
+  const policy = compiled.policy === undefined ? {} : { policy: compiled.policy };
+  if ('reason' in candidate) return { verdict: 'rejected', ...candidate, ...policy };
+  const { draft, changes } = candidate;
+  const { finding, keep } = world.standing.judgeChanges(draft.state, changes);
+
+  if (finding?.result.result === 'reject') {
+    const detail = detailOf(finding);
+    world.takeBack(draft);
+    return { verdict: 'rejected', reason: 'invariant_rejected', detail, invariantId: finding.rule.id, ...policy };
+  }
+  if (finding !== undefined || compiled.heldBack !== undefined) {
+    const escalated = escalation(world, compiled, draft, changes, finding, inputs);
+    world.takeBack(draft);
+    return escalated;
+  }
+  return {
+    verdict: 'approved',
+    compiled,
+    changes,
+    keep: () => {
+      world.adopt(draft);
+      keep();
+    },
+    undo: () => world.takeBack(draft),
+  };
+}
+
+function escalation(
+  world: World,
+  compiled: Compiled,
+  draft: Draft,
+  changes: readonly Change[],
+  finding: Finding | undefined,
+  inputs: Inputs,
+): Escalated | Rejected {
+  const mark = new Draft(draft.state, world.owned);
+  try {
+    markApproval(mark, compiled, finding, { counselor: COUNSELOR_PLACEHOLDER, at: inputs.at });
+    const approval = copied(patchesOf(changesOf(mark)));
+    mark.undo();
+    draft.exchangeRoot(mark.state);
+    const reasons = [finding && detailOf(finding), compiled.heldBack?.detail].filter((text) => text !== undefined);
+    return {
+      verdict: 'escalated',
+      compiled,
+      patches: copied(patchesOf(changes)),
+      approval,
+      reason: finding === undefined ? (compiled.heldBack?.reason ?? 'invariant_escalated') : 'invariant_escalated',
+      detail: reasons.join('; '),
+      ...(finding === undefined ? {} : { invariantId: finding.rule.id }),
+      channel: finding?.rule.spec.channel ?? compiled.action.channel,
+      freezes: world.domain.freeze === 'world' ? 'world' : compiled.binding.closure.map(patternText),
+    };
+  } catch (error) {
+    mark.undo();
+    return {
+      verdict: 'rejected',
+      reason: 'precondition_failed',
+      detail: `onApprove of ${compiled.name}: ${messageOf(error)}`,
+    };
+  }
+}
+
+function copied(patches: readonly PatchOperation[]): PatchOperation[] {
+  return copyJson(patches) as unknown as PatchOperation[];
+}
+
+/** Lets the action and the rule that escalated write the approval into the state (decisions §2.1). */
+export function markApproval(
+  draft: Draft,
+  compiled: Compiled,
+  finding: Pick<Finding, 'rule' | 'keys'> | undefined,
+  approval: { counselor: string; at: string },
+): void {
+  const scope = compiled.binding.closureScope;
+  compiled.action.onApprove?.(draft.within(scope), compiled.args, { ...approval, role: compiled.role.params });
+  finding?.rule.spec.onApprove?.(draft.within(scope), { ...approval, keys: finding.keys });
+}

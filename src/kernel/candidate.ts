@@ -1,0 +1,84 @@
+import type { Json } from '#canon';
+import { type Change, changesOf } from './changes.ts';
+import { type Compiled, messageOf, type Refusal } from './compile.ts';
+import type { Instant, Observed } from './domain.ts';
+import { Draft } from './draft.ts';
+import { FootprintFault, ValueFault } from './errors.ts';
+import { permits } from './footprint.ts';
+import { changeFault } from './schema.ts';
+import type { World } from './world.ts';
+
+/** What `apply` depends on beside state, role and arguments. */
+export interface Inputs {
+  readonly at: Instant;
+  readonly observations: readonly Observed[];
+}
+
+/** A changed state that is not yet kept: every way out of the caller must keep it or undo it. */
+export interface Candidate {
+  readonly draft: Draft;
+  readonly changes: readonly Change[];
+}
+
+/** Runs `apply` on the world in place, checks footprint and types of what changed; on a refusal nothing stays. */
+export function candidateOf(world: World, compiled: Compiled, inputs: Inputs): Candidate | Refusal {
+  const draft = new Draft(world.state, world.owned);
+  try {
+    runApply(draft, compiled, inputs);
+    const changes = changesOf(draft);
+    const refusal = faultOfChanges(world, compiled, draft, changes);
+    if (refusal === undefined) return { draft, changes };
+    world.takeBack(draft);
+    return refusal;
+  } catch (error) {
+    world.takeBack(draft);
+    return refusalOf(error, compiled.name);
+  }
+}
+
+export function runApply(draft: Draft, { action, role, args, binding }: Compiled, { at, observations }: Inputs): void {
+  const returned: unknown = action.apply(draft.within(binding.scope), args, { role: role.params, at, observations });
+  if (isThenable(returned)) {
+    // It may still be running: whatever it writes later meets a draft that is over.
+    throw new ValueFault('apply returned a promise; it must be synchronous, with results from outside as observations');
+  }
+}
+
+function faultOfChanges(
+  world: World,
+  compiled: Compiled,
+  draft: Draft,
+  changes: readonly Change[],
+): Refusal | undefined {
+  for (const change of changes) {
+    if (!permits(compiled.binding.writable, change.keys, { ...change, list: Array.isArray(change.value) })) {
+      return { reason: 'invalid_authority', detail: `${compiled.name} may not change ${change.path}` };
+    }
+  }
+  for (const change of changes) {
+    const fault = changeFault(world.domain.state, draft.state, change);
+    if (fault !== undefined)
+      return { reason: 'type_mismatch', detail: `the result of ${compiled.name} does not fit: ${fault}` };
+  }
+  return undefined;
+}
+
+function refusalOf(error: unknown, name: string): Refusal {
+  if (error instanceof FootprintFault) return { reason: 'invalid_authority', detail: `${name}: ${error.message}` };
+  if (error instanceof ValueFault)
+    return { reason: 'type_mismatch', detail: `the result of ${name} does not fit: ${error.message}` };
+  return { reason: 'precondition_failed', detail: messageOf(error) };
+}
+
+function isThenable(value: unknown): boolean {
+  return typeof (value as { then?: unknown } | undefined)?.then === 'function';
+}
+
+/** The changes as RFC 6902 operations. The values are those of the state: write them down in the same turn. */
+export function patchesOf(changes: readonly Change[]): PatchOperation[] {
+  return changes.map(({ op, path, value }) => (op === 'remove' ? { op, path } : { op, path, value: value as Json }));
+}
+
+export type PatchOperation =
+  | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }
+  | { readonly op: 'remove'; readonly path: string };

@@ -1,0 +1,133 @@
+import type { Json } from '#canon';
+import { escapeSegment } from '#canon';
+import { ABSENT, type Draft, type Rec } from './draft.ts';
+import { ValueFault } from './errors.ts';
+import type { Container } from './view.ts';
+
+/** One change, with its path also as keys. `appends`: a new last element of a list. */
+export interface Change {
+  readonly op: 'add' | 'replace' | 'remove';
+  readonly path: string;
+  readonly keys: readonly string[];
+  /** Absent for `remove`. Shared with the state: read it in the same turn. */
+  readonly value?: Json;
+  readonly appends: boolean;
+}
+
+/**
+ * What a draft changed, as the RFC 6902 operations that lead from the old state to the new: a function of those
+ * two states alone, so that two implementations make one id (decisions §1.8).
+ *
+ * - Members in UTF-16 order of their keys. A container of the same sort on both sides is compared inside.
+ * - Elements of a list one by one in ascending order; then new ones added at the end, ascending; or superfluous ones
+ *   removed from the end, descending. (RFC 6902 has no `length`, and a list that shifts is a list of replacements.)
+ *
+ * Only what was touched is looked at.
+ */
+export function changesOf(draft: Draft): Change[] {
+  const changes: Change[] = [];
+  const root = draft.records.get(draft.state);
+  if (root !== undefined) inPlace(draft, root, '', [], changes);
+  return changes;
+}
+
+/** A container that stands where it stood, changed inside. */
+function inPlace(draft: Draft, record: Rec, path: string, keys: readonly string[], out: Change[]): void {
+  const { container, old, below } = record;
+  const list = Array.isArray(container);
+  const before = list ? oldLength(record) : 0;
+  const suspects = below.size === 0 ? [...old.keys()] : [...new Set([...old.keys(), ...below.keys()])];
+  const ordered = list ? indices(suspects, Math.min(before, container.length)) : suspects.sort();
+  for (const key of ordered) {
+    const now = Object.hasOwn(container, key) ? (container as Record<string, unknown>)[key] : ABSENT;
+    const was = old.has(key) ? old.get(key) : now;
+    const place = `${path}/${escapeSegment(key)}`;
+    const child = below.get(key);
+    if (was !== now) compare(draft, was, now, place, [...keys, key], out);
+    else if (child !== undefined && child.container === now) inPlace(draft, child, place, [...keys, key], out);
+  }
+  if (list) grownOrShrunk(container, before, path, keys, out);
+}
+
+/** Two different values at one place. */
+function compare(draft: Draft, was: unknown, now: unknown, path: string, keys: readonly string[], out: Change[]): void {
+  if (was === now) return;
+  if (now === ABSENT) out.push({ op: 'remove', path, keys, appends: false });
+  else if (was === ABSENT) {
+    out.push({ op: 'add', path, keys, value: whole(now, path), appends: false });
+  } else if (isContainer(was) && isContainer(now) && Array.isArray(was) === Array.isArray(now)) {
+    exchanged(draft, was, now, path, keys, out);
+  } else {
+    out.push({ op: 'replace', path, keys, value: whole(now, path), appends: false });
+  }
+}
+
+/** A container that was put in the place of another. */
+function exchanged(
+  draft: Draft,
+  was: Container,
+  now: Container,
+  path: string,
+  keys: readonly string[],
+  out: Change[],
+): void {
+  const record = draft.records.get(was);
+  const before = Array.isArray(was) ? (record === undefined ? was.length : oldLength(record)) : 0;
+  const valueBefore = (key: string): unknown => {
+    if (record?.old.has(key)) return record.old.get(key);
+    return Object.hasOwn(was, key) ? (was as Record<string, unknown>)[key] : ABSENT;
+  };
+  if (Array.isArray(now)) {
+    for (let i = 0; i < Math.min(before, now.length); i++) {
+      const key = String(i);
+      compare(draft, valueBefore(key), i in now ? now[i] : ABSENT, `${path}/${key}`, [...keys, key], out);
+    }
+    grownOrShrunk(now, before, path, keys, out);
+    return;
+  }
+  const names = new Set([...Object.keys(was), ...(record?.old.keys() ?? []), ...Object.keys(now)]);
+  for (const key of [...names].sort()) {
+    const value = Object.hasOwn(now, key) ? now[key] : ABSENT;
+    compare(draft, valueBefore(key), value, `${path}/${escapeSegment(key)}`, [...keys, key], out);
+  }
+}
+
+function grownOrShrunk(list: unknown[], before: number, path: string, keys: readonly string[], out: Change[]): void {
+  for (let i = before; i < list.length; i++) {
+    const place = `${path}/${i}`;
+    if (!(i in list)) throw new ValueFault(`${place}: a list can't have gaps`);
+    out.push({ op: 'add', path: place, keys: [...keys, String(i)], value: whole(list[i], place), appends: true });
+  }
+  for (let i = before - 1; i >= list.length; i--) {
+    out.push({ op: 'remove', path: `${path}/${i}`, keys: [...keys, String(i)], appends: false });
+  }
+}
+
+/** A value that goes into a patch; copied in whole before, so only a gap in a list can be wrong with it. */
+function whole(value: unknown, path: string): Json {
+  if (isContainer(value)) assertDense(value, path);
+  return value as Json;
+}
+
+function assertDense(value: Container, path: string): void {
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++)
+      if (!(i in value)) throw new ValueFault(`${path}/${i}: a list can't have gaps`);
+  }
+  for (const key of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[key];
+    if (isContainer(member)) assertDense(member, `${path}/${escapeSegment(key)}`);
+  }
+}
+
+function oldLength({ container, old }: Rec): number {
+  return (old.get('length') as number | undefined) ?? (container as unknown[]).length;
+}
+
+function indices(keys: Iterable<string>, below: number): string[] {
+  return [...keys].filter((key) => key !== 'length' && Number(key) < below).sort((a, b) => Number(a) - Number(b));
+}
+
+function isContainer(value: unknown): value is Container {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,167 @@
+import type { Json } from '#canon';
+import type { ActionSpec, Binding, Domain } from './define-domain.ts';
+import type { RoleParams } from './domain.ts';
+import { issueText } from './schema.ts';
+
+/** What an agent asks for, untyped. */
+export interface Intent {
+  readonly action: string;
+  readonly role: { readonly name: string; readonly params: RoleParams };
+  readonly args: Json;
+}
+
+/** Whole amounts by unit. */
+export type Cost = { readonly [unit: string]: number };
+
+/** Why an intent did not compile, or was refused; the ledger's words (DESIGN §5). */
+export interface Refusal {
+  readonly reason:
+    | 'unknown_tool'
+    | 'type_mismatch'
+    | 'invalid_authority'
+    | 'policy_denied'
+    | 'budget_exhausted'
+    | 'precondition_failed'
+    | 'invariant_rejected';
+  readonly detail: string;
+  readonly invariantId?: string;
+  readonly policy?: PolicyRuling;
+}
+
+/** A policy's answer, for the record. */
+export interface PolicyRuling {
+  readonly digest: string;
+  readonly decision: 'allow' | 'deny' | 'needs_approval';
+  readonly rule?: string;
+}
+
+/** What the kernel asks of writs, budget and policy; answered at once, from what is already known. */
+export interface Authority {
+  admits(claim: {
+    action: string;
+    scopes: readonly string[];
+  }): { ok: true; needsApproval: boolean } | { ok: false; detail: string };
+  decides(claim: {
+    action: string;
+    scopes: readonly string[];
+    role: Intent['role'];
+    args: Json;
+  }): { ruling: PolicyRuling; detail: string } | undefined;
+  affords(cost: Cost): { ok: true } | { ok: false; detail: string };
+}
+
+/** An intent that compiled: typed and authorised. */
+export interface Compiled {
+  readonly name: string;
+  readonly action: ActionSpec;
+  readonly role: Intent['role'];
+  /** After parsing: what is recorded and what `apply` gets. */
+  readonly args: Json;
+  readonly binding: Binding;
+  readonly cost: Cost;
+  readonly policy?: PolicyRuling;
+  /** Held back for a person by the policy or the writ, whatever the invariants say (unless one rejects). */
+  readonly heldBack?: { readonly reason: 'policy_needs_approval' | 'writ_requires_approval'; readonly detail: string };
+}
+
+/** The first five of the six typed rejections, in their order; the sixth comes from `apply` (`candidate.ts`). */
+export function compile(
+  domain: Domain,
+  intent: Intent,
+  authority: Authority,
+  options: { readonly parsed?: boolean } = {},
+): Compiled | Refusal {
+  const action = (domain.actions as Record<string, ActionSpec | undefined>)[intent.action];
+  if (action === undefined) {
+    const known = Object.keys(domain.actions).join(', ');
+    return {
+      reason: 'unknown_tool',
+      detail: `${domain.name} has no action ${JSON.stringify(intent.action)}; it has ${known}`,
+    };
+  }
+  const roleFault = faultOfRole(domain, intent.role);
+  if (roleFault !== undefined) return { reason: 'type_mismatch', detail: roleFault };
+  // Recorded arguments were parsed when they were recorded; a second parse might change them.
+  const parsed =
+    options.parsed === true ? { success: true as const, data: intent.args } : action.args.safeParse(intent.args);
+  if (!parsed.success) return { reason: 'type_mismatch', detail: `args ${issueText(parsed.error)}` };
+  const args = parsed.data as Json;
+
+  if (!domain.roles[intent.role.name]?.processes.includes(action.process)) {
+    return {
+      reason: 'invalid_authority',
+      detail: `the role ${intent.role.name} does not perform ${action.process}, to which ${intent.action} belongs`,
+    };
+  }
+  const context = { role: intent.role.params };
+  let scopes: readonly string[];
+  let cost: Cost;
+  try {
+    scopes = [roleScope(domain, intent.role), ...(action.scopes?.(args, context) ?? [])];
+    cost = action.cost?.(args, context) ?? {};
+  } catch (error) {
+    return { reason: 'precondition_failed', detail: messageOf(error) };
+  }
+  const admitted = authority.admits({ action: intent.action, scopes });
+  if (!admitted.ok) return { reason: 'invalid_authority', detail: admitted.detail };
+
+  const decided = authority.decides({ action: intent.action, scopes, role: intent.role, args });
+  const policy = decided === undefined ? {} : { policy: decided.ruling };
+  if (decided?.ruling.decision === 'deny') return { reason: 'policy_denied', detail: decided.detail, ...policy };
+
+  const afforded = authority.affords(cost);
+  if (!afforded.ok) return { reason: 'budget_exhausted', detail: afforded.detail, ...policy };
+
+  const binding = domain.bind(action.process, intent.role.params);
+  return {
+    name: intent.action,
+    action,
+    role: intent.role,
+    args,
+    binding,
+    cost,
+    ...policy,
+    ...heldBack(decided, admitted),
+  };
+}
+
+function heldBack(
+  decided: { ruling: PolicyRuling; detail: string } | undefined,
+  admitted: { needsApproval: boolean },
+): Pick<Compiled, 'heldBack'> {
+  if (decided?.ruling.decision === 'needs_approval') {
+    return { heldBack: { reason: 'policy_needs_approval', detail: decided.detail } };
+  }
+  if (!admitted.needsApproval) return {};
+  return { heldBack: { reason: 'writ_requires_approval', detail: 'the writ lets this be done only with an approval' } };
+}
+
+function faultOfRole(domain: Domain, role: Intent['role']): string | undefined {
+  const declared = Object.hasOwn(domain.roles, role.name) ? domain.roles[role.name] : undefined;
+  if (declared === undefined) {
+    return `${domain.name} has no role ${JSON.stringify(role.name)}; it has ${Object.keys(domain.roles).join(', ')}`;
+  }
+  const wanted = declared.params ?? [];
+  for (const param of wanted) {
+    const value = Object.hasOwn(role.params, param) ? role.params[param] : undefined;
+    if (typeof value !== 'string' || value === '')
+      return `the role ${role.name} needs the parameter ${param}, a non-empty text`;
+  }
+  const extra = Object.keys(role.params).find((param) => !wanted.includes(param));
+  return extra === undefined ? undefined : `the role ${role.name} has no parameter ${extra}`;
+}
+
+/** The resource that a writ must cover for a role: `role:spender:alice`, parameters in the order of declaration. */
+export function roleScope(domain: Domain, role: Intent['role']): string {
+  const params = domain.roles[role.name]?.params ?? [];
+  return ['role', role.name, ...params.map((param) => scopeSegment(role.params[param] as string))].join(':');
+}
+
+/** One segment of a scope from any text: the grammar's own characters are written `~0` to `~3`. */
+export function scopeSegment(text: string): string {
+  return text.replace(/[~:/*]/g, (char) => `~${'~:/*'.indexOf(char)}`);
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

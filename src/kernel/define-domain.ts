@@ -1,0 +1,306 @@
+import { z } from 'zod';
+import { contentHash } from '#canon';
+import type { Action, CounselorPredicate, DomainSpec, Process, Role, RoleParams } from './domain.ts';
+import { KernelError } from './errors.ts';
+import {
+  bindAll,
+  compileScope,
+  contains,
+  EVERYTHING,
+  overlaps,
+  type Pattern,
+  type PatternTemplate,
+  parseTemplate,
+  patternText,
+  type Scope,
+  templateParams,
+} from './footprint.ts';
+import { each, type Invariant, invariant, type Rules } from './invariant.ts';
+import { PatternIndex } from './pattern-index.ts';
+import { strictSchema } from './schema.ts';
+
+/** An invariant ready to run. */
+export interface Rule {
+  /** Its place in the order. */
+  readonly index: number;
+  readonly id: string;
+  readonly spec: Invariant<any>;
+  /** Everything it reads: its footprint (seed 000, Definition A.9). */
+  readonly patterns: readonly Pattern[];
+  /** What a plain rule sees; for `each`, what `with` may point at. */
+  readonly scope: Scope;
+  /** The members of an `each` rule. */
+  readonly member: Pattern | undefined;
+}
+
+/** A process bound to a role's parameters. */
+export interface Binding {
+  readonly reads: readonly Pattern[];
+  readonly writes: readonly Pattern[];
+  /** reads ∪ writes: what `apply` sees. */
+  readonly scope: Scope;
+  readonly writable: Scope;
+  /** What an open approval freezes: the footprint, and that of every rule its writes meet (decisions §2.5). */
+  readonly closure: readonly Pattern[];
+  readonly closureScope: Scope;
+}
+
+export type ActionSpec = Action<any, any>;
+
+/**
+ * A domain ready to run: footprints parsed, schemas strict, rules indexed. Made by `defineDomain`; immutable.
+ * `State` and `Actions` (arguments by action) carry the types to where proposals are made.
+ */
+export interface Domain<State = any, Actions extends Record<string, unknown> = any> {
+  readonly name: string;
+  readonly version: string;
+  /** SHA-256 of the canonical declaration (decisions §2.9). */
+  readonly hash: string;
+  readonly state: z.ZodType<State>;
+  readonly initial: State | undefined;
+  readonly actions: { readonly [Name in keyof Actions]: Action<State, Actions[Name]> };
+  readonly roles: Readonly<Record<string, Role>>;
+  readonly processes: Readonly<Record<string, Process>>;
+  readonly counselors: Readonly<Record<string, CounselorPredicate>>;
+  readonly freeze: 'world' | 'footprint';
+  readonly rules: readonly Rule[];
+  /** Rules by the patterns of what they read. */
+  readonly rulesByPath: PatternIndex<Rule>;
+  bind(process: string, params: RoleParams): Binding;
+  /** The union of the footprints of a role's processes (Definition A.6). */
+  footprint(role: string, params: RoleParams): Pattern[];
+}
+
+/**
+ * Checks a domain module and makes it ready to run.
+ *
+ * @throws KernelError `invalid_domain` naming the part that is wrong and what to do.
+ */
+export function defineDomain<Schema extends z.ZodType, Actions extends Record<string, unknown>>(
+  spec: DomainSpec<Schema, Actions>,
+): Domain<z.infer<Schema>, Actions> {
+  const named = `${spec.name}@${spec.version}`;
+  if (!/^[a-z][a-z0-9_-]*$/.test(spec.name)) {
+    throw new KernelError(
+      'invalid_domain',
+      `A domain's name is lower case letters, digits, - and _; got ${JSON.stringify(spec.name)}.`,
+    );
+  }
+  const processes = compileProcesses(spec);
+  checkRoles(spec, processes);
+  const rules = compileRules(spec);
+  const rulesByPath = new PatternIndex<Rule>();
+  for (const rule of rules) for (const pattern of directPatterns(rule)) rulesByPath.add(pattern, rule);
+  const bindings = new Bindings(processes, rules);
+  const state = strictSchema(spec.state, 'state');
+  const actions = compileActions(spec);
+  for (const name of Object.keys(spec.counselors ?? {})) {
+    if (typeof spec.counselors?.[name] !== 'function') throw invalid(named, `the counselor ${name} is not a predicate`);
+  }
+  return Object.freeze({
+    name: spec.name,
+    version: spec.version,
+    hash: declarationHash(spec, rules),
+    state: state as z.ZodType<z.infer<Schema>>,
+    initial: spec.initial,
+    actions: actions as Domain<z.infer<Schema>, Actions>['actions'],
+    roles: spec.roles,
+    processes: spec.processes,
+    counselors: spec.counselors ?? {},
+    freeze: spec.freeze ?? 'world',
+    rules,
+    rulesByPath,
+    bind: (process: string, params: RoleParams) => bindings.get(process, params),
+    footprint: (role: string, params: RoleParams) =>
+      (spec.roles[role]?.processes ?? []).flatMap((process) => {
+        const { reads, writes } = bindings.get(process, params);
+        return [...reads, ...writes];
+      }),
+  });
+}
+
+interface ProcessTemplate {
+  readonly reads: readonly PatternTemplate[];
+  readonly writes: readonly PatternTemplate[];
+  readonly params: readonly string[];
+}
+
+function compileProcesses(spec: DomainSpec<any, any>): Map<string, ProcessTemplate> {
+  return new Map(
+    Object.entries(spec.processes).map(([name, { reads = [], writes = [] }]) => {
+      const parsed = { reads: reads.map(parseTemplate), writes: writes.map(parseTemplate) };
+      const params = new Set([...parsed.reads, ...parsed.writes].flatMap(templateParams));
+      return [name, { ...parsed, params: [...params] }];
+    }),
+  );
+}
+
+function checkRoles(spec: DomainSpec<any, any>, processes: Map<string, ProcessTemplate>): void {
+  for (const [name, role] of Object.entries(spec.roles)) {
+    const params = role.params ?? [];
+    for (const process of role.processes) {
+      const template = processes.get(process);
+      if (template === undefined) throw invalid(spec.name, `the role ${name} performs ${process}, which is no process`);
+      const missing = template.params.find((param) => !params.includes(param));
+      if (missing !== undefined) {
+        throw invalid(
+          spec.name,
+          `the process ${process} needs the parameter ${missing}, which the role ${name} does not have`,
+        );
+      }
+    }
+    if (role.sees !== undefined) checkSees(spec, name, role, processes);
+  }
+}
+
+/** A.8: a role that says what it sees must see just what its processes need. */
+function checkSees(
+  spec: DomainSpec<any, any>,
+  name: string,
+  role: Role,
+  processes: Map<string, ProcessTemplate>,
+): void {
+  const params = Object.fromEntries((role.params ?? []).map((param) => [param, `{${param}}`]));
+  const sees = bindAll((role.sees ?? []).map(parseTemplate), params);
+  const needs = role.processes.flatMap((process) => {
+    const template = processes.get(process) as ProcessTemplate;
+    return bindAll([...template.reads, ...template.writes], params);
+  });
+  const excess = sees.find((pattern) => !contains(needs, pattern));
+  if (excess !== undefined)
+    throw invalid(spec.name, `the role ${name} sees ${patternText(excess)}, which none of its processes needs`);
+  const missing = needs.find((pattern) => !contains(sees, pattern));
+  if (missing !== undefined)
+    throw invalid(spec.name, `the role ${name} does not see ${patternText(missing)}, which its processes need`);
+}
+
+function compileActions(spec: DomainSpec<any, any>): Record<string, ActionSpec> {
+  const entries = Object.entries(spec.actions as Record<string, ActionSpec>).map(([name, action]) => {
+    if (!Object.hasOwn(spec.processes, action.process)) {
+      throw invalid(spec.name, `the action ${name} belongs to ${action.process}, which is no process`);
+    }
+    checkChannel(spec, `the action ${name}`, action.channel);
+    return [name, Object.freeze({ ...action, args: strictSchema(action.args, 'args') })];
+  });
+  return Object.freeze(Object.assign(Object.create(null), Object.fromEntries(entries)));
+}
+
+function compileRules(spec: DomainSpec<any, any>): Rule[] {
+  const rules: Rules<any> = { invariant, each: each as Rules<any>['each'] };
+  const list = typeof spec.invariants === 'function' ? spec.invariants(rules) : spec.invariants;
+  const seen = new Set<string>();
+  return list.map((item, index) => {
+    if (seen.has(item.id)) throw invalid(spec.name, `two invariants are named ${item.id}`);
+    seen.add(item.id);
+    checkChannel(spec, `the invariant ${item.id}`, item.channel);
+    const reads = item.reads.map((source) => fixedPattern(spec.name, item.id, source));
+    const member = item.kind === 'each' ? fixedPattern(spec.name, item.id, item.path) : undefined;
+    if (item.kind === 'each' && !(item.path.split('/').includes('*') && item.path.endsWith('/*'))) {
+      throw invalid(spec.name, `the path of ${item.id} must end in /*, such as /orders/*`);
+    }
+    const patterns = member === undefined ? reads : [member, ...reads];
+    return { index, id: item.id, spec: item, patterns, scope: compileScope(reads), member };
+  });
+}
+
+function fixedPattern(domain: string, id: string, source: string): Pattern {
+  const template = parseTemplate(source);
+  if (template.append || templateParams(template).length > 0) {
+    throw invalid(domain, `the footprint ${source} of ${id} must be a plain pointer; only * is allowed in it`);
+  }
+  return bindAll([template], {})[0] as Pattern;
+}
+
+function checkChannel(spec: DomainSpec<any, any>, what: string, channel: string | undefined): void {
+  if (channel !== undefined && !Object.hasOwn(spec.counselors ?? {}, channel)) {
+    throw invalid(spec.name, `${what} names the channel ${channel}, which is none of the counselors`);
+  }
+}
+
+/** What makes a change re-evaluate a rule directly; the `with` places of `each` are found by their reverse index. */
+function directPatterns(rule: Rule): readonly Pattern[] {
+  return rule.member === undefined ? rule.patterns : [rule.member];
+}
+
+/** Bindings by process and parameters, made once; the oldest are dropped when there are very many. */
+class Bindings {
+  readonly #processes: Map<string, ProcessTemplate>;
+  readonly #rules: readonly Rule[];
+  readonly #cache: Map<string, Binding> = new Map();
+
+  constructor(processes: Map<string, ProcessTemplate>, rules: readonly Rule[]) {
+    this.#processes = processes;
+    this.#rules = rules;
+  }
+
+  get(process: string, params: RoleParams): Binding {
+    const template = this.#processes.get(process) as ProcessTemplate;
+    let key = process;
+    for (const param of template.params) key += `\u0000${params[param]}`;
+    const cached = this.#cache.get(key);
+    if (cached !== undefined) return cached;
+    const binding = this.#make(template, params);
+    if (this.#cache.size >= 10_000) this.#cache.delete(this.#cache.keys().next().value as string);
+    this.#cache.set(key, binding);
+    return binding;
+  }
+
+  #make(template: ProcessTemplate, params: RoleParams): Binding {
+    const reads = bindAll(template.reads, params);
+    const writes = bindAll(template.writes, params);
+    const met = this.#rules.filter((rule) =>
+      rule.patterns.some((pattern) => writes.some((write) => overlaps(pattern, write))),
+    );
+    const closure = [...reads, ...writes, ...met.flatMap((rule) => rule.patterns)];
+    return {
+      reads,
+      writes,
+      scope: compileScope([...reads, ...writes]),
+      writable: compileScope(writes),
+      closure,
+      closureScope: closure.some(({ segments }) => segments.length === 0) ? EVERYTHING : compileScope(closure),
+    };
+  }
+}
+
+/** Schemas, footprints, ordered invariant ids, version, and the build's own digest if it has one. */
+function declarationHash(spec: DomainSpec<any, any>, rules: readonly Rule[]): string {
+  const json = (schema: z.ZodType, io: 'input' | 'output'): unknown =>
+    // Through JSON text: zod hangs a hidden member on the object, which is no part of the schema.
+    JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any' })));
+  return contentHash({
+    name: spec.name,
+    version: spec.version,
+    state: json(spec.state, 'output'),
+    processes: Object.fromEntries(
+      Object.entries(spec.processes).map(([name, { reads = [], writes = [] }]) => [
+        name,
+        { reads: [...reads], writes: [...writes] },
+      ]),
+    ),
+    roles: Object.fromEntries(
+      Object.entries(spec.roles).map(([name, { params = [], processes }]) => [
+        name,
+        { params: [...params], processes: [...processes] },
+      ]),
+    ),
+    actions: Object.fromEntries(
+      Object.entries(spec.actions as Record<string, ActionSpec>).map(([name, { process, args }]) => [
+        name,
+        { process, args: json(args, 'input') },
+      ]),
+    ),
+    invariants: rules.map(({ id, spec: rule, patterns }) => ({
+      id,
+      kind: rule.kind,
+      footprint: patterns.map(patternText),
+    })),
+    counselors: Object.keys(spec.counselors ?? {}).sort(),
+    freeze: spec.freeze ?? 'world',
+    build: spec.build ?? null,
+  });
+}
+
+function invalid(domain: string, what: string): KernelError {
+  return new KernelError('invalid_domain', `The domain ${domain} can't be used: ${what}.`);
+}

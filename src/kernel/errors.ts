@@ -1,0 +1,33 @@
+import { AssizeError } from '#canon';
+
+export type KernelErrorCode =
+  /** A domain module that can't be run: unknown process, duplicate invariant, unsupported schema, … */
+  | 'invalid_domain'
+  /** A state that does not fit the schema or breaks an invariant where none may be broken. */
+  | 'invalid_state'
+  /** The principal is no counselor of the channel, or is the requester. */
+  | 'unauthorised_counselor'
+  /** What would run now is not what was put up for approval. */
+  | 'changed_since'
+  /** The result does not pass every invariant and the counselor did not say `override`. */
+  | 'override_needed'
+  /** The counselor's own state does not fit the schema, or lies outside what is frozen for it. */
+  | 'invalid_replacement';
+
+/** Misuse of the kernel, or a counselor's act that is refused; nothing was changed. */
+export class KernelError extends AssizeError<KernelErrorCode> {
+  override readonly name: string = 'KernelError';
+}
+
+/** Domain code left its footprint, or wrote to what it may only read. Becomes a refusal, never leaves the kernel. */
+export class FootprintFault extends Error {
+  readonly pointer: string;
+
+  constructor(pointer: string, what: 'read' | 'write') {
+    super(what === 'read' ? `${pointer} is outside the footprint` : `${pointer} is read-only here`);
+    this.pointer = pointer;
+  }
+}
+
+/** Domain code wrote something that is not JSON. Becomes a refusal, never leaves the kernel. */
+export class ValueFault extends Error {}

@@ -1,0 +1,275 @@
+import { parsePointer, toPointer } from '#canon';
+import type { Change } from './changes.ts';
+import type { Domain, Rule } from './define-domain.ts';
+import { FootprintFault } from './errors.ts';
+import { ANY, EVERYTHING, type Pattern, scopeAt } from './footprint.ts';
+import type { EachInvariant, PlainInvariant } from './invariant.ts';
+import { PatternIndex } from './pattern-index.ts';
+import { type InvariantResult, pass, reject } from './result.ts';
+import { type Container, view } from './view.ts';
+
+/** A rule that does not pass, for `each` with the member. */
+export interface Finding {
+  readonly rule: Rule;
+  /** What the stars stand for; empty for a plain rule. */
+  readonly keys: readonly string[];
+  readonly result: Exclude<InvariantResult, { result: 'pass' }>;
+}
+
+/** What an approved change does to the reverse indexes; applied when the candidate is kept. */
+interface Restatement {
+  readonly rule: Rule;
+  readonly member: string;
+  readonly others: readonly string[];
+}
+
+/**
+ * What is known of the rules on the current state: which do not pass, and which members of `each` rules read which
+ * other places. Skipping a rule is sound only because of it: a rule that passed before and whose footprint did not
+ * change passes still (decisions §2.2).
+ */
+export class Standing {
+  /** Rules, or members, that do not pass now; they are judged on every proposal until they do. */
+  readonly failing: Map<string, Finding> = new Map();
+  readonly #dependents: Map<Rule, Dependents> = new Map();
+  readonly #domain: Domain;
+
+  constructor(domain: Domain) {
+    this.#domain = domain;
+    for (const rule of domain.rules) {
+      if (rule.spec.kind === 'each' && rule.spec.with !== undefined) this.#dependents.set(rule, new Dependents());
+    }
+  }
+
+  /** Judges every rule on the whole state and starts anew from that. */
+  restart(state: Container): void {
+    this.failing.clear();
+    for (const dependents of this.#dependents.values()) dependents.clear();
+    for (const rule of this.#domain.rules) {
+      for (const keys of placesOf(rule, state)) {
+        const { result, others } = judge(rule, state, keys);
+        if (others !== undefined) this.#dependents.get(rule)?.set(toPointer(keys), others);
+        if (result.result !== 'pass') this.failing.set(findingKey(rule, keys), { rule, keys, result });
+      }
+    }
+  }
+
+  /**
+   * The first rule, in order, that does not pass on the changed state; judges only rules and members that the
+   * changes touch, and those that did not pass before. `keep` must be called if the change stays.
+   */
+  judgeChanges(state: Container, changes: readonly Change[]): { finding: Finding | undefined; keep: () => void } {
+    const work = this.#workFor(state, changes);
+    const restatements: Restatement[] = [];
+    for (const rule of this.#domain.rules) {
+      const places = work.get(rule);
+      if (places === undefined) continue;
+      const ordered = places.size > 1 ? [...places.keys()].sort() : places.keys();
+      for (const key of ordered) {
+        const keys = places.get(key) as readonly string[];
+        const { result, others } = judge(rule, state, keys);
+        if (result.result !== 'pass') return { finding: { rule, keys, result }, keep: () => {} };
+        if (others !== undefined) restatements.push({ rule, member: toPointer(keys), others });
+      }
+    }
+    return {
+      finding: undefined,
+      keep: () => {
+        this.failing.clear();
+        for (const { rule, member, others } of restatements) this.#dependents.get(rule)?.set(member, others);
+      },
+    };
+  }
+
+  #workFor(state: Container, changes: readonly Change[]): Map<Rule, Map<string, readonly string[]>> {
+    const work = new Map<Rule, Map<string, readonly string[]>>();
+    const add = (rule: Rule, keys: readonly string[]): void => {
+      let places = work.get(rule);
+      if (places === undefined) {
+        places = new Map();
+        work.set(rule, places);
+      }
+      places.set(keys.length === 0 ? '' : toPointer(keys), keys);
+    };
+    for (const { keys } of changes) {
+      this.#domain.rulesByPath.match(keys, (rule) => {
+        if (rule.member === undefined) add(rule, []);
+        else for (const member of membersUnder(rule, state, keys)) add(rule, member);
+      });
+      for (const [rule, dependents] of this.#dependents) dependents.match(keys, (member) => add(rule, member));
+    }
+    for (const { rule, keys } of this.failing.values()) add(rule, keys);
+    return work;
+  }
+}
+
+/** The first rule, in order, that does not pass, judged naively on everything. The oracle of the tests. */
+export function firstFinding(domain: Domain, state: Container): Finding | undefined {
+  for (const rule of domain.rules) {
+    for (const keys of placesOf(rule, state)) {
+      const { result } = judge(rule, state, keys);
+      if (result.result !== 'pass') return { rule, keys, result };
+    }
+  }
+  return undefined;
+}
+
+/** Every rule's result on a state, in order: the detection vector (seed 000, Definition A.63). */
+export function detectionVector(
+  domain: Domain,
+  state: Container,
+): { invariant_id: string; result: InvariantResult['result']; detail?: string }[] {
+  return domain.rules.map((rule) => {
+    for (const keys of placesOf(rule, state)) {
+      const { result } = judge(rule, state, keys);
+      if (result.result !== 'pass')
+        return { invariant_id: rule.id, result: result.result, detail: detailOf({ rule, keys, result }) };
+    }
+    return { invariant_id: rule.id, result: 'pass' };
+  });
+}
+
+/** The rule's own words, with the member they are about. */
+export function detailOf({ rule, keys, result }: Finding): string {
+  return rule.member === undefined ? result.detail : `${placeOf(rule.member, keys)}: ${result.detail}`;
+}
+
+/** Which members of an `each` rule read which other places. */
+class Dependents {
+  readonly #others: Map<string, readonly string[]> = new Map();
+  readonly #members: PatternIndex<string> = new PatternIndex();
+
+  clear(): void {
+    for (const member of [...this.#others.keys()]) this.set(member, []);
+  }
+
+  set(member: string, others: readonly string[]): void {
+    const before = this.#others.get(member) ?? [];
+    if (before.length === others.length && before.every((other, i) => other === others[i])) return;
+    for (const other of before) this.#members.remove(pointerPattern(other), member);
+    for (const other of others) this.#members.add(pointerPattern(other), member);
+    if (others.length === 0) this.#others.delete(member);
+    else this.#others.set(member, others);
+  }
+
+  match(path: readonly string[], found: (member: readonly string[]) => void): void {
+    this.#members.match(path, (member) => found(parsePointer(member)));
+  }
+}
+
+/** Where a rule is to be judged: once for a plain one, once a member for `each`, in the order of the keys. */
+function placesOf(rule: Rule, state: Container): Iterable<readonly string[]> {
+  return rule.member === undefined ? [[]] : membersUnder(rule, state, []);
+}
+
+/** The members (by what their stars stand for) that lie under a path, or above it. */
+function* membersUnder(rule: Rule, state: Container, path: readonly string[]): Iterable<readonly string[]> {
+  const segments = (rule.member as Pattern).segments;
+  yield* descend(state, 0, []);
+
+  function* descend(here: unknown, depth: number, keys: readonly string[]): Iterable<readonly string[]> {
+    if (depth === segments.length) {
+      yield keys;
+      return;
+    }
+    const segment = segments[depth] as string | typeof ANY;
+    if (depth < path.length) {
+      // A changed member may be gone: then it is judged as absent, which passes, and its index entries go.
+      const next = (here as Record<string, unknown> | undefined)?.[path[depth] as string];
+      yield* descend(next, depth + 1, segment === ANY ? [...keys, path[depth] as string] : keys);
+    } else if (typeof here === 'object' && here !== null) {
+      const names = segment === ANY ? Object.keys(here).sort() : [segment];
+      for (const name of names) {
+        if (!Object.hasOwn(here, name)) continue;
+        yield* descend((here as Record<string, unknown>)[name], depth + 1, segment === ANY ? [...keys, name] : keys);
+      }
+    }
+  }
+}
+
+interface Judgement {
+  readonly result: InvariantResult;
+  /** For `each` with `with`: the places read beside the member. */
+  readonly others?: readonly string[];
+}
+
+function judge(rule: Rule, state: Container, keys: readonly string[]): Judgement {
+  try {
+    return rule.spec.kind === 'plain'
+      ? { result: judgePlain(rule.spec, rule, state) }
+      : judgeMember(rule.spec, rule, state, keys);
+  } catch (error) {
+    // Fail closed: a rule that can't be judged does not pass.
+    const what =
+      error instanceof FootprintFault ? error.message : `it threw: ${(error as Error)?.message ?? String(error)}`;
+    return { result: reject(`the invariant can't be judged, ${what}`), others: [] };
+  }
+}
+
+function judgePlain(spec: PlainInvariant<any>, rule: Rule, state: Container): InvariantResult {
+  return wellFormed(spec.check(view(state, rule.scope)));
+}
+
+function judgeMember(spec: EachInvariant<any>, rule: Rule, state: Container, keys: readonly string[]): Judgement {
+  const member = lookup(state, memberKeys(rule.member as Pattern, keys));
+  const indexed = spec.with === undefined ? {} : { others: [] as string[] };
+  if (member === undefined) return { result: pass, ...indexed };
+  const seen = visible(member);
+  if (spec.with === undefined) return { result: wellFormed(spec.check(seen, {}, keys)) };
+  const pointers = spec.with(seen, keys);
+  const others: Record<string, unknown> = Object.create(null);
+  for (const [name, pointer] of Object.entries(pointers)) {
+    const path = parsePointer(pointer);
+    if (!covered(rule, path)) throw new FootprintFault(pointer, 'read');
+    others[name] = visible(lookup(state, path));
+  }
+  return { result: wellFormed(spec.check(seen, others, keys)), others: Object.values(pointers) };
+}
+
+function visible(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? view(value as Container, EVERYTHING) : value;
+}
+
+function covered(rule: Rule, path: readonly string[]): boolean {
+  let scope: typeof rule.scope | undefined = rule.scope;
+  for (const key of path) {
+    if (scope.all) return true;
+    scope = scopeAt(scope, key);
+    if (scope === undefined) return false;
+  }
+  return scope.all;
+}
+
+/** A rule that answers anything but the three results does not pass. */
+function wellFormed(result: InvariantResult): InvariantResult {
+  if (result?.result === 'pass') return pass;
+  if ((result?.result === 'reject' || result?.result === 'escalate') && typeof result.detail === 'string')
+    return result;
+  return reject('the invariant answered neither pass, reject nor escalate');
+}
+
+function lookup(state: unknown, keys: readonly string[]): unknown {
+  let here = state;
+  for (const key of keys) {
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, key)) return undefined;
+    here = (here as Record<string, unknown>)[key];
+  }
+  return here;
+}
+
+function memberKeys(member: Pattern, keys: readonly string[]): string[] {
+  let star = 0;
+  return member.segments.map((segment) => (segment === ANY ? (keys[star++] as string) : segment));
+}
+
+function placeOf(member: Pattern, keys: readonly string[]): string {
+  return toPointer(memberKeys(member, keys));
+}
+
+function findingKey(rule: Rule, keys: readonly string[]): string {
+  return `${rule.index}${toPointer(keys)}`;
+}
+
+function pointerPattern(pointer: string): Pattern {
+  return { segments: parsePointer(pointer), append: false };
+}

@@ -1,0 +1,154 @@
+import { escapeSegment, parsePointer } from '#canon';
+import type { RoleParams } from './domain.ts';
+import { KernelError } from './errors.ts';
+
+/** Stands for any key in a pattern. */
+export const ANY: unique symbol = Symbol('*');
+
+export type PatternSegment = string | typeof ANY;
+
+/**
+ * One JSON-pointer prefix of a footprint, parameters filled in. `append` marks a path that ended in `/-`:
+ * the list there may only grow.
+ */
+export interface Pattern {
+  readonly segments: readonly PatternSegment[];
+  readonly append: boolean;
+}
+
+/** A pattern whose parameters are still open: segments are literal, `*` or `{param}`. */
+export interface PatternTemplate {
+  readonly source: string;
+  readonly segments: readonly (string | typeof ANY | { readonly param: string })[];
+  readonly append: boolean;
+}
+
+/** Reads `/spent/{agent}`, `/orders/*`, `/log/-`; refuses what is not a JSON pointer. */
+export function parseTemplate(source: string): PatternTemplate {
+  const raw = parsePointer(source);
+  const append = raw.at(-1) === '-';
+  const segments = (append ? raw.slice(0, -1) : raw).map((segment) => {
+    if (segment === '*') return ANY;
+    const param = /^\{([A-Za-z_][A-Za-z0-9_]*)\}$/.exec(segment)?.[1];
+    return param === undefined ? segment : { param };
+  });
+  if (append && segments.length === 0) {
+    throw new KernelError('invalid_domain', `The footprint ${source} appends to the whole state; name a list.`);
+  }
+  return { source, segments, append };
+}
+
+/** The names of the parameters that a template needs. */
+export function templateParams(template: PatternTemplate): string[] {
+  return template.segments.flatMap((segment) => (typeof segment === 'object' ? [segment.param] : []));
+}
+
+export function bindTemplate(template: PatternTemplate, params: RoleParams): Pattern {
+  const segments = template.segments.map((segment) => {
+    if (typeof segment !== 'object') return segment;
+    const value = Object.hasOwn(params, segment.param) ? params[segment.param] : undefined;
+    if (value === undefined) {
+      throw new KernelError('invalid_domain', `The footprint ${template.source} needs the parameter ${segment.param}.`);
+    }
+    return value;
+  });
+  return { segments, append: template.append };
+}
+
+/** The pattern as text, `*` for any key. */
+export function patternText(pattern: Pattern): string {
+  const keys = pattern.segments.map((segment) => (segment === ANY ? '/*' : `/${escapeSegment(segment)}`)).join('');
+  return pattern.append ? `${keys}/-` : keys;
+}
+
+export function patternFromText(text: string): Pattern {
+  return bindTemplate(parseTemplate(text), {});
+}
+
+/** Whether some path lies under both patterns: one is a prefix of the other, stars matching anything. */
+export function overlaps(a: Pattern, b: Pattern): boolean {
+  const shared = Math.min(a.segments.length, b.segments.length);
+  for (let i = 0; i < shared; i++) {
+    const left = a.segments[i];
+    const right = b.segments[i];
+    if (left !== right && left !== ANY && right !== ANY) return false;
+  }
+  return true;
+}
+
+/** Whether every path under `inner` lies under some one of `outer`. */
+export function contains(outer: readonly Pattern[], inner: Pattern): boolean {
+  return outer.some(
+    (pattern) =>
+      pattern.segments.length <= inner.segments.length &&
+      (!pattern.append || (inner.append && pattern.segments.length === inner.segments.length)) &&
+      pattern.segments.every((segment, i) => segment === ANY || segment === inner.segments[i]),
+  );
+}
+
+/** A footprint compiled for walking down key by key. */
+export interface Scope {
+  /** Everything from here down belongs to the footprint. */
+  readonly all: boolean;
+  /** The list here may grow. */
+  readonly append: boolean;
+  readonly keys: ReadonlyMap<string, Scope>;
+  /** For every key that is not in `keys`. */
+  readonly any: Scope | undefined;
+}
+
+/** The scope of a state that is wholly open. */
+export const EVERYTHING: Scope = { all: true, append: true, keys: new Map(), any: undefined };
+
+export function compileScope(patterns: readonly Pattern[]): Scope {
+  return build(patterns, 0);
+}
+
+function build(patterns: readonly Pattern[], depth: number): Scope {
+  if (patterns.some(({ segments, append }) => segments.length === depth && !append)) return EVERYTHING;
+  const deeper = patterns.filter(({ segments }) => segments.length > depth);
+  const wild = deeper.filter(({ segments }) => segments[depth] === ANY);
+  const names = new Set(
+    deeper.flatMap(({ segments }) => (typeof segments[depth] === 'string' ? [segments[depth]] : [])),
+  );
+  const keys = new Map<string, Scope>();
+  for (const name of names) {
+    const matching = deeper.filter(({ segments }) => segments[depth] === name || segments[depth] === ANY);
+    keys.set(name, build(matching, depth + 1));
+  }
+  return {
+    all: false,
+    append: patterns.some(({ segments, append }) => segments.length === depth && append),
+    keys,
+    any: wild.length === 0 ? undefined : build(wild, depth + 1),
+  };
+}
+
+/** The scope one key further down, or undefined when that key is outside. */
+export function scopeAt(scope: Scope, key: string): Scope | undefined {
+  return scope.all ? scope : (scope.keys.get(key) ?? scope.any);
+}
+
+/**
+ * Whether the footprint lets a change happen at this path. Under an append-only list only a new last element may be
+ * added, and where there is no list yet, a new list.
+ */
+export function permits(
+  scope: Scope,
+  path: readonly string[],
+  change: { readonly op: 'add' | 'replace' | 'remove'; readonly appends: boolean; readonly list: boolean },
+): boolean {
+  let here: Scope | undefined = scope;
+  for (let i = 0; i < path.length; i++) {
+    if (here.all) return true;
+    if (here.append && i === path.length - 1 && change.op === 'add' && change.appends) return true;
+    here = scopeAt(here, path[i] as string);
+    if (here === undefined) return false;
+  }
+  return here.all || (here.append && change.op === 'add' && change.list);
+}
+
+/** The patterns of several templates bound to one role. */
+export function bindAll(templates: readonly PatternTemplate[], params: RoleParams): Pattern[] {
+  return templates.map((template) => bindTemplate(template, params));
+}

@@ -1,0 +1,80 @@
+import { ANY, type Pattern } from './footprint.ts';
+
+interface Node<T> {
+  values: T[];
+  keys: Map<string, Node<T>>;
+  any: Node<T> | undefined;
+}
+
+/**
+ * Finds, for a path, the values whose pattern meets it: the pattern is a prefix of the path, or the path of the
+ * pattern. Cost follows the depth of the path and the number of matches, never the number of patterns.
+ */
+export class PatternIndex<T> {
+  readonly #root: Node<T> = node();
+
+  add(pattern: Pattern, value: T): void {
+    let here = this.#root;
+    for (const segment of pattern.segments) {
+      if (segment === ANY) {
+        here.any ??= node();
+        here = here.any;
+      } else {
+        let next = here.keys.get(segment);
+        if (next === undefined) {
+          next = node();
+          here.keys.set(segment, next);
+        }
+        here = next;
+      }
+    }
+    here.values.push(value);
+  }
+
+  /** Removes one value from exactly that pattern; empty branches go. */
+  remove(pattern: Pattern, value: T): void {
+    const trail: { parent: Node<T>; segment: string | typeof ANY }[] = [];
+    let here = this.#root;
+    for (const segment of pattern.segments) {
+      const next = segment === ANY ? here.any : here.keys.get(segment);
+      if (next === undefined) return;
+      trail.push({ parent: here, segment });
+      here = next;
+    }
+    const at = here.values.indexOf(value);
+    if (at >= 0) here.values.splice(at, 1);
+    for (let i = trail.length - 1; i >= 0; i--) {
+      if (here.values.length > 0 || here.keys.size > 0 || here.any !== undefined) return;
+      const { parent, segment } = trail[i] as (typeof trail)[number];
+      if (segment === ANY) parent.any = undefined;
+      else parent.keys.delete(segment);
+      here = parent;
+    }
+  }
+
+  /** Every value that meets the path is given to `found`, at least once. */
+  match(path: readonly string[], found: (value: T) => void): void {
+    walk(this.#root, path, 0, found);
+  }
+}
+
+function node<T>(): Node<T> {
+  return { values: [], keys: new Map(), any: undefined };
+}
+
+function walk<T>(here: Node<T>, path: readonly string[], depth: number, found: (value: T) => void): void {
+  if (depth === path.length) {
+    below(here, found);
+    return;
+  }
+  for (const value of here.values) found(value);
+  const exact = here.keys.get(path[depth] as string);
+  if (exact !== undefined) walk(exact, path, depth + 1, found);
+  if (here.any !== undefined) walk(here.any, path, depth + 1, found);
+}
+
+function below<T>(here: Node<T>, found: (value: T) => void): void {
+  for (const value of here.values) found(value);
+  for (const next of here.keys.values()) below(next, found);
+  if (here.any !== undefined) below(here.any, found);
+}

@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import { toPointer } from '#canon';
+import type { Change } from './changes.ts';
+import { KernelError } from './errors.ts';
+
+/** zod's own description of a schema; only the members that are read here. */
+interface Def {
+  readonly type: string;
+  readonly checks?: readonly unknown[];
+  readonly shape?: Readonly<Record<string, z.ZodType>>;
+  readonly keyType?: z.ZodType;
+  readonly valueType?: z.ZodType;
+  readonly element?: z.ZodType;
+  readonly innerType?: z.ZodType;
+  readonly options?: readonly z.ZodType[];
+  readonly items?: readonly z.ZodType[];
+  readonly rest?: z.ZodType | null;
+}
+
+const LEAVES = new Set([
+  'string',
+  'number',
+  'int',
+  'boolean',
+  'null',
+  'literal',
+  'enum',
+  'any',
+  'unknown',
+  'never',
+  'template_literal',
+]);
+const WRAPPERS = new Set(['optional', 'nullable', 'readonly', 'nonoptional']);
+/** What arguments may have besides: they are recorded as they are after parsing. */
+const PARSING = new Set(['default', 'prefault', 'catch', 'pipe', 'transform', 'lazy', 'custom']);
+
+/**
+ * The same schema with every object strict, at every depth: an unknown member is an error, not silently dropped.
+ * A state's schema must be made of plain JSON parts, because each change is checked against the part it touches.
+ */
+export function strictSchema<S extends z.ZodType>(schema: S, kind: 'state' | 'args'): S {
+  return strict(schema, kind, '') as S;
+}
+
+function strict(schema: z.ZodType, kind: 'state' | 'args', path: string): z.ZodType {
+  const def = defOf(schema);
+  const inner = (part: z.ZodType, key: string): z.ZodType => strict(part, kind, `${path}/${key}`);
+  if (def.type === 'object') {
+    const shape = Object.fromEntries(Object.entries(def.shape ?? {}).map(([key, part]) => [key, inner(part, key)]));
+    return rebuilt(schema, { shape, catchall: z.never() });
+  }
+  if (def.type === 'record') return rebuilt(schema, { valueType: inner(def.valueType as z.ZodType, '*') });
+  if (def.type === 'array') return rebuilt(schema, { element: inner(def.element as z.ZodType, '*') });
+  if (def.type === 'union')
+    return rebuilt(schema, { options: (def.options ?? []).map((option) => inner(option, '|')) });
+  if (def.type === 'tuple') {
+    const items = (def.items ?? []).map((item, i) => inner(item, String(i)));
+    return rebuilt(schema, { items, rest: def.rest == null ? null : inner(def.rest, '*') });
+  }
+  if (WRAPPERS.has(def.type)) return rebuilt(schema, { innerType: strict(def.innerType as z.ZodType, kind, path) });
+  if (LEAVES.has(def.type)) return schema;
+  if (kind === 'args' && PARSING.has(def.type)) {
+    return def.innerType === undefined ? schema : rebuilt(schema, { innerType: strict(def.innerType, kind, path) });
+  }
+  throw new KernelError(
+    'invalid_domain',
+    `The state's schema has a ${def.type} at ${path || 'its root'}; use plain JSON parts (object, record, array, tuple, union, literal, enum, string, number, boolean, null).`,
+  );
+}
+
+function rebuilt(schema: z.ZodType, members: Record<string, unknown>): z.ZodType {
+  return z.core.clone(schema, { ...schema._zod.def, ...members } as typeof schema._zod.def);
+}
+
+function defOf(schema: z.ZodType): Def {
+  return schema._zod.def as unknown as Def;
+}
+
+/**
+ * Checks one change of a state against the part of the schema it touches, and nothing else, so that the cost
+ * follows the change; a part that has checks of its own (refinements, lengths) or is a union is checked whole.
+ * Returns what is wrong, or undefined.
+ */
+export function changeFault(schema: z.ZodType, state: unknown, change: Change): string | undefined {
+  let here = unwrap(schema);
+  let value = state;
+  for (let depth = 0; depth < change.keys.length; depth++) {
+    const def = defOf(here);
+    if (isWhole(def)) return fault(here, value, change.keys.slice(0, depth));
+    const key = change.keys[depth] as string;
+    const next = member(def, key);
+    if (next === undefined) return `${change.path}: the state's schema has no such place`;
+    if (def.keyType !== undefined) {
+      const named = def.keyType.safeParse(key);
+      if (!named.success) return `${change.path}: ${issueText(named.error)}`;
+    }
+    if (depth === change.keys.length - 1) {
+      if (change.op !== 'remove') return fault(next, change.value, change.keys);
+      const required = def.type === 'object' && !next.safeParse(undefined).success;
+      return required ? `${change.path}: must not be removed` : undefined;
+    }
+    here = unwrap(next);
+    value = (value as Record<string, unknown> | undefined)?.[key];
+  }
+  return fault(here, change.value, change.keys);
+}
+
+/** Whole-state check, for initial states and a counselor's own. Returns what is wrong, or undefined. */
+export function stateFault(schema: z.ZodType, state: unknown): string | undefined {
+  return fault(schema, state, []);
+}
+
+function isWhole(def: Def): boolean {
+  return (def.checks?.length ?? 0) > 0 || !['object', 'record', 'array', 'tuple'].includes(def.type);
+}
+
+function member(def: Def, key: string): z.ZodType | undefined {
+  if (def.type === 'object') return Object.hasOwn(def.shape ?? {}, key) ? def.shape?.[key] : undefined;
+  if (def.type === 'record') return def.valueType;
+  if (def.type === 'array') return def.element;
+  return def.items?.[Number(key)] ?? def.rest ?? undefined;
+}
+
+function unwrap(schema: z.ZodType): z.ZodType {
+  let here = schema;
+  while (WRAPPERS.has(defOf(here).type) && !hasChecks(here)) here = defOf(here).innerType as z.ZodType;
+  return here;
+}
+
+function hasChecks(schema: z.ZodType): boolean {
+  return (defOf(schema).checks?.length ?? 0) > 0;
+}
+
+function fault(schema: z.ZodType, value: unknown, keys: readonly string[]): string | undefined {
+  const parsed = schema.safeParse(value);
+  return parsed.success ? undefined : issueText(parsed.error, keys);
+}
+
+/** The first issue of a failed parse, with its place. */
+export function issueText(error: z.core.$ZodError, keys: readonly string[] = []): string {
+  const issue = error.issues[0] as z.core.$ZodIssue;
+  const pointer = toPointer([...keys, ...issue.path.map(String)]);
+  const more = error.issues.length > 1 ? ` (and ${error.issues.length - 1} more)` : '';
+  return `${pointer === '' ? '' : `${pointer}: `}${issue.message}${more}`;
+}

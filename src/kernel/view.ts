@@ -1,0 +1,138 @@
+import { escapeSegment } from '#canon';
+import { FootprintFault } from './errors.ts';
+import { type Scope, scopeAt } from './footprint.ts';
+
+/** What a path through views looks like from below: enough to name a place in an error. */
+interface Place {
+  readonly parent: Place | undefined;
+  readonly key: string;
+}
+
+export function pointerOf(place: Place | undefined, key?: string): string {
+  let pointer = key === undefined ? '' : `/${escapeSegment(key)}`;
+  for (let at = place; at?.parent !== undefined; at = at.parent) pointer = `/${escapeSegment(at.key)}${pointer}`;
+  return pointer;
+}
+
+export type Container = Record<string, unknown> | unknown[];
+
+/**
+ * How domain code sees state: own properties only (`constructor` and `__proto__` are data like any key), keys in
+ * UTF-16 order whatever order they were written in, nothing outside the footprint. A live world and one folded
+ * from its ledger are the same to it.
+ */
+export abstract class Lens implements ProxyHandler<Container>, Place {
+  readonly parent: Lens | undefined;
+  readonly key: string;
+  readonly scope: Scope;
+  readonly proxy: Container;
+  value: Container;
+  #children: Map<string, Lens> | undefined;
+
+  constructor(parent: Lens | undefined, key: string, value: Container, scope: Scope) {
+    this.parent = parent;
+    this.key = key;
+    this.value = value;
+    this.scope = scope;
+    // The proxied object only tells lists from objects; every trap answers from `value`, which may be exchanged.
+    this.proxy = new Proxy<Container>(Array.isArray(value) ? [] : {}, this);
+  }
+
+  protected abstract open(key: string, value: Container, scope: Scope): Lens;
+
+  get(_target: Container, key: string | symbol, receiver: unknown): unknown {
+    const { value } = this;
+    if (Array.isArray(value)) {
+      if (key === 'length') return value.length;
+      if (typeof key === 'symbol' || !isIndex(key)) return Reflect.get(Array.prototype, key, receiver);
+    } else if (typeof key === 'symbol') return undefined;
+    const scope = this.scope.all ? this.scope : this.#inside(key);
+    if (!Object.hasOwn(value, key)) return undefined;
+    const found = (value as Record<string, unknown>)[key];
+    return typeof found === 'object' && found !== null ? this.child(key, found as Container, scope).proxy : found;
+  }
+
+  has(_target: Container, key: string | symbol): boolean {
+    if (typeof key === 'symbol') return Array.isArray(this.value) && key in Array.prototype;
+    if (!this.scope.all && !(Array.isArray(this.value) && key === 'length')) this.#inside(key);
+    return Object.hasOwn(this.value, key);
+  }
+
+  ownKeys(): string[] {
+    if (Array.isArray(this.value)) {
+      if (!this.scope.all && this.scope.any === undefined) throw new FootprintFault(`${pointerOf(this)}/*`, 'read');
+      return Object.keys(this.value).concat('length');
+    }
+    const keys = Object.keys(this.value).sort();
+    return this.scope.all ? keys : keys.filter((key) => this.#shows(key));
+  }
+
+  getOwnPropertyDescriptor(target: Container, key: string | symbol): PropertyDescriptor | undefined {
+    if (typeof key === 'symbol') return undefined;
+    if (Array.isArray(this.value) && key === 'length') {
+      return { value: this.value.length, writable: true, enumerable: false, configurable: false };
+    }
+    if (!Object.hasOwn(this.value, key) || !this.#shows(key)) return undefined;
+    return { value: this.get(target, key, this.proxy), writable: true, enumerable: true, configurable: true };
+  }
+
+  set(_target: Container, key: string | symbol, _value: unknown): boolean {
+    throw new FootprintFault(pointerOf(this, String(key)), 'write');
+  }
+
+  deleteProperty(_target: Container, key: string | symbol): boolean {
+    throw new FootprintFault(pointerOf(this, String(key)), 'write');
+  }
+
+  defineProperty(_target: Container, key: string | symbol): boolean {
+    throw new FootprintFault(pointerOf(this, String(key)), 'write');
+  }
+
+  setPrototypeOf(): boolean {
+    return false;
+  }
+
+  preventExtensions(): boolean {
+    return false;
+  }
+
+  protected child(key: string, value: Container, scope: Scope): Lens {
+    this.#children ??= new Map();
+    let child = this.#children.get(key);
+    if (child === undefined || child.value !== value) {
+      child = this.open(key, value, scope);
+      this.#children.set(key, child);
+    }
+    return child;
+  }
+
+  /** A list that may only be appended to is no part of what is seen. */
+  #shows(key: string): boolean {
+    const scope = scopeAt(this.scope, key);
+    return scope !== undefined && (scope.all || scope.keys.size > 0 || scope.any !== undefined);
+  }
+
+  #inside(key: string): Scope {
+    const scope = scopeAt(this.scope, key);
+    if (scope === undefined) throw new FootprintFault(pointerOf(this, key), 'read');
+    return scope;
+  }
+}
+
+class View extends Lens {
+  protected override open(key: string, value: Container, scope: Scope): Lens {
+    return new View(this, key, value, scope);
+  }
+}
+
+/** A read-only view of the part of a state that lies in the scope. */
+export function view(state: Container, scope: Scope): Container {
+  return new View(undefined, '', state, scope).proxy;
+}
+
+/** Whether a key names an element of a list. */
+export function isIndex(key: string): boolean {
+  const code = key.charCodeAt(0);
+  if (!(code >= 48 && code <= 57)) return false;
+  return code === 48 ? key.length === 1 : /^[0-9]{1,15}$/.test(key);
+}

@@ -1,0 +1,80 @@
+import { copyJson } from '#canon';
+import type { Domain } from './define-domain.ts';
+import type { RoleParams } from './domain.ts';
+import type { Draft, Ownership } from './draft.ts';
+import { KernelError } from './errors.ts';
+import { detectionVector, type Finding, Standing } from './evaluate.ts';
+import { compileScope } from './footprint.ts';
+import { stateFault } from './schema.ts';
+import { type Container, view } from './view.ts';
+
+/** A state, and what is known of its rules. Changed only by keeping a candidate. */
+export class World {
+  readonly domain: Domain;
+  /** What of the state may be changed in place; undefined: all. */
+  readonly owned: Ownership;
+  readonly standing: Standing;
+  #state: Container;
+
+  /** Judges every rule once; `failing` then says what does not pass. */
+  constructor(domain: Domain, state: Container, owned?: WeakSet<object>) {
+    this.domain = domain;
+    this.owned = owned;
+    this.#state = state;
+    this.standing = new Standing(domain);
+    this.standing.restart(state);
+  }
+
+  get state(): Container {
+    return this.#state;
+  }
+
+  get failing(): readonly Finding[] {
+    return [...this.standing.failing.values()];
+  }
+
+  /** Takes over what a draft has made of the state. */
+  adopt(draft: Draft): void {
+    this.#state = draft.state;
+  }
+
+  /** Undoes a draft. What it had to copy of a shared state is kept, so that it is copied once and not again. */
+  takeBack(draft: Draft): void {
+    draft.undo();
+    this.adopt(draft);
+  }
+
+  /**
+   * The slice of a role: the part of the state under its footprint, as a copy that stays as it is
+   * (seed 000, Definition A.7). All that an agent is ever given.
+   */
+  slice(role: string, params: RoleParams): unknown {
+    if (!Object.hasOwn(this.domain.roles, role)) {
+      throw new KernelError('invalid_domain', `The domain ${this.domain.name} has no role ${role}.`);
+    }
+    return copyJson(view(this.#state, compileScope(this.domain.footprint(role, params))));
+  }
+
+  /** Every rule's result now, in order. */
+  vector(): ReturnType<typeof detectionVector> {
+    return detectionVector(this.domain, this.#state);
+  }
+}
+
+/**
+ * The state for a root: fits the schema. Whether it passes the invariants is for the caller to see in `failing`.
+ *
+ * @throws KernelError `invalid_state`
+ */
+export function initialState(domain: Domain, given?: unknown): Container {
+  const state = given ?? domain.initial;
+  if (state === undefined) {
+    throw new KernelError('invalid_state', `The domain ${domain.name} has no initial state of its own; give one.`);
+  }
+  const copy = copyJson(state) as Container;
+  const fault = stateFault(domain.state, copy);
+  if (fault !== undefined) {
+    throw new KernelError('invalid_state', `The initial state does not fit the domain ${domain.name}: ${fault}.`);
+  }
+  return copy;
+}

@@ -1,0 +1,161 @@
+import type {
+  CommitPayload,
+  DelegationPayload,
+  Entry,
+  Hash,
+  Instant,
+  PendingPayload,
+  RejectionPayload,
+} from './entry.ts';
+import { type FaultCode, LedgerFault } from './errors.ts';
+
+/**
+ * The rules of one chain, entry by entry: place, parent, time, beginning, `parent_commit`, and that what waits is
+ * resolved at most once, by something that may. Pure; knows no state. Replay feeds it what was stored, the runtime
+ * asks it what is open.
+ */
+export class Chain {
+  readonly trajectoryId: string;
+  head: Hash | null = null;
+  /** Of the next entry. */
+  seq: number = 0;
+  at: Instant = '';
+  /** What the next commit names as `parent_commit` (decisions §1.7). */
+  lastCommit: Hash = '';
+  /** Pending approvals that nobody resolved yet, by entry id. */
+  readonly open: Map<Hash, PendingPayload> = new Map();
+  /** Delegations that are not concluded yet, by entry id. */
+  readonly delegated: Map<Hash, DelegationPayload> = new Map();
+
+  constructor(trajectoryId: string) {
+    this.trajectoryId = trajectoryId;
+  }
+
+  /** Takes the next entry. @throws LedgerFault; the chain is then as before. */
+  accept(entry: Entry): void {
+    this.#checkPlace(entry);
+    const { payload } = entry;
+    switch (payload.kind) {
+      case 'root':
+        this.lastCommit = entry.id;
+        break;
+      case 'branch':
+        this.lastCommit = payload.source_commit_id;
+        break;
+      case 'commit':
+        this.#checkCommit(entry, payload);
+        this.lastCommit = entry.id;
+        if (payload.resolves !== undefined) this.open.delete(payload.resolves);
+        break;
+      case 'rejection':
+        this.#checkRejection(entry, payload);
+        if (payload.resolves !== undefined) this.open.delete(payload.resolves);
+        break;
+      case 'pending_approval':
+        this.#checkFrozen(entry, undefined);
+        if (payload.head !== entry.parent)
+          throw this.#fault(entry, 'rule_broken', 'a pending approval was judged on another head');
+        this.open.set(entry.id, payload);
+        break;
+      case 'delegation':
+        this.#acceptDelegation(entry, payload);
+        break;
+    }
+    this.head = entry.id;
+    this.seq = entry.seq + 1;
+    this.at = payload.at;
+  }
+
+  /** The pending approval that freezes the whole world now, if there is one. */
+  frozenBy(): Hash | undefined {
+    for (const [id, pending] of this.open) if (pending.freezes === 'world') return id;
+    return undefined;
+  }
+
+  #checkPlace(entry: Entry): void {
+    if (entry.trajectory_id !== this.trajectoryId) {
+      throw this.#fault(entry, 'broken_chain', `the entry belongs to ${entry.trajectory_id}`);
+    }
+    if (entry.seq !== this.seq) throw this.#fault(entry, 'broken_chain', `seq ${this.seq} was expected here`);
+    if (entry.parent !== this.head) throw this.#fault(entry, 'broken_chain', `the parent must be ${this.head}`);
+    const begins = entry.kind === 'root' || entry.kind === 'branch';
+    if (begins !== (entry.seq === 0)) {
+      throw this.#fault(
+        entry,
+        'rule_broken',
+        begins ? `a ${entry.kind} only begins a chain` : 'a chain begins with a root or a branch',
+      );
+    }
+    if (entry.payload.at < this.at) throw this.#fault(entry, 'rule_broken', `time goes back from ${this.at}`);
+  }
+
+  #checkCommit(entry: Entry, payload: CommitPayload): void {
+    if (payload.parent_commit !== this.lastCommit) {
+      throw this.#fault(entry, 'rule_broken', `parent_commit must be ${this.lastCommit}`);
+    }
+    this.#checkFrozen(entry, payload.resolves);
+    if (payload.resolves === undefined) {
+      if (payload.counselor !== undefined)
+        throw this.#fault(entry, 'rule_broken', 'a counselor commits only what is pending');
+      return;
+    }
+    const pending = this.#pending(entry, payload.resolves);
+    if (payload.proposal_id !== pending.proposal.proposal_id) {
+      throw this.#fault(entry, 'rule_broken', 'it commits another proposal than the one that it resolves');
+    }
+    if (payload.counselor === undefined || payload.detection_vector === undefined) {
+      throw this.#fault(entry, 'rule_broken', 'an approval names its counselor and the detection vector');
+    }
+  }
+
+  #checkRejection(entry: Entry, payload: RejectionPayload): void {
+    this.#checkFrozen(entry, payload.resolves);
+    if (payload.resolves === undefined) {
+      if (payload.reason === 'counselor_rejected')
+        throw this.#fault(entry, 'rule_broken', 'a counselor rejects only what is pending');
+      return;
+    }
+    const pending = this.#pending(entry, payload.resolves);
+    if (payload.proposal_id !== pending.proposal.proposal_id) {
+      throw this.#fault(entry, 'rule_broken', 'it rejects another proposal than the one that it resolves');
+    }
+    if (payload.reason === 'counselor_rejected' && payload.counselor === undefined) {
+      throw this.#fault(entry, 'rule_broken', 'a counselor rejection names its counselor');
+    }
+  }
+
+  #pending(entry: Entry, id: Hash): PendingPayload {
+    const pending = this.open.get(id);
+    if (pending === undefined) throw this.#fault(entry, 'rule_broken', `${id} is not pending, or was resolved before`);
+    return pending;
+  }
+
+  /** Under a frozen world only its resolution and the conclusions of delegations go on (decisions §2.5). */
+  #checkFrozen(entry: Entry, resolves: Hash | undefined): void {
+    const frozen = this.frozenBy();
+    if (frozen !== undefined && resolves !== frozen) {
+      throw this.#fault(entry, 'rule_broken', `the world is frozen until ${frozen} is resolved`);
+    }
+  }
+
+  #acceptDelegation(entry: Entry, payload: DelegationPayload): void {
+    if (payload.concludes === undefined) {
+      this.#checkFrozen(entry, undefined);
+      this.delegated.set(entry.id, payload);
+      return;
+    }
+    const started = this.delegated.get(payload.concludes);
+    if (started === undefined)
+      throw this.#fault(entry, 'rule_broken', `${payload.concludes} is no delegation that is still open`);
+    if (started.child_trajectory_id !== payload.child_trajectory_id) {
+      throw this.#fault(entry, 'rule_broken', 'it concludes the delegation of another child');
+    }
+    if (payload.child_head === undefined)
+      throw this.#fault(entry, 'rule_broken', 'a conclusion pins the head of the child');
+    this.delegated.delete(payload.concludes);
+  }
+
+  #fault(entry: Entry, code: FaultCode, detail: string): LedgerFault {
+    return new LedgerFault({ trajectory_id: this.trajectoryId, seq: entry.seq, code, detail });
+  }
+}

@@ -1,0 +1,61 @@
+import { canonicalize, hashText, parseCanonical, signText, verifyText } from '#canon';
+import type { Entry, EntryRow, EntrySignature, Payload } from './entry.ts';
+import { LedgerFault } from './errors.ts';
+import { payloadFault } from './shape.ts';
+
+/** Signs entries: Ed25519 over `assize/entry/v1\n` and the canonical payload without its `signature`. */
+export interface EntrySigner {
+  readonly publicKey: string;
+  readonly privateKey: string;
+}
+
+/** Makes the row of a payload: canonical text, and the id that is its hash. */
+export function entryRow(payload: Payload, signer?: EntrySigner): EntryRow {
+  const text = canonicalize(signer === undefined ? payload : { ...payload, signature: sign(payload, signer) });
+  const { trajectory_id, parent, seq, kind } = payload;
+  return { id: hashText(text), trajectory_id, parent, seq, kind, payload: text };
+}
+
+function sign(payload: Payload, signer: EntrySigner): EntrySignature {
+  return { key: signer.publicKey, value: signText('entry', canonicalize(payload), signer.privateKey) };
+}
+
+/**
+ * Checks everything that a row shows by itself: its text is canonical, hashes to its id, is a whole payload of a
+ * known kind, agrees with the columns beside it, and its signature, if it has one, holds.
+ *
+ * @throws LedgerFault
+ */
+export function checkRow(row: EntryRow): Entry {
+  const fault = (code: LedgerFault['code'], detail: string, cause?: unknown): LedgerFault =>
+    new LedgerFault({ trajectory_id: row.trajectory_id, seq: row.seq, code, detail }, cause);
+  let payload: Payload;
+  try {
+    payload = parseCanonical(row.payload) as unknown as Payload;
+  } catch (error) {
+    // A changed text is most often not canonical any more; what matters to the reader is that it was changed.
+    if (hashText(row.payload) !== row.id) throw fault('tampered', 'the payload does not hash to the id', error);
+    throw fault('not_canonical', `the payload is not canonical: ${(error as Error).message}`, error);
+  }
+  if (hashText(row.payload) !== row.id) throw fault('tampered', 'the payload does not hash to the id');
+  const malformed = payloadFault(payload);
+  if (malformed !== undefined) throw fault('malformed', malformed);
+  for (const column of ['trajectory_id', 'seq', 'parent', 'kind'] as const) {
+    if (payload[column] !== row[column])
+      throw fault('misfiled', `the payload's ${column} is ${payload[column]}, the row's ${row[column]}`);
+  }
+  if (payload.signature !== undefined && !signatureHolds(payload))
+    throw fault('bad_signature', 'the signature does not hold');
+  return { id: row.id, trajectory_id: row.trajectory_id, parent: row.parent, seq: row.seq, kind: row.kind, payload };
+}
+
+function signatureHolds(payload: Payload): boolean {
+  const { signature, ...unsigned } = payload;
+  const { key, value } = signature as EntrySignature;
+  return verifyText('entry', canonicalize(unsigned), value, key);
+}
+
+/** The entry of a row that was checked before: no checks, for reading what was just verified or written. */
+export function readRow(row: EntryRow): Entry {
+  return { ...row, payload: JSON.parse(row.payload) as Payload };
+}

@@ -1,0 +1,43 @@
+import { AssizeError } from '#canon';
+
+/** What is wrong with an entry; replay names the entry and this. */
+export type FaultCode =
+  /** The stored text is not its own canonical form. */
+  | 'not_canonical'
+  /** The text does not hash to the id. */
+  | 'tampered'
+  /** A member is missing, unknown or of the wrong type. */
+  | 'malformed'
+  /** The columns beside the text disagree with it. */
+  | 'misfiled'
+  /** `seq` or `parent` does not follow from the entry before. */
+  | 'broken_chain'
+  /** A chain rule: root or branch elsewhere than first, time going back, a wrong `parent_commit`, … */
+  | 'rule_broken'
+  /** A patch can't be applied. */
+  | 'bad_patch'
+  | 'blob_missing'
+  | 'blob_tampered'
+  | 'bad_signature'
+  /** The entry or trajectory that is referred to is not there, or not valid itself. */
+  | 'source_missing'
+  /** The ledger has a trajectory with no entries, or none of that name. */
+  | 'not_found';
+
+export interface Fault {
+  readonly trajectory_id: string;
+  readonly seq: number;
+  readonly code: FaultCode;
+  readonly detail: string;
+}
+
+/** An entry that does not verify. `fault` says which and why. */
+export class LedgerFault extends AssizeError<FaultCode> {
+  override readonly name: string = 'LedgerFault';
+  readonly fault: Fault;
+
+  constructor(fault: Fault, cause?: unknown) {
+    super(fault.code, `${fault.trajectory_id} seq ${fault.seq}: ${fault.detail}`, { evidence: { ...fault }, cause });
+    this.fault = fault;
+  }
+}

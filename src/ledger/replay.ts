@@ -1,0 +1,196 @@
+import { hashText, type Json, parseCanonical } from '#canon';
+import { BLOB_LIMITS, blobOf } from './blob.ts';
+import { Chain } from './chain.ts';
+import type { CommitPayload, Entry, Hash, Stored } from './entry.ts';
+import { checkRow, readRow } from './entry-text.ts';
+import { type Fault, type FaultCode, LedgerFault } from './errors.ts';
+import { applyPatches, type Folded, fresh, share } from './fold.ts';
+import type { Patch } from './patch.ts';
+import type { LedgerStore } from './store.ts';
+
+/** What replay reads from. */
+export type LedgerReader = Pick<LedgerStore, 'entries' | 'blob' | 'resolve'>;
+
+export interface ReplayOptions {
+  /** Called for every entry that was accepted, in order. */
+  readonly onEntry?: (entry: Entry) => void;
+  /** Stop after the entry with this id. */
+  readonly until?: Hash;
+  /** The rows were checked one by one before (in parallel); only chain rules and the fold are left to do. */
+  readonly checked?: boolean;
+}
+
+/** A chain that was replayed: its rules' state and its world. */
+export interface Replayed {
+  readonly chain: Chain;
+  readonly fold: Folded;
+}
+
+/** Entries read at a time. */
+const PAGE = 2_000;
+
+/**
+ * Replays trajectories: recomputes ids, parents and seqs, checks every chain rule, follows branches to their
+ * source, folds the world. Calls no domain code. States at which branches begin are kept and shared, so a hundred
+ * branches of one large world cost what they change.
+ */
+export class Replayer {
+  readonly #reader: LedgerReader;
+  readonly #shared: Map<Hash, Folded> = new Map();
+
+  constructor(reader: LedgerReader) {
+    this.#reader = reader;
+  }
+
+  /** @throws LedgerFault naming the entry at fault and why */
+  async replay(trajectoryId: string, options: ReplayOptions = {}): Promise<Replayed> {
+    const chain = new Chain(trajectoryId);
+    let fold: Folded | undefined;
+    for (;;) {
+      const rows = await this.#reader.entries(trajectoryId, { from: chain.seq, limit: PAGE });
+      for (const row of rows) {
+        const entry = options.checked === true ? readRow(row) : checkRow(row);
+        chain.accept(entry);
+        fold = this.#foldNow(fold, entry) ?? (await this.#foldLater(fold, entry));
+        options.onEntry?.(entry);
+        if (entry.id === options.until) return { chain, fold };
+      }
+      if (rows.length < PAGE) break;
+    }
+    if (fold === undefined)
+      throw new LedgerFault({ trajectory_id: trajectoryId, seq: 0, code: 'not_found', detail: 'there are no entries' });
+    if (options.until !== undefined) {
+      throw new LedgerFault({
+        trajectory_id: trajectoryId,
+        seq: chain.seq,
+        code: 'not_found',
+        detail: `there is no entry ${options.until}`,
+      });
+    }
+    return { chain, fold };
+  }
+
+  /**
+   * The state after an entry, shared with every other caller that asks for it (see `share`).
+   *
+   * @throws LedgerFault
+   */
+  async stateAt(trajectoryId: string, entryId: Hash): Promise<Folded> {
+    let kept = this.#shared.get(entryId);
+    if (kept === undefined) {
+      kept = (await this.replay(trajectoryId, { until: entryId })).fold;
+      this.keep(entryId, kept);
+    }
+    return share(kept);
+  }
+
+  /** Lets branches of this entry share a state that was folded already; the fold may go on. */
+  keep(entryId: Hash, fold: Folded): void {
+    if (this.#shared.size >= 64) this.#shared.delete(this.#shared.keys().next().value as Hash);
+    this.#shared.set(entryId, share(fold));
+  }
+
+  /** The value that is in place, or its blob's, checked against its hash. */
+  async value<T extends Json>(entry: Entry, stored: Stored<T>): Promise<T> {
+    const hash = blobOf(stored);
+    if (hash === undefined) return stored as T;
+    const text = await this.#reader.blob(hash);
+    if (text === undefined) throw fault(entry, 'blob_missing', `the blob ${hash} is not there`);
+    if (hashText(text) !== hash) throw fault(entry, 'blob_tampered', `the blob ${hash} does not hash to its name`);
+    try {
+      return parseCanonical(text, BLOB_LIMITS) as T;
+    } catch (error) {
+      throw fault(entry, 'blob_tampered', `the blob ${hash} is not canonical`, error);
+    }
+  }
+
+  /** The common case, without a promise an entry; undefined when something has to be read first. */
+  #foldNow(fold: Folded | undefined, entry: Entry): Folded | undefined {
+    const { payload } = entry;
+    if (payload.kind === 'root' || payload.kind === 'branch') return undefined;
+    if (payload.kind !== 'commit') return fold;
+    if (blobOf(payload.delta.state as Stored) !== undefined) return undefined;
+    applyCommit(fold as Folded, entry, payload.delta.state as readonly Patch[]);
+    return fold;
+  }
+
+  async #foldLater(fold: Folded | undefined, entry: Entry): Promise<Folded> {
+    const { payload } = entry;
+    if (payload.kind === 'root') return fresh(await this.value(entry, payload.initial_state));
+    if (payload.kind === 'branch') return this.#branched(entry, payload.source_trajectory_id, payload.source_commit_id);
+    const commit = payload as CommitPayload;
+    applyCommit(
+      fold as Folded,
+      entry,
+      (await this.value(entry, commit.delta.state as Stored)) as unknown as readonly Patch[],
+    );
+    return fold as Folded;
+  }
+
+  async #branched(entry: Entry, trajectoryId: string, sourceId: Hash): Promise<Folded> {
+    const row = await this.#reader.resolve(sourceId);
+    if (row === undefined || row.trajectory_id !== trajectoryId) {
+      throw fault(entry, 'source_missing', `${trajectoryId} has no entry ${sourceId} to branch from`);
+    }
+    const source = checkRow(row);
+    if (source.payload.at > entry.payload.at) throw fault(entry, 'rule_broken', 'the branch is older than its source');
+    if (source.kind !== 'commit' && !(source.kind === 'root' || source.kind === 'branch')) {
+      throw fault(entry, 'rule_broken', 'a branch begins at a commit, or at a root or branch entry');
+    }
+    try {
+      return await this.stateAt(trajectoryId, sourceId);
+    } catch (error) {
+      if (!(error instanceof LedgerFault)) throw error;
+      throw fault(entry, 'source_missing', `its source is not valid: ${error.message}`, error);
+    }
+  }
+}
+
+function applyCommit(fold: Folded, entry: Entry, patches: readonly Patch[]): void {
+  try {
+    applyPatches(fold, patches);
+  } catch (error) {
+    throw fault(entry, 'bad_patch', (error as Error).message, error);
+  }
+}
+
+function fault(entry: Entry, code: FaultCode, detail: string, cause?: unknown): LedgerFault {
+  return new LedgerFault({ trajectory_id: entry.trajectory_id, seq: entry.seq, code, detail }, cause);
+}
+
+/** What `verify` says of one trajectory. */
+export interface VerifyReport {
+  readonly trajectory_id: string;
+  readonly valid: boolean;
+  /** Entries that were accepted. */
+  readonly entries: number;
+  readonly head: Hash | null;
+  readonly open: number;
+  readonly signed: number;
+  readonly fault?: Fault;
+}
+
+/** Replays one trajectory and reports; never throws for what is wrong with the ledger. */
+export async function verifyTrajectory(
+  replayer: Replayer,
+  trajectoryId: string,
+  options: { readonly checked?: boolean } = {},
+): Promise<VerifyReport> {
+  let entries = 0;
+  let signed = 0;
+  let head: Hash | null = null;
+  try {
+    const { chain } = await replayer.replay(trajectoryId, {
+      ...options,
+      onEntry: (entry) => {
+        entries++;
+        head = entry.id;
+        if (entry.payload.signature !== undefined) signed++;
+      },
+    });
+    return { trajectory_id: trajectoryId, valid: true, entries, head, open: chain.open.size, signed };
+  } catch (error) {
+    if (!(error instanceof LedgerFault)) throw error;
+    return { trajectory_id: trajectoryId, valid: false, entries, head, open: 0, signed, fault: error.fault };
+  }
+}

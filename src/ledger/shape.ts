@@ -1,0 +1,196 @@
+import { isInstant } from '#canon';
+import type { EntryKind, Payload } from './entry.ts';
+
+type Check = (value: unknown) => boolean;
+
+const isObject: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isText: Check = (value) => typeof value === 'string';
+const isHash: Check = (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+const isList: Check = (value) => Array.isArray(value);
+const isValue: Check = (value) => value !== undefined;
+const isTime: Check = (value) => typeof value === 'string' && isInstant(value);
+const isSeq: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+const oneOf =
+  (...names: string[]): Check =>
+  (value) =>
+    names.includes(value as string);
+const either =
+  (...checks: Check[]): Check =>
+  (value) =>
+    checks.some((check) => check(value));
+const isAmounts: Check = (value) => isObject(value) && Object.values(value as object).every(isSeq);
+const members =
+  (required: Record<string, Check>, optional: Record<string, Check> = {}): Check =>
+  (value) =>
+    memberFault(value, required, optional) === undefined;
+
+const isRole = members({
+  name: isText,
+  params: (value) => isObject(value) && Object.values(value as object).every(isText),
+});
+const isAction = members({ name: isText, role: isRole, args: isValue });
+const isDelta = members({ state: isValue, effects: isList, beliefs: isList });
+const isDomain = members({ name: isText, version: isText, hash: isHash });
+const isSignature = members({
+  key: isHash,
+  value: (value) => typeof value === 'string' && /^[0-9a-f]{128}$/.test(value),
+});
+const isPolicy = members({ digest: isHash, decision: oneOf('allow', 'deny', 'needs_approval') }, { rule: isText });
+const isCounselor = members(
+  { principal: isText, as: isText, method: isText },
+  { override: (v) => v === true, reason: isText },
+);
+const isVector: Check = (value) =>
+  isList(value) &&
+  (value as unknown[]).every(
+    members({ invariant_id: isText, result: oneOf('pass', 'reject', 'escalate') }, { detail: isText }),
+  );
+const isObservations: Check = (value) =>
+  isList(value) &&
+  (value as unknown[]).every(members({ name: isText }, { value: isValue, oracle_key: isHash, hash: isHash }));
+const isIntent = members({ action: isText, role: isRole, args: isValue, observations: isObservations });
+const isProposal = members({
+  proposal_id: isHash,
+  writ_id: isHash,
+  action: isAction,
+  observations: isObservations,
+  at: isTime,
+  delta: isDelta,
+  approval: isValue,
+  budget_cost: isAmounts,
+});
+
+const COMMON: Record<string, Check> = {
+  kind: isText,
+  trajectory_id: isText,
+  seq: isSeq,
+  parent: either(isHash, (v) => v === null),
+  at: isTime,
+};
+const COMMON_OPTIONAL: Record<string, Check> = { signature: isSignature };
+
+const REASONS = oneOf(
+  'invalid_authority',
+  'policy_denied',
+  'budget_exhausted',
+  'precondition_failed',
+  'unknown_tool',
+  'type_mismatch',
+  'invariant_rejected',
+  'counselor_rejected',
+  'effect_failed',
+  'conflict',
+  'expired',
+);
+
+/** The members of each kind beyond the common ones: required, optional. An unknown member is refused. */
+const KINDS: Record<EntryKind, readonly [Record<string, Check>, Record<string, Check>]> = {
+  root: [
+    { domain: isDomain, initial_state: isValue, compiler_version: isText, writs: isList },
+    {
+      policy_hash: isHash,
+      delegated_from: members({ trajectory_id: isText, entry_id: isHash }),
+      detection_vector: isVector,
+      note: isText,
+    },
+  ],
+  branch: [
+    {
+      source_trajectory_id: isText,
+      source_commit_id: isHash,
+      domain: isDomain,
+      compiler_version: isText,
+      writs: isList,
+      note: isText,
+    },
+    { policy_hash: isHash, detection_vector: isVector },
+  ],
+  commit: [
+    {
+      proposal_id: isHash,
+      writ_id: isHash,
+      parent_commit: isHash,
+      action: isAction,
+      delta: isDelta,
+      observations: isObservations,
+      budget_cost: isAmounts,
+      compiler_version: isText,
+    },
+    { policy: isPolicy, resolves: isHash, counselor: isCounselor, detection_vector: isVector },
+  ],
+  rejection: [
+    { intent: isIntent, reason: REASONS, detail: isText },
+    {
+      proposal_id: isHash,
+      writ_id: isHash,
+      policy: isPolicy,
+      invariant_id: isText,
+      resolves: isHash,
+      counselor: isCounselor,
+    },
+  ],
+  pending_approval: [
+    {
+      proposal: isProposal,
+      digest: isHash,
+      channel: isText,
+      reason: oneOf('invariant_escalated', 'policy_needs_approval', 'writ_requires_approval'),
+      detail: isText,
+      freezes: either(
+        (value) => value === 'world',
+        (value) => isList(value) && (value as unknown[]).every(isText),
+      ),
+      head: isHash,
+    },
+    { policy: isPolicy, invariant_id: isText, expires: isTime },
+  ],
+  delegation: [
+    { child_trajectory_id: isText, task: isText, writ: isValue },
+    { child_head: isHash, final_answer: isValue, concludes: isHash },
+  ],
+};
+
+/** The same with the common members. */
+const SHAPES = Object.fromEntries(
+  Object.entries(KINDS).map(([kind, [required, optional]]) => [
+    kind,
+    [
+      { ...COMMON, ...required },
+      { ...COMMON_OPTIONAL, ...optional },
+    ],
+  ]),
+) as unknown as typeof KINDS;
+
+/** What is wrong with a payload's members, or undefined for one of the six kinds, whole and with nothing besides. */
+export function payloadFault(payload: unknown): string | undefined {
+  const kind = (payload as { kind?: unknown } | null)?.kind;
+  if (typeof kind !== 'string' || !Object.hasOwn(KINDS, kind)) return 'the payload is of no known kind';
+  const [required, optional] = SHAPES[kind as EntryKind];
+  return memberFault(payload, required, optional);
+}
+
+export function isPayload(payload: unknown): payload is Payload {
+  return payloadFault(payload) === undefined;
+}
+
+function memberFault(
+  value: unknown,
+  required: Record<string, Check>,
+  optional: Record<string, Check>,
+): string | undefined {
+  if (!isObject(value)) return 'an object was expected';
+  const object = value as Record<string, unknown>;
+  let count = 0;
+  for (const name in required) {
+    if (!Object.hasOwn(object, name)) return `${name} is missing`;
+    if (!(required[name] as Check)(object[name])) return `${name} is not what it should be`;
+    count++;
+  }
+  for (const name in optional) {
+    if (!Object.hasOwn(object, name)) continue;
+    if (!(optional[name] as Check)(object[name])) return `${name} is not what it should be`;
+    count++;
+  }
+  if (Object.keys(object).length === count) return undefined;
+  return `${Object.keys(object).find((name) => !(name in required) && !(name in optional))} is not known`;
+}

@@ -1,0 +1,62 @@
+import { addMicros, type Instant, instantFromMillis, isInstant } from '#canon';
+import { OracleError } from './errors.ts';
+
+/** Where time comes from. Nothing else in the package reads the machine's clock. */
+export interface Clock {
+  /** UTC, microseconds. */
+  now(): Instant;
+}
+
+/**
+ * The machine's clock. Each instant is later than the one before it in this process, also when the machine's clock is set
+ * back. Microseconds between two ticks of the wall clock come from the monotonic clock.
+ */
+export const systemClock: Clock = {
+  now: () => {
+    lastMicros = Math.max(wallMicros(), lastMicros + 1);
+    return instantOf(lastMicros);
+  },
+};
+
+/**
+ * A clock for tests: begins at `instant` and goes on by `stepMicros` (default 0: it stands) with every reading.
+ * @throws OracleError `bad_clock`
+ */
+export function fixedClock(instant: Instant, stepMicros = 0): Clock {
+  if (!isInstant(instant)) {
+    throw new OracleError('bad_clock', 'A clock must start at an instant such as 2026-03-23T09:00:00.000000Z.', {
+      evidence: { given: instant },
+    });
+  }
+  if (!Number.isSafeInteger(stepMicros) || stepMicros < 0) {
+    throw new OracleError('bad_clock', 'A clock must step by a whole number of microseconds, and never back.', {
+      evidence: { given: stepMicros },
+    });
+  }
+  let next = instant;
+  return {
+    now: () => {
+      const now = next;
+      next = addMicros(now, stepMicros);
+      return now;
+    },
+  };
+}
+
+let lastMicros = 0;
+let originMicros = performance.timeOrigin * 1000;
+
+/** How far the two clocks may drift apart (setting the machine's clock, sleep) before the monotonic one is set anew. */
+const DRIFT_MICROS = 5_000;
+
+function wallMicros(): number {
+  const wall = Date.now() * 1000;
+  const micros = Math.floor(originMicros + performance.now() * 1000);
+  if (Math.abs(micros - wall) <= DRIFT_MICROS) return micros;
+  originMicros = wall - performance.now() * 1000;
+  return wall;
+}
+
+function instantOf(micros: number): Instant {
+  return instantFromMillis(Math.floor(micros / 1000), micros % 1000);
+}

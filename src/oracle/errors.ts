@@ -1,0 +1,26 @@
+import { AssizeError, type ErrorDetails } from '#canon';
+
+/**
+ * - `oracle_miss`: a replay asked what the log does not hold; evidence `{key, scope, request, theta}`.
+ * - `bad_question`: the question can't be a key; evidence `{member, problem}` or the pointer of what is not JSON.
+ * - `bad_answer`: a call answered with something that is not JSON; nothing was recorded; evidence `{key}`.
+ * - `oracle_corrupt`: the store holds something else than a canonical answer under that key; evidence `{key}`.
+ * - `bad_clock`: a test clock or a recorded one without an instant; evidence `{given}`.
+ * - `bad_size`: a number of random bytes that is not whole or out of bounds; evidence `{size}`.
+ */
+export type OracleErrorCode =
+  | 'oracle_miss'
+  | 'bad_question'
+  | 'bad_answer'
+  | 'oracle_corrupt'
+  | 'bad_clock'
+  | 'bad_size';
+
+/** What the oracle log can't do. What a call itself throws passes through unchanged. */
+export class OracleError extends AssizeError<OracleErrorCode> {
+  override readonly name = 'OracleError';
+
+  constructor(code: OracleErrorCode, message: string, details: ErrorDetails = {}) {
+    super(code, message, details);
+  }
+}

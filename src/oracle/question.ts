@@ -1,0 +1,140 @@
+import { AssizeError, type CanonLimits, contentHash, copyJson, type Json } from '#canon';
+import { OracleError } from './errors.ts';
+
+/**
+ * Bounds of a question and of an answer: 64 MiB of canonical text and 4 million values, wider than a payload's, because
+ * prompts and tool outputs are. Both come from code and services that nobody vouches for.
+ */
+export const ORACLE_LIMITS: Partial<CanonLimits> = Object.freeze({
+  bytesMax: 67_108_864,
+  nodesMax: 4_194_304,
+  foreign: true,
+});
+
+/** A judge's scope: in one memory space the same question is asked once, whoever asks and whenever. */
+export interface MemoryScope {
+  readonly kind: 'memory';
+  readonly space: string;
+}
+
+/** Everything else: the n-th call of one agent. Two samples are two calls, and no trajectory reads another's answers. */
+export interface CallScope {
+  readonly kind: 'call';
+  readonly trajectory: string;
+  /** The speculative branch; null outside speculation. */
+  readonly branch: string | null;
+  readonly agent: string;
+  /** From 0, in the agent's own order. */
+  readonly ordinal: number;
+}
+
+export type OracleScope = MemoryScope | CallScope;
+
+/** All that an answer may depend on beside the request. An absent member and `null` are the same. */
+export interface Theta {
+  readonly prompt?: Json;
+  readonly seed?: number | null;
+  readonly model_version?: string | null;
+  readonly temperature?: number | null;
+  readonly tool_output_hash?: string | null;
+}
+
+/** What is asked. Two questions are one when scope, request and theta are equal as JSON. */
+export interface Question {
+  readonly scope: OracleScope;
+  /** What kind of thing is asked, and of whom: JSON of the caller's own. */
+  readonly request: Json;
+  readonly theta?: Theta;
+}
+
+/** A question with nothing left out: what the key hashes. */
+export interface FullQuestion {
+  readonly scope: OracleScope;
+  readonly request: Json;
+  readonly theta: Required<Theta>;
+}
+
+/**
+ * The key of a question: SHA-256 of the canonical `{scope, request, theta}`, theta with all five members, 64 hex digits.
+ * @throws OracleError `bad_question`
+ */
+export function oracleKey(question: Question): string {
+  return hashQuestion(fullQuestion(question));
+}
+
+/**
+ * The question as it is hashed; a copy, so that nobody changes it while it waits. Unknown members are refused, because
+ * what is not hashed could not tell two questions apart.
+ * @throws OracleError `bad_question`
+ */
+export function fullQuestion({ scope, request, theta = {} }: Question): FullQuestion {
+  return {
+    scope: checkedScope(scope),
+    request: jsonOf('request', request),
+    theta: checkedTheta(theta),
+  };
+}
+
+export function hashQuestion(question: FullQuestion): string {
+  return contentHash(question, ORACLE_LIMITS);
+}
+
+function checkedScope(scope: OracleScope): OracleScope {
+  const given = jsonOf('scope', scope) as unknown as OracleScope;
+  if (given?.kind === 'memory') {
+    onlyMembers('scope', given, ['kind', 'space']);
+    requireText('scope.space', given.space);
+    return given;
+  }
+  if (given?.kind !== 'call') throw bad('scope.kind', 'must be "memory" or "call"');
+  onlyMembers('scope', given, ['kind', 'trajectory', 'branch', 'agent', 'ordinal']);
+  requireText('scope.trajectory', given.trajectory);
+  requireText('scope.agent', given.agent);
+  if (given.branch !== null) requireText('scope.branch', given.branch);
+  if (!Number.isSafeInteger(given.ordinal) || given.ordinal < 0)
+    throw bad('scope.ordinal', 'must be a whole number from 0');
+  return given;
+}
+
+function checkedTheta(theta: Theta): Required<Theta> {
+  const given = dropUndefined(theta);
+  const { prompt = null, seed = null, model_version = null, temperature = null, tool_output_hash = null } = given;
+  onlyMembers('theta', given, ['prompt', 'seed', 'model_version', 'temperature', 'tool_output_hash']);
+  for (const [member, value] of Object.entries({ seed, temperature })) {
+    if (value !== null && !Number.isFinite(value)) throw bad(`theta.${member}`, 'must be a number or null');
+  }
+  for (const [member, value] of Object.entries({ model_version, tool_output_hash })) {
+    if (value !== null && typeof value !== 'string') throw bad(`theta.${member}`, 'must be a text or null');
+  }
+  return jsonOf('theta', { prompt, seed, model_version, temperature, tool_output_hash }) as unknown as Required<Theta>;
+}
+
+function dropUndefined(theta: Theta): Theta {
+  if (typeof theta !== 'object' || theta === null) throw bad('theta', 'must be an object');
+  return Object.fromEntries(Object.entries(theta).filter(([, value]) => value !== undefined)) as Theta;
+}
+
+function onlyMembers(name: string, value: object, members: readonly string[]): void {
+  const unknown = Object.keys(value).find((key) => !members.includes(key));
+  if (unknown !== undefined) throw bad(`${name}.${unknown}`, `is not known; the members are ${members.join(', ')}`);
+}
+
+function requireText(member: string, value: unknown): void {
+  if (typeof value !== 'string' || value === '') throw bad(member, 'must be a text that is not empty');
+}
+
+function jsonOf(member: string, value: unknown): Json {
+  try {
+    return copyJson(value, ORACLE_LIMITS);
+  } catch (cause) {
+    if (!(cause instanceof AssizeError)) throw cause;
+    throw new OracleError('bad_question', `Not a question: ${member} must be JSON. ${cause.message}`, {
+      cause,
+      evidence: { member, ...cause.evidence },
+    });
+  }
+}
+
+function bad(member: string, problem: string): OracleError {
+  return new OracleError('bad_question', `Not a question: ${member} ${problem}.`, { evidence: { member, problem } });
+}

@@ -1,0 +1,66 @@
+import { type Instant, isInstant, type Json } from '#canon';
+import type { Clock } from './clock.ts';
+import { OracleError } from './errors.ts';
+import type { Oracle } from './oracle.ts';
+import type { CallScope } from './question.ts';
+import { checkedCount, type Random } from './random.ts';
+
+/** Who makes calls: one agent in one trajectory, in one speculative branch or none. */
+export type Caller = Omit<CallScope, 'kind' | 'ordinal'>;
+
+/** The scopes of a caller's calls, one after the other. */
+export interface CallSequence {
+  next(): CallScope;
+}
+
+/**
+ * Numbers a caller's calls from 0, or from where it left off. One sequence per caller and kind of call is enough, since
+ * the request is in the key too; a replay must take from it in the same order.
+ */
+export function callSequence(caller: Caller, from = 0): CallSequence {
+  let ordinal = from;
+  return { next: () => ({ ...caller, kind: 'call', ordinal: ordinal++ }) };
+}
+
+/** A clock whose readings are in the log: a replay reads the same instants. */
+export interface RecordedClock {
+  now(): Promise<Instant>;
+}
+
+/** Random bytes that are in the log: a replay draws the same ones. */
+export interface RecordedRandom {
+  bytes(count: number): Promise<Uint8Array>;
+}
+
+/** Readings of `clock` through the log; `clock` is not touched in replay. */
+export function oracleClock(oracle: Oracle, calls: CallSequence, clock: Clock): RecordedClock {
+  return {
+    now: async () => {
+      const scope = calls.next();
+      const answer = await oracle.ask({ scope, request: { ask: 'clock' }, call: () => clock.now() });
+      if (isInstant(answer)) return answer;
+      throw new OracleError('bad_clock', 'The log holds something else than an instant for a clock.', {
+        evidence: { given: answer, scope },
+      });
+    },
+  };
+}
+
+/** Drawings of `random` through the log, as hex; `random` is not touched in replay. */
+export function oracleRandom(oracle: Oracle, calls: CallSequence, random: Random): RecordedRandom {
+  return {
+    bytes: async (count) => {
+      const scope = calls.next();
+      const request = { ask: 'random', bytes: checkedCount(count) };
+      const answer = await oracle.ask({ scope, request, call: () => Buffer.from(random.bytes(count)).toString('hex') });
+      if (isHexOf(answer, count)) return new Uint8Array(Buffer.from(answer, 'hex'));
+      throw new OracleError('oracle_corrupt', `The log holds something else than ${count} bytes for a drawing.`, {
+        evidence: { scope },
+      });
+    },
+  };
+}
+
+function isHexOf(value: Json, bytes: number): value is string {
+  return typeof value === 'string' && value.length === bytes * 2 && /^[0-9a-f]*$/.test(value);
+}

@@ -1,0 +1,334 @@
+import { createWritVerifier, type Policy, safely, type Writ, type WritVerifier } from '#authority';
+import { type Json, maxInstant } from '#canon';
+import { type Domain, detailOf, initialState, World } from '#kernel';
+import {
+  type BlobRow,
+  type BranchPayload,
+  Chain,
+  type EntrySigner,
+  entryRow,
+  type Folded,
+  type Hash,
+  LedgerFault,
+  type LedgerStore,
+  type Payload,
+  Replayer,
+  type RootPayload,
+  store,
+  type TrajectoryInfo,
+  type VectorItem,
+} from '#ledger';
+import { type Clock, type Random, systemClock, systemRandom } from '#oracle';
+import { RuntimeError } from './errors.ts';
+import { COMPILER_VERSION } from './records.ts';
+import { RuledProposals, type Surroundings, Trajectory, type TrajectoryParts } from './trajectory.ts';
+import { loadWrit, verified, Writs } from './writs.ts';
+
+export interface AssizeOptions {
+  readonly store: LedgerStore;
+  /** The domains whose trajectories may be opened. */
+  readonly domains: readonly Domain[];
+  /** Public keys whose root writs count. Never taken from a writ. */
+  readonly anchors: readonly string[];
+  readonly policy?: Policy;
+  /** Signs every entry; default: entries are not signed. */
+  readonly signer?: EntrySigner;
+  /** How long a pending approval stays open, in milliseconds. Default: for ever. */
+  readonly approvalMs?: number;
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+export interface CreateOptions {
+  /** Default: random. */
+  readonly trajectoryId?: string;
+  /** Default: the domain's own. */
+  readonly initial?: unknown;
+  /** Root writs, and children that shall be known from the beginning. */
+  readonly writs?: readonly Writ[];
+  readonly note?: string;
+  /** Begin although the state breaks invariants; the entry then carries the detection vector. */
+  readonly override?: boolean;
+}
+
+export interface BranchOptions extends Omit<CreateOptions, 'initial' | 'note'> {
+  readonly note: string;
+}
+
+/**
+ * The runtime over one store: begins, opens and branches trajectories. Closing it does not close the store, which
+ * was given.
+ */
+export class Assize {
+  readonly #options: AssizeOptions;
+  readonly #store: LedgerStore;
+  readonly #verifier: WritVerifier;
+  readonly #around: Surroundings;
+  readonly #replayer: Replayer;
+  readonly #open: Map<string, Promise<Trajectory>> = new Map();
+  #policy: Policy | undefined;
+
+  /** @throws AssizeError for an anchor that is no public key */
+  constructor(options: AssizeOptions) {
+    this.#options = options;
+    this.#store = options.store;
+    this.#verifier = createWritVerifier({ anchors: options.anchors });
+    this.#replayer = new Replayer(options.store);
+    this.#policy = options.policy === undefined ? undefined : safely(options.policy);
+    this.#around = {
+      store: options.store,
+      clock: options.clock ?? systemClock,
+      random: options.random ?? systemRandom,
+      verifier: this.#verifier,
+      policy: this.#policy,
+      signer: options.signer,
+      approvalMs: options.approvalMs,
+      replayer: this.#replayer,
+      load: (trajectoryId) => this.#load(trajectoryId),
+    };
+  }
+
+  trajectories(): Promise<TrajectoryInfo[]> {
+    return this.#store.trajectories();
+  }
+
+  /** A name for a trajectory that nobody has: for writs that must name theirs before it begins. */
+  newTrajectoryId(): string {
+    return `t-${Buffer.from(this.#around.random.bytes(12)).toString('hex')}`;
+  }
+
+  /**
+   * Begins a trajectory with a root entry.
+   *
+   * @throws RuntimeError `exists`, `broken_start`, `bad_writ`; KernelError `invalid_state`
+   */
+  async create(domain: Domain, options: CreateOptions = {}): Promise<Trajectory> {
+    const trajectoryId = options.trajectoryId ?? this.newTrajectoryId();
+    const state = initialState(domain, options.initial);
+    const world = new World(domain, state as never);
+    const blobs: BlobRow[] = [];
+    const payload: RootPayload = {
+      kind: 'root',
+      trajectory_id: trajectoryId,
+      seq: 0,
+      parent: null,
+      at: this.#around.clock.now(),
+      domain: refOf(domain),
+      initial_state: store(state as Json, blobs),
+      compiler_version: COMPILER_VERSION,
+      writs: this.#checkWrits(options.writs),
+      ...this.#policyHash(),
+      ...vectorOf(world, options.override === true),
+      ...(options.note === undefined ? {} : { note: options.note }),
+    };
+    return this.#begin(trajectoryId, payload, blobs, world);
+  }
+
+  /**
+   * Begins a trajectory from a commit of another one, or from its root or branch entry. It inherits the state, never
+   * open approvals, writs or budgets; the source is not changed.
+   *
+   * @throws RuntimeError `not_found`, `exists`, `broken_start`, `domain_mismatch`, `invalid_ledger`, `bad_writ`
+   */
+  async branch(sourceTrajectoryId: string, sourceEntryId: Hash, options: BranchOptions): Promise<Trajectory> {
+    const row = await this.#store.resolve(sourceEntryId);
+    if (row === undefined || row.trajectory_id !== sourceTrajectoryId) {
+      throw new RuntimeError('not_found', `${sourceTrajectoryId} has no entry ${sourceEntryId} to branch from.`);
+    }
+    if (row.kind !== 'commit' && row.kind !== 'root' && row.kind !== 'branch') {
+      throw new RuntimeError(
+        'not_found',
+        `A branch begins at a commit, a root or a branch; ${sourceEntryId} is a ${row.kind}.`,
+      );
+    }
+    const trajectoryId = options.trajectoryId ?? this.newTrajectoryId();
+    const source = await this.#valid(() => this.#replayer.stateAt(sourceTrajectoryId, sourceEntryId));
+    const domain = await this.#domainOfTrajectory(sourceTrajectoryId);
+    const world = worldOf(domain, source);
+    const payload: BranchPayload = {
+      kind: 'branch',
+      trajectory_id: trajectoryId,
+      seq: 0,
+      parent: null,
+      at: maxInstant(this.#around.clock.now(), (JSON.parse(row.payload) as Payload).at),
+      source_trajectory_id: sourceTrajectoryId,
+      source_commit_id: sourceEntryId,
+      domain: refOf(domain),
+      compiler_version: COMPILER_VERSION,
+      writs: this.#checkWrits(options.writs),
+      note: options.note,
+      ...this.#policyHash(),
+      ...vectorOf(world, options.override === true),
+    };
+    return this.#begin(trajectoryId, payload, [], world);
+  }
+
+  /**
+   * Opens a trajectory: replays it, and refuses one that does not verify. The same one is opened once.
+   *
+   * @throws RuntimeError `not_found`, `domain_mismatch`, `invalid_ledger`
+   */
+  open(trajectoryId: string): Promise<Trajectory> {
+    let opened = this.#open.get(trajectoryId);
+    if (opened === undefined) {
+      opened = this.#load(trajectoryId).then((parts) => new Trajectory(trajectoryId, parts, this.#around));
+      this.#open.set(trajectoryId, opened);
+      opened.catch(() => this.#open.delete(trajectoryId));
+    }
+    return opened;
+  }
+
+  /** Lets go of an open trajectory; what it has in memory is freed. */
+  release(trajectoryId: string): void {
+    this.#open.delete(trajectoryId);
+  }
+
+  async #begin(
+    trajectoryId: string,
+    payload: RootPayload | BranchPayload,
+    blobs: BlobRow[],
+    world: World,
+  ): Promise<Trajectory> {
+    const row = entryRow(payload, this.#options.signer);
+    const result = await this.#store.commit({ entries: [row], blobs });
+    if (result.status === 'conflict') {
+      throw new RuntimeError(
+        'exists',
+        `There is a trajectory ${trajectoryId} already; open it, or choose another name.`,
+      );
+    }
+    if (result.status === 'unknown') {
+      throw new RuntimeError(
+        'commit_unknown',
+        `The store could not tell whether ${trajectoryId} was begun; open it anew and look.`,
+        {
+          evidence: { id: row.id },
+          cause: result.cause,
+          retryable: true,
+        },
+      );
+    }
+    const parts = this.#partsOf(trajectoryId, world);
+    parts.chain.accept({ ...row, payload });
+    parts.writs.bind(payload.writs);
+    const trajectory = new Trajectory(trajectoryId, parts, this.#around);
+    this.#open.set(trajectoryId, Promise.resolve(trajectory));
+    return trajectory;
+  }
+
+  #partsOf(trajectoryId: string, world: World): TrajectoryParts {
+    return {
+      domain: world.domain,
+      chain: new Chain(trajectoryId),
+      world,
+      writs: new Writs(),
+      ruled: new RuledProposals(),
+    };
+  }
+
+  async #load(trajectoryId: string): Promise<TrajectoryParts> {
+    const writs = new Writs();
+    const ruled = new RuledProposals();
+    const spent: { writ: Hash; cost: Readonly<Record<string, number>> }[] = [];
+    let domainRef: { name: string; version: string; hash: string } | undefined;
+    const { chain, fold } = await this.#valid(() =>
+      this.#replayer.replay(trajectoryId, {
+        onEntry: ({ seq, payload }) => {
+          if (payload.kind === 'root' || payload.kind === 'branch') {
+            domainRef = payload.domain;
+            writs.bind(payload.writs);
+          } else if (payload.kind === 'pending_approval') ruled.add(payload.proposal.proposal_id, seq);
+          else if (payload.kind === 'commit' || payload.kind === 'rejection') {
+            if (payload.proposal_id !== undefined) ruled.add(payload.proposal_id, seq);
+            if (payload.kind === 'commit') spent.push({ writ: payload.writ_id, cost: payload.budget_cost });
+          }
+        },
+      }),
+    );
+    const used = [...spent.map(({ writ }) => writ), ...[...chain.open.values()].map(({ proposal }) => proposal.writ_id)];
+    for (const writ of new Set(used)) if (writs.get(writ) === undefined) await this.#remember(writs, writ);
+    for (const { writ, cost } of spent) writs.book(writ, cost);
+    const domain = this.#domain(domainRef as NonNullable<typeof domainRef>);
+    return { domain, chain, world: worldOf(domain, fold), writs, ruled };
+  }
+
+  /** A child writ that came with a proposal stands in the ledger as a blob under its id. */
+  async #remember(writs: Writs, id: Hash): Promise<void> {
+    const chain = await loadWrit(id, (hash) => this.#store.blob(hash));
+    if (chain === undefined)
+      throw new RuntimeError('invalid_ledger', `The ledger names the writ ${id}, which is not in it.`);
+    writs.admit(chain);
+    writs.unstored(chain);
+  }
+
+  async #domainOfTrajectory(trajectoryId: string): Promise<Domain> {
+    const [first] = await this.#store.entries(trajectoryId, { from: 0, limit: 1 });
+    return this.#domain((JSON.parse(first?.payload ?? '{}') as RootPayload).domain);
+  }
+
+  #domain(ref: { name: string; version: string; hash: string }): Domain {
+    const found = this.#options.domains.find(({ hash }) => hash === ref.hash);
+    if (found !== undefined) return found;
+    const known = this.#options.domains
+      .map(({ name, version, hash }) => `${name}@${version} (${hash.slice(0, 12)})`)
+      .join(', ');
+    throw new RuntimeError(
+      'domain_mismatch',
+      `The trajectory is of ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}); the domains given are ${known || 'none'}. Open it with that version.`,
+      { evidence: { domain: ref } },
+    );
+  }
+
+  #checkWrits(writs: readonly Writ[] = []): Json[] {
+    const bound = new Writs();
+    bound.bind(writs as unknown as readonly Json[]);
+    for (const writ of writs) verified(this.#verifier, bound.present(writ));
+    return writs as unknown as Json[];
+  }
+
+  #policyHash(): { policy_hash?: Hash } {
+    return this.#policy === undefined ? {} : { policy_hash: this.#policy.digest };
+  }
+
+  async #valid<T>(step: () => Promise<T>): Promise<T> {
+    try {
+      return await step();
+    } catch (error) {
+      if (!(error instanceof LedgerFault)) throw error;
+      if (error.code === 'not_found')
+        throw new RuntimeError('not_found', `There is no trajectory ${error.fault.trajectory_id} in this store.`, {
+          cause: error,
+        });
+      throw new RuntimeError(
+        'invalid_ledger',
+        `The ledger does not verify and takes no more entries: ${error.message}.`,
+        {
+          evidence: { ...error.fault },
+          cause: error,
+        },
+      );
+    }
+  }
+}
+
+function worldOf(domain: Domain, fold: Folded): World {
+  return new World(domain, fold.state as never, fold.owned);
+}
+
+function refOf({ name, version, hash }: Domain): { name: string; version: string; hash: Hash } {
+  return { name, version, hash };
+}
+
+/** A beginning must pass every invariant, or say that it does not (decisions §2.2). */
+function vectorOf(world: World, override: boolean): { detection_vector?: readonly VectorItem[] } {
+  const [first] = world.failing;
+  if (first === undefined) return {};
+  if (override) return { detection_vector: world.vector() as readonly VectorItem[] };
+  throw new RuntimeError(
+    'broken_start',
+    `The state breaks ${first.rule.id}: ${detailOf(first)}. Begin with override to do so all the same.`,
+    {
+      evidence: { invariants: world.failing.map(({ rule }) => rule.id) },
+    },
+  );
+}

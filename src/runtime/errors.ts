@@ -1,0 +1,37 @@
+import { AssizeError } from '#canon';
+
+export type RuntimeErrorCode =
+  /** The intent, observation or option is not of the form that is asked for; nothing was recorded. */
+  | 'bad_intent'
+  /** No writ of that id is known here. */
+  | 'unknown_writ'
+  /** The same idempotency key was used for another intent. */
+  | 'idempotency_conflict'
+  /** No trajectory of that name, or no such entry in it. */
+  | 'not_found'
+  /** The trajectory exists already. */
+  | 'exists'
+  /** No domain was given that is the one in the ledger. */
+  | 'domain_mismatch'
+  /** The ledger does not verify; it takes no more entries. */
+  | 'invalid_ledger'
+  /** A root's or branch's state breaks an invariant. */
+  | 'broken_start'
+  /** What was to be resolved is not pending (any more). */
+  | 'not_pending'
+  /** What was approved is not what is pending. */
+  | 'digest_mismatch'
+  /** Another writer was always faster. */
+  | 'conflict'
+  /** The store could not tell whether it committed; open anew and look the id up. */
+  | 'commit_unknown'
+  /** The clock is more than five minutes behind the ledger. */
+  | 'clock_behind'
+  /** A writ given at creation does not hold. */
+  | 'bad_writ'
+  | 'closed';
+
+/** Misuse of the runtime, or an environment that fails it. Refusals of proposals are results, not errors. */
+export class RuntimeError extends AssizeError<RuntimeErrorCode> {
+  override readonly name: string = 'RuntimeError';
+}

@@ -1,0 +1,93 @@
+import type { Writ } from '#authority';
+import { contentHash, copyJson } from '#canon';
+import type { Intent, Observed } from '#kernel';
+import { type BlobRow, type Hash, type Observation, type RoleRef, type Stored, store } from '#ledger';
+import { RuntimeError } from './errors.ts';
+import type { WritChain } from './writs.ts';
+
+/** What an agent asks for. */
+export interface ProposalInput {
+  readonly action: string;
+  readonly role: string | RoleRef;
+  readonly args: unknown;
+  /** The writ, with its ancestors when they are not known here; or the id of one that is. */
+  readonly writ: Hash | Writ | WritChain;
+  /** Who asks, as the caller authenticated them. Default: the writ's subject. */
+  readonly principal?: string;
+  /** What was read from outside and used: by value, or by oracle key and hash. */
+  readonly observations?: readonly ObservationInput[];
+  /** The same key and intent again is the same proposal, and gets the same ruling. Default: random. */
+  readonly idempotencyKey?: string;
+}
+
+export type ObservationInput =
+  | { readonly name: string; readonly value: unknown }
+  | { readonly name: string; readonly value: unknown; readonly oracle_key: Hash };
+
+/** An intent whose every part is canonical; nothing of it is shared with the caller. */
+export interface Gathered {
+  readonly proposalId: Hash;
+  readonly intent: Intent;
+  readonly observed: readonly Observed[];
+  /** As the entries will have them. */
+  readonly observations: readonly Observation[];
+  readonly args: Stored;
+  readonly blobs: readonly BlobRow[];
+  readonly writ: WritChain;
+  readonly principal: string;
+}
+
+/**
+ * Reads everything of a proposal before it is judged (decisions §1.1).
+ *
+ * @throws RuntimeError `bad_intent`; CanonError for what can't be canonicalised: errors of the surface, not entries
+ */
+export function gather(
+  input: ProposalInput,
+  place: { readonly trajectoryId: string; readonly writ: WritChain; readonly writId: Hash; readonly nonce: string },
+): Gathered {
+  if (typeof input.action !== 'string' || input.action === '') throw badIntent('an intent names its action');
+  const role = roleOf(input.role);
+  const args = copyJson(input.args, { foreign: true });
+  const blobs: BlobRow[] = [];
+  const observed: Observed[] = [];
+  const observations = (input.observations ?? []).map((observation) => {
+    if (typeof observation?.name !== 'string') throw badIntent('an observation has a name and a value');
+    const value = copyJson(observation.value, { foreign: true });
+    observed.push({ name: observation.name, value });
+    return 'oracle_key' in observation
+      ? { name: observation.name, oracle_key: observation.oracle_key, hash: contentHash(value) }
+      : { name: observation.name, value: store(value, blobs) };
+  });
+  return {
+    proposalId: contentHash({
+      trajectory: place.trajectoryId,
+      writ: place.writId,
+      action: input.action,
+      role,
+      args,
+      observations,
+      nonce: place.nonce,
+    }),
+    intent: { action: input.action, role, args },
+    observed,
+    observations,
+    args: store(args, blobs),
+    blobs,
+    writ: place.writ,
+    principal: input.principal ?? place.writ.writ.subject,
+  };
+}
+
+function roleOf(role: string | RoleRef): RoleRef {
+  if (typeof role === 'string') return { name: role, params: {} };
+  const params = copyJson(role?.params, { foreign: true });
+  const texts =
+    typeof params === 'object' && params !== null && Object.values(params).every((value) => typeof value === 'string');
+  if (typeof role?.name !== 'string' || !texts) throw badIntent('a role has a name, and parameters that are texts');
+  return { name: role.name, params: params as Record<string, string> };
+}
+
+function badIntent(what: string): RuntimeError {
+  return new RuntimeError('bad_intent', `This is no intent: ${what}.`);
+}

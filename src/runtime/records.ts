@@ -1,0 +1,170 @@
+import { contentHash, type Json } from '#canon';
+import { ANY_COUNSELOR, type Approved, type CounselorCommit, type Escalated, patchesOf, type Refusal } from '#kernel';
+import {
+  type BlobRow,
+  type CommitPayload,
+  type CounselorRecord,
+  type Delta,
+  type Hash,
+  type Instant,
+  type Patch,
+  type PendingPayload,
+  type ProposalRecord,
+  type RejectionPayload,
+  type Stored,
+  store,
+  type VectorItem,
+} from '#ledger';
+import type { Gathered } from './intent.ts';
+
+/** What adjudicates; recorded so that a replay knows which rules made an entry. */
+export const COMPILER_VERSION = 'assize-kernel/1';
+
+/** Where an entry stands; the same for every kind. */
+export interface Place {
+  readonly trajectory_id: string;
+  readonly seq: number;
+  readonly parent: Hash | null;
+  readonly at: Instant;
+}
+
+/** What one proposal changes. Effects and beliefs are parts of it from the first day; their floors fill them. */
+function deltaOf(patches: readonly Patch[], blobs: BlobRow[]): Delta {
+  return { state: store(patches as unknown as Json, blobs) as Stored<readonly Patch[]>, effects: [], beliefs: [] };
+}
+
+export function commitPayload(
+  place: Place,
+  parentCommit: Hash,
+  gathered: Gathered,
+  writId: Hash,
+  { compiled, changes }: Approved,
+  blobs: BlobRow[],
+): CommitPayload {
+  return {
+    kind: 'commit',
+    ...place,
+    proposal_id: gathered.proposalId,
+    writ_id: writId,
+    parent_commit: parentCommit,
+    action: { name: compiled.name, role: compiled.role, args: store(compiled.args, blobs) },
+    delta: deltaOf(patchesOf(changes), blobs),
+    observations: gathered.observations,
+    budget_cost: compiled.cost,
+    compiler_version: COMPILER_VERSION,
+    ...(compiled.policy === undefined ? {} : { policy: compiled.policy }),
+  };
+}
+
+export function rejectionPayload(place: Place, gathered: Gathered, writId: Hash, refusal: Refusal): RejectionPayload {
+  return {
+    kind: 'rejection',
+    ...place,
+    proposal_id: gathered.proposalId,
+    writ_id: writId,
+    intent: {
+      action: gathered.intent.action,
+      role: gathered.intent.role,
+      args: gathered.args,
+      observations: gathered.observations,
+    },
+    reason: refusal.reason,
+    detail: refusal.detail,
+    ...(refusal.invariantId === undefined ? {} : { invariant_id: refusal.invariantId }),
+    ...(refusal.policy === undefined ? {} : { policy: refusal.policy }),
+  };
+}
+
+export function pendingPayload(
+  place: Place,
+  gathered: Gathered,
+  writId: Hash,
+  escalated: Escalated,
+  expires: Instant | undefined,
+  blobs: BlobRow[],
+): PendingPayload {
+  const { compiled } = escalated;
+  const proposal: ProposalRecord = {
+    proposal_id: gathered.proposalId,
+    writ_id: writId,
+    action: { name: compiled.name, role: compiled.role, args: store(compiled.args, blobs) },
+    observations: gathered.observations,
+    at: place.at,
+    delta: deltaOf(escalated.patches, blobs),
+    approval: store(escalated.approval as unknown as Json, blobs) as Stored<readonly Patch[]>,
+    budget_cost: compiled.cost,
+  };
+  return {
+    kind: 'pending_approval',
+    ...place,
+    proposal,
+    digest: digestOf(proposal),
+    channel: escalated.channel ?? ANY_COUNSELOR,
+    reason: escalated.reason,
+    detail: escalated.detail,
+    freezes: escalated.freezes,
+    head: place.parent as Hash,
+    ...(escalated.invariantId === undefined ? {} : { invariant_id: escalated.invariantId }),
+    ...(compiled.policy === undefined ? {} : { policy: compiled.policy }),
+    ...(expires === undefined ? {} : { expires }),
+  };
+}
+
+/** The hash of what will run: the proposal, its time, its delta and what the approval adds (decisions §1.2). */
+export function digestOf(proposal: ProposalRecord): Hash {
+  return contentHash(proposal);
+}
+
+export function approvalPayload(
+  place: Place,
+  parentCommit: Hash,
+  pendingId: Hash,
+  { proposal, policy }: PendingPayload,
+  commit: CounselorCommit,
+  counselor: CounselorRecord,
+  blobs: BlobRow[],
+): CommitPayload {
+  return {
+    kind: 'commit',
+    ...place,
+    proposal_id: proposal.proposal_id,
+    writ_id: proposal.writ_id,
+    parent_commit: parentCommit,
+    action: proposal.action,
+    delta: deltaOf(patchesOf(commit.changes), blobs),
+    observations: proposal.observations,
+    budget_cost: proposal.budget_cost,
+    compiler_version: COMPILER_VERSION,
+    resolves: pendingId,
+    counselor,
+    detection_vector: commit.vector as readonly VectorItem[],
+    ...(policy === undefined ? {} : { policy }),
+  };
+}
+
+export function resolutionPayload(
+  place: Place,
+  pendingId: Hash,
+  { proposal, invariant_id }: PendingPayload,
+  resolution: {
+    readonly reason: 'counselor_rejected' | 'expired';
+    readonly detail: string;
+    readonly counselor?: CounselorRecord;
+  },
+): RejectionPayload {
+  return {
+    kind: 'rejection',
+    ...place,
+    proposal_id: proposal.proposal_id,
+    writ_id: proposal.writ_id,
+    intent: {
+      action: proposal.action.name,
+      role: proposal.action.role,
+      args: proposal.action.args,
+      observations: proposal.observations,
+    },
+    resolves: pendingId,
+    ...resolution,
+    ...(invariant_id === undefined ? {} : { invariant_id }),
+  };
+}

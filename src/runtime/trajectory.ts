@@ -1,0 +1,684 @@
+import { type Policy, type WritVerifier, writId } from '#authority';
+import { AssizeError, addMicros, copyJson, instantToMillis, isAssizeError, type Json, maxInstant } from '#canon';
+import {
+  type Authority,
+  adjudicate,
+  type Cost,
+  counsel,
+  counselorKind,
+  type Domain,
+  type Intent,
+  type Ruling as Judgement,
+  overlaps,
+  type PatchOperation,
+  type Pattern,
+  patternFromText,
+  type RoleParams,
+  type World,
+} from '#kernel';
+import {
+  type BlobRow,
+  type Chain,
+  type CounselorRecord,
+  type Entry,
+  type EntryRow,
+  type EntrySigner,
+  entryRow,
+  type Hash,
+  type Instant,
+  type LedgerStore,
+  type Payload,
+  type PendingPayload,
+  type RejectionReason,
+  type Replayer,
+} from '#ledger';
+import type { Clock, Random } from '#oracle';
+import { RuntimeError } from './errors.ts';
+import { type Gathered, gather, type ProposalInput } from './intent.ts';
+import {
+  approvalPayload,
+  commitPayload,
+  digestOf,
+  type Place,
+  pendingPayload,
+  rejectionPayload,
+  resolutionPayload,
+} from './records.ts';
+import { type SliceListener, Subscriptions } from './subscriptions.ts';
+import type { WritChain, Writs } from './writs.ts';
+
+/** What became of a proposal, or of what was pending. `entry` is durable when this is answered. */
+export type Ruling =
+  | { readonly ruling: 'committed'; readonly entry: EntryRow }
+  | {
+      readonly ruling: 'rejected';
+      readonly entry: EntryRow;
+      readonly reason: RejectionReason;
+      readonly detail: string;
+      readonly invariantId?: string;
+    }
+  | {
+      readonly ruling: 'escalated';
+      readonly entry: EntryRow;
+      /** The id under which it is approved or rejected: the entry's. */
+      readonly pending: Hash;
+      readonly channel: string;
+      readonly reason: PendingPayload['reason'];
+      readonly detail: string;
+      readonly invariantId?: string;
+    }
+  /** An open approval stops this proposal; nothing was recorded. Propose again when it is resolved. */
+  | { readonly ruling: 'frozen'; readonly by: Hash; readonly detail: string };
+
+export interface Resolution {
+  /** Who decides: the domain's counselors say whether they may. */
+  readonly principal: string;
+  /** How they were identified, for the record. */
+  readonly method: string;
+  /** The digest they were shown; another one is refused. */
+  readonly digest?: Hash;
+}
+
+export interface ApprovalInput extends Resolution {
+  readonly override?: boolean;
+  readonly reason?: string;
+  /** The counselor's own change in place of the proposal's. */
+  readonly replacement?: readonly PatchOperation[];
+}
+
+export interface RejectionInput extends Resolution {
+  readonly reason: string;
+}
+
+/** What an open trajectory is made of. */
+export interface TrajectoryParts {
+  readonly domain: Domain;
+  readonly chain: Chain;
+  readonly world: World;
+  readonly writs: Writs;
+  /** Where proposals were ruled on. */
+  readonly ruled: RuledProposals;
+}
+
+/** What the trajectories of one runtime share. */
+export interface Surroundings {
+  readonly store: LedgerStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly verifier: WritVerifier;
+  readonly policy: Policy | undefined;
+  readonly signer: EntrySigner | undefined;
+  /** How long a pending approval stays open, in milliseconds; undefined: for ever. */
+  readonly approvalMs: number | undefined;
+  readonly replayer: Replayer;
+  /** Reads a trajectory anew from the store. */
+  load(trajectoryId: string): Promise<TrajectoryParts>;
+}
+
+/** How often a proposal that lost to another writer is judged again before it is given up. */
+const TRIES_MAX = 8;
+/** How far the ledger may be ahead of the clock. */
+const CLOCK_BEHIND_MS_MAX = 300_000;
+/** Idempotency keys that are remembered beside the ledger. */
+const KEYS_MAX = 100_000;
+
+/**
+ * An open trajectory: one world, one writer in this process, one entry a ruling.
+ *
+ * From the first rule to the append nothing awaits, so rulings are serial; the in-memory head moves at once and the
+ * answer waits for the disk. When the store says that another writer was faster, everything that was not yet durable
+ * is discarded, the trajectory is read anew and the proposal is judged on what it finds.
+ */
+export class Trajectory {
+  readonly id: string;
+  #parts: TrajectoryParts;
+  readonly #around: Surroundings;
+  readonly #subscriptions: Subscriptions = new Subscriptions();
+  /** Counts reloads: an answer for an older life of the trajectory must not start another one. */
+  #life: number = 0;
+  /** Memory is ahead of the disk: it must be read anew before anything else is judged. */
+  #stale: boolean = false;
+  #loading: Promise<void> | undefined;
+  /** Proposals by idempotency key, for telling a repetition from a misuse. */
+  readonly #keys: Map<string, Hash> = new Map();
+
+  constructor(id: string, parts: TrajectoryParts, around: Surroundings) {
+    this.id = id;
+    this.#parts = parts;
+    this.#around = around;
+  }
+
+  get domain(): Domain {
+    return this.#parts.domain;
+  }
+
+  /** The id of the last entry. It may not be durable yet while rulings are awaited. */
+  get head(): Hash {
+    return this.#parts.chain.head as Hash;
+  }
+
+  /** Number of entries. */
+  get length(): number {
+    return this.#parts.chain.seq;
+  }
+
+  /** A copy of the whole state. For people and tests: agents get `slice`. */
+  state(): Json {
+    return copyJson(this.#parts.world.state);
+  }
+
+  /** The state itself, to read in the same turn and never to change. */
+  peek(): unknown {
+    return this.#parts.world.state;
+  }
+
+  /** The part of the state that a role sees, as a copy (Definition A.7). */
+  slice(role: string, params: RoleParams = {}): unknown {
+    return this.#parts.world.slice(role, params);
+  }
+
+  /** Open approvals, oldest first, by entry id. */
+  pending(): { id: Hash; payload: PendingPayload }[] {
+    return [...this.#parts.chain.open].map(([id, payload]) => ({ id, payload }));
+  }
+
+  /** Calls back with the new slice of a role after every durable commit that met its footprint. Returns how to stop. */
+  subscribe(role: string, params: RoleParams, listener: SliceListener): () => void {
+    return this.#subscriptions.add(
+      this.#parts.domain.footprint(role, params),
+      () => this.slice(role, params),
+      listener,
+    );
+  }
+
+  /**
+   * Proposes an action. A refusal is an answer; an error means that nothing was recorded.
+   *
+   * @throws RuntimeError `bad_intent`, `unknown_writ`, `idempotency_conflict`, `conflict`, `commit_unknown`,
+   * `clock_behind`; CanonError for arguments that are not JSON
+   */
+  async propose(input: ProposalInput): Promise<Ruling> {
+    const nonce = input.idempotencyKey ?? Buffer.from(this.#around.random.bytes(16)).toString('hex');
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      if (this.#stale) await this.#ready();
+      const writ = this.#parts.writs.present(input.writ);
+      const gathered = gather(input, { trajectoryId: this.id, writ, writId: writId(writ.writ), nonce });
+      if (input.idempotencyKey !== undefined) {
+        const before = await this.#ruledBefore(gathered, input.idempotencyKey);
+        if (before !== undefined) return before;
+        if (this.#stale) continue;
+      }
+      const ruling = await this.#judge(gathered);
+      if (ruling !== undefined) return ruling;
+    }
+    throw conflict(this.id);
+  }
+
+  /**
+   * Commits what is pending, as the counselor it names (decisions §2.1).
+   *
+   * @throws RuntimeError `not_pending`, `digest_mismatch`; KernelError `unauthorised_counselor`, `changed_since`,
+   * `override_needed`, `invalid_replacement`. Nothing is recorded then.
+   */
+  approve(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
+    return this.#resolve(pendingId, input, async (pending) => {
+      const entry = { trajectory_id: this.id, seq: pending.seq } as Entry;
+      const { replayer } = this.#around;
+      const { action, delta, approval } = pending.proposal;
+      const args = await replayer.value(entry, action.args);
+      const patches = (await replayer.value(entry, delta.state as never)) as unknown as PatchOperation[];
+      const mark = (await replayer.value(entry, approval as never)) as unknown as PatchOperation[];
+      const observations: { name: string; value: unknown }[] = [];
+      for (const { name, value } of pending.proposal.observations) {
+        observations.push({ name, value: value === undefined ? undefined : await replayer.value(entry, value) });
+      }
+      const writ = this.#parts.writs.present(pending.proposal.writ_id);
+      return (at) => {
+        const { world, chain, writs } = this.#parts;
+        const blobs: BlobRow[] = [];
+        const commit = counsel(
+          world,
+          {
+            intent: { action: action.name, role: action.role, args },
+            inputs: { at: pending.proposal.at, observations },
+            patches,
+            approval: mark,
+            ...(pending.invariant_id === undefined ? {} : { invariantId: pending.invariant_id }),
+            channel: pending.channel,
+            freezes: pending.freezes,
+            requester: writ.writ.subject,
+          },
+          { principal: input.principal, at, override: input.override === true, ...replacementOf(input) },
+          this.#authority(writ, writ.writ.subject, at, { approving: true }),
+        );
+        const counselor: CounselorRecord = {
+          principal: input.principal,
+          as: commit.as,
+          method: input.method,
+          ...(commit.overridden ? { override: true } : {}),
+          ...(input.reason === undefined ? {} : { reason: input.reason }),
+        };
+        const payload = approvalPayload(
+          this.#place(at),
+          chain.lastCommit,
+          pendingId,
+          pending,
+          commit,
+          counselor,
+          blobs,
+        );
+        const row = this.#enterOrUndo(payload, commit);
+        commit.keep();
+        writs.book(pending.proposal.writ_id, pending.proposal.budget_cost);
+        this.#subscriptions.note(commit.changes.map(({ keys }) => keys));
+        return { row, blobs, ruling: { ruling: 'committed', entry: row } };
+      };
+    });
+  }
+
+  /** Refuses what is pending, as the counselor it names. @throws as `approve` */
+  reject(pendingId: Hash, input: RejectionInput): Promise<Ruling> {
+    return this.#resolve(pendingId, input, async (pending) => {
+      const writ = this.#parts.writs.present(pending.proposal.writ_id);
+      return (at) => {
+        const as = counselorKind(this.domain, pending.channel, input.principal, writ.writ.subject);
+        const counselor = { principal: input.principal, as, method: input.method };
+        return this.#refuse(pendingId, pending, at, { reason: 'counselor_rejected', detail: input.reason, counselor });
+      };
+    });
+  }
+
+  // ── from here to the append nothing awaits ──
+
+  #judge(gathered: Gathered): Promise<Ruling | undefined> | Ruling {
+    const { world, writs, ruled } = this.#parts;
+    const frozen = this.#frozenFor(gathered.intent);
+    if (frozen !== undefined) return frozen;
+    const at = this.#now();
+    const id = writId(gathered.writ.writ);
+    const authority = this.#authority(gathered.writ, gathered.principal, at, {});
+    const judged = adjudicate(world, gathered.intent, authority, { at, observations: gathered.observed });
+    const blobs = [...gathered.blobs, ...writs.unstored(gathered.writ)];
+    const { row, ruling } = this.#record(gathered, id, judged, at, blobs);
+    ruled.add(gathered.proposalId, row.seq);
+    if (judged.verdict === 'approved') {
+      judged.keep();
+      writs.book(id, judged.compiled.cost);
+      this.#subscriptions.note(judged.changes.map(({ keys }) => keys));
+    }
+    return this.#written(row, blobs, ruling);
+  }
+
+  #record(
+    gathered: Gathered,
+    id: Hash,
+    judged: Judgement,
+    at: Instant,
+    blobs: BlobRow[],
+  ): { row: EntryRow; ruling: Ruling } {
+    const place = this.#place(at);
+    switch (judged.verdict) {
+      case 'approved': {
+        const payload = commitPayload(place, this.#parts.chain.lastCommit, gathered, id, judged, blobs);
+        const row = this.#enterOrUndo(payload, judged);
+        return { row, ruling: { ruling: 'committed', entry: row } };
+      }
+      case 'rejected': {
+        const row = this.#enter(rejectionPayload(place, gathered, id, judged));
+        const { reason, detail, invariantId } = judged;
+        return {
+          row,
+          ruling: {
+            ruling: 'rejected',
+            entry: row,
+            reason,
+            detail,
+            ...(invariantId === undefined ? {} : { invariantId }),
+          },
+        };
+      }
+      case 'escalated': {
+        const { approvalMs } = this.#around;
+        const expires = approvalMs === undefined ? undefined : addMicros(at, approvalMs * 1_000);
+        const payload = pendingPayload(place, gathered, id, judged, expires, blobs);
+        const row = this.#enter(payload);
+        const { reason, detail, invariantId } = judged;
+        return {
+          row,
+          ruling: {
+            ruling: 'escalated',
+            entry: row,
+            pending: row.id,
+            channel: payload.channel,
+            reason,
+            detail,
+            ...(invariantId === undefined ? {} : { invariantId }),
+          },
+        };
+      }
+    }
+  }
+
+  /** Only an entry that can be written down is kept: an over-large payload is an error and changes nothing. */
+  #enterOrUndo(payload: Payload, judged: { undo(): void }): EntryRow {
+    try {
+      return this.#enter(payload);
+    } catch (error) {
+      judged.undo();
+      throw error;
+    }
+  }
+
+  #enter(payload: Payload): EntryRow {
+    const row = entryRow(payload, this.#around.signer);
+    this.#parts.chain.accept({ ...row, payload });
+    return row;
+  }
+
+  #place(at: Instant): Place {
+    const { chain } = this.#parts;
+    return { trajectory_id: this.id, seq: chain.seq, parent: chain.head, at };
+  }
+
+  /** max(clock, head's time) (decisions §1.4). */
+  #now(): Instant {
+    const { at } = this.#parts.chain;
+    const now = this.#around.clock.now();
+    if (now >= at) return now;
+    const behindMs = instantToMillis(at) - instantToMillis(now);
+    if (behindMs > CLOCK_BEHIND_MS_MAX) {
+      throw new RuntimeError(
+        'clock_behind',
+        `The clock says ${now}, but the ledger's last entry is of ${at}; set the clock right.`,
+        {
+          evidence: { now, at },
+        },
+      );
+    }
+    return maxInstant(now, at);
+  }
+
+  #authority({ writ, chain }: WritChain, principal: string, at: Instant, options: { approving?: boolean }): Authority {
+    const { verifier, policy } = this.#around;
+    const { writs } = this.#parts;
+    const id = writId(writ);
+    return {
+      admits: ({ action, scopes }) => {
+        const check = verifier.check({
+          writ,
+          chain,
+          principal,
+          trajectory: this.id,
+          at,
+          action,
+          scopes,
+          revoked: writs.revoked,
+        });
+        if (!check.ok) return { ok: false, detail: check.detail };
+        writs.admit({ writ, chain });
+        return { ok: true, needsApproval: check.requiresApproval && options.approving !== true };
+      },
+      decides: ({ action, scopes, role, args }) => {
+        // The policy was asked when this was put up for approval, and its answer is on record.
+        if (policy === undefined || options.approving === true) return undefined;
+        const answer = policy.evaluate({
+          action,
+          role,
+          args,
+          scopes,
+          principal,
+          writ_id: id,
+          trajectory_id: this.id,
+          at,
+        });
+        const { decision, rule, reasons, errors } = answer;
+        const detail = [...errors, ...reasons].join('; ') || `the policy says ${decision}`;
+        return { ruling: { digest: policy.digest, decision, ...(rule === undefined ? {} : { rule }) }, detail };
+      },
+      affords: (cost: Cost) => {
+        if (Object.keys(cost).length === 0) return { ok: true };
+        const answer = writs.budgets.covers(id, cost);
+        if (answer.ok) return { ok: true };
+        return {
+          ok: false,
+          detail: `writ ${answer.writ_id} has ${answer.left} ${answer.unit} left, ${answer.cost} are asked for`,
+        };
+      },
+    };
+  }
+
+  #frozenFor(intent: Intent): Ruling | undefined {
+    const { chain, domain } = this.#parts;
+    if (chain.open.size === 0) return undefined;
+    const touched = touchedBy(domain, intent);
+    for (const [by, pending] of chain.open) {
+      const frozen = pending.freezes;
+      const meets =
+        frozen === 'world' || touched.some((mine) => frozen.some((text) => overlaps(mine, patternFromText(text))));
+      if (meets)
+        return { ruling: 'frozen', by, detail: `${pending.channel} must first resolve ${by}: ${pending.detail}` };
+    }
+    return undefined;
+  }
+
+  // ── the append is queued; from here the disk is waited for ──
+
+  /** Answers when the store has it; undefined when another writer was faster and all must be judged again. */
+  async #written(row: EntryRow, blobs: readonly BlobRow[], ruling: Ruling): Promise<Ruling | undefined> {
+    const life = this.#life;
+    let result: Awaited<ReturnType<LedgerStore['commit']>>;
+    try {
+      result = await this.#around.store.commit({ entries: [row], blobs });
+    } catch (error) {
+      // Nothing was queued; what is in memory is ahead of the disk.
+      this.#discard(life);
+      throw error;
+    }
+    if (result.status === 'committed') {
+      this.#subscriptions.publish();
+      return ruling;
+    }
+    this.#discard(life);
+    return result.status === 'unknown' ? this.#settleUnknown(row, ruling, result.cause) : undefined;
+  }
+
+  async #settleUnknown(row: EntryRow, ruling: Ruling, cause: unknown): Promise<Ruling> {
+    try {
+      if ((await this.#around.store.resolve(row.id)) !== undefined) return ruling;
+    } catch (error) {
+      if (!isAssizeError(error)) throw error;
+    }
+    throw new RuntimeError(
+      'commit_unknown',
+      `The store could not tell whether entry ${row.id} was committed; open it anew and look the id up.`,
+      {
+        evidence: { id: row.id, trajectory_id: this.id, seq: row.seq },
+        cause,
+        retryable: true,
+      },
+    );
+  }
+
+  /** Forgets what is not durable. */
+  #discard(life: number): void {
+    if (life !== this.#life) return;
+    this.#life++;
+    this.#stale = true;
+  }
+
+  /** Reads the trajectory anew, once for all who wait. @throws what the store or replay throws; then still stale */
+  async #ready(): Promise<void> {
+    while (this.#stale) {
+      this.#loading ??= this.#around.load(this.id).then(
+        (parts) => {
+          this.#parts = parts;
+          this.#stale = false;
+          this.#loading = undefined;
+        },
+        (error) => {
+          this.#loading = undefined;
+          throw error;
+        },
+      );
+      await this.#loading;
+    }
+  }
+
+  async #ruledBefore(gathered: Gathered, key: string): Promise<Ruling | undefined> {
+    const holder = `${gathered.principal}\u0000${key}`;
+    const other = this.#keys.get(holder);
+    if (other !== undefined && other !== gathered.proposalId) {
+      throw new RuntimeError(
+        'idempotency_conflict',
+        `The idempotency key ${key} was used for another intent; use a new key.`,
+      );
+    }
+    if (this.#keys.size >= KEYS_MAX) this.#keys.delete(this.#keys.keys().next().value as string);
+    this.#keys.set(holder, gathered.proposalId);
+    const seq = this.#parts.ruled.seqOf(gathered.proposalId);
+    if (seq === undefined) return undefined;
+    const [row] = await this.#around.store.entries(this.id, { from: seq, limit: 1 });
+    // Not there yet: its append is still under way, and this proposal will find it as a conflict or a repetition.
+    return row === undefined || proposalOf(row) !== gathered.proposalId ? undefined : rulingOf(row);
+  }
+
+  async #resolve(
+    pendingId: Hash,
+    input: Resolution,
+    prepare: (pending: PendingPayload) => Promise<(at: Instant) => Prepared>,
+  ): Promise<Ruling> {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      if (this.#stale) await this.#ready();
+      const step = await prepare(this.#pendingOf(pendingId, input));
+      if (this.#stale) continue;
+      // Something may have happened while the step was being prepared.
+      const pending = this.#pendingOf(pendingId, input);
+      const at = this.#now();
+      const expired = pending.expires !== undefined && at >= pending.expires;
+      const { row, blobs, ruling } = expired
+        ? this.#refuse(pendingId, pending, at, {
+            reason: 'expired',
+            detail: `nobody resolved it before ${pending.expires}`,
+          })
+        : step(at);
+      const done = await this.#written(row, blobs, ruling);
+      if (done !== undefined) return done;
+    }
+    throw conflict(this.id);
+  }
+
+  #refuse(
+    pendingId: Hash,
+    pending: PendingPayload,
+    at: Instant,
+    resolution: Parameters<typeof resolutionPayload>[3],
+  ): Prepared {
+    const row = this.#enter(resolutionPayload(this.#place(at), pendingId, pending, resolution));
+    return {
+      row,
+      blobs: [],
+      ruling: { ruling: 'rejected', entry: row, reason: resolution.reason, detail: resolution.detail },
+    };
+  }
+
+  #pendingOf(id: Hash, input: Resolution): PendingPayload {
+    const pending = this.#parts.chain.open.get(id);
+    if (pending === undefined) {
+      throw new RuntimeError('not_pending', `Nothing is pending under ${id}; it was resolved before, or never was.`, {
+        evidence: { id },
+      });
+    }
+    if (
+      digestOf(pending.proposal) !== pending.digest ||
+      (input.digest !== undefined && input.digest !== pending.digest)
+    ) {
+      throw new RuntimeError(
+        'digest_mismatch',
+        `What is pending under ${id} is not what was shown; look at it again.`,
+        {
+          evidence: { shown: input.digest, pending: pending.digest },
+        },
+      );
+    }
+    return pending;
+  }
+}
+
+interface Prepared {
+  readonly row: EntryRow;
+  readonly blobs: readonly BlobRow[];
+  readonly ruling: Ruling;
+}
+
+/** Which entry ruled on a proposal: 52 bits of its id are kept, and the entry says the rest. */
+export class RuledProposals {
+  readonly #seqs: Map<number, number> = new Map();
+
+  add(proposalId: Hash, seq: number): void {
+    const key = Number.parseInt(proposalId.slice(0, 13), 16);
+    if (!this.#seqs.has(key)) this.#seqs.set(key, seq);
+  }
+
+  seqOf(proposalId: Hash): number | undefined {
+    return this.#seqs.get(Number.parseInt(proposalId.slice(0, 13), 16));
+  }
+}
+
+function proposalOf(row: EntryRow): Hash | undefined {
+  const payload = JSON.parse(row.payload) as Payload;
+  return payload.kind === 'pending_approval'
+    ? payload.proposal.proposal_id
+    : (payload as { proposal_id?: Hash }).proposal_id;
+}
+
+/** What an intent may read and write, as far as it can be known before it is judged. */
+function touchedBy(domain: Domain, intent: Intent): readonly Pattern[] {
+  const process = (domain.actions as Record<string, { process: string } | undefined>)[intent.action]?.process;
+  const params = domain.roles[intent.role.name]?.params ?? [];
+  if (process === undefined || params.some((param) => intent.role.params[param] === undefined)) return [];
+  const { reads, writes } = domain.bind(process, intent.role.params);
+  return [...reads, ...writes];
+}
+
+function replacementOf(input: ApprovalInput): { replacement?: readonly PatchOperation[] } {
+  return input.replacement === undefined ? {} : { replacement: input.replacement };
+}
+
+/** The ruling that an entry records. */
+export function rulingOf(row: EntryRow): Ruling {
+  const payload = JSON.parse(row.payload) as Payload;
+  switch (payload.kind) {
+    case 'commit':
+      return { ruling: 'committed', entry: row };
+    case 'rejection': {
+      const { reason, detail, invariant_id } = payload;
+      return {
+        ruling: 'rejected',
+        entry: row,
+        reason,
+        detail,
+        ...(invariant_id === undefined ? {} : { invariantId: invariant_id }),
+      };
+    }
+    case 'pending_approval': {
+      const { channel, reason, detail, invariant_id } = payload;
+      return {
+        ruling: 'escalated',
+        entry: row,
+        pending: row.id,
+        channel,
+        reason,
+        detail,
+        ...(invariant_id === undefined ? {} : { invariantId: invariant_id }),
+      };
+    }
+    default:
+      throw new AssizeError('not_a_ruling', `A ${payload.kind} entry rules on nothing.`);
+  }
+}
+
+function conflict(trajectoryId: string): RuntimeError {
+  return new RuntimeError('conflict', `Other writers of ${trajectoryId} were faster ${TRIES_MAX} times; try again.`, {
+    retryable: true,
+  });
+}

@@ -1,0 +1,122 @@
+import { BudgetLedger, parseWrit, type Writ, type WritRefusal, type WritVerifier, writId } from '#authority';
+import { canonicalize, type Json } from '#canon';
+import type { Amounts, BlobRow, Hash } from '#ledger';
+import { RuntimeError } from './errors.ts';
+
+/** A writ with its ancestors, the parent first; empty for a root. */
+export interface WritChain {
+  readonly writ: Writ;
+  readonly chain: readonly Writ[];
+}
+
+/**
+ * The writs that are known in one trajectory, and what was spent under them. Writs that came with the root or
+ * branch entry stand in it; a child that is presented later is stored as a blob under its own id.
+ */
+export class Writs {
+  readonly #known: Map<Hash, WritChain> = new Map();
+  readonly #stored: Set<Hash> = new Set();
+  readonly budgets: BudgetLedger = new BudgetLedger();
+  /** Ids of revoked writs. */
+  readonly revoked: Set<Hash> = new Set();
+
+  /** Takes the writs of a root or branch entry: ancestors may stand among them in any order. */
+  bind(writs: readonly Json[]): void {
+    const parsed = writs.map((writ) => parseWrit(writ));
+    const byId = new Map(parsed.map((writ) => [writId(writ), writ]));
+    for (const writ of parsed) {
+      this.#add({ writ, chain: ancestors(writ, (id) => byId.get(id)) });
+      this.#stored.add(writId(writ));
+    }
+  }
+
+  get(id: Hash): WritChain | undefined {
+    return this.#known.get(id);
+  }
+
+  /** Takes a writ that is presented with a proposal. @throws RuntimeError `unknown_writ`, AuthorityError `bad_writ` */
+  present(given: Hash | Writ | WritChain): WritChain {
+    if (typeof given === 'string') {
+      const known = this.#known.get(given);
+      if (known === undefined) {
+        throw new RuntimeError(
+          'unknown_writ',
+          `No writ ${given} is known in this trajectory; present the writ itself.`,
+        );
+      }
+      return known;
+    }
+    const { writ, chain } = 'writ' in given ? given : { writ: given, chain: undefined };
+    const parsed = parseWrit(writ);
+    const known = this.#known.get(writId(parsed));
+    if (known !== undefined) return known;
+    return {
+      writ: parsed,
+      chain: chain?.map((link) => parseWrit(link)) ?? ancestors(parsed, (id) => this.#known.get(id)?.writ),
+    };
+  }
+
+  /** Remembers a writ whose chain was verified. */
+  admit(chain: WritChain): void {
+    this.#add(chain);
+  }
+
+  /** The blobs that keep a remembered writ and its ancestors in the ledger, each once. */
+  unstored({ writ, chain }: WritChain): BlobRow[] {
+    if (this.#stored.has(writId(writ)) || !this.#known.has(writId(writ))) return [];
+    const missing = [writ, ...chain].filter((link) => !this.#stored.has(writId(link)));
+    for (const link of missing) this.#stored.add(writId(link));
+    return missing.map((link) => ({ hash: writId(link), text: canonicalize(link) }));
+  }
+
+  /** Books the cost of a commit that was read from the ledger. */
+  book(id: Hash, cost: Amounts): void {
+    if (Object.keys(cost).length > 0) this.budgets.spend(id, cost);
+  }
+
+  #add(chain: WritChain): void {
+    const id = writId(chain.writ);
+    if (this.#known.has(id)) return;
+    for (const writ of [...chain.chain].reverse()) this.budgets.grant(writ);
+    this.budgets.grant(chain.writ);
+    this.#known.set(id, chain);
+  }
+}
+
+/** Loads a writ and its ancestors from blobs, where each is stored under its id. */
+export async function loadWrit(
+  id: Hash,
+  blob: (hash: Hash) => Promise<string | undefined>,
+): Promise<WritChain | undefined> {
+  const links: Writ[] = [];
+  for (let next: Hash | null = id; next !== null; ) {
+    const text = await blob(next);
+    if (text === undefined) break;
+    const writ = parseWrit(JSON.parse(text));
+    links.push(writ);
+    next = writ.parent;
+  }
+  const [writ, ...chain] = links;
+  return writ === undefined ? undefined : { writ, chain };
+}
+
+/** @throws RuntimeError `bad_writ` for a chain that does not lead to an anchor */
+export function verified(verifier: WritVerifier, { writ, chain }: WritChain): void {
+  const held = verifier.verify(writ, chain);
+  if (!held.ok) throw badWrit(held);
+}
+
+function badWrit(refusal: WritRefusal): RuntimeError {
+  return new RuntimeError('bad_writ', refusal.detail, { evidence: { code: refusal.code } });
+}
+
+function ancestors(writ: Writ, find: (id: Hash) => Writ | undefined): Writ[] {
+  const chain: Writ[] = [];
+  for (let next = writ.parent; next !== null; ) {
+    const above = find(next);
+    if (above === undefined) break;
+    chain.push(above);
+    next = above.parent;
+  }
+  return chain;
+}

@@ -1,0 +1,136 @@
+import type { Batch, CommitResult, EntryRow, Hash, LedgerStore, TrajectoryInfo } from '#ledger';
+import type { OracleRow, OracleStore } from '#oracle';
+import { StoreError } from '../errors.ts';
+import { checkBatch, checkHash, checkOracleRow, checkPage, checkPrefix, checkText } from '../input.ts';
+
+const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
+
+/**
+ * The port without a disk. Like a store with one, it answers later and not at once, in the order of the calls, and a read
+ * does not see what still waits. `close` forgets nothing that was answered, but no one can open the same store again.
+ */
+export class MemoryStore implements LedgerStore, OracleStore {
+  readonly #trajectories = new Map<string, EntryRow[]>();
+  readonly #byId = new Map<Hash, EntryRow>();
+  readonly #blobs = new Map<Hash, string>();
+  readonly #oracle = new Map<string, OracleRow>();
+  #waiting: (() => void)[] = [];
+  #closed: Promise<void> | undefined;
+
+  async commit(batch: Batch): Promise<CommitResult> {
+    this.#checkOpen();
+    checkBatch(batch);
+    if (batch.entries.length === 0 && batch.blobs.length === 0) return COMMITTED;
+    return this.#inTurn(() => this.#write(batch));
+  }
+
+  async resolve(id: Hash): Promise<EntryRow | undefined> {
+    checkHash(id, 'id');
+    this.#checkOpen();
+    return this.#byId.get(id);
+  }
+
+  async entries(trajectoryId: string, options?: { from?: number; limit?: number }): Promise<EntryRow[]> {
+    checkText(trajectoryId, 'trajectory_id');
+    const { from, limit } = checkPage(options);
+    this.#checkOpen();
+    return this.#trajectories.get(trajectoryId)?.slice(from, from + limit) ?? [];
+  }
+
+  async head(trajectoryId: string): Promise<EntryRow | undefined> {
+    checkText(trajectoryId, 'trajectory_id');
+    this.#checkOpen();
+    return this.#trajectories.get(trajectoryId)?.at(-1);
+  }
+
+  async trajectories(): Promise<TrajectoryInfo[]> {
+    this.#checkOpen();
+    return [...this.#trajectories].map(([trajectory_id, rows]) => ({
+      trajectory_id,
+      entries: rows.length,
+      head: rows.at(-1)!.id,
+    }));
+  }
+
+  async blob(hash: Hash): Promise<string | undefined> {
+    checkHash(hash, 'hash');
+    this.#checkOpen();
+    return this.#blobs.get(hash);
+  }
+
+  async find(prefix: string): Promise<EntryRow[]> {
+    const lower = checkPrefix(prefix);
+    this.#checkOpen();
+    const found = [...this.#byId.values()].filter((row) => row.id.startsWith(lower));
+    return found.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, 2);
+  }
+
+  async oracleGet(key: string): Promise<OracleRow | undefined> {
+    checkHash(key, 'key');
+    this.#checkOpen();
+    return this.#oracle.get(key);
+  }
+
+  async oraclePut(row: OracleRow): Promise<OracleRow> {
+    this.#checkOpen();
+    checkOracleRow(row);
+    return this.#inTurn(() => {
+      const first = this.#oracle.get(row.key) ?? copyOracleRow(row);
+      this.#oracle.set(row.key, first);
+      return first;
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#inTurn(() => undefined);
+    return this.#closed;
+  }
+
+  #inTurn<T>(write: () => T): Promise<T> {
+    return new Promise((resolve) => {
+      if (this.#waiting.length === 0) setImmediate(() => this.#flush());
+      this.#waiting.push(() => resolve(write()));
+    });
+  }
+
+  #flush(): void {
+    for (const write of this.#waiting.splice(0)) write();
+  }
+
+  #write(batch: Batch): CommitResult {
+    const heads = new Map<string, EntryRow | undefined>();
+    const ids = new Set<Hash>();
+    for (const row of batch.entries) {
+      const name = row.trajectory_id;
+      const head = heads.has(name) ? heads.get(name) : this.#trajectories.get(name)?.at(-1);
+      const fits = row.seq === (head?.seq ?? -1) + 1 && row.parent === (head?.id ?? null);
+      if (!fits || ids.has(row.id) || this.#byId.has(row.id)) {
+        return { status: 'conflict', trajectory_id: name, seq: row.seq };
+      }
+      heads.set(name, row);
+      ids.add(row.id);
+    }
+    for (const row of batch.entries) this.#insert(row);
+    for (const { hash, text } of batch.blobs) if (!this.#blobs.has(hash)) this.#blobs.set(hash, text);
+    return COMMITTED;
+  }
+
+  // A copy, frozen: a caller who changes a row must not change the store's.
+  #insert({ id, trajectory_id, parent, seq, kind, payload }: EntryRow): void {
+    const row = Object.freeze({ id, trajectory_id, parent, seq, kind, payload });
+    const rows = this.#trajectories.get(trajectory_id);
+    if (rows === undefined) this.#trajectories.set(trajectory_id, [row]);
+    else rows.push(row);
+    this.#byId.set(id, row);
+  }
+
+  #checkOpen(): void {
+    if (this.#closed !== undefined) {
+      throw new StoreError('store_closed', 'This store in memory is closed; what it held is gone, make a new one.');
+    }
+  }
+}
+
+function copyOracleRow({ key, answer, at }: OracleRow): OracleRow {
+  return Object.freeze({ key, answer, at });
+}

@@ -1,0 +1,135 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Batch, CommitResult, EntryRow, Hash } from '#ledger';
+import { isDuplicate } from './errors.ts';
+
+/** Shared, because a group answers hundreds of callers with it. */
+export const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
+
+/** Trajectories whose heads are kept in memory; more only cost a lookup each. */
+const HEADS_MAX = 10_000;
+
+/** Where the next entry of a trajectory goes. `key` is undefined as long as the store has no such trajectory. */
+interface Head {
+  key: number | bigint | undefined;
+  seq: number;
+  id: Hash | null;
+  idBytes: Uint8Array | null;
+}
+
+/**
+ * Writes batches inside a transaction that the caller begins and ends. Compare-and-set is decided against the heads, in
+ * memory where no one else has written since; the constraints of the table stand behind it.
+ */
+export class BatchWriter {
+  readonly #heads = new Map<string, Head>();
+  readonly #dataVersion: StatementSync;
+  readonly #selectHead: StatementSync;
+  readonly #insertTrajectory: StatementSync;
+  readonly #insertEntry: StatementSync;
+  readonly #insertBlob: StatementSync;
+  #seenVersion: unknown;
+
+  constructor(db: DatabaseSync) {
+    this.#dataVersion = db.prepare('PRAGMA data_version');
+    this.#selectHead = db.prepare(`
+      SELECT t.key AS key, e.seq AS seq, lower(hex(e.id)) AS id, e.id AS idBytes
+      FROM trajectory AS t LEFT JOIN entry AS e ON e.trajectory = t.key
+      WHERE t.name = ? ORDER BY e.seq DESC LIMIT 1`);
+    this.#insertTrajectory = db.prepare('INSERT INTO trajectory (name) VALUES (?)');
+    this.#insertEntry = db.prepare(
+      'INSERT INTO entry (trajectory, seq, id, parent, kind, payload) VALUES (?, ?, ?, ?, ?, ?)',
+    );
+    this.#insertBlob = db.prepare('INSERT INTO blob (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING');
+  }
+
+  /** To be called first in every transaction: forgets the heads when another connection has written. */
+  begin(): void {
+    const version = this.#dataVersion.get()?.['data_version'];
+    if (version !== this.#seenVersion) this.forget();
+    this.#seenVersion = version;
+  }
+
+  /** To be called after every rollback: the heads in memory are then ahead of the file. */
+  forget(): void {
+    this.#heads.clear();
+  }
+
+  /**
+   * Writes the batch, or nothing and answers `conflict`.
+   *
+   * @throws SQLite's error. `DuplicateEntry` for an id that the store has elsewhere: part of the batch is then written,
+   *   and the caller has to roll it back.
+   */
+  write(batch: Batch): CommitResult {
+    const conflict = this.#findConflict(batch.entries);
+    if (conflict !== undefined) return conflictAt(conflict);
+    for (const row of batch.entries) this.#insert(row);
+    for (const row of batch.blobs) this.#insertBlob.run(Buffer.from(row.hash, 'hex'), row.text);
+    return COMMITTED;
+  }
+
+  // Before the first insert, so that a conflict, the usual refusal, needs no savepoint.
+  #findConflict(rows: readonly EntryRow[]): EntryRow | undefined {
+    // Positions that this batch itself moves; used only where it goes back and forth between trajectories.
+    let moved: Map<string, { seq: number; id: Hash | null }> | undefined;
+    let name: string | undefined;
+    let seq = -1;
+    let id: Hash | null = null;
+    for (const row of rows) {
+      if (row.trajectory_id !== name) {
+        if (name !== undefined) {
+          moved ??= new Map();
+          moved.set(name, { seq, id });
+        }
+        name = row.trajectory_id;
+        ({ seq, id } = moved?.get(name) ?? this.#head(name));
+      }
+      if (row.seq !== seq + 1 || row.parent !== id) return row;
+      ({ seq, id } = row);
+    }
+    return undefined;
+  }
+
+  #insert(row: EntryRow): void {
+    const head = this.#head(row.trajectory_id);
+    head.key ??= this.#insertTrajectory.run(row.trajectory_id).lastInsertRowid;
+    const idBytes = Buffer.from(row.id, 'hex');
+    try {
+      this.#insertEntry.run(head.key, row.seq, idBytes, head.idBytes, row.kind, row.payload);
+    } catch (error) {
+      throw isDuplicate(error) ? new DuplicateEntry(row, error) : error;
+    }
+    head.seq = row.seq;
+    head.id = row.id;
+    head.idBytes = idBytes;
+  }
+
+  #head(name: string): Head {
+    const known = this.#heads.get(name);
+    if (known !== undefined) return known;
+    const row = this.#selectHead.get(name);
+    const head: Head = {
+      key: row?.['key'] as number | undefined,
+      seq: (row?.['seq'] ?? -1) as number,
+      id: (row?.['id'] ?? null) as Hash | null,
+      idBytes: (row?.['idBytes'] ?? null) as Uint8Array | null,
+    };
+    if (this.#heads.size >= HEADS_MAX) this.#heads.clear();
+    this.#heads.set(name, head);
+    return head;
+  }
+}
+
+/** An id that the store has already, at another place. */
+export class DuplicateEntry extends Error {
+  readonly row: EntryRow;
+
+  constructor(row: EntryRow, cause: unknown) {
+    super(`entry ${row.id} is in the store already`, { cause });
+    this.row = row;
+  }
+}
+
+export function conflictAt(row: EntryRow): CommitResult {
+  return { status: 'conflict', trajectory_id: row.trajectory_id, seq: row.seq };
+}

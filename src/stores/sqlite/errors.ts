@@ -1,0 +1,94 @@
+import { StoreError } from '../errors.ts';
+
+// https://sqlite.org/rescode.html
+const BUSY = 5;
+const LOCKED = 6;
+const READONLY = 8;
+const CORRUPT = 11;
+const CANTOPEN = 14;
+const NOTADB = 26;
+const CONSTRAINT_PRIMARYKEY = 1555;
+const CONSTRAINT_UNIQUE = 2067;
+
+/** SQLite's extended result code, where the error came from SQLite. */
+function resultCode(error: unknown): number | undefined {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : undefined;
+}
+
+// The low byte is the primary code, the rest only tells more.
+function primaryCode(error: unknown): number | undefined {
+  const code = resultCode(error);
+  return code === undefined ? undefined : code & 0xff;
+}
+
+/** Another connection holds the lock; nothing was done. */
+export function isBusy(error: unknown): boolean {
+  const code = primaryCode(error);
+  return code === BUSY || code === LOCKED;
+}
+
+/** The row, or a row with that id, is there already. */
+export function isDuplicate(error: unknown): boolean {
+  const code = resultCode(error);
+  return code === CONSTRAINT_UNIQUE || code === CONSTRAINT_PRIMARYKEY;
+}
+
+export function isCantOpen(error: unknown): boolean {
+  return primaryCode(error) === CANTOPEN;
+}
+
+export function isNotADatabase(error: unknown): boolean {
+  return primaryCode(error) === NOTADB;
+}
+
+export function lockedError(path: string, timeoutMs: number, cause: unknown): StoreError {
+  return new StoreError(
+    'store_locked',
+    `${path} was locked by someone else for ${timeoutMs} ms; nothing was written, try again when they are done.`,
+    { evidence: { path, timeoutMs }, retryable: true, cause },
+  );
+}
+
+export function readonlyError(path: string, why: string, cause?: unknown): StoreError {
+  return new StoreError('store_readonly', `${path} can't be written: ${why}.`, { evidence: { path }, cause });
+}
+
+export function poisonedError(path: string, cause: unknown): StoreError {
+  return new StoreError(
+    'store_poisoned',
+    `A write to ${path} failed, so this handle answers nothing more; open the store anew, verify it, and settle unknown commits with resolve(id).`,
+    { evidence: { path, ...evidenceOf(cause) }, cause },
+  );
+}
+
+/** The store's error for whatever SQLite or the file system threw; a StoreError stays as it is. */
+export function storeError(error: unknown, path: string, doing: string): StoreError {
+  if (error instanceof StoreError) return error;
+  const details = { evidence: { path, ...evidenceOf(error) }, cause: error };
+  switch (primaryCode(error)) {
+    case READONLY:
+      return readonlyError(
+        path,
+        'the file, its folder or its file system is read-only; open it with mode readonly',
+        error,
+      );
+    case CORRUPT:
+    case NOTADB:
+      return new StoreError(
+        'store_corrupt',
+        `${path} is damaged; keep a copy, and restore it from an export or a backup.`,
+        details,
+      );
+    default:
+      return new StoreError('store_failed', `${doing} ${path} failed: ${reason(error)}.`, details);
+  }
+}
+
+function evidenceOf(error: unknown): { sqlite?: number } {
+  const code = resultCode(error);
+  return code === undefined ? {} : { sqlite: code };
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

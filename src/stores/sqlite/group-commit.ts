@@ -1,0 +1,213 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Batch, CommitResult } from '#ledger';
+import type { OracleRow } from '#oracle';
+import type { StoreError } from '../errors.ts';
+import { BatchWriter } from './commit.ts';
+import { isBusy, lockedError, poisonedError } from './errors.ts';
+import { BatchJob, type Job, OracleJob } from './job.ts';
+import { PAUSE_MS } from './retry.ts';
+
+/** Rows and bytes after which a group takes no more jobs, so that no caller waits for an endless one. */
+export const GROUP_ROWS_MAX = 1_024;
+export const GROUP_BYTES_MAX: number = 4 * 2 ** 20;
+
+/** Pages in the WAL after which they are copied into the file; more make the few slow commits slower. */
+export const CHECKPOINT_PAGES = 2_000;
+
+export interface GroupCommitOptions {
+  readonly path: string;
+  readonly lockTimeoutMs: number;
+  /** Writes one oracle answer inside a transaction and returns the row that is there then. */
+  readonly putOracle: (row: OracleRow) => OracleRow;
+}
+
+/**
+ * Writes in groups: whatever waits when a transaction starts goes into it, in the order of the calls, and each caller is
+ * answered when the disk has it. A batch may build on one that still waits; when that one fails, it is a conflict.
+ *
+ * One failed write or sync poisons the handle: what waits is answered `unknown`, the database is closed, and `failure`
+ * is set. A sync is never tried again, since the kernel may have dropped the pages that the first one could not write.
+ */
+export class GroupCommit {
+  readonly #db: DatabaseSync;
+  readonly #options: GroupCommitOptions;
+  readonly #writer: BatchWriter;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #rollback: StatementSync;
+  readonly #checkpoint: StatementSync;
+
+  #waiting: Job[] = [];
+  #scheduled = false;
+  /** So many of the first waiting jobs were rolled back together because of one of them, and now go one by one. */
+  #suspects = 0;
+  #lockedSince: number | undefined;
+  /** What jobs have written since the last checkpoint, in pages as estimated by them. */
+  #pagesEstimated = 0;
+  /** Pages in the WAL for one estimated, as the last checkpoint found it: it depends on the size of the indexes. */
+  #pagesPerEstimate = 1;
+  #whenIdle: (() => void)[] = [];
+  #failure: StoreError | undefined;
+
+  constructor(db: DatabaseSync, options: GroupCommitOptions) {
+    this.#db = db;
+    this.#options = options;
+    this.#writer = new BatchWriter(db);
+    this.#begin = db.prepare('BEGIN IMMEDIATE');
+    this.#commit = db.prepare('COMMIT');
+    this.#rollback = db.prepare('ROLLBACK');
+    this.#checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+  }
+
+  /** Why the handle is poisoned; undefined as long as no write has failed. */
+  get failure(): StoreError | undefined {
+    return this.#failure;
+  }
+
+  /** Rejects with `store_locked` when nothing was written because another process held the lock for too long. */
+  commit(batch: Batch): Promise<CommitResult> {
+    return new Promise((resolve, reject) => this.#enqueue(new BatchJob(batch, this.#writer, resolve, reject)));
+  }
+
+  /** The row that is in the store afterwards. Rejects with `store_locked` or `store_poisoned`. */
+  put(row: OracleRow): Promise<OracleRow> {
+    const { putOracle } = this.#options;
+    return new Promise((resolve, reject) => this.#enqueue(new OracleJob(row, putOracle, resolve, reject)));
+  }
+
+  /** Settles when nothing waits any more. */
+  idle(): Promise<void> {
+    if (this.#waiting.length === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  #enqueue(job: Job): void {
+    this.#waiting.push(job);
+    this.#schedule();
+  }
+
+  // Not in a microtask: calls that come over sockets come one event at a time, and a microtask between two of them would
+  // sync once a call. An immediate runs after all events that are ready.
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(this.#turn);
+  }
+
+  readonly #turn = (): void => {
+    this.#scheduled = false;
+    try {
+      // Before the next group and not after the last one, so that callers have their answers first.
+      if (this.#isCheckpointDue()) this.#copyWal();
+      if (this.#waiting.length > 0 && this.#tryBegin()) this.#writeGroup();
+    } catch (error) {
+      this.#poison(error);
+    }
+    if (this.#waiting.length > 0 || this.#isCheckpointDue()) this.#schedule();
+    if (this.#waiting.length === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
+  };
+
+  /** False when another connection writes: then this turn comes again later, or everything that waits has failed. */
+  #tryBegin(): boolean {
+    try {
+      this.#begin.run();
+      this.#lockedSince = undefined;
+      return true;
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      this.#awaitLock(error);
+      return false;
+    }
+  }
+
+  #awaitLock(cause: unknown): void {
+    const { path, lockTimeoutMs } = this.#options;
+    const now = performance.now();
+    this.#lockedSince ??= now;
+    if (now - this.#lockedSince < lockTimeoutMs) {
+      this.#scheduled = true;
+      setTimeout(this.#turn, PAUSE_MS);
+      return;
+    }
+    this.#lockedSince = undefined;
+    this.#suspects = 0;
+    const error = lockedError(path, lockTimeoutMs, cause);
+    for (const job of this.#waiting.splice(0)) job.fail(error);
+  }
+
+  // Jobs leave the queue only once they are answered: whatever goes wrong, they are still among those that wait.
+  #writeGroup(): void {
+    const size = this.#suspects > 0 ? this.#suspects : this.#groupSize();
+    this.#writer.begin();
+    const written = this.#suspects > 0 ? this.#writeOneByOne(size) : this.#writeTogether(size);
+    if (!written) {
+      this.#rollback.run();
+      this.#writer.forget();
+      this.#suspects = size;
+      return;
+    }
+    this.#commit.run();
+    this.#suspects = 0;
+    const group = size === this.#waiting.length ? this.#waiting : this.#waiting.slice(0, size);
+    this.#waiting = size === this.#waiting.length ? [] : this.#waiting.slice(size);
+    for (const job of group) {
+      this.#pagesEstimated += job.pages;
+      job.answer();
+    }
+  }
+
+  #groupSize(): number {
+    let rows = 0;
+    let bytes = 0;
+    let size = 0;
+    for (const job of this.#waiting) {
+      rows += job.rows;
+      bytes += job.bytes;
+      if (size > 0 && (rows > GROUP_ROWS_MAX || bytes > GROUP_BYTES_MAX)) break;
+      size += 1;
+    }
+    return size;
+  }
+
+  /** False when one of the jobs left part of itself behind, so that the transaction has to be rolled back. */
+  #writeTogether(size: number): boolean {
+    for (let index = 0; index < size; index += 1) if (!this.#waiting[index]!.write()) return false;
+    return true;
+  }
+
+  #writeOneByOne(size: number): boolean {
+    for (let index = 0; index < size; index += 1) {
+      this.#db.exec('SAVEPOINT job');
+      if (!this.#waiting[index]!.write()) {
+        this.#db.exec('ROLLBACK TO job');
+        this.#writer.forget();
+      }
+      this.#db.exec('RELEASE job');
+    }
+    return true;
+  }
+
+  #isCheckpointDue(): boolean {
+    return this.#pagesEstimated * this.#pagesPerEstimate >= CHECKPOINT_PAGES;
+  }
+
+  // PASSIVE waits for no one; what a reader still needs is copied next time.
+  #copyWal(): void {
+    const pages = Number(this.#checkpoint.get()?.['log']);
+    this.#pagesPerEstimate = Math.min(Math.max(pages / this.#pagesEstimated, 1 / 8), 8);
+    this.#pagesEstimated = 0;
+  }
+
+  #poison(cause: unknown): void {
+    let reason = cause;
+    try {
+      // Rolls back what is open and frees the locks, also when the caller never closes a poisoned store.
+      this.#db.close();
+    } catch (error) {
+      reason = new AggregateError([cause, error], 'a write failed, and closing the database after it');
+    }
+    this.#pagesEstimated = 0;
+    this.#failure = poisonedError(this.#options.path, reason);
+    for (const job of this.#waiting.splice(0)) job.doubt(this.#failure);
+  }
+}

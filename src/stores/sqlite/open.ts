@@ -1,0 +1,177 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { StoreError } from '../errors.ts';
+import { isCantOpen, isNotADatabase, readonlyError, storeError } from './errors.ts';
+import { checkPath, createWhole, fileUrl, isPresent, mayWrite } from './file.ts';
+import { BLOCKING_WAIT_MS, whenUnlocked } from './retry.ts';
+import { APPLICATION_ID, type Mark, migrate, readMark, SCHEMA_VERSION } from './schema.ts';
+import { SqliteStore } from './store.ts';
+
+/**
+ * What an answered commit survives. `full`: power loss. `normal`: the end of the process, but power loss may take the
+ * last commits. `off`: for tests and data that can be made again; power loss may damage the file.
+ */
+export type Durability = 'full' | 'normal' | 'off';
+
+/** `create` makes a missing file, `existing` does not; `readonly` neither makes nor changes it. */
+export type OpenMode = 'create' | 'existing' | 'readonly';
+
+export interface SqliteOptions {
+  /** The file, relative to the working directory; not a URL. */
+  readonly path: string;
+  /** Default `create`. */
+  readonly mode?: OpenMode;
+  /** Default `full`. */
+  readonly durability?: Durability;
+  /** How long an opening or a write waits for another process before it gives up with `store_locked`. */
+  readonly lockTimeoutMs?: number;
+}
+
+/** Default of `lockTimeoutMs`: longer than another process's checkpoint on a slow disk. */
+export const LOCK_TIMEOUT_MS = 5_000;
+
+/**
+ * Opens the store in one file, and makes the file where `mode` allows it.
+ *
+ * Opening for writing first carries what a crash left in the WAL into the file and syncs it, so that what the store then
+ * answers is on disk. A reader sees a consistent store while another process writes; it may leave an empty `-wal` and a
+ * `-shm` beside the file, which the next writer removes.
+ *
+ * @throws {StoreError} `store_not_found`; `store_not_ours` (the file is left as it was, with nothing new beside it);
+ *   `store_newer_schema`, `store_older_schema`, `store_readonly`, `store_locked`, `store_corrupt`, `store_failed`.
+ */
+export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
+  const { mode = 'create', durability = 'full', lockTimeoutMs = LOCK_TIMEOUT_MS } = options;
+  const path = checkPath(options.path);
+  try {
+    if (!isPresent(path)) {
+      if (mode !== 'create') {
+        throw new StoreError(
+          'store_not_found',
+          `There is no store at ${path}; check the path, or open it with mode create.`,
+          { evidence: { path } },
+        );
+      }
+      createWhole(path, initialise);
+    }
+    checkMark(path, probe(path), mode);
+    return await whenUnlocked(() => connect(path, mode, durability, lockTimeoutMs), path, lockTimeoutMs);
+  } catch (error) {
+    throw storeError(error, path, 'Opening');
+  }
+}
+
+// In rollback mode first: schema and mark are then in the file itself, where `probe` reads them, and not only in a WAL.
+function initialise(path: string): void {
+  const db = new DatabaseSync(path);
+  try {
+    db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
+    migrate(db);
+    db.exec('PRAGMA journal_mode = WAL');
+  } finally {
+    db.close();
+  }
+}
+
+/**
+ * Reads whose file it is without changing anything. It goes through SQLite, because in a process that has the file open
+ * already, a plain open and close of it would drop SQLite's POSIX locks (https://sqlite.org/howtocorrupt.html, 2.2).
+ * `immutable` takes no lock and makes no file. `writable_schema` keeps SQLite from calling the file malformed whose first
+ * page a checkpoint, running or cut off by a crash, has written before the last.
+ */
+function probe(path: string): Mark {
+  const db = new DatabaseSync(fileUrl(path, { mode: 'ro', immutable: '1' }), { readOnly: true });
+  try {
+    db.enableDefensive(false);
+    db.exec('PRAGMA writable_schema = ON');
+    return readMark(db);
+  } catch (error) {
+    if (isNotADatabase(error)) throw notOurs(path, 'it is no SQLite database', error);
+    throw error;
+  } finally {
+    db.close();
+  }
+}
+
+function checkMark(path: string, mark: Mark, mode: OpenMode): void {
+  if (mark.applicationId !== APPLICATION_ID) {
+    throw notOurs(path, `it is another program's SQLite database (application_id ${mark.applicationId})`);
+  }
+  const evidence = { path, schema: mark.version, supported: SCHEMA_VERSION };
+  if (mark.version > SCHEMA_VERSION) {
+    throw new StoreError(
+      'store_newer_schema',
+      `${path} has schema ${mark.version} and this version of Assize knows ${SCHEMA_VERSION}; open it with a newer Assize.`,
+      { evidence },
+    );
+  }
+  if (mark.version < SCHEMA_VERSION && mode === 'readonly') {
+    throw new StoreError(
+      'store_older_schema',
+      `${path} has schema ${mark.version} and this version of Assize reads ${SCHEMA_VERSION}; open it once for writing, which migrates it.`,
+      { evidence },
+    );
+  }
+}
+
+function connect(path: string, mode: OpenMode, durability: Durability, lockTimeoutMs: number): SqliteStore {
+  const readonly = mode === 'readonly';
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(fileUrl(path, readonly ? readerParams(path) : { mode: 'rw' }), {
+      readOnly: readonly,
+      timeout: BLOCKING_WAIT_MS,
+    });
+    db.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -16384');
+    // Again, now that the WAL is read too: it may hold a newer mark than the file.
+    checkMark(path, readMark(db), mode);
+    if (!readonly) prepareToWrite(db, path, durability);
+    return new SqliteStore(db, { path, readonly, lockTimeoutMs });
+  } catch (error) {
+    db?.close();
+    if (isCantOpen(error) && !mayWrite(dirname(path))) {
+      throw readonlyError(
+        path,
+        'SQLite keeps two files beside it while it is open, and its folder is read-only',
+        error,
+      );
+    }
+    throw error;
+  }
+}
+
+// Without a -wal in a folder that allows no new files, SQLite can't open a WAL database unless told that no one writes.
+function readerParams(path: string): Record<string, string> {
+  const alone = !existsSync(`${path}-wal`) && !mayWrite(dirname(path));
+  return alone ? { mode: 'ro', immutable: '1' } : { mode: 'ro' };
+}
+
+function prepareToWrite(db: DatabaseSync, path: string, durability: Durability): void {
+  // fullfsync: on macOS a plain fsync leaves the data in the drive's cache. Elsewhere it changes nothing.
+  const full = durability === 'full' ? 'ON' : 'OFF';
+  db.exec(
+    `PRAGMA synchronous = ${durability.toUpperCase()}; PRAGMA fullfsync = ${full}; PRAGMA checkpoint_fullfsync = ${full}`,
+  );
+  const journal = db.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode'];
+  if (journal !== 'wal') {
+    throw new StoreError('store_failed', `${path} is on a file system without WAL; move it to a local disk.`, {
+      evidence: { path, journal },
+    });
+  }
+  // The store checkpoints by itself, after it has answered, and sees when that fails.
+  db.exec('PRAGMA wal_autocheckpoint = 0');
+  if (readMark(db).version < SCHEMA_VERSION) migrate(db);
+  // Fails now and not at the first commit where the file can't be written or someone holds it.
+  db.exec('BEGIN IMMEDIATE; ROLLBACK');
+  // After a failed fsync the WAL can hold pages that are only in memory. Copying them into the file and syncing that
+  // is what makes an entry that `resolve` finds durable.
+  db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+}
+
+function notOurs(path: string, what: string, cause?: unknown): StoreError {
+  return new StoreError('store_not_ours', `${path} is no Assize store, ${what}; nothing was changed, check the path.`, {
+    evidence: { path },
+    cause,
+  });
+}

@@ -1,0 +1,39 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { ledger } from './migrations/0001-ledger.ts';
+
+/** `ASZE`, at offset 68 of the file: how a file says that it is an Assize store. */
+export const APPLICATION_ID = 0x41535a45;
+
+// In order, never edited once released: migration n leads from schema n - 1 to schema n.
+const MIGRATIONS: readonly string[] = [ledger];
+
+/** The schema this program reads and writes; `user_version` in the file. */
+export const SCHEMA_VERSION: number = MIGRATIONS.length;
+
+/** What a file says it is. */
+export interface Mark {
+  readonly applicationId: number;
+  readonly version: number;
+}
+
+/** The file's mark; SQLite's own error where the file is no database. */
+export function readMark(db: DatabaseSync): Mark {
+  return {
+    applicationId: Number(db.prepare('PRAGMA application_id').get()?.['application_id']),
+    version: Number(db.prepare('PRAGMA user_version').get()?.['user_version']),
+  };
+}
+
+/** Brings an empty file, or one with an older schema, to `SCHEMA_VERSION` in one transaction. */
+export function migrate(db: DatabaseSync): void {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    // Read inside the transaction: another process may have migrated while this one waited for the lock.
+    const { version } = readMark(db);
+    if (version >= SCHEMA_VERSION) return;
+    for (const migration of MIGRATIONS.slice(version)) db.exec(migration);
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
+  } finally {
+    if (db.isTransaction) db.exec('ROLLBACK');
+  }
+}

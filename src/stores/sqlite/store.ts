@@ -1,0 +1,163 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Batch, CommitResult, EntryRow, Hash, LedgerStore, TrajectoryInfo } from '#ledger';
+import type { OracleRow, OracleStore } from '#oracle';
+import { StoreError } from '../errors.ts';
+import { checkBatch, checkHash, checkOracleRow, checkPage, checkPrefix, checkText } from '../input.ts';
+import { prepareBlob } from './blob.ts';
+import { COMMITTED } from './commit.ts';
+import { prepareEntries } from './entries.ts';
+import { readonlyError, storeError } from './errors.ts';
+import { prepareFind } from './find.ts';
+import { GroupCommit } from './group-commit.ts';
+import { prepareHead } from './head.ts';
+import { prepareOracleGet, prepareOraclePut } from './oracle.ts';
+import { prepareResolve } from './resolve.ts';
+import { whenUnlocked } from './retry.ts';
+import { prepareTrajectories } from './trajectories.ts';
+
+/** What `openSqlite` has settled about a connection. */
+export interface Connection {
+  readonly path: string;
+  readonly readonly: boolean;
+  readonly lockTimeoutMs: number;
+}
+
+/**
+ * A ledger and an oracle log in one SQLite file; made by `openSqlite`. Several processes may have the file open at once.
+ *
+ * A commit is answered when the disk has it, in groups. Reads see what is committed, also by others. After a failed write
+ * every call throws `store_poisoned`, after `close` every call throws `store_closed`; arguments that no row can hold
+ * throw `store_invalid_input`, a damaged file `store_corrupt`, a lock that others hold for too long `store_locked`.
+ */
+export class SqliteStore implements LedgerStore, OracleStore {
+  /** Absolute path of the file. */
+  readonly path: string;
+  readonly readonly: boolean;
+  readonly #db: DatabaseSync;
+  readonly #lockTimeoutMs: number;
+  readonly #group: GroupCommit;
+  readonly #resolve: (id: Hash) => EntryRow | undefined;
+  readonly #entries: (trajectoryId: string, from: number, limit: number) => EntryRow[];
+  readonly #head: (trajectoryId: string) => EntryRow | undefined;
+  readonly #trajectories: () => TrajectoryInfo[];
+  readonly #blob: (hash: Hash) => string | undefined;
+  readonly #find: (prefix: string) => EntryRow[];
+  readonly #oracleGet: (key: string) => OracleRow | undefined;
+  #closed: Promise<void> | undefined;
+
+  /** Takes over a connection that `openSqlite` has checked and set up, and closes it. */
+  constructor(db: DatabaseSync, connection: Connection) {
+    this.path = connection.path;
+    this.readonly = connection.readonly;
+    this.#db = db;
+    this.#lockTimeoutMs = connection.lockTimeoutMs;
+    this.#resolve = prepareResolve(db);
+    this.#entries = prepareEntries(db);
+    this.#head = prepareHead(db);
+    this.#trajectories = prepareTrajectories(db);
+    this.#blob = prepareBlob(db);
+    this.#find = prepareFind(db);
+    this.#oracleGet = prepareOracleGet(db);
+    this.#group = new GroupCommit(db, { ...connection, putOracle: prepareOraclePut(db, this.#oracleGet) });
+  }
+
+  // Not async: that would put three more turns of the microtask queue between the disk and every answer.
+  commit(batch: Batch): Promise<CommitResult> {
+    try {
+      this.#checkWritable();
+      checkBatch(batch);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    if (batch.entries.length === 0 && batch.blobs.length === 0) return Promise.resolve(COMMITTED);
+    return this.#group.commit(batch);
+  }
+
+  async resolve(id: Hash): Promise<EntryRow | undefined> {
+    checkHash(id, 'id');
+    return this.#read(() => this.#resolve(id));
+  }
+
+  async entries(trajectoryId: string, options?: { from?: number; limit?: number }): Promise<EntryRow[]> {
+    checkText(trajectoryId, 'trajectory_id');
+    const { from, limit } = checkPage(options);
+    return this.#read(() => this.#entries(trajectoryId, from, limit));
+  }
+
+  async head(trajectoryId: string): Promise<EntryRow | undefined> {
+    checkText(trajectoryId, 'trajectory_id');
+    return this.#read(() => this.#head(trajectoryId));
+  }
+
+  async trajectories(): Promise<TrajectoryInfo[]> {
+    return this.#read(this.#trajectories);
+  }
+
+  async blob(hash: Hash): Promise<string | undefined> {
+    checkHash(hash, 'hash');
+    return this.#read(() => this.#blob(hash));
+  }
+
+  async find(prefix: string): Promise<EntryRow[]> {
+    const lower = checkPrefix(prefix);
+    return this.#read(() => this.#find(lower));
+  }
+
+  async oracleGet(key: string): Promise<OracleRow | undefined> {
+    checkHash(key, 'key');
+    return this.#read(() => this.#oracleGet(key));
+  }
+
+  async oraclePut(row: OracleRow): Promise<OracleRow> {
+    this.#checkWritable();
+    checkOracleRow(row);
+    return this.#group.put(row);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    await this.#group.idle();
+    if (!this.#db.isOpen) return; // a failed write has closed it
+    try {
+      // Busy where others have the file open; the last one to close copies the rest.
+      if (!this.readonly) this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch (error) {
+      throw storeError(error, this.path, 'Closing');
+    } finally {
+      this.#db.close();
+    }
+  }
+
+  async #read<T>(step: () => T): Promise<T> {
+    try {
+      return await whenUnlocked(
+        () => {
+          this.#checkUsable();
+          return step();
+        },
+        this.path,
+        this.#lockTimeoutMs,
+      );
+    } catch (error) {
+      throw storeError(error, this.path, 'Reading');
+    }
+  }
+
+  #checkUsable(): void {
+    if (this.#closed !== undefined) {
+      throw new StoreError('store_closed', `The store ${this.path} is closed; open it again to use it.`, {
+        evidence: { path: this.path },
+      });
+    }
+    if (this.#group.failure !== undefined) throw this.#group.failure;
+  }
+
+  #checkWritable(): void {
+    this.#checkUsable();
+    if (this.readonly) throw readonlyError(this.path, 'it was opened with mode readonly');
+  }
+}
