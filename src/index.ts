@@ -1,1 +1,43 @@
-export {};
+/**
+ * Assize: agents propose, a kernel decides, one hash-chained ledger records it all.
+ *
+ * This entry has what most programs need; each floor has its own: `assize/canon`, `assize/ledger`,
+ * `assize/authority`, `assize/kernel`, `assize/oracle`, `assize/runtime`, `assize/stores`.
+ */
+export { attenuate, issueWrit, parseRuleTable, parseWrit, type Policy, ruleTable, type Writ, writId } from '#authority';
+export {
+  AssizeError,
+  canonicalize,
+  contentHash,
+  generateKeys,
+  isAssizeError,
+  type Json,
+  type KeyPair,
+  parseStrict,
+} from '#canon';
+export { type Domain, defineDomain, each, escalate, type InvariantResult, invariant, pass, reject } from '#kernel';
+export {
+  checkRow,
+  type Entry,
+  type EntryRow,
+  LedgerFault,
+  type LedgerStore,
+  Replayer,
+  readRow,
+  type VerifyReport,
+  verifyTrajectory,
+} from '#ledger';
+export { type Clock, createOracle, fixedClock, type Random, seededRandom, systemClock, systemRandom } from '#oracle';
+export {
+  type ApprovalInput,
+  Assize,
+  type AssizeOptions,
+  type BranchOptions,
+  type CreateOptions,
+  type ProposalInput,
+  type RejectionInput,
+  type Ruling,
+  RuntimeError,
+  Trajectory,
+} from '#runtime';
+export { openStore, type Store, StoreError, type StoreOptions } from '#stores';

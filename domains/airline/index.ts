@@ -6,6 +6,7 @@
  * Not enforced: the policy's rules about the conversation (README.md lists every sentence).
  */
 import { type Domain, defineDomain } from 'assize/kernel';
+import { SUPERVISOR } from './policy/supervisor.ts';
 import { policy } from './policy.ts';
 import { processes } from './processes.ts';
 import { type AirlineState, airlineState } from './schema.ts';
@@ -23,5 +24,5 @@ export const airline: Domain<AirlineState, AirlineActions> = defineDomain({
   roles: { agent: { processes: Object.keys(processes) } },
   actions,
   invariants: policy,
-  counselors: { supervisor: (principal) => principal.startsWith('supervisor:') },
+  counselors: { [SUPERVISOR]: (principal) => principal.startsWith('supervisor:') },
 });

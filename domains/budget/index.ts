@@ -2,7 +2,7 @@
  * The example of seed 000 §1.1: two agents, one budget of $100,000. Each alone may spend; together they may not spend
  * more than the cap, whatever they propose and in whatever order (Corollary 1, Write Skew Freedom).
  */
-import { type Domain, defineDomain, pass, reject } from 'assize/kernel';
+import { defineDomain, pass, reject } from 'assize/kernel';
 import { z } from 'zod';
 
 const state = z.object({
@@ -14,7 +14,7 @@ const state = z.object({
 
 export type BudgetState = z.infer<typeof state>;
 
-export const budget: Domain<BudgetState, { spend: { amount: number } }> = defineDomain({
+export const budget = defineDomain({
   name: 'budget',
   version: '1',
   state,

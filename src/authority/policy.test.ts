@@ -45,6 +45,12 @@ describe('safely', () => {
         throw new Error('\ud800');
       },
     ],
+    [
+      'a thrown object without a prototype',
+      () => {
+        throw Object.create(null);
+      },
+    ],
     ['a reported error', () => ({ ...allowed, errors: ['type error in r2'] })],
     ['a promise', async () => allowed],
     [
@@ -53,6 +59,7 @@ describe('safely', () => {
         throw new Error('later');
       },
     ],
+    // biome-ignore lint/suspicious/noThenProperty: it is what is tested
     ['a thenable', () => ({ then: () => allowed })],
     ['nothing', () => undefined],
     ['null', () => null],

@@ -48,14 +48,18 @@ export function safely(policy: Policy): Policy {
   return closedPolicy({
     id,
     digest,
-    evaluate: (query) => {
-      try {
-        return readDecision(policy.evaluate(frozenCopy(query)));
-      } catch (error) {
-        return denied(`The policy failed: ${(error instanceof Error ? error.message : String(error)).toWellFormed()}`);
-      }
-    },
+    evaluate: (query) => failClosed(() => readDecision(policy.evaluate(frozenCopy(query)))),
   });
+}
+
+/** The decision, or a denial that says what was thrown. */
+export function failClosed(decide: () => PolicyDecision): PolicyDecision {
+  try {
+    return decide();
+  } catch (error) {
+    const what = error instanceof Error ? error.message : `it threw a ${typeof error}, which is no error`;
+    return denied(`The policy failed: ${what.toWellFormed()}`);
+  }
 }
 
 /** Marks a policy that is total and never changes its query, so that `safely` need not wrap it. */

@@ -4,6 +4,7 @@ import { type Name, type NameSort, nameContains, nameOf, nameOverlaps, quoted, r
 import {
   closedPolicy,
   decisionOf,
+  failClosed,
   type Policy,
   type PolicyDecision,
   type PolicyQuery,
@@ -72,7 +73,7 @@ export function ruleTable(table: RuleTable): Policy {
   return closedPolicy({
     id: read.id,
     digest: contentHash({ engine: ENGINE, table: read }),
-    evaluate: (query) => decide(read, candidatesFor(query.action, rows, candidates), query),
+    evaluate: (query) => failClosed(() => decide(read, candidatesFor(query.action, rows, candidates), query)),
   });
 }
 
@@ -212,8 +213,10 @@ function compileTests(condition: Condition): readonly Test[] {
 }
 
 function equalTo(values: readonly Json[], wanted: boolean): Test {
-  const texts = new Set(values.map((value) => canonicalize(value)));
-  return (value) => texts.has(canonicalize(value)) === wanted;
+  const isScalar = (value: Json): boolean => typeof value !== 'object' || value === null;
+  const scalars = new Set(values.filter(isScalar));
+  const texts = new Set(values.filter((value) => !isScalar(value)).map((value) => canonicalize(value)));
+  return (value) => (isScalar(value) ? scalars.has(value) : texts.has(canonicalize(value))) === wanted;
 }
 
 function matching(pattern: Name): Test {

@@ -131,7 +131,8 @@ class FaultWalk {
     }
     for (const key of this.#ownKeys(value)) {
       if (typeof key === 'symbol') this.#failSymbolKey(key);
-      else if (key !== 'length' && !isIndex(key, length)) {
+      // Members that are not enumerable belong to the array itself, as its length does; no copy of an array has them.
+      else if (!isIndex(key, length) && this.#descriptor(value, key)?.enumerable === true) {
         this.#inside(key, () => this.#fail('array_property', 'An array has items only; this member would be lost.'));
       }
     }

@@ -29,7 +29,7 @@ export {
   maxInstant,
   parseInstant,
 } from './instant.ts';
-export { type CanonLimits, DEFAULT_LIMITS } from './limits.ts';
+export { type CanonLimits, DEFAULT_LIMITS, WORLD_LIMITS } from './limits.ts';
 export { parseCanonical } from './parse-canonical.ts';
 export { parseStrict } from './parse-strict.ts';
 export { escapeSegment, parsePointer, toPointer, unescapeSegment } from './pointer.ts';

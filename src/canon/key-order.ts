@@ -1,40 +1,68 @@
-import { quote } from './string-text.ts';
+import { isPlain } from './byte-text.ts';
 
 /** The members of one shape of object, in canonical order, ready to be written. */
 export interface KeyOrder {
-  /** The names as the object gives them; what a lookup compares. */
+  /** The names as the object gives them, all of them plain. */
   readonly keys: readonly string[];
-  /** Sorted by UTF-16 code units (RFC 8785 section 3.2.3), which is how JavaScript compares strings. */
+  /** The names by UTF-16 code units. */
   readonly sorted: readonly string[];
-  /** What stands before each value: `{"a":` for the first, `,"b":` for the others. */
-  readonly leads: readonly string[];
-  /** UTF-16 units of all leads: never more than their bytes. */
-  readonly units: number;
+  /** The bytes before each value: `{"a":` for the first, `,"b":` for the others. */
+  readonly leads: readonly Uint8Array[];
+  /** True when the object gives its names in canonical order already. */
+  readonly inOrder: boolean;
 }
 
-/** Objects larger than this are dictionaries more than shapes; keeping their names would hold memory for nothing. */
-const KEPT_KEYS_MAX = 64;
-const SETS = 512;
-/** Two ways a set: the newest shape and the one before it, so that two shapes that share a set do not evict each other. */
-const kept: (KeyOrder | undefined)[] = new Array(SETS * 2).fill(undefined);
+/** Larger objects are dictionaries more than shapes, and longer names are rare: to keep either would only take memory. */
+const KEYS_MAX = 64;
+const KEY_LENGTH_MAX = 64;
+const SETS = 256;
+
+/** Each set keeps its newest shape and the one before, so that two shapes that fall into one set do not fight for it. */
+const kept: (KeyOrder | undefined)[] = new Array<undefined>(SETS * 2).fill(undefined);
+/** A mark of the last stranger in each set: a shape is kept when it comes a second time. */
+const strangers = new Int32Array(SETS);
+
+/** After this many strangers in a row only every eighth object is looked up: where no shape repeats, looking is waste. */
+const STRANGERS_MAX = 64;
+let strangersInARow = 0;
 
 /**
- * The canonical order of these names, or undefined when one has a lone surrogate. Shapes come again and again, so the
- * last ones are kept: a hit costs a comparison of names that are nearly always the same strings in memory.
+ * The canonical order of an object's names, when objects with just these names were met lately; otherwise undefined.
+ * A hit costs a comparison with names that are nearly always the same strings in memory.
  */
-export function keyOrder(keys: readonly string[]): KeyOrder | undefined {
-  if (keys.length > KEPT_KEYS_MAX) return makeOrder(keys);
-  const way = setOf(keys) * 2;
-  const newest = kept[way];
-  if (newest !== undefined && sameKeys(newest.keys, keys)) return newest;
-  const older = kept[way + 1];
-  if (older !== undefined && sameKeys(older.keys, keys)) return older;
-  const order = makeOrder(keys);
-  if (order !== undefined) {
-    kept[way + 1] = newest;
-    kept[way] = order;
+export function knownOrder(keys: readonly string[]): KeyOrder | undefined {
+  if (strangersInARow > STRANGERS_MAX) {
+    strangersInARow += 1;
+    if ((strangersInARow & 7) !== 0) return undefined;
   }
-  return order;
+  const set = setOf(keys);
+  const order = find(keys, set);
+  if (order !== undefined) {
+    strangersInARow = 0;
+    return order;
+  }
+  strangersInARow += 1;
+  if (keys.length <= KEYS_MAX) meet(keys, set);
+  return undefined;
+}
+
+/** Sorts by UTF-16 code units (RFC 8785 section 3.2.3), which is how JavaScript compares strings. */
+export function sortKeys(keys: string[]): void {
+  // The built-in sort calls into the engine for every comparison; for few names insertion is three times as fast.
+  if (keys.length > 16) keys.sort();
+  else insertionSort(keys);
+}
+
+function insertionSort(keys: string[]): void {
+  for (let i = 1; i < keys.length; i++) {
+    const key = keys[i]!;
+    let at = i;
+    while (at > 0 && keys[at - 1]! > key) {
+      keys[at] = keys[at - 1]!;
+      at -= 1;
+    }
+    keys[at] = key;
+  }
 }
 
 function setOf(keys: readonly string[]): number {
@@ -45,37 +73,46 @@ function setOf(keys: readonly string[]): number {
   return mix & (SETS - 1);
 }
 
+function find(keys: readonly string[], set: number): KeyOrder | undefined {
+  const newest = kept[set * 2];
+  if (newest === undefined || sameKeys(newest.keys, keys)) return newest;
+  const older = kept[set * 2 + 1];
+  return older !== undefined && sameKeys(older.keys, keys) ? older : undefined;
+}
+
 function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
 }
 
-function makeOrder(keys: readonly string[]): KeyOrder | undefined {
-  const sorted = keys.slice().sort();
-  const leads: string[] = [];
-  let units = 0;
-  for (const key of sorted) {
-    const quoted = quotedKey(key);
-    if (quoted === undefined) return undefined;
-    const lead = (leads.length === 0 ? '{' : ',') + quoted + ':';
-    leads.push(lead);
-    units += lead.length;
+/** Marks a stranger, and keeps the shape whose mark is there already. */
+function meet(keys: readonly string[], set: number): void {
+  const mark = markOf(keys);
+  if (strangers[set] !== mark) {
+    strangers[set] = mark;
+    return;
   }
-  return { keys, sorted, leads, units };
+  const order = makeOrder(keys);
+  if (order === undefined) return;
+  kept[set * 2 + 1] = kept[set * 2];
+  kept[set * 2] = order;
 }
 
-/** Longer names are rare and would let the cache grow in bytes while it stays small in number. */
-const QUOTED_LENGTH_MAX = 64;
-const QUOTED_COUNT_MAX = 4_096;
-const quotedKeys = new Map<string, string>();
+/** Two shapes with one mark do no harm: one is kept a meeting too early. */
+function markOf(keys: readonly string[]): number {
+  let mark = keys.length;
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!;
+    mark = (Math.imul(mark, 31) + key.length * 7 + key.charCodeAt(0) + key.charCodeAt(key.length - 1) * 5) | 0;
+  }
+  return mark;
+}
 
-function quotedKey(key: string): string | undefined {
-  const known = quotedKeys.get(key);
-  if (known !== undefined) return known;
-  const quoted = quote(key);
-  if (quoted === undefined || key.length > QUOTED_LENGTH_MAX) return quoted;
-  if (quotedKeys.size >= QUOTED_COUNT_MAX) quotedKeys.clear();
-  quotedKeys.set(key, quoted);
-  return quoted;
+function makeOrder(keys: readonly string[]): KeyOrder | undefined {
+  for (const key of keys) if (key.length > KEY_LENGTH_MAX || !isPlain(key)) return undefined;
+  const sorted = keys.slice();
+  sortKeys(sorted);
+  const leads = sorted.map((key, i) => new TextEncoder().encode(`${i === 0 ? '{' : ','}"${key}":`));
+  return { keys: keys.slice(), sorted, leads, inOrder: sameKeys(keys, sorted) };
 }

@@ -58,3 +58,9 @@ function refuse(limit: string, value: unknown, wanted: string): never {
     evidence: { limit, given: String(value) },
   });
 }
+
+/** Limits of whole worlds, and of the blobs that hold them: 256 MiB. */
+export const WORLD_LIMITS: Readonly<Pick<CanonLimits, 'bytesMax' | 'nodesMax'>> = Object.freeze({
+  bytesMax: 268_435_456,
+  nodesMax: 100_000_000,
+});

@@ -59,14 +59,12 @@ export class Standing {
    * changes touch, and those that did not pass before. `keep` must be called if the change stays.
    */
   judgeChanges(state: Container, changes: readonly Change[]): { finding: Finding | undefined; keep: () => void } {
-    const work = this.#workFor(state, changes);
     const restatements: Restatement[] = [];
+    const work = this.#workFor(state, changes);
     for (const rule of this.#domain.rules) {
-      const places = work.get(rule);
+      const places = work[rule.index];
       if (places === undefined) continue;
-      const ordered = places.size > 1 ? [...places.keys()].sort() : places.keys();
-      for (const key of ordered) {
-        const keys = places.get(key) as readonly string[];
+      for (const keys of inOrder(places)) {
         const { result, others } = judge(rule, state, keys);
         if (result.result !== 'pass') return { finding: { rule, keys, result }, keep: () => {} };
         if (others !== undefined) restatements.push({ rule, member: toPointer(keys), others });
@@ -81,26 +79,49 @@ export class Standing {
     };
   }
 
-  #workFor(state: Container, changes: readonly Change[]): Map<Rule, Map<string, readonly string[]>> {
-    const work = new Map<Rule, Map<string, readonly string[]>>();
+  /** Where each rule is to be judged, by the rule's index. */
+  #workFor(state: Container, changes: readonly Change[]): (Places | undefined)[] {
+    const work: (Places | undefined)[] = new Array(this.#domain.rules.length);
     const add = (rule: Rule, keys: readonly string[]): void => {
-      let places = work.get(rule);
-      if (places === undefined) {
-        places = new Map();
-        work.set(rule, places);
-      }
-      places.set(keys.length === 0 ? '' : toPointer(keys), keys);
+      const places = work[rule.index];
+      const name = nameOf(keys);
+      if (places === undefined) work[rule.index] = new Map([[name, keys]]);
+      else if (!places.has(name)) places.set(name, keys);
     };
     for (const { keys } of changes) {
       this.#domain.rulesByPath.match(keys, (rule) => {
-        if (rule.member === undefined) add(rule, []);
-        else for (const member of membersUnder(rule, state, keys)) add(rule, member);
+        if (rule.member === undefined) add(rule, NO_KEYS);
+        else for (const member of membersUnder(rule.member, state, keys)) add(rule, member);
       });
       for (const [rule, dependents] of this.#dependents) dependents.match(keys, (member) => add(rule, member));
     }
     for (const { rule, keys } of this.failing.values()) add(rule, keys);
     return work;
   }
+}
+
+/** Members of one rule, each once. */
+type Places = Map<string, readonly string[]>;
+
+const NO_KEYS: readonly string[] = [];
+
+/** Tells the members of one rule apart; most have one star, whose key will do. */
+function nameOf(keys: readonly string[]): string {
+  return keys.length === 1 ? (keys[0] as string) : toPointer(keys);
+}
+
+/** The order in which `placesOf` would have them. */
+function inOrder(places: Places): Iterable<readonly string[]> {
+  return places.size === 1 ? places.values() : [...places.values()].sort(byKeys);
+}
+
+function byKeys(a: readonly string[], b: readonly string[]): number {
+  for (let i = 0; i < a.length; i++) {
+    const left = a[i] as string;
+    const right = b[i] as string;
+    if (left !== right) return left < right ? -1 : 1;
+  }
+  return 0;
 }
 
 /** The first rule, in order, that does not pass, judged naively on everything. The oracle of the tests. */
@@ -158,31 +179,32 @@ class Dependents {
 }
 
 /** Where a rule is to be judged: once for a plain one, once a member for `each`, in the order of the keys. */
-function placesOf(rule: Rule, state: Container): Iterable<readonly string[]> {
-  return rule.member === undefined ? [[]] : membersUnder(rule, state, []);
+function placesOf(rule: Rule, state: Container): readonly (readonly string[])[] {
+  return rule.member === undefined ? [NO_KEYS] : membersUnder(rule.member, state, NO_KEYS);
 }
 
-/** The members (by what their stars stand for) that lie under a path, or above it. */
-function* membersUnder(rule: Rule, state: Container, path: readonly string[]): Iterable<readonly string[]> {
-  const segments = (rule.member as Pattern).segments;
-  yield* descend(state, 0, []);
+/** The members (by what their stars stand for) that lie under a path, or the one that lies above it. */
+function membersUnder({ segments }: Pattern, state: Container, path: readonly string[]): (readonly string[])[] {
+  if (path.length >= segments.length) {
+    // It may be gone: then it is judged as absent, which passes, and its index entries go.
+    return [path.filter((_, i) => segments[i] === ANY)];
+  }
+  const found: (readonly string[])[] = [];
+  collect(state, 0, NO_KEYS);
+  return found;
 
-  function* descend(here: unknown, depth: number, keys: readonly string[]): Iterable<readonly string[]> {
+  function collect(here: unknown, depth: number, keys: readonly string[]): void {
     if (depth === segments.length) {
-      yield keys;
+      found.push(keys);
       return;
     }
+    if (typeof here !== 'object' || here === null) return;
     const segment = segments[depth] as string | typeof ANY;
-    if (depth < path.length) {
-      // A changed member may be gone: then it is judged as absent, which passes, and its index entries go.
-      const next = (here as Record<string, unknown> | undefined)?.[path[depth] as string];
-      yield* descend(next, depth + 1, segment === ANY ? [...keys, path[depth] as string] : keys);
-    } else if (typeof here === 'object' && here !== null) {
-      const names = segment === ANY ? Object.keys(here).sort() : [segment];
-      for (const name of names) {
-        if (!Object.hasOwn(here, name)) continue;
-        yield* descend((here as Record<string, unknown>)[name], depth + 1, segment === ANY ? [...keys, name] : keys);
-      }
+    const named = depth < path.length ? (path[depth] as string) : segment;
+    const names = named === ANY ? Object.keys(here).sort() : [named];
+    for (const name of names) {
+      if (!Object.hasOwn(here, name)) continue;
+      collect((here as Record<string, unknown>)[name], depth + 1, segment === ANY ? [...keys, name] : keys);
     }
   }
 }

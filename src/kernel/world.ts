@@ -1,4 +1,4 @@
-import { copyJson } from '#canon';
+import { copyJson, WORLD_LIMITS } from '#canon';
 import type { Domain } from './define-domain.ts';
 import type { RoleParams } from './domain.ts';
 import type { Draft, Ownership } from './draft.ts';
@@ -52,7 +52,7 @@ export class World {
     if (!Object.hasOwn(this.domain.roles, role)) {
       throw new KernelError('invalid_domain', `The domain ${this.domain.name} has no role ${role}.`);
     }
-    return copyJson(view(this.#state, compileScope(this.domain.footprint(role, params))));
+    return copyJson(view(this.#state, compileScope(this.domain.footprint(role, params))), WORLD_LIMITS);
   }
 
   /** Every rule's result now, in order. */
@@ -71,7 +71,7 @@ export function initialState(domain: Domain, given?: unknown): Container {
   if (state === undefined) {
     throw new KernelError('invalid_state', `The domain ${domain.name} has no initial state of its own; give one.`);
   }
-  const copy = copyJson(state) as Container;
+  const copy = copyJson(state, WORLD_LIMITS) as Container;
   const fault = stateFault(domain.state, copy);
   if (fault !== undefined) {
     throw new KernelError('invalid_state', `The initial state does not fit the domain ${domain.name}: ${fault}.`);

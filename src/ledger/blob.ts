@@ -1,15 +1,9 @@
-import { canonicalize, hashText, type Json } from '#canon';
+import { canonicalize, hashText, type Json, WORLD_LIMITS } from '#canon';
 import type { BlobRef, Hash, Stored } from './entry.ts';
 import type { BlobRow } from './store.ts';
 
 /** Values whose canonical text is longer than this many UTF-16 units are stored as blobs. */
 export const INLINE_MAX = 16_384;
-
-/** Limits of a blob's own text: 256 MiB, and as many nodes as fit. */
-export const BLOB_LIMITS: { readonly bytesMax: number; readonly nodesMax: number } = {
-  bytesMax: 268_435_456,
-  nodesMax: 50_000_000,
-};
 
 /**
  * The value in place, or, when it is large, a reference to a blob that is added to `blobs`. A value that could be
@@ -17,7 +11,7 @@ export const BLOB_LIMITS: { readonly bytesMax: number; readonly nodesMax: number
  */
 export function store<T extends Json>(value: T, blobs: BlobRow[], inlineMax: number = INLINE_MAX): Stored<T> {
   if (isSmall(value)) return value;
-  const text = canonicalize(value, BLOB_LIMITS);
+  const text = canonicalize(value, WORLD_LIMITS);
   if (text.length <= inlineMax && !looksLikeReference(value)) return value;
   const hash = hashText(text);
   blobs.push({ hash, text });

@@ -6,7 +6,7 @@
  * branches. A chain alone does not notice a lost tail, nor a suffix that was written anew with fresh ids.
  * Never: I/O of its own (the store is a port), a clock, a domain. May import canon.
  */
-export { BLOB_LIMITS, blobOf, INLINE_MAX, isBlobRef, store } from './blob.ts';
+export { blobOf, INLINE_MAX, isBlobRef, store } from './blob.ts';
 export { Chain } from './chain.ts';
 export type * from './entry.ts';
 export { checkRow, type EntrySigner, entryRow, readRow } from './entry-text.ts';

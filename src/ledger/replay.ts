@@ -1,5 +1,5 @@
-import { hashText, type Json, parseCanonical } from '#canon';
-import { BLOB_LIMITS, blobOf } from './blob.ts';
+import { hashText, type Json, parseCanonical, WORLD_LIMITS } from '#canon';
+import { blobOf } from './blob.ts';
 import { Chain } from './chain.ts';
 import type { CommitPayload, Entry, Hash, Stored } from './entry.ts';
 import { checkRow, readRow } from './entry-text.ts';
@@ -98,7 +98,7 @@ export class Replayer {
     if (text === undefined) throw fault(entry, 'blob_missing', `the blob ${hash} is not there`);
     if (hashText(text) !== hash) throw fault(entry, 'blob_tampered', `the blob ${hash} does not hash to its name`);
     try {
-      return parseCanonical(text, BLOB_LIMITS) as T;
+      return parseCanonical(text, WORLD_LIMITS) as T;
     } catch (error) {
       throw fault(entry, 'blob_tampered', `the blob ${hash} is not canonical`, error);
     }

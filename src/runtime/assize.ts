@@ -245,7 +245,10 @@ export class Assize {
         },
       }),
     );
-    const used = [...spent.map(({ writ }) => writ), ...[...chain.open.values()].map(({ proposal }) => proposal.writ_id)];
+    const used = [
+      ...spent.map(({ writ }) => writ),
+      ...[...chain.open.values()].map(({ proposal }) => proposal.writ_id),
+    ];
     for (const writ of new Set(used)) if (writs.get(writ) === undefined) await this.#remember(writs, writ);
     for (const { writ, cost } of spent) writs.book(writ, cost);
     const domain = this.#domain(domainRef as NonNullable<typeof domainRef>);

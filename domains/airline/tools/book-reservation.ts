@@ -1,7 +1,17 @@
 import type { Action } from 'assize/kernel';
 import { z } from 'zod';
 import { BAG_PRICE, INSURANCE_PRICE } from '../prices.ts';
-import type { AirlineState, Cabin, FlightType, Insurance, Passenger, PaymentEntry, Segment, User } from '../schema.ts';
+import type {
+  AirlineState,
+  Booked,
+  Cabin,
+  FlightType,
+  Insurance,
+  Passenger,
+  PaymentEntry,
+  Segment,
+  User,
+} from '../schema.ts';
 import { cabin, flightType, insurance, passenger } from '../schema.ts';
 import { findUser } from './find.ts';
 import { offer, type SegmentChoice } from './offer.ts';
@@ -73,7 +83,7 @@ export const bookReservation: Action<AirlineState, BookReservation> = {
 function record(
   state: AirlineState,
   reservation_id: string,
-  { args, segments, payments }: { args: BookReservation; segments: Segment[]; payments: ReturnType<typeof priced> },
+  { args, segments, payments }: { args: BookReservation; segments: Segment[]; payments: Booked['payments'] },
 ): void {
   const { user_id, origin, destination, flight_type } = args;
   const at = state.now;
@@ -101,7 +111,7 @@ function price({ passengers, insurance, nonfree_baggages }: BookReservation, seg
 }
 
 /** The payments with what they are made from; each alone must be in the profile and covered. */
-function priced(user: User, payments: readonly PaymentEntry[]) {
+function priced(user: User, payments: readonly PaymentEntry[]): Booked['payments'] {
   return payments.map(({ payment_id, amount }) => {
     const method = user.payment_methods[payment_id];
     if (method === undefined) throw new Error(`payment method ${payment_id} not found`);

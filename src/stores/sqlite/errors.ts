@@ -33,8 +33,10 @@ export function isDuplicate(error: unknown): boolean {
   return code === CONSTRAINT_UNIQUE || code === CONSTRAINT_PRIMARYKEY;
 }
 
-export function isCantOpen(error: unknown): boolean {
-  return primaryCode(error) === CANTOPEN;
+/** SQLite can't make the files that it keeps beside the database. */
+export function isFolderClosed(error: unknown): boolean {
+  const code = primaryCode(error);
+  return code === CANTOPEN || code === READONLY;
 }
 
 export function isNotADatabase(error: unknown): boolean {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { accessSync, closeSync, constants, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { StoreError } from '../errors.ts';
@@ -44,23 +44,13 @@ export function isPresent(path: string): boolean {
   return true;
 }
 
-export function mayWrite(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    // Whatever the reason, the answer is no; the caller reports it.
-    return false;
-  }
-}
-
 /**
  * Makes a file that is whole from the moment it has its name: `write` fills another one in the same folder, which is
  * then linked. Where two processes do so at once, the first wins and both find one whole file.
  */
 export function createWhole(path: string, write: (path: string) => void): void {
   const folder = dirname(path);
-  if (statSync(folder, { throwIfNoEntry: false }) === undefined) {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
     throw new StoreError('store_not_found', `The folder ${folder} is not there; create it first.`, {
       evidence: { path },
     });

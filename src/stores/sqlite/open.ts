@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../errors.ts';
-import { isCantOpen, isNotADatabase, readonlyError, storeError } from './errors.ts';
-import { checkPath, createWhole, fileUrl, isPresent, mayWrite } from './file.ts';
+import { isFolderClosed, isNotADatabase, storeError } from './errors.ts';
+import { checkPath, createWhole, fileUrl, isPresent } from './file.ts';
 import { BLOCKING_WAIT_MS, whenUnlocked } from './retry.ts';
 import { APPLICATION_ID, type Mark, migrate, readMark, SCHEMA_VERSION } from './schema.ts';
 import { SqliteStore } from './store.ts';
@@ -116,35 +115,32 @@ function checkMark(path: string, mark: Mark, mode: OpenMode): void {
 }
 
 function connect(path: string, mode: OpenMode, durability: Durability, lockTimeoutMs: number): SqliteStore {
-  const readonly = mode === 'readonly';
-  let db: DatabaseSync | undefined;
-  try {
-    db = new DatabaseSync(fileUrl(path, readonly ? readerParams(path) : { mode: 'rw' }), {
-      readOnly: readonly,
-      timeout: BLOCKING_WAIT_MS,
-    });
+  const settle = (db: DatabaseSync): SqliteStore => {
     db.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -16384');
     // Again, now that the WAL is read too: it may hold a newer mark than the file.
     checkMark(path, readMark(db), mode);
-    if (!readonly) prepareToWrite(db, path, durability);
-    return new SqliteStore(db, { path, readonly, lockTimeoutMs });
+    if (mode !== 'readonly') prepareToWrite(db, path, durability);
+    return new SqliteStore(db, { path, readonly: mode === 'readonly', lockTimeoutMs });
+  };
+  if (mode !== 'readonly') return using(fileUrl(path, { mode: 'rw' }), false, settle);
+  try {
+    return using(fileUrl(path, { mode: 'ro' }), true, settle);
   } catch (error) {
-    db?.close();
-    if (isCantOpen(error) && !mayWrite(dirname(path))) {
-      throw readonlyError(
-        path,
-        'SQLite keeps two files beside it while it is open, and its folder is read-only',
-        error,
-      );
-    }
-    throw error;
+    // Where SQLite can put no files beside a WAL database, it reads it only when told that no one writes to it. No -wal
+    // means that no one does.
+    if (!isFolderClosed(error) || existsSync(`${path}-wal`)) throw error;
+    return using(fileUrl(path, { mode: 'ro', immutable: '1' }), true, settle);
   }
 }
 
-// Without a -wal in a folder that allows no new files, SQLite can't open a WAL database unless told that no one writes.
-function readerParams(path: string): Record<string, string> {
-  const alone = !existsSync(`${path}-wal`) && !mayWrite(dirname(path));
-  return alone ? { mode: 'ro', immutable: '1' } : { mode: 'ro' };
+function using<T>(url: URL, readOnly: boolean, settle: (db: DatabaseSync) => T): T {
+  const db = new DatabaseSync(url, { readOnly, timeout: BLOCKING_WAIT_MS });
+  try {
+    return settle(db);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 function prepareToWrite(db: DatabaseSync, path: string, durability: Durability): void {
@@ -162,8 +158,9 @@ function prepareToWrite(db: DatabaseSync, path: string, durability: Durability):
   // The store checkpoints by itself, after it has answered, and sees when that fails.
   db.exec('PRAGMA wal_autocheckpoint = 0');
   if (readMark(db).version < SCHEMA_VERSION) migrate(db);
-  // Fails now and not at the first commit where the file can't be written or someone holds it.
-  db.exec('BEGIN IMMEDIATE; ROLLBACK');
+  // Fails now and not at the first commit where the file can't be written or someone holds it. BEGIN IMMEDIATE alone
+  // would only read where the file is read-only.
+  db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${SCHEMA_VERSION}; ROLLBACK`);
   // After a failed fsync the WAL can hold pages that are only in memory. Copying them into the file and syncing that
   // is what makes an entry that `resolve` finds durable.
   db.exec('PRAGMA wal_checkpoint(PASSIVE)');

@@ -1,0 +1,111 @@
+/** The world of the benchmarks: many members, of which one proposal changes three fields of one. */
+import {
+  Assize,
+  type Domain,
+  defineDomain,
+  generateKeys,
+  issueWrit,
+  type LedgerStore,
+  pass,
+  reject,
+  ruleTable,
+  type Trajectory,
+  type Writ,
+} from 'assize';
+import { z } from 'zod';
+
+const member = z.object({
+  name: z.string(),
+  balance: z.number().int(),
+  visits: z.number().int(),
+  last: z.string(),
+  limit: z.number().int(),
+});
+
+export const shop = defineDomain({
+  name: 'bench-shop',
+  version: '1',
+  state: z.object({ members: z.record(z.string(), member), open: z.boolean() }),
+  processes: { visiting: { reads: ['/open'], writes: ['/members/{member}'] } },
+  roles: { clerk: { params: ['member'], processes: ['visiting'] } },
+  actions: {
+    visit: {
+      process: 'visiting',
+      args: z.object({ spend: z.number().int().nonnegative(), note: z.string() }),
+      cost: () => ({ calls: 1 }),
+      apply: (state, { spend, note }, { role }) => {
+        const who = state.members[role['member'] as string];
+        if (who === undefined || !state.open) throw new Error('no such member, or closed');
+        who.balance -= spend;
+        who.visits += 1;
+        who.last = note;
+      },
+    },
+  },
+  invariants: ({ invariant, each }) => [
+    invariant('OPEN_IS_KNOWN', ['/open'], ({ open }) =>
+      typeof open === 'boolean' ? pass : reject('open is not known'),
+    ),
+    each('WITHIN_LIMIT', '/members/*', {}, (m) => (m.balance >= -m.limit ? pass : reject('over the limit'))),
+    each('VISITS_COUNTED', '/members/*', {}, (m) => (m.visits >= 0 ? pass : reject('negative visits'))),
+    each('NAMED', '/members/*', {}, (m) => (m.name.length > 0 ? pass : reject('no name'))),
+  ],
+});
+
+export function shopState(size: number): unknown {
+  const members: Record<string, unknown> = {};
+  for (let i = 0; i < size; i++) {
+    members[`m${i}`] = { name: `member ${i}`, balance: 0, visits: 0, last: '-', limit: 2 ** 50 };
+  }
+  return { members, open: true };
+}
+
+export interface OpenShop {
+  readonly trajectory: Trajectory;
+  readonly writ: Writ;
+}
+
+/** A trajectory with everything on that a proposal meets: a writ with a budget and a rule table. */
+export async function openShop(store: LedgerStore, size: number): Promise<OpenShop> {
+  const keys = generateKeys();
+  const policy = ruleTable({
+    id: 'bench',
+    rules: [
+      { id: 'no-refunds', effect: 'deny', actions: ['refund'] },
+      { id: 'visits', effect: 'allow', actions: ['visit'] },
+    ],
+    otherwise: 'deny',
+  });
+  const assize = new Assize({ store, domains: [shop as Domain], anchors: [keys.publicKey], policy });
+  const trajectoryId = assize.newTrajectoryId();
+  const writ = issueWrit(
+    {
+      issuer: keys.publicKey,
+      subject: 'agent:bench',
+      trajectory: trajectoryId,
+      actions: ['visit'],
+      scopes: ['role:clerk:*'],
+      budget: { calls: 2 ** 52 },
+      not_before: '2020-01-01T00:00:00.000000Z',
+      expires: '2100-01-01T00:00:00.000000Z',
+      max_depth: 0,
+      nonce: 'bench',
+    },
+    keys.privateKey,
+  );
+  const trajectory = await assize.create(shop as Domain, { trajectoryId, initial: shopState(size), writs: [writ] });
+  return { trajectory, writ };
+}
+
+/** The i-th visit, spread over the members. */
+export function visit(
+  i: number,
+  size: number,
+): { action: string; role: { name: string; params: { member: string } }; args: unknown } {
+  const member = `m${(i * 7919) % size}`;
+  return {
+    action: 'visit',
+    role: { name: 'clerk', params: { member } },
+    args: { spend: i % 100, note: `visit ${i} of ${member}` },
+  };
+}

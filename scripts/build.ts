@@ -1,0 +1,45 @@
+/**
+ * Builds the package into dist/: JavaScript, declarations, and a package.json whose `exports` and `imports` name what
+ * was built. In the repository the same names lead to the sources, so nothing has to be built to work on it.
+ */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const dist = join(root, process.argv[2] ?? 'dist');
+
+rmSync(dist, { recursive: true, force: true });
+execFileSync(
+  process.execPath,
+  [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'tsconfig.build.json'), '--outDir', dist],
+  {
+    stdio: 'inherit',
+  },
+);
+writeFileSync(join(dist, 'package.json'), `${JSON.stringify(publishedManifest(), null, 2)}\n`);
+for (const name of ['README.md', 'LICENSE'])
+  if (existsSync(join(root, name))) copyFileSync(join(root, name), join(dist, name));
+chmodSync(join(dist, 'src/cli/main.js'), 0o755);
+
+/** The repository's manifest with every source path replaced by what it was built to. */
+function publishedManifest(): Record<string, unknown> {
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, any>;
+  const { private: _private, devDependencies, scripts, allowScripts, bin, exports, imports, ...rest } = manifest;
+  return {
+    ...rest,
+    bin: { assize: './src/cli/main.js' },
+    imports: mapped(imports, (path) => built(path, 'js')),
+    exports: mapped(exports, (path) =>
+      path.endsWith('.ts') ? { types: built(path, 'd.ts'), default: built(path, 'js') } : path,
+    ),
+  };
+}
+
+function mapped<T>(names: Record<string, string>, to: (path: string) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(names).map(([name, path]) => [name, to(path)]));
+}
+
+function built(path: string, extension: string): string {
+  return path.replace(/\.ts$/, `.${extension}`);
+}

@@ -1,0 +1,362 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, describe, expect, test } from 'vitest';
+import { batchOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
+import { type OpenMode, openSqlite } from './open.ts';
+import { APPLICATION_ID, SCHEMA_VERSION } from './schema.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'assize-open-'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+let folders = 0;
+function newFolder(): string {
+  const folder = join(root, `${++folders}`);
+  mkdirSync(folder);
+  return folder;
+}
+
+/** A closed store with a few entries. */
+async function newStore(folder = newFolder()): Promise<string> {
+  const path = join(folder, 'ledger.db');
+  const store = await openSqlite({ path });
+  await store.commit(batchOf(chainOf('t', 3)));
+  await store.close();
+  return path;
+}
+
+function foreignDatabase(path: string, statements = ''): void {
+  const db = new DatabaseSync(path);
+  db.exec(`CREATE TABLE cats (name TEXT); INSERT INTO cats VALUES ('Mog'); ${statements}`);
+  db.close();
+}
+
+/** All names under the folder with their bytes. */
+function snapshot(folder: string): Record<string, string> {
+  const names = readdirSync(folder).sort();
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name)).toString('hex')]));
+}
+
+describe('a file that is not ours is refused and left as it was', () => {
+  const files: Readonly<Record<string, (path: string) => void>> = {
+    text: (path) => writeFileSync(path, 'Dear diary, '.repeat(1_000)),
+    'a few bytes': (path) => writeFileSync(path, 'x'),
+    'an empty file': (path) => writeFileSync(path, ''),
+    'random bytes under the SQLite header': (path) => writeFileSync(path, `SQLite format 3\0${'\x07'.repeat(5_000)}`),
+    "another program's database": (path) => foreignDatabase(path),
+    "another program's database in WAL mode": (path) => foreignDatabase(path, 'PRAGMA journal_mode = WAL;'),
+    'a database with another application_id': (path) => foreignDatabase(path, 'PRAGMA application_id = 7;'),
+    'a database with only our schema version': (path) => foreignDatabase(path, 'PRAGMA user_version = 1;'),
+  };
+  for (const [name, write] of Object.entries(files)) {
+    test.each<OpenMode>(['create', 'existing', 'readonly'])(`${name}, mode %s`, async (mode) => {
+      const folder = newFolder();
+      const path = join(folder, 'ledger.db');
+      write(path);
+      const before = snapshot(folder);
+      await expect(openSqlite({ path, mode })).rejects.toMatchObject({ name: 'StoreError', code: 'store_not_ours' });
+      expect(snapshot(folder)).toEqual(before);
+    });
+  }
+
+  test("another program's database whose WAL a crash left behind", async () => {
+    const folder = newFolder();
+    const path = join(folder, 'ledger.db');
+    foreignDatabase(path, 'PRAGMA journal_mode = WAL;');
+    writeFileSync(`${path}-wal`, 'what SQLite would read or delete');
+    const before = snapshot(folder);
+    await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_not_ours' });
+    expect(snapshot(folder)).toEqual(before);
+  });
+
+  test.each<OpenMode>(['create', 'existing', 'readonly'])('a folder in its place, mode %s', async (mode) => {
+    const path = newFolder();
+    await expect(openSqlite({ path, mode })).rejects.toMatchObject({ code: 'store_not_ours' });
+  });
+
+  test.skipIf(process.platform === 'win32')('a device in its place', async () => {
+    await expect(openSqlite({ path: '/dev/null' })).rejects.toMatchObject({ code: 'store_not_ours' });
+  });
+});
+
+describe('where there is no file', () => {
+  test.each<OpenMode>(['existing', 'readonly'])('mode %s makes none', async (mode) => {
+    const folder = newFolder();
+    const path = join(folder, 'ledger.db');
+    await expect(openSqlite({ path, mode })).rejects.toMatchObject({ code: 'store_not_found', evidence: { path } });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('mode create makes one that says whose it is, and leaves nothing else', async () => {
+    const folder = newFolder();
+    const path = join(folder, 'ledger.db');
+    await (await openSqlite({ path })).close();
+    expect(readdirSync(folder)).toEqual(['ledger.db']);
+    const file = readFileSync(path);
+    expect(file.readUInt32BE(68)).toBe(APPLICATION_ID);
+    expect(file.readUInt32BE(60)).toBe(SCHEMA_VERSION);
+  });
+
+  test('of many that create at once, all get the same whole store', async () => {
+    const path = join(newFolder(), 'ledger.db');
+    const stores = await Promise.all(Array.from({ length: 8 }, () => openSqlite({ path })));
+    const row = entryAfter(undefined, 't');
+    await stores[0]!.commit(batchOf(row));
+    for (const store of stores) expect(await store.head('t')).toEqual(row);
+    for (const store of stores) await store.close();
+  });
+
+  test('a missing folder, and a file in the place of the folder', async () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, 'file'), '');
+    const missing = openSqlite({ path: join(folder, 'missing', 'ledger.db') });
+    await expect(missing).rejects.toMatchObject({ code: 'store_not_found' });
+    const under = openSqlite({ path: join(folder, 'file', 'ledger.db') });
+    await expect(under).rejects.toMatchObject({ code: 'store_not_found' });
+    expect(readdirSync(folder)).toEqual(['file']);
+  });
+
+  test.each(['-wal', '-journal'])('a %s without its file is not taken for a new one', async (suffix) => {
+    const folder = newFolder();
+    writeFileSync(join(folder, `ledger.db${suffix}`), 'the last entries');
+    const before = snapshot(folder);
+    const opening = openSqlite({ path: join(folder, 'ledger.db') });
+    await expect(opening).rejects.toMatchObject({ code: 'store_not_found' });
+    expect(snapshot(folder)).toEqual(before);
+  });
+
+  test.each(['', ':memory:', 'a\0b', '\ud800'])('%j is no path', async (path) => {
+    await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_invalid_input' });
+  });
+
+  test('a path means itself, also where SQLite would take it for a URI', async () => {
+    const folder = newFolder();
+    for (const name of ['file:x.db?mode=memory', 'a b#c%20?.db', 'caf\u00e9.db']) {
+      await (await openSqlite({ path: join(folder, name) })).close();
+      expect(existsSync(join(folder, name))).toBe(true);
+    }
+  });
+});
+
+describe('schemas', () => {
+  async function withVersion(version: number): Promise<string> {
+    const path = await newStore();
+    const db = new DatabaseSync(path);
+    db.exec(`PRAGMA user_version = ${version}`);
+    db.close();
+    return path;
+  }
+
+  test.each<OpenMode>(['create', 'existing', 'readonly'])('a newer one is refused, mode %s', async (mode) => {
+    const path = await withVersion(SCHEMA_VERSION + 1);
+    const before = readFileSync(path);
+    await expect(openSqlite({ path, mode })).rejects.toMatchObject({
+      code: 'store_newer_schema',
+      evidence: { schema: SCHEMA_VERSION + 1, supported: SCHEMA_VERSION },
+    });
+    expect(readFileSync(path)).toEqual(before);
+  });
+
+  test('a newer one that only the WAL tells of is refused', async () => {
+    const path = await newStore();
+    const other = new DatabaseSync(path);
+    other.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
+    expect(readFileSync(path).readUInt32BE(60)).toBe(SCHEMA_VERSION);
+    await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_newer_schema' });
+    other.close();
+  });
+
+  test('an older one is refused by a reader, which can not migrate it', async () => {
+    const path = await withVersion(SCHEMA_VERSION - 1);
+    await expect(openSqlite({ path, mode: 'readonly' })).rejects.toMatchObject({ code: 'store_older_schema' });
+  });
+});
+
+describe('damaged files', () => {
+  test('a store without its tables', async () => {
+    const path = await newStore();
+    const db = new DatabaseSync(path);
+    db.exec('DROP TABLE entry');
+    db.close();
+    await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_failed', evidence: { path } });
+  });
+
+  test('a store whose pages are overwritten', async () => {
+    const path = await newStore();
+    const file = readFileSync(path);
+    writeFileSync(path, file.fill(0xaa, 100));
+    const reading = openSqlite({ path }).then((store) => store.entries('t').finally(() => store.close()));
+    await expect(reading).rejects.toMatchObject({ code: 'store_corrupt' });
+  });
+
+  test('a store cut short, which no WAL makes whole', async () => {
+    const path = await newStore();
+    truncateSync(path, 4_096);
+    await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_corrupt' });
+  });
+
+  test('a store that a crash left in the middle of a checkpoint opens, and has all', async () => {
+    // The first page says how large the file will be; a checkpoint writes it before the last pages. The WAL has them.
+    const path = await newStore();
+    const before = await openSqlite({ path });
+    await before.commit(batchOf(chainOf('long', 500, 'x'.repeat(500))));
+    const wal = readFileSync(`${path}-wal`);
+    await before.close();
+    const whole = readFileSync(path);
+    const crashed = join(newFolder(), 'ledger.db');
+    writeFileSync(crashed, whole.subarray(0, 3 * 4_096));
+    writeFileSync(`${crashed}-wal`, wal);
+    const after = await openSqlite({ path: crashed });
+    expect(await after.entries('long')).toHaveLength(500);
+    expect(await after.entries('t')).toHaveLength(3);
+    await after.close();
+  });
+});
+
+describe('readonly', () => {
+  test('reads, refuses writes, and changes no byte', async () => {
+    const path = await newStore();
+    const before = readFileSync(path);
+    const store = await openSqlite({ path, mode: 'readonly' });
+    expect(await store.entries('t')).toHaveLength(3);
+    const row = entryAfter((await store.head('t'))!, 't');
+    await expect(store.commit(batchOf(row))).rejects.toMatchObject({ code: 'store_readonly' });
+    await expect(store.commit(batchOf([]))).rejects.toMatchObject({ code: 'store_readonly' });
+    const put = store.oraclePut({ key: row.id, answer: '1', at: 'now' });
+    await expect(put).rejects.toMatchObject({ code: 'store_readonly' });
+    await store.close();
+    expect(readFileSync(path)).toEqual(before);
+  });
+
+  test('sees what a writer commits while it is open', async () => {
+    const path = await newStore();
+    const writer = await openSqlite({ path });
+    const reader = await openSqlite({ path, mode: 'readonly' });
+    const next = entryAfter((await writer.head('t'))!, 't');
+    await writer.commit(batchOf(next));
+    expect(await reader.head('t')).toEqual(next);
+    await reader.close();
+    await writer.close();
+  });
+
+  test('a symbolic link leads to the store', async () => {
+    const path = await newStore();
+    const link = join(newFolder(), 'link.db');
+    symlinkSync(path, link);
+    const reader = await openSqlite({ path: link, mode: 'readonly' });
+    expect(await reader.entries('t')).toHaveLength(3);
+    await reader.close();
+  });
+
+  test.skipIf(process.platform !== 'linux')('a folder that takes no files, whoever asks', async () => {
+    await expect(openSqlite({ path: '/proc/ledger.db' })).rejects.toMatchObject({ code: 'store_readonly' });
+  });
+});
+
+describe('locks', () => {
+  test('a file that someone holds for too long', async () => {
+    const path = await newStore();
+    const holder = new DatabaseSync(path);
+    holder.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    for (const mode of ['create', 'readonly'] as const) {
+      await expect(openSqlite({ path, mode, lockTimeoutMs: 50 })).rejects.toMatchObject({
+        code: 'store_locked',
+        retryable: true,
+      });
+    }
+    holder.close();
+    const store = await openSqlite({ path });
+    expect(await store.entries('t')).toHaveLength(3);
+    await store.close();
+  });
+
+  test('a commit that waits too long fails with nothing written, and the store goes on', async () => {
+    const path = await newStore();
+    const store = await openSqlite({ path, lockTimeoutMs: 50 });
+    const holder = new DatabaseSync(path);
+    holder.exec('BEGIN IMMEDIATE');
+    const next = entryAfter((await store.head('t'))!, 't');
+    const waiting = [store.commit(batchOf(next)), store.commit(batchOf(entryAfter(next, 't')))];
+    for (const commit of waiting) await expect(commit).rejects.toMatchObject({ code: 'store_locked', retryable: true });
+    holder.exec('ROLLBACK');
+    expect(await store.resolve(next.id)).toBeUndefined();
+    expect(await store.commit(batchOf(next))).toEqual({ status: 'committed' });
+    holder.close();
+    await store.close();
+  });
+
+  test('a commit waits for a lock that is freed in time, and close waits for the commit', async () => {
+    const path = await newStore();
+    const store = await openSqlite({ path });
+    const holder = new DatabaseSync(path);
+    holder.exec('BEGIN IMMEDIATE');
+    const next = entryAfter((await store.head('t'))!, 't');
+    const commit = store.commit(batchOf(next));
+    const closed = store.close();
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    holder.exec('COMMIT');
+    holder.close();
+    expect(await commit).toEqual({ status: 'committed' });
+    await closed;
+  });
+});
+
+// Permission bits do not stop root, so these run as another user there; the uid stays changed only for the call.
+describe.skipIf(process.platform === 'win32')('permissions', () => {
+  const NOBODY = 65_534;
+
+  async function asNobody<T>(call: () => Promise<T>): Promise<T> {
+    if (process.geteuid!() !== 0) return call();
+    process.seteuid!(NOBODY);
+    try {
+      return await call();
+    } finally {
+      process.seteuid!(0);
+    }
+  }
+
+  async function withModes(file: number, folder: number, test: (path: string) => Promise<void>): Promise<void> {
+    chmodSync(root, 0o755);
+    const path = await newStore();
+    const parent = join(path, '..');
+    chmodSync(path, file);
+    chmodSync(parent, folder);
+    try {
+      await asNobody(() => test(path));
+    } finally {
+      chmodSync(parent, 0o755);
+    }
+  }
+
+  test('a read-only file is not opened for writing', () =>
+    withModes(0o444, 0o777, async (path) => {
+      await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_readonly' });
+    }));
+
+  test('a read-only folder is not opened for writing', () =>
+    withModes(0o666, 0o555, async (path) => {
+      await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_readonly' });
+      const beside = join(path, '..', 'new.db');
+      await expect(openSqlite({ path: beside })).rejects.toMatchObject({ code: 'store_readonly' });
+    }));
+
+  test('a read-only file in a read-only folder can be read', () =>
+    withModes(0o444, 0o555, async (path) => {
+      const store = await openSqlite({ path, mode: 'readonly' });
+      expect(await store.entries('t')).toHaveLength(3);
+      await store.close();
+      expect(readdirSync(join(path, '..'))).toEqual(['ledger.db']);
+    }));
+});

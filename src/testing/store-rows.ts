@@ -1,0 +1,32 @@
+import { hash } from 'node:crypto';
+import type { Batch, BlobRow, EntryRow, Hash } from '#ledger';
+
+// Rows for tests of stores. A store does not read payloads, so these say only what makes each id its own.
+
+/** An entry that follows `parent` in its trajectory, or begins one. `note` tells two at the same place apart. */
+export function entryAfter(parent: EntryRow | undefined, trajectoryId: string, note: unknown = null): EntryRow {
+  const seq = parent === undefined ? 0 : parent.seq + 1;
+  return entryAt(trajectoryId, seq, parent?.id ?? null, note);
+}
+
+/** An entry at any place, right or wrong. */
+export function entryAt(trajectoryId: string, seq: number, parent: Hash | null, note: unknown = null): EntryRow {
+  const kind = seq === 0 ? 'root' : 'commit';
+  const payload = JSON.stringify({ kind, note, parent, seq, trajectory_id: trajectoryId });
+  return { id: hash('sha256', payload), trajectory_id: trajectoryId, parent, seq, kind, payload };
+}
+
+/** `count` entries, each after the one before. */
+export function chainOf(trajectoryId: string, count: number, note: unknown = null): EntryRow[] {
+  const rows: EntryRow[] = [];
+  for (let seq = 0; seq < count; seq += 1) rows.push(entryAfter(rows.at(-1), trajectoryId, note));
+  return rows;
+}
+
+export function blobOf(text: string): BlobRow {
+  return { hash: hash('sha256', text), text };
+}
+
+export function batchOf(entries: EntryRow | readonly EntryRow[], blobs: readonly BlobRow[] = []): Batch {
+  return { entries: [entries].flat(), blobs };
+}

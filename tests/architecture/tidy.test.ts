@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+
+/** What must not stand in a source, with what to write in its place. */
+const BANS: readonly { where: RegExp; not?: RegExp; what: RegExp; instead: string }[] = [
+  {
+    where: /^src\/(canon|ledger|authority|kernel|runtime|stores)\//,
+    what: /\bDate\.now\(|\bnew Date\(\)/,
+    instead: 'time comes from a Clock (oracle/clock.ts)',
+  },
+  {
+    where: /^src\/(ledger|authority|kernel|runtime|stores)\//,
+    what: /\bMath\.random\(|\brandomBytes\(|\brandomUUID\(/,
+    instead: 'chance comes from a Random (oracle/random.ts)',
+  },
+  {
+    where: /^src\/(?!cli\/)/,
+    what: /\bprocess\.env\b|\bconsole\.(log|error|warn)\(/,
+    instead: 'settings are arguments; only the CLI talks',
+  },
+  {
+    where: /^(src|domains|bench|scripts)\//,
+    what: /catch\s*(\([a-z_]*\))?\s*\{\s*\}/i,
+    instead: 'handle the error, or let it pass',
+  },
+  {
+    where: /^(src|domains|bench|scripts|tests)\//,
+    not: /tidy\.test\.ts$/,
+    what: /\b(TODO|FIXME|XXX|HACK)\b/,
+    instead: 'do it, or say in an issue what is missing',
+  },
+  {
+    where: /^(src|domains|bench|tests)\//,
+    not: /tidy\.test\.ts$/,
+    what: /\b(it|test|describe)\.(only|todo)\b/,
+    instead: 'run all tests',
+  },
+  { where: /^src\//, what: /export \* from/, instead: 'name what a folder shows' },
+];
+
+const files = ['src', 'domains', 'bench', 'scripts', 'tests'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name))),
+);
+
+for (const { where, not, what, instead } of BANS) {
+  test(`no ${what.source} in ${where.source}: ${instead}`, () => {
+    const found = files
+      .filter(
+        (file) =>
+          where.test(file) &&
+          !(not?.test(file) ?? false) &&
+          !(file.endsWith('.test.ts') && !where.source.includes('tests')),
+      )
+      .filter((file) => what.test(withoutComments(readFileSync(join(root, file), 'utf8'))));
+    expect(found).toEqual([]);
+  });
+}
+
+test('every floor opens with what it guarantees and what it never does', () => {
+  const floors = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  for (const { name } of floors.filter((entry) => !['cli', 'testing'].includes(entry.name))) {
+    expect(readFileSync(join(root, 'src', name, 'index.ts'), 'utf8'), name).toMatch(/^(\/\*\*|\/\/)/);
+  }
+});
+
+function withoutComments(source: string): string {
+  return source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+}

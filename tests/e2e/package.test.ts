@@ -1,0 +1,124 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const built = 'dist-package-test';
+let folder: string;
+
+/** npm as it came with the Node that runs this, or the one on the path. */
+const npm = (args: string[], cwd: string): string =>
+  execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+const node = (args: string[]): string =>
+  execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' } });
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'assize-package-'));
+  execFileSync(process.execPath, [join(root, 'scripts/build.ts'), built], { cwd: root, stdio: 'pipe' });
+  npm(['pack', '--pack-destination', folder], join(root, built));
+  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) as string;
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
+  // The dependencies come from what `npm ci` installed, so that nothing outside is asked for.
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  const local = installed(Object.keys(dependencies)).map((path) => `file:${path}`);
+  npm(['install', '--offline', '--no-audit', '--no-fund', '--install-links', `./${tarball}`, ...local], folder);
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+  rmSync(join(root, built), { recursive: true, force: true });
+});
+
+/** The folders of packages and of all they depend on. */
+function installed(names: readonly string[], seen: Set<string> = new Set()): string[] {
+  for (const name of names) {
+    const path = join(root, 'node_modules', name);
+    if (seen.has(path) || !existsSync(path)) continue;
+    seen.add(path);
+    const manifest = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as Record<
+      string,
+      Record<string, string> | undefined
+    >;
+    installed(
+      [...Object.keys(manifest['dependencies'] ?? {}), ...Object.keys(manifest['optionalDependencies'] ?? {})],
+      seen,
+    );
+  }
+  return [...seen];
+}
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: Record<string, string> };
+
+for (const subpath of Object.keys(manifest.exports)) {
+  const name = `assize${subpath.slice(1)}`;
+  test(`${name} is there for plain JavaScript`, () => {
+    if (subpath.endsWith('.json')) {
+      const script = `import json from '${name}' with { type: 'json' }; console.log(json.name)`;
+      expect(node(['--input-type=module', '-e', script]).trim()).toBe('assize');
+      return;
+    }
+    const script = `import * as it from '${name}'; console.log(Object.keys(it).length)`;
+    expect(Number(node(['--input-type=module', '-e', script]))).toBeGreaterThan(0);
+    const { types } = publishedExport(subpath);
+    expect(existsSync(join(folder, 'node_modules/assize', types))).toBe(true);
+  });
+}
+
+test('a domain written against the package is adjudicated and its ledger verifies', () => {
+  writeFileSync(join(folder, 'use.mjs'), USE);
+  expect(JSON.parse(node(['use.mjs']))).toEqual({
+    rulings: ['committed', 'rejected'],
+    spent: { ada: 60_000 },
+    valid: true,
+  });
+});
+
+test('the command is there', () => {
+  const bin = join(folder, 'node_modules/assize/src/cli/main.js');
+  expect(readFileSync(bin, 'utf8').startsWith('#!/usr/bin/env node\n')).toBe(true);
+  expect(node([bin, '--version']).trim()).toBe(
+    (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version,
+  );
+  expect(node([bin, 'domains'])).toContain('budget');
+});
+
+test('no source, test or path of the building machine is in the package', () => {
+  const files = readdirSync(join(folder, 'node_modules/assize'), { recursive: true, encoding: 'utf8' });
+  expect(files.filter((file) => /\.test\./.test(file) || (file.endsWith('.ts') && !file.endsWith('.d.ts')))).toEqual(
+    [],
+  );
+  for (const file of files.filter((name) => /\.(js|json|map)$/.test(name))) {
+    expect(readFileSync(join(folder, 'node_modules/assize', file), 'utf8').includes(dirname(root)), file).toBe(false);
+  }
+});
+
+function publishedExport(subpath: string): { types: string; default: string } {
+  const published = JSON.parse(readFileSync(join(folder, 'node_modules/assize/package.json'), 'utf8')) as {
+    exports: Record<string, { types: string; default: string }>;
+  };
+  return published.exports[subpath] as { types: string; default: string };
+}
+
+const USE = `
+import { Assize, generateKeys, issueWrit, openStore, Replayer, verifyTrajectory } from 'assize';
+import { budget } from 'assize/domains/budget';
+
+const store = await openStore('sqlite:./ledger.db');
+const keys = generateKeys();
+const assize = new Assize({ store, domains: [budget], anchors: [keys.publicKey] });
+const writ = issueWrit({
+  issuer: keys.publicKey, subject: 'agent:ada', actions: ['spend'], scopes: ['role:spender:ada'],
+  not_before: '2020-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z', max_depth: 0, nonce: '1',
+}, keys.privateKey);
+const trajectory = await assize.create(budget, { writs: [writ] });
+const role = { name: 'spender', params: { agent: 'ada' } };
+const first = await trajectory.propose({ action: 'spend', role, args: { amount: 60_000 }, writ });
+const second = await trajectory.propose({ action: 'spend', role, args: { amount: 60_000 }, writ });
+const { valid } = await verifyTrajectory(new Replayer(store), trajectory.id);
+console.log(JSON.stringify({ rulings: [first.ruling, second.ruling], spent: trajectory.state().spent, valid }));
+await store.close();
+`;
