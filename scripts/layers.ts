@@ -67,7 +67,7 @@ function judge(root: string, file: string, specifier: string): string | undefine
   if (LAYERS[floor] === undefined) return `src/${floor} stands in no layer; add it to scripts/layers.ts`;
   if (specifier.startsWith('.')) {
     const target = relative(root, resolve(dirname(file), specifier));
-    return target.startsWith(`src/${floor}/`) || (isTest && target.startsWith('tests/'))
+    return target.startsWith(`src/${floor}/`) || (isTest && /^(tests|src\/testing)\//.test(target))
       ? undefined
       : 'another folder is imported by its # name';
   }

@@ -4,7 +4,7 @@
  * This entry has what most programs need; each floor has its own: `assize/canon`, `assize/ledger`,
  * `assize/authority`, `assize/kernel`, `assize/oracle`, `assize/runtime`, `assize/stores`.
  */
-export { attenuate, issueWrit, parseRuleTable, parseWrit, type Policy, ruleTable, type Writ, writId } from '#authority';
+export { attenuate, issueWrit, type Policy, parseRuleTable, parseWrit, ruleTable, type Writ, writId } from '#authority';
 export {
   AssizeError,
   canonicalize,
@@ -20,6 +20,7 @@ export {
   checkRow,
   type Entry,
   type EntryRow,
+  entryRow,
   LedgerFault,
   type LedgerStore,
   Replayer,
@@ -39,5 +40,7 @@ export {
   type Ruling,
   RuntimeError,
   Trajectory,
+  type VerifyOptions,
+  verifyStore,
 } from '#runtime';
 export { openStore, type Store, StoreError, type StoreOptions } from '#stores';

@@ -105,6 +105,18 @@ describe('attenuate', () => {
   });
 });
 
+describe('widening', () => {
+  const child = attenuate(root, { subject: 'x', nonce: 'c' }, keys[1]!.privateKey);
+
+  test('finds nothing in a child, and names a stranger by issuer or parent', () => {
+    expect(widening(root, child)).toBeUndefined();
+    const other = { ...child, parent: '0'.repeat(64) };
+    expect(widening(root, other)).toEqual({ axis: 'parent', parent: writId(root), child: other.parent });
+    const foreign = { ...child, issuer: keys[5]!.publicKey };
+    expect(widening(root, foreign)).toEqual({ axis: 'issuer', parent: root.subject, child: foreign.issuer });
+  });
+});
+
 const name = fc.constantFrom('a', 'a:b', 'a:b:c', 'a:/b', 'a:/b/c', 'b', 'b:a', 'c');
 const pattern = fc.oneof(
   name,

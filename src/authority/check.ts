@@ -154,9 +154,8 @@ class Verifier implements WritVerifier {
   }
 
   #keep(held: Held): void {
-    if (this.#cacheSize === 0) return;
-    if (this.#held.size >= this.#cacheSize) this.#held.delete(this.#held.keys().next().value!);
     this.#held.set(held.lineage[0]!, held);
+    if (this.#held.size > this.#cacheSize) this.#held.delete(this.#held.keys().next().value!);
   }
 }
 

@@ -1,4 +1,4 @@
-import { copyJson, type Instant, type Json } from '#canon';
+import { type CanonLimits, copyJson, type Instant, type Json } from '#canon';
 
 /** All that a policy may depend on. No clock, no state of the world: those are for invariants. */
 export interface PolicyQuery {
@@ -119,8 +119,11 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
+/** Arguments may be larger than a payload's 1 MiB: the ledger keeps large ones as blobs. */
+const QUERY_LIMITS: Partial<CanonLimits> = { bytesMax: 67_108_864, nodesMax: 4_194_304 };
+
 function frozenCopy(query: PolicyQuery): PolicyQuery {
-  return deepFreeze(copyJson(query)) as unknown as PolicyQuery;
+  return deepFreeze(copyJson(query, QUERY_LIMITS)) as unknown as PolicyQuery;
 }
 
 function deepFreeze(value: Json): Json {

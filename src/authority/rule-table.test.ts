@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { contentHash, type Json } from '#canon';
 import { AuthorityError } from './errors.ts';
 import type { PolicyQuery, Verdict } from './policy.ts';
-import { type Condition, parseRuleTable, type Rule, type RuleTable, ruleTable } from './rule-table.ts';
+import { parseRuleTable } from './read-rule-table.ts';
+import type { Condition, Rule, RuleTable } from './rule.ts';
+import { ruleTable } from './rule-table.ts';
 
 function ask(change: Partial<PolicyQuery> = {}): PolicyQuery {
   return {

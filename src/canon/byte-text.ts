@@ -88,23 +88,29 @@ export class ByteText {
     if (length > LOOP_MAX) return isPlain(text) ? this.#quotedPlain(text) : this.#quotedUneasy(text);
     this.#reserve(length + 2);
     const target = this.#bytes;
-    const start = this.#length + 1;
-    target[start - 1] = QUOTE;
+    let at = this.#length;
+    target[at] = QUOTE;
+    at += 1;
     for (let i = 0; i < length; i++) {
       const unit = text.charCodeAt(i);
       if (unit < 0x20 || unit === QUOTE || unit === BACKSLASH || unit > 0x7e) return this.#quotedUneasy(text);
-      target[start + i] = unit;
+      target[at] = unit;
+      at += 1;
     }
-    target[start + length] = QUOTE;
-    this.#length = start + length + 1;
+    target[at] = QUOTE;
+    this.#length = at + 1;
     return true;
   }
 
   #quotedPlain(text: string): boolean {
-    this.byte(QUOTE);
-    this.#reserve(text.length + 1);
-    this.#length += this.#bytes.write(text, this.#length, 'latin1');
-    this.byte(QUOTE);
+    const { length } = text;
+    this.#reserve(length + 2);
+    const target = this.#bytes;
+    const at = this.#length;
+    target[at] = QUOTE;
+    target.write(text, at + 1, 'latin1');
+    target[at + 1 + length] = QUOTE;
+    this.#length = at + length + 2;
     return true;
   }
 

@@ -1,121 +1,123 @@
 import { types } from 'node:util';
+import { isComputed } from './annex-b.ts';
+import { isDense } from './canonicalize.ts';
 import type { Json } from './errors.ts';
 import { explain, FAULT, findFault } from './fault.ts';
-import { keyOrder } from './key-order.ts';
+import { knownOrder } from './key-order.ts';
 import { type CanonLimits, completeLimits } from './limits.ts';
 
-const { getOwnPropertyDescriptor, getOwnPropertyNames, getOwnPropertySymbols, getPrototypeOf } = Object;
+const { getOwnPropertyDescriptor, getOwnPropertyNames, getOwnPropertySymbols, getPrototypeOf, keys } = Object;
 
-/** What a UTF-16 unit can become at most: `\u001f`. */
-const ESCAPED_BYTES_MAX = 6;
-/** The longest number is `-1.2345678901234567e-308`, with room for its comma. */
-const NUMBER_BYTES_MAX = 26;
+/** What a UTF-16 unit takes at most, written as `\u001f`. */
+const UNIT_BYTES_MAX = 6;
+/** What anything takes beside its characters: quotes, brackets, colon, comma, or the 24 characters of a number. */
+const NODE_BYTES_MAX = 26;
 
+/** What is left to spend. */
 interface Budget {
   nodes: number;
-  /** Bytes of the canonical text, counted high; when they pass the limit the value is measured exactly. */
-  bytes: number;
+  /** Never less than the bytes of the canonical text; only a value that may be too large is measured. */
+  bytesAtMost: number;
   readonly anyInteger: boolean;
   readonly foreign: boolean;
 }
 
 /**
  * A deep copy that shares nothing with the value: plain objects with the members in their own order, dense arrays, −0
- * made 0, an own `__proto__` kept as a member. A value that is copied has a canonical text, and the copy has the same.
+ * made 0, an own `__proto__` kept as a member. What is copied has a canonical text, and the copy has the same.
  * @throws CanonError exactly when `canonicalize` does, with the same code and pointer.
  */
 export function copyJson(value: unknown, limits?: Partial<CanonLimits>): Json {
   const settings = completeLimits(limits);
-  const budget: Budget = {
-    nodes: settings.nodesMax - 1,
-    bytes: 0,
-    anyInteger: settings.integers === 'any',
-    foreign: settings.foreign,
-  };
+  const { nodesMax, bytesMax, depthMax, integers, foreign } = settings;
+  const budget: Budget = { nodes: nodesMax, bytesAtMost: 0, anyInteger: integers === 'any', foreign };
   let copied: Json;
   try {
-    if (budget.nodes < 0) throw FAULT;
-    copied = copy(value, budget, settings.depthMax);
+    spendNodes(budget, 1);
+    copied = copy(value, budget, depthMax);
   } catch (error) {
     throw explain(value, settings, error);
   }
-  if (budget.bytes > settings.bytesMax) {
+  if (budget.bytesAtMost > bytesMax) {
     const fault = findFault(copied, settings);
     if (fault !== undefined) throw fault;
   }
   return copied;
 }
 
-function copy(value: unknown, budget: Budget, depth: number): Json {
-  switch (typeof value) {
-    case 'string':
-      if (!value.isWellFormed()) throw FAULT;
-      budget.bytes += (value.length + 1) * ESCAPED_BYTES_MAX;
-      return value;
-    case 'number':
-      return copyNumber(value, budget);
-    case 'boolean':
-      budget.bytes += NUMBER_BYTES_MAX;
-      return value;
-    case 'object':
-      if (value === null) {
-        budget.bytes += NUMBER_BYTES_MAX;
-        return value;
-      }
-      if (depth === 0 || (budget.foreign && types.isProxy(value))) throw FAULT;
-      return Array.isArray(value) ? copyArray(value, budget, depth - 1) : copyObject(value, budget, depth - 1);
-    default:
-      throw FAULT;
-  }
+/** Checks what the writer of `canonicalize` checks, and throws `FAULT` for the same. */
+function copy(value: unknown, budget: Budget, depthLeft: number): Json {
+  budget.bytesAtMost += NODE_BYTES_MAX;
+  if (typeof value === 'string') return copyString(value, budget);
+  if (typeof value === 'number') return copyNumber(value, budget);
+  if (typeof value === 'boolean' || value === null) return value;
+  if (typeof value !== 'object' || depthLeft === 0) throw FAULT;
+  const isProxy = types.isProxy(value);
+  if (isProxy && budget.foreign) throw FAULT;
+  return Array.isArray(value)
+    ? copyArray(value, budget, depthLeft - 1)
+    : copyObject(value, isProxy, budget, depthLeft - 1);
+}
+
+function copyString(value: string, budget: Budget): string {
+  budget.bytesAtMost += value.length * UNIT_BYTES_MAX;
+  if (!value.isWellFormed()) throw FAULT;
+  return value;
 }
 
 function copyNumber(value: number, budget: Budget): number {
   const safe = value <= Number.MAX_SAFE_INTEGER && value >= -Number.MAX_SAFE_INTEGER;
   if (!safe && !(budget.anyInteger && Number.isFinite(value))) throw FAULT;
-  budget.bytes += NUMBER_BYTES_MAX;
   return value === 0 ? 0 : value;
 }
 
-function copyObject(value: object, budget: Budget, depth: number): Json {
-  const proto = getPrototypeOf(value);
-  if (proto !== Object.prototype && proto !== null) throw FAULT;
+function copyObject(value: object, isProxy: boolean, budget: Budget, depthLeft: number): Json {
+  const proto: unknown = getPrototypeOf(value);
+  if ((proto !== Object.prototype && proto !== null) || getOwnPropertySymbols(value).length !== 0) throw FAULT;
   const names = getOwnPropertyNames(value);
-  if (getOwnPropertySymbols(value).length !== 0) throw FAULT;
-  budget.bytes += 3;
   if (names.length === 0) return {};
-  budget.nodes -= names.length;
-  if (budget.nodes < 0) throw FAULT;
-  const order = keyOrder(names);
-  if (order === undefined) throw FAULT;
-  budget.bytes += order.units * 3;
-  const copied: Record<string, Json> = {};
-  for (const name of names) {
+  spendNodes(budget, names.length);
+  if (knownOrder(names) === undefined) requireWellFormed(names);
+  // A spread takes the hidden class over, several times faster than member by member; but a Proxy would be asked twice.
+  const copied = isProxy ? emptyLike(names) : ({ ...value } as Record<string, Json>);
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i]!;
     const member = getOwnPropertyDescriptor(value, name);
-    if (member === undefined || member.value === undefined || !member.enumerable) throw FAULT;
-    const inner = copy(member.value, budget, depth);
-    if (name === '__proto__') ownProto(copied, inner);
-    else copied[name] = inner;
+    if (member === undefined || !member.enumerable) throw FAULT;
+    budget.bytesAtMost += name.length * UNIT_BYTES_MAX;
+    const inner = copy(member.value, budget, depthLeft);
+    // All members are own already, `__proto__` too, so that this is never the setter of the prototype.
+    if (!Object.is(inner, copied[name])) copied[name] = inner;
   }
   return copied;
 }
 
-function copyArray(value: readonly unknown[], budget: Budget, depth: number): Json {
-  if (getPrototypeOf(value) !== Array.prototype) throw FAULT;
+/** An object that has these members, as yet without values. */
+function emptyLike(names: readonly string[]): Record<string, Json> {
+  const object: Record<string, Json> = {};
+  const member = { value: null, writable: true, enumerable: true, configurable: true };
+  for (const name of names) Object.defineProperty(object, name, member);
+  return object;
+}
+
+function requireWellFormed(names: readonly string[]): void {
+  for (const name of names) if (!name.isWellFormed()) throw FAULT;
+}
+
+function copyArray(value: readonly unknown[], budget: Budget, depthLeft: number): Json {
+  if (getPrototypeOf(value) !== Array.prototype || getOwnPropertySymbols(value).length !== 0) throw FAULT;
   const { length } = value;
-  budget.nodes -= length;
-  if (budget.nodes < 0) throw FAULT;
-  if (getOwnPropertyNames(value).length !== length + 1 || getOwnPropertySymbols(value).length !== 0) throw FAULT;
-  budget.bytes += 3;
+  spendNodes(budget, length);
+  if (!isDense(keys(value), length)) throw FAULT;
   const copied: Json[] = [];
   for (let i = 0; i < length; i++) {
-    const item = getOwnPropertyDescriptor(value, i);
-    if (item === undefined || item.value === undefined || !item.enumerable) throw FAULT;
-    copied.push(copy(item.value, budget, depth));
+    if (isComputed(value, i)) throw FAULT;
+    copied.push(copy(value[i], budget, depthLeft));
   }
   return copied;
 }
 
-/** Assignment would set the prototype; a definition makes it the member that it is in JSON. */
-function ownProto(target: Record<string, Json>, value: Json): void {
-  Object.defineProperty(target, '__proto__', { value, writable: true, enumerable: true, configurable: true });
+function spendNodes(budget: Budget, count: number): void {
+  budget.nodes -= count;
+  if (budget.nodes < 0) throw FAULT;
 }

@@ -8,8 +8,6 @@ export interface KeyOrder {
   readonly sorted: readonly string[];
   /** The bytes before each value: `{"a":` for the first, `,"b":` for the others. */
   readonly leads: readonly Uint8Array[];
-  /** True when the object gives its names in canonical order already. */
-  readonly inOrder: boolean;
 }
 
 /** Larger objects are dictionaries more than shapes, and longer names are rare: to keep either would only take memory. */
@@ -113,6 +111,6 @@ function makeOrder(keys: readonly string[]): KeyOrder | undefined {
   for (const key of keys) if (key.length > KEY_LENGTH_MAX || !isPlain(key)) return undefined;
   const sorted = keys.slice();
   sortKeys(sorted);
-  const leads = sorted.map((key, i) => new TextEncoder().encode(`${i === 0 ? '{' : ','}"${key}":`));
-  return { keys: keys.slice(), sorted, leads, inOrder: sameKeys(keys, sorted) };
+  const leads = sorted.map((key, i) => Uint8Array.from(Buffer.from(`${i === 0 ? '{' : ','}"${key}":`)));
+  return { keys: keys.slice(), sorted, leads };
 }

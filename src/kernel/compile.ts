@@ -102,6 +102,8 @@ export function compile(
   } catch (error) {
     return { reason: 'precondition_failed', detail: messageOf(error) };
   }
+  const costFault = faultOfCost(cost);
+  if (costFault !== undefined) return { reason: 'precondition_failed', detail: `${intent.action}: ${costFault}` };
   const admitted = authority.admits({ action: intent.action, scopes });
   if (!admitted.ok) return { reason: 'invalid_authority', detail: admitted.detail };
 
@@ -162,6 +164,19 @@ export function scopeSegment(text: string): string {
   return text.replace(/[~:/*]/g, (char) => `~${'~:/*'.indexOf(char)}`);
 }
 
+/** Longest text that domain code adds to an entry. */
+const DETAIL_MAX = 2_000;
+
+/** A text of domain code, fit for an entry: well-formed, and of a length that a person reads. */
+export function sentence(text: string): string {
+  return text.slice(0, DETAIL_MAX).toWellFormed();
+}
+
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return sentence(error instanceof Error ? error.message : String(error));
+}
+
+function faultOfCost(cost: Cost): string | undefined {
+  const unit = Object.keys(cost).find((name) => !(Number.isSafeInteger(cost[name]) && (cost[name] as number) >= 0));
+  return unit === undefined ? undefined : `its cost in ${sentence(unit)} is not a whole amount`;
 }

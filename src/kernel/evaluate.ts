@@ -1,5 +1,6 @@
 import { parsePointer, toPointer } from '#canon';
 import type { Change } from './changes.ts';
+import { messageOf, sentence } from './compile.ts';
 import type { Domain, Rule } from './define-domain.ts';
 import { FootprintFault } from './errors.ts';
 import { ANY, EVERYTHING, type Pattern, scopeAt } from './footprint.ts';
@@ -152,7 +153,7 @@ export function detectionVector(
 
 /** The rule's own words, with the member they are about. */
 export function detailOf({ rule, keys, result }: Finding): string {
-  return rule.member === undefined ? result.detail : `${placeOf(rule.member, keys)}: ${result.detail}`;
+  return sentence(rule.member === undefined ? result.detail : `${placeOf(rule.member, keys)}: ${result.detail}`);
 }
 
 /** Which members of an `each` rule read which other places. */
@@ -222,8 +223,7 @@ function judge(rule: Rule, state: Container, keys: readonly string[]): Judgement
       : judgeMember(rule.spec, rule, state, keys);
   } catch (error) {
     // Fail closed: a rule that can't be judged does not pass.
-    const what =
-      error instanceof FootprintFault ? error.message : `it threw: ${(error as Error)?.message ?? String(error)}`;
+    const what = error instanceof FootprintFault ? error.message : `it threw: ${messageOf(error)}`;
     return { result: reject(`the invariant can't be judged, ${what}`), others: [] };
   }
 }

@@ -1,3 +1,4 @@
+import { contentHash } from '#canon';
 import type {
   CommitPayload,
   DelegationPayload,
@@ -55,6 +56,9 @@ export class Chain {
         this.#checkFrozen(entry, undefined);
         if (payload.head !== entry.parent)
           throw this.#fault(entry, 'rule_broken', 'a pending approval was judged on another head');
+        if (contentHash(payload.proposal) !== payload.digest) {
+          throw this.#fault(entry, 'rule_broken', 'the digest is not that of the proposal');
+        }
         this.open.set(entry.id, payload);
         break;
       case 'delegation':

@@ -22,4 +22,4 @@ export {
   verifyTrajectory,
 } from './replay.ts';
 export { isPayload, payloadFault } from './shape.ts';
-export type { Batch, BlobRow, CommitResult, LedgerStore, TrajectoryInfo } from './store.ts';
+export type { Batch, BlobRow, CommitResult, LedgerStore, RowRange, TrajectoryInfo } from './store.ts';

@@ -16,8 +16,8 @@ export interface ReplayOptions {
   readonly onEntry?: (entry: Entry) => void;
   /** Stop after the entry with this id. */
   readonly until?: Hash;
-  /** The rows were checked one by one before (in parallel); only chain rules and the fold are left to do. */
-  readonly checked?: boolean;
+  /** Whether the rows from this seq on were checked one by one already, so that only chain rules and fold are left. */
+  readonly checked?: (seq: number) => boolean;
 }
 
 /** A chain that was replayed: its rules' state and its world. */
@@ -48,12 +48,19 @@ export class Replayer {
     let fold: Folded | undefined;
     for (;;) {
       const rows = await this.#reader.entries(trajectoryId, { from: chain.seq, limit: PAGE });
+      const checked = options.checked?.(chain.seq) === true;
       for (const row of rows) {
-        const entry = options.checked === true ? readRow(row) : checkRow(row);
-        chain.accept(entry);
-        fold = this.#foldNow(fold, entry) ?? (await this.#foldLater(fold, entry));
-        options.onEntry?.(entry);
-        if (entry.id === options.until) return { chain, fold };
+        try {
+          const entry = checked ? readRow(row) : checkRow(row);
+          chain.accept(entry);
+          fold = this.#foldNow(fold, entry) ?? (await this.#foldLater(fold, entry));
+          options.onEntry?.(entry);
+        } catch (error) {
+          // A row that another thread checks may be so wrong that it can't even be read here.
+          if (checked && !(error instanceof LedgerFault)) checkRow(row);
+          throw error;
+        }
+        if (row.id === options.until) return { chain, fold };
       }
       if (rows.length < PAGE) break;
     }
@@ -174,7 +181,7 @@ export interface VerifyReport {
 export async function verifyTrajectory(
   replayer: Replayer,
   trajectoryId: string,
-  options: { readonly checked?: boolean } = {},
+  options: Pick<ReplayOptions, 'checked'> = {},
 ): Promise<VerifyReport> {
   let entries = 0;
   let signed = 0;

@@ -7,17 +7,17 @@ const start = '2026-03-23T09:00:00.000000Z';
 describe('systemClock', () => {
   afterEach(() => vi.useRealTimers());
 
-  test('gives instants, each later than the one before', () => {
-    const readings = Array.from({ length: 20_000 }, () => systemClock.now());
-    expect(readings.every(isInstant)).toBe(true);
-    expect(readings.every((at, index) => index === 0 || at > readings[index - 1]!)).toBe(true);
-  });
-
   test('tells the machine’s time', () => {
     const [before, at, after] = [Date.now(), Date.parse(systemClock.now()), Date.now()];
     // Ten milliseconds for the drift it allows between the two clocks, and the microseconds that Date.parse drops.
     expect(at).toBeGreaterThanOrEqual(before - 10);
     expect(at).toBeLessThanOrEqual(after + 10);
+  });
+
+  test('gives instants, each later than the one before', () => {
+    const readings = Array.from({ length: 20_000 }, () => systemClock.now());
+    expect(readings.every(isInstant)).toBe(true);
+    expect(readings.every((at, index) => index === 0 || at > readings[index - 1]!)).toBe(true);
   });
 
   test('never goes back when the machine’s clock is set back an hour, and follows one set ahead', () => {

@@ -318,8 +318,10 @@ describe('recorded clock and random', () => {
     });
   });
 
-  test('a bad number of bytes takes no ordinal from the log', async () => {
-    const random = oracleRandom(recording(new MapStore()), callSequence(caller), seededRandom(1));
+  test('a bad number of bytes is refused and takes no ordinal', async () => {
+    const calls = callSequence(caller);
+    const random = oracleRandom(recording(new MapStore()), calls, seededRandom(1));
     await expect(random.bytes(-1)).rejects.toMatchObject({ code: 'bad_size' });
+    expect(calls.next().ordinal).toBe(0);
   });
 });

@@ -50,8 +50,8 @@ export function oracleClock(oracle: Oracle, calls: CallSequence, clock: Clock): 
 export function oracleRandom(oracle: Oracle, calls: CallSequence, random: Random): RecordedRandom {
   return {
     bytes: async (count) => {
-      const scope = calls.next();
       const request = { ask: 'random', bytes: checkedCount(count) };
+      const scope = calls.next();
       const answer = await oracle.ask({ scope, request, call: () => Buffer.from(random.bytes(count)).toString('hex') });
       if (isHexOf(answer, count)) return new Uint8Array(Buffer.from(answer, 'hex'));
       throw new OracleError('oracle_corrupt', `The log holds something else than ${count} bytes for a drawing.`, {

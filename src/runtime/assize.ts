@@ -100,10 +100,10 @@ export class Assize {
   /**
    * Begins a trajectory with a root entry.
    *
-   * @throws RuntimeError `exists`, `broken_start`, `bad_writ`; KernelError `invalid_state`
+   * @throws RuntimeError `exists`, `bad_name`, `broken_start`, `bad_writ`; KernelError `invalid_state`
    */
   async create(domain: Domain, options: CreateOptions = {}): Promise<Trajectory> {
-    const trajectoryId = options.trajectoryId ?? this.newTrajectoryId();
+    const trajectoryId = this.#nameFor(options.trajectoryId);
     const state = initialState(domain, options.initial);
     const world = new World(domain, state as never);
     const blobs: BlobRow[] = [];
@@ -141,7 +141,7 @@ export class Assize {
         `A branch begins at a commit, a root or a branch; ${sourceEntryId} is a ${row.kind}.`,
       );
     }
-    const trajectoryId = options.trajectoryId ?? this.newTrajectoryId();
+    const trajectoryId = this.#nameFor(options.trajectoryId);
     const source = await this.#valid(() => this.#replayer.stateAt(sourceTrajectoryId, sourceEntryId));
     const domain = await this.#domainOfTrajectory(sourceTrajectoryId);
     const world = worldOf(domain, source);
@@ -181,6 +181,15 @@ export class Assize {
   /** Lets go of an open trajectory; what it has in memory is freed. */
   release(trajectoryId: string): void {
     this.#open.delete(trajectoryId);
+  }
+
+  #nameFor(given: string | undefined): string {
+    if (given === undefined) return this.newTrajectoryId();
+    if (/^[A-Za-z0-9._:-]{1,128}$/.test(given)) return given;
+    throw new RuntimeError(
+      'bad_name',
+      `${JSON.stringify(given)} can't name a trajectory; use 1 to 128 letters, digits, dots, colons, dashes or underscores.`,
+    );
   }
 
   async #begin(

@@ -3,6 +3,8 @@ import { AssizeError } from '#canon';
 export type RuntimeErrorCode =
   /** The intent, observation or option is not of the form that is asked for; nothing was recorded. */
   | 'bad_intent'
+  /** A trajectory's name is 1 to 128 letters, digits, dots, colons, dashes or underscores. */
+  | 'bad_name'
   /** No writ of that id is known here. */
   | 'unknown_writ'
   /** The same idempotency key was used for another intent. */

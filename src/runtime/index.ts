@@ -18,4 +18,5 @@ export {
   rulingOf,
   Trajectory,
 } from './trajectory.ts';
+export { type VerifyOptions, verifyStore } from './verify.ts';
 export type { WritChain } from './writs.ts';

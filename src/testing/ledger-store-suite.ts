@@ -384,9 +384,11 @@ export function ledgerStoreSuite({ name, open, remove, skip = [] }: LedgerStoreS
       expect(await right.head('t')).toEqual(root);
       const fromRight = entryAfter(root, 't', 'right');
       expect(await right.commit(batchOf(fromRight))).toEqual({ status: 'committed' });
-      const stale = entryAfter(root, 't', 'left');
-      expect(await left.commit(batchOf(stale))).toEqual(conflictAt(stale));
-      expect(await left.commit(batchOf(entryAfter(fromRight, 't')))).toEqual({ status: 'committed' });
+      const fromLeft = entryAfter(fromRight, 't', 'left');
+      expect(await left.commit(batchOf(fromLeft))).toEqual({ status: 'committed' });
+      const stale = entryAfter(fromRight, 't', 'right again');
+      expect(await right.commit(batchOf(stale))).toEqual(conflictAt(stale));
+      expect(await left.head('t')).toEqual(fromLeft);
       const key = 'a'.repeat(64);
       const puts = [left, right].map((store, n) => store.oraclePut({ key, answer: `${n}`, at: 'now' }));
       const [one, other] = await Promise.all(puts);

@@ -13,9 +13,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { interceptSql } from '../../testing/intercept.ts';
 import { batchOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
-import { type OpenMode, openSqlite } from './open.ts';
+import { type Durability, type OpenMode, openSqlite } from './open.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from './schema.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'assize-open-'));
@@ -141,6 +142,23 @@ describe('where there is no file', () => {
     await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_invalid_input' });
   });
 
+  test.each([{ mode: 'write' }, { durability: 'fast' }, { durability: 'OFF; --' }])(
+    '%j is no option',
+    async (option) => {
+      const folder = newFolder();
+      const opening = openSqlite({ path: join(folder, 'ledger.db'), ...(option as object) });
+      await expect(opening).rejects.toMatchObject({ code: 'store_invalid_input' });
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
+
+  test('a symbolic link to nothing', async () => {
+    const folder = newFolder();
+    symlinkSync(join(folder, 'nothing.db'), join(folder, 'ledger.db'));
+    await expect(openSqlite({ path: join(folder, 'ledger.db') })).rejects.toMatchObject({ code: 'store_not_found' });
+    expect(readdirSync(folder)).toEqual(['ledger.db']);
+  });
+
   test('a path means itself, also where SQLite would take it for a URI', async () => {
     const folder = newFolder();
     for (const name of ['file:x.db?mode=memory', 'a b#c%20?.db', 'caf\u00e9.db']) {
@@ -182,6 +200,22 @@ describe('schemas', () => {
     const path = await withVersion(SCHEMA_VERSION - 1);
     await expect(openSqlite({ path, mode: 'readonly' })).rejects.toMatchObject({ code: 'store_older_schema' });
   });
+});
+
+test.each<Durability>(['full', 'normal', 'off'])('durability %s is what SQLite is told', async (durability) => {
+  const told: string[] = [];
+  interceptSql((sql, proceed) => {
+    told.push(sql);
+    return proceed();
+  });
+  const store = await openSqlite({ path: join(newFolder(), 'ledger.db'), durability });
+  vi.restoreAllMocks();
+  expect(told.filter((sql) => sql.includes('synchronous')).at(-1)).toContain(
+    `synchronous = ${durability.toUpperCase()}`,
+  );
+  const row = entryAfter(undefined, 't');
+  expect(await store.commit(batchOf(row))).toEqual({ status: 'committed' });
+  await store.close();
 });
 
 describe('damaged files', () => {

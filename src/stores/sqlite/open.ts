@@ -27,6 +27,9 @@ export interface SqliteOptions {
   readonly lockTimeoutMs?: number;
 }
 
+const MODES: readonly OpenMode[] = ['create', 'existing', 'readonly'];
+const DURABILITIES: readonly Durability[] = ['full', 'normal', 'off'];
+
 /** Default of `lockTimeoutMs`: longer than another process's checkpoint on a slow disk. */
 export const LOCK_TIMEOUT_MS = 5_000;
 
@@ -35,30 +38,41 @@ export const LOCK_TIMEOUT_MS = 5_000;
  *
  * Opening for writing first carries what a crash left in the WAL into the file and syncs it, so that what the store then
  * answers is on disk. A reader sees a consistent store while another process writes; it may leave an empty `-wal` and a
- * `-shm` beside the file, which the next writer removes.
+ * `-shm` beside the file, which the next writer removes. In a folder where it may put no files it takes the file as it is:
+ * no one may begin to write while it reads.
  *
  * @throws {StoreError} `store_not_found`; `store_not_ours` (the file is left as it was, with nothing new beside it);
- *   `store_newer_schema`, `store_older_schema`, `store_readonly`, `store_locked`, `store_corrupt`, `store_failed`.
+ *   `store_newer_schema`, `store_older_schema`, `store_readonly`, `store_locked`, `store_corrupt`, `store_failed`;
+ *   `store_invalid_input` for options that are none.
  */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   const { mode = 'create', durability = 'full', lockTimeoutMs = LOCK_TIMEOUT_MS } = options;
+  checkChoice('mode', mode, MODES);
+  checkChoice('durability', durability, DURABILITIES);
   const path = checkPath(options.path);
   try {
+    if (!isPresent(path) && mode === 'create') createWhole(path, initialise);
+    // Also after creating: a symbolic link to nothing stays one.
     if (!isPresent(path)) {
-      if (mode !== 'create') {
-        throw new StoreError(
-          'store_not_found',
-          `There is no store at ${path}; check the path, or open it with mode create.`,
-          { evidence: { path } },
-        );
-      }
-      createWhole(path, initialise);
+      throw new StoreError(
+        'store_not_found',
+        `There is no store at ${path}; check the path, or open it with mode create.`,
+        { evidence: { path } },
+      );
     }
     checkMark(path, probe(path), mode);
     return await whenUnlocked(() => connect(path, mode, durability, lockTimeoutMs), path, lockTimeoutMs);
   } catch (error) {
     throw storeError(error, path, 'Opening');
   }
+}
+
+// Options may come from a command line; a word that is none of these must not pass for a default.
+function checkChoice(name: string, value: string, choices: readonly string[]): void {
+  if (choices.includes(value)) return;
+  throw new StoreError('store_invalid_input', `${name} is one of ${choices.join(', ')}, not '${value}'.`, {
+    evidence: { [name]: value },
+  });
 }
 
 // In rollback mode first: schema and mark are then in the file itself, where `probe` reads them, and not only in a WAL.

@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Batch, CommitResult, EntryRow, Hash, LedgerStore, TrajectoryInfo } from '#ledger';
+import type { Batch, CommitResult, EntryRow, Fault, Hash, LedgerStore, RowRange, TrajectoryInfo } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
 import { StoreError } from '../errors.ts';
 import { checkBatch, checkHash, checkOracleRow, checkPage, checkPrefix, checkText } from '../input.ts';
 import { prepareBlob } from './blob.ts';
+import { checkAhead } from './check-ahead.ts';
 import { COMMITTED } from './commit.ts';
 import { prepareEntries } from './entries.ts';
 import { readonlyError, storeError } from './errors.ts';
@@ -112,6 +113,11 @@ export class SqliteStore implements LedgerStore, OracleStore {
     this.#checkWritable();
     checkOracleRow(row);
     return this.#group.put(row);
+  }
+
+  checkAhead(ranges: readonly RowRange[], positions: Int32Array): Promise<Fault[]> {
+    this.#checkUsable();
+    return checkAhead(this.path, ranges, positions);
   }
 
   close(): Promise<void> {

@@ -1,0 +1,36 @@
+/** Every benchmark, one after the other. `--json` for programs, `--only NAME` for one; exit 1 when a goal is missed. */
+import { parseArgs } from 'node:util';
+import { type BenchResult, formatTable, meetsGoal } from './measure.ts';
+
+const BENCHES: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
+  canon: async () => (await import('./canon.ts')).canonBench(),
+  kernel: async () => (await import('./kernel.ts')).kernelBench(),
+  store: async () => (await import('./store.ts')).storeBench(),
+  proposals: async () => (await import('./proposals.ts')).proposalsBench(),
+  verify: async () => (await import('./verify.ts')).verifyBench(),
+};
+
+const { values } = parseArgs({
+  options: { json: { type: 'boolean', default: false }, only: { type: 'string', multiple: true } },
+});
+const names = values.only ?? Object.keys(BENCHES);
+const unknown = names.find((name) => !Object.hasOwn(BENCHES, name));
+if (unknown !== undefined) {
+  console.error(`There is no benchmark ${unknown}; there are ${Object.keys(BENCHES).join(', ')}.`);
+  process.exit(2);
+}
+
+const all: Record<string, BenchResult[]> = {};
+for (const name of names) {
+  if (!values.json) console.error(`… ${name}`);
+  all[name] = await (BENCHES[name] as () => Promise<BenchResult[]>)();
+}
+const missed = Object.values(all)
+  .flat()
+  .filter((result) => !meetsGoal(result));
+console.log(
+  values.json
+    ? JSON.stringify({ node: process.version, results: all, missed: missed.map(({ name }) => name) })
+    : formatTable(Object.values(all).flat()),
+);
+process.exitCode = missed.length === 0 ? 0 : 1;

@@ -1,0 +1,287 @@
+/**
+ * Group commit beside bare inserts into the same tables. Bare means: one prepared statement, values already as SQLite
+ * takes them, no promises and no checks, and the very groups that the store made: the same rows with the same number of
+ * syncs. Run it alone: `node bench/store.ts`.
+ */
+import { fork } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { EntryRow } from '#ledger';
+import { openSqlite, type SqliteStore } from '#stores';
+import { type BenchResult, formatTable, median, percentile, type Rate, rateResult } from './measure.ts';
+
+const ROUNDS = 15;
+
+/** As large as a commit entry that changes three fields. */
+const PAYLOAD_BYTES = 600;
+
+/** Entries a round for so many callers: 100 to 200 ms, so that checkpoints fall into the rounds. */
+const ENTRIES: Readonly<Record<number, number>> = { 1: 800, 16: 4_000, 64: 8_192, 256: 16_384 };
+
+/** Appends one caller's entries one after the other, or many callers' at once, and settles when all are answered. */
+type Drive = (chains: readonly (readonly EntryRow[])[], store: SqliteStore, watch: Watch) => Promise<void>;
+
+export async function storeBench(): Promise<BenchResult[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
+  const sockets = await SocketCallers.connect(64);
+  try {
+    const results: BenchResult[] = [];
+    for (const callers of [1, 16, 64, 256]) {
+      const goal = callers === 64 ? { ratioMin: 0.75 } : undefined;
+      results.push(...(await measure(folder, `append, ${callers} in process`, callers, driveHere, goal)));
+    }
+    results.push(...(await measure(folder, 'append, 64 over sockets', 64, sockets.drive)));
+    return results;
+  } finally {
+    await sockets.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function measure(
+  folder: string,
+  name: string,
+  callers: number,
+  drive: Drive,
+  goal?: BenchResult['goal'],
+): Promise<BenchResult[]> {
+  const store = await openSqlite({ path: join(folder, `${name}.db`) });
+  const bare = await BareInserts.open(join(folder, `${name}, bare.db`), callers);
+  const watch = new Watch();
+  const chains = new Chains(callers);
+  const own: number[] = [];
+  const baseline: number[] = [];
+  for (let round = -1; round < ROUNDS; round += 1) {
+    const rows = chains.next(ENTRIES[callers]! / callers);
+    const bound = bare.bind(rows);
+    const appendOwn = async (): Promise<void> => {
+      watch.clear();
+      own.push(await perSecond(bound.length, () => drive(rows, store, watch)));
+    };
+    // The groups are the store's of this round or, where bare has the first turn, of the round before.
+    const insertBare = async (): Promise<void> => {
+      baseline.push(await perSecond(bound.length, () => bare.insert(bound, watch.groups)));
+    };
+    const turns = round % 2 === 0 ? [insertBare, appendOwn] : [appendOwn, insertBare];
+    for (const turn of turns) await turn();
+  }
+  bare.close();
+  await store.close();
+  const result = rateResult(rateOf(name, own), rateOf('bare inserts', baseline), goal);
+  return [
+    result,
+    { name: `${name}: entries a sync`, value: median(watch.groups), unit: '' },
+    { name: `${name}: p50`, value: percentile(watch.latencies, 50), unit: 'ms' },
+    { name: `${name}: p99`, value: percentile(watch.latencies, 99), unit: 'ms' },
+  ];
+}
+
+/** Without the first round, which warms up. */
+function rateOf(name: string, rounds: readonly number[]): Rate {
+  return { name, perSecond: median(rounds.slice(1)), rounds: rounds.slice(1) };
+}
+
+async function perSecond(count: number, run: () => void | Promise<void>): Promise<number> {
+  const start = performance.now();
+  await run();
+  const seconds = (performance.now() - start) / 1_000;
+  // Lets the watch close its last group, and a checkpoint that is due run outside of the next turn.
+  await new Promise(setImmediate);
+  return count / seconds;
+}
+
+/** What the callers see: how many were answered together, and how long each waited. */
+class Watch {
+  groups: number[] = [];
+  latencies: number[] = [];
+  #together = 0;
+
+  clear(): void {
+    this.groups = [];
+    this.latencies = [];
+  }
+
+  answered(sentAt: number): void {
+    this.latencies.push(performance.now() - sentAt);
+    // All answers of one group settle in one go; a tick runs after the last of them.
+    if (this.#together === 0) process.nextTick(this.#closeGroup);
+    this.#together += 1;
+  }
+
+  readonly #closeGroup = (): void => {
+    this.groups.push(this.#together);
+    this.#together = 0;
+  };
+}
+
+const driveHere: Drive = async (chains, store, watch) => {
+  await Promise.all(chains.map((chain) => appendAll(chain, store, watch)));
+};
+
+async function appendAll(chain: readonly EntryRow[], store: SqliteStore, watch: Watch): Promise<void> {
+  for (const row of chain) await append(row, store, watch);
+}
+
+async function append(row: EntryRow, store: SqliteStore, watch: Watch): Promise<void> {
+  const sentAt = performance.now();
+  const { status } = await store.commit({ entries: [row], blobs: [] });
+  if (status !== 'committed') throw new Error(`an append was answered ${status}`);
+  watch.answered(sentAt);
+}
+
+/** A server here, and its callers in another process: a caller sends a byte for each entry and waits for one back. */
+class SocketCallers {
+  readonly #server: Server;
+  readonly #sockets: readonly Socket[];
+
+  static async connect(callers: number): Promise<SocketCallers> {
+    const sockets: Socket[] = [];
+    const server = createServer({ noDelay: true }, (socket) => sockets.push(socket));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    fork(fileURLToPath(import.meta.url), ['--callers', String(port), String(callers)]);
+    while (sockets.length < callers) await once(server, 'connection');
+    return new SocketCallers(server, sockets);
+  }
+
+  private constructor(server: Server, sockets: readonly Socket[]) {
+    this.#server = server;
+    this.#sockets = sockets;
+  }
+
+  readonly drive: Drive = async (chains, store, watch) => {
+    await Promise.all(chains.map((chain, caller) => this.#serve(this.#sockets[caller]!, chain, store, watch)));
+  };
+
+  /** The first byte sent here starts the caller, the last one leaves it waiting. */
+  #serve(socket: Socket, chain: readonly EntryRow[], store: SqliteStore, watch: Watch): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let next = 0;
+      const serve = (): void => {
+        append(chain[next++]!, store, watch)
+          .then(() => {
+            if (next < chain.length) socket.write('.');
+            else socket.off('data', serve);
+            if (next === chain.length) resolve();
+          })
+          .catch(reject);
+      };
+      socket.on('data', serve);
+      socket.write('.');
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+}
+
+/** The other process: answers each byte with the next call, until the server hangs up. */
+function callFrom(port: number, callers: number): void {
+  for (let caller = 0; caller < callers; caller += 1) {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    socket.on('data', () => socket.write('?'));
+    socket.on('error', () => socket.destroy());
+  }
+}
+
+type Bound = readonly [trajectory: number, seq: number, id: Buffer, parent: Buffer | null, kind: string, text: string];
+
+/** Inserts into the store's own tables, as fast as node:sqlite can. */
+class BareInserts {
+  readonly #db: DatabaseSync;
+  readonly #begin: StatementSync;
+  readonly #insert: StatementSync;
+  readonly #commit: StatementSync;
+
+  static async open(path: string, callers: number): Promise<BareInserts> {
+    await (await openSqlite({ path })).close();
+    const db = new DatabaseSync(path);
+    // As the store has it: the same cache, and checkpoints about as often.
+    db.exec('PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 2000');
+    const trajectory = db.prepare('INSERT INTO trajectory (key, name) VALUES (?, ?)');
+    for (let caller = 0; caller < callers; caller += 1) trajectory.run(caller, `t${caller}`);
+    return new BareInserts(db);
+  }
+
+  private constructor(db: DatabaseSync) {
+    this.#db = db;
+    this.#begin = db.prepare('BEGIN IMMEDIATE');
+    this.#insert = db.prepare(
+      'INSERT INTO entry (trajectory, seq, id, parent, kind, payload) VALUES (?, ?, ?, ?, ?, ?)',
+    );
+    this.#commit = db.prepare('COMMIT');
+  }
+
+  /** The rows in the order in which callers that go in step send them. */
+  bind(chains: readonly (readonly EntryRow[])[]): Bound[] {
+    const bytes = (hex: string): Buffer => Buffer.from(hex, 'hex');
+    return chains[0]!.flatMap((_, index) =>
+      chains.map((chain, caller): Bound => {
+        const { seq, id, parent, kind, payload } = chain[index]!;
+        return [caller, seq, bytes(id), parent === null ? null : bytes(parent), kind, payload];
+      }),
+    );
+  }
+
+  insert(rows: readonly Bound[], groups: readonly number[]): void {
+    let next = 0;
+    for (const size of groups) {
+      this.#begin.run();
+      for (const end = next + size; next < end; next += 1) {
+        const [trajectory, seq, id, parent, kind, payload] = rows[next]!;
+        this.#insert.run(trajectory, seq, id, parent, kind, payload);
+      }
+      this.#commit.run();
+    }
+    if (next !== rows.length) throw new Error(`the groups have ${next} rows of ${rows.length}`);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}
+
+/** The callers' chains, each going on from round to round. */
+class Chains {
+  readonly #last: (EntryRow | undefined)[];
+
+  constructor(callers: number) {
+    this.#last = new Array<EntryRow | undefined>(callers).fill(undefined);
+  }
+
+  next(length: number): EntryRow[][] {
+    return this.#last.map((_, caller) => Array.from({ length }, () => this.#entry(caller)));
+  }
+
+  #entry(caller: number): EntryRow {
+    const last = this.#last[caller];
+    const seq = last === undefined ? 0 : last.seq + 1;
+    const parent = last === undefined ? null : last.id;
+    const short = JSON.stringify({ kind: 'commit', note: '', parent, seq, trajectory_id: `t${caller}` });
+    const payload = short.replace('"note":""', `"note":"${'x'.repeat(PAYLOAD_BYTES - short.length)}"`);
+    const row = {
+      id: hash('sha256', payload),
+      trajectory_id: `t${caller}`,
+      parent,
+      seq,
+      kind: 'commit',
+      payload,
+    } as const;
+    this.#last[caller] = row;
+    return row;
+  }
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  if (process.argv[2] === '--callers') callFrom(Number(process.argv[3]), Number(process.argv[4]));
+  else console.log(formatTable(await storeBench()));
+}

@@ -1,0 +1,176 @@
+import {
+  type Assize,
+  AssizeError,
+  isAssizeError,
+  issueWrit,
+  type KeyPair,
+  type Ruling,
+  type Trajectory,
+  type Writ,
+} from 'assize';
+import type { ObservationInput } from 'assize/runtime';
+import type { Base } from './adjudicate-base.ts';
+import { type Difference, differences, RecordTexts } from './adjudicate-records.ts';
+import { type ExpectedRun, type RecordedRun, runKey } from './adjudicate-runs.ts';
+import type { AirlineRecords } from './initial.ts';
+import { airlineTools } from './tools.ts';
+
+/** Recorded runs carry no credentials: each gets a writ for the benchmark's day. */
+const WRIT_DAY = { not_before: '2024-05-15T00:00:00.000000Z', expires: '2024-05-17T00:00:00.000000Z' };
+/** Resolves at once what escalates, so that no later call finds its branch frozen. */
+const COUNSELOR = { principal: 'supervisor:cli', method: 'cli' };
+
+const READS: ReadonlySet<string> = new Set(airlineTools.reads);
+/** Neither looked up nor written: nothing of them is recorded. */
+const REST: ReadonlySet<string> = new Set(airlineTools.rest);
+
+/** What became of one writing call. */
+export interface CallReport {
+  /** Among all of the run's calls. */
+  readonly index: number;
+  readonly name: string;
+  /** `tool_error`: a precondition that the benchmark's own tools refuse too. */
+  readonly ruling: 'committed' | 'rejected' | 'escalated' | 'tool_error';
+  readonly reason?: string;
+  readonly invariant_id?: string;
+  readonly message?: string;
+  /** Of what escalated. */
+  readonly resolved?: 'approved' | 'rejected';
+}
+
+export interface RunReport {
+  readonly task_id: number;
+  readonly trial?: number;
+  readonly reward?: number;
+  readonly trajectory_id: string;
+  /** Content hash of `{flights, reservations, users}` at the end. */
+  readonly state_hash: string;
+  readonly calls: readonly CallReport[];
+  /** Records that are not as expected at the end; absent when nothing was expected. */
+  readonly differences?: readonly Difference[];
+}
+
+export interface RunOptions {
+  readonly keys: KeyPair;
+  readonly escalations: 'reject' | 'approve';
+  /** By `runKey`, for every run; or undefined. */
+  readonly expected: ReadonlyMap<string, ExpectedRun> | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Brings recorded runs before the kernel, each on a branch of its own. */
+export class RunAdjudicator {
+  readonly #assize: Assize;
+  readonly #base: Base;
+  readonly #options: RunOptions;
+  readonly #names = new Set<string>();
+  #texts: RecordTexts | undefined;
+
+  constructor(assize: Assize, base: Base, options: RunOptions) {
+    this.#assize = assize;
+    this.#base = base;
+    this.#options = options;
+  }
+
+  async adjudicate(run: RecordedRun): Promise<RunReport> {
+    const name = this.#nameOf(run);
+    const writ = this.#writFor(run, name);
+    const { trajectoryId, rootId } = this.#base;
+    const trajectory = await this.#assize.branch(trajectoryId, rootId, {
+      trajectoryId: name,
+      note: noteOf(run),
+      writs: [writ],
+    });
+    // Branches share the objects of the state they begin with, so the first one's serve for all.
+    this.#texts ??= new RecordTexts(trajectory.peek() as AirlineRecords);
+    const calls = await this.#propose(trajectory, writ, run);
+    const end = trajectory.peek() as AirlineRecords;
+    this.#assize.release(name);
+    return {
+      task_id: run.task_id,
+      ...(run.trial === undefined ? {} : { trial: run.trial }),
+      ...(run.reward === undefined ? {} : { reward: run.reward }),
+      trajectory_id: name,
+      state_hash: this.#texts.hash(end),
+      calls,
+      ...this.#compared(run, this.#texts, end),
+    };
+  }
+
+  /** The key is new for every job, so jobs on one store never meet; a run that is there twice gets a number. */
+  #nameOf({ task_id, trial }: RecordedRun): string {
+    const job = `run-${this.#options.keys.publicKey.slice(0, 8)}`;
+    const name = trial === undefined ? `${job}/task-${task_id}` : `${job}/task-${task_id}/trial-${trial}`;
+    let free = name;
+    for (let again = 2; this.#names.has(free); again++) free = `${name}/${again}`;
+    this.#names.add(free);
+    return free;
+  }
+
+  #writFor({ model }: RecordedRun, trajectory: string): Writ {
+    const { publicKey, privateKey } = this.#options.keys;
+    const grant = { subject: `agent:${model}`, trajectory, actions: airlineTools.writes, scopes: ['role:agent'] };
+    return issueWrit({ issuer: publicKey, ...grant, ...WRIT_DAY, max_depth: 0, nonce: trajectory }, privateKey);
+  }
+
+  async #propose(trajectory: Trajectory, writ: Writ, { calls, outputs }: RecordedRun): Promise<CallReport[]> {
+    const reports: CallReport[] = [];
+    let observations: ObservationInput[] = [];
+    for (const [index, { name, arguments: args }] of calls.entries()) {
+      if (REST.has(name)) continue;
+      if (READS.has(name)) {
+        const output = outputs.get(index);
+        observations.push({ name, value: output === undefined ? { arguments: args } : { arguments: args, output } });
+        continue;
+      }
+      this.#options.signal?.throwIfAborted();
+      // A tool that nobody knows is proposed too: that it is refused is on record then.
+      const ruling = await trajectory.propose({ action: name, role: 'agent', args, writ, observations });
+      observations = [];
+      reports.push({ index, name, ...(await this.#settled(trajectory, ruling)) });
+    }
+    return reports;
+  }
+
+  async #settled(trajectory: Trajectory, ruling: Ruling): Promise<Omit<CallReport, 'index' | 'name'>> {
+    if (ruling.ruling === 'committed') return { ruling: 'committed' };
+    if (ruling.ruling === 'frozen') {
+      throw new AssizeError(
+        'frozen',
+        `The trajectory ${trajectory.id} is frozen by ${ruling.by}, which nobody resolved.`,
+      );
+    }
+    const { reason, detail: message, invariantId } = ruling;
+    const why = { reason, ...(invariantId === undefined ? {} : { invariant_id: invariantId }), message };
+    if (ruling.ruling === 'escalated') {
+      return { ruling: 'escalated', ...why, resolved: await this.#resolve(trajectory, ruling.pending) };
+    }
+    return { ruling: reason === 'precondition_failed' ? 'tool_error' : 'rejected', ...why };
+  }
+
+  async #resolve(trajectory: Trajectory, pending: string): Promise<'approved' | 'rejected'> {
+    let reason = 'rejected at once: nobody looked at it (--escalations reject)';
+    if (this.#options.escalations === 'approve') {
+      try {
+        await trajectory.approve(pending, { ...COUNSELOR, reason: 'approved at once (--escalations approve)' });
+        return 'approved';
+      } catch (error) {
+        // A counselor may not commit it as it is; with nobody to decide on an override, it is rejected.
+        if (!isAssizeError(error, 'override_needed')) throw error;
+        reason = error.message;
+      }
+    }
+    await trajectory.reject(pending, { ...COUNSELOR, reason });
+    return 'rejected';
+  }
+
+  #compared(run: RecordedRun, texts: RecordTexts, end: AirlineRecords): { differences?: readonly Difference[] } {
+    const { expected } = this.#options;
+    if (expected === undefined) return {};
+    return { differences: differences(expected.get(runKey(run))?.changed ?? {}, texts.changed(end)) };
+  }
+}
+
+function noteOf(run: RecordedRun): string {
+  return `${runKey(run)}, recorded from ${run.model}${run.reward === undefined ? '' : `, rewarded ${run.reward}`}`;
+}

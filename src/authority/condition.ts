@@ -1,0 +1,64 @@
+import { canonicalize, type Json, parsePointer } from '#canon';
+import { type Name, nameContains, nameOf, readName } from './grammar.ts';
+import type { Condition } from './rule.ts';
+
+/** True, false, or what kept it from being evaluated. */
+export type Test = (args: Json) => boolean | string;
+
+/** The condition as a test of whole arguments. Its pointer and pattern must have been read before. */
+export function compileCondition(condition: Condition): Test {
+  const { path, exists } = condition;
+  const segments = parsePointer(path);
+  const tests = compileTests(condition);
+  return (args) => {
+    const value = valueAt(args, segments);
+    if (exists !== undefined && exists !== (value !== undefined)) return false;
+    if (tests.length === 0) return true;
+    if (value === undefined) return `there is no argument at ${path}`;
+    for (const test of tests) {
+      const holds = test(value);
+      if (typeof holds === 'string') return `the argument at ${path} ${holds}`;
+      if (!holds) return false;
+    }
+    return true;
+  };
+}
+
+function compileTests(condition: Condition): readonly Test[] {
+  const { min, max, matches } = condition;
+  const tests: Test[] = [];
+  if (condition.is !== undefined) tests.push(equalTo([condition.is], true));
+  if (condition.not !== undefined) tests.push(equalTo([condition.not], false));
+  if (condition.in !== undefined) tests.push(equalTo(condition.in, true));
+  if (condition.not_in !== undefined) tests.push(equalTo(condition.not_in, false));
+  if (min !== undefined) tests.push((value) => (typeof value === 'number' ? value >= min : 'is not a number'));
+  if (max !== undefined) tests.push((value) => (typeof value === 'number' ? value <= max : 'is not a number'));
+  if (matches !== undefined) tests.push(matching(nameOf('scope', matches)));
+  return tests;
+}
+
+function equalTo(values: readonly Json[], wanted: boolean): Test {
+  const isScalar = (value: Json): boolean => typeof value !== 'object' || value === null;
+  const scalars = new Set(values.filter(isScalar));
+  const texts = new Set(values.filter((value) => !isScalar(value)).map((value) => canonicalize(value)));
+  return (value) => (isScalar(value) ? scalars.has(value) : texts.has(canonicalize(value))) === wanted;
+}
+
+function matching(pattern: Name): Test {
+  return (value) => {
+    if (typeof value !== 'string') return 'is not a text';
+    const name = readName('scope', value);
+    return 'problem' in name ? name.problem : nameContains(pattern, name);
+  };
+}
+
+/** The value at a path of own members, or undefined. */
+function valueAt(args: Json, segments: readonly string[]): Json | undefined {
+  let value: Json | undefined = args;
+  for (const key of segments) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (Array.isArray(value) ? !/^(?:0|[1-9]\d*)$/.test(key) : false) return undefined;
+    value = Object.hasOwn(value, key) ? (value as { readonly [key: string]: Json })[key] : undefined;
+  }
+  return value;
+}

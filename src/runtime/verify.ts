@@ -1,0 +1,82 @@
+import { type Fault, type LedgerStore, Replayer, type RowRange, type VerifyReport, verifyTrajectory } from '#ledger';
+
+export interface VerifyOptions {
+  /** Default: all of the store. */
+  readonly trajectoryIds?: readonly string[];
+  /** Threads that may work at once. Default 2; 1 uses this thread alone. */
+  readonly threads?: number;
+  /** Called now and then with the entries done and the entries there are. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** Below this many entries a second thread is not worth starting. */
+const WORTH_A_THREAD = 20_000;
+
+/**
+ * Verifies trajectories by replay: every id, every chain rule, every fold. With two threads one goes forward through
+ * chain and fold while the other checks rows from the end, and each does the other's work where they meet.
+ * What is wrong is in the reports; an error means that the store could not be read.
+ */
+export async function verifyStore(store: LedgerStore, options: VerifyOptions = {}): Promise<VerifyReport[]> {
+  const ranges = await rangesOf(store, options.trajectoryIds);
+  const total = ranges.reduce((sum, { entries }) => sum + entries, 0);
+  const positions = new Int32Array(new SharedArrayBuffer(8));
+  positions[1] = total;
+  const worth = (options.threads ?? 2) > 1 && total >= WORTH_A_THREAD;
+  const ahead = worth ? store.checkAhead?.(ranges, positions) : undefined;
+  // Where the replay itself fails, its error is the one to hear of.
+  ahead?.catch(() => undefined);
+  const reports = await replayAll(store, ranges, positions, total, options).finally(() =>
+    Atomics.store(positions, 0, total),
+  );
+  return withFaults(reports, (await ahead) ?? []);
+}
+
+async function replayAll(
+  store: LedgerStore,
+  ranges: readonly RowRange[],
+  positions: Int32Array,
+  total: number,
+  options: VerifyOptions,
+): Promise<VerifyReport[]> {
+  const replayer = new Replayer(store);
+  const reports: VerifyReport[] = [];
+  for (const { trajectory_id, position } of ranges) {
+    const report = await verifyTrajectory(replayer, trajectory_id, {
+      checked: (seq) => {
+        Atomics.store(positions, 0, position + seq);
+        options.onProgress?.(position + seq, total);
+        return position + seq >= Atomics.load(positions, 1);
+      },
+    });
+    reports.push(report);
+  }
+  return reports;
+}
+
+async function rangesOf(store: LedgerStore, wanted: readonly string[] | undefined): Promise<RowRange[]> {
+  const all = await store.trajectories();
+  const known = new Map(all.map((info) => [info.trajectory_id, info.entries]));
+  let position = 0;
+  return (wanted ?? [...known.keys()]).map((trajectory_id) => {
+    const entries = known.get(trajectory_id) ?? 0;
+    const range = { trajectory_id, entries, position };
+    position += entries;
+    return range;
+  });
+}
+
+/** A row's own fault stands before what the chain makes of it. */
+function withFaults(reports: readonly VerifyReport[], faults: readonly Fault[]): VerifyReport[] {
+  return reports.map((report) => {
+    const own = faults.filter(({ trajectory_id }) => trajectory_id === report.trajectory_id);
+    const first = own.reduce<Fault | undefined>(
+      (least, fault) => (least === undefined || fault.seq < least.seq ? fault : least),
+      report.fault,
+    );
+    if (first === undefined || first === report.fault) return report;
+    // The reader may have stopped at a consequence of the same row.
+    if (report.fault !== undefined && report.fault.seq < first.seq) return report;
+    return { ...report, valid: false, entries: Math.min(report.entries, first.seq), fault: first };
+  });
+}

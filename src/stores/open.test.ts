@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { batchOf, entryAfter } from '../testing/store-rows.ts';
+import { MemoryStore, openStore, SqliteStore } from './index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'assize-url-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('sqlite: opens the file after the colon', async () => {
+  const path = join(folder, 'a b?c#d%20.db');
+  const store = await openStore(`sqlite:${path}`);
+  expect(store).toBeInstanceOf(SqliteStore);
+  expect(store).toMatchObject({ path, readonly: false });
+  const row = entryAfter(undefined, 't');
+  await store.commit(batchOf(row));
+  await store.close();
+  const reader = await openStore(`sqlite:${path}`, { mode: 'readonly' });
+  expect(await reader.head('t')).toEqual(row);
+  await reader.close();
+});
+
+test('memory: is new each time', async () => {
+  const store = await openStore('memory:');
+  expect(store).toBeInstanceOf(MemoryStore);
+  await store.commit(batchOf(entryAfter(undefined, 't')));
+  expect(await (await openStore('memory:')).trajectories()).toEqual([]);
+});
+
+test.each([
+  '',
+  'ledger.db',
+  'sqlite',
+  'sqlite:',
+  'sqlite::memory:',
+  'sqlite://host/file.db',
+  'SQLITE:x.db',
+  'memory',
+  'memory:x',
+  'postgres://localhost/x',
+  ':x',
+])('%j names no store, and the error says what does', async (url) => {
+  await expect(openStore(url)).rejects.toMatchObject({
+    name: 'StoreError',
+    code: 'store_unknown',
+    message: expect.stringMatching(/sqlite:.*memory:/),
+  });
+});
+
+test('the error does not repeat a password', async () => {
+  const error = await openStore('mysql://user:secret@host/x').catch((thrown: unknown) => thrown);
+  expect(JSON.stringify([error, String(error)])).not.toContain('secret');
+});

@@ -1,0 +1,185 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import type { Batch, CommitResult, EntryRow } from '#ledger';
+import type { OracleRow } from '#oracle';
+import { interceptSql, sqliteError } from '../../testing/intercept.ts';
+import { batchOf, blobOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
+import { openSqlite, type SqliteStore } from './index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'assize-fault-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+afterEach(() => vi.restoreAllMocks());
+
+/** `lost`: the statement runs, and its answer is lost. */
+type Fault = { readonly at: number; readonly when: 'before' | 'lost'; readonly errcode: number };
+
+/** Lets the n-th statement from now on fail as SQLite does; returns how many there were. */
+function inject({ at, when, errcode }: Fault): () => number {
+  let count = 0;
+  interceptSql((_, proceed) => {
+    count += 1;
+    if (count !== at) return proceed();
+    try {
+      if (when === 'lost') proceed();
+    } catch {
+      // What it says itself is lost too.
+    }
+    throw sqliteError(errcode);
+  });
+  return () => count;
+}
+
+/** Two groups of batches, with a conflict, an id that is there already, blobs and an oracle answer among them. */
+async function write(store: SqliteStore): Promise<{ batches: Batch[]; results: CommitResult[]; put: unknown }> {
+  const [t, u] = [chainOf('t', 6), chainOf('u', 4)];
+  const groups: Batch[][] = [
+    [batchOf(t.slice(0, 2), [blobOf('t')]), batchOf(u.slice(0, 1)), batchOf(t.slice(2, 4))],
+    [
+      batchOf(t.slice(4, 6)),
+      batchOf({ ...entryAfter(undefined, 'copy'), id: t[0]!.id }),
+      batchOf(entryAfter(t[3], 't', 'rival')),
+      batchOf(u.slice(1), [blobOf('u')]),
+    ],
+  ];
+  const results: CommitResult[] = [];
+  let put: unknown;
+  for (const group of groups) {
+    const answers = Promise.all(group.map((batch) => store.commit(batch).catch(poisonedOnly)));
+    const answer = store.oraclePut(ANSWER).catch((error: unknown) => error);
+    results.push(...(await answers));
+    put = await answer;
+  }
+  return { batches: groups.flat(), results, put };
+}
+
+const ANSWER: OracleRow = { key: 'a'.repeat(64), answer: '1', at: 'now' };
+
+// A commit called after the poisoning; that it was refused is a definite answer.
+function poisonedOnly(error: { code?: string }): CommitResult {
+  if (error.code !== 'store_poisoned') throw error;
+  return { status: 'conflict', trajectory_id: 'refused', seq: 0 };
+}
+
+async function present(store: SqliteStore, batch: Batch): Promise<boolean> {
+  const found = await Promise.all(batch.entries.map((row) => store.resolve(row.id)));
+  const there = found.filter((row, index) => row?.trajectory_id === batch.entries[index]!.trajectory_id);
+  if (there.length !== 0) expect(there).toEqual(batch.entries);
+  for (const blob of batch.blobs) expect(await store.blob(blob.hash)).toBe(there.length === 0 ? undefined : blob.text);
+  return there.length !== 0;
+}
+
+async function expectChain(store: SqliteStore, name: string): Promise<void> {
+  const rows = await store.entries(name);
+  const shape = ({ seq, parent }: EntryRow): unknown => ({ seq, parent });
+  expect(rows.map(shape)).toEqual(rows.map((_, seq) => ({ seq, parent: seq === 0 ? null : rows[seq - 1]!.id })));
+}
+
+describe('a statement that fails poisons the handle, and a store opened anew tells what was written', () => {
+  const IOERR_FSYNC = 10 | (4 << 8);
+  const FULL = 13;
+  for (const when of ['before', 'lost'] as const) {
+    for (const errcode of [IOERR_FSYNC, FULL]) {
+      test(`${when}, code ${errcode}, at each statement in turn`, async () => {
+        let at = 0;
+        for (let fired = true; fired; ) {
+          at += 1;
+          const path = join(folder, `${when}-${errcode}-${at}.db`);
+          const store = await openSqlite({ path });
+          const count = inject({ at, when, errcode });
+          const { batches, results, put } = await write(store);
+          fired = count() >= at;
+          vi.restoreAllMocks();
+          if (fired) await expectPoisoned(store);
+          await store.close();
+          const reopened = await openSqlite({ path });
+          for (const [index, batch] of batches.entries()) {
+            const { status } = results[index]!;
+            const there = await present(reopened, batch);
+            if (status !== 'unknown')
+              expect({ at, index, there }).toEqual({ at, index, there: status === 'committed' });
+          }
+          for (const name of ['t', 'u']) await expectChain(reopened, name);
+          if (put instanceof Error) expect(put).toMatchObject({ code: 'store_poisoned' });
+          else expect(await reopened.oracleGet(ANSWER.key)).toEqual(ANSWER);
+          const head = await reopened.head('t');
+          expect(await reopened.commit(batchOf(entryAfter(head, 't', 'goes on')))).toEqual({ status: 'committed' });
+          await reopened.close();
+        }
+        expect(at).toBeGreaterThan(20);
+      });
+    }
+  }
+});
+
+async function expectPoisoned(store: SqliteStore): Promise<void> {
+  const row = entryAfter(undefined, 'later');
+  const calls: readonly (() => Promise<unknown>)[] = [
+    () => store.commit(batchOf(row)),
+    () => store.commit(batchOf([])),
+    () => store.head('t'),
+    () => store.trajectories(),
+    () => store.oracleGet(ANSWER.key),
+    () => store.oraclePut(ANSWER),
+  ];
+  for (const call of calls) {
+    await expect(call()).rejects.toMatchObject({ code: 'store_poisoned', cause: { message: 'injected' } });
+  }
+}
+
+test('a poisoned handle has let go of the file at once', async () => {
+  const path = join(folder, 'released.db');
+  const store = await openSqlite({ path });
+  inject({ at: 3, when: 'before', errcode: 10 });
+  expect(await store.commit(batchOf(entryAfter(undefined, 't')))).toMatchObject({
+    status: 'unknown',
+    cause: { code: 'store_poisoned', evidence: { path, sqlite: 10 } },
+  });
+  vi.restoreAllMocks();
+  const other = await openSqlite({ path, lockTimeoutMs: 0 });
+  expect(await other.commit(batchOf(entryAfter(undefined, 't')))).toEqual({ status: 'committed' });
+  await other.close();
+});
+
+test('a failed read does not poison', async () => {
+  const store = await openSqlite({ path: join(folder, 'read.db') });
+  inject({ at: 1, when: 'before', errcode: 10 });
+  await expect(store.head('t')).rejects.toMatchObject({ code: 'store_failed', evidence: { sqlite: 10 } });
+  vi.restoreAllMocks();
+  expect(await store.commit(batchOf(entryAfter(undefined, 't')))).toEqual({ status: 'committed' });
+  await store.close();
+});
+
+test('a checkpoint that fails poisons, after the commits before it are answered', async () => {
+  const path = join(folder, 'checkpoint.db');
+  const store = await openSqlite({ path });
+  interceptSql((sql, proceed) => {
+    if (sql.includes('wal_checkpoint')) throw sqliteError(10);
+    return proceed();
+  });
+  const chain = chainOf('t', 3_000);
+  expect(await store.commit(batchOf(chain))).toEqual({ status: 'committed' });
+  const next = await store.commit(batchOf(entryAfter(chain.at(-1), 't'))).catch((error: unknown) => error);
+  expect(next).toSatisfy((answer: { status?: string; code?: string }) => {
+    return answer.status === 'unknown' || answer.code === 'store_poisoned';
+  });
+  vi.restoreAllMocks();
+  await store.close();
+  const reopened = await openSqlite({ path });
+  expect(await reopened.head('t')).toEqual(chain.at(-1));
+  await reopened.close();
+});
+
+test('a close that fails says so, and nothing is lost', async () => {
+  const path = join(folder, 'close.db');
+  const store = await openSqlite({ path });
+  const row = entryAfter(undefined, 't');
+  await store.commit(batchOf(row));
+  inject({ at: 1, when: 'before', errcode: 10 });
+  await expect(store.close()).rejects.toMatchObject({ code: 'store_failed' });
+  vi.restoreAllMocks();
+  const reopened = await openSqlite({ path });
+  expect(await reopened.head('t')).toEqual(row);
+  await reopened.close();
+});

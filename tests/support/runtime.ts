@@ -1,0 +1,63 @@
+import { issueWrit, type Writ, type WritGrant } from '#authority';
+import { addMicros, generateKeys, type Instant, type KeyPair } from '#canon';
+import type { Domain } from '#kernel';
+import type { LedgerStore } from '#ledger';
+import { type Clock, seededRandom } from '#oracle';
+import { Assize, type AssizeOptions, type ProposalInput } from '#runtime';
+
+/** The key of the configuration, whose root writs count. */
+export const operator: KeyPair = generateKeys(new Uint8Array(32).fill(7));
+
+export const START: Instant = '2026-03-23T09:00:00.000000Z';
+
+/** A root writ for everything, for as long as any test runs, unless said otherwise. */
+export function writFor(subject: string, grant: Partial<WritGrant> = {}): Writ {
+  return issueWrit(
+    {
+      issuer: operator.publicKey,
+      subject,
+      actions: ['**'],
+      scopes: ['**'],
+      not_before: '2026-01-01T00:00:00.000000Z',
+      expires: '2027-01-01T00:00:00.000000Z',
+      max_depth: 4,
+      nonce: subject,
+      ...grant,
+    },
+    operator.privateKey,
+  );
+}
+
+/** A clock that a test sets; it stands until then. */
+export class HandClock implements Clock {
+  at: Instant = START;
+
+  now(): Instant {
+    return this.at;
+  }
+
+  forward(ms: number): void {
+    this.at = addMicros(this.at, ms * 1_000);
+  }
+}
+
+/** A runtime with a clock and chance of its own. */
+export function runtimeOver(
+  store: LedgerStore,
+  domains: readonly Domain[],
+  options: Partial<AssizeOptions> = {},
+): Assize {
+  return new Assize({
+    store,
+    domains,
+    anchors: [operator.publicKey],
+    clock: new HandClock(),
+    random: seededRandom('runtime'),
+    ...options,
+  });
+}
+
+/** An intent of a role without parameters. */
+export function intent(action: string, args: unknown, writ: Writ, rest: Partial<ProposalInput> = {}): ProposalInput {
+  return { action, role: 'worker', args, writ, ...rest };
+}
