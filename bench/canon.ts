@@ -114,7 +114,7 @@ function payloads(): Record<string, unknown>[] {
 
 /** The payload without its longest members: about 456 bytes. */
 function trimmed(payload: Record<string, unknown>): Record<string, unknown> {
-  const { writ_id: _writ, budget_cost: _cost, observations: _seen, ...rest } = payload;
+  const { writ_id: _writ, budget_cost: _cost, observations: _seen, compiler_version: _version, ...rest } = payload;
   return rest;
 }
 

@@ -16,7 +16,7 @@ import type { EntryRow } from '#ledger';
 import { openSqlite, type SqliteStore } from '#stores';
 import { type BenchResult, formatTable, median, percentile, type Rate, rateResult } from './measure.ts';
 
-const ROUNDS = 15;
+const ROUNDS = 11;
 
 /** As large as a commit entry that changes three fields. */
 const PAYLOAD_BYTES = 600;
@@ -61,7 +61,7 @@ async function measure(
     const rows = chains.next(ENTRIES[callers]! / callers);
     const bound = bare.bind(rows);
     const appendOwn = async (): Promise<void> => {
-      watch.clear();
+      watch.groups = [];
       own.push(await perSecond(bound.length, () => drive(rows, store, watch)));
     };
     // The groups are the store's of this round or, where bare has the first turn, of the round before.
@@ -70,13 +70,14 @@ async function measure(
     };
     const turns = round % 2 === 0 ? [insertBare, appendOwn] : [appendOwn, insertBare];
     for (const turn of turns) await turn();
+    if (round < 0) watch.latencies = [];
   }
   bare.close();
   await store.close();
   const result = rateResult(rateOf(name, own), rateOf('bare inserts', baseline), goal);
   return [
     result,
-    { name: `${name}: entries a sync`, value: median(watch.groups), unit: '' },
+    { name: `${name}: written together`, value: median(watch.groups), unit: 'entries' },
     { name: `${name}: p50`, value: percentile(watch.latencies, 50), unit: 'ms' },
     { name: `${name}: p99`, value: percentile(watch.latencies, 99), unit: 'ms' },
   ];
@@ -101,11 +102,6 @@ class Watch {
   groups: number[] = [];
   latencies: number[] = [];
   #together = 0;
-
-  clear(): void {
-    this.groups = [];
-    this.latencies = [];
-  }
 
   answered(sentAt: number): void {
     this.latencies.push(performance.now() - sentAt);

@@ -61,7 +61,9 @@ export function rules({ each }: Rules<UdtState>): readonly EachInvariant<UdtStat
           derived.tier === tier;
         if (!same) return reject(`the tests say ${tierText(derived, as_of)}, the record says ${tier}`);
         const unseen = Object.values(tests).find((test) => test.result === 'positive' && test.collected_at > as_of);
-        return unseen === undefined ? pass : reject(`there is a positive test of ${unseen.collected_at}, after ${as_of}`);
+        return unseen === undefined
+          ? pass
+          : reject(`there is a positive test of ${unseen.collected_at}, after ${as_of}`);
       },
     ),
 
@@ -105,7 +107,7 @@ export function rules({ each }: Rules<UdtState>): readonly EachInvariant<UdtStat
         const count = new Set(covered).size;
         if (count <= row.tests) return pass;
         return reject(
-          `tier ${claim.tier} covers ${testsText(row.tests)} in ${row.days} days; from ${addDays(claim.date, 1 - row.days)} to ${claim.date} this would be ${count}`,
+          `tier ${claim.tier} covers ${testsText(row.tests)} in ${row.days} days; since ${addDays(claim.date, 1 - row.days)} this would be ${count}`,
         );
       },
     ),

@@ -48,7 +48,8 @@ function matching(pattern: Name): Test {
   return (value) => {
     if (typeof value !== 'string') return 'is not a text';
     const name = readName('scope', value);
-    return 'problem' in name ? name.problem : nameContains(pattern, name);
+    if ('problem' in name) return name.problem;
+    return name.concrete ? nameContains(pattern, name) : 'has a star where one exact name is needed';
   };
 }
 

@@ -91,6 +91,7 @@ describe('conditions', () => {
     currency: 'usd',
     to: { 'a/b': [1, { deep: null }] },
     path: 'fs:/repo/x',
+    star: 'fs:/**',
     none: null,
   };
 
@@ -133,6 +134,7 @@ describe('conditions', () => {
     ['a text for min', { path: '/currency', min: 1 }],
     ['null for max', { path: '/none', max: 1 }],
     ['a number for matches', { path: '/amount', matches: '**' }],
+    ['a star in what is matched', { path: '/star', matches: '**' }],
   ])('%s is an error, and an error denies whatever else applies', (_what, condition) => {
     for (const effect of ['allow', 'deny', 'needs_approval'] as const) {
       const policy = ruleTable({ ...table({ effect, where: [condition] }, {}), otherwise: 'allow' });
@@ -165,6 +167,8 @@ describe('never fails open', () => {
   test.each<[string, Partial<PolicyQuery>]>([
     ['an action that is no name', { action: 'a::b' }],
     ['a principal that is no name', { principal: 'a\\b' }],
+    ['an action with a star', { action: '**' }],
+    ['a principal with a star', { principal: '*' }],
     ['a scope that is no name', { scopes: ['fs:/a/../b'] }],
   ])('%s denies under a table that allows all', (_what, change) => {
     const deny = { effect: 'deny' as const, principals: ['mallory'], scopes: ['fs:/b'] };

@@ -1,6 +1,6 @@
 import { contentHash } from '#canon';
 import { compileCondition, type Test } from './condition.ts';
-import { type Name, nameContains, nameOf, nameOverlaps, quoted, readName } from './grammar.ts';
+import { type BadName, type Name, nameContains, nameOf, nameOverlaps, quoted, readName } from './grammar.ts';
 import {
   closedPolicy,
   decisionOf,
@@ -47,8 +47,9 @@ const candidateLimit = 4096;
 function candidatesFor(action: string, rows: readonly Row[], known: Map<string, readonly Row[]>): readonly Row[] {
   const found = known.get(action);
   if (found !== undefined) return found;
-  const name = readName('action', action);
-  const fitting = 'problem' in name ? [] : rows.filter((row) => containedInOne(row.actions, name));
+  const name = exactName(action);
+  if ('problem' in name) return [];
+  const fitting = rows.filter((row) => containedInOne(row.actions, name));
   if (known.size >= candidateLimit) known.clear();
   known.set(action, fitting);
   return fitting;
@@ -57,7 +58,7 @@ function candidatesFor(action: string, rows: readonly Row[], known: Map<string, 
 function decide(table: RuleTable, rows: readonly Row[], query: PolicyQuery): PolicyDecision {
   const errors: string[] = [];
   const applied: Partial<Record<Verdict, Rule>> = {};
-  const action = readName('action', query.action);
+  const action = exactName(query.action);
   if ('problem' in action) errors.push(`the action ${action.problem}`);
   for (const row of rows) {
     const applies = rowApplies(row, query);
@@ -73,7 +74,7 @@ function decide(table: RuleTable, rows: readonly Row[], query: PolicyQuery): Pol
 function rowApplies(row: Row, query: PolicyQuery): boolean | string {
   if (row.roles !== undefined && !row.roles.has(query.role.name)) return false;
   if (row.principals !== undefined) {
-    const principal = readName('action', query.principal);
+    const principal = exactName(query.principal);
     if ('problem' in principal) return `the principal ${principal.problem}`;
     if (!containedInOne(row.principals, principal)) return false;
   }
@@ -95,6 +96,12 @@ function scopesFit(effect: Verdict, patterns: readonly Name[], asked: readonly s
   }
   if (effect === 'allow') return scopes.every((scope) => containedInOne(patterns, scope));
   return scopes.some((scope) => patterns.some((pattern) => nameOverlaps(pattern, scope)));
+}
+
+/** A name as it is asked about. With a star it would be more than any row for a part of it denies. */
+function exactName(text: string): Name | BadName {
+  const name = readName('action', text);
+  return 'problem' in name || name.concrete ? name : { problem: 'has a star where one exact name is needed' };
 }
 
 function containedInOne(patterns: readonly Name[], name: Name): boolean {

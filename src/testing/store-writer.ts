@@ -3,13 +3,19 @@
 // `unknown <id>` and `poisoned` where a write fails, which ends it. Used by tests that kill it.
 import { writeSync } from 'node:fs';
 import { isAssizeError } from '#canon';
-import { openSqlite, type SqliteStore } from '../stores/sqlite/index.ts';
+import { openSqlite, type SqliteStore } from '#stores';
 import { batchOf, blobOf, entryAfter } from './store-rows.ts';
 
 const [path, trajectories] = process.argv.slice(2) as [string, string];
 
 /** Batches that one trajectory has under way at once, each built on the one before. */
 const DEPTH = 3;
+
+// Whoever started it kills it; should that one die first, nobody would.
+const parent = process.ppid;
+setInterval(() => {
+  if (process.ppid !== parent) process.exit(1);
+}, 1_000).unref();
 
 try {
   const store = await openSqlite({ path });

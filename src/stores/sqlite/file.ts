@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { closeSync, fsyncSync, linkSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { StoreError } from '../errors.ts';
 import { readonlyError } from './errors.ts';
@@ -45,8 +44,8 @@ export function isPresent(path: string): boolean {
 }
 
 /**
- * Makes a file that is whole from the moment it has its name: `write` fills another one in the same folder, which is
- * then linked. Where two processes do so at once, the first wins and both find one whole file.
+ * Makes a file that is whole from the moment it has its name: `write` fills another one on the same file system, which
+ * is then linked. Where two processes do so at once, the first wins and both find one whole file.
  */
 export function createWhole(path: string, write: (path: string) => void): void {
   const folder = dirname(path);
@@ -65,23 +64,23 @@ export function createWhole(path: string, write: (path: string) => void): void {
       );
     }
   }
-  const draft = `${path}.${randomUUID()}.new`;
+  const workshop = makeFolder(path);
+  const draft = join(workshop, 'draft.db');
   try {
-    claim(draft, path);
     write(draft);
     publish(draft, path);
   } finally {
-    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(draft + suffix, { force: true });
+    rmSync(workshop, { recursive: true });
   }
   syncFolder(folder);
 }
 
-// SQLite tells only that it can't open a file; the file system tells why.
-function claim(draft: string, path: string): void {
+// A folder, because its name is then this process's alone, and whatever SQLite leaves in it goes with it.
+function makeFolder(path: string): string {
   try {
-    closeSync(openSync(draft, 'wx'));
+    return mkdtempSync(`${path}.new-`);
   } catch (error) {
-    // ENOENT, though the folder is there: a file system that makes its files itself, such as /proc.
+    // ENOENT, though the parent is there: a file system that makes its files itself, such as /proc.
     if (['EACCES', 'EPERM', 'EROFS', 'ENOENT'].includes(errno(error) ?? '')) {
       throw readonlyError(path, 'its folder does not allow new files', error);
     }

@@ -96,6 +96,7 @@ export class GroupCommit {
 
   readonly #turn = (): void => {
     this.#scheduled = false;
+    if (!this.#db.isOpen) return; // closed since, with nothing waiting
     try {
       // Before the next group and not after the last one, so that callers have their answers first.
       if (this.#isCheckpointDue()) this.#copyWal();

@@ -87,6 +87,12 @@ describe('a file that is not ours is refused and left as it was', () => {
     await expect(openSqlite({ path, mode })).rejects.toMatchObject({ code: 'store_not_ours' });
   });
 
+  test('an empty file is called one', async () => {
+    const path = join(newFolder(), 'ledger.db');
+    writeFileSync(path, '');
+    await expect(openSqlite({ path })).rejects.toThrow(/is an empty file/);
+  });
+
   test.skipIf(process.platform === 'win32')('a device in its place', async () => {
     await expect(openSqlite({ path: '/dev/null' })).rejects.toMatchObject({ code: 'store_not_ours' });
   });
