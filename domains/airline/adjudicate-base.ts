@@ -42,7 +42,9 @@ export async function openBase(
     return { trajectoryId, rootId: begun.head };
   }
   const payload = readRow(root).payload as RootPayload;
-  if (payload.domain.hash !== domain.hash || blobOf(payload.initial_state) !== stateHash) {
+  // A small database stands in the entry itself.
+  const begunWith = blobOf(payload.initial_state) ?? contentHash(payload.initial_state);
+  if (payload.domain.hash !== domain.hash || begunWith !== stateHash) {
     throw new AssizeError(
       'base_mismatch',
       `The store has a trajectory ${trajectoryId} that began otherwise; use another store.`,

@@ -100,9 +100,9 @@ export class RunAdjudicator {
   /** The key is new for every job, so jobs on one store never meet; a run that is there twice gets a number. */
   #nameOf({ task_id, trial }: RecordedRun): string {
     const job = `run-${this.#options.keys.publicKey.slice(0, 8)}`;
-    const name = trial === undefined ? `${job}/task-${task_id}` : `${job}/task-${task_id}/trial-${trial}`;
+    const name = trial === undefined ? `${job}:task-${task_id}` : `${job}:task-${task_id}:trial-${trial}`;
     let free = name;
-    for (let again = 2; this.#names.has(free); again++) free = `${name}/${again}`;
+    for (let again = 2; this.#names.has(free); again++) free = `${name}:${again}`;
     this.#names.add(free);
     return free;
   }

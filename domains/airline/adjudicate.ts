@@ -3,7 +3,7 @@
  * branch of it, every writing call is proposed in order, and what the agent looked up before a call are the
  * observations of its proposal. Then the whole store is verified.
  */
-import { Assize, fixedClock, type KeyPair, type LedgerStore, Replayer, verifyTrajectory } from 'assize';
+import { Assize, fixedClock, type KeyPair, type LedgerStore, verifyStore } from 'assize';
 import type { Fault } from 'assize/ledger';
 import { bareAirline, openBase } from './adjudicate-base.ts';
 import { type CallReport, RunAdjudicator, type RunReport } from './adjudicate-run.ts';
@@ -39,7 +39,7 @@ export interface AdjudicateOptions extends AirlineRecords {
   /** What each run must leave behind, one for every run. */
   readonly expected?: readonly ExpectedRun[];
   readonly onProgress?: (phase: 'adjudicating' | 'verifying', done: number, total: number) => void;
-  /** Stops before the next proposal or verification; what was ruled until then stays in the store. */
+  /** Stops before the next proposal; what was ruled until then stays in the store. */
   readonly signal?: AbortSignal;
 }
 
@@ -112,19 +112,13 @@ function tally(
 /** Replays everything in the store from its bytes; nothing that the job has in memory is trusted. */
 async function verified({
   store,
-  signal,
   onProgress,
 }: AdjudicateOptions): Promise<Pick<AdjudicationReport, 'entries' | 'verified' | 'faults'>> {
-  const replayer = new Replayer(store);
-  const trajectories = await store.trajectories();
-  const faults: Fault[] = [];
-  let entries = 0;
-  for (const [index, { trajectory_id }] of trajectories.entries()) {
-    signal?.throwIfAborted();
-    onProgress?.('verifying', index, trajectories.length);
-    const report = await verifyTrajectory(replayer, trajectory_id);
-    entries += report.entries;
-    if (report.fault !== undefined) faults.push(report.fault);
-  }
-  return { entries, verified: faults.length === 0, ...(faults.length === 0 ? {} : { faults }) };
+  const reports = await verifyStore(store, { onProgress: (done, total) => onProgress?.('verifying', done, total) });
+  const faults = reports.flatMap(({ fault }) => fault ?? []);
+  return {
+    entries: reports.reduce((sum, { entries }) => sum + entries, 0),
+    verified: faults.length === 0,
+    ...(faults.length === 0 ? {} : { faults }),
+  };
 }

@@ -1,42 +1,105 @@
-/*
- * The rule for keys and signatures beyond what the library checks. RFC 8032 leaves room where verifiers disagree on
- * hostile input; a ledger needs one verdict, so this is the strictest rule in use, and all others accept what it accepts:
- *
- * - the key A and the point R of a signature are encoded canonically: y below p = 2^255-19 (section 5.1.3);
- * - neither A nor R is of low order: with such an A some signatures are valid for every text;
- * - the scalar S is below the group order L (section 5.1.7): otherwise a signature has a second form;
- * - the equation is checked without the cofactor, which is what OpenSSL does, byte for byte on R.
- */
+import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign, verify } from 'node:crypto';
+import { BoundedCache } from './bounded-cache.ts';
+import { isLowOrder, isReduced, isScalar } from './ed25519-rule.ts';
+import { AssizeError } from './errors.ts';
 
+export interface KeyPair {
+  /** 64 lower-case hex digits: the encoded point (RFC 8032 section 5.1.5). */
+  readonly publicKey: string;
+  /** 64 lower-case hex digits: the seed. A secret: never in an entry, a log or an error. */
+  readonly privateKey: string;
+}
+
+export type KeyErrorCode = 'bad_public_key' | 'low_order_key' | 'bad_private_key' | 'bad_seed' | 'bad_purpose';
+
+/** A key that cannot be used, or a purpose that there is not. The evidence holds what is public only. */
+export class KeyError extends AssizeError<KeyErrorCode> {
+  override readonly name = 'KeyError';
+}
+
+const SEED_BYTES = 32;
 const POINT_BYTES = 32;
+const KEY_HEX = /^[0-9a-f]{64}$/;
+/** Lower case only: a signature is part of what is hashed, and must not have a second spelling. */
+const SIGNATURE_HEX = /^[0-9a-f]{128}$/;
 
-/** y of the points of order 1, 2, 4 and 8, little-endian; the sign of x is the top bit of the last byte, masked here. */
-const LOW_ORDER_Y: ReadonlySet<string> = new Set([
-  '0000000000000000000000000000000000000000000000000000000000000000',
-  '0100000000000000000000000000000000000000000000000000000000000000',
-  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
-  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
-  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
-]);
+/** What stands before the 32 bytes in DER: SubjectPublicKeyInfo and PKCS #8 of Ed25519 (RFC 8410 sections 4 and 7). */
+const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
+const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** The group order L = 2^252 + 27742317777372353535851937790883648493, most significant byte first. */
-const ORDER = Buffer.from('1000000000000000000000000000000014def9dea2f79cd65812631a5cf5d3ed', 'hex');
+/** Making a key object costs as much as a signature, and a process meets few keys. */
+const KEYS_KEPT_MAX = 256;
+const publicKeys = new BoundedCache<KeyObject>(KEYS_KEPT_MAX);
+const privateKeys = new BoundedCache<KeyObject>(KEYS_KEPT_MAX);
 
-/** True when the encoding is the canonical one of its y: not 2^255-19 or more. */
-export function isReduced(point: Uint8Array): boolean {
-  if ((point[31]! & 0x7f) !== 0x7f || point[0]! < 0xed) return true;
-  for (let i = 1; i < POINT_BYTES - 1; i++) if (point[i] !== 0xff) return true;
-  return false;
+/**
+ * A key pair from 32 bytes of seed, or from the system's random numbers.
+ * @throws KeyError `bad_seed` when the seed is not 32 bytes.
+ */
+export function generateKeys(seed: Uint8Array = randomBytes(SEED_BYTES)): KeyPair {
+  if (!(seed instanceof Uint8Array) || seed.length !== SEED_BYTES) {
+    throw new KeyError('bad_seed', `A seed is ${SEED_BYTES} bytes.`);
+  }
+  const privateKey = Buffer.from(seed).toString('hex');
+  const spki = createPublicKey(privateKeyOf(privateKey)).export({ format: 'der', type: 'spki' });
+  return { publicKey: spki.subarray(SPKI_HEAD.length).toString('hex'), privateKey };
 }
 
-/** True for a point whose order divides 8. To be asked of reduced encodings. */
-export function isLowOrder(point: Uint8Array): boolean {
-  const y = Buffer.from(point);
-  y[31]! &= 0x7f;
-  return LOW_ORDER_Y.has(y.toString('hex'));
+/**
+ * To be asked of every key before it is registered or trusted.
+ * @throws KeyError `bad_public_key` when it is not 64 lower-case hex digits, or not the canonical encoding of a number below
+ * the order of the field; `low_order_key` for the keys under which everybody can sign.
+ */
+export function assertPublicKey(publicKey: unknown): asserts publicKey is string {
+  if (typeof publicKey !== 'string' || !KEY_HEX.test(publicKey)) {
+    throw new KeyError('bad_public_key', 'A public key is 64 lower-case hex digits.');
+  }
+  const point = Buffer.from(publicKey, 'hex');
+  const evidence = { key: publicKey };
+  if (!isReduced(point)) {
+    throw new KeyError('bad_public_key', 'The public key is not encoded canonically.', { evidence });
+  }
+  if (isLowOrder(point)) {
+    throw new KeyError('low_order_key', 'The public key is of low order: everybody can sign under it.', { evidence });
+  }
 }
 
-/** True when the little-endian number is below L. */
-export function isScalar(scalar: Uint8Array): boolean {
-  return Buffer.compare(Buffer.from(scalar).reverse(), ORDER) < 0;
+/**
+ * The signature of the bytes, 128 lower-case hex digits; the same for the same bytes and key (RFC 8032 section 5.1.6).
+ * @throws KeyError `bad_private_key`.
+ */
+export function signBytes(message: Uint8Array, privateKey: string): string {
+  return sign(null, message, privateKeyOf(privateKey)).toString('hex');
+}
+
+/** Whether the signature is valid under the rule of `ed25519-rule.ts`; false, never an error, for anything malformed. */
+export function verifyBytes(message: Uint8Array, signature: unknown, publicKey: unknown): boolean {
+  if (typeof signature !== 'string' || !SIGNATURE_HEX.test(signature)) return false;
+  if (typeof publicKey !== 'string' || !KEY_HEX.test(publicKey)) return false;
+  const value = Buffer.from(signature, 'hex');
+  if (!isUsable(Buffer.from(publicKey, 'hex')) || !isUsable(value.subarray(0, POINT_BYTES))) return false;
+  return isScalar(value.subarray(POINT_BYTES)) && verify(null, message, publicKeyOf(publicKey), value);
+}
+
+function isUsable(point: Uint8Array): boolean {
+  return isReduced(point) && !isLowOrder(point);
+}
+
+function publicKeyOf(publicKey: string): KeyObject {
+  return publicKeys.get(publicKey, () =>
+    createPublicKey({ key: Buffer.concat([SPKI_HEAD, Buffer.from(publicKey, 'hex')]), format: 'der', type: 'spki' }),
+  );
+}
+
+function privateKeyOf(privateKey: unknown): KeyObject {
+  if (typeof privateKey !== 'string' || !KEY_HEX.test(privateKey)) {
+    throw new KeyError('bad_private_key', 'A private key is 64 lower-case hex digits, the seed.');
+  }
+  return privateKeys.get(privateKey, () =>
+    createPrivateKey({
+      key: Buffer.concat([PKCS8_HEAD, Buffer.from(privateKey, 'hex')]),
+      format: 'der',
+      type: 'pkcs8',
+    }),
+  );
 }

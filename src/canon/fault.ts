@@ -18,7 +18,7 @@ export function explain(value: unknown, limits: CanonLimits, thrown: unknown): u
 }
 
 /** The first fault of a value, in the order of its own members, or undefined when it has a canonical text. */
-export function findFault(value: unknown, limits: CanonLimits): CanonError | undefined {
+function findFault(value: unknown, limits: CanonLimits): CanonError | undefined {
   try {
     new FaultWalk(limits).visit(value);
     return undefined;
@@ -122,8 +122,8 @@ class FaultWalk {
   #visitArray(value: readonly unknown[]): void {
     this.#requirePrototype(value, Array.prototype, false);
     const length = this.#read(() => value.length);
-    this.#spend(Math.max(0, length - 1));
     for (let i = 0; i < length; i++) {
+      this.#spend(i === 0 ? 0 : 1);
       const item = this.#descriptor(value, String(i));
       if (item === undefined) {
         this.#inside(String(i), () => this.#fail('sparse_array', 'The array has a hole; write null where nothing is.'));

@@ -18,6 +18,7 @@
 export { CanonError, type CanonErrorCode } from './canon-error.ts';
 export { canonicalize } from './canonicalize.ts';
 export { copyJson } from './copy.ts';
+export { assertPublicKey, generateKeys, KeyError, type KeyErrorCode, type KeyPair } from './ed25519.ts';
 export { AssizeError, type ErrorDetails, isAssizeError, type Json } from './errors.ts';
 export { contentHash, hashText } from './hash.ts';
 export {
@@ -33,13 +34,4 @@ export { type CanonLimits, DEFAULT_LIMITS, WORLD_LIMITS } from './limits.ts';
 export { parseCanonical } from './parse-canonical.ts';
 export { parseStrict } from './parse-strict.ts';
 export { escapeSegment, parsePointer, toPointer, unescapeSegment } from './pointer.ts';
-export {
-  assertPublicKey,
-  generateKeys,
-  KeyError,
-  type KeyErrorCode,
-  type KeyPair,
-  type Purpose,
-  signText,
-  verifyText,
-} from './sign.ts';
+export { type Purpose, signText, verifyText } from './sign.ts';

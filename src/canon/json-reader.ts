@@ -28,6 +28,7 @@ export class JsonReader {
   readonly #limits: CanonLimits;
   readonly #path: string[] = [];
   #at = 0;
+  #depth = 0;
   #nodes = 0;
 
   constructor(text: string, limits: CanonLimits) {
@@ -90,7 +91,7 @@ export class JsonReader {
       while (this.#take(','));
       this.#expect('}', 'a comma or the end of the object');
     }
-    this.#path.pop();
+    this.#depth -= 1;
     return object;
   }
 
@@ -99,7 +100,7 @@ export class JsonReader {
     const start = this.#at;
     if (this.#text[start] !== '"') this.#fail('syntax', 'Expected a name in double quotes.');
     const name = this.#string();
-    this.#path[this.#path.length - 1] = name;
+    this.#path.push(name);
     if (Object.hasOwn(object, name)) {
       this.#at = start;
       this.#fail('duplicate_key', 'The object has this name twice; readers would disagree on which one counts.');
@@ -107,6 +108,7 @@ export class JsonReader {
     this.#skipWhitespace();
     this.#expect(':', 'a colon after the name');
     define(object, name, this.#value());
+    this.#path.pop();
   }
 
   #array(): Json {
@@ -114,32 +116,33 @@ export class JsonReader {
     const array: Json[] = [];
     if (!this.#take(']')) {
       do {
-        this.#path[this.#path.length - 1] = String(array.length);
+        this.#path.push(String(array.length));
         array.push(this.#value());
+        this.#path.pop();
       } while (this.#take(','));
       this.#expect(']', 'a comma or the end of the array');
     }
-    this.#path.pop();
+    this.#depth -= 1;
     return array;
   }
 
-  /** Steps over the opening bracket, into a container whose member is not known yet. */
+  /** Steps over the opening bracket. */
   #enter(): void {
-    if (this.#path.length >= this.#limits.depthMax) {
+    if (this.#depth >= this.#limits.depthMax) {
       this.#fail(
         'too_deep',
         `The text is nested more than ${this.#limits.depthMax} deep; flatten it, or raise depthMax.`,
       );
     }
+    this.#depth += 1;
     this.#at += 1;
     this.#skipWhitespace();
-    this.#path.push('');
   }
 
   #string(): string {
     const start = this.#at;
     this.#at += 1;
-    let value = this.#match(PLAIN) ?? '';
+    let value = this.#plain(start);
     while (!this.#take('"')) {
       if (this.#text[this.#at] !== '\\') {
         this.#fail(
@@ -147,13 +150,20 @@ export class JsonReader {
           this.#at < this.#text.length ? 'Escape this control character.' : 'The string has no end.',
         );
       }
-      value += this.#escape() + (this.#match(PLAIN) ?? '');
+      value += this.#escape() + this.#plain(start);
     }
-    if (!value.isWellFormed()) {
-      this.#at = start;
-      this.#fail('lone_surrogate', 'The string has half a surrogate pair, which has no UTF-8; repair the text first.');
-    }
-    return value;
+    return this.#wellFormed(value, start);
+  }
+
+  /** Characters that stand for themselves. By themselves they are well-formed: no escape completes half a pair. */
+  #plain(start: number): string {
+    return this.#wellFormed(this.#match(PLAIN) ?? '', start);
+  }
+
+  #wellFormed(text: string, start: number): string {
+    if (text.isWellFormed()) return text;
+    this.#at = start;
+    this.#fail('lone_surrogate', 'The string has half a surrogate pair, which has no UTF-8; repair the text first.');
   }
 
   #escape(): string {

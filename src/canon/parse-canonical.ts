@@ -2,23 +2,38 @@ import { CanonError } from './canon-error.ts';
 import { canonicalize } from './canonicalize.ts';
 import type { Json } from './errors.ts';
 import { type CanonLimits, completeLimits } from './limits.ts';
+import { parseStrict } from './parse-strict.ts';
 
 /**
  * The value of a stored text, which must be its own canonical text.
- * @throws CanonError `not_canonical` unless `canonicalize(JSON.parse(text), limits) === text`. The evidence has the first
- * place where the two texts part; the cause tells when there is no second text at all.
+ * @throws CanonError `not_canonical` unless `canonicalize(parse(text), limits) === text`, whatever else is wrong with it: the
+ * cause tells when it cannot be read or written at all, the evidence has the first place where the two texts part.
  */
 export function parseCanonical(text: string, limits?: Partial<CanonLimits>): Json {
   const settings = completeLimits(limits);
-  if (text.length * 3 > settings.bytesMax && Buffer.byteLength(text) > settings.bytesMax) {
-    throw notCanonical(text, '', new CanonError('too_large', '', `The text has more than ${settings.bytesMax} bytes.`));
+  return parseFast(text, settings) ?? parseByDefinition(text, settings);
+}
+
+/** The value when the text is certainly canonical, otherwise undefined. */
+function parseFast(text: string, limits: CanonLimits): Json | undefined {
+  if (text.length * 3 > limits.bytesMax && Buffer.byteLength(text) > limits.bytesMax) return undefined;
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch {
+    // The reader, which comes next, says what is wrong, and where.
+    return undefined;
   }
+  return isCanonical(value, text, limits) ? value : undefined;
+}
+
+function parseByDefinition(text: string, limits: CanonLimits): Json {
   let value: Json;
   let again: string;
   try {
-    value = JSON.parse(text) as Json;
-    if (isCanonical(value, text, settings)) return value;
-    again = canonicalize(value, settings);
+    // Not `JSON.parse`, which cannot be trusted with names that have escapes (see `parse-strict.ts`).
+    value = parseStrict(text, limits);
+    again = canonicalize(value, limits);
   } catch (cause) {
     throw notCanonical(text, '', cause);
   }
@@ -27,13 +42,15 @@ export function parseCanonical(text: string, limits?: Partial<CanonLimits>): Jso
 }
 
 /**
- * True only when the text is canonical; false also when this way cannot tell. `JSON.stringify` writes what RFC 8785 wants
- * but for the order of members, lone surrogates (as `\ud800`), and what the limits refuse: these are looked at here.
+ * True only when the text is canonical and says this value; false also when this way cannot tell. `JSON.stringify` writes
+ * what RFC 8785 wants but for the order of members, lone surrogates (as `\ud800`), and what the limits refuse: these are
+ * looked at here.
  */
 function isCanonical(value: Json, text: string, limits: CanonLimits): boolean {
-  if (text.includes('\\ud') || JSON.stringify(value) !== text) return false;
   const left: Left = { nodes: limits.nodesMax - 1, anyInteger: limits.integers === 'any' };
-  return isOrderly(value, left, limits.depthMax) && left.nodes >= 0;
+  // The depth before the writing, for which the stack could be too short.
+  if (!isOrderly(value, left, limits.depthMax) || left.nodes < 0) return false;
+  return !text.includes('\\ud') && JSON.stringify(value) === text;
 }
 
 interface Left {

@@ -61,6 +61,7 @@ const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
 /**
  * Whether what `JSON.parse` made of the text is what the reader would make of it; false when this is not certain. Of two
  * members of one name `JSON.parse` keeps one, so a text without duplicates has as many names as its value has members.
+ * Names with escapes are left to the reader: V8 takes some of them for names that it met before (nodejs/node#63785).
  */
 function isStrict(text: string, value: unknown, limits: CanonLimits): boolean {
   if (!text.isWellFormed() || ESCAPED_SURROGATE.test(text)) return false;
@@ -92,16 +93,20 @@ function isPlainNumber(value: number, anyInteger: boolean): boolean {
   return anyInteger && Number.isFinite(value);
 }
 
-/** How many strings of a valid JSON text are names, that is, stand before a colon. */
+/** How many strings of a valid JSON text are names, that is, stand before a colon; −1 when one of them has an escape. */
 function countNames(text: string): number {
+  const escapes = text.includes('\\');
   let names = 0;
   let open = text.indexOf('"');
   while (open !== -1) {
     let close = text.indexOf('"', open + 1);
-    while (isEscaped(text, close)) close = text.indexOf('"', close + 1);
+    while (escapes && isEscaped(text, close)) close = text.indexOf('"', close + 1);
     let next = close + 1;
     while (isWhitespace(text.charCodeAt(next))) next += 1;
-    if (text.charCodeAt(next) === 0x3a) names += 1;
+    if (text.charCodeAt(next) === 0x3a) {
+      if (escapes && text.slice(open, close).includes('\\')) return -1;
+      names += 1;
+    }
     open = text.indexOf('"', next);
   }
   return names;

@@ -1,11 +1,12 @@
-import { copyJson } from '#canon';
-import { candidateOf, type Inputs, type PatchOperation, patchesOf } from './candidate.ts';
+import { copyJson, WORLD_LIMITS } from '#canon';
+import { candidateOf, type Inputs, type PatchOperation, patchesOf, refusePromise } from './candidate.ts';
 import type { Change } from './changes.ts';
 import { changesOf } from './changes.ts';
 import { type Authority, type Compiled, compile, type Intent, messageOf, type Refusal } from './compile.ts';
 import { Draft } from './draft.ts';
+import { FootprintFault } from './errors.ts';
 import { detailOf, type Finding } from './evaluate.ts';
-import { patternText } from './footprint.ts';
+import { changeOutside, patternText } from './footprint.ts';
 import type { World } from './world.ts';
 
 /** A state change that passed everything. `keep` makes it the world's state, `undo` takes it back; call one, once. */
@@ -87,7 +88,10 @@ function escalation(
   const mark = new Draft(draft.state, world.owned);
   try {
     markApproval(mark, compiled, finding, { counselor: COUNSELOR_PLACEHOLDER, at: inputs.at });
-    const approval = copied(patchesOf(changesOf(mark)));
+    const marks = changesOf(mark);
+    const outside = changeOutside(compiled.binding.closureScope, marks);
+    if (outside !== undefined) throw new FootprintFault(outside.path, 'write');
+    const approval = copied(patchesOf(marks));
     mark.undo();
     draft.exchangeRoot(mark.state);
     const reasons = [finding && detailOf(finding), compiled.heldBack?.detail].filter((text) => text !== undefined);
@@ -113,7 +117,7 @@ function escalation(
 }
 
 function copied(patches: readonly PatchOperation[]): PatchOperation[] {
-  return copyJson(patches) as unknown as PatchOperation[];
+  return copyJson(patches, WORLD_LIMITS) as unknown as PatchOperation[];
 }
 
 /** Lets the action and the rule that escalated write the approval into the state (decisions §2.1). */
@@ -123,7 +127,9 @@ export function markApproval(
   finding: Pick<Finding, 'rule' | 'keys'> | undefined,
   approval: { counselor: string; at: string },
 ): void {
-  const scope = compiled.binding.closureScope;
-  compiled.action.onApprove?.(draft.within(scope), compiled.args, { ...approval, role: compiled.role.params });
-  finding?.rule.spec.onApprove?.(draft.within(scope), { ...approval, keys: finding.keys });
+  const { action, args, role, binding } = compiled;
+  draft.within(binding.closureScope, (state) => {
+    refusePromise(action.onApprove?.(state, args, { ...approval, role: role.params }), 'onApprove');
+    refusePromise(finding?.rule.spec.onApprove?.(state, { ...approval, keys: finding.keys }), 'onApprove');
+  });
 }

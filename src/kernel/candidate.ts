@@ -1,10 +1,10 @@
 import type { Json } from '#canon';
 import { type Change, changesOf } from './changes.ts';
-import { type Compiled, messageOf, type Refusal } from './compile.ts';
+import { type Compiled, frozen, messageOf, type Refusal } from './compile.ts';
 import type { Instant, Observed } from './domain.ts';
 import { Draft } from './draft.ts';
 import { FootprintFault, ValueFault } from './errors.ts';
-import { permits } from './footprint.ts';
+import { changeOutside } from './footprint.ts';
 import { changeFault } from './schema.ts';
 import type { World } from './world.ts';
 
@@ -37,11 +37,15 @@ export function candidateOf(world: World, compiled: Compiled, inputs: Inputs): C
 }
 
 export function runApply(draft: Draft, { action, role, args, binding }: Compiled, { at, observations }: Inputs): void {
-  const returned: unknown = action.apply(draft.within(binding.scope), args, { role: role.params, at, observations });
-  if (isThenable(returned)) {
-    // It may still be running: whatever it writes later meets a draft that is over.
-    throw new ValueFault('apply returned a promise; it must be synchronous, with results from outside as observations');
-  }
+  const context = { role: role.params, at, observations: frozen(observations) };
+  draft.within(binding.scope, (state) => refusePromise(action.apply(state, args, context), 'apply'));
+}
+
+/** Whatever an asynchronous function does later meets a draft that has ended, and must not end the process. */
+export function refusePromise(returned: unknown, what: string): void {
+  if (!isThenable(returned)) return;
+  if (returned instanceof Promise) returned.then(undefined, () => undefined);
+  throw new ValueFault(`${what} returned a promise; it must be synchronous, with results from outside as observations`);
 }
 
 function faultOfChanges(
@@ -50,10 +54,9 @@ function faultOfChanges(
   draft: Draft,
   changes: readonly Change[],
 ): Refusal | undefined {
-  for (const change of changes) {
-    if (!permits(compiled.binding.writable, change.keys, { ...change, list: Array.isArray(change.value) })) {
-      return { reason: 'invalid_authority', detail: `${compiled.name} may not change ${change.path}` };
-    }
+  const outside = changeOutside(compiled.binding.writable, changes);
+  if (outside !== undefined) {
+    return { reason: 'invalid_authority', detail: `${compiled.name} may not change ${outside.path}` };
   }
   for (const change of changes) {
     const fault = changeFault(world.domain.state, draft.state, change);

@@ -42,6 +42,7 @@ function inPlace(draft: Draft, record: Rec, path: string, keys: readonly string[
     const now = Object.hasOwn(container, key) ? (container as Record<string, unknown>)[key] : ABSENT;
     const was = old.has(key) ? old.get(key) : now;
     const place = `${path}/${escapeSegment(key)}`;
+    if (list && now === ABSENT) throw gap(place);
     const child = below.get(key);
     if (was !== now) compare(draft, was, now, place, [...keys, key], out);
     else if (child !== undefined && child.container === now) inPlace(draft, child, place, [...keys, key], out);
@@ -80,7 +81,8 @@ function exchanged(
   if (Array.isArray(now)) {
     for (let i = 0; i < Math.min(before, now.length); i++) {
       const key = String(i);
-      compare(draft, valueBefore(key), i in now ? now[i] : ABSENT, `${path}/${key}`, [...keys, key], out);
+      if (!(i in now)) throw gap(`${path}/${key}`);
+      compare(draft, valueBefore(key), now[i], `${path}/${key}`, [...keys, key], out);
     }
     grownOrShrunk(now, before, path, keys, out);
     return;
@@ -95,7 +97,7 @@ function exchanged(
 function grownOrShrunk(list: unknown[], before: number, path: string, keys: readonly string[], out: Change[]): void {
   for (let i = before; i < list.length; i++) {
     const place = `${path}/${i}`;
-    if (!(i in list)) throw new ValueFault(`${place}: a list can't have gaps`);
+    if (!(i in list)) throw gap(place);
     out.push({ op: 'add', path: place, keys: [...keys, String(i)], value: whole(list[i], place), appends: true });
   }
   for (let i = before - 1; i >= list.length; i--) {
@@ -111,13 +113,16 @@ function whole(value: unknown, path: string): Json {
 
 function assertDense(value: Container, path: string): void {
   if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++)
-      if (!(i in value)) throw new ValueFault(`${path}/${i}: a list can't have gaps`);
+    for (let i = 0; i < value.length; i++) if (!(i in value)) throw gap(`${path}/${i}`);
   }
   for (const key of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[key];
     if (isContainer(member)) assertDense(member, `${path}/${escapeSegment(key)}`);
   }
+}
+
+function gap(place: string): ValueFault {
+  return new ValueFault(`${place}: a list can't have gaps`);
 }
 
 function oldLength({ container, old }: Rec): number {

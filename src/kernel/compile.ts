@@ -1,4 +1,4 @@
-import type { Json } from '#canon';
+import { copyJson, type Json } from '#canon';
 import type { ActionSpec, Binding, Domain } from './define-domain.ts';
 import type { RoleParams } from './domain.ts';
 import { issueText } from './schema.ts';
@@ -82,10 +82,9 @@ export function compile(
   const roleFault = faultOfRole(domain, intent.role);
   if (roleFault !== undefined) return { reason: 'type_mismatch', detail: roleFault };
   // Recorded arguments were parsed when they were recorded; a second parse might change them.
-  const parsed =
-    options.parsed === true ? { success: true as const, data: intent.args } : action.args.safeParse(intent.args);
-  if (!parsed.success) return { reason: 'type_mismatch', detail: `args ${issueText(parsed.error)}` };
-  const args = parsed.data as Json;
+  const parsed = options.parsed === true ? { args: frozen(intent.args) } : parsedArgs(action, intent.args);
+  if ('fault' in parsed) return { reason: 'type_mismatch', detail: `args ${parsed.fault}` };
+  const { args } = parsed;
 
   if (!domain.roles[intent.role.name]?.processes.includes(action.process)) {
     return {
@@ -93,17 +92,15 @@ export function compile(
       detail: `the role ${intent.role.name} does not perform ${action.process}, to which ${intent.action} belongs`,
     };
   }
-  const context = { role: intent.role.params };
+  const context = { role: frozen(intent.role.params) };
   let scopes: readonly string[];
   let cost: Cost;
   try {
-    scopes = [roleScope(domain, intent.role), ...(action.scopes?.(args, context) ?? [])];
-    cost = action.cost?.(args, context) ?? {};
+    scopes = [roleScope(domain, intent.role), ...scopesOf(action.scopes?.(args, context) ?? [])];
+    cost = costOf(action.cost?.(args, context) ?? {});
   } catch (error) {
-    return { reason: 'precondition_failed', detail: messageOf(error) };
+    return { reason: 'precondition_failed', detail: `${intent.action}: ${messageOf(error)}` };
   }
-  const costFault = faultOfCost(cost);
-  if (costFault !== undefined) return { reason: 'precondition_failed', detail: `${intent.action}: ${costFault}` };
   const admitted = authority.admits({ action: intent.action, scopes });
   if (!admitted.ok) return { reason: 'invalid_authority', detail: admitted.detail };
 
@@ -148,6 +145,9 @@ function faultOfRole(domain: Domain, role: Intent['role']): string | undefined {
     const value = Object.hasOwn(role.params, param) ? role.params[param] : undefined;
     if (typeof value !== 'string' || value === '')
       return `the role ${role.name} needs the parameter ${param}, a non-empty text`;
+    // Writs compare names in this form: two spellings of one name would be two places in the state.
+    if (value !== value.normalize('NFC'))
+      return `the parameter ${param} of the role ${role.name} must be in Unicode's composed form (NFC)`;
   }
   const extra = Object.keys(role.params).find((param) => !wanted.includes(param));
   return extra === undefined ? undefined : `the role ${role.name} has no parameter ${extra}`;
@@ -159,9 +159,50 @@ export function roleScope(domain: Domain, role: Intent['role']): string {
   return ['role', role.name, ...params.map((param) => scopeSegment(role.params[param] as string))].join(':');
 }
 
-/** One segment of a scope from any text: the grammar's own characters are written `~0` to `~3`. */
+/** One segment of a scope from any text, written as authority's `segment` does, so that writs can be made with that. */
 export function scopeSegment(text: string): string {
-  return text.replace(/[~:/*]/g, (char) => `~${'~:/*'.indexOf(char)}`);
+  if (text === '') return '~';
+  if (text === '.' || text === '..') return text.replaceAll('.', '~2e');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return text.replace(/[~:/\\*%\u0000-\u001f\u007f]/g, (char) => `~${hex(char)}`);
+}
+
+function hex(char: string): string {
+  return char.charCodeAt(0).toString(16).padStart(2, '0');
+}
+
+/** After parsing; a copy that domain code can't change, because it is what is recorded. */
+function parsedArgs(action: ActionSpec, given: Json): { args: Json } | { fault: string } {
+  try {
+    const parsed = action.args.safeParse(given);
+    return parsed.success ? { args: frozen(copyJson(parsed.data)) } : { fault: issueText(parsed.error) };
+  } catch (error) {
+    return { fault: `can't be parsed: ${messageOf(error)}` };
+  }
+}
+
+/** Frozen all the way down. */
+export function frozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const member of Object.values(value)) frozen(member);
+  }
+  return value;
+}
+
+function scopesOf(scopes: unknown): readonly string[] {
+  if (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string')) return scopes;
+  throw new Error('its scopes are not a list of texts');
+}
+
+function costOf(cost: unknown): Cost {
+  if (typeof cost !== 'object' || cost === null || Object.getPrototypeOf(cost) !== Object.prototype) {
+    throw new Error('its cost is not an object of amounts');
+  }
+  for (const [unit, amount] of Object.entries(cost)) {
+    if (!Number.isSafeInteger(amount) || amount < 0) throw new Error(`its cost in ${unit} is not a whole amount`);
+  }
+  return { ...cost };
 }
 
 /** Longest text that domain code adds to an entry. */
@@ -172,11 +213,11 @@ export function sentence(text: string): string {
   return text.slice(0, DETAIL_MAX).toWellFormed();
 }
 
+/** What was thrown, in words; total, because anything may be thrown. */
 export function messageOf(error: unknown): string {
-  return sentence(error instanceof Error ? error.message : String(error));
-}
-
-function faultOfCost(cost: Cost): string | undefined {
-  const unit = Object.keys(cost).find((name) => !(Number.isSafeInteger(cost[name]) && (cost[name] as number) >= 0));
-  return unit === undefined ? undefined : `its cost in ${sentence(unit)} is not a whole amount`;
+  try {
+    return sentence(String(error instanceof Error ? error.message : error));
+  } catch {
+    return 'it threw something that has no text';
+  }
 }

@@ -1,4 +1,4 @@
-import { canonicalize, escapeSegment, parsePointer } from '#canon';
+import { canonicalize, escapeSegment, parsePointer, WORLD_LIMITS } from '#canon';
 import { COUNSELOR_PLACEHOLDER, markApproval } from './adjudicate.ts';
 import { type Inputs, type PatchOperation, patchesOf, runApply } from './candidate.ts';
 import { type Change, changesOf } from './changes.ts';
@@ -7,7 +7,7 @@ import type { Domain } from './define-domain.ts';
 import { Draft } from './draft.ts';
 import { KernelError } from './errors.ts';
 import { detectionVector, type Finding } from './evaluate.ts';
-import { compileScope, EVERYTHING, patternFromText } from './footprint.ts';
+import { changeOutside, compileScope, EVERYTHING, patternFromText, type Scope } from './footprint.ts';
 import { changeFault } from './schema.ts';
 import type { World } from './world.ts';
 
@@ -85,13 +85,16 @@ export function counsel(world: World, waiting: Waiting, counselor: Counsel, auth
   if ('reason' in compiled) throw changedSince(`${compiled.reason}: ${compiled.detail}`);
   const draft = new Draft(world.state, world.owned);
   try {
+    const scope = counselor.replacement === undefined ? compiled.binding.closureScope : frozenScope(waiting);
     if (counselor.replacement === undefined) approveExactly(world, waiting, counselor, compiled, draft);
-    else replace(draft, waiting, counselor.replacement);
+    else replace(draft, scope, counselor.replacement);
     const changes = changesOf(draft);
+    const outside = changeOutside(scope, changes);
+    if (outside !== undefined)
+      throw invalidReplacement(`The approved state changes ${outside.path}, which is not frozen for this decision.`);
     for (const change of changes) {
       const fault = changeFault(world.domain.state, draft.state, change);
-      if (fault !== undefined)
-        throw new KernelError('invalid_replacement', `The approved state does not fit the domain: ${fault}.`);
+      if (fault !== undefined) throw invalidReplacement(`The approved state does not fit the domain: ${fault}.`);
     }
     const vector = detectionVector(world.domain, draft.state);
     const broken = vector.filter(({ result }) => result !== 'pass');
@@ -116,7 +119,8 @@ export function counsel(world: World, waiting: Waiting, counselor: Counsel, auth
     };
   } catch (error) {
     world.takeBack(draft);
-    throw error;
+    if (error instanceof KernelError) throw error;
+    throw invalidReplacement(`The approved state can't be made: ${messageOf(error)}.`, error);
   }
 }
 
@@ -125,8 +129,8 @@ function approveExactly(world: World, waiting: Waiting, counselor: Counsel, comp
   const preview = new Draft(draft.state, world.owned);
   try {
     markApproval(preview, compiled, finding, { counselor: COUNSELOR_PLACEHOLDER, at: waiting.inputs.at });
-    const same = canonicalize(patchesOf(changesOf(preview))) === canonicalize(waiting.approval);
-    if (!same) throw changedSince('the approval would now be marked in another way');
+    if (!same(patchesOf(changesOf(preview)), waiting.approval))
+      throw changedSince('the approval would now be marked in another way');
   } finally {
     preview.undo();
     draft.exchangeRoot(preview.state);
@@ -142,13 +146,16 @@ function rerun(world: World, waiting: Waiting, compiled: Compiled, draft: Draft)
     throw changedSince(messageOf(error));
   }
   const changes = changesOf(draft);
-  if (canonicalize(patchesOf(changes)) !== canonicalize(waiting.patches))
-    throw changedSince('the action would now do something else');
+  if (!same(patchesOf(changes), waiting.patches)) throw changedSince('the action would now do something else');
   const { finding } = world.standing.judgeChanges(draft.state, changes);
   if (finding?.rule.id !== waiting.invariantId || finding?.result.result === 'reject') {
     throw changedSince(`it is now ${finding === undefined ? 'not escalated' : `judged by ${finding.rule.id}`}`);
   }
   return finding;
+}
+
+function same(now: readonly PatchOperation[], then: readonly PatchOperation[]): boolean {
+  return canonicalize(now, WORLD_LIMITS) === canonicalize(then, WORLD_LIMITS);
 }
 
 function changedSince(what: string): KernelError {
@@ -158,22 +165,27 @@ function changedSince(what: string): KernelError {
   );
 }
 
-/** Writes the counselor's own operations through the part of the state that is frozen for the decision. */
-function replace(draft: Draft, waiting: Waiting, patches: readonly PatchOperation[]): void {
-  const scope = waiting.freezes === 'world' ? EVERYTHING : compileScope(waiting.freezes.map(patternFromText));
-  const state = draft.within(scope);
-  for (const patch of patches) {
-    try {
-      applyOperation(state, patch);
-    } catch (error) {
-      if (error instanceof KernelError) throw error;
-      throw new KernelError(
-        'invalid_replacement',
-        `The operation ${patch.op} ${patch.path} can't be done: ${messageOf(error)}.`,
-        { cause: error },
-      );
+function invalidReplacement(message: string, cause?: unknown): KernelError {
+  return new KernelError('invalid_replacement', message, { cause });
+}
+
+/** The part of the state that is frozen for the decision: all that a counselor may change. */
+function frozenScope({ freezes }: Waiting): Scope {
+  return freezes === 'world' ? EVERYTHING : compileScope(freezes.map(patternFromText));
+}
+
+/** Writes the counselor's own operations. */
+function replace(draft: Draft, scope: Scope, patches: readonly PatchOperation[]): void {
+  draft.within(scope, (state) => {
+    for (const patch of patches) {
+      try {
+        applyOperation(state, patch);
+      } catch (error) {
+        const what = `The operation ${patch?.op} ${patch?.path} can't be done: ${messageOf(error)}.`;
+        throw invalidReplacement(what, error);
+      }
     }
-  }
+  });
 }
 
 function applyOperation(state: object, patch: PatchOperation): void {
@@ -187,15 +199,19 @@ function applyOperation(state: object, patch: PatchOperation): void {
     here = here[key];
     if (typeof here !== 'object' || here === null) throw new Error(`there is nothing at ${pointer}`);
   }
-  const list = Array.isArray(here);
-  const exists = Object.hasOwn(here, last);
-  if (patch.op === 'add' && list && last === '-') here.push(patch.value);
-  else if (patch.op === 'add' && list) here.splice(indexOf(last, here.length), 0, patch.value);
+  if (!['add', 'replace', 'remove'].includes(patch.op)) throw new Error('only add, replace and remove are known');
+  if (Array.isArray(here)) applyToList(here, last, patch);
   else if (patch.op === 'add') here[last] = patch.value;
-  else if (!exists) throw new Error('there is nothing at that path');
+  else if (!Object.hasOwn(here, last)) throw new Error('there is nothing at that path');
   else if (patch.op === 'replace') here[last] = patch.value;
-  else if (list) here.splice(indexOf(last, here.length - 1), 1);
   else delete here[last];
+}
+
+function applyToList(list: unknown[], key: string, patch: PatchOperation): void {
+  if (patch.op === 'add' && key === '-') list.push(patch.value);
+  else if (patch.op === 'add') list.splice(indexOf(key, list.length), 0, patch.value);
+  else if (patch.op === 'replace') list[indexOf(key, list.length - 1)] = patch.value;
+  else list.splice(indexOf(key, list.length - 1), 1);
 }
 
 function indexOf(key: string, most: number): number {

@@ -3,6 +3,9 @@ import { FootprintFault, ValueFault } from './errors.ts';
 import type { Scope } from './footprint.ts';
 import { type Container, isIndex, Lens, pointerOf } from './view.ts';
 
+/** The last place of the longest list there can be. */
+const INDEX_MAX = 2 ** 32 - 2;
+
 /** In a record of old values: the key was not there. */
 export const ABSENT: unique symbol = Symbol('absent');
 
@@ -44,9 +47,14 @@ export class Draft {
     return this.#state;
   }
 
-  /** What domain code is given: the part in the scope, to read and to change. */
-  within(scope: Scope): Container {
-    return new DraftNode(this, undefined, '', this.#state, scope).proxy;
+  /** Gives domain code the part in the scope, to read and to change. What it keeps of it can't be changed any more. */
+  within<T>(scope: Scope, use: (state: Container) => T): T {
+    const root = new DraftNode(this, undefined, '', this.#state, scope);
+    try {
+      return use(root.proxy);
+    } finally {
+      root.ended = true;
+    }
   }
 
   /** Puts every old value back. The draft must not be used afterwards. */
@@ -71,11 +79,15 @@ function restore({ container, old }: Rec): void {
 class DraftNode extends Lens {
   readonly draft: Draft;
   declare readonly parent: DraftNode | undefined;
+  readonly #root: DraftNode;
+  /** Of a root: whether the code that it was given to is done. */
+  ended: boolean = false;
   #record: Rec | undefined;
 
   constructor(draft: Draft, parent: DraftNode | undefined, key: string, value: Container, scope: Scope) {
     super(parent, key, value, scope);
     this.draft = draft;
+    this.#root = parent === undefined ? this : parent.#root;
   }
 
   protected override open(key: string, value: Container, scope: Scope): Lens {
@@ -83,6 +95,7 @@ class DraftNode extends Lens {
   }
 
   override set(_target: Container, key: string | symbol, value: unknown): boolean {
+    if (this.#root.ended) return super.set(_target, key, value);
     if (typeof key === 'symbol') throw new ValueFault(`${pointerOf(this)}: a symbol can't be a key`);
     if (!this.scope.all) this.#mayTouch(key);
     const copy = copyIn(value, this, key);
@@ -96,6 +109,7 @@ class DraftNode extends Lens {
   }
 
   override deleteProperty(_target: Container, key: string | symbol): boolean {
+    if (this.#root.ended) return super.deleteProperty(_target, key);
     if (typeof key === 'symbol' || !Object.hasOwn(this.value, key)) return true;
     if (!this.scope.all) this.#mayTouch(key);
     this.own();
@@ -140,8 +154,9 @@ class DraftNode extends Lens {
     }
     if (!isIndex(key)) throw new ValueFault(`${pointerOf(this, key)}: a list has no such place`);
     const index = Number(key);
-    if (index > list.length) throw new ValueFault(`${pointerOf(this, key)}: a list can't have gaps`);
-    if (index === list.length) this.#remember('length');
+    if (index > INDEX_MAX) throw new ValueFault(`${pointerOf(this, key)}: a list has no such place`);
+    // It may leave a gap for the moment, as `splice` and `unshift` do; one that stays is found with the changes.
+    if (index >= list.length) this.#remember('length');
     this.#remember(key);
     list[index] = value;
   }

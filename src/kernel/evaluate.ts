@@ -264,6 +264,8 @@ function covered(rule: Rule, path: readonly string[]): boolean {
 
 /** A rule that answers anything but the three results does not pass. */
 function wellFormed(result: InvariantResult): InvariantResult {
+  // Whatever an asynchronous rule does later must not end the process.
+  if (result instanceof Promise) result.then(undefined, () => undefined);
   if (result?.result === 'pass') return pass;
   if ((result?.result === 'reject' || result?.result === 'escalate') && typeof result.detail === 'string')
     return result;

@@ -1,4 +1,5 @@
 import { escapeSegment, parsePointer } from '#canon';
+import type { Change } from './changes.ts';
 import type { RoleParams } from './domain.ts';
 import { KernelError } from './errors.ts';
 
@@ -146,6 +147,11 @@ export function permits(
     if (here === undefined) return false;
   }
   return here.all || (here.append && change.op === 'add' && change.list);
+}
+
+/** The first change that the footprint does not let happen. */
+export function changeOutside(scope: Scope, changes: readonly Change[]): Change | undefined {
+  return changes.find((change) => !permits(scope, change.keys, { ...change, list: Array.isArray(change.value) }));
 }
 
 /** The patterns of several templates bound to one role. */

@@ -9,6 +9,7 @@ interface Def {
   readonly checks?: readonly unknown[];
   readonly shape?: Readonly<Record<string, z.ZodType>>;
   readonly keyType?: z.ZodType;
+  readonly partial?: boolean;
   readonly valueType?: z.ZodType;
   readonly element?: z.ZodType;
   readonly innerType?: z.ZodType;
@@ -49,7 +50,8 @@ function strict(schema: z.ZodType, kind: 'state' | 'args', path: string): z.ZodT
     const shape = Object.fromEntries(Object.entries(def.shape ?? {}).map(([key, part]) => [key, inner(part, key)]));
     return rebuilt(schema, { shape, catchall: z.never() });
   }
-  if (def.type === 'record') return rebuilt(schema, { valueType: inner(def.valueType as z.ZodType, '*') });
+  if (def.type === 'record')
+    return rebuilt(schema, { valueType: inner(def.valueType as z.ZodType, '*'), mode: undefined });
   if (def.type === 'array') return rebuilt(schema, { element: inner(def.element as z.ZodType, '*') });
   if (def.type === 'union')
     return rebuilt(schema, { options: (def.options ?? []).map((option) => inner(option, '|')) });
@@ -57,6 +59,8 @@ function strict(schema: z.ZodType, kind: 'state' | 'args', path: string): z.ZodT
     const items = (def.items ?? []).map((item, i) => inner(item, String(i)));
     return rebuilt(schema, { items, rest: def.rest == null ? null : inner(def.rest, '*') });
   }
+  // A type's word only; at run time it would freeze what stands in the state.
+  if (def.type === 'readonly' && !hasChecks(schema)) return strict(def.innerType as z.ZodType, kind, path);
   if (WRAPPERS.has(def.type)) return rebuilt(schema, { innerType: strict(def.innerType as z.ZodType, kind, path) });
   if (LEAVES.has(def.type)) return schema;
   if (kind === 'args' && PARSING.has(def.type)) {
@@ -91,13 +95,12 @@ export function changeFault(schema: z.ZodType, state: unknown, change: Change): 
     const next = member(def, key);
     if (next === undefined) return `${change.path}: the state's schema has no such place`;
     if (def.keyType !== undefined) {
-      const named = def.keyType.safeParse(key);
-      if (!named.success) return `${change.path}: ${issueText(named.error)}`;
+      const named = keyFault(def.keyType, key);
+      if (named !== undefined) return `${change.path}: ${named}`;
     }
     if (depth === change.keys.length - 1) {
       if (change.op !== 'remove') return fault(next, change.value, change.keys);
-      const required = def.type === 'object' && !next.safeParse(undefined).success;
-      return required ? `${change.path}: must not be removed` : undefined;
+      return isRequired(def, key, next) ? `${change.path}: must not be removed` : undefined;
     }
     here = unwrap(next);
     value = (value as Record<string, unknown> | undefined)?.[key];
@@ -111,14 +114,34 @@ export function stateFault(schema: z.ZodType, state: unknown): string | undefine
 }
 
 function isWhole(def: Def): boolean {
-  return (def.checks?.length ?? 0) > 0 || !['object', 'record', 'array', 'tuple'].includes(def.type);
+  return (def.checks?.length ?? 0) > 0 || !['object', 'record', 'array'].includes(def.type);
+}
+
+/** Members of an object, and those of a record whose keys are listed, must be there unless their schema says otherwise. */
+function isRequired(def: Def, key: string, member: z.ZodType): boolean {
+  return (def.type === 'object' || isListed(def, key)) && !member.safeParse(undefined).success;
+}
+
+function isListed(def: Def, key: string): boolean {
+  const listed = def.partial === true ? undefined : def.keyType?._zod.values;
+  return listed?.has(key) === true || (isNumeric(key) && listed?.has(Number(key)) === true);
+}
+
+/** A record's key may be a number for its schema, as zod has it. */
+function keyFault(schema: z.ZodType, key: string): string | undefined {
+  const named = schema.safeParse(key);
+  if (named.success || (isNumeric(key) && schema.safeParse(Number(key)).success)) return undefined;
+  return issueText(named.error);
+}
+
+function isNumeric(key: string): boolean {
+  return /^-?\d+(?:\.\d+)?$/.test(key);
 }
 
 function member(def: Def, key: string): z.ZodType | undefined {
   if (def.type === 'object') return Object.hasOwn(def.shape ?? {}, key) ? def.shape?.[key] : undefined;
   if (def.type === 'record') return def.valueType;
-  if (def.type === 'array') return def.element;
-  return def.items?.[Number(key)] ?? def.rest ?? undefined;
+  return def.element;
 }
 
 function unwrap(schema: z.ZodType): z.ZodType {

@@ -46,16 +46,20 @@ export abstract class Lens implements ProxyHandler<Container>, Place {
       if (key === 'length') return value.length;
       if (typeof key === 'symbol' || !isIndex(key)) return Reflect.get(Array.prototype, key, receiver);
     } else if (typeof key === 'symbol') return undefined;
+    if (!this.scope.all && ASKED_BY_THE_LANGUAGE.has(key) && scopeAt(this.scope, key) === undefined) return undefined;
     const scope = this.scope.all ? this.scope : this.#inside(key);
     if (!Object.hasOwn(value, key)) return undefined;
     const found = (value as Record<string, unknown>)[key];
-    return typeof found === 'object' && found !== null ? this.child(key, found as Container, scope).proxy : found;
+    if (typeof found === 'object' && found !== null) return this.child(key, found as Container, scope).proxy;
+    // A footprint that begins further down has no part of a plain value here; in a list its place is left.
+    return scope.all ? found : Array.isArray(value) ? null : undefined;
   }
 
   has(_target: Container, key: string | symbol): boolean {
     if (typeof key === 'symbol') return Array.isArray(this.value) && key in Array.prototype;
-    if (!this.scope.all && !(Array.isArray(this.value) && key === 'length')) this.#inside(key);
-    return Object.hasOwn(this.value, key);
+    if (Array.isArray(this.value) && key === 'length') return true;
+    const scope = this.scope.all ? this.scope : this.#inside(key);
+    return Object.hasOwn(this.value, key) && (scope.all || this.#hasPart(key));
   }
 
   ownKeys(): string[] {
@@ -109,7 +113,14 @@ export abstract class Lens implements ProxyHandler<Container>, Place {
   /** A list that may only be appended to is no part of what is seen. */
   #shows(key: string): boolean {
     const scope = scopeAt(this.scope, key);
-    return scope !== undefined && (scope.all || scope.keys.size > 0 || scope.any !== undefined);
+    if (scope === undefined || scope.all) return scope !== undefined;
+    return (scope.keys.size > 0 || scope.any !== undefined) && this.#hasPart(key);
+  }
+
+  /** Whether a footprint that begins below this key can have a part there. */
+  #hasPart(key: string): boolean {
+    const found = (this.value as Record<string, unknown>)[key];
+    return Array.isArray(this.value) || (typeof found === 'object' && found !== null);
   }
 
   #inside(key: string): Scope {
@@ -118,6 +129,9 @@ export abstract class Lens implements ProxyHandler<Container>, Place {
     return scope;
   }
 }
+
+/** `JSON.stringify` and promises look for these by themselves; outside the footprint there are none. */
+const ASKED_BY_THE_LANGUAGE: ReadonlySet<string> = new Set(['toJSON', 'then']);
 
 class View extends Lens {
   protected override open(key: string, value: Container, scope: Scope): Lens {

@@ -10,9 +10,10 @@ export const INLINE_MAX = 16_384;
  * mistaken for a reference, or for an erased one, is stored as a blob too, so that a reference is never forged.
  */
 export function store<T extends Json>(value: T, blobs: BlobRow[], inlineMax: number = INLINE_MAX): Stored<T> {
-  if (isSmall(value)) return value;
+  const reference = looksLikeReference(value);
+  if (!reference && roomAfter(value, inlineMax) >= 0) return value;
   const text = canonicalize(value, WORLD_LIMITS);
-  if (text.length <= inlineMax && !looksLikeReference(value)) return value;
+  if (text.length <= inlineMax && !reference) return value;
   const hash = hashText(text);
   blobs.push({ hash, text });
   return { $blob: hash, bytes: Buffer.byteLength(text) };
@@ -36,22 +37,22 @@ function looksLikeReference(value: unknown): boolean {
   );
 }
 
-/** Saves the canonicalisation of what is surely short: a few flat members. */
-function isSmall(value: Json): boolean {
-  if (typeof value !== 'object' || value === null) return typeof value !== 'string' || value.length < 1_000;
-  const members = Object.values(value);
-  if (members.length > 32 || looksLikeReference(value)) return false;
-  return members.every((member) => isFlatAndShort(member));
-}
+/** What a UTF-16 unit can become at most: `\u001f`. */
+const ESCAPED_MAX = 6;
+/** The longest number is `-1.2345678901234567e-308`. */
+const NUMBER_MAX = 24;
 
-function isFlatAndShort(value: Json): boolean {
-  if (typeof value === 'string') return value.length < 200;
-  if (typeof value !== 'object' || value === null) return true;
-  const members = Object.values(value);
-  return (
-    members.length <= 16 &&
-    members.every((member) =>
-      typeof member === 'string' ? member.length < 100 : typeof member !== 'object' || member === null,
-    )
-  );
+/**
+ * Saves the canonicalisation of what is surely short: the room that is left when the value has its longest possible
+ * text; negative, and given up, as soon as that might not fit.
+ */
+function roomAfter(value: unknown, room: number): number {
+  if (typeof value === 'string') return room - value.length * ESCAPED_MAX - 2;
+  if (typeof value !== 'object' || value === null) return room - NUMBER_MAX;
+  let left = room - 2;
+  for (const key in value) {
+    left = roomAfter((value as Record<string, unknown>)[key], left - key.length * ESCAPED_MAX - 4);
+    if (left < 0) break;
+  }
+  return left;
 }

@@ -21,6 +21,8 @@ export function share(fold: Folded): Folded {
   return { state: fold.state, owned: new WeakSet() };
 }
 
+const OPERATIONS: ReadonlySet<string> = new Set(['add', 'replace', 'remove']);
+
 /**
  * Applies one commit's operations in order. `add` only where nothing is (in a list: at its end), `replace` and
  * `remove` only where something is (in a list: `remove` at its end), as the kernel writes them.
@@ -32,6 +34,8 @@ export function applyPatches(fold: Folded, patches: readonly Patch[]): void {
 }
 
 function applyPatch(fold: Folded, patch: Patch): void {
+  if (!OPERATIONS.has(patch.op)) throw new Error(`${patch.op} is no operation of a commit`);
+  if (patch.op !== 'remove' && patch.value === undefined) throw new Error(`${patch.path}: ${patch.op} of nothing`);
   const keys = parsePointer(patch.path);
   const last = keys.pop();
   if (last === undefined) throw new Error('a patch names no place inside the state');

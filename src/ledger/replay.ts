@@ -1,11 +1,12 @@
 import { hashText, type Json, parseCanonical, WORLD_LIMITS } from '#canon';
-import { blobOf } from './blob.ts';
+import { blobOf, isBlobRef } from './blob.ts';
 import { Chain } from './chain.ts';
-import type { CommitPayload, Entry, Hash, Stored } from './entry.ts';
+import type { BlobRef, CommitPayload, Entry, Hash, Payload, Stored } from './entry.ts';
 import { checkRow, readRow } from './entry-text.ts';
 import { type Fault, type FaultCode, LedgerFault } from './errors.ts';
 import { applyPatches, type Folded, fresh, share } from './fold.ts';
 import type { Patch } from './patch.ts';
+import { isHash } from './shape.ts';
 import type { LedgerStore } from './store.ts';
 
 /** What replay reads from. */
@@ -54,6 +55,7 @@ export class Replayer {
           const entry = checked ? readRow(row) : checkRow(row);
           chain.accept(entry);
           fold = this.#foldNow(fold, entry) ?? (await this.#foldLater(fold, entry));
+          if (row.payload.includes('"$blob":')) await this.#checkBlobs(entry);
           options.onEntry?.(entry);
         } catch (error) {
           // A row that another thread checks may be so wrong that it can't even be read here.
@@ -99,15 +101,27 @@ export class Replayer {
 
   /** The value that is in place, or its blob's, checked against its hash. */
   async value<T extends Json>(entry: Entry, stored: Stored<T>): Promise<T> {
-    const hash = blobOf(stored);
-    if (hash === undefined) return stored as T;
-    const text = await this.#reader.blob(hash);
-    if (text === undefined) throw fault(entry, 'blob_missing', `the blob ${hash} is not there`);
-    if (hashText(text) !== hash) throw fault(entry, 'blob_tampered', `the blob ${hash} does not hash to its name`);
+    if (!isBlobRef(stored)) return stored as T;
+    const text = await this.#blobText(entry, stored);
     try {
       return parseCanonical(text, WORLD_LIMITS) as T;
     } catch (error) {
-      throw fault(entry, 'blob_tampered', `the blob ${hash} is not canonical`, error);
+      throw fault(entry, 'blob_tampered', `the blob ${stored.$blob} is not canonical`, error);
+    }
+  }
+
+  async #blobText(entry: Entry, { $blob: hash }: BlobRef): Promise<string> {
+    if (!isHash(hash)) throw fault(entry, 'malformed', 'a reference names no hash');
+    const text = await this.#reader.blob(hash);
+    if (text === undefined) throw fault(entry, 'blob_missing', `the blob ${hash} is not there`);
+    if (hashText(text) !== hash) throw fault(entry, 'blob_tampered', `the blob ${hash} does not hash to its name`);
+    return text;
+  }
+
+  /** What no fold reads must be there all the same, and be what it was. */
+  async #checkBlobs(entry: Entry): Promise<void> {
+    for (const stored of storedBesideFold(entry.payload)) {
+      if (isBlobRef(stored)) await this.#blobText(entry, stored);
     }
   }
 
@@ -158,6 +172,24 @@ function applyCommit(fold: Folded, entry: Entry, patches: readonly Patch[]): voi
     applyPatches(fold, patches);
   } catch (error) {
     throw fault(entry, 'bad_patch', (error as Error).message, error);
+  }
+}
+
+/** The positions that may hold a reference and that a fold does not follow. */
+function storedBesideFold(payload: Payload): (Stored | undefined)[] {
+  switch (payload.kind) {
+    case 'commit':
+      return [payload.action.args, ...payload.observations.map(({ value }) => value)];
+    case 'rejection':
+      return [payload.intent.args, ...payload.intent.observations.map(({ value }) => value)];
+    case 'pending_approval': {
+      const { action, delta, approval, observations } = payload.proposal;
+      return [action.args, delta.state as Stored, approval as Stored, ...observations.map(({ value }) => value)];
+    }
+    case 'delegation':
+      return [payload.final_answer];
+    default:
+      return [];
   }
 }
 

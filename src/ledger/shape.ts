@@ -5,7 +5,7 @@ type Check = (value: unknown) => boolean;
 
 const isObject: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isText: Check = (value) => typeof value === 'string';
-const isHash: Check = (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+export const isHash: Check = (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 const isList: Check = (value) => Array.isArray(value);
 const isValue: Check = (value) => value !== undefined;
 const isTime: Check = (value) => typeof value === 'string' && isInstant(value);
@@ -192,5 +192,5 @@ function memberFault(
     count++;
   }
   if (Object.keys(object).length === count) return undefined;
-  return `${Object.keys(object).find((name) => !(name in required) && !(name in optional))} is not known`;
+  return `${Object.keys(object).find((name) => !Object.hasOwn(required, name) && !Object.hasOwn(optional, name))} is not known`;
 }

@@ -266,11 +266,9 @@ export class Assize {
 
   /** A child writ that came with a proposal stands in the ledger as a blob under its id. */
   async #remember(writs: Writs, id: Hash): Promise<void> {
-    const chain = await loadWrit(id, (hash) => this.#store.blob(hash));
-    if (chain === undefined)
-      throw new RuntimeError('invalid_ledger', `The ledger names the writ ${id}, which is not in it.`);
+    const chain = await loadWrit(id, writs, (hash) => this.#store.blob(hash));
     writs.admit(chain);
-    writs.unstored(chain);
+    writs.stored(writs.unstored(chain));
   }
 
   async #domainOfTrajectory(trajectoryId: string): Promise<Domain> {

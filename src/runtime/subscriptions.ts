@@ -30,13 +30,12 @@ export class Subscriptions {
     }
   }
 
-  /** Called when the disk has what was noted. A listener's error is its own: it surfaces as an unhandled rejection. */
+  /** Called when the disk has what was noted. A listener's error is its own: it never reaches who proposed. */
   publish(): void {
     for (const subscription of this.#all) {
       if (!subscription.met) continue;
       subscription.met = false;
-      const slice = subscription.slice();
-      queueMicrotask(() => subscription.listener(slice));
+      queueMicrotask(() => subscription.listener(subscription.slice()));
     }
   }
 }

@@ -150,6 +150,8 @@ export class Trajectory {
   #loading: Promise<void> | undefined;
   /** Proposals by idempotency key, for telling a repetition from a misuse. */
   readonly #keys: Map<string, Hash> = new Map();
+  /** Rulings that are awaited, by proposal, where the caller gave a key: a repetition meanwhile gets the same one. */
+  readonly #underWay: Map<Hash, Promise<Ruling>> = new Map();
 
   constructor(id: string, parts: TrajectoryParts, around: Surroundings) {
     this.id = id;
@@ -207,13 +209,30 @@ export class Trajectory {
    * `clock_behind`; CanonError for arguments that are not JSON
    */
   async propose(input: ProposalInput): Promise<Ruling> {
-    const nonce = input.idempotencyKey ?? Buffer.from(this.#around.random.bytes(16)).toString('hex');
+    if (this.#stale) await this.#ready();
+    const key = input.idempotencyKey;
+    const nonce = key ?? Buffer.from(this.#around.random.bytes(16)).toString('hex');
+    const gathered = this.#gather(input, nonce);
+    if (key === undefined) return this.#rule(gathered, input, nonce);
+    const { proposalId } = gathered;
+    this.#holdKey(gathered.principal, key, proposalId);
+    let ruling = this.#underWay.get(proposalId);
+    if (ruling === undefined) {
+      ruling = this.#rule(gathered, input, nonce).finally(() => this.#underWay.delete(proposalId));
+      this.#underWay.set(proposalId, ruling);
+    }
+    return ruling;
+  }
+
+  async #rule(first: Gathered, input: ProposalInput, nonce: string): Promise<Ruling> {
+    let gathered = first;
     for (let tries = 0; tries < TRIES_MAX; tries++) {
-      if (this.#stale) await this.#ready();
-      const writ = this.#parts.writs.present(input.writ);
-      const gathered = gather(input, { trajectoryId: this.id, writ, writId: writId(writ.writ), nonce });
+      if (this.#stale) {
+        await this.#ready();
+        gathered = this.#gather(input, nonce);
+      }
       if (input.idempotencyKey !== undefined) {
-        const before = await this.#ruledBefore(gathered, input.idempotencyKey);
+        const before = await this.#ruledBefore(gathered);
         if (before !== undefined) return before;
         if (this.#stale) continue;
       }
@@ -221,6 +240,11 @@ export class Trajectory {
       if (ruling !== undefined) return ruling;
     }
     throw conflict(this.id);
+  }
+
+  #gather(input: ProposalInput, nonce: string): Gathered {
+    const writ = this.#parts.writs.present(input.writ);
+    return gather(input, { trajectoryId: this.id, writ, writId: writId(writ.writ), nonce });
   }
 
   /**
@@ -267,16 +291,9 @@ export class Trajectory {
           ...(commit.overridden ? { override: true } : {}),
           ...(input.reason === undefined ? {} : { reason: input.reason }),
         };
-        const payload = approvalPayload(
-          this.#place(at),
-          chain.lastCommit,
-          pendingId,
-          pending,
-          commit,
-          counselor,
-          blobs,
+        const row = this.#enterOrUndo(commit, () =>
+          approvalPayload(this.#place(at), chain.lastCommit, pendingId, pending, commit, counselor, blobs),
         );
-        const row = this.#enterOrUndo(payload, commit);
         commit.keep();
         writs.book(pending.proposal.writ_id, pending.proposal.budget_cost);
         this.#subscriptions.note(commit.changes.map(({ keys }) => keys));
@@ -307,8 +324,10 @@ export class Trajectory {
     const id = writId(gathered.writ.writ);
     const authority = this.#authority(gathered.writ, gathered.principal, at, {});
     const judged = adjudicate(world, gathered.intent, authority, { at, observations: gathered.observed });
-    const blobs = [...gathered.blobs, ...writs.unstored(gathered.writ)];
+    const unstored = writs.unstored(gathered.writ);
+    const blobs = [...gathered.blobs, ...unstored];
     const { row, ruling } = this.#record(gathered, id, judged, at, blobs);
+    writs.stored(unstored);
     ruled.add(gathered.proposalId, row.seq);
     if (judged.verdict === 'approved') {
       judged.keep();
@@ -328,8 +347,8 @@ export class Trajectory {
     const place = this.#place(at);
     switch (judged.verdict) {
       case 'approved': {
-        const payload = commitPayload(place, this.#parts.chain.lastCommit, gathered, id, judged, blobs);
-        const row = this.#enterOrUndo(payload, judged);
+        const { lastCommit } = this.#parts.chain;
+        const row = this.#enterOrUndo(judged, () => commitPayload(place, lastCommit, gathered, id, judged, blobs));
         return { row, ruling: { ruling: 'committed', entry: row } };
       }
       case 'rejected': {
@@ -369,9 +388,9 @@ export class Trajectory {
   }
 
   /** Only an entry that can be written down is kept: an over-large payload is an error and changes nothing. */
-  #enterOrUndo(payload: Payload, judged: { undo(): void }): EntryRow {
+  #enterOrUndo(judged: { undo(): void }, payload: () => Payload): EntryRow {
     try {
-      return this.#enter(payload);
+      return this.#enter(payload());
     } catch (error) {
       judged.undo();
       throw error;
@@ -533,21 +552,24 @@ export class Trajectory {
     }
   }
 
-  async #ruledBefore(gathered: Gathered, key: string): Promise<Ruling | undefined> {
-    const holder = `${gathered.principal}\u0000${key}`;
+  #holdKey(principal: string, key: string, proposalId: Hash): void {
+    const holder = `${principal}\u0000${key}`;
     const other = this.#keys.get(holder);
-    if (other !== undefined && other !== gathered.proposalId) {
+    if (other !== undefined && other !== proposalId) {
       throw new RuntimeError(
         'idempotency_conflict',
         `The idempotency key ${key} was used for another intent; use a new key.`,
       );
     }
     if (this.#keys.size >= KEYS_MAX) this.#keys.delete(this.#keys.keys().next().value as string);
-    this.#keys.set(holder, gathered.proposalId);
+    this.#keys.set(holder, proposalId);
+  }
+
+  async #ruledBefore(gathered: Gathered): Promise<Ruling | undefined> {
     const seq = this.#parts.ruled.seqOf(gathered.proposalId);
     if (seq === undefined) return undefined;
     const [row] = await this.#around.store.entries(this.id, { from: seq, limit: 1 });
-    // Not there yet: its append is still under way, and this proposal will find it as a conflict or a repetition.
+    // Another entry there: the kept bits of two ids agree, and this proposal was never ruled on.
     return row === undefined || proposalOf(row) !== gathered.proposalId ? undefined : rulingOf(row);
   }
 
@@ -643,8 +665,10 @@ function proposalOf(row: EntryRow): Hash | undefined {
 /** What an intent may read and write, as far as it can be known before it is judged. */
 function touchedBy(domain: Domain, intent: Intent): readonly Pattern[] {
   const process = (domain.actions as Record<string, { process: string } | undefined>)[intent.action]?.process;
-  const params = domain.roles[intent.role.name]?.params ?? [];
-  if (process === undefined || params.some((param) => intent.role.params[param] === undefined)) return [];
+  const role = Object.hasOwn(domain.roles, intent.role.name) ? domain.roles[intent.role.name] : undefined;
+  // What does not compile touches nothing.
+  if (process === undefined || !role?.processes.includes(process)) return [];
+  if (role.params?.some((param) => !Object.hasOwn(intent.role.params, param))) return [];
   const { reads, writes } = domain.bind(process, intent.role.params);
   return [...reads, ...writes];
 }

@@ -1,5 +1,5 @@
 import { BudgetLedger, parseWrit, type Writ, type WritRefusal, type WritVerifier, writId } from '#authority';
-import { canonicalize, type Json } from '#canon';
+import { canonicalize, hashText, type Json } from '#canon';
 import type { Amounts, BlobRow, Hash } from '#ledger';
 import { RuntimeError } from './errors.ts';
 
@@ -61,12 +61,16 @@ export class Writs {
     this.#add(chain);
   }
 
-  /** The blobs that keep a remembered writ and its ancestors in the ledger, each once. */
+  /** The blobs that keep a remembered writ and its ancestors in the ledger, until they are said to be `stored`. */
   unstored({ writ, chain }: WritChain): BlobRow[] {
     if (this.#stored.has(writId(writ)) || !this.#known.has(writId(writ))) return [];
     const missing = [writ, ...chain].filter((link) => !this.#stored.has(writId(link)));
-    for (const link of missing) this.#stored.add(writId(link));
     return missing.map((link) => ({ hash: writId(link), text: canonicalize(link) }));
+  }
+
+  /** An entry that goes with these blobs was made. */
+  stored(blobs: readonly BlobRow[]): void {
+    for (const { hash } of blobs) this.#stored.add(hash);
   }
 
   /** Books the cost of a commit that was read from the ledger. */
@@ -83,21 +87,30 @@ export class Writs {
   }
 }
 
-/** Loads a writ and its ancestors from blobs, where each is stored under its id. */
+/** Loads a writ and its ancestors: each is known from the root entry, or stored as a blob under its id. */
 export async function loadWrit(
   id: Hash,
+  known: Writs,
   blob: (hash: Hash) => Promise<string | undefined>,
-): Promise<WritChain | undefined> {
+): Promise<WritChain> {
   const links: Writ[] = [];
-  for (let next: Hash | null = id; next !== null; ) {
-    const text = await blob(next);
-    if (text === undefined) break;
-    const writ = parseWrit(JSON.parse(text));
-    links.push(writ);
-    next = writ.parent;
+  for (let next: Hash | null = id; next !== null; next = links.at(-1)?.parent ?? null) {
+    links.push(known.get(next)?.writ ?? writOf(next, await blob(next)));
   }
-  const [writ, ...chain] = links;
-  return writ === undefined ? undefined : { writ, chain };
+  const [writ, ...chain] = links as [Writ, ...Writ[]];
+  return { writ, chain };
+}
+
+function writOf(id: Hash, text: string | undefined): Writ {
+  if (text === undefined) {
+    throw new RuntimeError('invalid_ledger', `The ledger names the writ ${id}, which is not in it.`, {
+      evidence: { id },
+    });
+  }
+  if (hashText(text) !== id) {
+    throw new RuntimeError('invalid_ledger', `The writ ${id} was changed in the store.`, { evidence: { id } });
+  }
+  return parseWrit(JSON.parse(text));
 }
 
 /** @throws RuntimeError `bad_writ` for a chain that does not lead to an anchor */

@@ -1,0 +1,36 @@
+#!/usr/bin/env node
+// The command of a clone: runs the sources, under the project's own Node where the one that was called is too old.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const NODE_MIN = 24;
+const main = new URL('../src/cli/main.ts', import.meta.url);
+const executable = process.platform === 'win32' ? 'node.exe' : 'node';
+const own = fileURLToPath(new URL(`../node_modules/node/bin/${executable}`, import.meta.url));
+
+if (Number.parseInt(process.versions.node, 10) >= NODE_MIN) await import(main.href);
+else if (existsSync(own)) runUnder(own);
+else {
+  console.error(
+    `assize: Node ${NODE_MIN} or newer is needed, and this is ${process.version}; run npm ci, which brings one.`,
+  );
+  process.exitCode = 2;
+}
+
+/** Ends as the other process ends: with its exit code, or by the signal that ended it. */
+function runUnder(node) {
+  const child = spawn(node, [fileURLToPath(main), ...process.argv.slice(2)], { stdio: 'inherit' });
+  const pass = (signal) => child.kill(signal);
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  for (const signal of signals) process.on(signal, pass);
+  child.on('error', (error) => {
+    console.error(`assize: ${node} can't be started: ${error.message}.`);
+    process.exitCode = 2;
+  });
+  child.on('exit', (code, signal) => {
+    for (const each of signals) process.off(each, pass);
+    if (signal === null) process.exitCode = code ?? 2;
+    else process.kill(process.pid, signal);
+  });
+}

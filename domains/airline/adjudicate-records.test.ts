@@ -1,0 +1,82 @@
+import { contentHash } from 'assize/canon';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { differences, RecordTexts } from './adjudicate-records.ts';
+import type { AirlineRecords } from './initial.ts';
+
+type Loose = Record<'flights' | 'reservations' | 'users', Record<string, unknown>>;
+
+// Ids that JavaScript orders otherwise than RFC 8785, or that every object seems to have.
+const id = fc.oneof(
+  fc.constantFrom('10', '9', '429815', 'constructor', '__proto__', 'é', '\u{1f600}', '\uffff'),
+  fc.string(),
+);
+const record = fc.dictionary(
+  fc.string(),
+  fc.oneof(fc.integer(), fc.string(), fc.array(fc.double({ min: 0, max: 1 }))),
+  {
+    maxKeys: 3,
+  },
+);
+const collection = fc.dictionary(id, record, { maxKeys: 6 });
+const records = fc.record({ flights: collection, reservations: collection, users: collection });
+
+/** As a branch has it: a new object on the way to what changed, the same objects for all else. */
+const change = fc.record({
+  name: fc.constantFrom('flights' as const, 'reservations' as const, 'users' as const),
+  id,
+  to: fc.option(record, { nil: undefined }),
+});
+
+function changedBy(before: Loose, { name, id, to }: { name: keyof Loose; id: string; to: unknown }): Loose {
+  const kept = Object.entries(before[name]).filter(([key]) => key !== id);
+  return { ...before, [name]: Object.fromEntries(to === undefined ? kept : [...kept, [id, to]]) };
+}
+
+describe('records that share most of an initial state', () => {
+  test('have the content hash of the whole, whatever was changed', () => {
+    fc.assert(
+      fc.property(records, fc.array(change, { maxLength: 6 }), (initial, changes) => {
+        const texts = new RecordTexts(initial as unknown as AirlineRecords);
+        let state: Loose = initial;
+        for (const step of [undefined, ...changes]) {
+          if (step !== undefined) state = changedBy(state, step);
+          expect(texts.hash(state as unknown as AirlineRecords)).toBe(contentHash(state));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('a record that is changed in place between two questions is hashed as it then is', () => {
+    const initial = { flights: {}, reservations: { A: { bags: 1 } }, users: {} };
+    const texts = new RecordTexts(initial as unknown as AirlineRecords);
+    const own = { bags: 2 };
+    const state = { ...initial, reservations: { A: own } };
+    expect(texts.hash(state as unknown as AirlineRecords)).toBe(contentHash(state));
+    own.bags = 3;
+    expect(texts.hash(state as unknown as AirlineRecords)).toBe(contentHash(state));
+  });
+
+  test('tell what changed by content: a copy is no change, a record that is gone is null', () => {
+    const initial = { flights: {}, reservations: { A: { x: 1 }, B: { x: 1 } }, users: { u: { y: 1 } } };
+    const texts = new RecordTexts(initial as unknown as AirlineRecords);
+    const state = { flights: {}, reservations: { A: { x: 1 }, C: { x: 2 } }, users: { u: { y: 1 } } };
+    expect(texts.changed(state as unknown as AirlineRecords)).toEqual({ reservations: { B: null, C: { x: 2 } } });
+  });
+});
+
+describe('differences', () => {
+  test('name every record that is not the expected one, on either side', () => {
+    const expected = { reservations: { A: { x: 1 }, B: { x: 1 } } };
+    const actual = { reservations: { A: { x: 1 }, B: { x: 2 } }, users: { constructor: { y: 1 } } };
+    expect(differences(expected, actual)).toEqual([
+      { collection: 'reservations', id: 'B', expected: { x: 1 }, actual: { x: 2 } },
+      { collection: 'users', id: 'constructor', expected: null, actual: { y: 1 } },
+    ]);
+  });
+
+  test('are none where only the order of members differs', () => {
+    expect(differences({ users: { u: { a: 1, b: 2 } } }, { users: { u: { b: 2, a: 1 } } })).toEqual([]);
+  });
+});

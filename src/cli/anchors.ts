@@ -1,0 +1,52 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { isAssizeError } from 'assize';
+import { assertPublicKey, canonicalize, parseStrict } from 'assize/canon';
+import { CliError } from './errors.ts';
+
+/**
+ * The public keys whose root writs count for a store. They are configuration, never read from the ledger: by default a
+ * JSON list in a file beside the store, which `demo` and `adjudicate` keep. Who may write that file may give authority.
+ */
+export function anchorsPath(storeUrl: string): string | undefined {
+  return storeUrl.startsWith('sqlite:') ? `${storeUrl.slice('sqlite:'.length)}.anchors.json` : undefined;
+}
+
+/**
+ * The anchors of `file`, or of the store's own file, which may be missing: then there are none.
+ * @throws CliError
+ */
+export function readAnchors(storeUrl: string, file?: string): readonly string[] {
+  const path = file ?? anchorsPath(storeUrl);
+  if (path === undefined) return [];
+  let text: Uint8Array;
+  try {
+    text = readFileSync(path);
+  } catch (error) {
+    if (file === undefined && (error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw new CliError('unreadable_file', `The anchors can't be read: ${(error as Error).message}.`, { cause: error });
+  }
+  return anchorsOf(text, path);
+}
+
+/** Adds keys to the store's own file, so that work with earlier keys goes on. Nothing to do for a store in memory. */
+export function writeAnchors(storeUrl: string, keys: readonly string[]): void {
+  const path = anchorsPath(storeUrl);
+  if (path === undefined) return;
+  const all = [...new Set([...readAnchors(storeUrl), ...keys])];
+  // Renamed when it is whole: half a list would take authority away.
+  const draft = `${path}.${process.pid}.new`;
+  writeFileSync(draft, `${canonicalize(all)}\n`);
+  renameSync(draft, path);
+}
+
+function anchorsOf(text: Uint8Array, path: string): readonly string[] {
+  try {
+    const keys = parseStrict(text);
+    if (!Array.isArray(keys)) throw new CliError('bad_input', 'it is not a list');
+    for (const key of keys) assertPublicKey(key);
+    return keys as string[];
+  } catch (error) {
+    if (!isAssizeError(error)) throw error;
+    throw new CliError('bad_input', `${path} must be a JSON list of public keys: ${error.message}`, { cause: error });
+  }
+}

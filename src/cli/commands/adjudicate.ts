@@ -1,0 +1,198 @@
+import { join } from 'node:path';
+import { generateKeys } from 'assize';
+import { toPointer } from 'assize/canon';
+import { type AirlineRecords, airline, airlineInitial } from 'assize/domains/airline';
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import {
+  type AdjudicationReport,
+  adjudicateAirline,
+  type ExpectedRun,
+  expectedRun,
+  type RecordedRun,
+  recordedRun,
+  recordedTask,
+  runKey,
+} from '../../../domains/airline/adjudicate.ts';
+import { writeAnchors } from '../anchors.ts';
+import { loadDomains } from '../domains.ts';
+import { CliError, EXIT } from '../errors.ts';
+import { checked, readJson, readLines } from '../input-file.ts';
+import { positive, withSharedOptions } from '../options.ts';
+import type { Output } from '../output.ts';
+import { bold, dim, green, line, red, type Value, yellow } from '../printable.ts';
+import { inSession, type SharedOptions } from '../session.ts';
+import { watchedStore } from '../watched-store.ts';
+
+interface Options extends SharedOptions {
+  readonly data: string;
+  readonly runs?: string;
+  readonly tasks?: string;
+  readonly expected?: string;
+  readonly escalations: 'reject' | 'approve';
+  readonly invariants: boolean;
+  readonly limit?: number;
+}
+
+export function adjudicate(program: Command): void {
+  withSharedOptions(
+    program
+      .command('adjudicate')
+      .description(
+        'bring recorded agent runs before the kernel, each on a branch of the database, and verify the ledger',
+      )
+      .argument('<domain>', 'airline')
+      .requiredOption('--data <dir>', 'the database: users.json, flights.json, reservations.json')
+      .option('--runs <file>', 'recorded runs, one a line')
+      .addOption(new Option('--tasks <file>', 'the benchmark’s own solutions instead of runs').conflicts('runs'))
+      .addOption(
+        new Option('--escalations <way>', 'what the counselor supervisor:cli does at once with what escalates')
+          .choices(['reject', 'approve'])
+          .default('reject'),
+      )
+      .option('--no-invariants', 'only the tools’ own checks, without the policy')
+      .option('--expected <file>', 'compare the records that each run changed with these, one run a line')
+      .option('--limit <n>', 'only the first so many runs', positive),
+  )
+    .addHelpText(
+      'after',
+      'Negative: with --expected a run left other records behind; or the ledger does not verify.\n' +
+        'A database that the store has already is branched from again; runs are always new trajectories.',
+    )
+    .action(
+      inSession(async (session, options: Options, domain: string) => {
+        await requireAirline(domain);
+        const input = readInput(options);
+        const keys = generateKeys();
+        const report = await session.withStore('create', (store) => {
+          writeAnchors(session.storeUrl, [keys.publicKey]);
+          return adjudicateAirline({
+            store: watchedStore(store, session.interruption),
+            keys,
+            ...input,
+            mode: options.invariants ? 'policy' : 'tools',
+            escalations: options.escalations,
+            signal: session.interruption,
+            onProgress: (phase, done, total) => session.progress.report(PHASES[phase], done, total),
+          });
+        });
+        session.progress.end();
+        if (session.json) session.out.document(report);
+        else print(session.out, report);
+        return report.verified && (report.identical ?? report.runs) === report.runs ? EXIT.ok : EXIT.negative;
+      }),
+    );
+}
+
+const PHASES = { adjudicating: 'adjudicating runs', verifying: 'verifying entries' } as const;
+
+async function requireAirline(name: string): Promise<void> {
+  if (name === airline.name) return;
+  const known = (await loadDomains()).some((domain) => domain.name === name);
+  throw new CliError(
+    'not_found',
+    known
+      ? `There are no recorded runs for the domain ${name}; this command takes airline.`
+      : `There is no domain ${name}; this command takes airline.`,
+  );
+}
+
+interface Input extends AirlineRecords {
+  readonly runs: readonly RecordedRun[];
+  readonly expected?: readonly ExpectedRun[];
+}
+
+/** Everything is read and checked before the store is opened, so that bad input leaves nothing behind. */
+function readInput({ data, runs: runsFile, tasks, expected: expectedFile, limit }: Options): Input {
+  if (runsFile === undefined && tasks === undefined) {
+    throw new CliError('usage', 'Name recorded runs with --runs FILE, or the benchmark’s solutions with --tasks FILE.');
+  }
+  const records = readRecords(data);
+  const runs =
+    runsFile === undefined
+      ? checked(readJson(tasks as string), z.array(recordedTask), tasks as string)
+      : readLines(runsFile, recordedRun);
+  if (runs.length === 0) throw new CliError('bad_input', `${runsFile ?? tasks} has no runs in it.`);
+  const chosen = runs.slice(0, limit);
+  return expectedFile === undefined
+    ? { ...records, runs: chosen }
+    : { ...records, runs: chosen, expected: readExpected(expectedFile, chosen) };
+}
+
+function readRecords(folder: string): AirlineRecords {
+  const [users, flights, reservations] = ['users', 'flights', 'reservations'].map((name) =>
+    readJson(join(folder, `${name}.json`)),
+  );
+  const state = airline.state.safeParse(airlineInitial({ users, flights, reservations } as never));
+  if (state.success) return { users, flights, reservations } as unknown as AirlineRecords;
+  const issue = state.error.issues[0] as z.core.$ZodIssue;
+  const [collection, ...place] = issue.path.map(String);
+  throw new CliError('bad_input', `${join(folder, `${collection}.json`)}, ${toPointer(place)}: ${issue.message}.`);
+}
+
+function readExpected(path: string, runs: readonly RecordedRun[]): ExpectedRun[] {
+  const expected = readLines(path, expectedRun);
+  const known = new Set(expected.map(runKey));
+  const missing = runs.find((run) => !known.has(runKey(run)));
+  if (missing === undefined) return expected;
+  throw new CliError('bad_input', `${path} does not say what to expect of ${runKey(missing)}.`);
+}
+
+function print(out: Output, report: AdjudicationReport): void {
+  out.table(
+    [
+      { title: 'task', align: 'right' },
+      { title: 'trial', align: 'right' },
+      { title: 'call', align: 'right' },
+      { title: 'tool' },
+      { title: 'ruling' },
+      { title: 'by' },
+      { title: 'message' },
+    ],
+    report.results.flatMap(({ task_id, trial = '', calls }) =>
+      calls.map(({ index, name, ruling, reason, invariant_id, message = '', resolved }): Value[] => [
+        task_id,
+        trial,
+        index,
+        name,
+        PAINTED[ruling],
+        invariant_id ?? (ruling === 'tool_error' ? '' : (reason ?? '')),
+        resolved === undefined ? message : `${message} (${resolved})`,
+      ]),
+    ),
+  );
+  out.line(line``);
+  printSums(out, report);
+  if (report.identical !== undefined) printComparison(out, report);
+  for (const { trajectory_id, seq, detail, code } of report.faults ?? []) {
+    out.line(red(line`${trajectory_id} seq ${seq} does not verify: ${detail} (${code})`));
+  }
+}
+
+const PAINTED = {
+  committed: green('committed'),
+  rejected: red('rejected'),
+  escalated: yellow('escalated'),
+  tool_error: dim('tool_error'),
+} as const;
+
+function printSums(out: Output, report: AdjudicationReport): void {
+  const { runs, proposals, committed, rejected, escalated, tool_errors, entries, verified, seconds } = report;
+  const rows = Object.entries(rejected).sort(([, a], [, b]) => b - a);
+  const refused = rows.reduce((sum, [, n]) => sum + n, 0);
+  out.line(
+    line`${bold(`${proposals} proposals`)} in ${runs} runs: ${committed} committed, ${refused} rejected, ${escalated} escalated, ${tool_errors} refused by the tools themselves`,
+  );
+  for (const [cause, n] of rows) out.line(line`  ${String(n).padStart(4)}  ${cause}`);
+  const outcome = verified ? green('all verified') : red('not all verified');
+  out.line(line`${entries} entries in the store, ${outcome}, in ${seconds.toFixed(1)} s`);
+}
+
+function printComparison(out: Output, { results, runs, identical = 0 }: AdjudicationReport): void {
+  const sum = line`${identical} of ${runs} runs changed just the expected records`;
+  out.line(identical === runs ? green(sum) : red(sum));
+  for (const run of results) {
+    const places = (run.differences ?? []).map(({ collection, id }) => `/${collection}/${id}`);
+    if (places.length > 0) out.line(line`  ${runKey(run)}: ${places.join(', ')}`);
+  }
+}

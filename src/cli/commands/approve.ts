@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import { anchorsPath, readAnchors } from '../anchors.ts';
+import { CliError } from '../errors.ts';
+import { anchorsOption, domainOption, withSharedOptions } from '../options.ts';
+import { METHOD, type ResolvingOptions, resolvePending } from '../resolution.ts';
+import { inSession } from '../session.ts';
+
+interface Options extends ResolvingOptions {
+  readonly override?: boolean;
+  readonly reason?: string;
+}
+
+export function approve(program: Command): void {
+  withSharedOptions(
+    program
+      .command('approve')
+      .description('commit what waits for a person, exactly as it was put up, as one of the counselors of its domain')
+      .argument('<pending>', 'its id, or the first 8 digits of it')
+      .requiredOption('--as <principal>', 'who approves; recorded')
+      .option('--override', 'also when the result does not pass every invariant; recorded')
+      .option('--reason <text>', 'why; recorded')
+      .option('--digest <hex>', 'the digest that was looked at (or its first 8 digits): another one is refused')
+      .addOption(domainOption)
+      .addOption(anchorsOption),
+  )
+    .addHelpText(
+      'after',
+      'Negative: it had expired, and is rejected now.\n' +
+        'Whoever may write the store may approve in anybody’s name: the method is recorded as cli.',
+    )
+    .action(
+      inSession((session, options: Options, pending: string) => {
+        requireAnchors(session.storeUrl, options.anchors);
+        const { as: principal, override = false, reason } = options;
+        return resolvePending(session, options, pending, 'committed', (trajectory, row, digest) =>
+          trajectory.approve(row.id, {
+            principal,
+            method: METHOD,
+            override,
+            ...(reason === undefined ? {} : { reason }),
+            ...digest,
+          }),
+        );
+      }),
+    );
+}
+
+/** Without them no writ counts, and the runtime could only say that what was authorised is not so now. */
+function requireAnchors(storeUrl: string, file: string | undefined): void {
+  if (readAnchors(storeUrl, file).length > 0) return;
+  const place = file ?? anchorsPath(storeUrl);
+  throw new CliError(
+    'usage',
+    `No root public keys are known${place === undefined ? '' : `: ${place} is not there or empty`}; name them with --anchors FILE.`,
+  );
+}

@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { CliError } from '../errors.ts';
+import { withSharedOptions } from '../options.ts';
+import { inSession, type SharedOptions } from '../session.ts';
+
+/** Beside the sources; the published package comes without it. */
+const SCRIPT = join(import.meta.dirname, '../../../bench/run.ts');
+
+interface Options extends SharedOptions {
+  readonly only?: string;
+}
+
+export function bench(program: Command): void {
+  withSharedOptions(
+    program
+      .command('bench')
+      .description('measure this checkout, each figure beside its bare baseline')
+      .option('--only <name>', 'one workload'),
+  ).action(
+    inSession(async ({ json, interruption }, { only }: Options) => {
+      if (!existsSync(SCRIPT)) {
+        throw new CliError(
+          'not_packaged',
+          'The bench is in the repository, not in the package; clone it and run npm run bench.',
+        );
+      }
+      const args = [...(json ? ['--json'] : []), ...(only === undefined ? [] : ['--only', only])];
+      const child = spawn(process.execPath, [SCRIPT, ...args], { stdio: 'inherit' });
+      const stop = () => child.kill('SIGTERM');
+      interruption.addEventListener('abort', stop);
+      const [code] = (await once(child, 'exit')) as [number | null];
+      interruption.throwIfAborted();
+      return code ?? 2;
+    }),
+  );
+}

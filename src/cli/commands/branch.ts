@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import { placeIn, shortId } from '../entries.ts';
+import { EXIT } from '../errors.ts';
+import { anchorsOption, domainOption, type OpeningOptions, withSharedOptions } from '../options.ts';
+import { line } from '../printable.ts';
+import { openAssize } from '../runtime.ts';
+import { inSession, type SharedOptions } from '../session.ts';
+
+interface Options extends SharedOptions, OpeningOptions {
+  readonly note: string;
+  readonly id?: string;
+  readonly override?: boolean;
+}
+
+export function branch(program: Command): void {
+  withSharedOptions(
+    program
+      .command('branch')
+      .description('begin a trajectory from an entry of another one; the other one is not changed')
+      .argument('<trajectory>', 'the source')
+      .argument('<entry>', 'a commit of it, or its first entry: a seq, or an id or the first 8 digits of one')
+      .requiredOption('--note <text>', 'why: it is recorded')
+      .option('--id <name>', 'its name (default: a random one)')
+      .option('--override', 'also from a state that breaks invariants, which is then recorded')
+      .addOption(domainOption)
+      .addOption(anchorsOption),
+  ).action(
+    inSession(({ json, out, storeUrl, withStore }, options: Options, trajectory: string, place: string) =>
+      withStore('existing', async (store) => {
+        const source = await placeIn(store, trajectory, place);
+        const assize = await openAssize(store, storeUrl, options);
+        const begun = await assize.branch(trajectory, source.id, {
+          note: options.note,
+          override: options.override === true,
+          ...(options.id === undefined ? {} : { trajectoryId: options.id }),
+        });
+        if (json) {
+          out.document({
+            trajectory_id: begun.id,
+            entry_id: begun.head,
+            source: { trajectory_id: trajectory, seq: source.seq, entry_id: source.id },
+          });
+        } else out.line(line`${begun.id} begins with ${shortId(begun.head)}, from ${trajectory} seq ${source.seq}.`);
+        return EXIT.ok;
+      }),
+    ),
+  );
+}

@@ -1,0 +1,22 @@
+import type { Command } from 'commander';
+import { DEMO_STORE, runDemo } from '../demo.ts';
+import { EXIT } from '../errors.ts';
+import { withSharedOptions } from '../options.ts';
+import { Printable } from '../printable.ts';
+import { inSession, type SharedOptions } from '../session.ts';
+
+export function demo(program: Command): void {
+  withSharedOptions(
+    program
+      .command('demo')
+      .description('the story of a patient: proposals, rulings, a doctor’s approval, and the ledger verified'),
+    DEMO_STORE,
+  )
+    .addHelpText('after', 'Negative: something was not ruled as the story has it.')
+    .action(
+      inSession(async ({ json, out, storeUrl: store }, _options: SharedOptions) => {
+        const { ok } = await runDemo({ store, json, out: (text) => out.line(new Printable(text)) });
+        return ok ? EXIT.ok : EXIT.negative;
+      }),
+    );
+}

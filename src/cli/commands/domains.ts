@@ -1,0 +1,157 @@
+import type { Domain } from 'assize';
+import { type ActionSpec, type Pattern, patternText } from 'assize/kernel';
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { loadDomains } from '../domains.ts';
+import { CliError, EXIT } from '../errors.ts';
+import { domainOption, type OpeningOptions, withSharedOptions } from '../options.ts';
+import type { Output } from '../output.ts';
+import { bold, dim, line } from '../printable.ts';
+import { inSession, type Session, type SharedOptions } from '../session.ts';
+
+type Options = SharedOptions & Pick<OpeningOptions, 'domain'>;
+
+export function domains(program: Command): void {
+  withSharedOptions(
+    program
+      .command('domains')
+      .description('the domains at hand; one in full; or one of its tools with the schema of its arguments')
+      .argument('[name]', 'a domain')
+      .argument('[tool]', 'one of its actions')
+      .addOption(domainOption),
+  ).action(
+    inSession(async (session, options: Options, name?: string, tool?: string) => {
+      const known = await loadDomains(options.domain);
+      if (name === undefined) listDomains(session, known);
+      else {
+        const domain = named(known, name);
+        if (tool === undefined) showDomain(session, domain);
+        else showTool(session, domain, tool);
+      }
+      return EXIT.ok;
+    }),
+  );
+}
+
+function named(known: readonly Domain[], name: string): Domain {
+  const domain = known.find((candidate) => candidate.name === name);
+  if (domain !== undefined) return domain;
+  const names = known.map((candidate) => candidate.name).join(', ');
+  throw new CliError('not_found', `There is no domain ${name}; there are ${names}, and those of --domain FILE.`);
+}
+
+function listDomains({ json, out }: Session, known: readonly Domain[]): void {
+  if (json) {
+    out.document(
+      known.map(({ name, version, hash, actions, roles, rules }) => ({
+        name,
+        version,
+        hash,
+        actions: Object.keys(actions),
+        roles: Object.keys(roles),
+        invariants: rules.map(({ id }) => id),
+      })),
+    );
+    return;
+  }
+  for (const { name, version, hash, actions, roles, rules } of known) {
+    out.line(line`${bold(`${name}@${version}`)} ${dim(hash)}`);
+    out.line(line`  actions     ${Object.keys(actions).join(', ')}`);
+    out.line(line`  roles       ${Object.keys(roles).join(', ')}`);
+    out.line(line`  invariants  ${rules.map(({ id }) => id).join(', ') || 'none'}`);
+  }
+}
+
+/** All that a domain declares, as JSON. */
+function described(domain: Domain) {
+  const { name, version, hash, actions, roles, processes, rules, counselors, freeze } = domain;
+  return {
+    name,
+    version,
+    hash,
+    freeze,
+    processes: Object.entries(processes).map(([process, { reads = [], writes = [] }]) => ({
+      name: process,
+      reads,
+      writes,
+    })),
+    roles: Object.entries(roles).map(([role, { params = [], processes: performs }]) => ({
+      name: role,
+      params,
+      processes: performs,
+    })),
+    actions: Object.keys(actions).map((action) => describedTool(domain, action)),
+    invariants: rules.map(({ id, patterns, spec }) => ({
+      id,
+      kind: spec.kind,
+      footprint: patterns.map((pattern: Pattern) => patternText(pattern)),
+      ...(spec.channel === undefined ? {} : { channel: spec.channel }),
+    })),
+    counselors: Object.keys(counselors),
+  };
+}
+
+function describedTool(domain: Domain, tool: string) {
+  const { process, description, args } = domain.actions[tool] as ActionSpec;
+  return {
+    name: tool,
+    process,
+    ...(description === undefined ? {} : { description }),
+    args: z.toJSONSchema(args, { io: 'input', unrepresentable: 'any' }),
+  };
+}
+
+function showDomain({ json, out }: Session, domain: Domain): void {
+  const all = described(domain);
+  if (json) {
+    out.document(all);
+    return;
+  }
+  out.line(line`${bold(`${all.name}@${all.version}`)} ${dim(all.hash)}`);
+  out.line(line`An open approval freezes ${all.freeze === 'world' ? 'the whole world' : 'the footprints it touches'}.`);
+  section(out, 'Processes');
+  out.table(
+    [{ title: 'process' }, { title: 'reads' }, { title: 'writes' }],
+    all.processes.map(({ name, reads, writes }) => [name, list(reads), list(writes)]),
+  );
+  section(out, 'Roles');
+  out.table(
+    [{ title: 'role' }, { title: 'parameters' }, { title: 'processes' }],
+    all.roles.map(({ name, params, processes }) => [name, list(params), list(processes)]),
+  );
+  section(out, 'Actions');
+  for (const { name, process, description, args } of all.actions) {
+    out.line(line`${bold(name)} of ${process}${description === undefined ? '' : `: ${description}`}`);
+    out.document(args);
+  }
+  section(out, 'Invariants, in order: the first that does not pass decides');
+  out.table(
+    [{ title: '#', align: 'right' }, { title: 'invariant' }, { title: 'escalates to' }, { title: 'footprint' }],
+    all.invariants.map(({ id, channel, footprint }, i) => [i + 1, id, channel ?? '', list(footprint)]),
+  );
+  section(out, 'Counselors');
+  out.line(line`${list(all.counselors)}`);
+}
+
+function showTool({ json, out }: Session, domain: Domain, tool: string): void {
+  if (!Object.keys(domain.actions).includes(tool)) {
+    const names = Object.keys(domain.actions).join(', ');
+    throw new CliError('not_found', `${domain.name} has no tool ${tool}; it has ${names}.`);
+  }
+  const all = describedTool(domain, tool);
+  if (json) {
+    out.document(all);
+    return;
+  }
+  out.line(line`${bold(all.name)} of ${all.process}${all.description === undefined ? '' : `: ${all.description}`}`);
+  out.document(all.args);
+}
+
+function section(out: Output, title: string): void {
+  out.line(line``);
+  out.line(bold(title));
+}
+
+function list(items: readonly string[]): string {
+  return items.join(', ') || 'none';
+}

@@ -1,0 +1,44 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Domain } from 'assize';
+import { CliError } from './errors.ts';
+
+/** In the order in which they are shown; loaded when asked for, because schemas take time to build. */
+const SHIPPED: readonly (() => Promise<object>)[] = [
+  () => import('assize/domains/budget'),
+  () => import('assize/domains/udt'),
+  () => import('assize/domains/airline'),
+];
+
+/** The shipped domains, and those that the files export. @throws CliError */
+export async function loadDomains(files: readonly string[] = []): Promise<Domain[]> {
+  const modules = await Promise.all([...SHIPPED.map((load) => load()), ...files.map(importFile)]);
+  const found = modules.flatMap((module) => Object.values(module).filter(isDomain));
+  return [...new Map(found.map((domain) => [domain.hash, domain])).values()];
+}
+
+async function importFile(file: string): Promise<object> {
+  const path = resolve(file);
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
+    throw new CliError('unreadable_file', `There is no domain file ${path}.`);
+  }
+  const module = (await import(pathToFileURL(path).href).catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CliError('bad_input', `The domain file ${path} can't be loaded: ${why}`, { cause });
+  })) as object;
+  if (!Object.values(module).some(isDomain)) {
+    throw new CliError('bad_input', `The file ${path} exports no domain; export what defineDomain returns.`);
+  }
+  return module;
+}
+
+/** By its members: the file may have been loaded with another copy of the package. */
+function isDomain(value: unknown): value is Domain {
+  const { name, version, hash, rules, bind } = (value ?? {}) as Partial<Domain>;
+  return (
+    [name, version, hash].every((member) => typeof member === 'string') &&
+    Array.isArray(rules) &&
+    typeof bind === 'function'
+  );
+}

@@ -1,0 +1,79 @@
+import { AssizeError, isAssizeError } from 'assize';
+import { CommanderError } from 'commander';
+import { Interrupted } from './interrupt.ts';
+import { OutputClosed } from './output.ts';
+import { visible, visibleJson } from './visible.ts';
+
+/** What every command ends with. */
+export const EXIT = { ok: 0, negative: 1, misuse: 2 } as const;
+
+export type ExitCode = number;
+
+export type CliErrorCode =
+  /** The command line can't be carried out as it is. */
+  | 'usage'
+  /** A file that was named is not there or can't be read. */
+  | 'unreadable_file'
+  /** A file is not what it should be; the message says where. */
+  | 'bad_input'
+  /** No entry, trajectory, domain or tool of that name. */
+  | 'not_found'
+  /** An entry's prefix fits more than one. */
+  | 'ambiguous'
+  /** No store under that URL, where one is only read. */
+  | 'store_not_found'
+  /** The published package does not have it. */
+  | 'not_packaged';
+
+/** Misuse or bad input: one sentence, exit code 2, nothing written. */
+export class CliError extends AssizeError<CliErrorCode> {
+  override readonly name = 'CliError';
+}
+
+/** A ledger that does not verify is what the command found out, not a mistake in its use. */
+const FINDINGS: ReadonlySet<string> = new Set(['LedgerFault', 'RuntimeError/invalid_ledger']);
+
+/**
+ * Says what went wrong, one sentence on standard error, with `--json` also as a document on standard output. Returns
+ * the exit code.
+ */
+export function report(error: unknown, json: boolean): ExitCode {
+  if (error instanceof OutputClosed) return EXIT.ok;
+  if (error instanceof Interrupted) return error.exitCode;
+  if (error instanceof CommanderError) return reportUsage(error, json);
+  const { code, message, exitCode } = described(error);
+  say(code, message, json);
+  return exitCode;
+}
+
+/** Commander has printed help and version by itself, and leaves mistakes to us. */
+function reportUsage(error: CommanderError, json: boolean): ExitCode {
+  if (error.exitCode === 0) return EXIT.ok;
+  if (error.code !== 'commander.help') say('usage', error.message.replace(/^error: /, '').replace(/\n/g, ' '), json);
+  return EXIT.misuse;
+}
+
+function described(error: unknown): { code: string; message: string; exitCode: ExitCode } {
+  if (isAssizeError(error)) {
+    const { code, message, name } = error;
+    const found = code !== 'not_found' && (FINDINGS.has(name) || FINDINGS.has(`${name}/${code}`));
+    return { code, message, exitCode: found ? EXIT.negative : EXIT.misuse };
+  }
+  if (isSystemError(error)) return { code: error.code, message: `${error.message}.`, exitCode: EXIT.misuse };
+  // Not foreseen, so a fault of this program: whoever looks into it needs the stack.
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { code: 'internal', message: `This is a fault in assize itself: ${stack}`, exitCode: EXIT.misuse };
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException & { code: string } {
+  return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
+}
+
+function say(code: string, message: string, json: boolean): void {
+  const lines = message
+    .split('\n')
+    .map(visible)
+    .join(code === 'internal' ? '\n' : ' ');
+  process.stderr.write(`assize: ${lines}\n`);
+  if (json) process.stdout.write(`${visibleJson({ error: { code, message } })}\n`);
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { isAssizeError } from 'assize';
+import { type CanonLimits, type Json, parseStrict, toPointer, WORLD_LIMITS } from 'assize/canon';
+import type { z } from 'zod';
+import { CliError } from './errors.ts';
+
+/** A line is part of one entry's payload later, under more levels: so it may be no larger, and less deep. */
+const LINE_LIMITS: Partial<CanonLimits> = { depthMax: 48 };
+
+const NEWLINE = 0x0a;
+
+/** The JSON value of a whole file. @throws CliError */
+export function readJson(path: string): Json {
+  return parsed(readBytes(path), path, WORLD_LIMITS);
+}
+
+/** Each line of a JSON Lines file, as the schema makes it. @throws CliError with the line's number */
+export function readLines<T>(path: string, schema: z.ZodType<T>): T[] {
+  return linesOf(readBytes(path)).map((line, index) => {
+    const place = `${path}, line ${index + 1}`;
+    return checked(parsed(line, place, LINE_LIMITS), schema, place);
+  });
+}
+
+/** The value as the schema makes it. @throws CliError with the place inside the value */
+export function checked<T>(value: unknown, schema: z.ZodType<T>, place: string): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0] as z.core.$ZodIssue;
+  const more = result.error.issues.length - 1;
+  const pointer = toPointer(issue.path.map(String));
+  throw new CliError(
+    'bad_input',
+    `${place}${pointer === '' ? '' : `, ${pointer}`}: ${issue.message}${more === 0 ? '' : ` (and ${more} more)`}.`,
+    { evidence: { pointer, issues: result.error.issues.length } },
+  );
+}
+
+function readBytes(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    const why = WHY[(cause as NodeJS.ErrnoException).code ?? ''] ?? (cause as Error).message;
+    throw new CliError('unreadable_file', `${path} can't be read: ${why}.`, { cause });
+  }
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'it may not be read by this user',
+  EPERM: 'it may not be read by this user',
+};
+
+function parsed(bytes: Uint8Array, place: string, limits: Partial<CanonLimits>): Json {
+  try {
+    return parseStrict(bytes, limits);
+  } catch (cause) {
+    if (!isAssizeError(cause)) throw cause;
+    const { line = 1, column } = cause.evidence as { line?: number; column?: number };
+    const spot = column === undefined ? '' : ` at ${line > 1 ? `line ${line}, ` : ''}column ${column}`;
+    const what = cause.code === 'syntax' ? 'is not JSON' : "can't be taken";
+    throw new CliError('bad_input', `${place} ${what}${spot}: ${cause.message}`, { cause });
+  }
+}
+
+function linesOf(bytes: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(NEWLINE, start);
+    lines.push(bytes.subarray(start, end === -1 ? bytes.length : end));
+    start = end === -1 ? bytes.length : end + 1;
+  }
+  return lines;
+}

@@ -1,0 +1,52 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { EXIT } from './errors.ts';
+
+/** Where a store is when nobody says otherwise. */
+export const DEFAULT_STORE = 'sqlite:./assize.db';
+
+/** Adds what every command has. */
+export function withSharedOptions(command: Command, defaultStore: string = DEFAULT_STORE): Command {
+  return command
+    .addOption(
+      new Option('--store <url>', 'the store: sqlite:./file.db or sqlite:/absolute/file.db')
+        .env('ASSIZE_STORE')
+        .default(defaultStore),
+    )
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', `\nExit codes: ${EXIT.ok} ok, ${EXIT.negative} a negative finding, ${EXIT.misuse} misuse.`);
+}
+
+export const domainOption: Option = new Option(
+  '--domain <file>',
+  'a module whose exports include domains, beside the shipped ones (repeatable)',
+)
+  .argParser((file: string, before: readonly string[]) => [...before, file])
+  .default([], 'none');
+
+export const anchorsOption: Option = new Option(
+  '--anchors <file>',
+  'a JSON list of the public keys whose root writs count (default: <store file>.anchors.json)',
+);
+
+export interface OpeningOptions {
+  readonly domain: readonly string[];
+  readonly anchors?: string;
+}
+
+/** A whole number from 0. */
+export function count(text: string): number {
+  return whole(text, 0);
+}
+
+/** A whole number from 1. */
+export function positive(text: string): number {
+  return whole(text, 1);
+}
+
+function whole(text: string, least: number): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least) {
+    throw new InvalidArgumentError(`It must be a whole number from ${least}.`);
+  }
+  return value;
+}

@@ -1,0 +1,36 @@
+import pc from 'picocolors';
+import { visible } from './visible.ts';
+
+/** Text that may go to a terminal as it is. Made only here, from literals and from values made visible. */
+export class Printable {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export type Value = Printable | string | number | boolean;
+
+/** `line\`… ${anything} …\``: the values are made visible, what is printable already stays. */
+export function line(parts: TemplateStringsArray, ...values: readonly Value[]): Printable {
+  return new Printable(
+    parts.map((part, i) => part + (i < values.length ? printable(values[i] as Value).text : '')).join(''),
+  );
+}
+
+export function printable(value: Value): Printable {
+  return value instanceof Printable ? value : new Printable(visible(String(value)));
+}
+
+const colours = pc.createColors(process.stdout.isTTY === true && !process.env['NO_COLOR']);
+
+export const bold = painter(colours.bold);
+export const dim = painter(colours.dim);
+export const red = painter(colours.red);
+export const green = painter(colours.green);
+export const yellow = painter(colours.yellow);
+
+function painter(paint: (text: string) => string): (value: Value) => Printable {
+  return (value) => new Printable(paint(printable(value).text));
+}

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Command } from 'commander';
+import { adjudicate } from './commands/adjudicate.ts';
+import { approve } from './commands/approve.ts';
+import { bench } from './commands/bench.ts';
+import { branch } from './commands/branch.ts';
+import { demo } from './commands/demo.ts';
+import { diff } from './commands/diff.ts';
+import { domains } from './commands/domains.ts';
+import { log } from './commands/log.ts';
+import { pending } from './commands/pending.ts';
+import { reject } from './commands/reject.ts';
+import { show } from './commands/show.ts';
+import { state } from './commands/state.ts';
+import { verify } from './commands/verify.ts';
+import { EXIT, type ExitCode, report } from './errors.ts';
+import { listenForSignals } from './interrupt.ts';
+
+/** In the order of the help: the story, the work, the ledger, the people. */
+const COMMANDS = [demo, domains, adjudicate, log, show, state, verify, branch, diff, pending, approve, reject, bench];
+
+/** Runs one command line; never throws, and prints what there is to say. */
+export async function run(args: readonly string[]): Promise<ExitCode> {
+  listenForSignals();
+  ignoreClosedStreams();
+  try {
+    process.exitCode = EXIT.ok;
+    await program().parseAsync(args, { from: 'user' });
+    return process.exitCode;
+  } catch (error) {
+    return report(error, args.includes('--json'));
+  }
+}
+
+function program(): Command {
+  const program = new Command('assize')
+    .description('Agents propose, a kernel decides, one hash-chained ledger records it all.')
+    .version(version(), '--version', 'the version of assize')
+    .helpOption('--help', 'show help')
+    .helpCommand(false)
+    // Mistakes are reported in one place, as one sentence.
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined });
+  for (const register of COMMANDS) register(program);
+  return program;
+}
+
+function version(): string {
+  const path = fileURLToPath(import.meta.resolve('assize/package.json'));
+  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
+}
+
+/** Whoever does not read on (`| head`) is no error of ours; `Output` notices and ends the work. */
+function ignoreClosedStreams(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
+}

@@ -1,0 +1,53 @@
+/** Work that takes less is not worth a word. */
+const SILENT_MS = 1_000;
+const REDRAW_MS = 100;
+/** Where every report is a line of its own, such as a log file. */
+const LINE_MS = 5_000;
+
+/** How far long work is, on standard error: one line that is redrawn on a terminal, a line now and then elsewhere. */
+export class Progress {
+  readonly #stream: NodeJS.WriteStream;
+  readonly #startedAt = performance.now();
+  #phase = '';
+  #phaseAt = this.#startedAt;
+  #saidAt: number | undefined;
+  #drawn = false;
+
+  constructor(stream: NodeJS.WriteStream = process.stderr) {
+    this.#stream = stream;
+  }
+
+  /** Cheap to call often. `total` may be unknown. */
+  report(phase: string, done: number, total?: number): void {
+    const now = performance.now();
+    if (phase !== this.#phase) {
+      this.#phase = phase;
+      this.#phaseAt = now;
+    }
+    if (now - this.#startedAt < SILENT_MS) return;
+    const pause = this.#stream.isTTY ? REDRAW_MS : LINE_MS;
+    if (this.#saidAt !== undefined && now - this.#saidAt < pause) return;
+    this.#saidAt = now;
+    this.#say(progressText(phase, done, total, (now - this.#phaseAt) / 1_000));
+  }
+
+  /** Leaves the terminal's line to what is printed next. */
+  end(): void {
+    if (this.#drawn) this.#stream.write('\r\u001b[K');
+    this.#drawn = false;
+  }
+
+  #say(text: string): void {
+    if (this.#stream.isTTY) {
+      this.#stream.write(`\r\u001b[K${text}`);
+      this.#drawn = true;
+    } else this.#stream.write(`${text}\n`);
+  }
+}
+
+function progressText(phase: string, done: number, total: number | undefined, seconds: number): string {
+  const count =
+    total === undefined ? `${done}` : `${done}/${total} (${Math.floor((100 * done) / Math.max(1, total))} %)`;
+  const rate = seconds > 0 && done > 0 ? `, ${Math.round(done / seconds)}/s` : '';
+  return `${phase}: ${count}${rate}`;
+}

@@ -1,0 +1,65 @@
+import type { EntryRow, Ruling, Store, Trajectory } from 'assize';
+import { findEntry, readable, shortId } from './entries.ts';
+import { CliError, EXIT, type ExitCode } from './errors.ts';
+import type { OpeningOptions } from './options.ts';
+import { green, line, red } from './printable.ts';
+import { openAssize } from './runtime.ts';
+import type { Session, SharedOptions } from './session.ts';
+
+/** How a counselor who types at a terminal was identified: by whoever let them at it. */
+export const METHOD = 'cli';
+
+/** What both ways to resolve have. */
+export interface ResolvingOptions extends SharedOptions, OpeningOptions {
+  readonly as: string;
+  readonly digest?: string;
+}
+
+/** Finds what is pending, lets `resolve` do its part on the open trajectory, and says what became of it. */
+export function resolvePending(
+  session: Session,
+  options: ResolvingOptions,
+  prefix: string,
+  wanted: Ruling['ruling'],
+  resolve: (trajectory: Trajectory, pending: EntryRow, digest: { digest?: string }) => Promise<Ruling>,
+): Promise<ExitCode> {
+  return session.withStore('existing', async (store) => {
+    const pending = await pendingEntry(store, prefix);
+    const assize = await openAssize(store, session.storeUrl, options);
+    const trajectory = await assize.open(pending.trajectory_id);
+    const ruling = await resolve(trajectory, pending, digestOf(pending, options.digest));
+    say(session, pending, ruling);
+    // What expired is rejected, whatever the counselor wanted.
+    return ruling.ruling === wanted ? EXIT.ok : EXIT.negative;
+  });
+}
+
+async function pendingEntry(store: Store, prefix: string): Promise<EntryRow> {
+  const row = await findEntry(store, prefix);
+  if (row.kind === 'pending_approval') return row;
+  throw new CliError(
+    'usage',
+    `The entry ${shortId(row.id)} is a ${row.kind}, nothing that waits; assize pending lists what does.`,
+  );
+}
+
+/** People may type the first digits of a digest; the runtime wants the whole, and refuses another one. */
+function digestOf(row: EntryRow, typed: string | undefined): { digest?: string } {
+  if (typed === undefined) return {};
+  const payload = readable(row)?.payload;
+  const whole = payload?.kind === 'pending_approval' ? payload.digest : '';
+  return { digest: typed.length >= 8 && whole.startsWith(typed.toLowerCase()) ? whole : typed };
+}
+
+function say({ json, out }: Session, pending: EntryRow, ruling: Ruling): void {
+  if (ruling.ruling === 'frozen') throw new CliError('usage', ruling.detail);
+  const { id, seq, trajectory_id } = ruling.entry;
+  const why = ruling.ruling === 'rejected' ? { reason: ruling.reason, detail: ruling.detail } : {};
+  if (json) out.document({ ruling: ruling.ruling, resolves: pending.id, trajectory_id, seq, entry_id: id, ...why });
+  else if (ruling.ruling === 'committed')
+    out.line(line`${green('committed')} as ${shortId(id)}, ${trajectory_id} seq ${seq}`);
+  else
+    out.line(
+      line`${red('rejected')} as ${shortId(id)}, ${trajectory_id} seq ${seq}: ${'detail' in ruling ? ruling.detail : ''}`,
+    );
+}

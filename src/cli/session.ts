@@ -1,0 +1,70 @@
+import { isAssizeError, openStore, type Store } from 'assize';
+import type { Command } from 'commander';
+import { CliError, type ExitCode } from './errors.ts';
+import { interruption } from './interrupt.ts';
+import { Output } from './output.ts';
+import { Progress } from './progress.ts';
+
+/** The options that every command has. */
+export interface SharedOptions {
+  readonly json?: boolean;
+  readonly store: string;
+}
+
+/** What a command works with. */
+export interface Session {
+  /** One JSON document on standard output instead of text. */
+  readonly json: boolean;
+  readonly storeUrl: string;
+  readonly out: Output;
+  readonly progress: Progress;
+  readonly interruption: AbortSignal;
+  /**
+   * Opens the store, and closes it whatever happens. `readonly` needs a store that is there and changes nothing,
+   * `existing` writes to one that is there, `create` makes one.
+   */
+  withStore<T>(mode: 'readonly' | 'existing' | 'create', work: (store: Store) => Promise<T>): Promise<T>;
+}
+
+/** Makes a command's action of a function that is given a session, the options and the arguments, and answers the exit code. */
+export function inSession<Options extends SharedOptions>(
+  action: (session: Session, options: Options, ...args: any[]) => Promise<ExitCode>,
+): (...given: any[]) => Promise<void> {
+  return async (...given) => {
+    const [options] = given.splice(-2) as [Options, Command];
+    const session = openSession(options);
+    try {
+      process.exitCode = await action(session, options, ...given);
+    } finally {
+      session.progress.end();
+    }
+  };
+}
+
+function openSession({ json = false, store: storeUrl }: SharedOptions): Session {
+  return {
+    json,
+    storeUrl,
+    out: new Output(),
+    progress: new Progress(),
+    interruption,
+    withStore: async (mode, work) => {
+      const store = await openStore(storeUrl, { mode }).catch((error: unknown) => {
+        throw mode === 'create' ? error : inOurWords(error);
+      });
+      try {
+        return await work(store);
+      } finally {
+        await store.close();
+      }
+    },
+  };
+}
+
+/** The store speaks of modes, which nobody here has typed. */
+function inOurWords(error: unknown): unknown {
+  if (!isAssizeError(error, 'store_not_found')) return error;
+  const { path } = error.evidence;
+  const message = `There is no store at ${path}; name another one with --store, or make one with assize demo.`;
+  return new CliError('store_not_found', message, { cause: error });
+}

@@ -1,0 +1,78 @@
+import type { EntryRow } from 'assize';
+import type { EntryKind, Payload } from 'assize/ledger';
+import { readable } from './entries.ts';
+
+/** One entry on one line. */
+export interface Summary {
+  readonly seq: number;
+  readonly id: string;
+  readonly kind: EntryKind;
+  readonly at: string;
+  readonly action?: string;
+  readonly role?: string;
+  /** What became of it. */
+  readonly ruling: 'begun' | 'branched' | 'committed' | 'rejected' | 'escalated' | 'delegated' | 'unreadable';
+  readonly reason?: string;
+  readonly invariant_id?: string;
+  readonly detail?: string;
+  /** The pending entry that this one resolves, and who resolved it. */
+  readonly resolves?: string;
+  readonly counselor?: string;
+}
+
+export function summaryOf(row: EntryRow): Summary {
+  const { seq, id, kind } = row;
+  const entry = readable(row);
+  if (entry === undefined) {
+    return { seq, id, kind, at: '', ruling: 'unreadable', detail: 'the payload was damaged; assize verify says how' };
+  }
+  return { seq, id, kind, at: entry.payload.at, ...ruledOf(entry.payload) };
+}
+
+function ruledOf(payload: Payload): Omit<Summary, 'seq' | 'id' | 'kind' | 'at'> {
+  switch (payload.kind) {
+    case 'root':
+      return { ruling: 'begun', detail: `${payload.domain.name}@${payload.domain.version}${suffix(payload.note)}` };
+    case 'branch':
+      return { ruling: 'branched', detail: `from ${payload.source_trajectory_id}${suffix(payload.note)}` };
+    case 'commit':
+      return { ruling: 'committed', ...actionOf(payload.action), ...resolutionOf(payload) };
+    case 'rejection': {
+      const { reason, detail, invariant_id, intent } = payload;
+      return {
+        ruling: 'rejected',
+        action: intent.action,
+        role: intent.role.name,
+        reason,
+        ...optional({ invariant_id }),
+        detail,
+        ...resolutionOf(payload),
+      };
+    }
+    case 'pending_approval': {
+      const { reason, detail, invariant_id, proposal } = payload;
+      return { ruling: 'escalated', ...actionOf(proposal.action), reason, ...optional({ invariant_id }), detail };
+    }
+    case 'delegation':
+      return { ruling: 'delegated', detail: `${payload.child_trajectory_id}: ${payload.task}` };
+  }
+}
+
+function actionOf({ name, role }: { name: string; role: { name: string } }): { action: string; role: string } {
+  return { action: name, role: role.name };
+}
+
+function resolutionOf({
+  resolves,
+  counselor,
+}: Extract<Payload, { kind: 'commit' | 'rejection' }>): Partial<Pick<Summary, 'resolves' | 'counselor'>> {
+  return optional({ resolves, counselor: counselor?.principal });
+}
+
+function suffix(note: string | undefined): string {
+  return note === undefined ? '' : `: ${note}`;
+}
+
+function optional<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
+}

@@ -1,0 +1,199 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { canonicalize } from '#canon';
+import { patchesOf } from '#kernel';
+import { applyPatches, type Folded, fresh, type Patch, share } from '#ledger';
+import { changesOf } from '../../src/kernel/changes.ts';
+import { Draft } from '../../src/kernel/draft.ts';
+import { EVERYTHING } from '../../src/kernel/footprint.ts';
+import { cases } from '../support/cases.ts';
+import { type Container, clone, deepFreeze, jsonState } from '../support/json.ts';
+import { type Mutation, program, runOnDraft, runOnModel } from '../support/mutations.ts';
+import { naiveDiff, rfc6902 } from '../support/naive-patch.ts';
+
+/** Beyond this a program has met the limits of a value, which are another test's matter. */
+const TEXT_MAX = 100_000;
+
+interface Run {
+  readonly statements: readonly Mutation[];
+  readonly kept: boolean;
+}
+
+const runs: fc.Arbitrary<Run[]> = fc.array(fc.record({ statements: program, kept: fc.boolean() }), {
+  minLength: 1,
+  maxLength: 4,
+});
+
+function change(draft: Draft, statements: readonly Mutation[]): void {
+  draft.within(EVERYTHING, (state) => runOnDraft(state as Container, statements));
+}
+
+function resultOf(state: Container, statements: readonly Mutation[]): Container {
+  const model = clone(state);
+  runOnModel(model, statements);
+  fc.pre(canonicalize(model, { bytesMax: 2 ** 30 }).length < TEXT_MAX);
+  return model;
+}
+
+describe('what a draft changed', () => {
+  test('is the naive difference of the two states, whatever was done to get from one to the other', () => {
+    fc.assert(
+      fc.property(jsonState, program, (state, statements) => {
+        const expected = resultOf(state, statements);
+        const draft = new Draft(clone(state), undefined);
+        change(draft, statements);
+        expect(canonicalize(draft.state)).toBe(canonicalize(expected));
+        expect(canonicalize(patchesOf(changesOf(draft)))).toBe(canonicalize(naiveDiff(state, expected)));
+      }),
+      { numRuns: cases(6_000) },
+    );
+  });
+
+  test('leads from the old state to the new one, by the fold and by RFC 6902 alike', () => {
+    fc.assert(
+      fc.property(jsonState, program, (state, statements) => {
+        const expected = canonicalize(resultOf(state, statements));
+        const draft = new Draft(clone(state), undefined);
+        change(draft, statements);
+        const patches = clone(patchesOf(changesOf(draft)));
+        const fold = fresh(clone(state));
+        applyPatches(fold, clone(patches) as Patch[]);
+        expect(canonicalize(fold.state)).toBe(expected);
+        expect(canonicalize(rfc6902(state, patches as never))).toBe(expected);
+      }),
+      { numRuns: cases(3_000) },
+    );
+  });
+
+  test('says of each place what kind of change it is', () => {
+    fc.assert(
+      fc.property(jsonState, program, (state, statements) => {
+        const draft = new Draft(clone(state), undefined);
+        resultOf(state, statements);
+        change(draft, statements);
+        for (const { op, path, keys, appends } of changesOf(draft)) {
+          const pointer = keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+          expect(pointer).toBe(path);
+          const parent = keys.slice(0, -1).reduce<unknown>((here, key) => (here as never)[key], draft.state);
+          expect(appends).toBe(op === 'add' && Array.isArray(parent));
+        }
+      }),
+      { numRuns: cases(1_000) },
+    );
+  });
+});
+
+describe('undo', () => {
+  test('restores the state, the same object, whatever was done', () => {
+    fc.assert(
+      fc.property(jsonState, program, (state, statements) => {
+        resultOf(state, statements);
+        const live = clone(state);
+        const draft = new Draft(live, undefined);
+        change(draft, statements);
+        draft.undo();
+        expect(draft.state).toBe(live);
+        expect(canonicalize(live)).toBe(canonicalize(state));
+        expect(changesOf(draft)).toEqual([]);
+      }),
+      { numRuns: cases(3_000) },
+    );
+  });
+
+  test('of a second draft on top, for the approval mark, leaves what the first one changed', () => {
+    fc.assert(
+      fc.property(jsonState, program, program, fc.boolean(), (state, statements, marks, shared) => {
+        const middle = resultOf(state, statements);
+        const end = resultOf(middle, marks);
+        const draft = new Draft(shared ? deepFreeze(clone(state)) : clone(state), shared ? new WeakSet() : undefined);
+        change(draft, statements);
+        const mark = new Draft(draft.state, draft.owned);
+        change(mark, marks);
+        expect(canonicalize(patchesOf(changesOf(mark)))).toBe(canonicalize(naiveDiff(middle, end)));
+        mark.undo();
+        draft.exchangeRoot(mark.state);
+        expect(canonicalize(draft.state)).toBe(canonicalize(middle));
+        expect(canonicalize(patchesOf(changesOf(draft)))).toBe(canonicalize(naiveDiff(state, middle)));
+        draft.undo();
+        expect(canonicalize(draft.state)).toBe(canonicalize(state));
+      }),
+      { numRuns: cases(2_000) },
+    );
+  });
+});
+
+describe('a state that is shared', () => {
+  test('is never changed itself, and the copy is what the changes say, over any sequence of kept and undone drafts', () => {
+    fc.assert(
+      fc.property(jsonState, runs, (start, sequence) => {
+        const shared = deepFreeze(clone(start));
+        const owned = new WeakSet<object>();
+        let live: Container = shared;
+        let state: Container = start;
+        for (const { statements, kept } of sequence) {
+          const expected = resultOf(state, statements);
+          const draft = new Draft(live, owned);
+          // Frozen all the way down: a write to it throws.
+          change(draft, statements);
+          expect(canonicalize(patchesOf(changesOf(draft)))).toBe(canonicalize(naiveDiff(state, expected)));
+          if (kept) state = expected;
+          else draft.undo();
+          live = draft.state as Container;
+          expect(canonicalize(live)).toBe(canonicalize(state));
+        }
+        expect(canonicalize(shared)).toBe(canonicalize(start));
+      }),
+      { numRuns: cases(3_000) },
+    );
+  });
+
+  test('serves two worlds that go on independently, live or folded', () => {
+    fc.assert(
+      fc.property(jsonState, runs, runs, (start, left, right) => {
+        const origin: Folded = fresh(clone(start));
+        const branch = share(origin);
+        const worlds = [
+          { fold: origin, model: clone(start) as Container, steps: left },
+          { fold: branch, model: clone(start) as Container, steps: right },
+        ];
+        for (const world of worlds) {
+          for (const { statements } of world.steps) {
+            const next = resultOf(world.model, statements);
+            applyPatches(world.fold, naiveDiff(world.model, next) as Patch[]);
+            world.model = next;
+          }
+        }
+        for (const { fold, model } of worlds) expect(canonicalize(fold.state)).toBe(canonicalize(model));
+      }),
+      { numRuns: cases(1_500) },
+    );
+  });
+});
+
+test('a live world and the one folded from its changes look the same to domain code', () => {
+  const seen = (state: Container): unknown => {
+    const look = (value: unknown): unknown => {
+      if (typeof value !== 'object' || value === null) return value;
+      const names: string[] = [];
+      for (const name in value) names.push(name);
+      return { names, keys: Object.keys(value), members: Object.values(value).map(look), text: JSON.stringify(value) };
+    };
+    return new Draft(state, undefined).within(EVERYTHING, look);
+  };
+  fc.assert(
+    fc.property(jsonState, program, program, (state, undone, kept) => {
+      const expected = resultOf(state, kept);
+      resultOf(state, undone);
+      const live = clone(state);
+      const first = new Draft(live, undefined);
+      change(first, undone);
+      first.undo();
+      const second = new Draft(live, undefined);
+      change(second, kept);
+      const fold = fresh(clone(state));
+      applyPatches(fold, clone(naiveDiff(state, expected)) as Patch[]);
+      expect(seen(live)).toEqual(seen(fold.state as Container));
+    }),
+    { numRuns: cases(1_000) },
+  );
+});
