@@ -112,6 +112,15 @@ describe('against the package canonicalize', () => {
     for (let i = 0; i < 20; i++) expect(canonicalize(shapes[i])).toBe(oracle(shapes[i]));
   });
 
+  test('objects with many members', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(jsonName, { minLength: 15, maxLength: 90, size: 'max' }), (names) => {
+        const object = Object.fromEntries(names.map((name, i) => [name, i]));
+        for (let turn = 0; turn < 3; turn++) expect(canonicalize(object)).toBe(oracle(object));
+      }),
+    );
+  });
+
   test('numbers of every size', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {

@@ -23,6 +23,11 @@ const LOW_ORDER_Y: ReadonlySet<string> = new Set([
 /** L = 2^252 + 27742317777372353535851937790883648493, the most significant byte first. */
 const GROUP_ORDER = Buffer.from('1000000000000000000000000000000014def9dea2f79cd65812631a5cf5d3ed', 'hex');
 
+/** True for the 32 bytes of a key or of R that are looked at at all. */
+export function isUsablePoint(point: Uint8Array): boolean {
+  return isReduced(point) && !isLowOrder(point);
+}
+
 /** True when the 32 bytes are the canonical encoding of their y. */
 export function isReduced(point: Uint8Array): boolean {
   if ((point[31]! & 0x7f) !== 0x7f || point[0]! < 0xed) return true;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { dataPath, hasData } from '../../tests/data.ts';
 import { assertPublicKey, generateKeys, KeyError, type KeyErrorCode, signBytes, verifyBytes } from './ed25519.ts';
-import { isLowOrder, isReduced, isScalar } from './ed25519-rule.ts';
+import { isLowOrder, isReduced, isScalar, isUsablePoint } from './ed25519-rule.ts';
 
 const L = 2n ** 252n + 27742317777372353535851937790883648493n;
 const P = 2n ** 255n - 19n;
@@ -33,6 +33,16 @@ describe('the 914 edge cases of C2SP/CCTV', () => {
       return verdict;
     });
     expect([vectors.length, accepted.length]).toEqual([914, 43]);
+  });
+
+  test.runIf(present)('are refused by the rule itself, whatever the library checks in this version', () => {
+    for (const { number, key, sig, flags } of vectors) {
+      const has = (...names: readonly string[]) => names.some((name) => flags?.includes(name));
+      const keyUsable = isUsablePoint(Buffer.from(key, 'hex'));
+      const pointUsable = isUsablePoint(Buffer.from(sig.slice(0, 64), 'hex'));
+      expect(keyUsable, `A of vector ${number}`).toBe(!has('low_order_A', 'non_canonical_A'));
+      expect(pointUsable, `R of vector ${number}`).toBe(!has('low_order_R', 'non_canonical_R'));
+    }
   });
 
   test.runIf(present)('have keys that are refused at registration for the same reasons', () => {

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign, verify } from 'node:crypto';
 import { BoundedCache } from './bounded-cache.ts';
-import { isLowOrder, isReduced, isScalar } from './ed25519-rule.ts';
+import { isLowOrder, isReduced, isScalar, isUsablePoint } from './ed25519-rule.ts';
 import { AssizeError } from './errors.ts';
 
 export interface KeyPair {
@@ -77,12 +77,8 @@ export function verifyBytes(message: Uint8Array, signature: unknown, publicKey: 
   if (typeof signature !== 'string' || !SIGNATURE_HEX.test(signature)) return false;
   if (typeof publicKey !== 'string' || !KEY_HEX.test(publicKey)) return false;
   const value = Buffer.from(signature, 'hex');
-  if (!isUsable(Buffer.from(publicKey, 'hex')) || !isUsable(value.subarray(0, POINT_BYTES))) return false;
+  if (!isUsablePoint(Buffer.from(publicKey, 'hex')) || !isUsablePoint(value.subarray(0, POINT_BYTES))) return false;
   return isScalar(value.subarray(POINT_BYTES)) && verify(null, message, publicKeyOf(publicKey), value);
-}
-
-function isUsable(point: Uint8Array): boolean {
-  return isReduced(point) && !isLowOrder(point);
 }
 
 function publicKeyOf(publicKey: string): KeyObject {

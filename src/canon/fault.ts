@@ -28,7 +28,7 @@ function findFault(value: unknown, limits: CanonLimits): CanonError | undefined 
   }
 }
 
-/** The same rules as the fast walks, in the same order of nothing but clarity: it keeps the path and counts exactly. */
+/** The rules of the fast walks once more, for finding the first fault: it keeps the path, and counts bytes exactly. */
 class FaultWalk {
   readonly #limits: CanonLimits;
   readonly #ancestors: object[] = [];

@@ -5,10 +5,11 @@
  * - One value, one text: `canonicalize` writes RFC 8785 and refuses what JSON cannot say exactly, with a code and the
  *   JSON pointer of the place. `copyJson` refuses the same, with the same code and pointer.
  * - One text, one value: `parseStrict` takes text from outside and refuses what two readers could read differently;
- *   `parseCanonical` takes stored text and refuses what is not its own canonical text.
+ *   `parseCanonical` takes stored text and refuses what is not its own canonical text. Both are right where the
+ *   platform's own parser is not: it can take a name with an escape for another (nodejs/node#63785).
  * - One hash: SHA-256 of UTF-8, lower-case hex. One signature: Ed25519 over a purpose and a text, under one written rule
  *   for keys and signatures on which verifiers elsewhere disagree.
- * - Every limit is a setting, and a value or text beyond it is refused in time that grows with the limit, not with it.
+ * - Every limit is a setting, and what is beyond it is refused in a time that grows with the limit, not with the value.
  *
  * Never
  * - drops, rounds, converts or repairs anything, except that −0 is 0; calls a getter or `toJSON`; mutates its input;

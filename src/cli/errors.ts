@@ -39,7 +39,10 @@ const FINDINGS: ReadonlySet<string> = new Set(['LedgerFault', 'RuntimeError/inva
  */
 export function report(error: unknown, json: boolean): ExitCode {
   if (error instanceof OutputClosed) return EXIT.ok;
-  if (error instanceof Interrupted) return error.exitCode;
+  if (error instanceof Interrupted) {
+    say('interrupted', `${error.message}; what was committed until then stays.`, json);
+    return error.exitCode;
+  }
   if (error instanceof CommanderError) return reportUsage(error, json);
   const { code, message, exitCode } = described(error);
   say(code, message, json);

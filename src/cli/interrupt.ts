@@ -5,7 +5,7 @@ export class Interrupted extends Error {
   readonly exitCode: number;
 
   constructor(signal: 'SIGINT' | 'SIGTERM') {
-    super(`interrupted by ${signal}`);
+    super(`Stopped by ${signal}`);
     this.exitCode = 128 + constants.signals[signal];
   }
 }

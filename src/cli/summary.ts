@@ -20,6 +20,11 @@ export interface Summary {
   readonly counselor?: string;
 }
 
+/** To the second: enough for people, and it leaves room; JSON has all of it. */
+export function shortTime(at: string): string {
+  return at === '' ? '' : `${at.slice(0, 19)}Z`;
+}
+
 export function summaryOf(row: EntryRow): Summary {
   const { seq, id, kind } = row;
   const entry = readable(row);

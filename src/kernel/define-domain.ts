@@ -8,6 +8,7 @@ import {
   contains,
   EVERYTHING,
   overlaps,
+  narrowed,
   type Pattern,
   type PatternTemplate,
   parseTemplate,
@@ -248,10 +249,7 @@ class Bindings {
   #make(template: ProcessTemplate, params: RoleParams): Binding {
     const reads = bindAll(template.reads, params);
     const writes = bindAll(template.writes, params);
-    const met = this.#rules.filter((rule) =>
-      rule.patterns.some((pattern) => writes.some((write) => overlaps(pattern, write))),
-    );
-    const closure = [...reads, ...writes, ...met.flatMap((rule) => rule.patterns)];
+    const closure = [...reads, ...writes, ...this.#rules.flatMap((rule) => metBy(rule, writes))];
     return {
       reads,
       writes,
@@ -261,6 +259,17 @@ class Bindings {
       closureScope: closure.some(({ segments }) => segments.length === 0) ? EVERYTHING : compileScope(closure),
     };
   }
+}
+
+/** What a rule reads, if one of the writes meets it: of an `each` rule only the members that they can reach. */
+function metBy(rule: Rule, writes: readonly Pattern[]): readonly Pattern[] {
+  if (!rule.patterns.some((pattern) => writes.some((write) => overlaps(pattern, write)))) return [];
+  const { member } = rule;
+  if (member === undefined) return rule.patterns;
+  const others = rule.patterns.slice(1);
+  const reached = writes.filter((write) => overlaps(member, write)).map((write) => narrowed(member, write));
+  // A write to what members are judged with may be about any of them.
+  return others.some((other) => writes.some((write) => overlaps(other, write))) ? rule.patterns : [...reached, ...others];
 }
 
 /** Schemas, footprints, ordered invariant ids, version, and the build's own digest if it has one. */

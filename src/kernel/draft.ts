@@ -110,8 +110,9 @@ class DraftNode extends Lens {
 
   override deleteProperty(_target: Container, key: string | symbol): boolean {
     if (this.#root.ended) return super.deleteProperty(_target, key);
-    if (typeof key === 'symbol' || !Object.hasOwn(this.value, key)) return true;
+    if (typeof key === 'symbol') return true;
     if (!this.scope.all) this.#mayTouch(key);
+    if (!Object.hasOwn(this.value, key)) return true;
     this.own();
     this.#remember(key);
     return Reflect.deleteProperty(this.value, key);

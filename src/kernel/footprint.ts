@@ -77,6 +77,12 @@ export function overlaps(a: Pattern, b: Pattern): boolean {
   return true;
 }
 
+/** The part of `pattern` that lies under `by` as well; the two must overlap. */
+export function narrowed(pattern: Pattern, by: Pattern): Pattern {
+  const segments = pattern.segments.map((segment, i) => (segment === ANY ? (by.segments[i] ?? ANY) : segment));
+  return { ...pattern, segments };
+}
+
 /** Whether every path under `inner` lies under some one of `outer`. */
 export function contains(outer: readonly Pattern[], inner: Pattern): boolean {
   return outer.some(

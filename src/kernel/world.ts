@@ -6,7 +6,8 @@ import { KernelError } from './errors.ts';
 import { detectionVector, type Finding, Standing } from './evaluate.ts';
 import { compileScope } from './footprint.ts';
 import { stateFault } from './schema.ts';
-import { type Container, view } from './view.ts';
+import { sliceOf } from './slice.ts';
+import type { Container } from './view.ts';
 
 /** A state, and what is known of its rules. Changed only by keeping a candidate. */
 export class World {
@@ -52,7 +53,7 @@ export class World {
     if (!Object.hasOwn(this.domain.roles, role)) {
       throw new KernelError('invalid_domain', `The domain ${this.domain.name} has no role ${role}.`);
     }
-    return copyJson(view(this.#state, compileScope(this.domain.footprint(role, params))), WORLD_LIMITS);
+    return sliceOf(this.#state, compileScope(this.domain.footprint(role, params)));
   }
 
   /** Every rule's result now, in order. */

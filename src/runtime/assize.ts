@@ -18,14 +18,17 @@ import {
   type TrajectoryInfo,
   type VectorItem,
 } from '#ledger';
-import { type Clock, type Random, systemClock, systemRandom } from '#oracle';
+import { type Clock, type OracleStore, type Random, systemClock, systemRandom } from '#oracle';
 import { RuntimeError } from './errors.ts';
 import { COMPILER_VERSION } from './records.ts';
-import { RuledProposals, type Surroundings, Trajectory, type TrajectoryParts } from './trajectory.ts';
+import { RuledProposals } from './ruled-proposals.ts';
+import { type Surroundings, Trajectory, type TrajectoryParts } from './trajectory.ts';
 import { loadWrit, verified, Writs } from './writs.ts';
 
 export interface AssizeOptions {
   readonly store: LedgerStore;
+  /** The oracle log that observations by key are in; most often the same store. */
+  readonly oracle?: Pick<OracleStore, 'oracleGet'>;
   /** The domains whose trajectories may be opened. */
   readonly domains: readonly Domain[];
   /** Public keys whose root writs count. Never taken from a writ. */
@@ -84,6 +87,7 @@ export class Assize {
       signer: options.signer,
       approvalMs: options.approvalMs,
       replayer: this.#replayer,
+      oracle: options.oracle,
       load: (trajectoryId) => this.#load(trajectoryId),
     };
   }

@@ -23,6 +23,8 @@ export type RuntimeErrorCode =
   | 'not_pending'
   /** What was approved is not what is pending. */
   | 'digest_mismatch'
+  /** A recorded observation can't be read back from the oracle log. */
+  | 'observation_missing'
   /** Another writer was always faster. */
   | 'conflict'
   /** The store could not tell whether it committed; open anew and look the id up. */

@@ -9,14 +9,8 @@ export { Assize, type AssizeOptions, type BranchOptions, type CreateOptions } fr
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export type { ObservationInput, ProposalInput } from './intent.ts';
 export { COMPILER_VERSION, digestOf } from './records.ts';
+export { type ApprovalInput, type RejectionInput, type Resolution, type Ruling, rulingOf } from './ruling.ts';
 export type { SliceListener } from './subscriptions.ts';
-export {
-  type ApprovalInput,
-  type RejectionInput,
-  type Resolution,
-  type Ruling,
-  rulingOf,
-  Trajectory,
-} from './trajectory.ts';
+export { Trajectory } from './trajectory.ts';
 export { type VerifyOptions, verifyStore } from './verify.ts';
 export type { WritChain } from './writs.ts';

@@ -1,27 +1,12 @@
 import { type Policy, type WritVerifier, writId } from '#authority';
-import {
-  AssizeError,
-  addMicros,
-  copyJson,
-  instantToMillis,
-  isAssizeError,
-  type Json,
-  maxInstant,
-  WORLD_LIMITS,
-} from '#canon';
+import { addMicros, copyJson, instantToMillis, isAssizeError, type Json, maxInstant, WORLD_LIMITS } from '#canon';
 import {
   type Authority,
   adjudicate,
-  type Cost,
   counsel,
   counselorKind,
   type Domain,
-  type Intent,
   type Ruling as Judgement,
-  overlaps,
-  type PatchOperation,
-  type Pattern,
-  patternFromText,
   type RoleParams,
   type World,
 } from '#kernel';
@@ -29,7 +14,6 @@ import {
   type BlobRow,
   type Chain,
   type CounselorRecord,
-  type Entry,
   type EntryRow,
   type EntrySigner,
   entryRow,
@@ -38,11 +22,12 @@ import {
   type LedgerStore,
   type Payload,
   type PendingPayload,
-  type RejectionReason,
   type Replayer,
 } from '#ledger';
-import type { Clock, Random } from '#oracle';
+import type { Clock, OracleStore, Random } from '#oracle';
+import { authorityFor } from './authority.ts';
 import { RuntimeError } from './errors.ts';
+import { frozenFor } from './freeze.ts';
 import { type Gathered, gather, type ProposalInput } from './intent.ts';
 import {
   approvalPayload,
@@ -53,51 +38,18 @@ import {
   rejectionPayload,
   resolutionPayload,
 } from './records.ts';
+import { proposalOf, type RuledProposals } from './ruled-proposals.ts';
+import {
+  type ApprovalInput,
+  type RejectionInput,
+  type Resolution,
+  type Ruling,
+  rulingFrom,
+  rulingOf,
+} from './ruling.ts';
 import { type SliceListener, Subscriptions } from './subscriptions.ts';
+import { readWaiting } from './waiting.ts';
 import type { WritChain, Writs } from './writs.ts';
-
-/** What became of a proposal, or of what was pending. `entry` is durable when this is answered. */
-export type Ruling =
-  | { readonly ruling: 'committed'; readonly entry: EntryRow }
-  | {
-      readonly ruling: 'rejected';
-      readonly entry: EntryRow;
-      readonly reason: RejectionReason;
-      readonly detail: string;
-      readonly invariantId?: string;
-    }
-  | {
-      readonly ruling: 'escalated';
-      readonly entry: EntryRow;
-      /** The id under which it is approved or rejected: the entry's. */
-      readonly pending: Hash;
-      readonly channel: string;
-      readonly reason: PendingPayload['reason'];
-      readonly detail: string;
-      readonly invariantId?: string;
-    }
-  /** An open approval stops this proposal; nothing was recorded. Propose again when it is resolved. */
-  | { readonly ruling: 'frozen'; readonly by: Hash; readonly detail: string };
-
-export interface Resolution {
-  /** Who decides: the domain's counselors say whether they may. */
-  readonly principal: string;
-  /** How they were identified, for the record. */
-  readonly method: string;
-  /** The digest they were shown; another one is refused. */
-  readonly digest?: Hash;
-}
-
-export interface ApprovalInput extends Resolution {
-  readonly override?: boolean;
-  readonly reason?: string;
-  /** The counselor's own change in place of the proposal's. */
-  readonly replacement?: readonly PatchOperation[];
-}
-
-export interface RejectionInput extends Resolution {
-  readonly reason: string;
-}
 
 /** What an open trajectory is made of. */
 export interface TrajectoryParts {
@@ -120,6 +72,7 @@ export interface Surroundings {
   /** How long a pending approval stays open, in milliseconds; undefined: for ever. */
   readonly approvalMs: number | undefined;
   readonly replayer: Replayer;
+  readonly oracle: Pick<OracleStore, 'oracleGet'> | undefined;
   /** Reads a trajectory anew from the store. */
   load(trajectoryId: string): Promise<TrajectoryParts>;
 }
@@ -255,49 +208,33 @@ export class Trajectory {
    */
   approve(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
     return this.#resolve(pendingId, input, async (pending) => {
-      const entry = { trajectory_id: this.id, seq: pending.seq } as Entry;
-      const { replayer } = this.#around;
-      const { action, delta, approval } = pending.proposal;
-      const args = await replayer.value(entry, action.args);
-      const patches = (await replayer.value(entry, delta.state as never)) as unknown as PatchOperation[];
-      const mark = (await replayer.value(entry, approval as never)) as unknown as PatchOperation[];
-      const observations: { name: string; value: unknown }[] = [];
-      for (const { name, value } of pending.proposal.observations) {
-        observations.push({ name, value: value === undefined ? undefined : await replayer.value(entry, value) });
-      }
       const writ = this.#parts.writs.present(pending.proposal.writ_id);
+      const requester = writ.writ.subject;
+      const waiting = await readWaiting(pending, requester, this.#around);
       return (at) => {
         const { world, chain, writs } = this.#parts;
         const blobs: BlobRow[] = [];
+        const { principal, override = false, replacement } = input;
         const commit = counsel(
           world,
-          {
-            intent: { action: action.name, role: action.role, args },
-            inputs: { at: pending.proposal.at, observations },
-            patches,
-            approval: mark,
-            ...(pending.invariant_id === undefined ? {} : { invariantId: pending.invariant_id }),
-            channel: pending.channel,
-            freezes: pending.freezes,
-            requester: writ.writ.subject,
-          },
-          { principal: input.principal, at, override: input.override === true, ...replacementOf(input) },
-          this.#authority(writ, writ.writ.subject, at, { approving: true }),
+          waiting,
+          { principal, at, override, ...(replacement === undefined ? {} : { replacement }) },
+          this.#authority(writ, requester, at, true),
         );
         const counselor: CounselorRecord = {
-          principal: input.principal,
+          principal,
           as: commit.as,
           method: input.method,
           ...(commit.overridden ? { override: true } : {}),
           ...(input.reason === undefined ? {} : { reason: input.reason }),
         };
-        const row = this.#enterOrUndo(commit, () =>
+        const recorded = this.#enterOrUndo(commit, () =>
           approvalPayload(this.#place(at), chain.lastCommit, pendingId, pending, commit, counselor, blobs),
         );
         commit.keep();
         writs.book(pending.proposal.writ_id, pending.proposal.budget_cost);
         this.#subscriptions.note(commit.changes.map(({ keys }) => keys));
-        return { row, blobs, ruling: { ruling: 'committed', entry: row } };
+        return { ...recorded, blobs };
       };
     });
   }
@@ -317,12 +254,12 @@ export class Trajectory {
   // ── from here to the append nothing awaits ──
 
   #judge(gathered: Gathered): Promise<Ruling | undefined> | Ruling {
-    const { world, writs, ruled } = this.#parts;
-    const frozen = this.#frozenFor(gathered.intent);
+    const { chain, domain, world, writs, ruled } = this.#parts;
+    const frozen = frozenFor(chain, domain, gathered.intent);
     if (frozen !== undefined) return frozen;
     const at = this.#now();
     const id = writId(gathered.writ.writ);
-    const authority = this.#authority(gathered.writ, gathered.principal, at, {});
+    const authority = this.#authority(gathered.writ, gathered.principal, at, false);
     const judged = adjudicate(world, gathered.intent, authority, { at, observations: gathered.observed });
     const unstored = writs.unstored(gathered.writ);
     const blobs = [...gathered.blobs, ...unstored];
@@ -337,58 +274,20 @@ export class Trajectory {
     return this.#written(row, blobs, ruling);
   }
 
-  #record(
-    gathered: Gathered,
-    id: Hash,
-    judged: Judgement,
-    at: Instant,
-    blobs: BlobRow[],
-  ): { row: EntryRow; ruling: Ruling } {
+  #record(gathered: Gathered, id: Hash, judged: Judgement, at: Instant, blobs: BlobRow[]): Recorded {
     const place = this.#place(at);
-    switch (judged.verdict) {
-      case 'approved': {
-        const { lastCommit } = this.#parts.chain;
-        const row = this.#enterOrUndo(judged, () => commitPayload(place, lastCommit, gathered, id, judged, blobs));
-        return { row, ruling: { ruling: 'committed', entry: row } };
-      }
-      case 'rejected': {
-        const row = this.#enter(rejectionPayload(place, gathered, id, judged));
-        const { reason, detail, invariantId } = judged;
-        return {
-          row,
-          ruling: {
-            ruling: 'rejected',
-            entry: row,
-            reason,
-            detail,
-            ...(invariantId === undefined ? {} : { invariantId }),
-          },
-        };
-      }
-      case 'escalated': {
-        const { approvalMs } = this.#around;
-        const expires = approvalMs === undefined ? undefined : addMicros(at, approvalMs * 1_000);
-        const payload = pendingPayload(place, gathered, id, judged, expires, blobs);
-        const row = this.#enter(payload);
-        const { reason, detail, invariantId } = judged;
-        return {
-          row,
-          ruling: {
-            ruling: 'escalated',
-            entry: row,
-            pending: row.id,
-            channel: payload.channel,
-            reason,
-            detail,
-            ...(invariantId === undefined ? {} : { invariantId }),
-          },
-        };
-      }
+    if (judged.verdict === 'rejected') return this.#enter(rejectionPayload(place, gathered, id, judged));
+    if (judged.verdict === 'approved') {
+      const { lastCommit } = this.#parts.chain;
+      return this.#enterOrUndo(judged, () => commitPayload(place, lastCommit, gathered, id, judged, blobs));
     }
+    const { approvalMs } = this.#around;
+    const expires = approvalMs === undefined ? undefined : addMicros(at, approvalMs * 1_000);
+    return this.#enter(pendingPayload(place, gathered, id, judged, expires, blobs));
   }
 
   /** Only an entry that can be written down is kept: an over-large payload is an error and changes nothing. */
-  #enterOrUndo(judged: { undo(): void }, payload: () => Payload): EntryRow {
+  #enterOrUndo(judged: { undo(): void }, payload: () => Payload): Recorded {
     try {
       return this.#enter(payload());
     } catch (error) {
@@ -397,10 +296,10 @@ export class Trajectory {
     }
   }
 
-  #enter(payload: Payload): EntryRow {
+  #enter(payload: Payload): Recorded {
     const row = entryRow(payload, this.#around.signer);
     this.#parts.chain.accept({ ...row, payload });
-    return row;
+    return { row, ruling: rulingFrom(row, payload) };
   }
 
   #place(at: Instant): Place {
@@ -426,67 +325,9 @@ export class Trajectory {
     return maxInstant(now, at);
   }
 
-  #authority({ writ, chain }: WritChain, principal: string, at: Instant, options: { approving?: boolean }): Authority {
+  #authority(writ: WritChain, principal: string, at: Instant, approving: boolean): Authority {
     const { verifier, policy } = this.#around;
-    const { writs } = this.#parts;
-    const id = writId(writ);
-    return {
-      admits: ({ action, scopes }) => {
-        const check = verifier.check({
-          writ,
-          chain,
-          principal,
-          trajectory: this.id,
-          at,
-          action,
-          scopes,
-          revoked: writs.revoked,
-        });
-        if (!check.ok) return { ok: false, detail: check.detail };
-        writs.admit({ writ, chain });
-        return { ok: true, needsApproval: check.requiresApproval && options.approving !== true };
-      },
-      decides: ({ action, scopes, role, args }) => {
-        // The policy was asked when this was put up for approval, and its answer is on record.
-        if (policy === undefined || options.approving === true) return undefined;
-        const answer = policy.evaluate({
-          action,
-          role,
-          args,
-          scopes,
-          principal,
-          writ_id: id,
-          trajectory_id: this.id,
-          at,
-        });
-        const { decision, rule, reasons, errors } = answer;
-        const detail = [...errors, ...reasons].join('; ') || `the policy says ${decision}`;
-        return { ruling: { digest: policy.digest, decision, ...(rule === undefined ? {} : { rule }) }, detail };
-      },
-      affords: (cost: Cost) => {
-        if (Object.keys(cost).length === 0) return { ok: true };
-        const answer = writs.budgets.covers(id, cost);
-        if (answer.ok) return { ok: true };
-        return {
-          ok: false,
-          detail: `writ ${answer.writ_id} has ${answer.left} ${answer.unit} left, ${answer.cost} are asked for`,
-        };
-      },
-    };
-  }
-
-  #frozenFor(intent: Intent): Ruling | undefined {
-    const { chain, domain } = this.#parts;
-    if (chain.open.size === 0) return undefined;
-    const touched = touchedBy(domain, intent);
-    for (const [by, pending] of chain.open) {
-      const frozen = pending.freezes;
-      const meets =
-        frozen === 'world' || touched.some((mine) => frozen.some((text) => overlaps(mine, patternFromText(text))));
-      if (meets)
-        return { ruling: 'frozen', by, detail: `${pending.channel} must first resolve ${by}: ${pending.detail}` };
-    }
-    return undefined;
+    return authorityFor({ writ, principal, trajectoryId: this.id, at, approving }, this.#parts.writs, verifier, policy);
   }
 
   // ── the append is queued; from here the disk is waited for ──
@@ -604,12 +445,7 @@ export class Trajectory {
     at: Instant,
     resolution: Parameters<typeof resolutionPayload>[3],
   ): Prepared {
-    const row = this.#enter(resolutionPayload(this.#place(at), pendingId, pending, resolution));
-    return {
-      row,
-      blobs: [],
-      ruling: { ruling: 'rejected', entry: row, reason: resolution.reason, detail: resolution.detail },
-    };
+    return { ...this.#enter(resolutionPayload(this.#place(at), pendingId, pending, resolution)), blobs: [] };
   }
 
   #pendingOf(id: Hash, input: Resolution): PendingPayload {
@@ -635,79 +471,14 @@ export class Trajectory {
   }
 }
 
-interface Prepared {
+/** An entry that was accepted in memory, and what it says. */
+interface Recorded {
   readonly row: EntryRow;
-  readonly blobs: readonly BlobRow[];
   readonly ruling: Ruling;
 }
 
-/** Which entry ruled on a proposal: 52 bits of its id are kept, and the entry says the rest. */
-export class RuledProposals {
-  readonly #seqs: Map<number, number> = new Map();
-
-  add(proposalId: Hash, seq: number): void {
-    const key = Number.parseInt(proposalId.slice(0, 13), 16);
-    if (!this.#seqs.has(key)) this.#seqs.set(key, seq);
-  }
-
-  seqOf(proposalId: Hash): number | undefined {
-    return this.#seqs.get(Number.parseInt(proposalId.slice(0, 13), 16));
-  }
-}
-
-function proposalOf(row: EntryRow): Hash | undefined {
-  const payload = JSON.parse(row.payload) as Payload;
-  return payload.kind === 'pending_approval'
-    ? payload.proposal.proposal_id
-    : (payload as { proposal_id?: Hash }).proposal_id;
-}
-
-/** What an intent may read and write, as far as it can be known before it is judged. */
-function touchedBy(domain: Domain, intent: Intent): readonly Pattern[] {
-  const process = (domain.actions as Record<string, { process: string } | undefined>)[intent.action]?.process;
-  const role = Object.hasOwn(domain.roles, intent.role.name) ? domain.roles[intent.role.name] : undefined;
-  // What does not compile touches nothing.
-  if (process === undefined || !role?.processes.includes(process)) return [];
-  if (role.params?.some((param) => !Object.hasOwn(intent.role.params, param))) return [];
-  const { reads, writes } = domain.bind(process, intent.role.params);
-  return [...reads, ...writes];
-}
-
-function replacementOf(input: ApprovalInput): { replacement?: readonly PatchOperation[] } {
-  return input.replacement === undefined ? {} : { replacement: input.replacement };
-}
-
-/** The ruling that an entry records. */
-export function rulingOf(row: EntryRow): Ruling {
-  const payload = JSON.parse(row.payload) as Payload;
-  switch (payload.kind) {
-    case 'commit':
-      return { ruling: 'committed', entry: row };
-    case 'rejection': {
-      const { reason, detail, invariant_id } = payload;
-      return {
-        ruling: 'rejected',
-        entry: row,
-        reason,
-        detail,
-        ...(invariant_id === undefined ? {} : { invariantId: invariant_id }),
-      };
-    }
-    case 'pending_approval': {
-      const { channel, reason, detail, invariant_id } = payload;
-      return {
-        ruling: 'escalated',
-        entry: row,
-        pending: row.id,
-        channel,
-        reason,
-        detail,
-        ...(invariant_id === undefined ? {} : { invariantId: invariant_id }),
-      };
-    }
-    default:
-      throw new AssizeError('not_a_ruling', `A ${payload.kind} entry rules on nothing.`);
-  }
+interface Prepared extends Recorded {
+  readonly blobs: readonly BlobRow[];
 }
 
 function conflict(trajectoryId: string): RuntimeError {

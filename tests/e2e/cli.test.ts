@@ -572,7 +572,13 @@ describe('adjudicate', () => {
     expect(await json(0, ...args)).toMatchObject({ runs: 2, entries: 9, verified: true });
     expect(await json(0, ...args, '--no-invariants')).toMatchObject({ entries: 14, verified: true });
     expect(JSON.parse(readFileSync(join(folder, 'a.db.anchors.json'), 'utf8'))).toHaveLength(3);
-    expect((await assize('pending', '--store', 'sqlite:./a.db')).out).toContain('Nothing waits');
+    const store = ['--store', 'sqlite:./a.db'];
+    expect((await assize('pending', ...store)).out).toContain('Nothing waits');
+    const bases = (await json(0, 'log', ...store)).trajectories.filter(({ source }: { source: string }) => !source);
+    expect(bases).toHaveLength(2);
+    for (const { trajectory_id } of bases) {
+      expect((await assize('branch', trajectory_id, '0', '--note', 'look', ...store)).code).toBe(0);
+    }
   });
 
   test('records that are not as expected are a negative finding', async () => {
@@ -598,7 +604,7 @@ describe('adjudicate', () => {
     }
     await new Promise((resolve) => setTimeout(resolve, 300));
     child.kill('SIGINT');
-    expect(await over).toMatchObject({ code: 130, out: '' });
+    expect(await over).toMatchObject({ code: 130, out: '', err: expect.stringMatching(/^assize: Stopped by SIGINT/m) });
     expect(readdirSync(folder).filter((name) => name.endsWith('-wal'))).toEqual([]);
     expect((await json(0, 'verify', '--store', 'sqlite:./a.db')).valid).toBe(true);
   });
@@ -699,6 +705,14 @@ describe('adjudicate', () => {
         /users\.json, \/ann\//,
       ],
       [
+        'anchors that are none',
+        (args) => {
+          file('b.db.anchors.json', '{}');
+          return [...args, '--runs', file('r', good), '--store', 'sqlite:./b.db'];
+        },
+        /b\.db\.anchors\.json must be a JSON list/,
+      ],
+      [
         'expectations for other runs',
         (args) => [...args, '--runs', file('r', good), '--expected', file('e', '{"task_id":1,"trial":0,"changed":{}}')],
         /e does not say what to expect of task 0, trial 0/,
@@ -717,7 +731,7 @@ describe('adjudicate', () => {
 
     test.each(table)('%s', async (_, make, saying) => {
       await refused(make(data()), saying);
-      expect(readdirSync(folder).filter((name) => name.startsWith('a.db'))).toEqual([]);
+      expect(readdirSync(folder).filter((name) => /\.db/.test(name) && name !== 'b.db.anchors.json')).toEqual([]);
     });
 
     test.runIf(nobodyIsRoot)('a file that may not be read', async () => {

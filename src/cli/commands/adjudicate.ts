@@ -2,8 +2,6 @@ import { join } from 'node:path';
 import { generateKeys } from 'assize';
 import { toPointer } from 'assize/canon';
 import { type AirlineRecords, airline, airlineInitial } from 'assize/domains/airline';
-import { type Command, Option } from 'commander';
-import { z } from 'zod';
 import {
   type AdjudicationReport,
   adjudicateAirline,
@@ -13,8 +11,10 @@ import {
   recordedRun,
   recordedTask,
   runKey,
-} from '../../../domains/airline/adjudicate.ts';
-import { writeAnchors } from '../anchors.ts';
+} from 'assize/domains/airline/adjudicate';
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import { readAnchors, writeAnchors } from '../anchors.ts';
 import { loadDomains } from '../domains.ts';
 import { CliError, EXIT } from '../errors.ts';
 import { checked, readJson, readLines } from '../input-file.ts';
@@ -63,6 +63,8 @@ export function adjudicate(program: Command): void {
       inSession(async (session, options: Options, domain: string) => {
         await requireAirline(domain);
         const input = readInput(options);
+        // A broken anchors file is to be found out before a store is made beside it.
+        readAnchors(session.storeUrl);
         const keys = generateKeys();
         const report = await session.withStore('create', (store) => {
           writeAnchors(session.storeUrl, [keys.publicKey]);

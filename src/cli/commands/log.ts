@@ -5,7 +5,7 @@ import { count, positive, withSharedOptions } from '../options.ts';
 import type { Column } from '../output.ts';
 import { dim, green, line, red, type Value, yellow } from '../printable.ts';
 import { inSession, type Session, type SharedOptions } from '../session.ts';
-import { type Summary, summaryOf } from '../summary.ts';
+import { type Summary, shortTime, summaryOf } from '../summary.ts';
 
 interface Options extends SharedOptions {
   readonly from: number;
@@ -104,7 +104,7 @@ function cells(summary: Summary): Value[] {
     seq,
     shortId(id),
     kind,
-    at,
+    shortTime(at),
     action,
     painted(summary.ruling),
     invariant_id ?? reason ?? '',

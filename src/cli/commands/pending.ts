@@ -6,6 +6,7 @@ import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../options.ts';
 import { dim, line } from '../printable.ts';
 import { inSession, type Session, type SharedOptions } from '../session.ts';
+import { shortTime } from '../summary.ts';
 import { watchedStore } from '../watched-store.ts';
 
 export function pending(program: Command): void {
@@ -85,7 +86,7 @@ function print({ out }: Session, open: readonly ReturnType<typeof described>[]):
       shortId(id),
       trajectory_id,
       seq,
-      at,
+      shortTime(at),
       action.name,
       channel,
       `${invariant_id ?? reason}: ${detail}`,

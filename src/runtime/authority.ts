@@ -1,0 +1,47 @@
+import { type Policy, type WritVerifier, writId } from '#authority';
+import type { Authority } from '#kernel';
+import type { Instant } from '#ledger';
+import type { WritChain, Writs } from './writs.ts';
+
+/** One use of a writ, for the kernel to ask about. */
+export interface Use {
+  readonly writ: WritChain;
+  readonly principal: string;
+  readonly trajectoryId: string;
+  readonly at: Instant;
+  /** A counselor commits it: its policy was asked, and its approval demanded, when it was put up. */
+  readonly approving: boolean;
+}
+
+/** Answers the kernel's questions from writs, budgets and policy; everything else is already known. */
+export function authorityFor(
+  { writ, principal, trajectoryId, at, approving }: Use,
+  writs: Writs,
+  verifier: WritVerifier,
+  policy: Policy | undefined,
+): Authority {
+  const id = writId(writ.writ);
+  return {
+    admits: ({ action, scopes }) => {
+      const { revoked } = writs;
+      const check = verifier.check({ ...writ, principal, trajectory: trajectoryId, at, action, scopes, revoked });
+      if (!check.ok) return { ok: false, detail: check.detail };
+      writs.admit(writ);
+      return { ok: true, needsApproval: check.requiresApproval && !approving };
+    },
+    decides: ({ action, scopes, role, args }) => {
+      if (policy === undefined || approving) return undefined;
+      const query = { action, role, args, scopes, principal, writ_id: id, trajectory_id: trajectoryId, at };
+      const { decision, rule, reasons, errors } = policy.evaluate(query);
+      const detail = [...errors, ...reasons].join('; ') || `the policy says ${decision}`;
+      return { ruling: { digest: policy.digest, decision, ...(rule === undefined ? {} : { rule }) }, detail };
+    },
+    affords: (cost) => {
+      if (Object.keys(cost).length === 0) return { ok: true };
+      const answer = writs.budgets.covers(id, cost);
+      if (answer.ok) return { ok: true };
+      const { writ_id, unit, left } = answer;
+      return { ok: false, detail: `writ ${writ_id} has ${left} ${unit} left, ${answer.cost} are asked for` };
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import { type Domain, type Intent, overlaps, type Pattern, patternFromText } from '#kernel';
+import type { Chain } from '#ledger';
+import type { Ruling } from './ruling.ts';
+
+/** The answer to an intent that an open approval stops (decisions §2.5); undefined when nothing does. */
+export function frozenFor(chain: Chain, domain: Domain, intent: Intent): Ruling | undefined {
+  if (chain.open.size === 0) return undefined;
+  const touched = touchedBy(domain, intent);
+  for (const [by, { freezes, channel, detail }] of chain.open) {
+    const meets =
+      freezes === 'world' || touched.some((mine) => freezes.some((text) => overlaps(mine, patternFromText(text))));
+    if (meets) return { ruling: 'frozen', by, detail: `${channel} must first resolve ${by}: ${detail}` };
+  }
+  return undefined;
+}
+
+/** What an intent may read and write, as far as it can be known before it is judged. */
+function touchedBy(domain: Domain, intent: Intent): readonly Pattern[] {
+  const process = (domain.actions as Record<string, { process: string } | undefined>)[intent.action]?.process;
+  const role = Object.hasOwn(domain.roles, intent.role.name) ? domain.roles[intent.role.name] : undefined;
+  // What does not compile touches nothing.
+  if (process === undefined || !role?.processes.includes(process)) return [];
+  if (role.params?.some((param) => !Object.hasOwn(intent.role.params, param))) return [];
+  const { reads, writes } = domain.bind(process, intent.role.params);
+  return [...reads, ...writes];
+}

@@ -1,0 +1,70 @@
+import { AssizeError } from '#canon';
+import type { PatchOperation } from '#kernel';
+import type { EntryRow, Hash, Payload, PendingPayload, RejectionReason } from '#ledger';
+
+/** What became of a proposal, or of what was pending. `entry` is durable when this is answered. */
+export type Ruling =
+  | { readonly ruling: 'committed'; readonly entry: EntryRow }
+  | {
+      readonly ruling: 'rejected';
+      readonly entry: EntryRow;
+      readonly reason: RejectionReason;
+      readonly detail: string;
+      readonly invariantId?: string;
+    }
+  | {
+      readonly ruling: 'escalated';
+      readonly entry: EntryRow;
+      /** The id under which it is approved or rejected: the entry's. */
+      readonly pending: Hash;
+      readonly channel: string;
+      readonly reason: PendingPayload['reason'];
+      readonly detail: string;
+      readonly invariantId?: string;
+    }
+  /** An open approval stops this proposal; nothing was recorded. Propose again when it is resolved. */
+  | { readonly ruling: 'frozen'; readonly by: Hash; readonly detail: string };
+
+export interface Resolution {
+  /** Who decides: the domain's counselors say whether they may. */
+  readonly principal: string;
+  /** How they were identified, for the record. */
+  readonly method: string;
+  /** The digest they were shown; another one is refused. */
+  readonly digest?: Hash;
+}
+
+export interface ApprovalInput extends Resolution {
+  readonly override?: boolean;
+  readonly reason?: string;
+  /** The counselor's own change in place of the proposal's. */
+  readonly replacement?: readonly PatchOperation[];
+}
+
+export interface RejectionInput extends Resolution {
+  readonly reason: string;
+}
+
+/** The ruling that an entry records. */
+export function rulingOf(row: EntryRow): Ruling {
+  return rulingFrom(row, JSON.parse(row.payload) as Payload);
+}
+
+/** The same with the payload at hand. */
+export function rulingFrom(row: EntryRow, payload: Payload): Ruling {
+  const entry = row;
+  if (payload.kind === 'commit') return { ruling: 'committed', entry };
+  if (payload.kind === 'rejection') {
+    const { reason, detail } = payload;
+    return { ruling: 'rejected', entry, reason, detail, ...invariantOf(payload) };
+  }
+  if (payload.kind === 'pending_approval') {
+    const { channel, reason, detail } = payload;
+    return { ruling: 'escalated', entry, pending: row.id, channel, reason, detail, ...invariantOf(payload) };
+  }
+  throw new AssizeError('not_a_ruling', `A ${payload.kind} entry rules on nothing.`);
+}
+
+function invariantOf({ invariant_id }: { readonly invariant_id?: string }): { invariantId?: string } {
+  return invariant_id === undefined ? {} : { invariantId: invariant_id };
+}

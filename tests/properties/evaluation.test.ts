@@ -1,0 +1,179 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { canonicalize } from '#canon';
+import {
+  adjudicate,
+  counsel,
+  type Escalated,
+  firstFinding,
+  patchesOf,
+  type Ruling,
+  type Waiting,
+  World,
+} from '#kernel';
+import { ANYONE } from '../support/authority.ts';
+import { cases } from '../support/cases.ts';
+import {
+  detailOf,
+  generatedDomain,
+  intentOf,
+  type NaiveAction,
+  naiveAction,
+  naiveAll,
+  naiveFirst,
+  naiveResult,
+  type RuleSpec,
+  ruleSpec,
+  type ShopState,
+  shopState,
+} from '../support/generated-domain.ts';
+import { type Container, clone } from '../support/json.ts';
+import { naiveDiff } from '../support/naive-patch.ts';
+
+const AT = '2026-03-23T09:00:00.000000Z';
+const INPUTS = { at: AT, observations: [] };
+
+interface Step {
+  readonly action: NaiveAction;
+  /** What happens to it when it is approved, or when it waits for a counselor. */
+  readonly then: 'keep' | 'undo' | 'override' | 'replace' | 'leave';
+  /** A state of the counselor's own. */
+  readonly own: ShopState;
+}
+
+const schedule: fc.Arbitrary<Step[]> = fc.array(
+  fc.record({
+    action: naiveAction,
+    then: fc.constantFrom('keep' as const, 'keep' as const, 'undo' as const, 'override' as const, 'replace' as const),
+    own: shopState,
+  }),
+  { minLength: 1, maxLength: 12 },
+);
+const rules = fc.array(ruleSpec, { minLength: 1, maxLength: 6 });
+
+function waitingOf(action: NaiveAction, escalated: Escalated): Waiting {
+  return {
+    intent: intentOf(action),
+    inputs: INPUTS,
+    patches: escalated.patches,
+    approval: escalated.approval,
+    ...(escalated.invariantId === undefined ? {} : { invariantId: escalated.invariantId }),
+    channel: escalated.channel ?? 'any',
+    freezes: escalated.freezes,
+    requester: 'alice',
+  };
+}
+
+/** What a ruling says, without what only the live world can do with it. */
+function said(ruling: Ruling): unknown {
+  if (ruling.verdict === 'approved') return { verdict: 'approved', patches: canonicalize(patchesOf(ruling.changes)) };
+  if (ruling.verdict === 'rejected') return ruling;
+  const { compiled: _compiled, ...rest } = ruling;
+  return rest;
+}
+
+function expectStanding(world: World, specs: readonly RuleSpec[], state: ShopState): void {
+  const failing = world.failing.map(({ rule, keys, result }) => ({ id: rule.id, keys, answer: { ...result } }));
+  const order = (finding: { id: string; keys: readonly string[] }): string => canonicalize([finding.id, finding.keys]);
+  const byOrder = (a: { id: string; keys: readonly string[] }, b: typeof a): number => (order(a) < order(b) ? -1 : 1);
+  expect(failing.sort(byOrder)).toEqual(naiveAll(specs, state).sort(byOrder));
+}
+
+function play(specs: readonly RuleSpec[], start: ShopState, steps: readonly Step[]): string[] {
+  const { domain } = generatedDomain(specs);
+  const world = new World(domain, clone(start) as never);
+  const seen: string[] = [];
+  let state = start;
+  expectStanding(world, specs, state);
+  for (const { action, then, own } of steps) {
+    const result = naiveResult(state, action);
+    const expected = result && naiveFirst(specs, result);
+    // A world that was folded anew, with its keys in another order, and that judged everything at its beginning.
+    const folded = new World(domain, JSON.parse(canonicalize(state)));
+    const again = adjudicate(folded, intentOf(action), ANYONE, INPUTS);
+    const ruling = adjudicate(world, intentOf(action), ANYONE, INPUTS);
+    expect(said(ruling)).toEqual(said(again));
+    seen.push(canonicalize(JSON.parse(JSON.stringify(said(ruling)))));
+
+    if (result === undefined) expect(ruling).toMatchObject({ verdict: 'rejected', reason: 'precondition_failed' });
+    else if (expected === undefined) expect(ruling.verdict).toBe('approved');
+    else {
+      const verdict = expected.answer.result === 'reject' ? 'rejected' : 'escalated';
+      const detail = detailOf(expected, specs, expected.id);
+      expect(ruling).toMatchObject({ verdict, invariantId: expected.id, detail });
+    }
+
+    if (ruling.verdict === 'approved') {
+      const changed = result as ShopState;
+      expect(canonicalize(patchesOf(ruling.changes))).toBe(canonicalize(naiveDiff(state as never, changed as never)));
+      expect(firstFinding(domain, world.state)).toBeUndefined();
+      if (then === 'undo') ruling.undo();
+      else {
+        ruling.keep();
+        state = changed;
+      }
+    } else if (ruling.verdict === 'escalated' && (then === 'override' || then === 'replace')) {
+      const commit = counsel(
+        world,
+        waitingOf(action, ruling),
+        {
+          principal: 'doc',
+          at: AT,
+          override: true,
+          ...(then === 'override' ? {} : { replacement: naiveDiff(state as never, clone(own) as never) as never }),
+        },
+        ANYONE,
+      );
+      if (then === 'replace') state = own;
+      else state = clone(world.state) as unknown as ShopState;
+      const findings = naiveAll(specs, state);
+      const broken = [...new Set(findings.map(({ id }) => id))];
+      expect(commit.vector.filter((item) => item.result !== 'pass').map((item) => item.invariant_id)).toEqual(broken);
+      expect(commit.overridden).toBe(broken.length > 0);
+      commit.keep();
+    }
+    expect(canonicalize(world.state)).toBe(canonicalize(state));
+    expectStanding(world, specs, state);
+    const naive = naiveFirst(specs, state);
+    const first = firstFinding(domain, world.state as Container);
+    expect(first && { id: first.rule.id, keys: first.keys }).toEqual(naive && { id: naive.id, keys: naive.keys });
+  }
+  return seen;
+}
+
+test('judging what a change touches is judging everything, after every step, also from states that break rules', () => {
+  fc.assert(
+    fc.property(rules, shopState, schedule, (specs, start, steps) => {
+      play(specs, start, steps);
+    }),
+    { numRuns: cases(2_000) },
+  );
+});
+
+test('the same inputs give the same rulings, byte for byte', () => {
+  fc.assert(
+    fc.property(rules, shopState, schedule, (specs, start, steps) => {
+      expect(play(specs, start, steps)).toEqual(play(specs, start, steps));
+    }),
+    { numRuns: cases(200) },
+  );
+});
+
+test('a rule that waits for an approval passes with its mark, and no longer when what it read has changed', () => {
+  const specs: RuleSpec[] = [
+    { kind: 'plain', reads: ['/n'], with: 'nothing', otherwise: 'escalate', refuses: 16, salt: 1 },
+  ];
+  const { domain } = generatedDomain(specs);
+  const start: ShopState = { n: {}, orders: {}, users: {}, deep: {}, log: [], approvals: {} };
+  const world = new World(domain, clone(start) as never);
+  const action: NaiveAction = { name: 'count', user: 'a', by: 1 };
+  const ruling = adjudicate(world, intentOf(action), ANYONE, INPUTS) as Escalated;
+  expect(ruling.verdict).toBe('escalated');
+  const commit = counsel(world, waitingOf(action, ruling), { principal: 'doc', at: AT }, ANYONE);
+  expect(commit.vector).toEqual([{ invariant_id: 'RULE_0', result: 'pass' }]);
+  commit.keep();
+  expect(world.failing).toEqual([]);
+  expect(adjudicate(world, intentOf({ name: 'note', by: 1 }), ANYONE, INPUTS).verdict).toBe('approved');
+  world.takeBack({ undo: () => {}, state: world.state } as never);
+  expect(adjudicate(world, intentOf(action), ANYONE, INPUTS).verdict).toBe('escalated');
+});
