@@ -10,7 +10,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   canon: [],
   ledger: ['canon'],
   authority: ['canon'],
-  kernel: ['canon'],
+  kernel: ['canon', 'authority'],
   oracle: ['canon'],
   runtime: ['canon', 'ledger', 'authority', 'kernel', 'oracle'],
   stores: ['canon', 'ledger', 'oracle'],

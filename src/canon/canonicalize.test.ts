@@ -5,9 +5,9 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { dataPath, hasData } from '../../tests/data.ts';
 import { jsonName, jsonNumber, jsonValue } from '../../tests/json-values.ts';
+import { thrownBy } from '../../tests/thrown-by.ts';
 import { canonicalize } from './canonicalize.ts';
 import { parseStrict } from './parse-strict.ts';
-import { thrownBy } from './thrown-by.test-support.ts';
 
 const vectors = hasData('vectors', 'jcs');
 

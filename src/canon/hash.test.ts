@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { jsonText, jsonValue } from '../../tests/json-values.ts';
+import { thrownBy } from '../../tests/thrown-by.ts';
 import { canonicalize } from './canonicalize.ts';
 import { contentHash, hashText } from './hash.ts';
-import { thrownBy } from './thrown-by.test-support.ts';
 
 test('SHA-256 in lower-case hex (FIPS 180-4)', () => {
   expect(hashText('')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { thrownBy } from '../../tests/thrown-by.ts';
 import { addMicros, instantFromMillis, instantToMillis, isInstant, maxInstant, parseInstant } from './instant.ts';
-import { thrownBy } from './thrown-by.test-support.ts';
 
 const NOW = '2026-03-23T09:00:00.000000Z';
 const FIRST = '0001-01-01T00:00:00.000000Z';
@@ -61,22 +61,18 @@ describe('isInstant', () => {
 
   test('every day of 400 years, and no other, is a day', () => {
     const day = 86_400_000;
-    let last = '';
-    for (let ms = Date.parse('1900-01-01'); ms < Date.parse('2300-01-01'); ms += day) {
-      const text = instantFromMillis(ms);
-      expect(isInstant(text)).toBe(true);
-      expect(text > last).toBe(true);
-      last = text;
-    }
-    let days = 0;
+    const [first, end] = [Date.parse('1900-01-01'), Date.parse('2300-01-01')];
+    const made = Array.from({ length: (end - first) / day }, (_, i) => instantFromMillis(first + i * day));
+    const accepted: string[] = [];
     for (let year = 1900; year < 2300; year++) {
       for (let month = 0; month < 14; month++) {
         for (let date = 0; date < 33; date++) {
-          if (isInstant(`${year}-${two(month)}-${two(date)}T00:00:00.000000Z`)) days += 1;
+          const text = `${year}-${two(month)}-${two(date)}T00:00:00.000000Z`;
+          if (isInstant(text)) accepted.push(text);
         }
       }
     }
-    expect(days).toBe((Date.parse('2300-01-01') - Date.parse('1900-01-01')) / day);
+    expect(accepted).toEqual(made);
   });
 });
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { thrownBy } from '../../tests/thrown-by.ts';
 import { canonicalize } from './canonicalize.ts';
 import { copyJson } from './copy.ts';
 import { type CanonLimits, DEFAULT_LIMITS } from './limits.ts';
 import { parseCanonical } from './parse-canonical.ts';
 import { parseStrict } from './parse-strict.ts';
-import { thrownBy } from './thrown-by.test-support.ts';
 
 test('the defaults, which stored data depends on', () => {
   expect(DEFAULT_LIMITS).toEqual({

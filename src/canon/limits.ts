@@ -19,7 +19,7 @@ export interface CanonLimits {
 
 /**
  * For everybody, unless a setting says otherwise: payloads of 1 MiB (DESIGN §4). Raise `bytesMax` for snapshots of whole
- * worlds; the node budget is only there so that a bomb of shared references ends within milliseconds.
+ * worlds; the node budget is only there so that a bomb of shared references ends in a fraction of a second.
  */
 export const DEFAULT_LIMITS: CanonLimits = Object.freeze({
   depthMax: 64,

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { jsonName, jsonValue } from '../../tests/json-values.ts';
+import { thrownBy } from '../../tests/thrown-by.ts';
 import { canonicalize } from './canonicalize.ts';
 import { JsonReader } from './json-reader.ts';
 import { type CanonLimits, completeLimits } from './limits.ts';
 import { parseCanonical } from './parse-canonical.ts';
-import { thrownBy } from './thrown-by.test-support.ts';
 
 /** The definition, without any short cut. */
 function isCanonicalText(text: string, limits?: Partial<CanonLimits>): boolean {

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { jsonText, jsonValue } from '../../tests/json-values.ts';
+import { thrownBy } from '../../tests/thrown-by.ts';
 import type { CanonErrorCode } from './canon-error.ts';
 import { canonicalize } from './canonicalize.ts';
 import { copyJson } from './copy.ts';
 import { JsonReader } from './json-reader.ts';
 import { type CanonLimits, DEFAULT_LIMITS } from './limits.ts';
 import { parseStrict } from './parse-strict.ts';
-import { thrownBy } from './thrown-by.test-support.ts';
 
 type Refusal = [string, string | Uint8Array, CanonErrorCode, number, string, Partial<CanonLimits>?];
 

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { jsonName } from '../../tests/json-values.ts';
+import { thrownBy } from '../../tests/thrown-by.ts';
 import { escapeSegment, parsePointer, toPointer, unescapeSegment } from './pointer.ts';
-import { thrownBy } from './thrown-by.test-support.ts';
 
 test('the examples of RFC 6901 section 5', () => {
   expect(parsePointer('')).toEqual([]);

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { jsonValue } from '../../tests/json-values.ts';
+import { thrownBy } from '../../tests/thrown-by.ts';
 import type { CanonErrorCode } from './canon-error.ts';
 import { canonicalize } from './canonicalize.ts';
 import { copyJson } from './copy.ts';
 import { isAssizeError } from './errors.ts';
 import type { CanonLimits } from './limits.ts';
 import { parsePointer } from './pointer.ts';
-import { thrownBy } from './thrown-by.test-support.ts';
 
 /** `canonicalize` and `copyJson` refuse the same values, with the same code and pointer. */
 const WALKS = [

@@ -1,8 +1,8 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { thrownBy } from '../../tests/thrown-by.ts';
 import { generateKeys, KeyError } from './ed25519.ts';
 import { type Purpose, signText, verifyText } from './sign.ts';
-import { thrownBy } from './thrown-by.test-support.ts';
 
 const PURPOSES: readonly Purpose[] = ['entry', 'writ', 'checkpoint', 'approval'];
 const keys = generateKeys(new Uint8Array(32).fill(3));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Output } from './output.ts';
+import { Output, OutputClosed } from './output.ts';
 import { line } from './printable.ts';
 
 function output(columns?: number): { out: Output; text: () => string; close: (code: string) => void } {
@@ -58,5 +58,5 @@ test('when nobody reads on, the next line ends the work', () => {
   const { out, close } = output();
   out.line(line`one`);
   close('EPIPE');
-  expect(() => out.line(line`two`)).toThrow();
+  expect(() => out.line(line`two`)).toThrow(OutputClosed);
 });

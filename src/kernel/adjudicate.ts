@@ -2,11 +2,11 @@ import { copyJson, WORLD_LIMITS } from '#canon';
 import { candidateOf, type Inputs, type PatchOperation, patchesOf, refusePromise } from './candidate.ts';
 import type { Change } from './changes.ts';
 import { changesOf } from './changes.ts';
-import { type Authority, type Compiled, compile, type Intent, messageOf, type Refusal } from './compile.ts';
+import { type Authority, type Compiled, compile, type Intent, type Refusal } from './compile.ts';
 import { Draft } from './draft.ts';
-import { FootprintFault } from './errors.ts';
+import { FootprintFault, messageOf } from './errors.ts';
 import { detailOf, type Finding } from './evaluate.ts';
-import { changeOutside, patternText } from './footprint.ts';
+import { changeOutside, compileScope, contains, type Pattern, patternText, type Scope } from './footprint.ts';
 import type { World } from './world.ts';
 
 /** A state change that passed everything. `keep` makes it the world's state, `undo` takes it back; call one, once. */
@@ -89,7 +89,8 @@ function escalation(
   try {
     markApproval(mark, compiled, finding, { counselor: COUNSELOR_PLACEHOLDER, at: inputs.at });
     const marks = changesOf(mark);
-    const outside = changeOutside(compiled.binding.closureScope, marks);
+    const closure = closureOf(compiled, finding);
+    const outside = changeOutside(closure.scope, marks);
     if (outside !== undefined) throw new FootprintFault(outside.path, 'write');
     const approval = copied(patchesOf(marks));
     mark.undo();
@@ -104,7 +105,7 @@ function escalation(
       detail: reasons.join('; '),
       ...(finding === undefined ? {} : { invariantId: finding.rule.id }),
       channel: finding?.rule.spec.channel ?? compiled.action.channel,
-      freezes: world.domain.freeze === 'world' ? 'world' : compiled.binding.closure.map(patternText),
+      freezes: world.domain.freeze === 'world' ? 'world' : closure.patterns.map(patternText),
     };
   } catch (error) {
     mark.undo();
@@ -120,6 +121,20 @@ function copied(patches: readonly PatchOperation[]): PatchOperation[] {
   return copyJson(patches, WORLD_LIMITS) as unknown as PatchOperation[];
 }
 
+/**
+ * What is frozen while a proposal waits, and all that its approval may touch. A rule that did not pass before has its
+ * say also where the proposal's writes do not meet it.
+ */
+export function closureOf(
+  { binding }: Compiled,
+  finding: Pick<Finding, 'rule'> | undefined,
+): { patterns: readonly Pattern[]; scope: Scope } {
+  const more = finding?.rule.patterns.filter((pattern) => !contains(binding.closure, pattern)) ?? [];
+  if (more.length === 0) return { patterns: binding.closure, scope: binding.closureScope };
+  const patterns = [...binding.closure, ...more];
+  return { patterns, scope: compileScope(patterns) };
+}
+
 /** Lets the action and the rule that escalated write the approval into the state (decisions §2.1). */
 export function markApproval(
   draft: Draft,
@@ -127,8 +142,8 @@ export function markApproval(
   finding: Pick<Finding, 'rule' | 'keys'> | undefined,
   approval: { counselor: string; at: string },
 ): void {
-  const { action, args, role, binding } = compiled;
-  draft.within(binding.closureScope, (state) => {
+  const { action, args, role } = compiled;
+  draft.within(closureOf(compiled, finding).scope, (state) => {
     refusePromise(action.onApprove?.(state, args, { ...approval, role: role.params }), 'onApprove');
     refusePromise(finding?.rule.spec.onApprove?.(state, { ...approval, keys: finding.keys }), 'onApprove');
   });

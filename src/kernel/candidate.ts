@@ -1,9 +1,9 @@
 import type { Json } from '#canon';
 import { type Change, changesOf } from './changes.ts';
-import { type Compiled, frozen, messageOf, type Refusal } from './compile.ts';
+import { type Compiled, frozen, type Refusal } from './compile.ts';
 import type { Instant, Observed } from './domain.ts';
 import { Draft } from './draft.ts';
-import { FootprintFault, ValueFault } from './errors.ts';
+import { FootprintFault, messageOf, ValueFault } from './errors.ts';
 import { changeOutside } from './footprint.ts';
 import { changeFault } from './schema.ts';
 import type { World } from './world.ts';

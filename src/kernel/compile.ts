@@ -1,6 +1,8 @@
+import { segment } from '#authority';
 import { copyJson, type Json } from '#canon';
 import type { ActionSpec, Binding, Domain } from './define-domain.ts';
 import type { RoleParams } from './domain.ts';
+import { messageOf } from './errors.ts';
 import { issueText } from './schema.ts';
 
 /** What an agent asks for, untyped. */
@@ -156,19 +158,7 @@ function faultOfRole(domain: Domain, role: Intent['role']): string | undefined {
 /** The resource that a writ must cover for a role: `role:spender:alice`, parameters in the order of declaration. */
 export function roleScope(domain: Domain, role: Intent['role']): string {
   const params = domain.roles[role.name]?.params ?? [];
-  return ['role', role.name, ...params.map((param) => scopeSegment(role.params[param] as string))].join(':');
-}
-
-/** One segment of a scope from any text, written as authority's `segment` does, so that writs can be made with that. */
-export function scopeSegment(text: string): string {
-  if (text === '') return '~';
-  if (text === '.' || text === '..') return text.replaceAll('.', '~2e');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  return text.replace(/[~:/\\*%\u0000-\u001f\u007f]/g, (char) => `~${hex(char)}`);
-}
-
-function hex(char: string): string {
-  return char.charCodeAt(0).toString(16).padStart(2, '0');
+  return ['role', role.name, ...params.map((param) => segment(role.params[param] as string))].join(':');
 }
 
 /** After parsing; a copy that domain code can't change, because it is what is recorded. */
@@ -203,21 +193,4 @@ function costOf(cost: unknown): Cost {
     if (!Number.isSafeInteger(amount) || amount < 0) throw new Error(`its cost in ${unit} is not a whole amount`);
   }
   return { ...cost };
-}
-
-/** Longest text that domain code adds to an entry. */
-const DETAIL_MAX = 2_000;
-
-/** A text of domain code, fit for an entry: well-formed, and of a length that a person reads. */
-export function sentence(text: string): string {
-  return text.slice(0, DETAIL_MAX).toWellFormed();
-}
-
-/** What was thrown, in words; total, because anything may be thrown. */
-export function messageOf(error: unknown): string {
-  try {
-    return sentence(String(error instanceof Error ? error.message : error));
-  } catch {
-    return 'it threw something that has no text';
-  }
 }

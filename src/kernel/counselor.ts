@@ -1,11 +1,11 @@
 import { canonicalize, escapeSegment, parsePointer, WORLD_LIMITS } from '#canon';
-import { COUNSELOR_PLACEHOLDER, markApproval } from './adjudicate.ts';
+import { COUNSELOR_PLACEHOLDER, closureOf, markApproval } from './adjudicate.ts';
 import { type Inputs, type PatchOperation, patchesOf, runApply } from './candidate.ts';
 import { type Change, changesOf } from './changes.ts';
-import { type Authority, type Compiled, compile, type Intent, messageOf } from './compile.ts';
+import { type Authority, type Compiled, compile, type Intent } from './compile.ts';
 import type { Domain } from './define-domain.ts';
 import { Draft } from './draft.ts';
-import { KernelError } from './errors.ts';
+import { KernelError, messageOf } from './errors.ts';
 import { detectionVector, type Finding } from './evaluate.ts';
 import { changeOutside, compileScope, EVERYTHING, patternFromText, type Scope } from './footprint.ts';
 import { changeFault } from './schema.ts';
@@ -85,9 +85,10 @@ export function counsel(world: World, waiting: Waiting, counselor: Counsel, auth
   if ('reason' in compiled) throw changedSince(`${compiled.reason}: ${compiled.detail}`);
   const draft = new Draft(world.state, world.owned);
   try {
-    const scope = counselor.replacement === undefined ? compiled.binding.closureScope : frozenScope(waiting);
-    if (counselor.replacement === undefined) approveExactly(world, waiting, counselor, compiled, draft);
-    else replace(draft, scope, counselor.replacement);
+    const scope =
+      counselor.replacement === undefined
+        ? approveExactly(world, waiting, counselor, compiled, draft)
+        : replace(draft, waiting, counselor.replacement);
     const changes = changesOf(draft);
     const outside = changeOutside(scope, changes);
     if (outside !== undefined)
@@ -124,7 +125,8 @@ export function counsel(world: World, waiting: Waiting, counselor: Counsel, auth
   }
 }
 
-function approveExactly(world: World, waiting: Waiting, counselor: Counsel, compiled: Compiled, draft: Draft): void {
+/** Both ways of making the approved state answer with what they may have changed. */
+function approveExactly(world: World, waiting: Waiting, counselor: Counsel, compiled: Compiled, draft: Draft): Scope {
   const finding = rerun(world, waiting, compiled, draft);
   const preview = new Draft(draft.state, world.owned);
   try {
@@ -136,6 +138,7 @@ function approveExactly(world: World, waiting: Waiting, counselor: Counsel, comp
     draft.exchangeRoot(preview.state);
   }
   markApproval(draft, compiled, finding, { counselor: counselor.principal, at: counselor.at });
+  return closureOf(compiled, finding).scope;
 }
 
 /** Runs the proposal again; it must do and mean what it did when it was put up for approval. */
@@ -169,13 +172,9 @@ function invalidReplacement(message: string, cause?: unknown): KernelError {
   return new KernelError('invalid_replacement', message, { cause });
 }
 
-/** The part of the state that is frozen for the decision: all that a counselor may change. */
-function frozenScope({ freezes }: Waiting): Scope {
-  return freezes === 'world' ? EVERYTHING : compileScope(freezes.map(patternFromText));
-}
-
-/** Writes the counselor's own operations. */
-function replace(draft: Draft, scope: Scope, patches: readonly PatchOperation[]): void {
+/** Writes the counselor's own operations, in the part of the state that is frozen for the decision. */
+function replace(draft: Draft, { freezes }: Waiting, patches: readonly PatchOperation[]): Scope {
+  const scope = freezes === 'world' ? EVERYTHING : compileScope(freezes.map(patternFromText));
   draft.within(scope, (state) => {
     for (const patch of patches) {
       try {
@@ -186,6 +185,7 @@ function replace(draft: Draft, scope: Scope, patches: readonly PatchOperation[])
       }
     }
   });
+  return scope;
 }
 
 function applyOperation(state: object, patch: PatchOperation): void {

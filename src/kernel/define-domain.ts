@@ -7,8 +7,8 @@ import {
   compileScope,
   contains,
   EVERYTHING,
-  overlaps,
   narrowed,
+  overlaps,
   type Pattern,
   type PatternTemplate,
   parseTemplate,
@@ -269,7 +269,9 @@ function metBy(rule: Rule, writes: readonly Pattern[]): readonly Pattern[] {
   const others = rule.patterns.slice(1);
   const reached = writes.filter((write) => overlaps(member, write)).map((write) => narrowed(member, write));
   // A write to what members are judged with may be about any of them.
-  return others.some((other) => writes.some((write) => overlaps(other, write))) ? rule.patterns : [...reached, ...others];
+  return others.some((other) => writes.some((write) => overlaps(other, write)))
+    ? rule.patterns
+    : [...reached, ...others];
 }
 
 /** Schemas, footprints, ordered invariant ids, version, and the build's own digest if it has one. */

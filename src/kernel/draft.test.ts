@@ -61,15 +61,31 @@ describe('what is put into the state is a copy', () => {
     expect(new Set([state['a'], state['twice'][0], state['twice'][1].again, state['whole'].a]).size).toBe(4);
   });
 
-  test('a value of the caller, which may go on changing it', () => {
-    const mine = { list: [1] };
+  test('a value of the caller, which is frozen so that no later write to it is lost without a word', () => {
+    const mine = { list: [1], deep: { n: 1 } };
     const state = {} as Record<string, any>;
     change(state, (s) => {
       s.mine = mine;
-      mine.list.push(2);
+      expect(() => mine.list.push(2)).toThrow(TypeError);
+      expect(() => {
+        mine.deep.n = 2;
+      }).toThrow(TypeError);
+      s.mine.list.push(2);
     });
-    mine.list.push(3);
-    expect(state['mine']).toEqual({ list: [1] });
+    expect(state['mine']).toEqual({ list: [1, 2], deep: { n: 1 } });
+  });
+
+  test('the value that `??=` hands out, which is not the one in the state', () => {
+    const state = { parts: { a: 1 } } as Record<string, any>;
+    change(state, (s) => {
+      expect(() => {
+        // biome-ignore lint/suspicious/noAssignInExpressions: that is the point
+        (s.made ??= {}).n = 1;
+      }).toThrow(TypeError);
+      s.around = { inner: s.parts, own: {} };
+      s.parts.a = 2;
+    });
+    expect(state).toEqual({ parts: { a: 2 }, made: {}, around: { inner: { a: 1 }, own: {} } });
   });
 
   test('what was cut off belongs to nobody: writing to it changes no state', () => {

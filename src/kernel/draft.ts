@@ -202,8 +202,24 @@ function copyIn(value: unknown, node: DraftNode, key: string): unknown {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value === 0 ? 0 : value;
   if (typeof value === 'string' && value.isWellFormed()) return value;
   const copy = copied(value, node, key);
-  if (typeof copy === 'object' && copy !== null && node.draft.owned !== undefined) own(copy, node.draft.owned);
+  if (typeof copy !== 'object' || copy === null) return copy;
+  if (node.draft.owned !== undefined) own(copy, node.draft.owned);
+  freezeGiven(value as object);
   return copy;
+}
+
+/**
+ * What was given is not what stands in the state now: a later write to it would be lost without a word. So it is
+ * frozen, and the write throws; `(state.x[k] ??= {})` hands out just such a value. Parts of a draft refuse to be frozen.
+ */
+function freezeGiven(value: object): void {
+  if (Object.isFrozen(value)) return;
+  try {
+    Object.freeze(value);
+  } catch {
+    return;
+  }
+  for (const member of Object.values(value)) if (typeof member === 'object' && member !== null) freezeGiven(member);
 }
 
 function copied(value: unknown, node: DraftNode, key: string): unknown {

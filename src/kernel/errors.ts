@@ -31,3 +31,20 @@ export class FootprintFault extends Error {
 
 /** Domain code wrote something that is not JSON. Becomes a refusal, never leaves the kernel. */
 export class ValueFault extends Error {}
+
+/** Longest text that domain code adds to an entry. */
+const DETAIL_MAX = 2_000;
+
+/** A text of domain code, fit for an entry: well-formed, and of a length that a person reads. */
+export function sentence(text: string): string {
+  return text.slice(0, DETAIL_MAX).toWellFormed();
+}
+
+/** What was thrown, in words; total, because anything may be thrown. */
+export function messageOf(error: unknown): string {
+  try {
+    return sentence(String(error instanceof Error ? error.message : error));
+  } catch {
+    return 'it threw something that has no text';
+  }
+}

@@ -1,8 +1,7 @@
 import { parsePointer, toPointer } from '#canon';
 import type { Change } from './changes.ts';
-import { messageOf, sentence } from './compile.ts';
 import type { Domain, Rule } from './define-domain.ts';
-import { FootprintFault } from './errors.ts';
+import { FootprintFault, messageOf, sentence } from './errors.ts';
 import { ANY, EVERYTHING, type Pattern, scopeAt } from './footprint.ts';
 import type { EachInvariant, PlainInvariant } from './invariant.ts';
 import { PatternIndex } from './pattern-index.ts';

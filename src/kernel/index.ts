@@ -3,7 +3,7 @@
  *
  * Guarantees: `adjudicate` and `counsel` are synchronous and total functions of world, intent and inputs; a state
  * that breaks an invariant is never kept without a counselor's override; on every refusal the world is as before;
- * cost follows the change and not the world. Never: I/O, a clock, chance, a ledger. May import canon.
+ * cost follows the change and not the world. Never: I/O, a clock, chance, a ledger. May import canon and authority.
  */
 export {
   type Approved,
@@ -23,7 +23,6 @@ export {
   type PolicyRuling,
   type Refusal,
   roleScope,
-  scopeSegment,
 } from './compile.ts';
 export {
   ANY_COUNSELOR,

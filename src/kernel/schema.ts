@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { toPointer } from '#canon';
 import type { Change } from './changes.ts';
-import { KernelError } from './errors.ts';
+import { KernelError, messageOf } from './errors.ts';
 
 /** zod's own description of a schema; only the members that are read here. */
 interface Def {
@@ -68,7 +68,7 @@ function strict(schema: z.ZodType, kind: 'state' | 'args', path: string): z.ZodT
   }
   throw new KernelError(
     'invalid_domain',
-    `The state's schema has a ${def.type} at ${path || 'its root'}; use plain JSON parts (object, record, array, tuple, union, literal, enum, string, number, boolean, null).`,
+    `The schema of ${kind === 'state' ? 'the state' : 'an action’s arguments'} has a ${def.type} at ${path || 'its root'}; use plain JSON parts (object, record, array, tuple, union, literal, enum, string, number, boolean, null).`,
   );
 }
 
@@ -119,8 +119,20 @@ function isWhole(def: Def): boolean {
 
 /** Members of an object, and those of a record whose keys are listed, must be there unless their schema says otherwise. */
 function isRequired(def: Def, key: string, member: z.ZodType): boolean {
-  return (def.type === 'object' || isListed(def, key)) && !member.safeParse(undefined).success;
+  return def.type === 'object' ? mustBeThere(member) : isListed(def, key) && !member.safeParse(undefined).success;
 }
+
+/** Asked of an object, because whether a member may be absent is not whether it may be undefined. */
+function mustBeThere(member: z.ZodType): boolean {
+  let required = REQUIRED.get(member);
+  if (required === undefined) {
+    required = !z.object({ member }).safeParse({}).success;
+    REQUIRED.set(member, required);
+  }
+  return required;
+}
+
+const REQUIRED = new WeakMap<z.ZodType, boolean>();
 
 function isListed(def: Def, key: string): boolean {
   const listed = def.partial === true ? undefined : def.keyType?._zod.values;
@@ -155,8 +167,13 @@ function hasChecks(schema: z.ZodType): boolean {
 }
 
 function fault(schema: z.ZodType, value: unknown, keys: readonly string[]): string | undefined {
-  const parsed = schema.safeParse(value);
-  return parsed.success ? undefined : issueText(parsed.error, keys);
+  try {
+    const parsed = schema.safeParse(value);
+    return parsed.success ? undefined : issueText(parsed.error, keys);
+  } catch (error) {
+    // A check may stumble over what it is not made for, such as an object with a member `length` where a text belongs.
+    return `${toPointer(keys)}: it can't be checked, ${messageOf(error)}`;
+  }
 }
 
 /** The first issue of a failed parse, with its place. */

@@ -110,6 +110,9 @@ export class Chain {
     if (payload.counselor === undefined || payload.detection_vector === undefined) {
       throw this.#fault(entry, 'rule_broken', 'an approval names its counselor and the detection vector');
     }
+    if (pending.expires !== undefined && payload.at >= pending.expires) {
+      throw this.#fault(entry, 'rule_broken', `it approves what expired at ${pending.expires}`);
+    }
   }
 
   #checkRejection(entry: Entry, payload: RejectionPayload): void {
@@ -117,6 +120,7 @@ export class Chain {
     if (payload.resolves === undefined) {
       if (payload.reason === 'counselor_rejected')
         throw this.#fault(entry, 'rule_broken', 'a counselor rejects only what is pending');
+      if (payload.reason === 'expired') throw this.#fault(entry, 'rule_broken', 'there expires only what is pending');
       return;
     }
     const pending = this.#pending(entry, payload.resolves);
@@ -125,6 +129,9 @@ export class Chain {
     }
     if (payload.reason === 'counselor_rejected' && payload.counselor === undefined) {
       throw this.#fault(entry, 'rule_broken', 'a counselor rejection names its counselor');
+    }
+    if (payload.reason === 'expired' && !(pending.expires !== undefined && payload.at >= pending.expires)) {
+      throw this.#fault(entry, 'rule_broken', 'what it resolves has not expired');
     }
   }
 

@@ -1,5 +1,5 @@
 import { canonicalize, hashText, parseCanonical, signText, verifyText } from '#canon';
-import type { Entry, EntryRow, EntrySignature, Payload } from './entry.ts';
+import type { Entry, EntryRow, EntrySignature, Hash, Payload } from './entry.ts';
 import { LedgerFault } from './errors.ts';
 import { payloadFault } from './shape.ts';
 
@@ -34,7 +34,7 @@ export function checkRow(row: EntryRow): Entry {
     payload = parseCanonical(row.payload) as unknown as Payload;
   } catch (error) {
     // A changed text is most often not canonical any more; what matters to the reader is that it was changed.
-    if (hashText(row.payload) !== row.id) throw fault('tampered', 'the payload does not hash to the id', error);
+    if (!hashesTo(row.payload, row.id)) throw fault('tampered', 'the payload does not hash to the id', error);
     throw fault('not_canonical', `the payload is not canonical: ${(error as Error).message}`, error);
   }
   if (hashText(row.payload) !== row.id) throw fault('tampered', 'the payload does not hash to the id');
@@ -53,6 +53,11 @@ function signatureHolds(payload: Payload): boolean {
   const { signature, ...unsigned } = payload;
   const { key, value } = signature as EntrySignature;
   return verifyText('entry', canonicalize(unsigned), value, key);
+}
+
+/** Whether a stored text, whatever it is by now, has that hash. A text that is not well-formed has none. */
+export function hashesTo(text: string, hash: Hash): boolean {
+  return text.isWellFormed() && hashText(text) === hash;
 }
 
 /** The entry of a row that was checked before: no checks, for reading what was just verified or written. */

@@ -21,5 +21,5 @@ export {
   type VerifyReport,
   verifyTrajectory,
 } from './replay.ts';
-export { isPayload, payloadFault } from './shape.ts';
+export { isHash, isPayload, payloadFault } from './shape.ts';
 export type { Batch, BlobRow, CommitResult, LedgerStore, RowRange, TrajectoryInfo } from './store.ts';

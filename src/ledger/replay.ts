@@ -1,8 +1,8 @@
-import { hashText, type Json, parseCanonical, WORLD_LIMITS } from '#canon';
+import { type Json, parseCanonical, WORLD_LIMITS } from '#canon';
 import { blobOf, isBlobRef } from './blob.ts';
 import { Chain } from './chain.ts';
-import type { BlobRef, CommitPayload, Entry, Hash, Payload, Stored } from './entry.ts';
-import { checkRow, readRow } from './entry-text.ts';
+import type { BlobRef, BranchPayload, CommitPayload, Entry, Hash, Payload, Stored } from './entry.ts';
+import { checkRow, hashesTo, readRow } from './entry-text.ts';
 import { type Fault, type FaultCode, LedgerFault } from './errors.ts';
 import { applyPatches, type Folded, fresh, share } from './fold.ts';
 import type { Patch } from './patch.ts';
@@ -17,8 +17,11 @@ export interface ReplayOptions {
   readonly onEntry?: (entry: Entry) => void;
   /** Stop after the entry with this id. */
   readonly until?: Hash;
-  /** Whether the rows from this seq on were checked one by one already, so that only chain rules and fold are left. */
-  readonly checked?: (seq: number) => boolean;
+  /**
+   * Asked at the beginning of every page: up to which seq, it not included, all rows from this one on were checked one
+   * by one already, so that only chain rules and fold are left.
+   */
+  readonly checked?: (seq: number) => number;
 }
 
 /** A chain that was replayed: its rules' state and its world. */
@@ -44,17 +47,23 @@ export class Replayer {
   }
 
   /** @throws LedgerFault naming the entry at fault and why */
-  async replay(trajectoryId: string, options: ReplayOptions = {}): Promise<Replayed> {
+  replay(trajectoryId: string, options: ReplayOptions = {}): Promise<Replayed> {
+    return this.#replay(trajectoryId, options, [trajectoryId]);
+  }
+
+  /** `path`: this trajectory, and those whose branches led to it. */
+  async #replay(trajectoryId: string, options: ReplayOptions, path: readonly string[]): Promise<Replayed> {
     const chain = new Chain(trajectoryId);
     let fold: Folded | undefined;
     for (;;) {
       const rows = await this.#reader.entries(trajectoryId, { from: chain.seq, limit: PAGE });
-      const checked = options.checked?.(chain.seq) === true;
+      const checkedTo = options.checked?.(chain.seq) ?? 0;
       for (const row of rows) {
+        const checked = chain.seq < checkedTo;
         try {
           const entry = checked ? readRow(row) : checkRow(row);
           chain.accept(entry);
-          fold = this.#foldNow(fold, entry) ?? (await this.#foldLater(fold, entry));
+          fold = this.#foldNow(fold, entry) ?? (await this.#foldLater(fold, entry, path));
           if (row.payload.includes('"$blob":')) await this.#checkBlobs(entry);
           options.onEntry?.(entry);
         } catch (error) {
@@ -84,10 +93,14 @@ export class Replayer {
    *
    * @throws LedgerFault
    */
-  async stateAt(trajectoryId: string, entryId: Hash): Promise<Folded> {
+  stateAt(trajectoryId: string, entryId: Hash): Promise<Folded> {
+    return this.#stateAt(trajectoryId, entryId, [trajectoryId]);
+  }
+
+  async #stateAt(trajectoryId: string, entryId: Hash, path: readonly string[]): Promise<Folded> {
     let kept = this.#shared.get(entryId);
     if (kept === undefined) {
-      kept = (await this.replay(trajectoryId, { until: entryId })).fold;
+      kept = (await this.#replay(trajectoryId, { until: entryId }, path)).fold;
       this.keep(entryId, kept);
     }
     return share(kept);
@@ -114,7 +127,7 @@ export class Replayer {
     if (!isHash(hash)) throw fault(entry, 'malformed', 'a reference names no hash');
     const text = await this.#reader.blob(hash);
     if (text === undefined) throw fault(entry, 'blob_missing', `the blob ${hash} is not there`);
-    if (hashText(text) !== hash) throw fault(entry, 'blob_tampered', `the blob ${hash} does not hash to its name`);
+    if (!hashesTo(text, hash)) throw fault(entry, 'blob_tampered', `the blob ${hash} does not hash to its name`);
     return text;
   }
 
@@ -135,10 +148,10 @@ export class Replayer {
     return fold;
   }
 
-  async #foldLater(fold: Folded | undefined, entry: Entry): Promise<Folded> {
+  async #foldLater(fold: Folded | undefined, entry: Entry, path: readonly string[]): Promise<Folded> {
     const { payload } = entry;
     if (payload.kind === 'root') return fresh(await this.value(entry, payload.initial_state));
-    if (payload.kind === 'branch') return this.#branched(entry, payload.source_trajectory_id, payload.source_commit_id);
+    if (payload.kind === 'branch') return this.#branched(entry as Entry<BranchPayload>, path);
     const commit = payload as CommitPayload;
     applyCommit(
       fold as Folded,
@@ -148,7 +161,10 @@ export class Replayer {
     return fold as Folded;
   }
 
-  async #branched(entry: Entry, trajectoryId: string, sourceId: Hash): Promise<Folded> {
+  async #branched(entry: Entry<BranchPayload>, path: readonly string[]): Promise<Folded> {
+    const { source_trajectory_id: trajectoryId, source_commit_id: sourceId } = entry.payload;
+    // Honest ids can't do this; a changed beginning can, and would lead round for ever.
+    if (path.includes(trajectoryId)) throw fault(entry, 'source_missing', `${trajectoryId} would begin with itself`);
     const row = await this.#reader.resolve(sourceId);
     if (row === undefined || row.trajectory_id !== trajectoryId) {
       throw fault(entry, 'source_missing', `${trajectoryId} has no entry ${sourceId} to branch from`);
@@ -159,7 +175,7 @@ export class Replayer {
       throw fault(entry, 'rule_broken', 'a branch begins at a commit, or at a root or branch entry');
     }
     try {
-      return await this.stateAt(trajectoryId, sourceId);
+      return await this.#stateAt(trajectoryId, sourceId, [...path, trajectoryId]);
     } catch (error) {
       if (!(error instanceof LedgerFault)) throw error;
       throw fault(entry, 'source_missing', `its source is not valid: ${error.message}`, error);

@@ -1,11 +1,13 @@
 import { isInstant } from '#canon';
-import type { EntryKind, Payload } from './entry.ts';
+import type { EntryKind, Hash, Payload } from './entry.ts';
 
 type Check = (value: unknown) => boolean;
 
 const isObject: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isText: Check = (value) => typeof value === 'string';
-export const isHash: Check = (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+export function isHash(value: unknown): value is Hash {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+}
 const isList: Check = (value) => Array.isArray(value);
 const isValue: Check = (value) => value !== undefined;
 const isTime: Check = (value) => typeof value === 'string' && isInstant(value);

@@ -1,5 +1,5 @@
 import { createWritVerifier, type Policy, safely, type Writ, type WritVerifier } from '#authority';
-import { type Json, maxInstant } from '#canon';
+import { type Json, maxInstant, signText, verifyText } from '#canon';
 import { type Domain, detailOf, initialState, World } from '#kernel';
 import {
   type BlobRow,
@@ -9,9 +9,11 @@ import {
   entryRow,
   type Folded,
   type Hash,
+  isHash,
   LedgerFault,
   type LedgerStore,
   type Payload,
+  payloadFault,
   Replayer,
   type RootPayload,
   store,
@@ -71,8 +73,9 @@ export class Assize {
   readonly #open: Map<string, Promise<Trajectory>> = new Map();
   #policy: Policy | undefined;
 
-  /** @throws AssizeError for an anchor that is no public key */
+  /** @throws AssizeError for an anchor that is no public key; RuntimeError `bad_option` */
   constructor(options: AssizeOptions) {
+    checkEntryOptions(options);
     this.#options = options;
     this.#store = options.store;
     this.#verifier = createWritVerifier({ anchors: options.anchors });
@@ -104,9 +107,11 @@ export class Assize {
   /**
    * Begins a trajectory with a root entry.
    *
-   * @throws RuntimeError `exists`, `bad_name`, `broken_start`, `bad_writ`; KernelError `invalid_state`
+   * @throws RuntimeError `exists`, `bad_name`, `broken_start`, `bad_writ`, `bad_option`, `domain_mismatch`; KernelError
+   * `invalid_state`
    */
   async create(domain: Domain, options: CreateOptions = {}): Promise<Trajectory> {
+    this.#domain(refOf(domain));
     const trajectoryId = this.#nameFor(options.trajectoryId);
     const state = initialState(domain, options.initial);
     const world = new World(domain, state as never);
@@ -132,7 +137,8 @@ export class Assize {
    * Begins a trajectory from a commit of another one, or from its root or branch entry. It inherits the state, never
    * open approvals, writs or budgets; the source is not changed.
    *
-   * @throws RuntimeError `not_found`, `exists`, `broken_start`, `domain_mismatch`, `invalid_ledger`, `bad_writ`
+   * @throws RuntimeError `not_found`, `exists`, `broken_start`, `domain_mismatch`, `invalid_ledger`, `bad_writ`,
+   * `bad_option`
    */
   async branch(sourceTrajectoryId: string, sourceEntryId: Hash, options: BranchOptions): Promise<Trajectory> {
     const row = await this.#store.resolve(sourceEntryId);
@@ -189,7 +195,7 @@ export class Assize {
 
   #nameFor(given: string | undefined): string {
     if (given === undefined) return this.newTrajectoryId();
-    if (/^[A-Za-z0-9._:-]{1,128}$/.test(given)) return given;
+    if (typeof given === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(given)) return given;
     throw new RuntimeError(
       'bad_name',
       `${JSON.stringify(given)} can't name a trajectory; use 1 to 128 letters, digits, dots, colons, dashes or underscores.`,
@@ -203,6 +209,8 @@ export class Assize {
     world: World,
   ): Promise<Trajectory> {
     const row = entryRow(payload, this.#options.signer);
+    const malformed = payloadFault(payload);
+    if (malformed !== undefined) throw badOption(`the first entry would not verify: ${malformed}`);
     const result = await this.#store.commit({ entries: [row], blobs });
     if (result.status === 'conflict') {
       throw new RuntimeError(
@@ -294,6 +302,7 @@ export class Assize {
   }
 
   #checkWrits(writs: readonly Writ[] = []): Json[] {
+    if (!Array.isArray(writs)) throw badOption('writs are a list');
     const bound = new Writs();
     bound.bind(writs as unknown as readonly Json[]);
     for (const writ of writs) verified(this.#verifier, bound.present(writ));
@@ -323,6 +332,19 @@ export class Assize {
       );
     }
   }
+}
+
+/** What stands in every entry: one that does not hold would make a ledger that never opens again. */
+function checkEntryOptions({ signer, policy }: AssizeOptions): void {
+  if (policy !== undefined && !isHash(policy.digest)) throw badOption('the digest of the policy is no hash');
+  if (signer === undefined) return;
+  const { publicKey, privateKey } = signer;
+  if (!verifyText('entry', '', signText('entry', '', privateKey), publicKey))
+    throw badOption('the two keys of the signer are not a pair');
+}
+
+function badOption(what: string): RuntimeError {
+  return new RuntimeError('bad_option', `The options can’t be used: ${what}.`);
 }
 
 function worldOf(domain: Domain, fold: Folded): World {

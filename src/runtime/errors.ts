@@ -31,6 +31,8 @@ export type RuntimeErrorCode =
   | 'commit_unknown'
   /** The clock is more than five minutes behind the ledger. */
   | 'clock_behind'
+  /** An option of the runtime, or of a beginning, would make entries that do not verify. */
+  | 'bad_option'
   /** A writ given at creation does not hold. */
   | 'bad_writ'
   | 'closed';

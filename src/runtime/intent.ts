@@ -1,7 +1,7 @@
 import type { Writ } from '#authority';
 import { contentHash, copyJson } from '#canon';
 import type { Intent, Observed } from '#kernel';
-import { type BlobRow, type Hash, type Observation, type RoleRef, type Stored, store } from '#ledger';
+import { type BlobRow, type Hash, isHash, type Observation, type RoleRef, type Stored, store } from '#ledger';
 import { RuntimeError } from './errors.ts';
 import type { WritChain } from './writs.ts';
 
@@ -38,6 +38,22 @@ export interface Gathered {
 }
 
 /**
+ * The parts of a proposal that are not data of the caller's own.
+ *
+ * @throws RuntimeError `bad_intent`
+ */
+export function checkForm(input: ProposalInput): void {
+  if (typeof input !== 'object' || input === null) throw badIntent('a proposal is an object');
+  const { writ, principal = '', idempotencyKey = 'none', observations = [] } = input;
+  const isWrit = typeof writ === 'string' || (typeof writ === 'object' && writ !== null);
+  if (!isWrit) throw badIntent('a proposal names its writ');
+  if (typeof principal !== 'string') throw badIntent('a principal is a text');
+  if (typeof idempotencyKey !== 'string' || idempotencyKey === '')
+    throw badIntent('an idempotency key is a text, and not empty');
+  if (!Array.isArray(observations)) throw badIntent('observations are a list');
+}
+
+/**
  * Reads everything of a proposal before it is judged (decisions §1.1).
  *
  * @throws RuntimeError `bad_intent`; CanonError for what can't be canonicalised: errors of the surface, not entries
@@ -53,6 +69,8 @@ export function gather(
   const observed: Observed[] = [];
   const observations = (input.observations ?? []).map((observation) => {
     if (typeof observation?.name !== 'string') throw badIntent('an observation has a name and a value');
+    if ('oracle_key' in observation && !isHash(observation.oracle_key))
+      throw badIntent('an oracle key is 64 lower-case hex digits');
     const value = copyJson(observation.value, { foreign: true });
     observed.push({ name: observation.name, value });
     return 'oracle_key' in observation

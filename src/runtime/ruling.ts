@@ -1,6 +1,7 @@
 import { AssizeError } from '#canon';
 import type { PatchOperation } from '#kernel';
 import type { EntryRow, Hash, Payload, PendingPayload, RejectionReason } from '#ledger';
+import { RuntimeError } from './errors.ts';
 
 /** What became of a proposal, or of what was pending. `entry` is durable when this is answered. */
 export type Ruling =
@@ -43,6 +44,18 @@ export interface ApprovalInput extends Resolution {
 
 export interface RejectionInput extends Resolution {
   readonly reason: string;
+}
+
+/**
+ * What goes into an entry must be what an entry may have.
+ *
+ * @throws RuntimeError `bad_intent`
+ */
+export function checkResolution(input: Resolution, texts: readonly string[] = ['principal', 'method']): void {
+  const given = (input ?? {}) as unknown as { readonly [name: string]: unknown };
+  const wanted = given['reason'] === undefined ? texts : [...texts, 'reason'];
+  const wrong = wanted.find((name) => typeof given[name] !== 'string');
+  if (wrong !== undefined) throw new RuntimeError('bad_intent', `A resolution has a ${wrong}, which is a text.`);
 }
 
 /** The ruling that an entry records. */

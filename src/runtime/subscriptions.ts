@@ -6,36 +6,45 @@ interface Subscription {
   readonly footprint: readonly Pattern[];
   readonly slice: () => unknown;
   readonly listener: SliceListener;
-  /** A commit met the footprint since the last publication. */
-  met: boolean;
 }
 
-/** Who wants to see new slices, and whose footprint was met by commits that are becoming durable (decisions §2.8). */
+/** What one commit has for who watches: the slices as that commit left them. */
+export type News = readonly { readonly subscription: Subscription; readonly slice: unknown }[];
+
+export const NO_NEWS: News = Object.freeze([]);
+
+/** Who wants to see new slices, and what commits that are becoming durable will show them (decisions §2.8). */
 export class Subscriptions {
   readonly #all: Set<Subscription> = new Set();
 
   add(footprint: readonly Pattern[], slice: () => unknown, listener: SliceListener): () => void {
-    const subscription = { footprint, slice, listener, met: false };
+    const subscription = { footprint, slice, listener };
     this.#all.add(subscription);
     return () => {
       this.#all.delete(subscription);
     };
   }
 
-  note(paths: readonly (readonly string[])[]): void {
-    for (const subscription of this.#all) {
-      subscription.met ||= paths.some((segments) =>
-        subscription.footprint.some((pattern) => overlaps(pattern, { segments, append: false })),
-      );
-    }
+  /** For those whose footprint a commit met; to be called when memory has it, because later ones will change it. */
+  newsOf(paths: readonly (readonly string[])[]): News {
+    if (this.#all.size === 0) return NO_NEWS;
+    const met = [...this.#all].filter(({ footprint }) =>
+      paths.some((segments) => footprint.some((pattern) => overlaps(pattern, { segments, append: false }))),
+    );
+    return met.map((subscription) => ({ subscription, slice: subscription.slice() }));
   }
 
-  /** Called when the disk has what was noted. A listener's error is its own: it never reaches who proposed. */
-  publish(): void {
-    for (const subscription of this.#all) {
-      if (!subscription.met) continue;
-      subscription.met = false;
-      queueMicrotask(() => subscription.listener(subscription.slice()));
+  /** For everybody. */
+  allNews(): News {
+    return [...this.#all].map((subscription) => ({ subscription, slice: subscription.slice() }));
+  }
+
+  /** Called when the disk has it. A listener's error is its own: it never reaches who proposed. */
+  publish(news: News): void {
+    for (const { subscription, slice } of news) {
+      queueMicrotask(() => {
+        if (this.#all.has(subscription)) subscription.listener(slice);
+      });
     }
   }
 }

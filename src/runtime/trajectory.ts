@@ -28,7 +28,7 @@ import type { Clock, OracleStore, Random } from '#oracle';
 import { authorityFor } from './authority.ts';
 import { RuntimeError } from './errors.ts';
 import { frozenFor } from './freeze.ts';
-import { type Gathered, gather, type ProposalInput } from './intent.ts';
+import { checkForm, type Gathered, gather, type ProposalInput } from './intent.ts';
 import {
   approvalPayload,
   commitPayload,
@@ -41,13 +41,14 @@ import {
 import { proposalOf, type RuledProposals } from './ruled-proposals.ts';
 import {
   type ApprovalInput,
+  checkResolution,
   type RejectionInput,
   type Resolution,
   type Ruling,
   rulingFrom,
   rulingOf,
 } from './ruling.ts';
-import { type SliceListener, Subscriptions } from './subscriptions.ts';
+import { type News, NO_NEWS, type SliceListener, Subscriptions } from './subscriptions.ts';
 import { readWaiting } from './waiting.ts';
 import type { WritChain, Writs } from './writs.ts';
 
@@ -146,8 +147,14 @@ export class Trajectory {
     return [...this.#parts.chain.open].map(([id, payload]) => ({ id, payload }));
   }
 
-  /** Calls back with the new slice of a role after every durable commit that met its footprint. Returns how to stop. */
+  /**
+   * Calls back with the new slice of a role after every durable commit that met its footprint, and when the trajectory
+   * had to be read anew because another writer was faster. Returns how to stop.
+   *
+   * @throws KernelError `invalid_domain` for a role that there is not
+   */
   subscribe(role: string, params: RoleParams, listener: SliceListener): () => void {
+    this.slice(role, params);
     return this.#subscriptions.add(
       this.#parts.domain.footprint(role, params),
       () => this.slice(role, params),
@@ -162,6 +169,7 @@ export class Trajectory {
    * `clock_behind`; CanonError for arguments that are not JSON
    */
   async propose(input: ProposalInput): Promise<Ruling> {
+    checkForm(input);
     if (this.#stale) await this.#ready();
     const key = input.idempotencyKey;
     const nonce = key ?? Buffer.from(this.#around.random.bytes(16)).toString('hex');
@@ -190,8 +198,11 @@ export class Trajectory {
         if (this.#stale) continue;
       }
       const ruling = await this.#judge(gathered);
+      // No append has confirmed that what freezes is still open.
+      if (ruling?.ruling === 'frozen' && (await this.#isBehind())) continue;
       if (ruling !== undefined) return ruling;
     }
+    await this.#reread();
     throw conflict(this.id);
   }
 
@@ -203,10 +214,11 @@ export class Trajectory {
   /**
    * Commits what is pending, as the counselor it names (decisions §2.1).
    *
-   * @throws RuntimeError `not_pending`, `digest_mismatch`; KernelError `unauthorised_counselor`, `changed_since`,
-   * `override_needed`, `invalid_replacement`. Nothing is recorded then.
+   * @throws RuntimeError `bad_intent`, `not_pending`, `digest_mismatch`; KernelError `unauthorised_counselor`,
+   * `changed_since`, `override_needed`, `invalid_replacement`. Nothing is recorded then.
    */
-  approve(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
+  async approve(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
+    checkResolution(input);
     return this.#resolve(pendingId, input, async (pending) => {
       const writ = this.#parts.writs.present(pending.proposal.writ_id);
       const requester = writ.writ.subject;
@@ -233,14 +245,14 @@ export class Trajectory {
         );
         commit.keep();
         writs.book(pending.proposal.writ_id, pending.proposal.budget_cost);
-        this.#subscriptions.note(commit.changes.map(({ keys }) => keys));
-        return { ...recorded, blobs };
+        return { ...recorded, blobs, news: this.#subscriptions.newsOf(commit.changes.map(({ keys }) => keys)) };
       };
     });
   }
 
   /** Refuses what is pending, as the counselor it names. @throws as `approve` */
-  reject(pendingId: Hash, input: RejectionInput): Promise<Ruling> {
+  async reject(pendingId: Hash, input: RejectionInput): Promise<Ruling> {
+    checkResolution(input, ['principal', 'method', 'reason']);
     return this.#resolve(pendingId, input, async (pending) => {
       const writ = this.#parts.writs.present(pending.proposal.writ_id);
       return (at) => {
@@ -266,12 +278,13 @@ export class Trajectory {
     const { row, ruling } = this.#record(gathered, id, judged, at, blobs);
     writs.stored(unstored);
     ruled.add(gathered.proposalId, row.seq);
+    let news = NO_NEWS;
     if (judged.verdict === 'approved') {
       judged.keep();
       writs.book(id, judged.compiled.cost);
-      this.#subscriptions.note(judged.changes.map(({ keys }) => keys));
+      news = this.#subscriptions.newsOf(judged.changes.map(({ keys }) => keys));
     }
-    return this.#written(row, blobs, ruling);
+    return this.#written({ row, blobs, ruling, news });
   }
 
   #record(gathered: Gathered, id: Hash, judged: Judgement, at: Instant, blobs: BlobRow[]): Recorded {
@@ -333,7 +346,8 @@ export class Trajectory {
   // ── the append is queued; from here the disk is waited for ──
 
   /** Answers when the store has it; undefined when another writer was faster and all must be judged again. */
-  async #written(row: EntryRow, blobs: readonly BlobRow[], ruling: Ruling): Promise<Ruling | undefined> {
+  async #written(prepared: Prepared): Promise<Ruling | undefined> {
+    const { row, blobs, ruling, news } = prepared;
     const life = this.#life;
     let result: Awaited<ReturnType<LedgerStore['commit']>>;
     try {
@@ -341,22 +355,27 @@ export class Trajectory {
     } catch (error) {
       // Nothing was queued; what is in memory is ahead of the disk.
       this.#discard(life);
+      await this.#reread();
       throw error;
     }
     if (result.status === 'committed') {
-      this.#subscriptions.publish();
+      this.#subscriptions.publish(news);
       return ruling;
     }
     this.#discard(life);
-    return result.status === 'unknown' ? this.#settleUnknown(row, ruling, result.cause) : undefined;
+    return result.status === 'unknown' ? this.#settleUnknown(prepared, result.cause) : undefined;
   }
 
-  async #settleUnknown(row: EntryRow, ruling: Ruling, cause: unknown): Promise<Ruling> {
+  async #settleUnknown({ row, ruling, news }: Prepared, cause: unknown): Promise<Ruling> {
     try {
-      if ((await this.#around.store.resolve(row.id)) !== undefined) return ruling;
+      if ((await this.#around.store.resolve(row.id)) !== undefined) {
+        this.#subscriptions.publish(news);
+        return ruling;
+      }
     } catch (error) {
       if (!isAssizeError(error)) throw error;
     }
+    await this.#reread();
     throw new RuntimeError(
       'commit_unknown',
       `The store could not tell whether entry ${row.id} was committed; open it anew and look the id up.`,
@@ -368,11 +387,28 @@ export class Trajectory {
     );
   }
 
+  /**
+   * Whether another writer went on without this one knowing; memory is then discarded. For answers that append nothing,
+   * because an append would be told.
+   */
+  async #isBehind(): Promise<boolean> {
+    const there = await this.#around.store.head(this.id);
+    const { head, seq } = this.#parts.chain;
+    const behind = there !== undefined && (there.seq >= seq || (there.seq === seq - 1 && there.id !== head));
+    if (behind) this.#discard(this.#life);
+    return this.#stale;
+  }
+
   /** Forgets what is not durable. */
   #discard(life: number): void {
     if (life !== this.#life) return;
     this.#life++;
     this.#stale = true;
+  }
+
+  /** So that nobody is shown what was discarded. Where it fails, the next who proposes tries again and hears why. */
+  #reread(): Promise<void> {
+    return this.#ready().catch(() => undefined);
   }
 
   /** Reads the trajectory anew, once for all who wait. @throws what the store or replay throws; then still stale */
@@ -383,6 +419,7 @@ export class Trajectory {
           this.#parts = parts;
           this.#stale = false;
           this.#loading = undefined;
+          this.#subscriptions.publish(this.#subscriptions.allNews());
         },
         (error) => {
           this.#loading = undefined;
@@ -421,21 +458,23 @@ export class Trajectory {
   ): Promise<Ruling> {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       if (this.#stale) await this.#ready();
+      if (!this.#parts.chain.open.has(pendingId) && (await this.#isBehind())) continue;
       const step = await prepare(this.#pendingOf(pendingId, input));
       if (this.#stale) continue;
       // Something may have happened while the step was being prepared.
       const pending = this.#pendingOf(pendingId, input);
       const at = this.#now();
       const expired = pending.expires !== undefined && at >= pending.expires;
-      const { row, blobs, ruling } = expired
+      const prepared = expired
         ? this.#refuse(pendingId, pending, at, {
             reason: 'expired',
             detail: `nobody resolved it before ${pending.expires}`,
           })
         : step(at);
-      const done = await this.#written(row, blobs, ruling);
+      const done = await this.#written(prepared);
       if (done !== undefined) return done;
     }
+    await this.#reread();
     throw conflict(this.id);
   }
 
@@ -445,7 +484,8 @@ export class Trajectory {
     at: Instant,
     resolution: Parameters<typeof resolutionPayload>[3],
   ): Prepared {
-    return { ...this.#enter(resolutionPayload(this.#place(at), pendingId, pending, resolution)), blobs: [] };
+    const payload = resolutionPayload(this.#place(at), pendingId, pending, resolution);
+    return { ...this.#enter(payload), blobs: [], news: NO_NEWS };
   }
 
   #pendingOf(id: Hash, input: Resolution): PendingPayload {
@@ -479,6 +519,8 @@ interface Recorded {
 
 interface Prepared extends Recorded {
   readonly blobs: readonly BlobRow[];
+  /** For subscribers, when the entry is durable. */
+  readonly news: News;
 }
 
 function conflict(trajectoryId: string): RuntimeError {

@@ -1,4 +1,4 @@
-import { type Fault, type LedgerStore, Replayer, type RowRange, type VerifyReport, verifyTrajectory } from '#ledger';
+import { type LedgerStore, Replayer, type RowRange, type VerifyReport, verifyTrajectory } from '#ledger';
 
 export interface VerifyOptions {
   /** Default: all of the store. */
@@ -29,7 +29,13 @@ export async function verifyStore(store: LedgerStore, options: VerifyOptions = {
   const reports = await replayAll(store, ranges, positions, total, options).finally(() =>
     Atomics.store(positions, 0, total),
   );
-  return withFaults(reports, (await ahead) ?? []);
+  const faulty = new Set((await ahead)?.map(({ trajectory_id }) => trajectory_id));
+  // What was read as checked and was not sound is read again by this thread alone, and reported as it would have been.
+  return Promise.all(
+    reports.map((report) =>
+      faulty.has(report.trajectory_id) ? verifyTrajectory(new Replayer(store), report.trajectory_id) : report,
+    ),
+  );
 }
 
 async function replayAll(
@@ -41,12 +47,13 @@ async function replayAll(
 ): Promise<VerifyReport[]> {
   const replayer = new Replayer(store);
   const reports: VerifyReport[] = [];
-  for (const { trajectory_id, position } of ranges) {
+  for (const { trajectory_id, position, entries } of ranges) {
     const report = await verifyTrajectory(replayer, trajectory_id, {
       checked: (seq) => {
         Atomics.store(positions, 0, position + seq);
         options.onProgress?.(position + seq, total);
-        return position + seq >= Atomics.load(positions, 1);
+        // What was appended since is in no range, and nobody has checked it.
+        return position + seq >= Atomics.load(positions, 1) ? entries : 0;
       },
     });
     reports.push(report);
@@ -63,20 +70,5 @@ async function rangesOf(store: LedgerStore, wanted: readonly string[] | undefine
     const range = { trajectory_id, entries, position };
     position += entries;
     return range;
-  });
-}
-
-/** A row's own fault stands before what the chain makes of it. */
-function withFaults(reports: readonly VerifyReport[], faults: readonly Fault[]): VerifyReport[] {
-  return reports.map((report) => {
-    const own = faults.filter(({ trajectory_id }) => trajectory_id === report.trajectory_id);
-    const first = own.reduce<Fault | undefined>(
-      (least, fault) => (least === undefined || fault.seq < least.seq ? fault : least),
-      report.fault,
-    );
-    if (first === undefined || first === report.fault) return report;
-    // The reader may have stopped at a consequence of the same row.
-    if (report.fault !== undefined && report.fault.seq < first.seq) return report;
-    return { ...report, valid: false, entries: Math.min(report.entries, first.seq), fault: first };
   });
 }

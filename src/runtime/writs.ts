@@ -34,7 +34,7 @@ export class Writs {
     return this.#known.get(id);
   }
 
-  /** Takes a writ that is presented with a proposal. @throws RuntimeError `unknown_writ`, AuthorityError `bad_writ` */
+  /** Takes a writ that is presented with a proposal. @throws RuntimeError `unknown_writ`, `bad_intent`; AuthorityError `bad_writ` */
   present(given: Hash | Writ | WritChain): WritChain {
     if (typeof given === 'string') {
       const known = this.#known.get(given);
@@ -47,6 +47,9 @@ export class Writs {
       return known;
     }
     const { writ, chain } = 'writ' in given ? given : { writ: given, chain: undefined };
+    if (chain !== undefined && !Array.isArray(chain)) {
+      throw new RuntimeError('bad_intent', 'The ancestors of a writ are a list, the parent first.');
+    }
     const parsed = parseWrit(writ);
     const known = this.#known.get(writId(parsed));
     if (known !== undefined) return known;

@@ -524,12 +524,12 @@ describe('adjudicate', () => {
   }
 
   test('an unknown tool and wrong arguments inside a run are rejections on record', async () => {
-    const line = run([
-      call('get_user_details', { user_id: 'x' }),
-      call('steal', {}),
-      call('cancel_reservation', {}),
-      gone,
-    ]);
+    const calls = [call('get_user_details', { user_id: 'x' }), call('steal', {}), call('cancel_reservation', {}), gone];
+    const messages = [
+      { role: 'assistant', content: null, call: 0 },
+      { role: 'tool', content: 'Error: user not found', call: 0 },
+    ];
+    const line = run(calls, { messages });
     const report = await json(0, ...data(), '--runs', file('runs.jsonl', `${line}\n`));
     expect(report).toMatchObject({
       runs: 1,
@@ -563,7 +563,9 @@ describe('adjudicate', () => {
     expect(branched).toMatchObject({ trajectory_id: report.results[0].trajectory_id, source: base.trajectory_id });
     const { log } = await json(0, 'log', branched.trajectory_id, ...store);
     const { payload } = await json(0, 'show', log[1].id, ...store);
-    expect(payload.intent.observations).toEqual([{ name: 'get_user_details', value: { arguments: { user_id: 'x' } } }]);
+    const seen = { name: 'get_user_details', value: { arguments: { user_id: 'x' }, output: 'Error: user not found' } };
+    expect(payload.intent.observations).toEqual([seen]);
+    expect((await json(0, 'show', log[2].id, ...store)).payload.intent.observations).toEqual([]);
   });
 
   test('the same database is one base, however often it is adjudicated', async () => {

@@ -1,6 +1,6 @@
-import { CanonError } from './canon-error.ts';
+import { CanonError } from '#canon';
 
-/** The error of a call that must throw one of this folder's errors. */
+/** The error of a call that must throw a CanonError. */
 export function thrownBy(call: () => unknown): CanonError {
   try {
     call();

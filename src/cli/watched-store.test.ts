@@ -1,0 +1,28 @@
+import { Assize, openStore, verifyStore } from 'assize';
+import { budget } from 'assize/domains/budget';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { watchedStore } from './watched-store.ts';
+
+let store: Awaited<ReturnType<typeof openStore>>;
+
+beforeEach(async () => {
+  store = await openStore('memory:');
+  await new Assize({ store, domains: [budget], anchors: [] }).create(budget, { trajectoryId: 'b' });
+});
+afterEach(() => store.close());
+
+test('reads what the store has, and counts it', async () => {
+  const read: number[] = [];
+  const watched = watchedStore(store, new AbortController().signal, (entries) => read.push(entries));
+  expect(await watched.entries('b')).toEqual(await store.entries('b'));
+  await watched.entries('b');
+  expect(read).toEqual([1, 2]);
+});
+
+test('an interruption that comes while a replay runs ends it with its reason', async () => {
+  const interruption = new AbortController();
+  const reason = new Error('Ctrl-C');
+  // Only a turn of the event loop lets this in: a replay that finds all pages in memory gives none by itself.
+  setImmediate(() => interruption.abort(reason));
+  await expect(verifyStore(watchedStore(store, interruption.signal))).rejects.toBe(reason);
+});

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineDomain } from './define-domain.ts';
+import { patternText } from './footprint.ts';
+import { each, invariant } from './invariant.ts';
+import { pass } from './result.ts';
+
+const good = {
+  name: 'shop',
+  version: '1',
+  state: z.object({ n: z.record(z.string(), z.number()), log: z.array(z.string()), seen: z.number() }),
+  processes: {
+    count: { reads: ['/seen'], writes: ['/n/{who}', '/log/-'] },
+    look: { reads: ['/n'] },
+  },
+  roles: { counter: { params: ['who'], processes: ['count'] }, reader: { processes: ['look'] } },
+  actions: { count: { process: 'count', args: z.number(), apply: () => {} } },
+  invariants: [invariant('SEEN', ['/seen', '/n/ada'], () => pass), each('N', '/n/*', {}, () => pass)],
+  counselors: { doctor: () => true },
+};
+
+function define(change: object): ReturnType<typeof defineDomain<any, any>> {
+  return defineDomain<any, any>({ ...good, ...change } as never);
+}
+
+describe('a domain that can’t be used says what is wrong', () => {
+  test.each<[string, object, string]>([
+    ['a name with spaces', { name: 'My shop' }, 'lower case letters'],
+    [
+      'a role that performs nothing known',
+      { roles: { r: { processes: ['fly'] } } },
+      'performs fly, which is no process',
+    ],
+    [
+      'a parameter that the role does not have',
+      { roles: { r: { processes: ['count'] } } },
+      'needs the parameter who, which the role r does not have',
+    ],
+    [
+      'an action of no process',
+      { actions: { a: { process: 'fly', args: z.any(), apply: () => {} } } },
+      'belongs to fly',
+    ],
+    [
+      'two invariants of one name',
+      { invariants: [good.invariants[0], good.invariants[0]] },
+      'two invariants are named SEEN',
+    ],
+    ['an invariant with a parameter', { invariants: [invariant('X', ['/n/{who}'], () => pass)] }, 'only * is allowed'],
+    ['an invariant over an append', { invariants: [invariant('X', ['/log/-'], () => pass)] }, 'only * is allowed'],
+    ['an each of one place', { invariants: [each('X', '/n' as never, {}, () => pass)] }, 'must end in /*'],
+    ['an each that ends in a name', { invariants: [each('X', '/n/*/x' as never, {}, () => pass)] }, 'must end in /*'],
+    [
+      'a footprint that is no pointer',
+      { processes: { ...good.processes, count: { writes: ['n'] } } },
+      'not a JSON pointer',
+    ],
+    [
+      'a footprint that appends to everything',
+      { processes: { ...good.processes, count: { writes: ['/-'] } } },
+      'name a list',
+    ],
+    [
+      'a channel that nobody is on',
+      { invariants: [invariant('X', [], () => pass, { channel: 'judge' })] },
+      'names the channel judge',
+    ],
+    ['a counselor that is no predicate', { counselors: { doctor: 'yes' } }, 'is not a predicate'],
+    [
+      'a role that sees more than it needs',
+      { roles: { reader: { processes: ['look'], sees: ['/n', '/seen'] } } },
+      'sees /seen, which none of its processes needs',
+    ],
+    [
+      'a role that does not see what it needs',
+      { roles: { reader: { processes: ['look'], sees: ['/n/a'] } } },
+      'does not see /n',
+    ],
+    ['a state of dates', { state: z.object({ at: z.date() }) }, 'a date at /at'],
+    ['a state with a default', { state: z.object({ n: z.array(z.number().default(1)) }) }, 'a default at /n/*'],
+    ['a state that is parsed into another', { state: z.string().transform(Number) }, 'a pipe at its root'],
+  ])('%s', (_what, change, detail) => {
+    expect(() => define(change)).toThrow(
+      expect.objectContaining({ code: expect.any(String), message: expect.stringContaining(detail) }),
+    );
+  });
+});
+
+describe('what a pending approval freezes', () => {
+  test('is what the process may touch, and what every rule reads that its writes meet', () => {
+    const { closure } = define({}).bind('count', { who: 'ada' });
+    expect([...new Set(closure.map(patternText))].sort()).toEqual(['/log/-', '/n/ada', '/seen']);
+    const other = define({}).bind('count', { who: 'bob' });
+    expect([...new Set(other.closure.map(patternText))].sort()).toEqual(['/log/-', '/n/bob', '/seen']);
+  });
+});
+
+describe('a domain’s hash', () => {
+  const { hash } = define({});
+
+  test('is the same for the same declaration', () => {
+    expect(define({}).hash).toBe(hash);
+    expect(define({ initial: { n: {}, log: [], seen: 0 } }).hash).toBe(hash);
+  });
+
+  test.each<[string, object]>([
+    ['version', { version: '2' }],
+    ['state', { state: good.state.extend({ more: z.number() }) }],
+    ['a footprint', { processes: { ...good.processes, look: { reads: ['/seen'] } } }],
+    ['a role', { roles: { ...good.roles, reader: { processes: [] } } }],
+    ['an argument', { actions: { count: { ...good.actions.count, args: z.string() } } }],
+    ['the order of the rules', { invariants: [...good.invariants].reverse() }],
+    ['what a rule reads', { invariants: [invariant('SEEN', ['/seen'], () => pass), good.invariants[1]] }],
+    ['the counselors', { counselors: {} }],
+    ['the freeze', { freeze: 'footprint' }],
+    ['the build', { build: 'abc' }],
+  ])('changes with %s', (_what, change) => {
+    expect(define(change).hash).not.toBe(hash);
+  });
+});
+
+test('a domain is not changed by whoever has it', () => {
+  const domain = define({});
+  expect(() => Object.assign(domain, { freeze: 'footprint' })).toThrow(TypeError);
+  expect(() => Object.assign(domain.actions, { other: {} })).toThrow(TypeError);
+  expect(() => Object.assign(domain.actions['count'] as object, { apply: () => {} })).toThrow(TypeError);
+});

@@ -1,0 +1,159 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openStore } from '#stores';
+import { cases } from '../../tests/support/cases.ts';
+import { allEntries, deskOf, FaultyStore, soundState } from '../../tests/support/ledger-runtime.ts';
+import { intent, runtimeOver, writFor } from '../../tests/support/runtime.ts';
+import type { ProposalInput, Ruling, Trajectory } from './index.ts';
+
+const worker = writFor('agent');
+const other = writFor('other');
+const desk = deskOf();
+const folder = mkdtempSync(join(tmpdir(), 'assize-idempotency-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function begun(store = new FaultyStore()): Promise<{ store: FaultyStore; trajectory: Trajectory }> {
+  const trajectory = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [worker, other] });
+  return { store, trajectory };
+}
+
+const keyed = (by: number, idempotencyKey = 'k', rest: Partial<ProposalInput> = {}): ProposalInput =>
+  intent('add', { by }, worker, { idempotencyKey, ...rest });
+
+function idOf(ruling: Ruling): string {
+  return ruling.ruling === 'frozen' ? 'frozen' : ruling.entry.id;
+}
+
+const codeOf = (answer: Promise<unknown>): Promise<string> =>
+  answer.then(
+    () => 'an answer',
+    (error) => error.code,
+  );
+
+describe('the same key and intent', () => {
+  const intents: [string, ProposalInput, string][] = [
+    ['committed', keyed(1), 'committed'],
+    ['rejected by an invariant', keyed(99), 'rejected'],
+    ['of an unknown tool', intent('none', {}, worker, { idempotencyKey: 'k' }), 'rejected'],
+    ['that throws', intent('fail', {}, worker, { idempotencyKey: 'k' }), 'rejected'],
+    ['escalated', intent('ask', { amount: 5 }, worker, { idempotencyKey: 'k' }), 'escalated'],
+  ];
+  test.each(intents)('%s: one entry, the same answer, at once and later', async (_what, input, ruling) => {
+    const { store, trajectory } = await begun();
+    const atOnce = await Promise.all(Array.from({ length: 5 }, () => trajectory.propose(input)));
+    for (const answer of atOnce) expect(answer).toMatchObject({ ruling });
+    const later = ruling === 'escalated' ? [] : [await trajectory.propose(input)];
+    expect(new Set([...atOnce, ...later].map(idOf)).size).toBe(1);
+    expect(await allEntries(store, 't')).toHaveLength(2);
+    const again = await runtimeOver(store, [desk]).open('t');
+    if (ruling === 'escalated') {
+      const id = trajectory.pending()[0]?.id as string;
+      await again.approve(id, { principal: 'dr-who', method: 'test' });
+      // What became of it later is another entry: the intent was ruled on once, by the escalation.
+      expect(idOf(await again.propose(input))).toBe(id);
+    } else expect(await again.propose(input)).toEqual(atOnce[0]);
+  });
+
+  test('after many other entries, and when the ruling is on disk only', async () => {
+    const store = await openStore(`sqlite:${join(folder, 'a.db')}`);
+    const first = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [worker] });
+    const answer = await first.propose(keyed(1));
+    for (let i = 0; i < 30; i++) await first.propose(intent('keep', { value: i }, worker));
+    await store.close();
+    const opened = await openStore(`sqlite:${join(folder, 'a.db')}`);
+    const again = await runtimeOver(opened, [desk]).open('t');
+    expect(await again.propose(keyed(1))).toEqual(answer);
+    expect(again.length).toBe(32);
+    await opened.close();
+  });
+
+  test('args that are the same value in another order are the same intent', async () => {
+    const { trajectory } = await begun();
+    const first = intent('keep', { value: { a: 1, b: 2 } }, worker, { idempotencyKey: 'k' });
+    const second = intent('keep', { value: { b: 2, a: 1 } }, worker, { idempotencyKey: 'k' });
+    expect(idOf(await trajectory.propose(first))).toBe(idOf(await trajectory.propose(second)));
+  });
+});
+
+describe('the same key and another intent', () => {
+  const others: [string, ProposalInput][] = [
+    ['other arguments', keyed(2)],
+    ['another action', intent('keep', { value: 1 }, worker, { idempotencyKey: 'k' })],
+    ['another role', keyed(1, 'k', { role: 'asker' })],
+    ['an observation more', keyed(1, 'k', { observations: [{ name: 'seen', value: 1 }] })],
+    ['another writ for the same principal', keyed(1, 'k', { writ: writFor('agent', { nonce: 'second' }) })],
+  ];
+  test.each(others)('%s: an error, and nothing is recorded', async (_what, second) => {
+    const { store, trajectory } = await begun();
+    await trajectory.propose(keyed(1));
+    expect(await codeOf(trajectory.propose(second))).toBe('idempotency_conflict');
+    expect(await allEntries(store, 't')).toHaveLength(2);
+    expect(await trajectory.propose(keyed(1))).toMatchObject({ ruling: 'committed' });
+  });
+
+  test('at once: one is ruled on, the other is told', async () => {
+    const { store, trajectory } = await begun();
+    const codes = await Promise.all([codeOf(trajectory.propose(keyed(1))), codeOf(trajectory.propose(keyed(2)))]);
+    expect(codes).toEqual(['an answer', 'idempotency_conflict']);
+    expect(await allEntries(store, 't')).toHaveLength(2);
+  });
+
+  test('of another principal is another key', async () => {
+    const { trajectory } = await begun();
+    const one = await trajectory.propose(keyed(1));
+    const two = await trajectory.propose(keyed(2, 'k', { writ: other }));
+    expect(one.ruling === 'committed' && two.ruling === 'committed' && one.entry.id !== two.entry.id).toBe(true);
+  });
+
+  test('LIMIT: a key stands in no entry, so a runtime that did not see it takes another intent as a new one', async () => {
+    const { store, trajectory } = await begun();
+    await trajectory.propose(keyed(1));
+    const again = await runtimeOver(store, [desk]).open('t');
+    expect(await again.propose(keyed(2))).toMatchObject({ ruling: 'committed' });
+    // The right repetition is known to every runtime.
+    expect(await again.propose(keyed(1, 'k', { principal: 'agent' })).catch((error) => error.code)).toBe(
+      'idempotency_conflict',
+    );
+  });
+});
+
+test('without a key every proposal is its own', async () => {
+  const { store, trajectory } = await begun();
+  await Promise.all([1, 2, 3].map(() => trajectory.propose(intent('add', { by: 1 }, worker))));
+  expect(await soundState(store, 't')).toContain('"n":3');
+});
+
+test('a key that is none is refused', async () => {
+  const { store, trajectory } = await begun();
+  for (const key of ['', 7, null, {}, [], true]) {
+    expect(await codeOf(trajectory.propose(keyed(1, key as string)))).toBe('bad_intent');
+  }
+  expect(await codeOf(trajectory.propose(keyed(1, '\ud800')))).toBe('lone_surrogate');
+  expect(await allEntries(store, 't')).toHaveLength(1);
+});
+
+test('whatever is repeated, wherever and whenever: an entry for each key (property)', async () => {
+  const call = fc.record({ key: fc.nat(4), where: fc.nat(1), wait: fc.boolean(), reopen: fc.boolean() });
+  const run = fc.asyncProperty(fc.array(call, { minLength: 2, maxLength: 20 }), async (calls) => {
+    const { store, trajectory } = await begun();
+    const places = [trajectory, await runtimeOver(store, [desk]).open('t')];
+    const answers = new Map<number, Promise<Ruling>[]>();
+    for (const { key, where, wait, reopen } of calls) {
+      if (reopen) places[where] = await runtimeOver(store, [desk]).open('t');
+      // Some of them are refused: five times three is more than ten.
+      const answer = (places[where] as Trajectory).propose(keyed(3, `key-${key}`));
+      answers.set(key, [...(answers.get(key) ?? []), answer]);
+      if (wait) await answer;
+    }
+    for (const given of answers.values()) {
+      const rulings = await Promise.all(given);
+      for (const ruling of rulings) expect(ruling).toEqual(rulings[0]);
+    }
+    expect(await allEntries(store, 't')).toHaveLength(answers.size + 1);
+    await soundState(store, 't');
+  });
+  await fc.assert(run, { numRuns: cases(200) });
+});

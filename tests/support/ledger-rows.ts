@@ -1,0 +1,230 @@
+import { addMicros, contentHash, generateKeys, hashText, type Json, type KeyPair } from '#canon';
+import {
+  type BlobRow,
+  type EntryKind,
+  type EntryRow,
+  type EntrySigner,
+  entryRow,
+  type Hash,
+  type LedgerReader,
+  type Patch,
+  type Payload,
+  store,
+} from '#ledger';
+
+/** Payload members of any sort: the tests build wrong ones too. */
+export type Members = { readonly [name: string]: unknown };
+
+export const DOMAIN: Members = { name: 'made', version: '1', hash: hashText('made') };
+export const ROLE: Members = { name: 'worker', params: {} };
+export const COUNSELOR: Members = { principal: 'dr', as: 'md', method: 'test' };
+export const VECTOR: Members[] = [{ invariant_id: 'RULE', result: 'pass' }];
+
+/** That many seconds after nine. */
+export function second(n: number): string {
+  return addMicros('2026-03-23T09:00:00.000000Z', n * 1_000_000);
+}
+
+export function keysOf(seed: number): KeyPair {
+  return generateKeys(new Uint8Array(32).fill(seed));
+}
+
+export function rootMembers(state: unknown = {}): Members {
+  return { domain: DOMAIN, initial_state: state, compiler_version: 'test/1', writs: [] };
+}
+
+export function branchMembers(source: EntryRow): Members {
+  return {
+    source_trajectory_id: source.trajectory_id,
+    source_commit_id: source.id,
+    domain: DOMAIN,
+    compiler_version: 'test/1',
+    writs: [],
+    note: 'a branch',
+  };
+}
+
+export function commitMembers(state: readonly Patch[] | Members = [], rest: Members = {}): Members {
+  return {
+    proposal_id: hashText('proposal'),
+    writ_id: hashText('writ'),
+    action: { name: 'act', role: ROLE, args: {} },
+    delta: { state, effects: [], beliefs: [] },
+    observations: [],
+    budget_cost: {},
+    compiler_version: 'test/1',
+    ...rest,
+  };
+}
+
+export function rejectionMembers(rest: Members = {}): Members {
+  return {
+    intent: { action: 'act', role: ROLE, args: {}, observations: [] },
+    reason: 'invariant_rejected',
+    detail: 'it may not be',
+    ...rest,
+  };
+}
+
+export function pendingMembers(rest: Members = {}, proposalRest: Members = {}): Members {
+  const proposal = {
+    proposal_id: hashText('proposal'),
+    writ_id: hashText('writ'),
+    action: { name: 'act', role: ROLE, args: {} },
+    observations: [],
+    at: second(0),
+    delta: { state: [], effects: [], beliefs: [] },
+    approval: [],
+    budget_cost: {},
+    ...proposalRest,
+  };
+  return {
+    proposal,
+    digest: contentHash(proposal),
+    channel: 'md',
+    reason: 'invariant_escalated',
+    detail: 'a person decides',
+    freezes: 'world',
+    ...rest,
+  };
+}
+
+export function delegationMembers(rest: Members = {}): Members {
+  return { child_trajectory_id: 'child', task: 'do it', writ: {}, ...rest };
+}
+
+/** Writes one chain by hand. What a member does not say follows from what was written before. */
+export class ChainWriter {
+  readonly rows: EntryRow[] = [];
+  readonly #trajectoryId: string;
+  readonly #signer: EntrySigner | undefined;
+  #lastCommit: Hash = '';
+
+  constructor(trajectoryId: string, signer?: EntrySigner) {
+    this.#trajectoryId = trajectoryId;
+    this.#signer = signer;
+  }
+
+  get head(): EntryRow {
+    return this.rows.at(-1) as EntryRow;
+  }
+
+  /** The row that would come next, with whatever members are given in place of the right ones. */
+  row(kind: EntryKind, members: Members, signer: EntrySigner | undefined = this.#signer): EntryRow {
+    const parent = this.rows.at(-1)?.id ?? null;
+    const payload = {
+      kind,
+      trajectory_id: this.#trajectoryId,
+      seq: this.rows.length,
+      parent,
+      at: second(this.rows.length),
+      ...(kind === 'commit' ? { parent_commit: this.#lastCommit } : {}),
+      ...(kind === 'pending_approval' ? { head: parent } : {}),
+      ...members,
+    };
+    const given = Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== undefined));
+    return entryRow(given as unknown as Payload, signer);
+  }
+
+  add(kind: EntryKind, members: Members, signer?: EntrySigner): EntryRow {
+    return this.push(this.row(kind, members, signer));
+  }
+
+  push(row: EntryRow): EntryRow {
+    this.rows.push(row);
+    if (row.kind === 'root' || row.kind === 'commit') this.#lastCommit = row.id;
+    if (row.kind === 'branch') this.#lastCommit = JSON.parse(row.payload).source_commit_id;
+    return row;
+  }
+}
+
+/** A ledger of rows and blobs that a test may change as it likes. */
+export class RowsReader implements LedgerReader {
+  readonly #rows: readonly EntryRow[];
+  readonly #blobs: ReadonlyMap<Hash, string>;
+
+  constructor(rows: readonly EntryRow[], blobs: readonly BlobRow[] = []) {
+    this.#rows = rows;
+    this.#blobs = new Map(blobs.map(({ hash, text }) => [hash, text]));
+  }
+
+  async entries(trajectoryId: string, { from = 0, limit = 1_000 } = {}): Promise<EntryRow[]> {
+    const mine = this.#rows.filter((row) => row.trajectory_id === trajectoryId && row.seq >= from);
+    return mine.slice(0, limit);
+  }
+
+  async resolve(id: Hash): Promise<EntryRow | undefined> {
+    return this.#rows.find((row) => row.id === id);
+  }
+
+  async blob(hash: Hash): Promise<string | undefined> {
+    return this.#blobs.get(hash);
+  }
+}
+
+/** A row whose stored payload was changed and whose id was not. */
+export function withText(row: EntryRow, change: (payload: Record<string, Json>) => void): EntryRow {
+  const payload = JSON.parse(row.payload) as Record<string, Json>;
+  change(payload);
+  return { ...row, payload: JSON.stringify(payload) };
+}
+
+/** One byte of a text changed, read back as a store would read it. */
+export function withByte(text: string, offset: number, xor: number): string {
+  const bytes = Buffer.from(text);
+  bytes[offset] = (bytes[offset] as number) ^ xor;
+  return bytes.toString('utf8');
+}
+
+/** A ledger of all kinds of entries in three trajectories: a root, a branch of it, and a branch of that. */
+export function everyKind(signer: EntrySigner): { rows: EntryRow[]; blobs: BlobRow[]; names: string[] } {
+  const blobs: BlobRow[] = [];
+  const large = (value: Json): Members => store(value, blobs, 8) as unknown as Members;
+  const first = new ChainWriter('first');
+  first.add('root', rootMembers(large({ n: 0, list: ['α'], kept: 'a long text in a blob' })));
+  first.add('commit', commitMembers([{ op: 'replace', path: '/n', value: 1 }]));
+  first.add('commit', commitMembers(large([{ op: 'add', path: '/list/1', value: 'β' }] as never)));
+  first.add('rejection', rejectionMembers());
+  first.add('pending_approval', pendingMembers({ freezes: ['/list'] }, { approval: large(['a mark in a blob']) }));
+  const waiting = first.head.id;
+  first.add('commit', commitMembers([{ op: 'add', path: '/m', value: { '😀': [1.5, null, true] } }]));
+  first.add('delegation', delegationMembers());
+  const delegation = first.head.id;
+  first.add('commit', commitMembers([], { resolves: waiting, counselor: COUNSELOR, detection_vector: VECTOR }));
+  const signed = first.add('commit', commitMembers([{ op: 'remove', path: '/m' }]), signer);
+  first.add(
+    'delegation',
+    delegationMembers({ concludes: delegation, child_head: signed.id, final_answer: large('done and done') }),
+  );
+  first.add('pending_approval', pendingMembers({ expires: second(11) }));
+  first.add(
+    'rejection',
+    rejectionMembers({ proposal_id: hashText('proposal'), reason: 'expired', resolves: first.head.id }),
+  );
+  const second_ = new ChainWriter('second');
+  second_.add('branch', { ...branchMembers(first.rows[8] as EntryRow), at: second(20) });
+  for (let n = 1; n < 7; n++) {
+    const value = { op: 'replace', path: '/n', value: n } as const;
+    second_.add(
+      'commit',
+      commitMembers([value], {
+        observations: [{ name: 'seen', value: large({ $blob: 'not one' }) }],
+        at: second(20 + n),
+      }),
+    );
+  }
+  const third = new ChainWriter('third');
+  third.add('branch', { ...branchMembers(second_.rows[0] as EntryRow), at: second(30) });
+  third.add('commit', commitMembers([{ op: 'remove', path: '/list/1' }], { at: second(31) }));
+  third.add(
+    'rejection',
+    rejectionMembers({
+      intent: { action: 'act', role: ROLE, args: large(['long', 'args']), observations: [] },
+      at: second(32),
+    }),
+  );
+  third.add('pending_approval', pendingMembers({ freezes: ['/n'], at: second(33) }));
+  third.add('pending_approval', { ...pendingMembers({ freezes: ['/list'], at: second(34) }) }, signer);
+  third.add('commit', commitMembers([{ op: 'add', path: '/list/1', value: {} }], { at: second(35) }));
+  return { rows: [...first.rows, ...second_.rows, ...third.rows], blobs, names: ['first', 'second', 'third'] };
+}
