@@ -35,4 +35,5 @@ export { type CanonLimits, DEFAULT_LIMITS, WORLD_LIMITS } from './limits.ts';
 export { parseCanonical } from './parse-canonical.ts';
 export { parseStrict } from './parse-strict.ts';
 export { escapeSegment, parsePointer, toPointer, unescapeSegment } from './pointer.ts';
+export { readCanonical } from './read-canonical.ts';
 export { type Purpose, signText, verifyText } from './sign.ts';

@@ -25,6 +25,7 @@ test('the public names, which only a decision changes', () => {
     'parseInstant',
     'parsePointer',
     'parseStrict',
+    'readCanonical',
     'signText',
     'toPointer',
     'unescapeSegment',

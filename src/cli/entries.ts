@@ -1,4 +1,4 @@
-import type { Entry, EntryRow, LedgerStore } from 'assize';
+import { type Entry, type EntryRow, isAssizeError, type LedgerStore, parseStrict } from 'assize';
 import { isPayload } from 'assize/ledger';
 import { CliError } from './errors.ts';
 
@@ -73,10 +73,10 @@ export async function* pages(
 /** The row with its payload read, but not verified; undefined where it is not one of the six kinds any more. */
 export function readable(row: EntryRow): Entry | undefined {
   try {
-    const payload: unknown = JSON.parse(row.payload);
+    const payload: unknown = parseStrict(row.payload);
     return isPayload(payload) ? { ...row, kind: payload.kind, payload } : undefined;
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
+    if (isAssizeError(error)) return undefined;
     throw error;
   }
 }

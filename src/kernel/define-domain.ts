@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contentHash } from '#canon';
+import { contentHash, parseStrict } from '#canon';
 import type { Action, CounselorPredicate, DomainSpec, Process, Role, RoleParams } from './domain.ts';
 import { KernelError } from './errors.ts';
 import {
@@ -278,39 +278,45 @@ function metBy(rule: Rule, writes: readonly Pattern[]): readonly Pattern[] {
 function declarationHash(spec: DomainSpec<any, any>, rules: readonly Rule[]): string {
   const json = (schema: z.ZodType, io: 'input' | 'output'): unknown =>
     // Through JSON text: zod hangs a hidden member on the object, which is no part of the schema.
-    JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any' })));
-  return contentHash({
-    name: spec.name,
-    version: spec.version,
-    state: json(spec.state, 'output'),
-    processes: Object.fromEntries(
-      Object.entries(spec.processes).map(([name, { reads = [], writes = [] }]) => [
-        name,
-        { reads: [...reads], writes: [...writes] },
-      ]),
-    ),
-    roles: Object.fromEntries(
-      Object.entries(spec.roles).map(([name, { params = [], processes }]) => [
-        name,
-        { params: [...params], processes: [...processes] },
-      ]),
-    ),
-    actions: Object.fromEntries(
-      Object.entries(spec.actions as Record<string, ActionSpec>).map(([name, { process, args }]) => [
-        name,
-        { process, args: json(args, 'input') },
-      ]),
-    ),
-    invariants: rules.map(({ id, spec: rule, patterns }) => ({
-      id,
-      kind: rule.kind,
-      footprint: patterns.map(patternText),
-    })),
-    counselors: Object.keys(spec.counselors ?? {}).sort(),
-    freeze: spec.freeze ?? 'world',
-    build: spec.build ?? null,
-  });
+    parseStrict(JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any' })), SCHEMA_LIMITS);
+  return contentHash(
+    {
+      name: spec.name,
+      version: spec.version,
+      state: json(spec.state, 'output'),
+      processes: Object.fromEntries(
+        Object.entries(spec.processes).map(([name, { reads = [], writes = [] }]) => [
+          name,
+          { reads: [...reads], writes: [...writes] },
+        ]),
+      ),
+      roles: Object.fromEntries(
+        Object.entries(spec.roles).map(([name, { params = [], processes }]) => [
+          name,
+          { params: [...params], processes: [...processes] },
+        ]),
+      ),
+      actions: Object.fromEntries(
+        Object.entries(spec.actions as Record<string, ActionSpec>).map(([name, { process, args }]) => [
+          name,
+          { process, args: json(args, 'input') },
+        ]),
+      ),
+      invariants: rules.map(({ id, spec: rule, patterns }) => ({
+        id,
+        kind: rule.kind,
+        footprint: patterns.map(patternText),
+      })),
+      counselors: Object.keys(spec.counselors ?? {}).sort(),
+      freeze: spec.freeze ?? 'world',
+      build: spec.build ?? null,
+    },
+    SCHEMA_LIMITS,
+  );
 }
+
+/** The bounds of a float are whole numbers beyond 2^53. */
+const SCHEMA_LIMITS = { integers: 'any' } as const;
 
 function invalid(domain: string, what: string): KernelError {
   return new KernelError('invalid_domain', `The domain ${domain} can't be used: ${what}.`);

@@ -1,4 +1,4 @@
-import { canonicalize, hashText, parseCanonical, signText, verifyText } from '#canon';
+import { canonicalize, hashText, parseCanonical, readCanonical, signText, verifyText } from '#canon';
 import type { Entry, EntryRow, EntrySignature, Hash, Payload } from './entry.ts';
 import { LedgerFault } from './errors.ts';
 import { payloadFault } from './shape.ts';
@@ -62,5 +62,5 @@ export function hashesTo(text: string, hash: Hash): boolean {
 
 /** The entry of a row that was checked before: no checks, for reading what was just verified or written. */
 export function readRow(row: EntryRow): Entry {
-  return { ...row, payload: JSON.parse(row.payload) as Payload };
+  return { ...row, payload: readCanonical(row.payload) as unknown as Payload };
 }

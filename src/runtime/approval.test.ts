@@ -396,21 +396,24 @@ describe('what is frozen', () => {
     expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ n: 2, asked: 5, approved: 5 });
   });
 
-  test('is refused when what would run is not what was put up, also after opening anew', async () => {
-    // A domain whose action means something else, under the same declaration.
-    const store = new FaultyStore();
-    const trajectory = await runtimeOver(store, [world]).create(world, { trajectoryId: 't', writs: [worker] });
-    const id = await ask(trajectory);
-    const { ask: honest } = world.actions;
-    const apply = (state: { asked: number }): void => {
-      state.asked = 99;
-    };
-    const other = { ...world, actions: { ...world.actions, ask: { ...honest, apply } } };
-    const again = await runtimeOver(store, [other as typeof world]).open('t');
-    const error = await again.approve(id, DOCTOR).catch((caught) => caught);
-    expect(error).toBeInstanceOf(KernelError);
-    expect(error).toMatchObject({ code: 'changed_since' });
-    expect(again.state()).toMatchObject({ asked: 0 });
-    expect(await payloads(store, 't')).toHaveLength(2);
-  });
+  test.each([world, footprint])(
+    'is refused when what would run is not what was put up, also after opening anew',
+    async (domain) => {
+      // A domain whose action means something else, under the same declaration.
+      const store = new FaultyStore();
+      const trajectory = await runtimeOver(store, [domain]).create(domain, { trajectoryId: 't', writs: [worker] });
+      const id = await ask(trajectory);
+      const { ask: honest } = domain.actions;
+      const apply = (state: { asked: number }): void => {
+        state.asked = 99;
+      };
+      const other = { ...domain, actions: { ...domain.actions, ask: { ...honest, apply } } };
+      const again = await runtimeOver(store, [other as typeof world]).open('t');
+      const error = await again.approve(id, DOCTOR).catch((caught) => caught);
+      expect(error).toBeInstanceOf(KernelError);
+      expect(error).toMatchObject({ code: 'changed_since' });
+      expect(again.state()).toMatchObject({ asked: 0 });
+      expect(await payloads(store, 't')).toHaveLength(2);
+    },
+  );
 });

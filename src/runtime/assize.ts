@@ -5,6 +5,7 @@ import {
   type BlobRow,
   type BranchPayload,
   Chain,
+  type EntryRow,
   type EntrySigner,
   entryRow,
   type Folded,
@@ -12,10 +13,10 @@ import {
   isHash,
   LedgerFault,
   type LedgerStore,
-  type Payload,
   payloadFault,
   Replayer,
   type RootPayload,
+  readRow,
   store,
   type TrajectoryInfo,
   type VectorItem,
@@ -160,7 +161,7 @@ export class Assize {
       trajectory_id: trajectoryId,
       seq: 0,
       parent: null,
-      at: maxInstant(this.#around.clock.now(), (JSON.parse(row.payload) as Payload).at),
+      at: maxInstant(this.#around.clock.now(), readRow(row).payload.at),
       source_trajectory_id: sourceTrajectoryId,
       source_commit_id: sourceEntryId,
       domain: refOf(domain),
@@ -285,7 +286,7 @@ export class Assize {
 
   async #domainOfTrajectory(trajectoryId: string): Promise<Domain> {
     const [first] = await this.#store.entries(trajectoryId, { from: 0, limit: 1 });
-    return this.#domain((JSON.parse(first?.payload ?? '{}') as RootPayload).domain);
+    return this.#domain((readRow(first as EntryRow).payload as RootPayload | BranchPayload).domain);
   }
 
   #domain(ref: { name: string; version: string; hash: string }): Domain {

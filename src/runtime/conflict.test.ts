@@ -1,8 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { budget } from 'assize/domains/budget';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalize } from '#canon';
 import { seededRandom } from '#oracle';
+import { openStore } from '#stores';
 import { cases } from '../../tests/support/cases.ts';
 import {
   allEntries,
@@ -272,6 +276,33 @@ describe('two runtimes over one store', () => {
         );
     expect((await Promise.all([begin('a'), begin('b')])).sort()).toEqual(['begun', 'exists']);
   });
+});
+
+test('two processes on one SQLite file, all at once: serial, nothing lost, nothing doubled', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-conflict-'));
+  try {
+    const path = `sqlite:${join(folder, 'a.db')}`;
+    const [one, two] = [new FaultyStore(await openStore(path)), new FaultyStore(await openStore(path))];
+    const { trajectory } = await begun(one);
+    const other = await processOver(two, 'second').open('t');
+    const outcomes: Promise<string>[] = [];
+    for (let i = 0; i < 40; i++) {
+      const [who, store] = i % 2 === 0 ? [trajectory, one] : [other, two];
+      outcomes.push(outcomeOf(who.propose(intent('add', { by: i % 3 === 2 ? -2 : 1 }, worker)), store));
+      // They meet in every way: side by side, one waiting, the other far ahead.
+      if (i % 7 === 0) await outcomes.at(-1);
+    }
+    const places = (await Promise.all(outcomes)).map((outcome) => outcome.split(' ')[1]);
+    // A writer that always lost has written nothing; the others stand there, each in a place of its own.
+    const ruled = places.filter((place) => place !== undefined);
+    expect(new Set(ruled).size).toBe(ruled.length);
+    expect(await allEntries(two, 't')).toHaveLength(ruled.length + 1);
+    expect(await soundState(one, 't')).toBe(await soundState(two, 't'));
+    await one.close();
+    await two.close();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 /** One thing that one of the processes does; `wait`: it lets the others go on first. */

@@ -1,4 +1,4 @@
-import type { EntryRow, Hash, Payload } from '#ledger';
+import { type EntryRow, type Hash, readRow } from '#ledger';
 
 /** Which entry ruled on a proposal: 52 bits of its id are kept, and the entry says the rest. */
 export class RuledProposals {
@@ -20,7 +20,7 @@ function keyOf(proposalId: Hash): number {
 
 /** The proposal that an entry rules on, if it does. */
 export function proposalOf(row: EntryRow): Hash | undefined {
-  const payload = JSON.parse(row.payload) as Payload;
+  const { payload } = readRow(row);
   if (payload.kind === 'pending_approval') return payload.proposal.proposal_id;
   return payload.kind === 'commit' || payload.kind === 'rejection' ? payload.proposal_id : undefined;
 }

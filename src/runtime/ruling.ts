@@ -1,6 +1,6 @@
 import { AssizeError } from '#canon';
 import type { PatchOperation } from '#kernel';
-import type { EntryRow, Hash, Payload, PendingPayload, RejectionReason } from '#ledger';
+import { type EntryRow, type Hash, type Payload, type PendingPayload, type RejectionReason, readRow } from '#ledger';
 import { RuntimeError } from './errors.ts';
 
 /** What became of a proposal, or of what was pending. `entry` is durable when this is answered. */
@@ -60,7 +60,7 @@ export function checkResolution(input: Resolution, texts: readonly string[] = ['
 
 /** The ruling that an entry records. */
 export function rulingOf(row: EntryRow): Ruling {
-  return rulingFrom(row, JSON.parse(row.payload) as Payload);
+  return rulingFrom(row, readRow(row).payload);
 }
 
 /** The same with the payload at hand. */

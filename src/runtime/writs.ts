@@ -1,5 +1,5 @@
 import { BudgetLedger, parseWrit, type Writ, type WritRefusal, type WritVerifier, writId } from '#authority';
-import { canonicalize, hashText, type Json } from '#canon';
+import { canonicalize, hashText, type Json, readCanonical } from '#canon';
 import type { Amounts, BlobRow, Hash } from '#ledger';
 import { RuntimeError } from './errors.ts';
 
@@ -113,7 +113,7 @@ function writOf(id: Hash, text: string | undefined): Writ {
   if (hashText(text) !== id) {
     throw new RuntimeError('invalid_ledger', `The writ ${id} was changed in the store.`, { evidence: { id } });
   }
-  return parseWrit(JSON.parse(text));
+  return parseWrit(readCanonical(text));
 }
 
 /** @throws RuntimeError `bad_writ` for a chain that does not lead to an anchor */

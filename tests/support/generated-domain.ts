@@ -670,11 +670,13 @@ export function generatedDomain(specs: readonly RuleSpec[], freeze: 'world' | 'f
       edit: { writes: ['/n', '/orders', '/users', '/deep', '/log'] },
       count: { reads: ['/users/{user}'], writes: ['/n/{user}'] },
       note: { writes: ['/log/-'] },
+      own: { writes: ['/orders/{user}', '/users/{user}'] },
     },
     roles: {
       worker: { processes: ['edit'] },
       clerk: { params: ['user'], processes: ['count'] },
       logger: { processes: ['note'] },
+      owner: { params: ['user'], processes: ['own'] },
     },
     actions: {
       edit: { process: 'edit', args: argsSchema, apply: apply as never },
@@ -693,7 +695,16 @@ export function generatedDomain(specs: readonly RuleSpec[], freeze: 'world' | 'f
           state.log.push(line);
         },
       },
+      own: {
+        process: 'own',
+        args: int,
+        apply: (state: any, total: number, { role }: any) => {
+          state.orders[role.user] = { user: role.user, total };
+          state.users[role.user] = { limit: total, spent: 0 };
+        },
+      },
     },
+    // The rest of the domain is the rules.
     invariants: specs.map((spec, index) => ruleOf(spec, index, promises)),
     counselors: { doctor: (principal: string) => principal.startsWith('doc') },
     freeze,
@@ -708,7 +719,10 @@ export function naiveResult(state: ShopState, action: NaiveAction): ShopState | 
     if (action.name === 'edit') {
       for (const one of action.edits) runEdit(result, one);
     } else if (action.name === 'note') result.log.push(action.by);
-    else {
+    else if (action.name === 'own') {
+      result.orders[action.user] = { user: action.user, total: action.by };
+      result.users[action.user] = { limit: action.by, spent: 0 };
+    } else {
       const { limit } = result.users[action.user] ?? { limit: 0 };
       result.n[action.user] = (result.n[action.user] ?? 0) + action.by + limit;
     }
@@ -721,7 +735,7 @@ export function naiveResult(state: ShopState, action: NaiveAction): ShopState | 
 
 export type NaiveAction =
   | { readonly name: 'edit'; readonly edits: readonly Edit[] }
-  | { readonly name: 'count'; readonly user: string; readonly by: number }
+  | { readonly name: 'count' | 'own'; readonly user: string; readonly by: number }
   | { readonly name: 'note'; readonly by: number };
 
 export const naiveAction: fc.Arbitrary<NaiveAction> = fc.oneof(
@@ -729,7 +743,10 @@ export const naiveAction: fc.Arbitrary<NaiveAction> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({ name: fc.constant('edit' as const), edits: fc.array(edit, { minLength: 1, maxLength: 4 }) }),
   },
-  { weight: 1, arbitrary: fc.record({ name: fc.constant('count' as const), user: key, by: small }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ name: fc.constantFrom('count' as const, 'own' as const), user: key, by: small }),
+  },
   { weight: 1, arbitrary: fc.record({ name: fc.constant('note' as const), by: small }) },
 );
 
@@ -747,9 +764,40 @@ export function intentOf(
       };
     case 'count':
       return { action: 'count', role: { name: 'clerk', params: { user: action.user } }, args: action.by };
+    case 'own':
+      return { action: 'own', role: { name: 'owner', params: { user: action.user } }, args: action.by };
     case 'note':
       return { action: 'note', role: { name: 'logger', params: {} }, args: action.by };
   }
+}
+
+/** What an action may read or write, and what it may write, as pointers with `*` for any key. */
+export function touchedBy(action: NaiveAction): {
+  readonly touched: readonly string[];
+  readonly written: readonly string[];
+} {
+  const user = 'user' in action ? escapeSegment(action.user) : '';
+  const written = {
+    edit: ['/n', '/orders', '/users', '/deep', '/log'],
+    count: [`/n/${user}`],
+    note: ['/log'],
+    own: [`/orders/${user}`, `/users/${user}`],
+  }[action.name];
+  return { written, touched: action.name === 'count' ? [...written, `/users/${user}`] : written };
+}
+
+/** Everything that a rule may look at. */
+export function readBy(spec: RuleSpec, index: number): readonly string[] {
+  if (spec.kind === 'each') {
+    return [...spec.reads, ...(spec.with === 'nothing' ? [] : [spec.with === 'peer' ? '/n/*' : '/users/*'])];
+  }
+  return spec.otherwise === 'escalate' ? [...spec.reads, `/approvals/${idOf(index)}`] : spec.reads;
+}
+
+/** Whether some place lies under both. */
+export function meet(left: string, right: string): boolean {
+  const [a, b] = [left.split('/'), right.split('/')];
+  return a.slice(0, b.length).every((segment, i) => segment === '*' || b[i] === '*' || segment === b[i]);
 }
 
 /** The words of a finding, as an entry has them. */

@@ -1,0 +1,13 @@
+import type { Json } from './errors.ts';
+import { WORLD_LIMITS } from './limits.ts';
+import { parseCanonical } from './parse-canonical.ts';
+
+/**
+ * The value of a text that was found canonical before, or was written here: reads it without checking again.
+ * `JSON.parse` alone would not do, because Node 24's can misread names that have escapes (nodejs/node#63785).
+ *
+ * @throws CanonError `not_canonical`, SyntaxError: the text was changed since
+ */
+export function readCanonical(text: string): Json {
+  return text.includes('\\') ? parseCanonical(text, WORLD_LIMITS) : (JSON.parse(text) as Json);
+}

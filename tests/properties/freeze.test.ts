@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { canonicalize } from '#canon';
+import { applyPatches, fresh, type Patch, type PendingPayload } from '#ledger';
+import type { Ruling } from '#runtime';
+import { MemoryStore } from '#stores';
+import { cases } from '../support/cases.ts';
+import {
+  generatedDomain,
+  intentOf,
+  meet,
+  type NaiveAction,
+  naiveAction,
+  naiveAll,
+  naiveFirst,
+  naiveMark,
+  naiveResult,
+  naiveVector,
+  type RuleSpec,
+  readBy,
+  type ShopState,
+  touchedBy,
+} from '../support/generated-domain.ts';
+import { clone } from '../support/json.ts';
+import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
+import { askingRules, kept, payloadOf, shopState } from '../support/schedule.ts';
+
+// `freeze: 'footprint'`: an open approval stops what touches its closure, and nothing else (decisions §2.5).
+
+type Step =
+  | { readonly do: 'propose'; readonly action: NaiveAction }
+  | { readonly do: 'approve' | 'reject'; readonly nth: number }
+  | { readonly do: 'reopen' };
+
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    {
+      weight: 8,
+      arbitrary: fc.record({
+        do: fc.constant('propose' as const),
+        // What is wide freezes all the rest; most are narrow.
+        action: fc.oneof(
+          { weight: 1, arbitrary: naiveAction },
+          { weight: 3, arbitrary: naiveAction.filter(({ name }) => name !== 'edit') },
+        ),
+      }),
+    },
+    { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('approve' as const, 'reject' as const), nth: fc.nat(3) }) },
+    { weight: 1, arbitrary: fc.constant({ do: 'reopen' as const }) },
+  ),
+  { minLength: 3, maxLength: 16 },
+);
+
+interface Open {
+  readonly id: string;
+  readonly action: NaiveAction;
+  readonly rule: string;
+  /** All that could possibly be frozen for it. */
+  readonly closure: readonly string[];
+}
+
+/** What an action may touch, what every rule reads that its writes meet, and what the rule reads that asked. */
+function closureOf(specs: readonly RuleSpec[], action: NaiveAction, asked: number): string[] {
+  const { touched, written } = touchedBy(action);
+  const met = specs.flatMap((spec, index) => {
+    const reads = readBy(spec, index);
+    return index === asked || reads.some((read) => written.some((write) => meet(read, write))) ? reads : [];
+  });
+  return [...touched, ...met];
+}
+
+const writ = writFor('alice');
+const by = { principal: 'doc', method: 'test' };
+
+async function play(specs: readonly RuleSpec[], start: ShopState, schedule: readonly Step[]): Promise<void> {
+  const { domain } = generatedDomain(specs, 'footprint');
+  const store = new MemoryStore();
+  const clock = new HandClock();
+  let assize = runtimeOver(store, [domain], { clock });
+  let trajectory = await assize.create(domain, { trajectoryId: 't', initial: clone(start) });
+  let state = start;
+  let open: Open[] = [];
+  const outcomeOf = (promise: Promise<Ruling>): Promise<Ruling | Error> => promise.catch((error: Error) => error);
+
+  for (const step of schedule) {
+    const { length } = trajectory;
+    if (step.do === 'reopen') {
+      assize = runtimeOver(store, [domain], { clock });
+      trajectory = await assize.open('t');
+    } else if (step.do === 'propose') {
+      const { action } = step;
+      const ruling = await trajectory.propose({ ...intentOf(action), writ });
+      if (ruling.ruling === 'frozen') {
+        const holder = open.find(({ id }) => id === ruling.by) as Open;
+        const { touched } = touchedBy(action);
+        expect(holder.closure.some((place) => touched.some((mine) => meet(place, mine)))).toBe(true);
+        expect(trajectory.length).toBe(length);
+      } else {
+        expect(trajectory.length).toBe(length + 1);
+        const next = naiveResult(state, action);
+        const first = next && naiveFirst(specs, next);
+        if (next === undefined) expect(ruling).toMatchObject({ ruling: 'rejected', reason: 'precondition_failed' });
+        else if (first === undefined) {
+          expect(ruling.ruling).toBe('committed');
+          state = next;
+        } else {
+          const asks = first.answer.result === 'escalate';
+          expect(ruling).toMatchObject({ ruling: asks ? 'escalated' : 'rejected', invariantId: first.id });
+          const asked = Number(first.id.slice('RULE_'.length));
+          if (asks)
+            open.push({ id: ruling.entry.id, action, rule: first.id, closure: closureOf(specs, action, asked) });
+        }
+      }
+    } else if (open.length > 0) {
+      const chosen = open[step.nth % open.length] as Open;
+      const pending = payloadOf((await store.resolve(chosen.id)) as never) as PendingPayload;
+      if (step.do === 'reject') {
+        expect(await trajectory.reject(chosen.id, { ...by, reason: 'no' })).toMatchObject({ ruling: 'rejected' });
+        open = open.filter((one) => one !== chosen);
+      } else {
+        const outcome = await outcomeOf(trajectory.approve(chosen.id, by));
+        // Whatever went on meanwhile: what waits is what was put up.
+        const fold = fresh(clone(state) as never);
+        applyPatches(fold, clone(pending.proposal.delta.state) as readonly Patch[]);
+        const next = naiveMark(specs, fold.state as never, chosen.rule);
+        const passes = naiveVector(specs, next).every(({ result }) => result === 'pass');
+        if (passes) {
+          expect(outcome).toMatchObject({ ruling: 'committed' });
+          state = next;
+          open = open.filter((one) => one !== chosen);
+        } else {
+          expect(outcome).toMatchObject({ code: 'override_needed' });
+          expect(trajectory.length).toBe(length);
+        }
+      }
+    }
+    expect(canonicalize(trajectory.state())).toBe(canonicalize(state));
+    expect(naiveAll(specs, state)).toEqual([]);
+    expect(trajectory.pending().map(({ id }) => id)).toEqual(open.map(({ id }) => id));
+  }
+}
+
+test('unrelated proposals go on, related ones are frozen and leave nothing, and what waits never changes meanwhile', () =>
+  fc.assert(
+    fc.asyncProperty(askingRules, shopState, steps, (specs, start, schedule) =>
+      play(kept(specs, start), start, schedule),
+    ),
+    { numRuns: cases(1_500) },
+  ));

@@ -1,0 +1,355 @@
+import { spawn } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+// Do the properties of this folder find what they are there to find? Each mutant is a copy of the sources with one
+// fault planted in it; the properties are run against it, with a fixed seed and few cases, and must fail. One copy has
+// no fault, and there they must pass.
+
+interface Mutant {
+  /** The fault, and the file it is in. */
+  readonly fault: string;
+  readonly file: string;
+  /** Texts of the source, each there once, and what stands in their place. */
+  readonly changes: readonly (readonly [from: string, to: string])[];
+  /** The properties that must find it. */
+  readonly by: 'changes' | 'evaluation' | 'theorems' | 'freeze' | 'footprints' | 'schema';
+}
+
+const MUTANTS: readonly Mutant[] = [
+  {
+    fault: 'skips an invariant',
+    file: 'kernel/evaluate.ts',
+    changes: [['if (places === undefined) continue;', 'if (places === undefined || rule.index === 1) continue;']],
+    by: 'evaluation',
+  },
+  {
+    fault: 'walks the invariants in the wrong order',
+    file: 'kernel/evaluate.ts',
+    changes: [
+      [
+        'for (const rule of this.#domain.rules) {\n      const places',
+        'for (const rule of [...this.#domain.rules].reverse()) {\n      const places',
+      ],
+    ],
+    by: 'evaluation',
+  },
+  {
+    fault: 'takes the members of a rule as they come',
+    file: 'kernel/evaluate.ts',
+    changes: [['[...places.values()].sort(byKeys)', '[...places.values()].reverse()']],
+    by: 'evaluation',
+  },
+  {
+    fault: 'forgets what did not pass before',
+    file: 'kernel/evaluate.ts',
+    changes: [['for (const { rule, keys } of this.failing.values()) add(rule, keys);', '']],
+    by: 'evaluation',
+  },
+  {
+    fault: 'drops the index of what members are judged with',
+    file: 'kernel/evaluate.ts',
+    changes: [
+      [
+        'for (const [rule, dependents] of this.#dependents) dependents.match(',
+        'for (const [rule, dependents] of []) (dependents as any).match(',
+      ],
+    ],
+    by: 'evaluation',
+  },
+  {
+    fault: 'does not move that index when a change is kept',
+    file: 'kernel/evaluate.ts',
+    changes: [
+      [
+        'for (const { rule, member, others } of restatements)',
+        'for (const { rule, member, others } of [] as Restatement[])',
+      ],
+    ],
+    by: 'evaluation',
+  },
+  {
+    fault: 'lets pass what can’t be judged',
+    file: 'kernel/evaluate.ts',
+    changes: [
+      [
+        "return { result: reject(`the invariant can't be judged, ${what}`), others: [] };",
+        'return { result: what === "" ? reject(what) : pass, others: [] };',
+      ],
+    ],
+    by: 'theorems',
+  },
+  {
+    fault: 'judges the state before the change',
+    file: 'kernel/adjudicate.ts',
+    changes: [
+      [
+        'const candidate = candidateOf(',
+        'const before = structuredClone(world.state);\n  const candidate = candidateOf(',
+      ],
+      ['world.standing.judgeChanges(draft.state, changes)', 'world.standing.judgeChanges(before, changes)'],
+    ],
+    by: 'theorems',
+  },
+  {
+    fault: 'does not undo what was refused',
+    file: 'kernel/world.ts',
+    changes: [['draft.undo();', '']],
+    by: 'theorems',
+  },
+  {
+    fault: 'undoes lists without their length',
+    file: 'kernel/draft.ts',
+    changes: [
+      [
+        "if (Array.isArray(container)) container.length = (old.get('length') as number | undefined) ?? container.length;",
+        '',
+      ],
+    ],
+    by: 'changes',
+  },
+  {
+    fault: 'changes a shared state in place',
+    file: 'kernel/draft.ts',
+    changes: [
+      [
+        'if (owned === undefined || owned.has(this.value)) return;',
+        'if (owned !== undefined || owned === undefined) return;',
+      ],
+    ],
+    by: 'changes',
+  },
+  {
+    fault: 'takes values in without copying them',
+    file: 'kernel/draft.ts',
+    changes: [['const copy = copied(value, node, key);', 'const copy = copied(value, node, key) && (value as any);']],
+    by: 'changes',
+  },
+  {
+    fault: 'lets a draft be written to after its time',
+    file: 'kernel/draft.ts',
+    changes: [['root.ended = true;', '']],
+    by: 'theorems',
+  },
+  {
+    fault: 'records arguments that the action has changed',
+    file: 'kernel/compile.ts',
+    changes: [['{ args: frozen(copyJson(parsed.data)) }', '{ args: copyJson(parsed.data) }']],
+    by: 'theorems',
+  },
+  {
+    fault: 'replaces whole what changed inside',
+    file: 'kernel/changes.ts',
+    changes: [
+      ['isContainer(was) && isContainer(now) && Array.isArray(was) === Array.isArray(now)', 'false as boolean'],
+    ],
+    by: 'changes',
+  },
+  {
+    fault: 'writes to what may only be read',
+    file: 'kernel/candidate.ts',
+    changes: [['changeOutside(compiled.binding.writable, changes)', 'changeOutside(compiled.binding.scope, changes)']],
+    by: 'footprints',
+  },
+  {
+    fault: 'shows a plain value whose inside alone is in the footprint',
+    file: 'kernel/slice.ts',
+    changes: [['return scope.all ? (value as Json) : undefined;', 'return value as Json;']],
+    by: 'footprints',
+  },
+  {
+    fault: 'lets members be removed that must be there',
+    file: 'kernel/schema.ts',
+    changes: [['if (change.op !== ', 'if (change.op === "remove") return undefined;\n      if (change.op !== ']],
+    by: 'schema',
+  },
+  {
+    fault: 'freezes only what the action itself touches',
+    file: 'kernel/define-domain.ts',
+    changes: [
+      ['...this.#rules.flatMap((rule) => metBy(rule, writes))', '...this.#rules.flatMap((rule) => metBy(rule, []))'],
+    ],
+    by: 'freeze',
+  },
+  {
+    fault: 'does not judge anew after a counselor',
+    file: 'kernel/counselor.ts',
+    changes: [['world.standing.restart(world.state);', '']],
+    by: 'evaluation',
+  },
+  {
+    fault: 'takes anybody for a counselor',
+    file: 'kernel/counselor.ts',
+    changes: [['domain.counselors[name]?.(principal) === true', 'Object.hasOwn(domain.counselors, name)']],
+    by: 'theorems',
+  },
+  {
+    fault: 'lets those who asked approve it',
+    file: 'kernel/counselor.ts',
+    changes: [['if (principal === requester) {', 'if (principal === requester && principal === "") {']],
+    by: 'theorems',
+  },
+  {
+    fault: 'commits broken states without override',
+    file: 'kernel/counselor.ts',
+    changes: [['if (broken.length > 0 && counselor.override !== true) {', 'if (broken.length > 99) {']],
+    by: 'theorems',
+  },
+  {
+    fault: 'appends twice',
+    file: 'runtime/trajectory.ts',
+    changes: [
+      [
+        'const ruling = await this.#judge(gathered);',
+        'await this.#judge(gathered);\n      const ruling = await this.#judge(gathered);',
+      ],
+    ],
+    by: 'theorems',
+  },
+  {
+    fault: 'forgets the freeze',
+    file: 'runtime/freeze.ts',
+    changes: [['if (chain.open.size === 0) return undefined;', 'if (chain.open.size >= 0) return undefined;']],
+    by: 'theorems',
+  },
+];
+
+const root = resolve(import.meta.dirname, '../..');
+/** What the copies need of the sources and tests. */
+const FLOORS = ['canon', 'authority', 'kernel', 'ledger', 'oracle', 'runtime', 'stores'];
+const SOUND = 'sound';
+/** Enough for every mutant with the seed below; more would only take longer. */
+const CASES = '120';
+const SETUP = `import fc from 'fast-check';\nfc.configureGlobal({ seed: 20260323, endOnFailure: true });\n`;
+const CONFIG = `export default { test: { include: ['*/tests/properties/*.test.ts'], setupFiles: ['./setup.ts'], pool: 'forks', testTimeout: 60000 } };\n`;
+
+let folder: string;
+let outcomes: ReadonlyMap<string, { readonly passed: number; readonly failed: number; readonly words: string }>;
+
+function copyTo(name: string, properties: readonly string[], mutant?: Mutant): void {
+  const home = join(folder, name);
+  for (const floor of FLOORS) {
+    cpSync(join(root, 'src', floor), join(home, 'src', floor), {
+      recursive: true,
+      filter: (path) => !path.endsWith('.test.ts'),
+    });
+  }
+  cpSync(join(root, 'tests/support'), join(home, 'tests/support'), { recursive: true });
+  mkdirSync(join(home, 'tests/properties'));
+  for (const property of properties) {
+    cpSync(join(root, `tests/properties/${property}.test.ts`), join(home, `tests/properties/${property}.test.ts`));
+  }
+  const { imports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { imports: unknown };
+  writeFileSync(join(home, 'package.json'), JSON.stringify({ name, type: 'module', imports }));
+  if (mutant === undefined) return;
+  const file = join(home, 'src', mutant.file);
+  let text = readFileSync(file, 'utf8');
+  for (const [from, to] of mutant.changes) {
+    const count = text.split(from).length - 1;
+    if (count !== 1)
+      throw new Error(
+        `The mutant that ${mutant.fault} no longer fits ${mutant.file}: ${JSON.stringify(from)} is there ${count} times.`,
+      );
+    text = text.replace(from, () => to);
+  }
+  writeFileSync(file, text);
+}
+
+/** Runs every copy's properties in one child, whose environment knows nothing of this one. */
+function run(): Promise<string> {
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(VITEST|TEST$|NODE_ENV$|NODE_OPTIONS$)/.test(name)),
+  );
+  const child = spawn(
+    process.execPath,
+    [
+      join(root, 'node_modules/vitest/vitest.mjs'),
+      'run',
+      '--root',
+      folder,
+      '--config',
+      join(folder, 'vitest.config.mjs'),
+      '--reporter=json',
+      '--outputFile',
+      join(folder, 'report.json'),
+    ],
+    { env: { ...env, ASSIZE_CASES: CASES }, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  let words = '';
+  child.stdout.on('data', (chunk) => (words += chunk));
+  child.stderr.on('data', (chunk) => (words += chunk));
+  return new Promise((done, fail) => {
+    child.on('error', fail);
+    child.on('close', () => done(words));
+  });
+}
+
+interface Report {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly message: string;
+    readonly assertionResults: readonly { readonly status: string; readonly failureMessages: readonly string[] }[];
+  }[];
+}
+
+beforeAll(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'assize-mutants-')));
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'dir');
+  writeFileSync(join(folder, 'setup.ts'), SETUP);
+  writeFileSync(join(folder, 'vitest.config.mjs'), CONFIG);
+  copyTo(SOUND, [...new Set(MUTANTS.map(({ by }) => by))]);
+  MUTANTS.forEach((mutant, i) => {
+    copyTo(`mutant-${i}`, [mutant.by], mutant);
+  });
+  const words = await run();
+  let report: Report;
+  try {
+    report = JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) as Report;
+  } catch (cause) {
+    throw new Error(`The properties could not be run: ${words}`, { cause });
+  }
+  const found = new Map<string, { passed: number; failed: number; words: string }>();
+  for (const { name, message, assertionResults } of report.testResults) {
+    const home = name.slice(folder.length + 1).split('/')[0] as string;
+    const so = found.get(home) ?? { passed: 0, failed: 0, words: '' };
+    for (const { status, failureMessages } of assertionResults) {
+      if (status === 'passed') so.passed++;
+      else so.failed++;
+      so.words += failureMessages.join('\n');
+    }
+    so.words += message;
+    found.set(home, so);
+  }
+  outcomes = found;
+}, 120_000);
+
+afterAll(() => {
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+});
+
+test('without a fault the properties pass', () => {
+  const sound = outcomes.get(SOUND);
+  expect(sound?.words).toBe('');
+  expect(sound?.failed).toBe(0);
+  expect(sound?.passed).toBeGreaterThan(10);
+});
+
+test.each(MUTANTS.map((mutant, i) => [mutant.fault, mutant.by, i] as const))(
+  'a kernel that %s is found by %s',
+  (_fault, _by, i) => {
+    const outcome = outcomes.get(`mutant-${i}`);
+    // A property failed: the copy could be loaded, and something was found to be wrong in it.
+    expect(outcome?.failed ?? 0).toBeGreaterThan(0);
+  },
+);
