@@ -13,7 +13,7 @@ const id = fc.oneof(
 );
 const record = fc.dictionary(
   fc.string(),
-  fc.oneof(fc.integer(), fc.string(), fc.array(fc.double({ min: 0, max: 1 }))),
+  fc.oneof(fc.integer(), fc.string(), fc.array(fc.double({ min: 0, max: 1, noNaN: true }))),
   {
     maxKeys: 3,
   },

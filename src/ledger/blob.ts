@@ -50,7 +50,11 @@ function roomAfter(value: unknown, room: number): number {
   if (typeof value === 'string') return room - value.length * ESCAPED_MAX - 2;
   if (typeof value !== 'object' || value === null) return room - NUMBER_MAX;
   let left = room - 2;
-  for (const key in value) {
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length && left >= 0; i++) left = roomAfter(value[i], left - 1);
+    return left;
+  }
+  for (const key of Object.keys(value)) {
     left = roomAfter((value as Record<string, unknown>)[key], left - key.length * ESCAPED_MAX - 4);
     if (left < 0) break;
   }

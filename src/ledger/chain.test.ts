@@ -262,6 +262,18 @@ const BROKEN: readonly Broken[] = [
     write: thenWith(withPending, 'commit', (writer) => approval(writer, { proposal_id: OTHER })),
   },
   {
+    rule: 'an approval under another writ',
+    code: 'rule_broken',
+    detail: /not those that were pending/,
+    write: thenWith(withPending, 'commit', (writer) => approval(writer, { writ_id: OTHER })),
+  },
+  {
+    rule: 'an approval at another cost',
+    code: 'rule_broken',
+    detail: /not those that were pending/,
+    write: thenWith(withPending, 'commit', (writer) => approval(writer, { budget_cost: { calls: 7 } })),
+  },
+  {
     rule: 'a rejection of another proposal',
     code: 'rule_broken',
     detail: /another proposal/,

@@ -1,4 +1,4 @@
-import { contentHash } from '#canon';
+import { canonicalize, contentHash } from '#canon';
 import type {
   CommitPayload,
   DelegationPayload,
@@ -6,6 +6,7 @@ import type {
   Hash,
   Instant,
   PendingPayload,
+  ProposalRecord,
   RejectionPayload,
 } from './entry.ts';
 import { type FaultCode, LedgerFault } from './errors.ts';
@@ -107,6 +108,9 @@ export class Chain {
     if (payload.proposal_id !== pending.proposal.proposal_id) {
       throw this.#fault(entry, 'rule_broken', 'it commits another proposal than the one that it resolves');
     }
+    if (canonicalize(whatIsAsked(payload)) !== canonicalize(whatIsAsked(pending.proposal))) {
+      throw this.#fault(entry, 'rule_broken', 'its action, writ, cost or observations are not those that were pending');
+    }
     if (payload.counselor === undefined || payload.detection_vector === undefined) {
       throw this.#fault(entry, 'rule_broken', 'an approval names its counselor and the detection vector');
     }
@@ -169,4 +173,9 @@ export class Chain {
   #fault(entry: Entry, code: FaultCode, detail: string): LedgerFault {
     return new LedgerFault({ trajectory_id: this.trajectoryId, seq: entry.seq, code, detail });
   }
+}
+
+/** What of a proposal an approval takes over as it was. */
+function whatIsAsked({ action, writ_id, budget_cost, observations }: CommitPayload | ProposalRecord): unknown {
+  return { action, writ_id, budget_cost, observations };
 }

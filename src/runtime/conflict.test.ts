@@ -346,7 +346,8 @@ test('whatever interleaving, whatever the store answers: nothing doubled, nothin
           );
         } else {
           const [open] = trajectory.pending();
-          const resolution = { principal: 'dr-who', method: 'test', reason: 'r' };
+          // In words of its own: the same decision at the same instant would be the same entry, and answered to both.
+          const resolution = { principal: 'dr-who', method: 'test', reason: idempotencyKey };
           if (open !== undefined)
             answered.push(outcomeOf(trajectory[act.resolve as 'approve'](open.id, resolution), store));
         }

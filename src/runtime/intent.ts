@@ -1,7 +1,7 @@
 import type { Writ } from '#authority';
 import { contentHash, copyJson } from '#canon';
 import type { Intent, Observed } from '#kernel';
-import { type BlobRow, type Hash, isHash, type Observation, type RoleRef, type Stored, store } from '#ledger';
+import { type BlobRow, type Hash, isHash, type Observation, type RoleRef, store } from '#ledger';
 import { RuntimeError } from './errors.ts';
 import type { WritChain } from './writs.ts';
 
@@ -31,7 +31,6 @@ export interface Gathered {
   readonly observed: readonly Observed[];
   /** As the entries will have them. */
   readonly observations: readonly Observation[];
-  readonly args: Stored;
   readonly blobs: readonly BlobRow[];
   readonly writ: WritChain;
   readonly principal: string;
@@ -90,7 +89,6 @@ export function gather(
     intent: { action: input.action, role, args },
     observed,
     observations,
-    args: store(args, blobs),
     blobs,
     writ: place.writ,
     principal: input.principal ?? place.writ.writ.subject,

@@ -56,7 +56,13 @@ export function commitPayload(
   };
 }
 
-export function rejectionPayload(place: Place, gathered: Gathered, writId: Hash, refusal: Refusal): RejectionPayload {
+export function rejectionPayload(
+  place: Place,
+  gathered: Gathered,
+  writId: Hash,
+  refusal: Refusal,
+  blobs: BlobRow[],
+): RejectionPayload {
   return {
     kind: 'rejection',
     ...place,
@@ -65,7 +71,7 @@ export function rejectionPayload(place: Place, gathered: Gathered, writId: Hash,
     intent: {
       action: gathered.intent.action,
       role: gathered.intent.role,
-      args: gathered.args,
+      args: store(gathered.intent.args, blobs),
       observations: gathered.observations,
     },
     reason: refusal.reason,

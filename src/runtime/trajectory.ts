@@ -289,7 +289,7 @@ export class Trajectory {
 
   #record(gathered: Gathered, id: Hash, judged: Judgement, at: Instant, blobs: BlobRow[]): Recorded {
     const place = this.#place(at);
-    if (judged.verdict === 'rejected') return this.#enter(rejectionPayload(place, gathered, id, judged));
+    if (judged.verdict === 'rejected') return this.#enter(rejectionPayload(place, gathered, id, judged, blobs));
     if (judged.verdict === 'approved') {
       const { lastCommit } = this.#parts.chain;
       return this.#enterOrUndo(judged, () => commitPayload(place, lastCommit, gathered, id, judged, blobs));

@@ -30,8 +30,8 @@ import { clone } from '../support/json.ts';
 import {
   askingRules,
   type Execution,
+  fitted,
   type Happening,
-  kept,
   type Proposal,
   payloadOf,
   play,
@@ -114,7 +114,7 @@ const execution = (
       shopState,
       schedule,
       async (drawn, start, steps) => {
-        const specs = options.override === true ? drawn : kept(drawn, start);
+        const specs = options.override === true ? drawn : fitted(drawn, start);
         const safe =
           options.override === true
             ? steps

@@ -83,7 +83,7 @@ const PLAIN_READS = [
   '/log',
   '/approvals',
 ];
-const MEMBERS = ['/n/*', '/orders/*', '/users/*', '/deep/*', '/deep/*/*', '/log/*', '/orders/*/tags/*'];
+const MEMBERS = ['/n/*', '/orders/*', '/orders/*', '/users/*', '/deep/*', '/deep/*/*', '/log/*', '/orders/*/tags/*'];
 
 export const ruleSpec: fc.Arbitrary<RuleSpec> = fc.oneof(
   fc.record({
@@ -120,7 +120,7 @@ export const ruleSpec: fc.Arbitrary<RuleSpec> = fc.oneof(
       'outside',
     ),
     otherwise: fc.constantFrom<Otherwise[]>('reject', 'reject', 'escalate', 'throw', 'nonsense'),
-    refuses: fc.integer({ min: 0, max: 3 }),
+    refuses: fc.integer({ min: 1, max: 4 }),
     salt: fc.nat(1000),
   }),
 );
@@ -129,8 +129,8 @@ export const ruleSpec: fc.Arbitrary<RuleSpec> = fc.oneof(
 export const askingRule: fc.Arbitrary<RuleSpec> = fc.record({
   kind: fc.constant('plain' as const),
   reads: fc.uniqueArray(fc.constantFrom('/n', '/log', '/orders', '/users', '/deep/*/a'), {
-    minLength: 1,
-    maxLength: 2,
+    minLength: 2,
+    maxLength: 3,
   }),
   with: fc.constant('nothing' as const),
   otherwise: fc.constant('escalate' as const),
@@ -358,14 +358,20 @@ export interface Edit {
 export const edit: fc.Arbitrary<Edit> = fc.record({
   do: fc.constantFrom<Edit['do'][]>(
     'setN',
+    'setN',
     'addN',
     'deleteN',
+    'setOrder',
+    'setOrder',
     'setOrder',
     'setTotal',
     'tag',
     'untag',
     'deleteOrder',
     'setUser',
+    'setUser',
+    'setUser',
+    'spend',
     'spend',
     'deleteUser',
     'setDeep',
