@@ -36,7 +36,7 @@ function inPlace(draft: Draft, record: Rec, path: string, keys: readonly string[
   const { container, old, below } = record;
   const list = Array.isArray(container);
   const before = list ? oldLength(record) : 0;
-  const suspects = below.size === 0 ? [...old.keys()] : [...new Set([...old.keys(), ...below.keys()])];
+  const suspects = either(old, below);
   const ordered = list ? indices(suspects, Math.min(before, container.length)) : suspects.sort();
   for (const key of ordered) {
     const now = Object.hasOwn(container, key) ? (container as Record<string, unknown>)[key] : ABSENT;
@@ -48,6 +48,13 @@ function inPlace(draft: Draft, record: Rec, path: string, keys: readonly string[
     else if (child !== undefined && child.container === now) inPlace(draft, child, place, [...keys, key], out);
   }
   if (list) grownOrShrunk(container, before, path, keys, out);
+}
+
+/** The keys of both, each once; mostly one of them is empty. */
+function either(old: ReadonlyMap<string, unknown>, below: ReadonlyMap<string, unknown>): string[] {
+  if (below.size === 0) return [...old.keys()];
+  if (old.size === 0) return [...below.keys()];
+  return [...new Set([...old.keys(), ...below.keys()])];
 }
 
 /** Two different values at one place. */
