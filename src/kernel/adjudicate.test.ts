@@ -35,6 +35,7 @@ function domainOf({ apply = (s) => (s.n = 1), invariants = [], freeze, onApprove
     roles: { worker: { processes: ['work'] } },
     actions: { act: { process: 'work', args: z.any(), apply, ...(onApprove && { onApprove }) } as never },
     invariants,
+    counselors: { doctor: () => true },
     ...(freeze && { freeze }),
   });
 }
@@ -350,14 +351,14 @@ describe('what escalates', () => {
       reason: 'invariant_escalated',
       detail: 'look',
       invariantId: 'ASK',
-      channel: undefined,
+      channel: 'any',
       patches: [{ op: 'replace', path: '/n', value: 1 }],
       approval: [{ op: 'add', path: '/marks/ask', value: `$counselor ${AT}` }],
       freezes: 'world',
     });
     expect(world.state).toEqual(START);
     const narrow = rule({ ...parts, freeze: 'footprint' }).ruling as Escalated;
-    expect([...narrow.freezes].sort()).toEqual(['/closed/a', '/list/-', '/marks', '/n', '/n']);
+    expect([...narrow.freezes].sort()).toEqual(['/closed/a', '/list/-', '/marks', '/n']);
   });
 
   test('by a policy or a writ is judged by the invariants all the same: reject wins, both reasons are told', () => {
@@ -408,6 +409,20 @@ describe('what escalates', () => {
       detail: expect.stringContaining(detail),
     });
     expect(world.state).toEqual(START);
+  });
+
+  test('or fails to, says what the policy said', () => {
+    const policy = { digest: 'd', decision: 'needs_approval' as const };
+    const { ruling } = rule(
+      {
+        onApprove: () => {
+          throw new Error('no ink');
+        },
+      },
+      null,
+      { decides: () => ({ ruling: policy, detail: 'asks' }) },
+    );
+    expect(ruling).toMatchObject({ verdict: 'rejected', reason: 'precondition_failed', policy });
   });
 
   test('may be more than an entry holds in place', () => {

@@ -2,10 +2,11 @@ import { copyJson, WORLD_LIMITS } from '#canon';
 import { candidateOf, type Inputs, type PatchOperation, patchesOf, refusePromise } from './candidate.ts';
 import type { Change } from './changes.ts';
 import { changesOf } from './changes.ts';
+import { channelOf } from './channel.ts';
 import { type Authority, type Compiled, compile, type Intent, type Refusal } from './compile.ts';
 import { Draft } from './draft.ts';
 import { FootprintFault, messageOf } from './errors.ts';
-import { detailOf, type Finding } from './evaluate.ts';
+import { detailOf, type Finding, readBy } from './evaluate.ts';
 import { changeOutside, compileScope, contains, type Pattern, patternText, type Scope } from './footprint.ts';
 import type { World } from './world.ts';
 
@@ -32,8 +33,8 @@ export interface Escalated {
   readonly reason: 'invariant_escalated' | 'policy_needs_approval' | 'writ_requires_approval';
   readonly detail: string;
   readonly invariantId?: string;
-  /** The counselor kind that may resolve it; undefined: any. */
-  readonly channel: string | undefined;
+  /** Who may resolve it: a kind of counselor, several joined by `+`, or `any`. */
+  readonly channel: string;
   readonly freezes: 'world' | readonly string[];
 }
 
@@ -63,7 +64,7 @@ export function adjudicate(world: World, intent: Intent, authority: Authority, i
   if (finding !== undefined || compiled.heldBack !== undefined) {
     const escalated = escalation(world, compiled, draft, changes, finding, inputs);
     world.takeBack(draft);
-    return escalated;
+    return escalated.verdict === 'rejected' ? { ...escalated, ...policy } : escalated;
   }
   return {
     verdict: 'approved',
@@ -104,8 +105,8 @@ function escalation(
       reason: finding === undefined ? (compiled.heldBack?.reason ?? 'invariant_escalated') : 'invariant_escalated',
       detail: reasons.join('; '),
       ...(finding === undefined ? {} : { invariantId: finding.rule.id }),
-      channel: finding?.rule.spec.channel ?? compiled.action.channel,
-      freezes: world.domain.freeze === 'world' ? 'world' : closure.patterns.map(patternText),
+      channel: channelOf(compiled, finding),
+      freezes: freezesOf(world, closure.patterns),
     };
   } catch (error) {
     mark.undo();
@@ -115,6 +116,12 @@ function escalation(
       detail: `onApprove of ${compiled.name}: ${messageOf(error)}`,
     };
   }
+}
+
+/** Nothing is frozen for a decision that nobody can take: without counselors the queue only grows (Definition A.35). */
+function freezesOf({ domain }: World, closure: readonly Pattern[]): 'world' | readonly string[] {
+  if (Object.keys(domain.counselors).length === 0) return [];
+  return domain.freeze === 'world' ? 'world' : [...new Set(closure.map(patternText))];
 }
 
 function copied(patches: readonly PatchOperation[]): PatchOperation[] {
@@ -127,9 +134,10 @@ function copied(patches: readonly PatchOperation[]): PatchOperation[] {
  */
 export function closureOf(
   { binding }: Compiled,
-  finding: Pick<Finding, 'rule'> | undefined,
+  finding: Pick<Finding, 'rule' | 'keys'> | undefined,
 ): { patterns: readonly Pattern[]; scope: Scope } {
-  const more = finding?.rule.patterns.filter((pattern) => !contains(binding.closure, pattern)) ?? [];
+  const read = finding === undefined ? [] : readBy(finding);
+  const more = read.filter((pattern) => !contains(binding.closure, pattern));
   if (more.length === 0) return { patterns: binding.closure, scope: binding.closureScope };
   const patterns = [...binding.closure, ...more];
   return { patterns, scope: compileScope(patterns) };

@@ -4,8 +4,9 @@ import { canonicalize, type Json } from '#canon';
 import { ANYONE } from '../../tests/support/authority.ts';
 import { adjudicate, type Escalated } from './adjudicate.ts';
 import type { PatchOperation } from './candidate.ts';
+import { counselorKind } from './channel.ts';
 import type { Authority } from './compile.ts';
-import { type Counsel, type CounselorCommit, counsel, counselorKind, type Waiting } from './counselor.ts';
+import { type Counsel, type CounselorCommit, counsel, type Waiting } from './counselor.ts';
 import { type Domain, defineDomain } from './define-domain.ts';
 import { KernelError } from './errors.ts';
 import { each, type Invariant, invariant } from './invariant.ts';
@@ -76,7 +77,7 @@ function propose(world: World, action: string, args: Json): Waiting {
     ...(ruling.invariantId === undefined ? {} : { invariantId: ruling.invariantId }),
     channel: ruling.channel ?? 'any',
     freezes: ruling.freezes,
-    requester: 'alice',
+    requesters: ['alice'],
   };
 }
 
@@ -195,7 +196,7 @@ describe('who may resolve', () => {
     ['any', 'judy', 'alice', 'judge'],
     ['any', 'dr who', 'alice', 'doctor'],
   ])('on channel %s %s, asked by %s, as %s', (channel, principal, requester, as) => {
-    expect(counselorKind(domain, channel, principal, requester)).toBe(as);
+    expect(counselorKind(domain, channel, principal, [requester])).toBe(as);
   });
 
   test.each<[string, string, string, string]>([
@@ -205,15 +206,15 @@ describe('who may resolve', () => {
     ['a kind that there is not', 'nurse', 'dr who', 'alice'],
     ['a kind named like the language’s own', 'constructor', 'dr who', 'alice'],
   ])('not %s', (_who, channel, principal, requester) => {
-    expect(codeOf(() => counselorKind(domain, channel, principal, requester))).toBe('unauthorised_counselor');
+    expect(codeOf(() => counselorKind(domain, channel, principal, [requester]))).toBe('unauthorised_counselor');
   });
 
   test('nobody where the domain has no counselors, and no one whom a predicate only almost takes', () => {
-    expect(codeOf(() => counselorKind(domainOf([], { counselors: {} }), 'any', 'judy', 'alice'))).toBe(
+    expect(codeOf(() => counselorKind(domainOf([], { counselors: {} }), 'any', 'judy', ['alice']))).toBe(
       'unauthorised_counselor',
     );
     const loose = domainOf([], { counselors: { friend: () => 'yes' as never } });
-    expect(codeOf(() => counselorKind(loose, 'any', 'judy', 'alice'))).toBe('unauthorised_counselor');
+    expect(codeOf(() => counselorKind(loose, 'any', 'judy', ['alice']))).toBe('unauthorised_counselor');
   });
 
   test('is asked before anything runs', () => {
@@ -427,9 +428,64 @@ describe('a rule that did not pass before', () => {
     const waiting = propose(world, 'add', 1);
     expect(waiting.invariantId).toBe('EACH');
     expect(waiting.approval).toEqual([{ op: 'replace', path: '/other/b', value: 1 }]);
-    expect(waiting.freezes).toContain('/other/*');
+    expect(waiting.freezes).toContain('/other/b');
+    expect(waiting.freezes).not.toContain('/other/*');
     decide(world, waiting, { principal: 'judy' }).keep();
     expect(world.state).toMatchObject({ n: 1, other: { a: 1, b: 1 } });
     expect(world.failing).toEqual([]);
+  });
+});
+
+describe('a channel', () => {
+  const held: Authority = { ...ANYONE, admits: () => ({ ok: true, needsApproval: true }) };
+  const channelOf = (domain: Domain, args: number, authority: Authority = ANYONE): unknown => {
+    const intent = { action: 'add', role, args };
+    const ruling = adjudicate(open(domain), intent, authority, { at: AT, observations: [] });
+    return [ruling.verdict, (ruling as Escalated).channel, (ruling as Escalated).freezes];
+  };
+  const add = {
+    process: 'work',
+    channel: 'judge',
+    args: z.number(),
+    apply: (s: any, by: number) => void s.list.push(by),
+  };
+  const judged = invariant('LIST', ['/list'], ({ list }) => (list.at(-1) < 5 ? pass : escalate('look')), {
+    channel: 'doctor',
+  });
+  const both = domainOf([judged], { actions: { add } });
+
+  test('is the rule’s, the action’s where a writ or policy asks, or both at once', () => {
+    expect(channelOf(both, 7)).toEqual(['escalated', 'doctor', 'world']);
+    expect(channelOf(both, 1, held)).toEqual(['escalated', 'judge', 'world']);
+    expect(channelOf(both, 7, held)).toEqual(['escalated', 'doctor+judge', 'world']);
+    expect(channelOf(domainOf([invariant('ANY', ['/n'], () => escalate('x'))]), 1)).toEqual([
+      'escalated',
+      'any',
+      'world',
+    ]);
+  });
+
+  test('of both is only for one who is both', () => {
+    const domain = domainOf([], {
+      counselors: { doctor: (p: string) => p !== 'judy', judge: (p: string) => p !== 'dr who' },
+    });
+    expect(counselorKind(domain, 'doctor+judge', 'dr judge', ['alice'])).toBe('doctor+judge');
+    for (const one of ['judy', 'dr who']) {
+      expect(codeOf(() => counselorKind(domain, 'doctor+judge', one, ['alice']))).toBe('unauthorised_counselor');
+    }
+  });
+
+  test('that nobody is on freezes nothing', () => {
+    const nobody = domainOf([invariant('ANY', ['/n'], () => escalate('x'))], { counselors: {} });
+    expect(channelOf(nobody, 1)).toEqual(['escalated', 'any', []]);
+  });
+
+  test('is closed to all who granted the writ, however their names are written', () => {
+    const domain = domainOf([], { counselors: { doctor: () => true } });
+    for (const requesters of [['alice', 'zoé'], ['zoe\u0301']]) {
+      for (const principal of ['zoé', 'zoe\u0301']) {
+        expect(codeOf(() => counselorKind(domain, 'doctor', principal, requesters))).toBe('unauthorised_counselor');
+      }
+    }
   });
 });

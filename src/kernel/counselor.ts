@@ -2,8 +2,8 @@ import { canonicalize, escapeSegment, parsePointer, WORLD_LIMITS } from '#canon'
 import { COUNSELOR_PLACEHOLDER, closureOf, markApproval } from './adjudicate.ts';
 import { type Inputs, type PatchOperation, patchesOf, runApply } from './candidate.ts';
 import { type Change, changesOf } from './changes.ts';
+import { counselorKind } from './channel.ts';
 import { type Authority, type Compiled, compile, type Intent } from './compile.ts';
-import type { Domain } from './define-domain.ts';
 import { Draft } from './draft.ts';
 import { KernelError, messageOf } from './errors.ts';
 import { detectionVector, type Finding } from './evaluate.ts';
@@ -20,8 +20,8 @@ export interface Waiting {
   readonly invariantId?: string;
   readonly channel: string;
   readonly freezes: 'world' | readonly string[];
-  /** Who asked: never the one who approves. */
-  readonly requester: string;
+  /** Who asked, and who granted them the writ down from its root: never the one who approves. */
+  readonly requesters: readonly string[];
 }
 
 export interface Counsel {
@@ -44,34 +44,6 @@ export interface CounselorCommit {
   undo(): void;
 }
 
-/** The channel of what any counselor may resolve. */
-export const ANY_COUNSELOR = 'any';
-
-/**
- * The counselor kind under which a principal may resolve what waits on a channel (Definition A.61).
- *
- * @throws KernelError `unauthorised_counselor`
- */
-export function counselorKind(domain: Domain, channel: string, principal: string, requester: string): string {
-  if (principal === requester) {
-    throw new KernelError(
-      'unauthorised_counselor',
-      `${principal} asked for this and so can't be the one who resolves it.`,
-    );
-  }
-  const kinds = channel === ANY_COUNSELOR ? Object.keys(domain.counselors) : [channel];
-  const kind = kinds.find((name) => domain.counselors[name]?.(principal) === true);
-  if (kind !== undefined) return kind;
-  const wanted = kinds.length === 0 ? 'nobody: the domain has no counselors' : kinds.join(' or ');
-  throw new KernelError(
-    'unauthorised_counselor',
-    `${principal} is no counselor for this; it can be resolved by ${wanted}.`,
-    {
-      evidence: { principal, channel },
-    },
-  );
-}
-
 /**
  * Commits what waits: the proposal with its approval mark, or the counselor's own state. What would run now must be
  * what was put up for approval; the result must pass every invariant, or be overridden; the vector records both.
@@ -80,7 +52,7 @@ export function counselorKind(domain: Domain, channel: string, principal: string
  * @throws KernelError `unauthorised_counselor`, `changed_since`, `override_needed`, `invalid_replacement`
  */
 export function counsel(world: World, waiting: Waiting, counselor: Counsel, authority: Authority): CounselorCommit {
-  const as = counselorKind(world.domain, waiting.channel, counselor.principal, waiting.requester);
+  const as = counselorKind(world.domain, waiting.channel, counselor.principal, waiting.requesters);
   const compiled = compile(world.domain, waiting.intent, authority, { parsed: true });
   if ('reason' in compiled) throw changedSince(`${compiled.reason}: ${compiled.detail}`);
   const draft = new Draft(world.state, world.owned);

@@ -65,7 +65,11 @@ describe('a domain that can’t be used says what is wrong', () => {
       { invariants: [invariant('X', [], () => pass, { channel: 'judge' })] },
       'names the channel judge',
     ],
-    ['a counselor that is no predicate', { counselors: { doctor: 'yes' } }, 'is not a predicate'],
+    [
+      'a counselor that is no predicate',
+      { counselors: { doctor: 'yes' } },
+      '/counselors/doctor: a function is wanted here',
+    ],
     [
       'a role that sees more than it needs',
       { roles: { reader: { processes: ['look'], sees: ['/n', '/seen'] } } },

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { contentHash, parseStrict } from '#canon';
+import { contentHash, escapeSegment, parseStrict } from '#canon';
+import { ANY_COUNSELOR } from './channel.ts';
 import type { Action, CounselorPredicate, DomainSpec, Process, Role, RoleParams } from './domain.ts';
 import { KernelError } from './errors.ts';
 import {
   bindAll,
   compileScope,
   contains,
-  EVERYTHING,
   narrowed,
   overlaps,
   type Pattern,
@@ -18,7 +18,8 @@ import {
 } from './footprint.ts';
 import { each, type Invariant, invariant, type Rules } from './invariant.ts';
 import { PatternIndex } from './pattern-index.ts';
-import { strictSchema } from './schema.ts';
+import { hasPlace, stateFault, strictSchema } from './schema.ts';
+import { rulesFault, specFault } from './spec-shape.ts';
 
 /** An invariant ready to run. */
 export interface Rule {
@@ -80,7 +81,8 @@ export interface Domain<State = any, Actions extends Record<string, unknown> = a
 export function defineDomain<Schema extends z.ZodType, Actions extends Record<string, unknown>>(
   spec: DomainSpec<Schema, Actions>,
 ): Domain<z.infer<Schema>, Actions> {
-  const named = `${spec.name}@${spec.version}`;
+  const malformed = specFault(spec);
+  if (malformed !== undefined) throw invalid(String(spec?.name), malformed);
   if (!/^[a-z][a-z0-9_-]*$/.test(spec.name)) {
     throw new KernelError(
       'invalid_domain',
@@ -94,10 +96,11 @@ export function defineDomain<Schema extends z.ZodType, Actions extends Record<st
   for (const rule of rules) for (const pattern of directPatterns(rule)) rulesByPath.add(pattern, rule);
   const bindings = new Bindings(processes, rules);
   const state = strictSchema(spec.state, 'state');
+  checkCounselors(spec);
+  checkPlaces(spec, state, processes, rules);
   const actions = compileActions(spec);
-  for (const name of Object.keys(spec.counselors ?? {})) {
-    if (typeof spec.counselors?.[name] !== 'function') throw invalid(named, `the counselor ${name} is not a predicate`);
-  }
+  const misfit = spec.initial === undefined ? undefined : stateFault(state, spec.initial);
+  if (misfit !== undefined) throw invalid(spec.name, `its initial state does not fit its schema: ${misfit}`);
   return Object.freeze({
     name: spec.name,
     version: spec.version,
@@ -189,6 +192,8 @@ function compileActions(spec: DomainSpec<any, any>): Record<string, ActionSpec> 
 function compileRules(spec: DomainSpec<any, any>): Rule[] {
   const rules: Rules<any> = { invariant, each: each as Rules<any>['each'] };
   const list = typeof spec.invariants === 'function' ? spec.invariants(rules) : spec.invariants;
+  const malformed = rulesFault(list);
+  if (malformed !== undefined) throw invalid(spec.name, malformed);
   const seen = new Set<string>();
   return list.map((item, index) => {
     if (seen.has(item.id)) throw invalid(spec.name, `two invariants are named ${item.id}`);
@@ -204,6 +209,25 @@ function compileRules(spec: DomainSpec<any, any>): Rule[] {
   });
 }
 
+/** A pointer that leads nowhere would make a rule that never judges, or a process that can't write: always a slip. */
+function checkPlaces(
+  spec: DomainSpec<any, any>,
+  state: z.ZodType,
+  processes: Map<string, ProcessTemplate>,
+  rules: readonly Rule[],
+): void {
+  const check = (what: string, { segments }: Pattern | PatternTemplate): void => {
+    const path = segments.map((segment) => (typeof segment === 'string' ? segment : undefined));
+    if (hasPlace(state, path)) return;
+    const pointer = path.map((key) => `/${key === undefined ? '*' : escapeSegment(key)}`).join('');
+    throw invalid(spec.name, `${what} names ${pointer}, and the state's schema has no such place`);
+  };
+  for (const [name, { reads, writes }] of processes) {
+    for (const template of [...reads, ...writes]) check(`the process ${name}`, template);
+  }
+  for (const rule of rules) for (const pattern of rule.patterns) check(`the invariant ${rule.id}`, pattern);
+}
+
 function fixedPattern(domain: string, id: string, source: string): Pattern {
   const template = parseTemplate(source);
   if (template.append || templateParams(template).length > 0) {
@@ -215,6 +239,19 @@ function fixedPattern(domain: string, id: string, source: string): Pattern {
 function checkChannel(spec: DomainSpec<any, any>, what: string, channel: string | undefined): void {
   if (channel !== undefined && !Object.hasOwn(spec.counselors ?? {}, channel)) {
     throw invalid(spec.name, `${what} names the channel ${channel}, which is none of the counselors`);
+  }
+}
+
+/** Names that a channel can be made of: `any` is every one of them, `+` joins those that must all agree. */
+function checkCounselors(spec: DomainSpec<any, any>): void {
+  const odd = Object.keys(spec.counselors ?? {}).find(
+    (name) => name === ANY_COUNSELOR || !/^[A-Za-z][A-Za-z0-9_-]*$/.test(name),
+  );
+  if (odd !== undefined) {
+    throw invalid(
+      spec.name,
+      `a kind of counselor can't be named ${JSON.stringify(odd)}; use letters, digits, - and _, and not "any"`,
+    );
   }
 }
 
@@ -237,7 +274,7 @@ class Bindings {
   get(process: string, params: RoleParams): Binding {
     const template = this.#processes.get(process) as ProcessTemplate;
     let key = process;
-    for (const param of template.params) key += `\u0000${params[param]}`;
+    for (const param of template.params) key += `/${params[param]?.length}:${params[param]}`;
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached;
     const binding = this.#make(template, params);
@@ -247,17 +284,41 @@ class Bindings {
   }
 
   #make(template: ProcessTemplate, params: RoleParams): Binding {
-    const reads = bindAll(template.reads, params);
-    const writes = bindAll(template.writes, params);
-    const closure = [...reads, ...writes, ...this.#rules.flatMap((rule) => metBy(rule, writes))];
-    return {
-      reads,
-      writes,
-      scope: compileScope([...reads, ...writes]),
-      writable: compileScope(writes),
-      closure,
-      closureScope: closure.some(({ segments }) => segments.length === 0) ? EVERYTHING : compileScope(closure),
-    };
+    return new BoundProcess(bindAll(template.reads, params), bindAll(template.writes, params), this.#rules);
+  }
+}
+
+/** Every proposal needs the scopes; only one that escalates needs the closure, which is made then. */
+class BoundProcess implements Binding {
+  readonly reads: readonly Pattern[];
+  readonly writes: readonly Pattern[];
+  readonly scope: Scope;
+  readonly writable: Scope;
+  readonly #rules: readonly Rule[];
+  #closure: { readonly patterns: readonly Pattern[]; readonly scope: Scope } | undefined;
+
+  constructor(reads: readonly Pattern[], writes: readonly Pattern[], rules: readonly Rule[]) {
+    this.reads = reads;
+    this.writes = writes;
+    this.writable = compileScope(writes);
+    this.scope = reads.length === 0 ? this.writable : compileScope([...reads, ...writes]);
+    this.#rules = rules;
+  }
+
+  get closure(): readonly Pattern[] {
+    return this.#close().patterns;
+  }
+
+  get closureScope(): Scope {
+    return this.#close().scope;
+  }
+
+  #close(): { readonly patterns: readonly Pattern[]; readonly scope: Scope } {
+    if (this.#closure === undefined) {
+      const patterns = [...this.reads, ...this.writes, ...this.#rules.flatMap((rule) => metBy(rule, this.writes))];
+      this.#closure = { patterns, scope: compileScope(patterns) };
+    }
+    return this.#closure;
   }
 }
 

@@ -155,6 +155,12 @@ export function detailOf({ rule, keys, result }: Finding): string {
   return sentence(rule.member === undefined ? result.detail : `${placeOf(rule.member, keys)}: ${result.detail}`);
 }
 
+/** What a rule read to find what it found: of an `each` rule the one member, and all that it may be judged with. */
+export function readBy({ rule, keys }: Pick<Finding, 'rule' | 'keys'>): readonly Pattern[] {
+  if (rule.member === undefined) return rule.patterns;
+  return [{ segments: memberKeys(rule.member, keys), append: false }, ...rule.patterns.slice(1)];
+}
+
 /** Which members of an `each` rule read which other places. */
 class Dependents {
   readonly #others: Map<string, readonly string[]> = new Map();

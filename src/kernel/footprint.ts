@@ -1,4 +1,4 @@
-import { escapeSegment, parsePointer } from '#canon';
+import { escapeSegment, parsePointer, unescapeSegment } from '#canon';
 import type { Change } from './changes.ts';
 import type { RoleParams } from './domain.ts';
 import { KernelError } from './errors.ts';
@@ -56,14 +56,29 @@ export function bindTemplate(template: PatternTemplate, params: RoleParams): Pat
   return { segments, append: template.append };
 }
 
-/** The pattern as text, `*` for any key. */
-export function patternText(pattern: Pattern): string {
-  const keys = pattern.segments.map((segment) => (segment === ANY ? '/*' : `/${escapeSegment(segment)}`)).join('');
-  return pattern.append ? `${keys}/-` : keys;
+/**
+ * The pattern as text: a JSON pointer with `*` for any key and a last `-` for a list that may only grow. A key that would
+ * be read as one of these is written after `~2`, which no JSON pointer has. `patternFromText` reads it back.
+ */
+export function patternText({ segments, append }: Pattern): string {
+  const keys = segments.map((segment) => (segment === ANY ? '/*' : `/${literalText(segment)}`)).join('');
+  return append ? `${keys}/-` : keys;
 }
 
+function literalText(key: string): string {
+  return key === '*' || key === '-' ? `${LITERAL}${key}` : escapeSegment(key);
+}
+
+const LITERAL = '~2';
+
 export function patternFromText(text: string): Pattern {
-  return bindTemplate(parseTemplate(text), {});
+  const raw = text.split('/').slice(1);
+  const append = raw.at(-1) === '-';
+  const segments = (append ? raw.slice(0, -1) : raw).map((segment) => {
+    if (segment === '*') return ANY;
+    return segment.startsWith(LITERAL) ? segment.slice(LITERAL.length) : unescapeSegment(segment);
+  });
+  return { segments, append };
 }
 
 /** Whether some path lies under both patterns: one is a prefix of the other, stars matching anything. */

@@ -15,6 +15,7 @@ export {
 } from './adjudicate.ts';
 export { type Inputs, type PatchOperation, patchesOf } from './candidate.ts';
 export type { Change } from './changes.ts';
+export { ANY_COUNSELOR, counselorKind } from './channel.ts';
 export {
   type Authority,
   type Compiled,
@@ -24,14 +25,7 @@ export {
   type Refusal,
   roleScope,
 } from './compile.ts';
-export {
-  ANY_COUNSELOR,
-  type Counsel,
-  type CounselorCommit,
-  counsel,
-  counselorKind,
-  type Waiting,
-} from './counselor.ts';
+export { type Counsel, type CounselorCommit, counsel, type Waiting } from './counselor.ts';
 export { type ActionSpec, type Binding, type Domain, defineDomain, type Rule } from './define-domain.ts';
 export type * from './domain.ts';
 export { KernelError, type KernelErrorCode } from './errors.ts';
@@ -49,4 +43,5 @@ export {
   type Rules,
 } from './invariant.ts';
 export { escalate, type InvariantResult, pass, reject } from './result.ts';
+export { stateFault } from './schema.ts';
 export { initialState, World } from './world.ts';

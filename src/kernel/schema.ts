@@ -10,6 +10,7 @@ interface Def {
   readonly shape?: Readonly<Record<string, z.ZodType>>;
   readonly keyType?: z.ZodType;
   readonly partial?: boolean;
+  readonly coerce?: boolean;
   readonly valueType?: z.ZodType;
   readonly element?: z.ZodType;
   readonly innerType?: z.ZodType;
@@ -62,7 +63,15 @@ function strict(schema: z.ZodType, kind: 'state' | 'args', path: string): z.ZodT
   // A type's word only; at run time it would freeze what stands in the state.
   if (def.type === 'readonly' && !hasChecks(schema)) return strict(def.innerType as z.ZodType, kind, path);
   if (WRAPPERS.has(def.type)) return rebuilt(schema, { innerType: strict(def.innerType as z.ZodType, kind, path) });
-  if (LEAVES.has(def.type)) return schema;
+  if (LEAVES.has(def.type)) {
+    if (kind === 'state' && changesValues(def)) {
+      throw new KernelError(
+        'invalid_domain',
+        `The state's schema changes values at ${path || 'its root'} (coerce, trim, …); a state is only checked, so let the action do it.`,
+      );
+    }
+    return schema;
+  }
   if (kind === 'args' && PARSING.has(def.type)) {
     return def.innerType === undefined ? schema : rebuilt(schema, { innerType: strict(def.innerType, kind, path) });
   }
@@ -70,6 +79,12 @@ function strict(schema: z.ZodType, kind: 'state' | 'args', path: string): z.ZodT
     'invalid_domain',
     `The schema of ${kind === 'state' ? 'the state' : 'an action’s arguments'} has a ${def.type} at ${path || 'its root'}; use plain JSON parts (object, record, array, tuple, union, literal, enum, string, number, boolean, null).`,
   );
+}
+
+/** A schema that answers with another value than it was given would promise what the state does not keep. */
+function changesValues(def: Def): boolean {
+  const checks = (def.checks ?? []) as readonly { _zod?: { def?: { check?: string } } }[];
+  return def.coerce === true || checks.some((check) => check._zod?.def?.check === 'overwrite');
 }
 
 function rebuilt(schema: z.ZodType, members: Record<string, unknown>): z.ZodType {
@@ -106,6 +121,23 @@ export function changeFault(schema: z.ZodType, state: unknown, change: Change): 
     value = (value as Record<string, unknown> | undefined)?.[key];
   }
   return fault(here, change.value, change.keys);
+}
+
+/**
+ * Whether a schema can have something at a path of keys, `undefined` standing for any key. Below a union, or what takes
+ * anything, everything is possible.
+ */
+export function hasPlace(schema: z.ZodType, path: readonly (string | undefined)[]): boolean {
+  let here = unwrap(schema);
+  for (const key of path) {
+    const def = defOf(here);
+    if (['union', 'any', 'unknown', 'tuple', 'lazy'].includes(def.type)) return true;
+    if (def.type === 'object' && key === undefined) return Object.keys(def.shape ?? {}).length > 0;
+    const next = ['object', 'record', 'array'].includes(def.type) ? member(def, key ?? '0') : undefined;
+    if (next === undefined) return false;
+    here = unwrap(next);
+  }
+  return true;
 }
 
 /** Whole-state check, for initial states and a counselor's own. Returns what is wrong, or undefined. */

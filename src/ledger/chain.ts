@@ -1,6 +1,7 @@
 import { canonicalize, contentHash } from '#canon';
 import type {
   CommitPayload,
+  CounselorRecord,
   DelegationPayload,
   Entry,
   Hash,
@@ -114,6 +115,7 @@ export class Chain {
     if (payload.counselor === undefined || payload.detection_vector === undefined) {
       throw this.#fault(entry, 'rule_broken', 'an approval names its counselor and the detection vector');
     }
+    this.#checkChannel(entry, payload.counselor, pending);
     if (pending.expires !== undefined && payload.at >= pending.expires) {
       throw this.#fault(entry, 'rule_broken', `it approves what expired at ${pending.expires}`);
     }
@@ -134,8 +136,15 @@ export class Chain {
     if (payload.reason === 'counselor_rejected' && payload.counselor === undefined) {
       throw this.#fault(entry, 'rule_broken', 'a counselor rejection names its counselor');
     }
+    if (payload.counselor !== undefined) this.#checkChannel(entry, payload.counselor, pending);
     if (payload.reason === 'expired' && !(pending.expires !== undefined && payload.at >= pending.expires)) {
       throw this.#fault(entry, 'rule_broken', 'what it resolves has not expired');
+    }
+  }
+
+  #checkChannel(entry: Entry, { as }: CounselorRecord, { channel }: PendingPayload): void {
+    if (channel !== 'any' && as !== channel) {
+      throw this.#fault(entry, 'rule_broken', `it is resolved as ${as}, and ${channel} was to resolve it`);
     }
   }
 

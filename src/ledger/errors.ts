@@ -19,6 +19,10 @@ export type FaultCode =
   | 'blob_missing'
   | 'blob_tampered'
   | 'bad_signature'
+  /** A writ that an entry names is not in the ledger, does not hold, or was spent beyond its budget. */
+  | 'writ_missing'
+  | 'writ_tampered'
+  | 'overspent'
   /** The entry or trajectory that is referred to is not there, or not valid itself. */
   | 'source_missing'
   /** The ledger has a trajectory with no entries, or none of that name. */

@@ -229,7 +229,7 @@ export interface VerifyReport {
 export async function verifyTrajectory(
   replayer: Replayer,
   trajectoryId: string,
-  options: Pick<ReplayOptions, 'checked'> = {},
+  options: Pick<ReplayOptions, 'checked' | 'onEntry'> = {},
 ): Promise<VerifyReport> {
   let entries = 0;
   let signed = 0;
@@ -238,6 +238,7 @@ export async function verifyTrajectory(
     const { chain } = await replayer.replay(trajectoryId, {
       ...options,
       onEntry: (entry) => {
+        options.onEntry?.(entry);
         entries++;
         head = entry.id;
         if (entry.payload.signature !== undefined) signed++;

@@ -1,10 +1,11 @@
 import { createWritVerifier, type Policy, safely, type Writ, type WritVerifier } from '#authority';
 import { type Json, maxInstant, signText, verifyText } from '#canon';
-import { type Domain, detailOf, initialState, World } from '#kernel';
+import { type Domain, detailOf, initialState, stateFault, World } from '#kernel';
 import {
   type BlobRow,
   type BranchPayload,
   Chain,
+  type DomainRef,
   type EntryRow,
   type EntrySigner,
   entryRow,
@@ -22,11 +23,12 @@ import {
   type VectorItem,
 } from '#ledger';
 import { type Clock, type OracleStore, type Random, systemClock, systemRandom } from '#oracle';
+import { AuthorityFold } from './authority-fold.ts';
 import { RuntimeError } from './errors.ts';
 import { COMPILER_VERSION } from './records.ts';
 import { RuledProposals } from './ruled-proposals.ts';
 import { type Surroundings, Trajectory, type TrajectoryParts } from './trajectory.ts';
-import { loadWrit, verified, Writs } from './writs.ts';
+import { verified, Writs } from './writs.ts';
 
 export interface AssizeOptions {
   readonly store: LedgerStore;
@@ -249,39 +251,27 @@ export class Assize {
   }
 
   async #load(trajectoryId: string): Promise<TrajectoryParts> {
-    const writs = new Writs();
     const ruled = new RuledProposals();
-    const spent: { writ: Hash; cost: Readonly<Record<string, number>> }[] = [];
-    let domainRef: { name: string; version: string; hash: string } | undefined;
-    const { chain, fold } = await this.#valid(() =>
-      this.#replayer.replay(trajectoryId, {
-        onEntry: ({ seq, payload }) => {
-          if (payload.kind === 'root' || payload.kind === 'branch') {
-            domainRef = payload.domain;
-            writs.bind(payload.writs);
-          } else if (payload.kind === 'pending_approval') ruled.add(payload.proposal.proposal_id, seq);
-          else if (payload.kind === 'commit' || payload.kind === 'rejection') {
-            if (payload.proposal_id !== undefined) ruled.add(payload.proposal_id, seq);
-            if (payload.kind === 'commit') spent.push({ writ: payload.writ_id, cost: payload.budget_cost });
-          }
+    const authority = new AuthorityFold(trajectoryId);
+    let domainRef: DomainRef | undefined;
+    let overridden = false;
+    const { chain, fold, writs } = await this.#valid(async () => {
+      const replayed = await this.#replayer.replay(trajectoryId, {
+        onEntry: (entry) => {
+          const { seq, payload } = entry;
+          authority.note(entry);
+          if (payload.kind === 'root' || payload.kind === 'branch') domainRef = payload.domain;
+          else if (payload.kind === 'pending_approval') ruled.add(payload.proposal.proposal_id, seq);
+          else if ('proposal_id' in payload && payload.proposal_id !== undefined) ruled.add(payload.proposal_id, seq);
+          overridden ||= ('detection_vector' in payload && payload.detection_vector?.some(isBroken)) === true;
         },
-      }),
-    );
-    const used = [
-      ...spent.map(({ writ }) => writ),
-      ...[...chain.open.values()].map(({ proposal }) => proposal.writ_id),
-    ];
-    for (const writ of new Set(used)) if (writs.get(writ) === undefined) await this.#remember(writs, writ);
-    for (const { writ, cost } of spent) writs.book(writ, cost);
-    const domain = this.#domain(domainRef as NonNullable<typeof domainRef>);
-    return { domain, chain, world: worldOf(domain, fold), writs, ruled };
-  }
-
-  /** A child writ that came with a proposal stands in the ledger as a blob under its id. */
-  async #remember(writs: Writs, id: Hash): Promise<void> {
-    const chain = await loadWrit(id, writs, (hash) => this.#store.blob(hash));
-    writs.admit(chain);
-    writs.stored(writs.unstored(chain));
+      });
+      return { ...replayed, writs: await authority.settle((hash) => this.#store.blob(hash)) };
+    });
+    const domain = this.#domain(domainRef as DomainRef);
+    const world = worldOf(domain, fold);
+    checkState(world, trajectoryId, overridden);
+    return { domain, chain, world, writs, ruled };
   }
 
   async #domainOfTrajectory(trajectoryId: string): Promise<Domain> {
@@ -336,12 +326,33 @@ export class Assize {
 }
 
 /** What stands in every entry: one that does not hold would make a ledger that never opens again. */
-function checkEntryOptions({ signer, policy }: AssizeOptions): void {
+function checkEntryOptions({ signer, policy, anchors, approvalMs }: AssizeOptions): void {
+  if (!Array.isArray(anchors) || anchors.length === 0)
+    throw badOption('anchors must name the public key of at least one root, or no writ would ever count');
+  if (approvalMs !== undefined && !(Number.isSafeInteger(approvalMs) && approvalMs > 0 && approvalMs < 10 ** 12))
+    throw badOption('approvalMs must be a whole number of milliseconds above 0');
   if (policy !== undefined && !isHash(policy.digest)) throw badOption('the digest of the policy is no hash');
   if (signer === undefined) return;
   const { publicKey, privateKey } = signer;
   if (!verifyText('entry', '', signText('entry', '', privateKey), publicKey))
     throw badOption('the two keys of the signer are not a pair');
+}
+
+function isBroken({ result }: VectorItem): boolean {
+  return result !== 'pass';
+}
+
+/** Chain and hashes say that nothing was changed; this says that what was committed could have been. */
+function checkState(world: World, trajectoryId: string, overridden: boolean): void {
+  const misfit = stateFault(world.domain.state, world.state);
+  const [broken] = overridden ? [] : world.failing;
+  const what = misfit ?? (broken === undefined ? undefined : `it breaks ${broken.rule.id}: ${detailOf(broken)}`);
+  if (what === undefined) return;
+  throw new RuntimeError(
+    'invalid_ledger',
+    `The state of ${trajectoryId} is none that ${world.domain.name}@${world.domain.version} lets come about: ${what}. Where the domain's rules were changed, give it a new version and branch.`,
+    { evidence: { trajectory_id: trajectoryId } },
+  );
 }
 
 function badOption(what: string): RuntimeError {

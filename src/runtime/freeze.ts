@@ -6,10 +6,11 @@ import type { Ruling } from './ruling.ts';
 export function frozenFor(chain: Chain, domain: Domain, intent: Intent): Ruling | undefined {
   if (chain.open.size === 0) return undefined;
   const touched = touchedBy(domain, intent);
-  for (const [by, { freezes, channel, detail }] of chain.open) {
+  for (const [by, { freezes, channel }] of chain.open) {
     const meets =
       freezes === 'world' || touched.some((mine) => freezes.some((text) => overlaps(mine, patternFromText(text))));
-    if (meets) return { ruling: 'frozen', by, detail: `${channel} must first resolve ${by}: ${detail}` };
+    // Not why: what waits may be about what the one who asks here is not to see.
+    if (meets) return { ruling: 'frozen', by, detail: `an approval must first be resolved (${by}, by ${channel})` };
   }
   return undefined;
 }

@@ -47,8 +47,8 @@ export function checkForm(input: ProposalInput): void {
   const isWrit = typeof writ === 'string' || (typeof writ === 'object' && writ !== null);
   if (!isWrit) throw badIntent('a proposal names its writ');
   if (typeof principal !== 'string') throw badIntent('a principal is a text');
-  if (typeof idempotencyKey !== 'string' || idempotencyKey === '')
-    throw badIntent('an idempotency key is a text, and not empty');
+  if (typeof idempotencyKey !== 'string' || idempotencyKey === '' || idempotencyKey.length > NAME_MAX)
+    throw badIntent(`an idempotency key is a text of 1 to ${NAME_MAX} characters`);
   if (!Array.isArray(observations)) throw badIntent('observations are a list');
 }
 
@@ -61,13 +61,15 @@ export function gather(
   input: ProposalInput,
   place: { readonly trajectoryId: string; readonly writ: WritChain; readonly writId: Hash; readonly nonce: string },
 ): Gathered {
-  if (typeof input.action !== 'string' || input.action === '') throw badIntent('an intent names its action');
+  if (typeof input.action !== 'string' || input.action === '' || input.action.length > NAME_MAX)
+    throw badIntent(`an intent names its action in 1 to ${NAME_MAX} characters`);
   const role = roleOf(input.role);
   const args = copyJson(input.args, { foreign: true });
   const blobs: BlobRow[] = [];
   const observed: Observed[] = [];
   const observations = (input.observations ?? []).map((observation) => {
-    if (typeof observation?.name !== 'string') throw badIntent('an observation has a name and a value');
+    if (typeof observation?.name !== 'string' || observation.name.length > NAME_MAX)
+      throw badIntent('an observation has a name and a value');
     if ('oracle_key' in observation && !isHash(observation.oracle_key))
       throw badIntent('an oracle key is 64 lower-case hex digits');
     const value = copyJson(observation.value, { foreign: true });
@@ -95,12 +97,20 @@ export function gather(
   };
 }
 
+/** Longest name, parameter or key of an intent: they are kept in memory, and stand in every entry. */
+const NAME_MAX = 512;
+
+function isName(value: unknown): boolean {
+  return typeof value === 'string' && value.length <= NAME_MAX;
+}
+
 function roleOf(role: string | RoleRef): RoleRef {
-  if (typeof role === 'string') return { name: role, params: {} };
+  if (typeof role === 'string' && isName(role)) return { name: role, params: {} };
+  if (typeof role !== 'object' || role === null) throw badIntent('a role has a name, and parameters');
   const params = copyJson(role?.params, { foreign: true });
-  const texts =
-    typeof params === 'object' && params !== null && Object.values(params).every((value) => typeof value === 'string');
-  if (typeof role?.name !== 'string' || !texts) throw badIntent('a role has a name, and parameters that are texts');
+  const texts = typeof params === 'object' && params !== null && Object.values(params).every((value) => isName(value));
+  if (!isName(role?.name) || !texts)
+    throw badIntent(`a role has a name, and parameters that are texts, of at most ${NAME_MAX} characters`);
   return { name: role.name, params: params as Record<string, string> };
 }
 

@@ -1,5 +1,5 @@
 import { contentHash, type Json } from '#canon';
-import { ANY_COUNSELOR, type Approved, type CounselorCommit, type Escalated, patchesOf, type Refusal } from '#kernel';
+import { type Approved, type CounselorCommit, type Escalated, patchesOf, type Refusal } from '#kernel';
 import {
   type BlobRow,
   type CommitPayload,
@@ -105,7 +105,7 @@ export function pendingPayload(
     ...place,
     proposal,
     digest: digestOf(proposal),
-    channel: escalated.channel ?? ANY_COUNSELOR,
+    channel: escalated.channel,
     reason: escalated.reason,
     detail: escalated.detail,
     freezes: escalated.freezes,

@@ -1,12 +1,11 @@
 import { type EntryRow, type Hash, readRow } from '#ledger';
 
-/** Which entry ruled on a proposal: 52 bits of its id are kept, and the entry says the rest. */
+/** Which entry ruled on a proposal last: 52 bits of its id are kept, and the entry says the rest. */
 export class RuledProposals {
   readonly #seqs: Map<number, number> = new Map();
 
   add(proposalId: Hash, seq: number): void {
-    const key = keyOf(proposalId);
-    if (!this.#seqs.has(key)) this.#seqs.set(key, seq);
+    this.#seqs.set(keyOf(proposalId), seq);
   }
 
   seqOf(proposalId: Hash): number | undefined {

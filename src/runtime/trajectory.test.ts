@@ -126,12 +126,6 @@ describe('a writ that does not give the right', () => {
       { writ: writFor('x', { scopes: ['role:filer:**', 'role:worke', 'role'] }) },
       /does not grant the scope/,
     ],
-    ['of a foreign anchor', { writ: foreign }, /not a key of the configuration/],
-    ['tampered with', { writ: { ...worker, max_depth: 7 } as Writ }, /signature/],
-    ['signed by nobody', { writ: { ...worker, signature: '0'.repeat(128) } as Writ }, /signature/],
-    ['whose parent is not shown', { writ: kid }, /must be/],
-    ['whose parent is another', { writ: { writ: kid, chain: [worker] } }, /must be/],
-    ['whose chain is too long', { writ: { writ: kid, chain: new Array(9).fill(parent) } }, /links/],
     ['for a role that does not perform it', { role: 'asker' }, /does not perform/],
   ];
   test.each(wrong)('%s: one entry that says so, and nothing else', async (_what, rest, detail) => {
@@ -165,6 +159,12 @@ describe('a writ that does not give the right', () => {
     ['a chain that is no list', { writ: worker, chain: 'x' }, 'bad_intent'],
     ['a chain of what is no writ', { writ: kid, chain: [{}] }, 'bad_writ'],
     ['a writ inside nothing', { writ: null, chain: [] }, 'bad_writ'],
+    ['a writ of a foreign anchor', foreign, 'bad_writ'],
+    ['a writ that was tampered with', { ...worker, max_depth: 7 }, 'bad_writ'],
+    ['a writ signed by nobody', { ...worker, signature: '0'.repeat(128) }, 'bad_writ'],
+    ['a writ whose parent is not shown', kid, 'bad_writ'],
+    ['a writ whose parent is another', { writ: kid, chain: [worker] }, 'bad_writ'],
+    ['a writ whose chain is too long', { writ: kid, chain: new Array(9).fill(parent) }, 'bad_writ'],
   ];
   test.each(none)('%s is no writ: an error, nothing recorded', async (_what, writ, code) => {
     const { store, trajectory } = await begun();

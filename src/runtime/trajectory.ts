@@ -49,8 +49,8 @@ import {
   rulingOf,
 } from './ruling.ts';
 import { type News, NO_NEWS, type SliceListener, Subscriptions } from './subscriptions.ts';
-import { readWaiting } from './waiting.ts';
-import type { WritChain, Writs } from './writs.ts';
+import { checkObserved, readWaiting } from './waiting.ts';
+import { verified, type WritChain, type Writs } from './writs.ts';
 
 /** What an open trajectory is made of. */
 export interface TrajectoryParts {
@@ -142,9 +142,9 @@ export class Trajectory {
     return this.#parts.world.slice(role, params);
   }
 
-  /** Open approvals, oldest first, by entry id. */
+  /** Open approvals, oldest first, by entry id; copies. */
   pending(): { id: Hash; payload: PendingPayload }[] {
-    return [...this.#parts.chain.open].map(([id, payload]) => ({ id, payload }));
+    return [...this.#parts.chain.open].map(([id, payload]) => ({ id, payload: structuredClone(payload) }));
   }
 
   /**
@@ -174,6 +174,8 @@ export class Trajectory {
     const key = input.idempotencyKey;
     const nonce = key ?? Buffer.from(this.#around.random.bytes(16)).toString('hex');
     const gathered = this.#gather(input, nonce);
+    const byKey = gathered.observations.some(({ oracle_key }) => oracle_key !== undefined);
+    if (byKey) await checkObserved(gathered.observations, this.#around.oracle);
     if (key === undefined) return this.#rule(gathered, input, nonce);
     const { proposalId } = gathered;
     this.#holdKey(gathered.principal, key, proposalId);
@@ -197,6 +199,10 @@ export class Trajectory {
         if (before !== undefined) return before;
         if (this.#stale) continue;
       }
+      for (let due = this.#due(); due !== undefined && !this.#stale; due = this.#due()) {
+        await this.#written(this.#expire(due));
+      }
+      if (this.#stale) continue;
       const ruling = await this.#judge(gathered);
       // No append has confirmed that what freezes is still open.
       if (ruling?.ruling === 'frozen' && (await this.#isBehind())) continue;
@@ -208,6 +214,8 @@ export class Trajectory {
 
   #gather(input: ProposalInput, nonce: string): Gathered {
     const writ = this.#parts.writs.present(input.writ);
+    // An intent under a writ that leads to no anchor comes from nobody, and leaves no entry (decisions §1.3).
+    verified(this.#around.verifier, writ);
     return gather(input, { trajectoryId: this.id, writ, writId: writId(writ.writ), nonce });
   }
 
@@ -221,8 +229,7 @@ export class Trajectory {
     checkResolution(input);
     return this.#resolve(pendingId, input, async (pending) => {
       const writ = this.#parts.writs.present(pending.proposal.writ_id);
-      const requester = writ.writ.subject;
-      const waiting = await readWaiting(pending, requester, this.#around);
+      const waiting = await readWaiting(pending, holdersOf(writ), this.#around);
       return (at) => {
         const { world, chain, writs } = this.#parts;
         const blobs: BlobRow[] = [];
@@ -231,7 +238,7 @@ export class Trajectory {
           world,
           waiting,
           { principal, at, override, ...(replacement === undefined ? {} : { replacement }) },
-          this.#authority(writ, requester, at, true),
+          this.#authority(writ, writ.writ.subject, at, true),
         );
         const counselor: CounselorRecord = {
           principal,
@@ -256,11 +263,25 @@ export class Trajectory {
     return this.#resolve(pendingId, input, async (pending) => {
       const writ = this.#parts.writs.present(pending.proposal.writ_id);
       return (at) => {
-        const as = counselorKind(this.domain, pending.channel, input.principal, writ.writ.subject);
+        const as = counselorKind(this.domain, pending.channel, input.principal, holdersOf(writ));
         const counselor = { principal: input.principal, as, method: input.method };
         return this.#refuse(pendingId, pending, at, { reason: 'counselor_rejected', detail: input.reason, counselor });
       };
     });
+  }
+
+  /** What waits and has expired by now. */
+  #due(): { id: Hash; pending: PendingPayload; at: Instant } | undefined {
+    if (this.#parts.chain.open.size === 0) return undefined;
+    const at = this.#now();
+    for (const [id, pending] of this.#parts.chain.open) {
+      if (pending.expires !== undefined && at >= pending.expires) return { id, pending, at };
+    }
+    return undefined;
+  }
+
+  #expire({ id, pending, at }: { id: Hash; pending: PendingPayload; at: Instant }): Prepared {
+    return this.#refuse(id, pending, at, { reason: 'expired', detail: `nobody resolved it before ${pending.expires}` });
   }
 
   // ── from here to the append nothing awaits ──
@@ -465,12 +486,7 @@ export class Trajectory {
       const pending = this.#pendingOf(pendingId, input);
       const at = this.#now();
       const expired = pending.expires !== undefined && at >= pending.expires;
-      const prepared = expired
-        ? this.#refuse(pendingId, pending, at, {
-            reason: 'expired',
-            detail: `nobody resolved it before ${pending.expires}`,
-          })
-        : step(at);
+      const prepared = expired ? this.#expire({ id: pendingId, pending, at }) : step(at);
       const done = await this.#written(prepared);
       if (done !== undefined) return done;
     }
@@ -484,8 +500,9 @@ export class Trajectory {
     at: Instant,
     resolution: Parameters<typeof resolutionPayload>[3],
   ): Prepared {
-    const payload = resolutionPayload(this.#place(at), pendingId, pending, resolution);
-    return { ...this.#enter(payload), blobs: [], news: NO_NEWS };
+    const recorded = this.#enter(resolutionPayload(this.#place(at), pendingId, pending, resolution));
+    this.#parts.ruled.add(pending.proposal.proposal_id, recorded.row.seq);
+    return { ...recorded, blobs: [], news: NO_NEWS };
   }
 
   #pendingOf(id: Hash, input: Resolution): PendingPayload {
@@ -509,6 +526,11 @@ export class Trajectory {
     }
     return pending;
   }
+}
+
+/** Who holds a writ, and those above them who passed it on. */
+function holdersOf({ writ, chain }: WritChain): string[] {
+  return [writ, ...chain].map(({ subject }) => subject);
 }
 
 /** An entry that was accepted in memory, and what it says. */

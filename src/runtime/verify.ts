@@ -1,4 +1,13 @@
-import { type LedgerStore, Replayer, type RowRange, type VerifyReport, verifyTrajectory } from '#ledger';
+import {
+  LedgerFault,
+  type LedgerStore,
+  Replayer,
+  type ReplayOptions,
+  type RowRange,
+  type VerifyReport,
+  verifyTrajectory,
+} from '#ledger';
+import { AuthorityFold } from './authority-fold.ts';
 
 export interface VerifyOptions {
   /** Default: all of the store. */
@@ -13,7 +22,8 @@ export interface VerifyOptions {
 const WORTH_A_THREAD = 20_000;
 
 /**
- * Verifies trajectories by replay: every id, every chain rule, every fold. With two threads one goes forward through
+ * Verifies trajectories by replay: every id, every chain rule, every fold, and that each writ that is named is in the
+ * ledger, signed down from a root, and not overspent. With two threads one goes forward through
  * chain and fold while the other checks rows from the end, and each does the other's work where they meet.
  * What is wrong is in the reports; an error means that the store could not be read.
  */
@@ -33,7 +43,7 @@ export async function verifyStore(store: LedgerStore, options: VerifyOptions = {
   // What was read as checked and was not sound is read again by this thread alone, and reported as it would have been.
   return Promise.all(
     reports.map((report) =>
-      faulty.has(report.trajectory_id) ? verifyTrajectory(new Replayer(store), report.trajectory_id) : report,
+      faulty.has(report.trajectory_id) ? verifyOne(store, new Replayer(store), report.trajectory_id) : report,
     ),
   );
 }
@@ -48,7 +58,7 @@ async function replayAll(
   const replayer = new Replayer(store);
   const reports: VerifyReport[] = [];
   for (const { trajectory_id, position, entries } of ranges) {
-    const report = await verifyTrajectory(replayer, trajectory_id, {
+    const report = await verifyOne(store, replayer, trajectory_id, {
       checked: (seq) => {
         Atomics.store(positions, 0, position + seq);
         options.onProgress?.(position + seq, total);
@@ -59,6 +69,28 @@ async function replayAll(
     reports.push(report);
   }
   return reports;
+}
+
+/** Chain and fold, and then that every writ it names is there, holds, and was not overspent. */
+async function verifyOne(
+  store: LedgerStore,
+  replayer: Replayer,
+  trajectoryId: string,
+  options: Pick<ReplayOptions, 'checked'> = {},
+): Promise<VerifyReport> {
+  const authority = new AuthorityFold(trajectoryId);
+  const report = await verifyTrajectory(replayer, trajectoryId, {
+    ...options,
+    onEntry: (entry) => authority.note(entry),
+  });
+  if (!report.valid) return report;
+  try {
+    await authority.settle((hash) => store.blob(hash));
+    return report;
+  } catch (error) {
+    if (!(error instanceof LedgerFault)) throw error;
+    return { ...report, valid: false, fault: error.fault };
+  }
 }
 
 async function rangesOf(store: LedgerStore, wanted: readonly string[] | undefined): Promise<RowRange[]> {

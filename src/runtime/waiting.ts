@@ -17,7 +17,7 @@ export interface WaitingSources {
  */
 export async function readWaiting(
   pending: PendingPayload,
-  requester: string,
+  requesters: readonly string[],
   sources: WaitingSources,
 ): Promise<Waiting> {
   const { replayer } = sources;
@@ -35,7 +35,7 @@ export async function readWaiting(
     ...(pending.invariant_id === undefined ? {} : { invariantId: pending.invariant_id }),
     channel: pending.channel,
     freezes: pending.freezes,
-    requester,
+    requesters,
   };
 }
 
@@ -54,4 +54,24 @@ async function observedValue(
     `The observation ${name} is recorded under oracle key ${key}, which ${answer === undefined ? 'is not at hand' : 'has another answer'}; give the runtime the oracle log that it was made with.`,
     { evidence: { key } },
   );
+}
+
+/**
+ * Sees that observations by oracle key are what the oracle log has: an entry must not name an answer that was never given.
+ *
+ * @throws RuntimeError `observation_missing`
+ */
+export async function checkObserved(
+  observations: readonly Observation[],
+  oracle: WaitingSources['oracle'],
+): Promise<void> {
+  for (const { name, oracle_key: key, hash } of observations) {
+    if (key === undefined) continue;
+    const row = await oracle?.oracleGet(key);
+    if (row !== undefined && contentHash(parseCanonical(row.answer)) === hash) continue;
+    const what = oracle === undefined ? 'the runtime was given no oracle log' : 'the oracle log has no such answer';
+    throw new RuntimeError('observation_missing', `The observation ${name} names oracle key ${key}, but ${what}.`, {
+      evidence: { key },
+    });
+  }
 }

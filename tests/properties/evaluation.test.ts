@@ -60,7 +60,7 @@ function waitingOf(action: NaiveAction, escalated: Escalated): Waiting {
     ...(escalated.invariantId === undefined ? {} : { invariantId: escalated.invariantId }),
     channel: escalated.channel ?? 'any',
     freezes: escalated.freezes,
-    requester: 'alice',
+    requesters: ['alice'],
   };
 }
 

@@ -1,3 +1,4 @@
+import { issueWrit, type Writ, writId } from '#authority';
 import { addMicros, contentHash, generateKeys, hashText, type Json, type KeyPair } from '#canon';
 import {
   type BlobRow,
@@ -29,8 +30,25 @@ export function keysOf(seed: number): KeyPair {
   return generateKeys(new Uint8Array(32).fill(seed));
 }
 
+const ISSUER = keysOf(200);
+
+/** The writ under which everything in these chains is done. */
+export const WRIT: Writ = issueWrit(
+  {
+    issuer: ISSUER.publicKey,
+    subject: 'agent',
+    actions: ['act'],
+    scopes: ['role:worker'],
+    not_before: second(-1),
+    expires: second(1_000_000),
+    max_depth: 0,
+    nonce: 'rows',
+  },
+  ISSUER.privateKey,
+);
+
 export function rootMembers(state: unknown = {}): Members {
-  return { domain: DOMAIN, initial_state: state, compiler_version: 'test/1', writs: [] };
+  return { domain: DOMAIN, initial_state: state, compiler_version: 'test/1', writs: [WRIT] };
 }
 
 export function branchMembers(source: EntryRow): Members {
@@ -39,7 +57,7 @@ export function branchMembers(source: EntryRow): Members {
     source_commit_id: source.id,
     domain: DOMAIN,
     compiler_version: 'test/1',
-    writs: [],
+    writs: [WRIT],
     note: 'a branch',
   };
 }
@@ -47,7 +65,7 @@ export function branchMembers(source: EntryRow): Members {
 export function commitMembers(state: readonly Patch[] | Members = [], rest: Members = {}): Members {
   return {
     proposal_id: hashText('proposal'),
-    writ_id: hashText('writ'),
+    writ_id: writId(WRIT),
     action: { name: 'act', role: ROLE, args: {} },
     delta: { state, effects: [], beliefs: [] },
     observations: [],
@@ -69,7 +87,7 @@ export function rejectionMembers(rest: Members = {}): Members {
 export function pendingMembers(rest: Members = {}, proposalRest: Members = {}): Members {
   const proposal = {
     proposal_id: hashText('proposal'),
-    writ_id: hashText('writ'),
+    writ_id: writId(WRIT),
     action: { name: 'act', role: ROLE, args: {} },
     observations: [],
     at: second(0),

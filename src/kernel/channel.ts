@@ -1,0 +1,65 @@
+import type { Compiled } from './compile.ts';
+import type { Domain } from './define-domain.ts';
+import { KernelError } from './errors.ts';
+import type { Finding } from './evaluate.ts';
+
+/** The channel of what any counselor may resolve. */
+export const ANY_COUNSELOR = 'any';
+
+/** Between kinds of counselor of which the one who resolves must be every one. */
+const AND = '+';
+
+/**
+ * Who resolves an escalation: the kind that the rule names, and where a policy or writ held the action back as well, the
+ * kind that the action names. When both are named, it takes one who is both, so that no agent picks the milder judge by
+ * what it puts into its arguments.
+ */
+export function channelOf({ action, heldBack }: Compiled, finding: Pick<Finding, 'rule'> | undefined): string {
+  const ofRule = finding?.rule.spec.channel;
+  const ofAction = heldBack === undefined && ofRule !== undefined ? undefined : action.channel;
+  const kinds = new Set([ofRule, ofAction].filter((kind) => kind !== undefined));
+  return kinds.size === 0 ? ANY_COUNSELOR : [...kinds].sort().join(AND);
+}
+
+/**
+ * The channel under which a principal may resolve what waits there (Definition A.61). Who asked, under their own name or
+ * through a child of their writ, never may.
+ *
+ * @throws KernelError `unauthorised_counselor`
+ */
+export function counselorKind(
+  domain: Domain,
+  channel: string,
+  principal: string,
+  requesters: readonly string[],
+): string {
+  const name = principal.normalize('NFC');
+  if (requesters.some((requester) => requester.normalize('NFC') === name)) {
+    throw unauthorised(
+      `${principal} asked for this, or granted the writ it was asked under, and so can't resolve it.`,
+      principal,
+      channel,
+    );
+  }
+  const kinds = Object.keys(domain.counselors);
+  const is = (kind: string): boolean => domain.counselors[kind]?.(principal) === true;
+  if (channel === ANY_COUNSELOR) {
+    const kind = kinds.find(is);
+    if (kind !== undefined) return kind;
+  } else if (channel.split(AND).every(is)) return channel;
+  const wanted =
+    kinds.length === 0
+      ? 'nobody: the domain has no counselors'
+      : channel === ANY_COUNSELOR
+        ? `a counselor of the kind ${kinds.join(' or ')}`
+        : `a counselor of the kind ${channel.split(AND).join(' and ')}`;
+  throw unauthorised(
+    `${principal} is no counselor for this; it can be resolved by ${wanted} (the domain says who is one).`,
+    principal,
+    channel,
+  );
+}
+
+function unauthorised(message: string, principal: string, channel: string): KernelError {
+  return new KernelError('unauthorised_counselor', message, { evidence: { principal, channel } });
+}

@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { canonicalize, hashText, isAssizeError } from '#canon';
+import { type BlobRow, type EntryRow, type Payload, Replayer, verifyTrajectory } from '#ledger';
+import { MemoryStore } from '#stores';
+import { cases } from '../support/cases.ts';
+import { generatedDomain, type RuleSpec } from '../support/generated-domain.ts';
+import { clone, isContainer, jsonValue, oddKey, setMember, type Value } from '../support/json.ts';
+import { runtimeOver } from '../support/runtime.ts';
+import { askingRules, fitted, payloadOf, play, schedule, shopState } from '../support/schedule.ts';
+
+// A ledger that somebody wrote with another program, hashes and all: whatever stands in it, verification ends with a
+// report and opening with a typed error or a trajectory that works. (That a sound-looking one is found to be forged is
+// the matter of checkpoints, decisions §4.1.)
+
+interface Forgery {
+  /** Which entry, and the way down into its payload. */
+  readonly entry: number;
+  readonly walk: readonly number[];
+  readonly what: 'replace' | 'remove' | 'add' | 'borrow';
+  readonly key: string;
+  readonly value: Value;
+  /** Whether what follows is linked anew. */
+  readonly relinked: boolean;
+}
+
+const forgery: fc.Arbitrary<Forgery> = fc.record({
+  entry: fc.nat(12),
+  walk: fc.array(fc.nat(9), { minLength: 1, maxLength: 5 }),
+  what: fc.constantFrom('replace' as const, 'remove' as const, 'add' as const, 'borrow' as const),
+  key: fc.oneof(oddKey, fc.constantFrom('resolves', 'counselor', 'detection_vector', 'expires', 'signature', '$blob')),
+  value: fc.oneof(
+    jsonValue,
+    fc.constantFrom<Value[]>({ $blob: 'a'.repeat(64), bytes: 1 }, { $blob: 5 }, { $erased: true }, 'a'.repeat(64), [
+      { op: 'test', path: '/n', value: 1 },
+    ]),
+  ),
+  relinked: fc.boolean(),
+});
+
+function forge(rows: readonly EntryRow[], { entry, walk, what, key, value, relinked }: Forgery): EntryRow[] {
+  const at = entry % rows.length;
+  const payloads = rows.map((row) => payloadOf(row) as unknown as { [key: string]: Value });
+  let here: Value = payloads[at] as Value;
+  for (const step of walk.slice(0, -1)) {
+    const below = Object.values(here as object).filter(isContainer);
+    if (below.length === 0) break;
+    here = below[step % below.length] as Value;
+  }
+  const names = Object.keys(here as object);
+  const name = what === 'add' || names.length === 0 ? key : (names[(walk.at(-1) as number) % names.length] as string);
+  const lent = Object.values(payloads[(at + 1) % rows.length] as object)[entry % 5] as Value;
+  if (what === 'remove' && !Array.isArray(here)) delete (here as { [key: string]: Value })[name];
+  else if (Array.isArray(here)) here[Number(name) || 0] = clone(value);
+  else setMember(here as object, name, clone(what === 'borrow' ? lent : value));
+  return relink(rows, payloads as unknown as Payload[], at, relinked);
+}
+
+function relink(rows: readonly EntryRow[], payloads: readonly Payload[], from: number, all: boolean): EntryRow[] {
+  const forged = [...rows];
+  for (let seq = from; seq < rows.length; seq++) {
+    if (seq > from && !all) break;
+    let payload = payloads[seq] as Payload;
+    if (seq > from) payload = { ...payload, parent: (forged[seq - 1] as EntryRow).id } as Payload;
+    let text: string;
+    try {
+      text = canonicalize(payload);
+    } catch {
+      return forged;
+    }
+    const { trajectory_id, kind } = rows[seq] as EntryRow;
+    const parent = typeof payload.parent === 'string' ? payload.parent : null;
+    forged[seq] = { id: hashText(text), trajectory_id, parent, seq, kind, payload: text };
+  }
+  return forged;
+}
+
+/** A store that has these rows, right or wrong. */
+class ForgedStore extends MemoryStore {
+  readonly #rows: readonly EntryRow[];
+  readonly #blobs: ReadonlyMap<string, string>;
+
+  constructor(rows: readonly EntryRow[], blobs: readonly BlobRow[] = []) {
+    super();
+    this.#rows = rows;
+    this.#blobs = new Map(blobs.map(({ hash, text }) => [hash, text]));
+  }
+
+  override async entries(trajectoryId: string, { from = 0, limit = 1_000 } = {}): Promise<EntryRow[]> {
+    return trajectoryId === 't' ? this.#rows.slice(from, from + limit) : [];
+  }
+
+  override async resolve(id: string): Promise<EntryRow | undefined> {
+    return this.#rows.find((row) => row.id === id);
+  }
+
+  override async blob(hash: string): Promise<string | undefined> {
+    return this.#blobs.get(hash);
+  }
+}
+
+test('whatever stands in a ledger, verification reports and opening answers', () =>
+  fc.assert(
+    fc.asyncProperty(
+      askingRules,
+      shopState,
+      schedule,
+      fc.array(forgery, { minLength: 1, maxLength: 3 }),
+      async (drawn, start, steps, forgeries) => {
+        const specs: RuleSpec[] = fitted(drawn, start);
+        const { happenings } = await play(specs, start, steps);
+        const rows = forgeries.reduce(forge, happenings.at(-1)?.after as EntryRow[]);
+        const store = new ForgedStore(rows);
+        const report = await verifyTrajectory(new Replayer(store), 't');
+        expect(report.valid).toBe(report.fault === undefined);
+        if (report.fault !== undefined) expect(report.fault.seq).toBeLessThan(rows.length);
+        const opened = await runtimeOver(store, [generatedDomain(specs).domain])
+          .open('t')
+          .catch((error: unknown) => error);
+        if (!isAssizeError(opened)) expect(report.valid).toBe(true);
+      },
+    ),
+    { numRuns: cases(1_000) },
+  ));
