@@ -36,4 +36,5 @@ export { parseCanonical } from './parse-canonical.ts';
 export { parseStrict } from './parse-strict.ts';
 export { escapeSegment, parsePointer, toPointer, unescapeSegment } from './pointer.ts';
 export { readCanonical } from './read-canonical.ts';
+export { RecentMap } from './recent-map.ts';
 export { type Purpose, signText, verifyText } from './sign.ts';

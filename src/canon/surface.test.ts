@@ -7,6 +7,7 @@ test('the public names, which only a decision changes', () => {
     'CanonError',
     'DEFAULT_LIMITS',
     'KeyError',
+    'RecentMap',
     'WORLD_LIMITS',
     'addMicros',
     'assertPublicKey',

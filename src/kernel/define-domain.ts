@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contentHash, escapeSegment, parseStrict } from '#canon';
+import { contentHash, escapeSegment, parseStrict, RecentMap } from '#canon';
 import { ANY_COUNSELOR } from './channel.ts';
 import type { Action, CounselorPredicate, DomainSpec, Process, Role, RoleParams } from './domain.ts';
 import { KernelError } from './errors.ts';
@@ -264,7 +264,7 @@ function directPatterns(rule: Rule): readonly Pattern[] {
 class Bindings {
   readonly #processes: Map<string, ProcessTemplate>;
   readonly #rules: readonly Rule[];
-  readonly #cache: Map<string, Binding> = new Map();
+  readonly #cache: RecentMap<string, Binding> = new RecentMap(5_000);
 
   constructor(processes: Map<string, ProcessTemplate>, rules: readonly Rule[]) {
     this.#processes = processes;
@@ -278,7 +278,6 @@ class Bindings {
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached;
     const binding = this.#make(template, params);
-    if (this.#cache.size >= 10_000) this.#cache.delete(this.#cache.keys().next().value as string);
     this.#cache.set(key, binding);
     return binding;
   }

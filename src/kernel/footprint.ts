@@ -123,27 +123,41 @@ export interface Scope {
 export const EVERYTHING: Scope = { all: true, append: true, keys: new Map(), any: undefined };
 
 export function compileScope(patterns: readonly Pattern[]): Scope {
-  return build(patterns, 0);
+  let scope = NOTHING;
+  for (const pattern of patterns) scope = union(scope, single(pattern));
+  return scope;
 }
 
-function build(patterns: readonly Pattern[], depth: number): Scope {
-  if (patterns.some(({ segments, append }) => segments.length === depth && !append)) return EVERYTHING;
-  const deeper = patterns.filter(({ segments }) => segments.length > depth);
-  const wild = deeper.filter(({ segments }) => segments[depth] === ANY);
-  const names = new Set(
-    deeper.flatMap(({ segments }) => (typeof segments[depth] === 'string' ? [segments[depth]] : [])),
-  );
-  const keys = new Map<string, Scope>();
-  for (const name of names) {
-    const matching = deeper.filter(({ segments }) => segments[depth] === name || segments[depth] === ANY);
-    keys.set(name, build(matching, depth + 1));
+const NO_KEYS: ReadonlyMap<string, Scope> = new Map();
+const NOTHING: Scope = { all: false, append: false, keys: NO_KEYS, any: undefined };
+const GROWING: Scope = { all: false, append: true, keys: NO_KEYS, any: undefined };
+
+/** The scope of one pattern: a thread from the root down. */
+function single({ segments, append }: Pattern): Scope {
+  let scope = append ? GROWING : EVERYTHING;
+  for (let i = segments.length - 1; i >= 0; i--) {
+    const segment = segments[i] as PatternSegment;
+    scope =
+      segment === ANY
+        ? { all: false, append: false, keys: NO_KEYS, any: scope }
+        : { all: false, append: false, keys: new Map([[segment, scope]]), any: undefined };
   }
-  return {
-    all: false,
-    append: patterns.some(({ segments, append }) => segments.length === depth && append),
-    keys,
-    any: wild.length === 0 ? undefined : build(wild, depth + 1),
-  };
+  return scope;
+}
+
+/** What lies in either. A key that is named in one lies under the star of the other as well. */
+function union(a: Scope, b: Scope): Scope {
+  if (a === NOTHING || b.all) return b;
+  if (a.all) return a;
+  const keys = new Map<string, Scope>();
+  for (const [key, scope] of a.keys) keys.set(key, both(scope, scopeAt(b, key)));
+  for (const [key, scope] of b.keys) if (!keys.has(key)) keys.set(key, both(scope, a.any));
+  const any = a.any === undefined ? b.any : both(a.any, b.any);
+  return { all: false, append: a.append || b.append, keys, any };
+}
+
+function both(a: Scope, b: Scope | undefined): Scope {
+  return b === undefined ? a : union(a, b);
 }
 
 /** The scope one key further down, or undefined when that key is outside. */

@@ -1,5 +1,14 @@
 import { type Policy, type WritVerifier, writId } from '#authority';
-import { addMicros, copyJson, instantToMillis, isAssizeError, type Json, maxInstant, WORLD_LIMITS } from '#canon';
+import {
+  addMicros,
+  copyJson,
+  instantToMillis,
+  isAssizeError,
+  type Json,
+  maxInstant,
+  RecentMap,
+  WORLD_LIMITS,
+} from '#canon';
 import {
   type Authority,
   adjudicate,
@@ -83,7 +92,7 @@ const TRIES_MAX = 8;
 /** How far the ledger may be ahead of the clock. */
 const CLOCK_BEHIND_MS_MAX = 300_000;
 /** Idempotency keys that are remembered beside the ledger. */
-const KEYS_MAX = 100_000;
+const KEYS_MAX = 50_000;
 
 /**
  * An open trajectory: one world, one writer in this process, one entry a ruling.
@@ -103,7 +112,7 @@ export class Trajectory {
   #stale: boolean = false;
   #loading: Promise<void> | undefined;
   /** Proposals by idempotency key, for telling a repetition from a misuse. */
-  readonly #keys: Map<string, Hash> = new Map();
+  readonly #keys: RecentMap<string, Hash> = new RecentMap(KEYS_MAX);
   /** Rulings that are awaited, by proposal, where the caller gave a key: a repetition meanwhile gets the same one. */
   readonly #underWay: Map<Hash, Promise<Ruling>> = new Map();
 
@@ -460,7 +469,6 @@ export class Trajectory {
         `The idempotency key ${key} was used for another intent; use a new key.`,
       );
     }
-    if (this.#keys.size >= KEYS_MAX) this.#keys.delete(this.#keys.keys().next().value as string);
     this.#keys.set(holder, proposalId);
   }
 
