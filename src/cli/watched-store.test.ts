@@ -1,4 +1,4 @@
-import { Assize, openStore, verifyStore } from 'assize';
+import { Assize, generateKeys, openStore, verifyStore } from 'assize';
 import { budget } from 'assize/domains/budget';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { watchedStore } from './watched-store.ts';
@@ -7,7 +7,9 @@ let store: Awaited<ReturnType<typeof openStore>>;
 
 beforeEach(async () => {
   store = await openStore('memory:');
-  await new Assize({ store, domains: [budget], anchors: [] }).create(budget, { trajectoryId: 'b' });
+  await new Assize({ store, domains: [budget], anchors: [generateKeys().publicKey] }).create(budget, {
+    trajectoryId: 'b',
+  });
 });
 afterEach(() => store.close());
 

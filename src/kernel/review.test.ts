@@ -168,6 +168,11 @@ describe('a domain is refused, and told which part is wrong, for', () => {
     for (const part of parts) expect(message).toContain(part);
   });
 
+  test('a state that trims the keys of a record', () => {
+    const state = good.state.extend({ orders: z.record(z.string().trim(), z.object({ n: z.number() })) });
+    expect(refusal(() => define({ state })).code).toBe('invalid_domain');
+  });
+
   test('a member that there is not, in place of the right one or beside it', () => {
     const instead = refusal(() => defineDomain<any, any>({ ...others, invarients: invariants } as never));
     expect(instead.code).toBe('invalid_domain');

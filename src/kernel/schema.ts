@@ -46,6 +46,13 @@ export function strictSchema<S extends z.ZodType>(schema: S, kind: 'state' | 'ar
 
 function strict(schema: z.ZodType, kind: 'state' | 'args', path: string): z.ZodType {
   const def = defOf(schema);
+  if (kind === 'state' && changesValues(def)) {
+    throw new KernelError(
+      'invalid_domain',
+      `The state's schema changes values at ${path || 'its root'} (coerce, trim, …); a state is only checked, so let the action do it.`,
+    );
+  }
+  if (kind === 'state' && def.keyType !== undefined) strict(def.keyType, kind, `${path}/*`);
   const inner = (part: z.ZodType, key: string): z.ZodType => strict(part, kind, `${path}/${key}`);
   if (def.type === 'object') {
     const shape = Object.fromEntries(Object.entries(def.shape ?? {}).map(([key, part]) => [key, inner(part, key)]));
@@ -63,15 +70,7 @@ function strict(schema: z.ZodType, kind: 'state' | 'args', path: string): z.ZodT
   // A type's word only; at run time it would freeze what stands in the state.
   if (def.type === 'readonly' && !hasChecks(schema)) return strict(def.innerType as z.ZodType, kind, path);
   if (WRAPPERS.has(def.type)) return rebuilt(schema, { innerType: strict(def.innerType as z.ZodType, kind, path) });
-  if (LEAVES.has(def.type)) {
-    if (kind === 'state' && changesValues(def)) {
-      throw new KernelError(
-        'invalid_domain',
-        `The state's schema changes values at ${path || 'its root'} (coerce, trim, …); a state is only checked, so let the action do it.`,
-      );
-    }
-    return schema;
-  }
+  if (LEAVES.has(def.type)) return schema;
   if (kind === 'args' && PARSING.has(def.type)) {
     return def.innerType === undefined ? schema : rebuilt(schema, { innerType: strict(def.innerType, kind, path) });
   }

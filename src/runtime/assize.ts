@@ -285,9 +285,12 @@ export class Assize {
     const known = this.#options.domains
       .map(({ name, version, hash }) => `${name}@${version} (${hash.slice(0, 12)})`)
       .join(', ');
+    const changed = this.#options.domains.some(({ name, version }) => name === ref.name && version === ref.version)
+      ? 'Its declaration has changed since; a changed domain needs a new version, and a branch.'
+      : 'Give the domain that it was begun with (on the command line: --domain FILE).';
     throw new RuntimeError(
       'domain_mismatch',
-      `The trajectory is of ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}); the domains given are ${known || 'none'}. Open it with that version.`,
+      `The trajectory is of ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}); the domains given are ${known || 'none'}. ${changed}`,
       { evidence: { domain: ref } },
     );
   }

@@ -57,7 +57,8 @@ export class AuthorityFold {
       return chain;
     } catch (error) {
       if (!isAssizeError(error)) throw error;
-      throw this.#fault(seq, error.code === 'invalid_ledger' ? 'writ_missing' : 'writ_tampered', error.message, error);
+      const code = error.evidence['fault'] === 'writ_missing' ? 'writ_missing' : 'writ_tampered';
+      throw this.#fault(seq, code, error.message, error);
     }
   }
 

@@ -108,7 +108,10 @@ function roleOf(role: string | RoleRef): RoleRef {
   if (typeof role === 'string' && isName(role)) return { name: role, params: {} };
   if (typeof role !== 'object' || role === null) throw badIntent('a role has a name, and parameters');
   const params = copyJson(role?.params, { foreign: true });
-  const texts = typeof params === 'object' && params !== null && Object.values(params).every((value) => isName(value));
+  const texts =
+    typeof params === 'object' &&
+    params !== null &&
+    Object.entries(params).every(([name, value]) => isName(name) && isName(value));
   if (!isName(role?.name) || !texts)
     throw badIntent(`a role has a name, and parameters that are texts, of at most ${NAME_MAX} characters`);
   return { name: role.name, params: params as Record<string, string> };

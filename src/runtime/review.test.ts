@@ -193,8 +193,7 @@ describe('a name of more than 512 characters is bad_intent, and nothing is recor
     });
   });
 
-  // Known not to hold: only the values of parameters are measured.
-  test.fails('name of a role parameter', async () => {
+  test('name of a role parameter', async () => {
     const { store, trajectory } = await begun();
     const role = { name: 'worker', params: { [long]: 'x' } };
     const attempt = (): Promise<Ruling> => trajectory.propose(intent('add', { by: 1 }, worker, { role }));
@@ -258,8 +257,7 @@ describe('verification of the writs of a ledger', () => {
     expect(await codeOf(runtimeOver(store, [desk]).open('t'))).toBe('invalid_ledger');
   });
 
-  // Known not to hold: it is reported as writ_missing.
-  test.fails.each(forgeries)('reports writ_tampered when it was changed %s', async (_what, other) => {
+  test.each(forgeries)('reports writ_tampered when it was changed %s', async (_what, other) => {
     expect(await faultOf(await forged(other))).toMatchObject({ code: 'writ_tampered' });
   });
 
@@ -366,8 +364,7 @@ describe('repeating an approved proposal with its key answers committed', () => 
     return { store, trajectory, answer };
   }
 
-  // Known not to hold: it answers escalated, as idempotency.test.ts has it, until it is opened anew.
-  test.fails('where it was approved', async () => {
+  test('where it was approved', async () => {
     const { store, trajectory, answer } = await approved();
     expect(await trajectory.propose(input)).toEqual(answer);
     expect(await payloads(store, 't')).toHaveLength(3);

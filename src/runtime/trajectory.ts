@@ -240,7 +240,7 @@ export class Trajectory {
       const writ = this.#parts.writs.present(pending.proposal.writ_id);
       const waiting = await readWaiting(pending, holdersOf(writ), this.#around);
       return (at) => {
-        const { world, chain, writs } = this.#parts;
+        const { world, chain, writs, ruled } = this.#parts;
         const blobs: BlobRow[] = [];
         const { principal, override = false, replacement } = input;
         const commit = counsel(
@@ -261,6 +261,7 @@ export class Trajectory {
         );
         commit.keep();
         writs.book(pending.proposal.writ_id, pending.proposal.budget_cost);
+        ruled.add(pending.proposal.proposal_id, recorded.row.seq);
         return { ...recorded, blobs, news: this.#subscriptions.newsOf(commit.changes.map(({ keys }) => keys)) };
       };
     });

@@ -107,11 +107,13 @@ export async function loadWrit(
 function writOf(id: Hash, text: string | undefined): Writ {
   if (text === undefined) {
     throw new RuntimeError('invalid_ledger', `The ledger names the writ ${id}, which is not in it.`, {
-      evidence: { id },
+      evidence: { id, fault: 'writ_missing' },
     });
   }
   if (hashText(text) !== id) {
-    throw new RuntimeError('invalid_ledger', `The writ ${id} was changed in the store.`, { evidence: { id } });
+    throw new RuntimeError('invalid_ledger', `The writ ${id} was changed in the store.`, {
+      evidence: { id, fault: 'writ_tampered' },
+    });
   }
   return parseWrit(readCanonical(text));
 }

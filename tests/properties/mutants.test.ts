@@ -304,6 +304,9 @@ function copyTo(name: string, tried: readonly Pick<Mutant, 'by' | 'property'>[],
   writeFileSync(file, text);
 }
 
+/** Far more than they take; what still runs then is a mutant that does not end, and the report is missing. */
+const DEADLINE_MS = 240_000;
+
 /** Runs every copy's properties in one child, whose environment knows nothing of this one. */
 function run(): Promise<string> {
   const env = Object.fromEntries(
@@ -322,14 +325,24 @@ function run(): Promise<string> {
       '--outputFile',
       join(folder, 'report.json'),
     ],
-    { env, stdio: ['ignore', 'pipe', 'pipe'] },
+    // In a group of its own, so that a mutant that never ends can be ended with its workers.
+    { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
   );
+  const end = (): void => {
+    if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  };
+  const deadline = setTimeout(end, DEADLINE_MS);
+  process.once('exit', end);
   let words = '';
   child.stdout.on('data', (chunk) => (words += chunk));
   child.stderr.on('data', (chunk) => (words += chunk));
   return new Promise((done, fail) => {
     child.on('error', fail);
-    child.on('close', () => done(words));
+    child.on('close', () => {
+      clearTimeout(deadline);
+      process.off('exit', end);
+      done(words);
+    });
   });
 }
 
@@ -370,7 +383,7 @@ beforeAll(async () => {
     found.set(home, so);
   }
   outcomes = found;
-}, 120_000);
+}, 300_000);
 
 afterAll(() => {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
