@@ -37,4 +37,5 @@ export { parseStrict } from './parse-strict.ts';
 export { escapeSegment, parsePointer, toPointer, unescapeSegment } from './pointer.ts';
 export { readCanonical } from './read-canonical.ts';
 export { RecentMap } from './recent-map.ts';
+export { setOwn } from './set-own.ts';
 export { type Purpose, signText, verifyText } from './sign.ts';

@@ -27,6 +27,7 @@ test('the public names, which only a decision changes', () => {
     'parsePointer',
     'parseStrict',
     'readCanonical',
+    'setOwn',
     'signText',
     'toPointer',
     'unescapeSegment',

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
+import type { Instant } from '#canon';
 import type { Approval, Invariant, Rules } from './invariant.ts';
 
-/** UTC with microseconds, fixed width: `2026-03-23T09:00:00.000000Z`. */
-export type Instant = string;
+export type { Instant } from '#canon';
 
 /** What a step of work may touch, as JSON-pointer prefixes; `*` is any key, `{param}` a role's parameter. */
 export interface Process {

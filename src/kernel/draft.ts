@@ -1,4 +1,4 @@
-import { copyJson } from '#canon';
+import { copyJson, setOwn } from '#canon';
 import { FootprintFault, ValueFault } from './errors.ts';
 import type { Scope } from './footprint.ts';
 import { type Container, isIndex, Lens, pointerOf } from './view.ts';
@@ -71,7 +71,7 @@ function restore({ container, old }: Rec): void {
   for (const [key, was] of old) {
     if (key === 'length' && Array.isArray(container)) continue;
     if (was === ABSENT) Reflect.deleteProperty(container, key);
-    else write(container, key, was);
+    else setOwn(container, key, was);
   }
   if (Array.isArray(container)) container.length = (old.get('length') as number | undefined) ?? container.length;
 }
@@ -103,7 +103,7 @@ class DraftNode extends Lens {
     if (Array.isArray(this.value)) this.#setInList(key, copy);
     else {
       this.#remember(key);
-      write(this.value, key, copy);
+      setOwn(this.value, key, copy);
     }
     return true;
   }
@@ -127,7 +127,7 @@ class DraftNode extends Lens {
     if (this.parent === undefined) this.draft.exchangeRoot(copy);
     else if (this.#stands()) {
       this.parent.own();
-      write(this.parent.value, this.key, copy);
+      setOwn(this.parent.value, this.key, copy);
     }
     this.value = copy;
   }
@@ -188,13 +188,6 @@ class DraftNode extends Lens {
     const above = this.parent?.value as Record<string, unknown> | undefined;
     return above?.[this.key] === this.value;
   }
-}
-
-/** Writes an own data property, whatever its name. */
-function write(container: Container, key: string, value: unknown): void {
-  if (key === '__proto__') {
-    Object.defineProperty(container, key, { value, writable: true, enumerable: true, configurable: true });
-  } else (container as Record<string, unknown>)[key] = value;
 }
 
 function copyIn(value: unknown, node: DraftNode, key: string): unknown {

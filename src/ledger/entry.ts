@@ -1,11 +1,10 @@
-import type { Json } from '#canon';
+import type { Instant, Json } from '#canon';
 import type { Patch } from './patch.ts';
 
 /** 64 lower-case hex digits of a SHA-256. */
 export type Hash = string;
 
-/** UTC with microseconds, fixed width, so that text order is time order: `2026-03-23T09:00:00.000000Z`. */
-export type Instant = string;
+export type { Instant } from '#canon';
 
 /** A value stored once under the SHA-256 of its canonical text, and named here (see `blob.ts`). */
 export interface BlobRef {

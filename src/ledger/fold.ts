@@ -1,4 +1,4 @@
-import { type Json, parsePointer } from '#canon';
+import { type Json, parsePointer, setOwn } from '#canon';
 import type { Patch } from './patch.ts';
 
 /** A folded state. `owned`: what of it may be changed in place; undefined: all of it (see `share`). */
@@ -45,7 +45,7 @@ function applyPatch(fold: Folded, patch: Patch): void {
     const next = Object.hasOwn(here, key) ? here[key] : undefined;
     if (typeof next !== 'object' || next === null) throw new Error(`${patch.path}: there is nothing above it`);
     const own = ownedCopy(next as Record<string, unknown>, fold.owned);
-    if (own !== next) write(here, key, own);
+    if (own !== next) setOwn(here, key, own);
     here = own;
   }
   const exists = Object.hasOwn(here, last);
@@ -53,7 +53,7 @@ function applyPatch(fold: Folded, patch: Patch): void {
   else if (patch.op === 'add' && exists) throw new Error(`${patch.path}: add where something is`);
   else if (patch.op !== 'add' && !exists) throw new Error(`${patch.path}: ${patch.op} where nothing is`);
   else if (patch.op === 'remove') delete here[last];
-  else write(here, last, patch.value);
+  else setOwn(here, last, patch.value);
 }
 
 function applyToList(list: unknown[], key: string, exists: boolean, patch: Patch): void {
@@ -74,11 +74,4 @@ function ownedCopy<T extends object>(value: T, owned: WeakSet<object> | undefine
   const copy = (Array.isArray(value) ? value.slice() : { ...value }) as T;
   owned.add(copy);
   return copy;
-}
-
-/** Writes an own data property, whatever its name. */
-function write(object: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === '__proto__') {
-    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-  } else object[key] = value;
 }

@@ -2,8 +2,9 @@
  * The runtime: an open world. Wires ledger, authority, kernel and oracle together; one writer a trajectory.
  *
  * Guarantees: a ruling is answered when its entry is durable, and never otherwise; rulings of one trajectory are
- * serial; a refusal is a result, an error means that nothing was recorded (but for `commit_unknown`, which says so). Never: touches a store but by its port,
- * runs an effect during replay. May import canon, ledger, authority, kernel, oracle.
+ * serial; a refusal is a result, an error means that nothing was recorded (but for `commit_unknown`, which says so).
+ * Never: touches a store but by its port, runs an effect during replay.
+ * May import canon, ledger, authority, kernel, oracle.
  */
 export { Assize, type AssizeOptions, type BranchOptions, type CreateOptions } from './assize.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';

@@ -560,7 +560,9 @@ function lootBag(): Loot {
         ]) {
           try {
             write();
-          } catch {}
+          } catch {
+            // A draft that has ended refuses; a thief does not care, and the state shows whether it did.
+          }
         }
       }
     },

@@ -1,0 +1,6 @@
+/** Writes an own data property, whatever its name: `object['__proto__'] = x` would set the prototype. */
+export function setOwn(object: object, key: string, value: unknown): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  } else (object as Record<string, unknown>)[key] = value;
+}
