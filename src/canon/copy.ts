@@ -1,10 +1,12 @@
 import { types } from 'node:util';
 import { isComputed } from './annex-b.ts';
+import { CanonError } from './canon-error.ts';
 import { canonicalize, isDense } from './canonicalize.ts';
 import type { Json } from './errors.ts';
 import { explain, FAULT } from './fault.ts';
-import { knownOrder } from './key-order.ts';
+import { areSorted, knownOrder, sortKeys } from './key-order.ts';
 import { type CanonLimits, completeLimits } from './limits.ts';
+import { setOwn } from './set-own.ts';
 
 const { getOwnPropertyDescriptor, getOwnPropertyNames, getOwnPropertySymbols, getPrototypeOf, keys } = Object;
 
@@ -23,8 +25,8 @@ interface Budget {
 }
 
 /**
- * A deep copy that shares nothing with the value: plain objects with the members in their own order, dense arrays, −0
- * made 0, an own `__proto__` kept as a member. What is copied has a canonical text, and the copy has the same.
+ * A deep copy that shares nothing with the value: plain objects with the members in canonical order (but names that are
+ * array indices, which the language puts first), dense arrays, −0 made 0, an own `__proto__` kept as a member. What is copied has a canonical text, and the copy has the same.
  * @throws CanonError exactly when `canonicalize` does, with the same code and pointer.
  */
 export function copyJson(value: unknown, limits?: Partial<CanonLimits>): Json {
@@ -38,9 +40,19 @@ export function copyJson(value: unknown, limits?: Partial<CanonLimits>): Json {
   } catch (error) {
     throw explain(value, settings, error);
   }
-  // Writing it is the way to measure it, and throws what has to be thrown.
-  if (budget.bytesAtMost > bytesMax) canonicalize(copied, settings);
+  if (budget.bytesAtMost > bytesMax && !fits(copied, settings)) throw explain(value, settings, FAULT);
   return copied;
+}
+
+/** Writing it is the way to measure it. */
+function fits(copied: Json, limits: CanonLimits): boolean {
+  try {
+    canonicalize(copied, limits);
+    return true;
+  } catch (error) {
+    if (error instanceof CanonError) return false;
+    throw error;
+  }
 }
 
 /** Checks what the writer of `canonicalize` checks, and throws `FAULT` for the same. */
@@ -75,8 +87,13 @@ function copyObject(value: object, isProxy: boolean, budget: Budget, depthLeft: 
   const names = getOwnPropertyNames(value);
   if (names.length === 0) return {};
   spendNodes(budget, names.length);
-  if (knownOrder(names) === undefined) requireWellFormed(names);
-  const copied = isProxy ? askMembers(value, names) : cloneMembers(value, names);
+  const order = knownOrder(names);
+  if (order === undefined) requireWellFormed(names);
+  const given = isProxy ? askMembers(value, names) : undefined;
+  const copied =
+    (order?.inOrder ?? areSorted(names))
+      ? (given ?? cloneMembers(value, names))
+      : arrangeMembers(given ?? value, order?.sorted ?? sortedNames(names));
   for (let i = 0; i < names.length; i++) {
     const name = names[i]!;
     budget.bytesAtMost += name.length * UNIT_BYTES_MAX;
@@ -86,6 +103,19 @@ function copyObject(value: object, isProxy: boolean, budget: Budget, depthLeft: 
     if (!Object.is(own, inner)) copied[name] = own;
   }
   return copied;
+}
+
+/** The members in another order than they have. */
+function arrangeMembers(value: object, sorted: readonly string[]): Record<string, Json> {
+  const arranged: Record<string, Json> = {};
+  for (let i = 0; i < sorted.length; i++) setOwn(arranged, sorted[i]!, memberOf(value, sorted[i]!).value);
+  return arranged;
+}
+
+function sortedNames(names: readonly string[]): string[] {
+  const sorted = names.slice();
+  sortKeys(sorted);
+  return sorted;
 }
 
 /** The members as they are. A spread takes the hidden class over, which is several times faster than member by member. */

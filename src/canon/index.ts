@@ -34,6 +34,7 @@ export {
 export { type CanonLimits, DEFAULT_LIMITS, WORLD_LIMITS } from './limits.ts';
 export { parseCanonical } from './parse-canonical.ts';
 export { parseStrict } from './parse-strict.ts';
+export { plainText } from './plain-text.ts';
 export { escapeSegment, parsePointer, toPointer, unescapeSegment } from './pointer.ts';
 export { readCanonical } from './read-canonical.ts';
 export { RecentMap } from './recent-map.ts';

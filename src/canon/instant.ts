@@ -36,8 +36,17 @@ export function instantFromMillis(ms: number, micros = 0): Instant {
   if (!Number.isInteger(micros) || micros < 0 || micros > 999) {
     throw badInstant(micros, 'microseconds beside milliseconds must be whole, 0 to 999');
   }
-  return new Date(ms).toISOString().slice(0, 23) + String(micros).padStart(3, '0') + 'Z';
+  if (ms !== lastMillis) {
+    lastMillis = ms;
+    lastText = new Date(ms).toISOString().slice(0, 23);
+  }
+  return lastText + THOUSANDTHS[micros]! + 'Z';
 }
+
+/** A clock is asked many times in a millisecond, and writing out a date is the most that it costs. */
+let lastMillis = Number.NaN;
+let lastText = '';
+const THOUSANDTHS: readonly string[] = Array.from({ length: 1_000 }, (_, micros) => String(micros).padStart(3, '0'));
 
 /**
  * Milliseconds since 1970; the last three digits of the instant are cut off (toward the past, also before 1970).

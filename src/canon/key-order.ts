@@ -6,6 +6,8 @@ export interface KeyOrder {
   readonly keys: readonly string[];
   /** The names by UTF-16 code units. */
   readonly sorted: readonly string[];
+  /** Whether the object gives them in this order. */
+  readonly inOrder: boolean;
   /** The bytes before each value: `{"a":` for the first, `,"b":` for the others. */
   readonly leads: readonly Uint8Array[];
 }
@@ -49,6 +51,12 @@ export function sortKeys(keys: string[]): void {
   // The built-in sort calls into the engine for every comparison; for few names insertion is three times as fast.
   if (keys.length > 16) keys.sort();
   else insertionSort(keys);
+}
+
+/** Whether names stand in that order, none of them twice. */
+export function areSorted(keys: readonly string[]): boolean {
+  for (let i = 1; i < keys.length; i++) if (keys[i - 1]! >= keys[i]!) return false;
+  return true;
 }
 
 function insertionSort(keys: string[]): void {
@@ -112,5 +120,5 @@ function makeOrder(keys: readonly string[]): KeyOrder | undefined {
   const sorted = keys.slice();
   sortKeys(sorted);
   const leads = sorted.map((key, i) => Uint8Array.from(Buffer.from(`${i === 0 ? '{' : ','}"${key}":`)));
-  return { keys: keys.slice(), sorted, leads };
+  return { keys: keys.slice(), sorted, inOrder: sameKeys(keys, sorted), leads };
 }

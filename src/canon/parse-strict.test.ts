@@ -199,7 +199,7 @@ describe('fuzz', () => {
       fc.property(jsonValue, (value) => {
         const text = canonicalize(value);
         // The platform itself misreads some names with escapes (nodejs/node#63785); the test above covers those.
-        fc.pre(!/"[^"]*\\[^"]*":/.test(text));
+        fc.pre(!hasEscapedName(value));
         expect(JSON.stringify(parseStrict(text))).toBe(JSON.stringify(JSON.parse(text)));
       }),
       { numRuns: 3_000 },
@@ -276,3 +276,9 @@ test('a name with an escape is not taken for a name that was met before (nodejs/
     expect(Object.keys(parseStrict(text) as object)).toEqual(['h', name]);
   }
 });
+
+function hasEscapedName(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(hasEscapedName);
+  return Object.entries(value).some(([name, member]) => JSON.stringify(name).includes('\\') || hasEscapedName(member));
+}

@@ -26,6 +26,7 @@ test('the public names, which only a decision changes', () => {
     'parseInstant',
     'parsePointer',
     'parseStrict',
+    'plainText',
     'readCanonical',
     'setOwn',
     'signText',

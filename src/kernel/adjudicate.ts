@@ -1,4 +1,4 @@
-import { copyJson, WORLD_LIMITS } from '#canon';
+import { copyJson, toPointer, WORLD_LIMITS } from '#canon';
 import { candidateOf, type Inputs, type PatchOperation, patchesOf, refusePromise } from './candidate.ts';
 import type { Change } from './changes.ts';
 import { changesOf } from './changes.ts';
@@ -92,7 +92,7 @@ function escalation(
     const marks = changesOf(mark);
     const closure = closureOf(compiled, finding);
     const outside = changeOutside(closure.scope, marks);
-    if (outside !== undefined) throw new FootprintFault(outside.path, 'write');
+    if (outside !== undefined) throw new FootprintFault(toPointer(outside.keys), 'write');
     const approval = copied(patchesOf(marks));
     mark.undo();
     draft.exchangeRoot(mark.state);

@@ -1,4 +1,4 @@
-import type { Json } from '#canon';
+import { type Json, toPointer } from '#canon';
 import { type Change, changesOf } from './changes.ts';
 import { type Compiled, frozen, type Refusal } from './compile.ts';
 import type { Instant, Observed } from './domain.ts';
@@ -56,7 +56,7 @@ function faultOfChanges(
 ): Refusal | undefined {
   const outside = changeOutside(compiled.binding.writable, changes);
   if (outside !== undefined) {
-    return { reason: 'invalid_authority', detail: `${compiled.name} may not change ${outside.path}` };
+    return { reason: 'invalid_authority', detail: `${compiled.name} may not change ${toPointer(outside.keys)}` };
   }
   for (const change of changes) {
     const fault = changeFault(world.domain.state, draft.state, change);
@@ -79,7 +79,10 @@ function isThenable(value: unknown): boolean {
 
 /** The changes as RFC 6902 operations. The values are those of the state: write them down in the same turn. */
 export function patchesOf(changes: readonly Change[]): PatchOperation[] {
-  return changes.map(({ op, path, value }) => (op === 'remove' ? { op, path } : { op, path, value: value as Json }));
+  return changes.map(({ op, keys, value }) => {
+    const path = toPointer(keys);
+    return op === 'remove' ? { op, path } : { op, path, value: value as Json };
+  });
 }
 
 export type PatchOperation =

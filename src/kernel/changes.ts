@@ -1,13 +1,12 @@
 import type { Json } from '#canon';
-import { escapeSegment } from '#canon';
+import { toPointer } from '#canon';
 import { ABSENT, type Draft, type Rec } from './draft.ts';
 import { ValueFault } from './errors.ts';
 import type { Container } from './view.ts';
 
-/** One change, with its path also as keys. `appends`: a new last element of a list. */
+/** One change, at a path of keys. `appends`: a new last element of a list. */
 export interface Change {
   readonly op: 'add' | 'replace' | 'remove';
-  readonly path: string;
   readonly keys: readonly string[];
   /** Absent for `remove`. Shared with the state: read it in the same turn. */
   readonly value?: Json;
@@ -27,27 +26,31 @@ export interface Change {
 export function changesOf(draft: Draft): Change[] {
   const changes: Change[] = [];
   const root = draft.records.get(draft.state);
-  if (root !== undefined) inPlace(draft, root, '', [], changes);
+  if (root !== undefined) inPlace(draft, root, [], changes);
   return changes;
 }
 
 /** A container that stands where it stood, changed inside. */
-function inPlace(draft: Draft, record: Rec, path: string, keys: readonly string[], out: Change[]): void {
+function inPlace(draft: Draft, record: Rec, path: readonly string[], out: Change[]): void {
   const { container, old, below } = record;
   const list = Array.isArray(container);
   const before = list ? oldLength(record) : 0;
   const suspects = either(old, below);
-  const ordered = list ? indices(suspects, Math.min(before, container.length)) : suspects.sort();
-  for (const key of ordered) {
+  const ordered = list ? indices(suspects, Math.min(before, container.length)) : sorted(suspects);
+  for (let i = 0; i < ordered.length; i++) {
+    const key = ordered[i] as string;
     const now = Object.hasOwn(container, key) ? (container as Record<string, unknown>)[key] : ABSENT;
     const was = old.has(key) ? old.get(key) : now;
-    const place = `${path}/${escapeSegment(key)}`;
-    if (list && now === ABSENT) throw gap(place);
+    const keys = [...path, key];
+    if (list && now === ABSENT) throw gap(keys);
+    if (was !== now) {
+      compare(draft, was, now, keys, out);
+      continue;
+    }
     const child = below.get(key);
-    if (was !== now) compare(draft, was, now, place, [...keys, key], out);
-    else if (child !== undefined && child.container === now) inPlace(draft, child, place, [...keys, key], out);
+    if (child !== undefined && child.container === now) inPlace(draft, child, keys, out);
   }
-  if (list) grownOrShrunk(container, before, path, keys, out);
+  if (list) grownOrShrunk(container, before, path, out);
 }
 
 /** The keys of both, each once; mostly one of them is empty. */
@@ -57,28 +60,25 @@ function either(old: ReadonlyMap<string, unknown>, below: ReadonlyMap<string, un
   return [...new Set([...old.keys(), ...below.keys()])];
 }
 
+function sorted(keys: string[]): string[] {
+  return keys.length === 1 ? keys : keys.sort();
+}
+
 /** Two different values at one place. */
-function compare(draft: Draft, was: unknown, now: unknown, path: string, keys: readonly string[], out: Change[]): void {
+function compare(draft: Draft, was: unknown, now: unknown, keys: readonly string[], out: Change[]): void {
   if (was === now) return;
-  if (now === ABSENT) out.push({ op: 'remove', path, keys, appends: false });
+  if (now === ABSENT) out.push({ op: 'remove', keys, appends: false });
   else if (was === ABSENT) {
-    out.push({ op: 'add', path, keys, value: whole(now, path), appends: false });
+    out.push({ op: 'add', keys, value: whole(now, keys), appends: false });
   } else if (isContainer(was) && isContainer(now) && Array.isArray(was) === Array.isArray(now)) {
-    exchanged(draft, was, now, path, keys, out);
+    exchanged(draft, was, now, keys, out);
   } else {
-    out.push({ op: 'replace', path, keys, value: whole(now, path), appends: false });
+    out.push({ op: 'replace', keys, value: whole(now, keys), appends: false });
   }
 }
 
 /** A container that was put in the place of another. */
-function exchanged(
-  draft: Draft,
-  was: Container,
-  now: Container,
-  path: string,
-  keys: readonly string[],
-  out: Change[],
-): void {
+function exchanged(draft: Draft, was: Container, now: Container, path: readonly string[], out: Change[]): void {
   const record = draft.records.get(was);
   const before = Array.isArray(was) ? (record === undefined ? was.length : oldLength(record)) : 0;
   const valueBefore = (key: string): unknown => {
@@ -87,49 +87,49 @@ function exchanged(
   };
   if (Array.isArray(now)) {
     for (let i = 0; i < Math.min(before, now.length); i++) {
-      const key = String(i);
-      if (!(i in now)) throw gap(`${path}/${key}`);
-      compare(draft, valueBefore(key), now[i], `${path}/${key}`, [...keys, key], out);
+      const keys = [...path, String(i)];
+      if (!(i in now)) throw gap(keys);
+      compare(draft, valueBefore(String(i)), now[i], keys, out);
     }
-    grownOrShrunk(now, before, path, keys, out);
+    grownOrShrunk(now, before, path, out);
     return;
   }
   const names = new Set([...Object.keys(was), ...(record?.old.keys() ?? []), ...Object.keys(now)]);
   for (const key of [...names].sort()) {
     const value = Object.hasOwn(now, key) ? now[key] : ABSENT;
-    compare(draft, valueBefore(key), value, `${path}/${escapeSegment(key)}`, [...keys, key], out);
+    compare(draft, valueBefore(key), value, [...path, key], out);
   }
 }
 
-function grownOrShrunk(list: unknown[], before: number, path: string, keys: readonly string[], out: Change[]): void {
+function grownOrShrunk(list: unknown[], before: number, path: readonly string[], out: Change[]): void {
   for (let i = before; i < list.length; i++) {
-    const place = `${path}/${i}`;
-    if (!(i in list)) throw gap(place);
-    out.push({ op: 'add', path: place, keys: [...keys, String(i)], value: whole(list[i], place), appends: true });
+    const keys = [...path, String(i)];
+    if (!(i in list)) throw gap(keys);
+    out.push({ op: 'add', keys, value: whole(list[i], keys), appends: true });
   }
   for (let i = before - 1; i >= list.length; i--) {
-    out.push({ op: 'remove', path: `${path}/${i}`, keys: [...keys, String(i)], appends: false });
+    out.push({ op: 'remove', keys: [...path, String(i)], appends: false });
   }
 }
 
 /** A value that goes into a patch; copied in whole before, so only a gap in a list can be wrong with it. */
-function whole(value: unknown, path: string): Json {
-  if (isContainer(value)) assertDense(value, path);
+function whole(value: unknown, keys: readonly string[]): Json {
+  if (isContainer(value)) assertDense(value, keys);
   return value as Json;
 }
 
-function assertDense(value: Container, path: string): void {
+function assertDense(value: Container, keys: readonly string[]): void {
   if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) if (!(i in value)) throw gap(`${path}/${i}`);
+    for (let i = 0; i < value.length; i++) if (!(i in value)) throw gap([...keys, String(i)]);
   }
   for (const key of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[key];
-    if (isContainer(member)) assertDense(member, `${path}/${escapeSegment(key)}`);
+    if (isContainer(member)) assertDense(member, [...keys, key]);
   }
 }
 
-function gap(place: string): ValueFault {
-  return new ValueFault(`${place}: a list can't have gaps`);
+function gap(keys: readonly string[]): ValueFault {
+  return new ValueFault(`${toPointer(keys)}: a list can't have gaps`);
 }
 
 function oldLength({ container, old }: Rec): number {

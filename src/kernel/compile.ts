@@ -3,9 +3,9 @@ import { copyJson, type Json } from '#canon';
 import type { ActionSpec, Binding, Domain } from './define-domain.ts';
 import type { RoleParams } from './domain.ts';
 import { messageOf } from './errors.ts';
-import { issueText } from './schema.ts';
+import { issueText, keepsValues } from './schema.ts';
 
-/** What an agent asks for, untyped. */
+/** What an agent asks for, untyped; it is frozen and kept. */
 export interface Intent {
   readonly action: string;
   readonly role: { readonly name: string; readonly params: RoleParams };
@@ -161,11 +161,12 @@ export function roleScope(domain: Domain, role: Intent['role']): string {
   return ['role', role.name, ...params.map((param) => segment(role.params[param] as string))].join(':');
 }
 
-/** After parsing; a copy that domain code can't change, because it is what is recorded. */
+/** After parsing; frozen, because it is what is recorded. */
 function parsedArgs(action: ActionSpec, given: Json): { args: Json } | { fault: string } {
   try {
     const parsed = action.args.safeParse(given);
-    return parsed.success ? { args: frozen(copyJson(parsed.data)) } : { fault: issueText(parsed.error) };
+    if (!parsed.success) return { fault: issueText(parsed.error) };
+    return { args: frozen(keepsValues(action.args) ? given : copyJson(parsed.data)) };
   } catch (error) {
     return { fault: `can't be parsed: ${messageOf(error)}` };
   }

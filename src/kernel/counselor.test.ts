@@ -391,7 +391,7 @@ describe('a counselor’s own state', () => {
     });
   });
 
-  test('lies inside what is frozen for the decision, also where an operation only passes through', () => {
+  test('lies inside what is frozen for the decision, and replaces nothing that is not wholly inside', () => {
     const narrow = { freeze: 'footprint' };
     expect(replaceWith([{ op: 'replace', path: '/n', value: 3 }], narrow).code).toBe('nothing was thrown');
     for (const patch of [
@@ -406,7 +406,9 @@ describe('a counselor’s own state', () => {
     const all = [{ op: 'replace' as const, path: '/other', value: { a: 1, b: 2 } }];
     expect(codeOf(() => decide(world, waiting, { principal: 'judy', replacement: all }))).toBe('invalid_replacement');
     const same = [{ op: 'replace' as const, path: '/other', value: { a: 2, b: 1 } }];
-    expect(codeOf(() => decide(world, waiting, { principal: 'judy', replacement: same }))).toBe('nothing was thrown');
+    expect(codeOf(() => decide(world, waiting, { principal: 'judy', replacement: same }))).toBe('invalid_replacement');
+    const named = [{ op: 'replace' as const, path: '/other/a', value: 2 }];
+    expect(codeOf(() => decide(world, waiting, { principal: 'judy', replacement: named }))).toBe('nothing was thrown');
   });
 });
 

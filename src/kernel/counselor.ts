@@ -1,4 +1,4 @@
-import { canonicalize, escapeSegment, parsePointer, WORLD_LIMITS } from '#canon';
+import { canonicalize, escapeSegment, parsePointer, toPointer, WORLD_LIMITS } from '#canon';
 import { COUNSELOR_PLACEHOLDER, closureOf, markApproval } from './adjudicate.ts';
 import { type Inputs, type PatchOperation, patchesOf, runApply } from './candidate.ts';
 import { type Change, changesOf } from './changes.ts';
@@ -64,7 +64,9 @@ export function counsel(world: World, waiting: Waiting, counselor: Counsel, auth
     const changes = changesOf(draft);
     const outside = changeOutside(scope, changes);
     if (outside !== undefined)
-      throw invalidReplacement(`The approved state changes ${outside.path}, which is not frozen for this decision.`);
+      throw invalidReplacement(
+        `The approved state changes ${toPointer(outside.keys)}, which is not frozen for this decision.`,
+      );
     for (const change of changes) {
       const fault = changeFault(world.domain.state, draft.state, change);
       if (fault !== undefined) throw invalidReplacement(`The approved state does not fit the domain: ${fault}.`);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contentHash, escapeSegment, parseStrict, RecentMap } from '#canon';
+import { contentHash, escapeSegment, parseStrict } from '#canon';
 import { ANY_COUNSELOR } from './channel.ts';
 import type { Action, CounselorPredicate, DomainSpec, Process, Role, RoleParams } from './domain.ts';
 import { KernelError } from './errors.ts';
@@ -260,11 +260,11 @@ function directPatterns(rule: Rule): readonly Pattern[] {
   return rule.member === undefined ? rule.patterns : [rule.member];
 }
 
-/** Bindings by process and parameters, made once; the oldest are dropped when there are very many. */
+/** Bindings of processes. Those without parameters are made once; to make one is as cheap as to find it among many. */
 class Bindings {
   readonly #processes: Map<string, ProcessTemplate>;
   readonly #rules: readonly Rule[];
-  readonly #cache: RecentMap<string, Binding> = new RecentMap(5_000);
+  readonly #fixed: Map<string, Binding> = new Map();
 
   constructor(processes: Map<string, ProcessTemplate>, rules: readonly Rule[]) {
     this.#processes = processes;
@@ -273,13 +273,13 @@ class Bindings {
 
   get(process: string, params: RoleParams): Binding {
     const template = this.#processes.get(process) as ProcessTemplate;
-    let key = process;
-    for (const param of template.params) key += `/${params[param]?.length}:${params[param]}`;
-    const cached = this.#cache.get(key);
-    if (cached !== undefined) return cached;
-    const binding = this.#make(template, params);
-    this.#cache.set(key, binding);
-    return binding;
+    if (template.params.length > 0) return this.#make(template, params);
+    let fixed = this.#fixed.get(process);
+    if (fixed === undefined) {
+      fixed = this.#make(template, params);
+      this.#fixed.set(process, fixed);
+    }
+    return fixed;
   }
 
   #make(template: ProcessTemplate, params: RoleParams): Binding {

@@ -41,7 +41,8 @@ export interface Action<State, Args> {
   /**
    * Changes `state` in place; sees its process's footprint only. Pure in its inputs. A throw is the rejection
    * `precondition_failed` with the error's message; nothing is changed then. What is assigned into the state is copied
-   * in, and the given value is frozen: to change it further, read it back from `state`.
+   * in, and the given value is frozen: to change it further, read it back from `state`. What is only partly in the
+   * footprint can't be replaced or deleted as a whole, whether or not there is anything in the hidden part.
    */
   readonly apply: (state: State, args: Args, context: ApplyContext) => void;
   /** What it costs, in whole units of the writ's budget. */

@@ -1,6 +1,6 @@
 import { copyJson, setOwn } from '#canon';
 import { FootprintFault, ValueFault } from './errors.ts';
-import type { Scope } from './footprint.ts';
+import { isWhole, type Scope, scopeAt } from './footprint.ts';
 import { type Container, isIndex, Lens, pointerOf } from './view.ts';
 
 /** The last place of the longest list there can be. */
@@ -18,13 +18,38 @@ export type Old = unknown | typeof ABSENT;
 export type Ownership = WeakSet<object> | undefined;
 
 /** What was changed in one container. */
-export interface Rec {
+export class Rec {
   readonly container: Container;
+  #old: Map<string, Old> | undefined;
+  #below: Map<string, Rec> | undefined;
+
+  constructor(container: Container) {
+    this.container = container;
+  }
+
   /** First old value by key; for lists also of `length`, a number. */
-  readonly old: Map<string, Old>;
+  get old(): ReadonlyMap<string, Old> {
+    return this.#old ?? NONE;
+  }
+
   /** Changed containers below, by key; one counts only while it still stands there. */
-  readonly below: Map<string, Rec>;
+  get below(): ReadonlyMap<string, Rec> {
+    return this.#below ?? NONE;
+  }
+
+  remember(key: string, old: Old): void {
+    this.#old ??= new Map();
+    this.#old.set(key, old);
+  }
+
+  hold(key: string, below: Rec): void {
+    this.#below ??= new Map();
+    this.#below.set(key, below);
+  }
 }
+
+/** Most containers change either inside or below: the other map is not made. */
+const NONE: ReadonlyMap<string, any> = new Map();
 
 /**
  * A state under change: writes go through to the state at once and every first old value is kept, so that the
@@ -133,11 +158,12 @@ class DraftNode extends Lens {
   }
 
   #mayTouch(key: string): void {
-    // Whether the change is permitted is judged on the finished patches; here only what may not even be seen.
+    // Whether the change is permitted is judged on the finished patches; here what may not even be seen, and what would
+    // be lost unseen: if that depended on its being there, the ruling would tell.
     if (this.scope.append && Array.isArray(this.value)) return;
-    if (this.scope.keys.get(key) === undefined && this.scope.any === undefined) {
-      throw new FootprintFault(pointerOf(this, key), 'read');
-    }
+    const scope = scopeAt(this.scope, key);
+    if (scope === undefined) throw new FootprintFault(pointerOf(this, key), 'read');
+    if (!scope.append && !isWhole(scope)) throw new FootprintFault(pointerOf(this, key), 'write');
   }
 
   #setInList(key: string, value: unknown): void {
@@ -164,10 +190,10 @@ class DraftNode extends Lens {
 
   #remember(key: string): void {
     const { value } = this;
-    const { old } = this.#recorded();
-    if (old.has(key)) return;
-    if (Array.isArray(value) && key === 'length') old.set(key, value.length);
-    else old.set(key, Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : ABSENT);
+    const record = this.#recorded();
+    if (record.old.has(key)) return;
+    if (Array.isArray(value) && key === 'length') record.remember(key, value.length);
+    else record.remember(key, Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : ABSENT);
   }
 
   /** The record of this container, known to those above it as long as it stands below them. */
@@ -175,10 +201,10 @@ class DraftNode extends Lens {
     if (this.#record?.container === this.value) return this.#record;
     let record = this.draft.records.get(this.value);
     if (record === undefined) {
-      record = { container: this.value, old: new Map(), below: new Map() };
+      record = new Rec(this.value);
       this.draft.records.set(this.value, record);
     }
-    if (this.parent !== undefined && this.#stands()) this.parent.#recorded().below.set(this.key, record);
+    if (this.parent !== undefined && this.#stands()) this.parent.#recorded().hold(this.key, record);
     this.#record = record;
     return record;
   }

@@ -64,7 +64,7 @@ export class Standing {
     for (const rule of this.#domain.rules) {
       const places = work[rule.index];
       if (places === undefined) continue;
-      for (const keys of inOrder(places)) {
+      for (const keys of places.inOrder()) {
         const { result, others } = judge(rule, state, keys);
         if (result.result !== 'pass') return { finding: { rule, keys, result }, keep: () => {} };
         if (others !== undefined) restatements.push({ rule, member: toPointer(keys), others });
@@ -84,9 +84,8 @@ export class Standing {
     const work: (Places | undefined)[] = new Array(this.#domain.rules.length);
     const add = (rule: Rule, keys: readonly string[]): void => {
       const places = work[rule.index];
-      const name = nameOf(keys);
-      if (places === undefined) work[rule.index] = new Map([[name, keys]]);
-      else if (!places.has(name)) places.set(name, keys);
+      if (places === undefined) work[rule.index] = new Places(keys);
+      else places.add(keys);
     };
     for (const { keys } of changes) {
       this.#domain.rulesByPath.match(keys, (rule) => {
@@ -100,19 +99,36 @@ export class Standing {
   }
 }
 
-/** Members of one rule, each once. */
-type Places = Map<string, readonly string[]>;
+/** Members of one rule, each once. Mostly there is one. */
+class Places {
+  readonly #first: readonly string[];
+  #all: Map<string, readonly string[]> | undefined;
+
+  constructor(first: readonly string[]) {
+    this.#first = first;
+  }
+
+  add(keys: readonly string[]): void {
+    if (this.#all === undefined && isSame(keys, this.#first)) return;
+    this.#all ??= new Map([[nameOf(this.#first), this.#first]]);
+    this.#all.set(nameOf(keys), keys);
+  }
+
+  /** The order in which `placesOf` would have them. */
+  inOrder(): readonly (readonly string[])[] {
+    return this.#all === undefined ? [this.#first] : [...this.#all.values()].sort(byKeys);
+  }
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && byKeys(a, b) === 0;
+}
 
 const NO_KEYS: readonly string[] = [];
 
 /** Tells the members of one rule apart; most have one star, whose key will do. */
 function nameOf(keys: readonly string[]): string {
   return keys.length === 1 ? (keys[0] as string) : toPointer(keys);
-}
-
-/** The order in which `placesOf` would have them. */
-function inOrder(places: Places): Iterable<readonly string[]> {
-  return places.size === 1 ? places.values() : [...places.values()].sort(byKeys);
 }
 
 function byKeys(a: readonly string[], b: readonly string[]): number {
@@ -253,9 +269,14 @@ function judgeMember(spec: EachInvariant<any>, rule: Rule, state: Container, key
   return { result: wellFormed(spec.check(seen, others, keys)), others: Object.values(pointers) };
 }
 
+/** Several rules look at one member in a row: they get the same view. */
 function visible(value: unknown): unknown {
-  return typeof value === 'object' && value !== null ? view(value as Container, EVERYTHING) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (shown?.of !== value) shown = { of: value, view: view(value as Container, EVERYTHING) };
+  return shown.view;
 }
+
+let shown: { readonly of: object; readonly view: Container } | undefined;
 
 function covered(rule: Rule, path: readonly string[]): boolean {
   let scope: typeof rule.scope | undefined = rule.scope;

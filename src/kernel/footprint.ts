@@ -123,6 +123,7 @@ export interface Scope {
 export const EVERYTHING: Scope = { all: true, append: true, keys: new Map(), any: undefined };
 
 export function compileScope(patterns: readonly Pattern[]): Scope {
+  if (patterns.every(isPlace)) return placesScope(patterns);
   let scope = NOTHING;
   for (const pattern of patterns) scope = union(scope, single(pattern));
   return scope;
@@ -131,6 +132,31 @@ export function compileScope(patterns: readonly Pattern[]): Scope {
 const NO_KEYS: ReadonlyMap<string, Scope> = new Map();
 const NOTHING: Scope = { all: false, append: false, keys: NO_KEYS, any: undefined };
 const GROWING: Scope = { all: false, append: true, keys: NO_KEYS, any: undefined };
+
+function isPlace({ segments, append }: Pattern): boolean {
+  return !append && !segments.includes(ANY);
+}
+
+/** The same for patterns without stars, which is most of what is compiled for a proposal: one tree, grown in place. */
+function placesScope(patterns: readonly Pattern[]): Scope {
+  if (patterns.some(({ segments }) => segments.length === 0)) return EVERYTHING;
+  const root = new Map<string, Scope>();
+  for (const { segments } of patterns) grow(root, segments as readonly string[]);
+  return { all: false, append: false, keys: root, any: undefined };
+}
+
+function grow(root: Map<string, Scope>, path: readonly string[]): void {
+  let keys = root;
+  for (let i = 0; i < path.length - 1; i++) {
+    const key = path[i] as string;
+    const next = keys.get(key);
+    if (next?.all) return;
+    const below = (next?.keys as Map<string, Scope> | undefined) ?? new Map<string, Scope>();
+    if (next === undefined) keys.set(key, { all: false, append: false, keys: below, any: undefined });
+    keys = below;
+  }
+  keys.set(path.at(-1) as string, EVERYTHING);
+}
 
 /** The scope of one pattern: a thread from the root down. */
 function single({ segments, append }: Pattern): Scope {
@@ -165,6 +191,11 @@ export function scopeAt(scope: Scope, key: string): Scope | undefined {
   return scope.all ? scope : (scope.keys.get(key) ?? scope.any);
 }
 
+/** Whether nothing below is hidden. */
+export function isWhole({ all, any, keys }: Scope): boolean {
+  return all || (any !== undefined && isWhole(any) && [...keys.values()].every(isWhole));
+}
+
 /**
  * Whether the footprint lets a change happen at this path. Under an append-only list only a new last element may be
  * added, and where there is no list yet, a new list.
@@ -186,7 +217,9 @@ export function permits(
 
 /** The first change that the footprint does not let happen. */
 export function changeOutside(scope: Scope, changes: readonly Change[]): Change | undefined {
-  return changes.find((change) => !permits(scope, change.keys, { ...change, list: Array.isArray(change.value) }));
+  return changes.find(
+    ({ op, keys, value, appends }) => !permits(scope, keys, { op, appends, list: Array.isArray(value) }),
+  );
 }
 
 /** The patterns of several templates bound to one role. */

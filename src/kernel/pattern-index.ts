@@ -68,7 +68,8 @@ function walk<T>(here: Node<T>, path: readonly string[], depth: number, found: (
     return;
   }
   for (const value of here.values) found(value);
-  const exact = here.keys.get(path[depth] as string);
+  // A fresh key would have to be hashed, only to be looked for where nothing is.
+  const exact = here.keys.size === 0 ? undefined : here.keys.get(path[depth] as string);
   if (exact !== undefined) walk(exact, path, depth + 1, found);
   if (here.any !== undefined) walk(here.any, path, depth + 1, found);
 }

@@ -52,7 +52,7 @@ function fault(path: string, ...value: unknown[]): string | undefined {
   else if (value.length === 0) delete parent[last];
   else parent[last] = value[0];
   const op = value.length === 0 ? 'remove' : existed ? 'replace' : 'add';
-  const change = { op, path, keys, appends: false, ...(value.length === 0 ? {} : { value: value[0] }) } as Change;
+  const change = { op, keys, appends: false, ...(value.length === 0 ? {} : { value: value[0] }) } as Change;
   return changeFault(schema, live, change);
 }
 
@@ -128,7 +128,6 @@ test('a check that stumbles is a fault, not a throw', () => {
   );
   const change: Change = {
     op: 'replace',
-    path: '/text',
     keys: ['text'],
     value: { length: { toString: 1 } },
     appends: false,

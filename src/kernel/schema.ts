@@ -86,6 +86,33 @@ function changesValues(def: Def): boolean {
   return def.coerce === true || checks.some((check) => check._zod?.def?.check === 'overwrite');
 }
 
+/** Whether what a schema accepts comes out of it as it went in, so that a parse is a check and nothing more. */
+export function keepsValues(schema: z.ZodType): boolean {
+  let keeps = KEEPS.get(schema);
+  if (keeps === undefined) {
+    keeps = keeping(defOf(schema));
+    KEEPS.set(schema, keeps);
+  }
+  return keeps;
+}
+
+const KEEPS = new WeakMap<z.ZodType, boolean>();
+const PARTED = new Set(['object', 'record', 'array', 'union', 'tuple', 'optional', 'nullable', 'nonoptional']);
+
+function keeping(def: Def): boolean {
+  // A check of one's own may put another value in the place of the one that it is given.
+  const checks = (def.checks ?? []) as readonly { _zod?: { def?: { check?: string } } }[];
+  if (changesValues(def) || checks.some((check) => check._zod?.def?.check === 'custom')) return false;
+  if (!PARTED.has(def.type)) return LEAVES.has(def.type);
+  const parts = [
+    ...Object.values(def.shape ?? {}),
+    ...(def.options ?? []),
+    ...(def.items ?? []),
+    ...[def.keyType, def.valueType, def.element, def.innerType, def.rest].filter((part) => part != null),
+  ];
+  return parts.every(keepsValues);
+}
+
 function rebuilt(schema: z.ZodType, members: Record<string, unknown>): z.ZodType {
   return z.core.clone(schema, { ...schema._zod.def, ...members } as typeof schema._zod.def);
 }
@@ -107,14 +134,14 @@ export function changeFault(schema: z.ZodType, state: unknown, change: Change): 
     if (isWhole(def)) return fault(here, value, change.keys.slice(0, depth));
     const key = change.keys[depth] as string;
     const next = member(def, key);
-    if (next === undefined) return `${change.path}: the state's schema has no such place`;
+    if (next === undefined) return `${toPointer(change.keys)}: the state's schema has no such place`;
     if (def.keyType !== undefined) {
       const named = keyFault(def.keyType, key);
-      if (named !== undefined) return `${change.path}: ${named}`;
+      if (named !== undefined) return `${toPointer(change.keys)}: ${named}`;
     }
     if (depth === change.keys.length - 1) {
       if (change.op !== 'remove') return fault(next, change.value, change.keys);
-      return isRequired(def, key, next) ? `${change.path}: must not be removed` : undefined;
+      return isRequired(def, key, next) ? `${toPointer(change.keys)}: must not be removed` : undefined;
     }
     here = unwrap(next);
     value = (value as Record<string, unknown> | undefined)?.[key];

@@ -27,6 +27,8 @@ export abstract class Lens implements ProxyHandler<Container>, Place {
   readonly scope: Scope;
   readonly proxy: Container;
   value: Container;
+  /** The child asked for last; those before it, when there are several. */
+  #child: Lens | undefined;
   #children: Map<string, Lens> | undefined;
 
   constructor(parent: Lens | undefined, key: string, value: Container, scope: Scope) {
@@ -101,12 +103,12 @@ export abstract class Lens implements ProxyHandler<Container>, Place {
   }
 
   protected child(key: string, value: Container, scope: Scope): Lens {
-    this.#children ??= new Map();
-    let child = this.#children.get(key);
-    if (child === undefined || child.value !== value) {
-      child = this.open(key, value, scope);
-      this.#children.set(key, child);
-    }
+    const last = this.#child;
+    if (last?.key === key && last.value === value) return last;
+    const known = this.#children?.get(key);
+    const child = known?.value === value ? known : this.open(key, value, scope);
+    if (last !== undefined) this.#children = (this.#children ?? new Map()).set(last.key, last);
+    this.#child = child;
     return child;
   }
 

@@ -1,4 +1,4 @@
-import { canonicalize, hashText, parseCanonical, readCanonical, signText, verifyText } from '#canon';
+import { canonicalize, hashText, parseCanonical, plainText, readCanonical, signText, verifyText } from '#canon';
 import type { Entry, EntryRow, EntrySignature, Hash, Payload } from './entry.ts';
 import { LedgerFault } from './errors.ts';
 import { payloadFault } from './shape.ts';
@@ -9,15 +9,15 @@ export interface EntrySigner {
   readonly privateKey: string;
 }
 
-/** Makes the row of a payload: canonical text, and the id that is its hash. */
+/** Makes the row of a payload, which is data made here (see `plainText`): canonical text, and the id that is its hash. */
 export function entryRow(payload: Payload, signer?: EntrySigner): EntryRow {
-  const text = canonicalize(signer === undefined ? payload : { ...payload, signature: sign(payload, signer) });
+  const text = plainText(signer === undefined ? payload : { ...payload, signature: sign(payload, signer) });
   const { trajectory_id, parent, seq, kind } = payload;
   return { id: hashText(text), trajectory_id, parent, seq, kind, payload: text };
 }
 
 function sign(payload: Payload, signer: EntrySigner): EntrySignature {
-  return { key: signer.publicKey, value: signText('entry', canonicalize(payload), signer.privateKey) };
+  return { key: signer.publicKey, value: signText('entry', plainText(payload), signer.privateKey) };
 }
 
 /**

@@ -34,7 +34,7 @@ export function authorityFor(
       const query = { action, role, args, scopes, principal, writ_id: id, trajectory_id: trajectoryId, at };
       const { decision, rule, reasons, errors } = policy.evaluate(query);
       const detail = [...errors, ...reasons].join('; ') || `the policy says ${decision}`;
-      return { ruling: { digest: policy.digest, decision, ...(rule === undefined ? {} : { rule }) }, detail };
+      return { ruling: { decision, digest: policy.digest, ...(rule === undefined ? {} : { rule }) }, detail };
     },
     affords: (cost) => {
       if (Object.keys(cost).length === 0) return { ok: true };

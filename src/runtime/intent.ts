@@ -1,5 +1,5 @@
 import type { Writ } from '#authority';
-import { contentHash, copyJson } from '#canon';
+import { copyJson, hashText, plainText } from '#canon';
 import type { Intent, Observed } from '#kernel';
 import { type BlobRow, type Hash, isHash, type Observation, type RoleRef, store } from '#ledger';
 import { RuntimeError } from './errors.ts';
@@ -27,6 +27,8 @@ export type ObservationInput =
 /** An intent whose every part is canonical; nothing of it is shared with the caller. */
 export interface Gathered {
   readonly proposalId: Hash;
+  /** It came with an idempotency key, so it may come again. */
+  readonly repeatable: boolean;
   readonly intent: Intent;
   readonly observed: readonly Observed[];
   /** As the entries will have them. */
@@ -75,19 +77,22 @@ export function gather(
     const value = copyJson(observation.value, { foreign: true });
     observed.push({ name: observation.name, value });
     return 'oracle_key' in observation
-      ? { name: observation.name, oracle_key: observation.oracle_key, hash: contentHash(value) }
+      ? { hash: hashText(plainText(value)), name: observation.name, oracle_key: observation.oracle_key }
       : { name: observation.name, value: store(value, blobs) };
   });
   return {
-    proposalId: contentHash({
-      trajectory: place.trajectoryId,
-      writ: place.writId,
-      action: input.action,
-      role,
-      args,
-      observations,
-      nonce: place.nonce,
-    }),
+    proposalId: hashText(
+      plainText({
+        action: input.action,
+        args,
+        nonce: place.nonce,
+        observations,
+        role,
+        trajectory: place.trajectoryId,
+        writ: place.writId,
+      }),
+    ),
+    repeatable: input.idempotencyKey !== undefined,
     intent: { action: input.action, role, args },
     observed,
     observations,

@@ -30,9 +30,10 @@ export interface Place {
 
 /** What one proposal changes. Effects and beliefs are parts of it from the first day; their floors fill them. */
 function deltaOf(patches: readonly Patch[], blobs: BlobRow[]): Delta {
-  return { state: store(patches as unknown as Json, blobs) as Stored<readonly Patch[]>, effects: [], beliefs: [] };
+  return { beliefs: [], effects: [], state: store(patches as unknown as Json, blobs) as Stored<readonly Patch[]> };
 }
 
+/** Its members stand in canonical order, because most entries are commits and so they are written fastest. */
 export function commitPayload(
   place: Place,
   parentCommit: Hash,
@@ -42,17 +43,20 @@ export function commitPayload(
   blobs: BlobRow[],
 ): CommitPayload {
   return {
-    kind: 'commit',
-    ...place,
-    proposal_id: gathered.proposalId,
-    writ_id: writId,
-    parent_commit: parentCommit,
-    action: { name: compiled.name, role: compiled.role, args: store(compiled.args, blobs) },
-    delta: deltaOf(patchesOf(changes), blobs),
-    observations: gathered.observations,
+    action: { args: store(compiled.args, blobs), name: compiled.name, role: compiled.role },
+    at: place.at,
     budget_cost: compiled.cost,
     compiler_version: COMPILER_VERSION,
+    delta: deltaOf(patchesOf(changes), blobs),
+    kind: 'commit',
+    observations: gathered.observations,
+    parent: place.parent,
+    parent_commit: parentCommit,
     ...(compiled.policy === undefined ? {} : { policy: compiled.policy }),
+    proposal_id: gathered.proposalId,
+    seq: place.seq,
+    trajectory_id: place.trajectory_id,
+    writ_id: writId,
   };
 }
 

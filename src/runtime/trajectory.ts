@@ -308,7 +308,7 @@ export class Trajectory {
     const blobs = [...gathered.blobs, ...unstored];
     const { row, ruling } = this.#record(gathered, id, judged, at, blobs);
     writs.stored(unstored);
-    ruled.add(gathered.proposalId, row.seq);
+    if (gathered.repeatable) ruled.add(gathered.proposalId, row.seq);
     let news = NO_NEWS;
     if (judged.verdict === 'approved') {
       judged.keep();

@@ -71,9 +71,7 @@ describe('what a draft changed', () => {
         const draft = new Draft(clone(state), undefined);
         resultOf(state, statements);
         change(draft, statements);
-        for (const { op, path, keys, appends } of changesOf(draft)) {
-          const pointer = keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-          expect(pointer).toBe(path);
+        for (const { op, keys, appends } of changesOf(draft)) {
           const parent = keys.slice(0, -1).reduce<unknown>((here, key) => (here as never)[key], draft.state);
           expect(appends).toBe(op === 'add' && Array.isArray(parent));
         }

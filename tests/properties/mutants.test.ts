@@ -54,7 +54,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     fault: 'takes the members of a rule as they come',
     file: 'kernel/evaluate.ts',
-    changes: [['[...places.values()].sort(byKeys)', '[...places.values()].reverse()']],
+    changes: [['[...this.#all.values()].sort(byKeys)', '[...this.#all.values()].reverse()']],
     by: 'evaluation',
     property: 'judging what',
   },
@@ -155,7 +155,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     fault: 'records arguments that the action has changed',
     file: 'kernel/compile.ts',
-    changes: [['{ args: frozen(copyJson(parsed.data)) }', '{ args: copyJson(parsed.data) }']],
+    changes: [['{ args: frozen(keepsValues(action.args) ? given : copyJson(parsed.data)) }', '{ args: given }']],
     by: 'theorems',
     property: '(i) faithful',
   },

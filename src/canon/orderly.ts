@@ -1,0 +1,54 @@
+import type { CanonLimits } from './limits.ts';
+
+/**
+ * Whether `JSON.stringify` writes the canonical text of a value, as far as its members tell: they are enumerated in the
+ * order of RFC 8785 section 3.2.3, everything is plain data, and nothing passes a limit of depth, nodes or numbers. Texts
+ * are not looked at: a lone surrogate becomes `\ud…` in what is written, and the caller looks for that.
+ *
+ * For values that were parsed or made here; of any other an accessor would be called, and could answer differently next.
+ */
+export function isOrderly(value: unknown, limits: CanonLimits): boolean {
+  const left: Left = { nodes: limits.nodesMax - 1, anyInteger: limits.integers === 'any' };
+  return isPart(value, left, limits.depthMax) && left.nodes >= 0;
+}
+
+/** True when a written text cannot hide a lone surrogate. */
+export function hasNoSurrogateEscape(text: string): boolean {
+  return !text.includes('\\ud');
+}
+
+interface Left {
+  nodes: number;
+  readonly anyInteger: boolean;
+}
+
+function isPart(value: unknown, left: Left, depthLeft: number): boolean {
+  if (typeof value === 'string') return true;
+  if (typeof value === 'number') {
+    return Math.abs(value) <= Number.MAX_SAFE_INTEGER || (left.anyInteger && Number.isFinite(value));
+  }
+  if (typeof value !== 'object') return typeof value === 'boolean';
+  if (value === null) return true;
+  if (depthLeft === 0 || left.nodes < 0) return false;
+  return Array.isArray(value) ? areItems(value, left, depthLeft - 1) : areMembers(value, left, depthLeft - 1);
+}
+
+function areItems(items: readonly unknown[], left: Left, depthLeft: number): boolean {
+  left.nodes -= items.length;
+  for (let i = 0; i < items.length; i++) if (!isPart(items[i], left, depthLeft)) return false;
+  return true;
+}
+
+function areMembers(object: object, left: Left, depthLeft: number): boolean {
+  if (Object.getPrototypeOf(object) !== Object.prototype) return false;
+  let last: string | undefined;
+  // This is the fastest enumeration there is. A name that is inherited can only make the answer false, or change nothing.
+  for (const name in object) {
+    // By UTF-16 code units, as RFC 8785 section 3.2.3 orders.
+    if (last !== undefined && last >= name) return false;
+    last = name;
+    left.nodes -= 1;
+    if (!isPart((object as Record<string, unknown>)[name], left, depthLeft)) return false;
+  }
+  return true;
+}
