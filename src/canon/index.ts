@@ -31,6 +31,7 @@ export {
   maxInstant,
   parseInstant,
 } from './instant.ts';
+export { sortKeys } from './key-order.ts';
 export { type CanonLimits, DEFAULT_LIMITS, WORLD_LIMITS } from './limits.ts';
 export { parseCanonical } from './parse-canonical.ts';
 export { parseStrict } from './parse-strict.ts';

@@ -30,6 +30,7 @@ test('the public names, which only a decision changes', () => {
     'readCanonical',
     'setOwn',
     'signText',
+    'sortKeys',
     'toPointer',
     'unescapeSegment',
     'verifyText',

@@ -1,5 +1,5 @@
 import type { Json } from '#canon';
-import { toPointer } from '#canon';
+import { sortKeys, toPointer } from '#canon';
 import { ABSENT, type Draft, type Rec } from './draft.ts';
 import { ValueFault } from './errors.ts';
 import type { Container } from './view.ts';
@@ -61,7 +61,8 @@ function either(old: ReadonlyMap<string, unknown>, below: ReadonlyMap<string, un
 }
 
 function sorted(keys: string[]): string[] {
-  return keys.length === 1 ? keys : keys.sort();
+  if (keys.length > 1) sortKeys(keys);
+  return keys;
 }
 
 /** Two different values at one place. */

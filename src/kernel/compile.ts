@@ -176,7 +176,7 @@ function parsedArgs(action: ActionSpec, given: Json): { args: Json } | { fault: 
 export function frozen<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
-    for (const member of Object.values(value)) frozen(member);
+    for (const name in value) frozen(value[name]);
   }
   return value;
 }

@@ -73,7 +73,8 @@ export class Standing {
     return {
       finding: undefined,
       keep: () => {
-        this.failing.clear();
+        // To clear what is empty would make it anew.
+        if (this.failing.size > 0) this.failing.clear();
         for (const { rule, member, others } of restatements) this.#dependents.get(rule)?.set(member, others);
       },
     };
@@ -90,7 +91,9 @@ export class Standing {
     for (const { keys } of changes) {
       this.#domain.rulesByPath.match(keys, (rule) => {
         if (rule.member === undefined) add(rule, NO_KEYS);
-        else for (const member of membersUnder(rule.member, state, keys)) add(rule, member);
+        else if (!work[rule.index]?.isOnly(rule.member, keys)) {
+          for (const member of membersUnder(rule.member, state, keys)) add(rule, member);
+        }
       });
       for (const [rule, dependents] of this.#dependents) dependents.match(keys, (member) => add(rule, member));
     }
@@ -106,6 +109,16 @@ class Places {
 
   constructor(first: readonly string[]) {
     this.#first = first;
+  }
+
+  /** Whether the member that a path leads to, or into, is the one and only that is here: changes come member by member. */
+  isOnly({ segments }: Pattern, path: readonly string[]): boolean {
+    if (this.#all !== undefined || path.length < segments.length) return false;
+    let star = 0;
+    for (let i = 0; i < segments.length; i++) {
+      if (segments[i] === ANY && path[i] !== this.#first[star++]) return false;
+    }
+    return true;
   }
 
   add(keys: readonly string[]): void {
