@@ -1,6 +1,6 @@
 import { canonicalize, hashText, parseCanonical, plainText, readCanonical, signText, verifyText } from '#canon';
 import type { Entry, EntryRow, EntrySignature, Hash, Payload } from './entry.ts';
-import { LedgerFault } from './errors.ts';
+import { type FaultCode, LedgerFault } from './errors.ts';
 import { payloadFault } from './shape.ts';
 
 /** Signs entries: Ed25519 over `assize/entry/v1\n` and the canonical payload without its `signature`. */
@@ -27,26 +27,41 @@ function sign(payload: Payload, signer: EntrySigner): EntrySignature {
  * @throws LedgerFault
  */
 export function checkRow(row: EntryRow): Entry {
-  const fault = (code: LedgerFault['code'], detail: string, cause?: unknown): LedgerFault =>
-    new LedgerFault({ trajectory_id: row.trajectory_id, seq: row.seq, code, detail }, cause);
-  let payload: Payload;
+  const payload = canonicalPayload(row);
+  if (hashText(row.payload) !== row.id) throw faultOf(row, 'tampered', 'the payload does not hash to the id');
+  const malformed = payloadFault(payload);
+  if (malformed !== undefined) throw faultOf(row, 'malformed', malformed);
+  const { id, trajectory_id, parent, seq, kind } = row;
+  if (
+    payload.trajectory_id !== trajectory_id ||
+    payload.seq !== seq ||
+    payload.parent !== parent ||
+    payload.kind !== kind
+  ) {
+    const column = COLUMNS.find((name) => payload[name] !== row[name]) as (typeof COLUMNS)[number];
+    throw faultOf(row, 'misfiled', `the payload's ${column} is ${payload[column]}, the row's ${row[column]}`);
+  }
+  if (payload.signature !== undefined && !signatureHolds(payload)) {
+    throw faultOf(row, 'bad_signature', 'the signature does not hold');
+  }
+  return { id, trajectory_id, parent, seq, kind, payload };
+}
+
+/** What stands beside the text as well, to be found by. */
+const COLUMNS = ['trajectory_id', 'seq', 'parent', 'kind'] as const;
+
+function canonicalPayload(row: EntryRow): Payload {
   try {
-    payload = parseCanonical(row.payload) as unknown as Payload;
+    return parseCanonical(row.payload) as unknown as Payload;
   } catch (error) {
     // A changed text is most often not canonical any more; what matters to the reader is that it was changed.
-    if (!hashesTo(row.payload, row.id)) throw fault('tampered', 'the payload does not hash to the id', error);
-    throw fault('not_canonical', `the payload is not canonical: ${(error as Error).message}`, error);
+    if (!hashesTo(row.payload, row.id)) throw faultOf(row, 'tampered', 'the payload does not hash to the id', error);
+    throw faultOf(row, 'not_canonical', `the payload is not canonical: ${(error as Error).message}`, error);
   }
-  if (hashText(row.payload) !== row.id) throw fault('tampered', 'the payload does not hash to the id');
-  const malformed = payloadFault(payload);
-  if (malformed !== undefined) throw fault('malformed', malformed);
-  for (const column of ['trajectory_id', 'seq', 'parent', 'kind'] as const) {
-    if (payload[column] !== row[column])
-      throw fault('misfiled', `the payload's ${column} is ${payload[column]}, the row's ${row[column]}`);
-  }
-  if (payload.signature !== undefined && !signatureHolds(payload))
-    throw fault('bad_signature', 'the signature does not hold');
-  return { id: row.id, trajectory_id: row.trajectory_id, parent: row.parent, seq: row.seq, kind: row.kind, payload };
+}
+
+function faultOf({ trajectory_id, seq }: EntryRow, code: FaultCode, detail: string, cause?: unknown): LedgerFault {
+  return new LedgerFault({ trajectory_id, seq, code, detail }, cause);
 }
 
 function signatureHolds(payload: Payload): boolean {
@@ -62,5 +77,6 @@ export function hashesTo(text: string, hash: Hash): boolean {
 
 /** The entry of a row that was checked before: no checks, for reading what was just verified or written. */
 export function readRow(row: EntryRow): Entry {
-  return { ...row, payload: readCanonical(row.payload) as unknown as Payload };
+  const { id, trajectory_id, parent, seq, kind } = row;
+  return { id, trajectory_id, parent, seq, kind, payload: readCanonical(row.payload) as unknown as Payload };
 }

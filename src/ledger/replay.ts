@@ -64,7 +64,7 @@ export class Replayer {
           const entry = checked ? readRow(row) : checkRow(row);
           chain.accept(entry);
           fold = this.#foldNow(fold, entry) ?? (await this.#foldLater(fold, entry, path));
-          if (row.payload.includes('"$blob":')) await this.#checkBlobs(entry);
+          if (refersBesideFold(entry.payload)) await this.#checkBlobs(entry);
           options.onEntry?.(entry);
         } catch (error) {
           // A row that another thread checks may be so wrong that it can't even be read here.
@@ -189,6 +189,14 @@ function applyCommit(fold: Folded, entry: Entry, patches: readonly Patch[]): voi
   } catch (error) {
     throw fault(entry, 'bad_patch', (error as Error).message, error);
   }
+}
+
+/** Of the two kinds that nearly all entries are of: without a list an entry. */
+function refersBesideFold(payload: Payload): boolean {
+  if (payload.kind !== 'commit' && payload.kind !== 'rejection') return true;
+  const { args, observations } =
+    payload.kind === 'commit' ? { args: payload.action.args, observations: payload.observations } : payload.intent;
+  return observations.length > 0 || isBlobRef(args);
 }
 
 /** The positions that may hold a reference and that a fold does not follow. */

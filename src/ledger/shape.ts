@@ -18,23 +18,33 @@ const isList: Check = (value) => Array.isArray(value);
 const isValue: Check = (value) => value !== undefined;
 const isTime: Check = (value) => typeof value === 'string' && isInstant(value);
 const isSeq: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
-const oneOf =
-  (...names: string[]): Check =>
-  (value) =>
-    names.includes(value as string);
+const oneOf = (...names: string[]): Check => {
+  const known = new Set<unknown>(names);
+  return (value) => known.has(value);
+};
+/** An object whose every member passes. */
+const each =
+  (check: Check): Check =>
+  (value) => {
+    if (!isObject(value)) return false;
+    for (const name of Object.keys(value as object)) {
+      if (!check((value as Record<string, unknown>)[name])) return false;
+    }
+    return true;
+  };
 const either =
   (...checks: Check[]): Check =>
   (value) =>
     checks.some((check) => check(value));
-const isAmounts: Check = (value) => isObject(value) && Object.values(value as object).every(isSeq);
-const members =
-  (required: Record<string, Check>, optional: Record<string, Check> = {}): Check =>
-  (value) =>
-    memberFault(value, required, optional) === undefined;
+const isAmounts: Check = each(isSeq);
+const members = (required: Record<string, Check>, optional: Record<string, Check> = {}): Check => {
+  const shape = shapeOf(required, optional);
+  return (value) => memberFault(value, shape) === undefined;
+};
 
 const isRole = members({
   name: isText,
-  params: (value) => isObject(value) && Object.values(value as object).every(isText),
+  params: each(isText),
 });
 const isAction = members({ name: isText, role: isRole, args: isValue });
 const isDelta = members({ state: isValue, effects: isList, beliefs: isList });
@@ -159,46 +169,49 @@ const KINDS: Record<EntryKind, readonly [Record<string, Check>, Record<string, C
 };
 
 /** The same with the common members. */
-const SHAPES = Object.fromEntries(
+const SHAPES = new Map<unknown, Shape>(
   Object.entries(KINDS).map(([kind, [required, optional]]) => [
     kind,
-    [
-      { ...COMMON, ...required },
-      { ...COMMON_OPTIONAL, ...optional },
-    ],
+    shapeOf({ ...COMMON, ...required }, { ...COMMON_OPTIONAL, ...optional }),
   ]),
-) as unknown as typeof KINDS;
+);
 
 /** What is wrong with a payload's members, or undefined for one of the six kinds, whole and with nothing besides. */
 export function payloadFault(payload: unknown): string | undefined {
-  const kind = (payload as { kind?: unknown } | null)?.kind;
-  if (typeof kind !== 'string' || !Object.hasOwn(KINDS, kind)) return 'the payload is of no known kind';
-  const [required, optional] = SHAPES[kind as EntryKind];
-  return memberFault(payload, required, optional);
+  const shape = SHAPES.get((payload as { kind?: unknown } | null)?.kind);
+  return shape === undefined ? 'the payload is of no known kind' : memberFault(payload, shape);
 }
 
 export function isPayload(payload: unknown): payload is Payload {
   return payloadFault(payload) === undefined;
 }
 
-function memberFault(
-  value: unknown,
-  required: Record<string, Check>,
-  optional: Record<string, Check>,
-): string | undefined {
+interface Shape {
+  readonly required: readonly Member[];
+  readonly optional: readonly Member[];
+}
+
+type Member = readonly [name: string, check: Check];
+
+function shapeOf(required: Record<string, Check>, optional: Record<string, Check>): Shape {
+  return { required: Object.entries(required), optional: Object.entries(optional) };
+}
+
+function memberFault(value: unknown, { required, optional }: Shape): string | undefined {
   if (!isObject(value)) return 'an object was expected';
   const object = value as Record<string, unknown>;
   let count = 0;
-  for (const name in required) {
+  for (const [name, check] of required) {
     if (!Object.hasOwn(object, name)) return `${name} is missing`;
-    if (!(required[name] as Check)(object[name])) return `${name} is not what it should be`;
+    if (!check(object[name])) return `${name} is not what it should be`;
     count++;
   }
-  for (const name in optional) {
+  for (const [name, check] of optional) {
     if (!Object.hasOwn(object, name)) continue;
-    if (!(optional[name] as Check)(object[name])) return `${name} is not what it should be`;
+    if (!check(object[name])) return `${name} is not what it should be`;
     count++;
   }
   if (Object.keys(object).length === count) return undefined;
-  return `${Object.keys(object).find((name) => !Object.hasOwn(required, name) && !Object.hasOwn(optional, name))} is not known`;
+  const known = new Set([...required, ...optional].map(([name]) => name));
+  return `${Object.keys(object).find((name) => !known.has(name))} is not known`;
 }

@@ -1,20 +1,21 @@
-import type { EntryKind, EntryRow } from '#ledger';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { EntryRow } from '#ledger';
 
 // hex() in SQL: reading ids as text takes half the time of reading blobs and converting them here.
-const COLUMNS = `lower(hex(e.id)) AS id, t.name AS trajectory_id,
-  CASE WHEN e.parent IS NOT NULL THEN lower(hex(e.parent)) END AS parent, e.seq AS seq, e.kind AS kind, e.payload AS payload`;
+const SELECT = `SELECT lower(hex(e.id)), t.name, CASE WHEN e.parent IS NOT NULL THEN lower(hex(e.parent)) END,
+  e.seq, e.kind, e.payload FROM entry AS e JOIN trajectory AS t ON t.key = e.trajectory`;
 
-/** Selects whole entries; goes on with a WHERE on `e` (entry) and `t` (trajectory). */
-export const SELECT_ENTRIES: string = `SELECT ${COLUMNS} FROM entry AS e JOIN trajectory AS t ON t.key = e.trajectory`;
+/** The columns of a STRICT table have the types the schema says. */
+type Columns = [EntryRow['id'], string, EntryRow['parent'], number, EntryRow['kind'], string];
 
-/** What the statement gives, as the row it is: the columns of a STRICT table have the types the schema says. */
-export function entryRow(row: Record<string, unknown>): EntryRow {
-  return {
-    id: row['id'] as string,
-    trajectory_id: row['trajectory_id'] as string,
-    parent: row['parent'] as string | null,
-    seq: row['seq'] as number,
-    kind: row['kind'] as EntryKind,
-    payload: row['payload'] as string,
-  };
+/** Reads whole entries; `rest` goes on with a WHERE on `e` (entry) and `t` (trajectory). */
+export function prepareEntryRows(db: DatabaseSync, rest: string): (...values: SQLInputValue[]) => EntryRow[] {
+  const statement = db.prepare(`${SELECT} ${rest}`);
+  // Rows as lists are read in two thirds of the time of rows as objects.
+  statement.setReturnArrays(true);
+  return (...values) => (statement.all(...values) as unknown as Columns[]).map(entryRow);
+}
+
+function entryRow([id, trajectory_id, parent, seq, kind, payload]: Columns): EntryRow {
+  return { id, trajectory_id, parent, seq, kind, payload };
 }
