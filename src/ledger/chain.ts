@@ -11,6 +11,7 @@ import type {
   RejectionPayload,
 } from './entry.ts';
 import { type FaultCode, LedgerFault } from './errors.ts';
+import type { Run } from './run.ts';
 
 /**
  * The rules of one chain, entry by entry: place, parent, time, beginning, `parent_commit`, and that what waits is
@@ -70,6 +71,18 @@ export class Chain {
     this.head = entry.id;
     this.seq = entry.seq + 1;
     this.at = payload.at;
+  }
+
+  /** Goes on behind a run of entries that follow on this chain. False, and nothing changed, where they do not. */
+  join({ trajectoryId, seq, count, parent, from, parentCommit, head, to, lastCommit }: Run): boolean {
+    const follows = trajectoryId === this.trajectoryId && seq === this.seq && parent === this.head && from >= this.at;
+    const commits = parentCommit === undefined || parentCommit === this.lastCommit;
+    if (!follows || !commits || this.frozenBy() !== undefined) return false;
+    this.head = head;
+    this.seq = seq + count;
+    this.at = to;
+    this.lastCommit = lastCommit ?? this.lastCommit;
+    return true;
   }
 
   /** The pending approval that freezes the whole world now, if there is one. */

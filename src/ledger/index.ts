@@ -6,6 +6,7 @@
  * branches. A chain alone does not notice a lost tail, nor a suffix that was written anew with fresh ids.
  * Never: I/O of its own (the store is a port), a clock, a domain. May import canon.
  */
+export { type Ahead, PAGE, pageAt, type RowRange } from './ahead.ts';
 export { blobOf, INLINE_MAX, isBlobRef, store } from './blob.ts';
 export { Chain } from './chain.ts';
 export type * from './entry.ts';
@@ -21,5 +22,6 @@ export {
   type VerifyReport,
   verifyTrajectory,
 } from './replay.ts';
+export { type Run, runsOf } from './run.ts';
 export { isHash, isPayload, payloadFault } from './shape.ts';
-export type { Batch, BlobRow, CommitResult, LedgerStore, RowRange, TrajectoryInfo } from './store.ts';
+export type { Batch, BlobRow, CommitResult, LedgerStore, TrajectoryInfo } from './store.ts';

@@ -1,11 +1,13 @@
 import { type Json, parseCanonical, WORLD_LIMITS } from '#canon';
+import { type Ahead, PAGE } from './ahead.ts';
 import { blobOf, isBlobRef } from './blob.ts';
 import { Chain } from './chain.ts';
 import type { BlobRef, BranchPayload, CommitPayload, Entry, Hash, Payload, Stored } from './entry.ts';
-import { checkRow, hashesTo, readRow } from './entry-text.ts';
+import { checkRow, hashesTo } from './entry-text.ts';
 import { type Fault, type FaultCode, LedgerFault } from './errors.ts';
 import { applyPatches, type Folded, fresh, share } from './fold.ts';
 import type { Patch } from './patch.ts';
+import { patchesOfRun, type Run, refersBesideFold } from './run.ts';
 import { isHash } from './shape.ts';
 import type { LedgerStore } from './store.ts';
 
@@ -13,15 +15,16 @@ import type { LedgerStore } from './store.ts';
 export type LedgerReader = Pick<LedgerStore, 'entries' | 'blob' | 'resolve'>;
 
 export interface ReplayOptions {
-  /** Called for every entry that was accepted, in order. */
+  /** Called for every entry that was accepted one by one, in order. */
   readonly onEntry?: (entry: Entry) => void;
+  /** Called for every run that was accepted as a whole. */
+  readonly onRun?: (run: Run) => void;
+  /** Called at the beginning of every page, with the seq it begins at. */
+  readonly onPage?: (seq: number) => void;
   /** Stop after the entry with this id. */
   readonly until?: Hash;
-  /**
-   * Asked at the beginning of every page: up to which seq, it not included, all rows from this one on were checked one
-   * by one already, so that only chain rules and fold are left.
-   */
-  readonly checked?: (seq: number) => number;
+  /** Runs that somebody else checked; with `until` there are none. */
+  readonly ahead?: Ahead;
 }
 
 /** A chain that was replayed: its rules' state and its world. */
@@ -29,9 +32,6 @@ export interface Replayed {
   readonly chain: Chain;
   readonly fold: Folded;
 }
-
-/** Entries read at a time. */
-const PAGE = 2_000;
 
 /**
  * Replays trajectories: recomputes ids, parents and seqs, checks every chain rule, follows branches to their
@@ -56,24 +56,24 @@ export class Replayer {
     const chain = new Chain(trajectoryId);
     let fold: Folded | undefined;
     for (;;) {
-      const rows = await this.#reader.entries(trajectoryId, { from: chain.seq, limit: PAGE });
-      const checkedTo = options.checked?.(chain.seq) ?? 0;
+      options.onPage?.(chain.seq);
+      const found = options.ahead?.at(trajectoryId, chain.seq);
+      if (typeof found === 'object' && fold !== undefined && chain.join(found)) {
+        foldRun(fold, found);
+        options.onRun?.(found);
+        continue;
+      }
+      const limit = typeof found === 'number' ? found : PAGE;
+      const rows = await this.#reader.entries(trajectoryId, { from: chain.seq, limit });
       for (const row of rows) {
-        const checked = chain.seq < checkedTo;
-        try {
-          const entry = checked ? readRow(row) : checkRow(row);
-          chain.accept(entry);
-          fold = this.#foldNow(fold, entry) ?? (await this.#foldLater(fold, entry, path));
-          if (refersBesideFold(entry.payload)) await this.#checkBlobs(entry);
-          options.onEntry?.(entry);
-        } catch (error) {
-          // A row that another thread checks may be so wrong that it can't even be read here.
-          if (checked && !(error instanceof LedgerFault)) checkRow(row);
-          throw error;
-        }
+        const entry = checkRow(row);
+        chain.accept(entry);
+        fold = this.#foldNow(fold, entry) ?? (await this.#foldLater(fold, entry, path));
+        if (mayRefer(entry.payload)) await this.#checkBlobs(entry);
+        options.onEntry?.(entry);
         if (row.id === options.until) return { chain, fold };
       }
-      if (rows.length < PAGE) break;
+      if (rows.length < limit) break;
     }
     if (fold === undefined)
       throw new LedgerFault({ trajectory_id: trajectoryId, seq: 0, code: 'not_found', detail: 'there are no entries' });
@@ -183,7 +183,7 @@ export class Replayer {
   }
 }
 
-function applyCommit(fold: Folded, entry: Entry, patches: readonly Patch[]): void {
+function applyCommit(fold: Folded, entry: Pick<Entry, 'trajectory_id' | 'seq'>, patches: readonly Patch[]): void {
   try {
     applyPatches(fold, patches);
   } catch (error) {
@@ -191,12 +191,16 @@ function applyCommit(fold: Folded, entry: Entry, patches: readonly Patch[]): voi
   }
 }
 
-/** Of the two kinds that nearly all entries are of: without a list an entry. */
-function refersBesideFold(payload: Payload): boolean {
-  if (payload.kind !== 'commit' && payload.kind !== 'rejection') return true;
-  const { args, observations } =
-    payload.kind === 'commit' ? { args: payload.action.args, observations: payload.observations } : payload.intent;
-  return observations.length > 0 || isBlobRef(args);
+function foldRun(fold: Folded, run: Run): void {
+  const place = { trajectory_id: run.trajectoryId, seq: run.seq };
+  for (const patches of patchesOfRun(run)) {
+    applyCommit(fold, place, patches);
+    place.seq++;
+  }
+}
+
+function mayRefer(payload: Payload): boolean {
+  return (payload.kind !== 'commit' && payload.kind !== 'rejection') || refersBesideFold(payload);
 }
 
 /** The positions that may hold a reference and that a fold does not follow. */
@@ -217,7 +221,12 @@ function storedBesideFold(payload: Payload): (Stored | undefined)[] {
   }
 }
 
-function fault(entry: Entry, code: FaultCode, detail: string, cause?: unknown): LedgerFault {
+function fault(
+  entry: Pick<Entry, 'trajectory_id' | 'seq'>,
+  code: FaultCode,
+  detail: string,
+  cause?: unknown,
+): LedgerFault {
   return new LedgerFault({ trajectory_id: entry.trajectory_id, seq: entry.seq, code, detail }, cause);
 }
 
@@ -237,7 +246,7 @@ export interface VerifyReport {
 export async function verifyTrajectory(
   replayer: Replayer,
   trajectoryId: string,
-  options: Pick<ReplayOptions, 'checked' | 'onEntry'> = {},
+  options: Omit<ReplayOptions, 'until'> = {},
 ): Promise<VerifyReport> {
   let entries = 0;
   let signed = 0;
@@ -250,6 +259,12 @@ export async function verifyTrajectory(
         entries++;
         head = entry.id;
         if (entry.payload.signature !== undefined) signed++;
+      },
+      onRun: (run) => {
+        options.onRun?.(run);
+        entries += run.count;
+        head = run.head;
+        signed += run.signed;
       },
     });
     return { trajectory_id: trajectoryId, valid: true, entries, head, open: chain.open.size, signed };

@@ -1,5 +1,5 @@
+import type { Ahead, RowRange } from './ahead.ts';
 import type { EntryRow, Hash } from './entry.ts';
-import type { Fault } from './errors.ts';
 
 /** A text stored once under the SHA-256 of its UTF-8 bytes. */
 export interface BlobRow {
@@ -31,13 +31,6 @@ export interface TrajectoryInfo {
   readonly head: Hash;
 }
 
-/** All entries of one trajectory, and how many entries the ranges before it have. */
-export interface RowRange {
-  readonly trajectory_id: string;
-  readonly entries: number;
-  readonly position: number;
-}
-
 /**
  * Where entries live. A store never judges: chain rules are checked before and after, here only compare-and-set by
  * `(trajectory_id, seq)` and uniqueness of `id`. Reads see committed entries only.
@@ -56,13 +49,8 @@ export interface LedgerStore {
   blob(hash: Hash): Promise<string | undefined>;
   /** Entries whose id begins with the hex prefix (8 to 64 digits), at most 2: for people who type ids. */
   find(prefix: string): Promise<EntryRow[]>;
-  /**
-   * Optional: checks rows one by one (`checkRow`) in another thread, while `replay` goes through the same rows from the
-   * front. Beginning with the last range and the last rows of each, it goes towards the reader and stops where they
-   * meet. Positions count entries over all ranges: `positions[0]` is where the reader is, `positions[1]` the lowest
-   * that was checked. Answers with every fault it found.
-   */
-  checkAhead?(ranges: readonly RowRange[], positions: Int32Array): Promise<Fault[]>;
+  /** Optional: has the entries of these ranges checked in another thread, while they are replayed from the front. */
+  checkAhead?(ranges: readonly RowRange[]): Ahead;
   /** Waits for what is queued, then frees the file or connection. Safe to call twice. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { createWritVerifier } from '#authority';
 import { isAssizeError } from '#canon';
-import { type Entry, type FaultCode, type Hash, LedgerFault } from '#ledger';
+import { type Entry, type FaultCode, type Hash, LedgerFault, type Run } from '#ledger';
 import { loadWrit, type WritChain, Writs } from './writs.ts';
 
 /** What was done under one writ, as far as it is read. */
@@ -30,6 +30,11 @@ export class AuthorityFold {
       this.#sound(seq, 'writ_tampered', () => this.#writs.bind(payload.writs));
     } else if (payload.kind === 'commit') this.#spend(seq, payload.writ_id, payload.budget_cost);
     else if (payload.kind === 'pending_approval') this.#spend(seq, payload.proposal.writ_id, {});
+  }
+
+  /** Takes a run that replay accepted. */
+  noteRun({ spent }: Run): void {
+    for (const { writId, seq, cost } of spent) this.#spend(seq, writId, cost);
   }
 
   /** The writs with their budgets, after the last entry. @throws LedgerFault */

@@ -23,50 +23,33 @@ const WORTH_A_THREAD = 20_000;
 
 /**
  * Verifies trajectories by replay: every id, every chain rule, every fold, and that each writ that is named is in the
- * ledger, signed down from a root, and not overspent. With two threads one goes forward through
- * chain and fold while the other checks rows from the end, and each does the other's work where they meet.
+ * ledger, signed down from a root, and not overspent. With two threads the other checks entries ahead and hands over whole
+ * runs; this one checks what it comes to first, and folds everything.
  * What is wrong is in the reports; an error means that the store could not be read.
  */
 export async function verifyStore(store: LedgerStore, options: VerifyOptions = {}): Promise<VerifyReport[]> {
   const ranges = await rangesOf(store, options.trajectoryIds);
   const total = ranges.reduce((sum, { entries }) => sum + entries, 0);
-  const positions = new Int32Array(new SharedArrayBuffer(8));
-  positions[1] = total;
   const worth = (options.threads ?? 2) > 1 && total >= WORTH_A_THREAD;
-  const ahead = worth ? store.checkAhead?.(ranges, positions) : undefined;
-  // Where the replay itself fails, its error is the one to hear of.
-  ahead?.catch(() => undefined);
-  const reports = await replayAll(store, ranges, positions, total, options).finally(() =>
-    Atomics.store(positions, 0, total),
-  );
-  const faulty = new Set((await ahead)?.map(({ trajectory_id }) => trajectory_id));
-  // What was read as checked and was not sound is read again by this thread alone, and reported as it would have been.
-  return Promise.all(
-    reports.map((report) =>
-      faulty.has(report.trajectory_id) ? verifyOne(store, new Replayer(store), report.trajectory_id) : report,
-    ),
-  );
-}
-
-async function replayAll(
-  store: LedgerStore,
-  ranges: readonly RowRange[],
-  positions: Int32Array,
-  total: number,
-  options: VerifyOptions,
-): Promise<VerifyReport[]> {
+  const ahead = worth ? store.checkAhead?.(ranges) : undefined;
   const replayer = new Replayer(store);
   const reports: VerifyReport[] = [];
-  for (const { trajectory_id, position, entries } of ranges) {
-    const report = await verifyOne(store, replayer, trajectory_id, {
-      checked: (seq) => {
-        Atomics.store(positions, 0, position + seq);
+  try {
+    for (const { trajectory_id, position } of ranges) {
+      const onPage = (seq: number): void => {
+        ahead?.reached(position + seq);
         options.onProgress?.(position + seq, total);
-        // What was appended since is in no range, and nobody has checked it.
-        return position + seq >= Atomics.load(positions, 1) ? entries : 0;
-      },
-    });
-    reports.push(report);
+      };
+      const report = await verifyOne(store, replayer, trajectory_id, {
+        onPage,
+        ...(ahead === undefined ? {} : { ahead }),
+      });
+      // A run can't tell which of its entries is at fault: without runs it is found and named.
+      const again = ahead !== undefined && !report.valid;
+      reports.push(again ? await verifyOne(store, new Replayer(store), trajectory_id, {}) : report);
+    }
+  } finally {
+    await ahead?.close();
   }
   return reports;
 }
@@ -76,12 +59,13 @@ async function verifyOne(
   store: LedgerStore,
   replayer: Replayer,
   trajectoryId: string,
-  options: Pick<ReplayOptions, 'checked'> = {},
+  options: Pick<ReplayOptions, 'ahead' | 'onPage'>,
 ): Promise<VerifyReport> {
   const authority = new AuthorityFold(trajectoryId);
   const report = await verifyTrajectory(replayer, trajectoryId, {
     ...options,
     onEntry: (entry) => authority.note(entry),
+    onRun: (run) => authority.noteRun(run),
   });
   if (!report.valid) return report;
   try {

@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Batch, CommitResult, EntryRow, Fault, Hash, LedgerStore, RowRange, TrajectoryInfo } from '#ledger';
+import type { Ahead, Batch, CommitResult, EntryRow, Hash, LedgerStore, RowRange, TrajectoryInfo } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
+import { checkAhead } from '../ahead.ts';
 import { StoreError } from '../errors.ts';
 import { checkBatch, checkHash, checkOracleRow, checkPage, checkPrefix, checkText } from '../input.ts';
 import { prepareBlob } from './blob.ts';
-import { checkAhead } from './check-ahead.ts';
 import { COMMITTED } from './commit.ts';
 import { prepareEntries } from './entries.ts';
 import { readonlyError, storeError } from './errors.ts';
@@ -115,9 +115,9 @@ export class SqliteStore implements LedgerStore, OracleStore {
     return this.#group.put(row);
   }
 
-  checkAhead(ranges: readonly RowRange[], positions: Int32Array): Promise<Fault[]> {
+  checkAhead(ranges: readonly RowRange[]): Ahead {
     this.#checkUsable();
-    return checkAhead(this.path, ranges, positions);
+    return checkAhead(`sqlite:${this.path}`, ranges);
   }
 
   close(): Promise<void> {
