@@ -1,7 +1,8 @@
 /**
  * Group commit beside bare inserts into the same tables. Bare means: one prepared statement, values already as SQLite
  * takes them, no promises and no checks, and the very groups that the store made: the same rows with the same number of
- * syncs. Run it alone: `node bench/store.ts`.
+ * syncs. Over sockets, which take their own time, bare is a server as well, that writes what has come together.
+ * Run it alone: `node bench/store.ts`.
  */
 import { fork } from 'node:child_process';
 import { hash } from 'node:crypto';
@@ -37,6 +38,7 @@ export async function storeBench(): Promise<BenchResult[]> {
       results.push(...(await measure(folder, `append, ${callers} in process`, callers, driveHere, goal)));
     }
     results.push(...(await measure(folder, 'append, 64 over sockets', 64, sockets.drive)));
+    results.push(await measureServers(folder, sockets));
     return results;
   } finally {
     await sockets.close();
@@ -81,6 +83,29 @@ async function measure(
     { name: `${name}: p50`, value: percentile(watch.latencies, 50), unit: 'ms' },
     { name: `${name}: p99`, value: percentile(watch.latencies, 99), unit: 'ms' },
   ];
+}
+
+/** The store behind sockets beside bare inserts behind the same sockets. */
+async function measureServers(folder: string, sockets: SocketCallers): Promise<BenchResult> {
+  const callers = 64;
+  const store = await openSqlite({ path: join(folder, 'served.db') });
+  const bare = await BareInserts.open(join(folder, 'served bare.db'), callers);
+  const watch = new Watch();
+  const chains = new Chains(callers);
+  const [own, baseline]: [number[], number[]] = [[], []];
+  for (let round = -1; round < ROUNDS; round += 1) {
+    const rows = chains.next(ENTRIES[callers]! / callers);
+    const count = rows.length * rows[0]!.length;
+    const turns = [
+      async () => baseline.push(await perSecond(count, () => sockets.driveWith(rows, bare.append))),
+      async () => own.push(await perSecond(count, () => sockets.drive(rows, store, watch))),
+    ];
+    for (const turn of round % 2 === 0 ? turns : turns.reverse()) await turn();
+  }
+  bare.close();
+  await store.close();
+  const name = 'append, 64 over sockets, beside a bare server';
+  return rateResult(rateOf(name, own), rateOf('bare inserts over sockets', baseline), { ratioMin: 0.75 });
 }
 
 /** Without the first round, which warms up. */
@@ -131,6 +156,9 @@ async function append(row: EntryRow, store: SqliteStore, watch: Watch): Promise<
   watch.answered(sentAt);
 }
 
+/** Has a caller's entry written, and says when it is. */
+type Append = (row: EntryRow, caller: number, done: () => void, fail: (error: unknown) => void) => void;
+
 /** A server here, and its callers in another process: a caller sends a byte for each entry and waits for one back. */
 class SocketCallers {
   readonly #server: Server;
@@ -152,21 +180,24 @@ class SocketCallers {
   }
 
   readonly drive: Drive = async (chains, store, watch) => {
-    await Promise.all(chains.map((chain, caller) => this.#serve(this.#sockets[caller]!, chain, store, watch)));
+    await this.driveWith(chains, (row, _caller, done, fail) => void append(row, store, watch).then(done, fail));
   };
 
+  async driveWith(chains: readonly (readonly EntryRow[])[], write: Append): Promise<void> {
+    await Promise.all(chains.map((chain, caller) => this.#serve(this.#sockets[caller]!, chain, caller, write)));
+  }
+
   /** The first byte sent here starts the caller, the last one leaves it waiting. */
-  #serve(socket: Socket, chain: readonly EntryRow[], store: SqliteStore, watch: Watch): Promise<void> {
+  #serve(socket: Socket, chain: readonly EntryRow[], caller: number, write: Append): Promise<void> {
     return new Promise((resolve, reject) => {
       let next = 0;
-      const serve = (): void => {
-        append(chain[next++]!, store, watch)
-          .then(() => {
-            if (next < chain.length) socket.write('.');
-            else socket.off('data', serve);
-            if (next === chain.length) resolve();
-          })
-          .catch(reject);
+      const serve = (): void => write(chain[next++]!, caller, answer, reject);
+      const answer = (): void => {
+        if (next < chain.length) socket.write('.');
+        else {
+          socket.off('data', serve);
+          resolve();
+        }
       };
       socket.on('data', serve);
       socket.write('.');
@@ -191,12 +222,18 @@ function callFrom(port: number, callers: number): void {
 
 type Bound = readonly [trajectory: number, seq: number, id: Buffer, parent: Buffer | null, kind: string, text: string];
 
+function bind({ seq, id, parent, kind, payload }: EntryRow, caller: number): Bound {
+  const bytes = (hex: string): Buffer => Buffer.from(hex, 'hex');
+  return [caller, seq, bytes(id), parent === null ? null : bytes(parent), kind, payload];
+}
+
 /** Inserts into the store's own tables, as fast as node:sqlite can. */
 class BareInserts {
   readonly #db: DatabaseSync;
   readonly #begin: StatementSync;
   readonly #insert: StatementSync;
   readonly #commit: StatementSync;
+  readonly #waiting: { bound: Bound; done: () => void }[] = [];
 
   static async open(path: string, callers: number): Promise<BareInserts> {
     await (await openSqlite({ path })).close();
@@ -217,15 +254,28 @@ class BareInserts {
     this.#commit = db.prepare('COMMIT');
   }
 
+  /** Writes what has come since the last turn, in one transaction, and answers. */
+  readonly append: Append = (row, caller, done, fail) => {
+    if (this.#waiting.length === 0) setImmediate(this.#flush, fail);
+    this.#waiting.push({ bound: bind(row, caller), done });
+  };
+
+  readonly #flush = (fail: (error: unknown) => void): void => {
+    const group = this.#waiting.splice(0);
+    try {
+      this.insert(
+        group.map(({ bound }) => bound),
+        [group.length],
+      );
+      for (const { done } of group) done();
+    } catch (error) {
+      fail(error);
+    }
+  };
+
   /** The rows in the order in which callers that go in step send them. */
   bind(chains: readonly (readonly EntryRow[])[]): Bound[] {
-    const bytes = (hex: string): Buffer => Buffer.from(hex, 'hex');
-    return chains[0]!.flatMap((_, index) =>
-      chains.map((chain, caller): Bound => {
-        const { seq, id, parent, kind, payload } = chain[index]!;
-        return [caller, seq, bytes(id), parent === null ? null : bytes(parent), kind, payload];
-      }),
-    );
+    return chains[0]!.flatMap((_, index) => chains.map((chain, caller) => bind(chain[index]!, caller)));
   }
 
   insert(rows: readonly Bound[], groups: readonly number[]): void {

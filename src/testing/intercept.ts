@@ -6,6 +6,7 @@ type Method = (this: unknown, ...args: unknown[]) => unknown;
 const METHODS = [
   [StatementSync.prototype, 'run'],
   [StatementSync.prototype, 'get'],
+  [StatementSync.prototype, 'all'],
   [DatabaseSync.prototype, 'exec'],
 ] as const;
 
@@ -20,7 +21,7 @@ export function interceptSql(around: (sql: string, proceed: () => unknown) => un
       const sql = this instanceof StatementSync ? this.sourceSQL : String(args[0]);
       return around(sql, () => original.apply(this, args));
     }
-    // The three methods have types of their own, which do not matter here.
+    // The methods have types of their own, which do not matter here.
     vi.spyOn(prototype as unknown as Record<typeof name, Method>, name).mockImplementation(intercepted);
   }
 }
