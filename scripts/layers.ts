@@ -8,23 +8,29 @@ import { dirname, join, relative, resolve } from 'node:path';
 /** What each floor may import, in the order in which to read them. */
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   canon: [],
-  ledger: ['canon'],
+  merkle: ['canon'],
+  ledger: ['canon', 'merkle'],
   authority: ['canon'],
   kernel: ['canon', 'authority'],
   oracle: ['canon'],
-  runtime: ['canon', 'ledger', 'authority', 'kernel', 'oracle'],
-  stores: ['canon', 'ledger', 'oracle'],
-  testing: ['canon', 'ledger', 'oracle', 'kernel', 'authority', 'runtime', 'stores'],
+  runtime: ['canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle'],
+  stores: ['canon', 'merkle', 'ledger', 'oracle'],
+  witness: ['canon', 'merkle'],
+  testing: ['canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'runtime', 'stores'],
 };
 
 /** Outside the floors: only the published names (`assize/…`) and libraries. */
 export const OUTER: readonly string[] = ['src/cli', 'domains'];
 
 /** Floors whose rules are pure: no module of Node. `canon` hashes and signs, `oracle` holds the system's clock and chance. */
-const PURE: readonly string[] = ['ledger', 'kernel', 'authority'];
+const PURE: readonly string[] = ['merkle', 'ledger', 'kernel', 'authority'];
 
-/** Libraries that a floor may use. */
-const LIBRARIES: Readonly<Record<string, readonly string[]>> = { kernel: ['zod'], testing: ['vitest', 'fast-check'] };
+/** Libraries that a folder may use. */
+const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
+  kernel: ['zod'],
+  'stores/postgres': ['pg'],
+  testing: ['vitest', 'fast-check'],
+};
 
 export interface Violation {
   readonly file: string;
@@ -52,7 +58,7 @@ function sources(folder: string): string[] {
 /** Static and dynamic imports, types included. */
 export function specifiers(source: string): string[] {
   const code = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
-  const found = code.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)['"]([^'"]+)['"]/g);
+  const found = code.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)['"]([^'"\s]+)['"]/g);
   return [...found].map((match) => match[1] as string);
 }
 
@@ -80,9 +86,12 @@ function judge(root: string, file: string, specifier: string): string | undefine
   }
   if (isTest) return undefined;
   if (specifier.startsWith('node:')) return PURE.includes(floor) ? `src/${floor} is pure: it does no I/O` : undefined;
-  return LIBRARIES[floor]?.includes(specifier)
+  const allowed = Object.entries(LIBRARIES).flatMap(([folder, names]) =>
+    path.startsWith(`src/${folder}/`) ? names : [],
+  );
+  return allowed.includes(specifier)
     ? undefined
-    : `src/${floor} depends on no library but ${LIBRARIES[floor]?.join(', ') ?? 'none'}`;
+    : `src/${floor} depends on no library but ${allowed.join(', ') || 'none'}`;
 }
 
 function judgeOuter(root: string, file: string, outer: string, specifier: string, isTest: boolean): string | undefined {

@@ -4,7 +4,17 @@
  * This entry has what most programs need; each floor has its own: `assize/canon`, `assize/ledger`,
  * `assize/authority`, `assize/kernel`, `assize/oracle`, `assize/runtime`, `assize/stores`.
  */
-export { attenuate, issueWrit, type Policy, parseRuleTable, parseWrit, ruleTable, type Writ, writId } from '#authority';
+export {
+  attenuate,
+  delegateWrit,
+  issueWrit,
+  type Policy,
+  parseRuleTable,
+  parseWrit,
+  ruleTable,
+  type Writ,
+  writId,
+} from '#authority';
 export {
   AssizeError,
   canonicalize,
@@ -34,7 +44,11 @@ export {
   Assize,
   type AssizeOptions,
   type BranchOptions,
+  type Conclusion,
   type CreateOptions,
+  type DelegationInput,
+  type OpenDelegation,
+  type Origin,
   type ProposalInput,
   type RejectionInput,
   type Ruling,

@@ -44,12 +44,20 @@ export interface Widening {
  * @throws AuthorityError `not_attenuated` (evidence: axis and both values), `bad_writ`, `bad_resource`, `wrong_key`
  */
 export function attenuate(parent: Writ, changes: Attenuation, privateKey: string): Writ {
-  const { signature: _signed, ...inherited } = parseWrit(parent);
-  const narrowed = { ...inherited, max_depth: Math.max(0, parent.max_depth - 1), ...present(changes) };
-  const child = draftWrit({ ...narrowed, v: 1, issuer: parent.subject, parent: writId(parent) });
-  const wider = widening(parent, child);
-  if (wider !== undefined) throw notAttenuated(wider);
-  return signWrit(child, privateKey);
+  return signChild(parent, changes, privateKey, AXES);
+}
+
+/**
+ * Signs a child of `parent` that is for another trajectory (see `crosses`), and never wider on any other axis. It is of no
+ * use before a delegation carries it. A budget that is not named is none, because it will be carved out of the parent's.
+ * @throws AuthorityError as `attenuate`
+ */
+export function delegateWrit(
+  parent: Writ,
+  changes: Attenuation & { readonly trajectory: string },
+  privateKey: string,
+): Writ {
+  return signChild(parent, { budget: {}, ...present(changes) }, privateKey, AXES_ELSEWHERE);
 }
 
 /**
@@ -57,7 +65,39 @@ export function attenuate(parent: Writ, changes: Attenuation, privateKey: string
  * equal on all.
  */
 export function widening(parent: Writ, child: WritBody): Widening | undefined {
-  const axis = AXES.find((name) => !NARROWER[name](parent, child));
+  return firstWider(parent, child, AXES);
+}
+
+/** The same for a child that may be for another trajectory. */
+export function wideningElsewhere(parent: Writ, child: WritBody): Widening | undefined {
+  return firstWider(parent, child, AXES_ELSEWHERE);
+}
+
+/**
+ * Whether a writ leads over into another trajectory than its parent names. This is the rule for such writs (decisions §3.1):
+ *
+ * A writ with a budget names one trajectory, so that what is spent of it is added up in one place. A child that names
+ * another one would be a second place: whoever holds the parent could sign as many as they like, and spend its budget once in
+ * each. So a crossing writ grants nothing by itself. It counts in the trajectory that it names, and only if that trajectory was
+ * begun by a delegation that carries this very writ; from the entry of that delegation on what the writ grants is set aside
+ * in the parent's trajectory. Who checks a use says which writ that is (`delegated`); without, it is `not_attenuated`. Where
+ * a chain crosses more than once, the lowest crossing is asked for: those above were asked for when it was delegated.
+ */
+export function crosses(parent: Writ, child: WritBody): boolean {
+  return parent.trajectory !== undefined && child.trajectory !== undefined && child.trajectory !== parent.trajectory;
+}
+
+function signChild(parent: Writ, changes: Attenuation, privateKey: string, axes: readonly Axis[]): Writ {
+  const { signature: _signed, ...inherited } = parseWrit(parent);
+  const narrowed = { ...inherited, max_depth: Math.max(0, parent.max_depth - 1), ...present(changes) };
+  const child = draftWrit({ ...narrowed, v: 1, issuer: parent.subject, parent: writId(parent) });
+  const wider = firstWider(parent, child, axes);
+  if (wider !== undefined) throw notAttenuated(wider);
+  return signWrit(child, privateKey);
+}
+
+function firstWider(parent: Writ, child: WritBody, axes: readonly Axis[]): Widening | undefined {
+  const axis = axes.find((name) => !NARROWER[name](parent, child));
   if (axis === undefined) return undefined;
   if (axis === 'parent') return { axis, parent: writId(parent), child: child.parent };
   if (axis === 'issuer') return { axis, parent: parent.subject, child: child.issuer };
@@ -78,6 +118,7 @@ const NARROWER: { readonly [A in Axis]: (parent: Writ, child: WritBody) => boole
   require_approval: (parent, child) => listContains('action', child.require_approval, parent.require_approval),
 };
 const AXES = Object.keys(NARROWER) as readonly Axis[];
+const AXES_ELSEWHERE = AXES.filter((axis) => axis !== 'trajectory');
 
 function listContains(sort: NameSort, wider: readonly string[] = [], narrower: readonly string[] = []): boolean {
   const patterns = wider.map((text) => nameOf(sort, text));

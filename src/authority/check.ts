@@ -1,5 +1,5 @@
 import { assertPublicKey, type Instant, isInstant } from '#canon';
-import { widening } from './attenuate.ts';
+import { crosses, widening, wideningElsewhere } from './attenuate.ts';
 import { AuthorityError } from './errors.ts';
 import { type Name, type NameSort, nameContains, nameOf, quoted, readName } from './grammar.ts';
 import { MAX_DEPTH, parseWrit, signatureHolds, type Writ, writId } from './writ.ts';
@@ -23,6 +23,23 @@ export interface WritUse {
   readonly scopes: readonly string[];
   /** Ids of revoked writs; one of an ancestor revokes all below. */
   readonly revoked: ReadonlySet<string>;
+  /** Id of the writ by whose delegation the trajectory was begun; absent: it was not (see `crosses`). */
+  readonly delegated?: string | undefined;
+}
+
+/** One delegation, with every fact that the answer depends on. */
+export interface WritDelegation {
+  /** The writ for the child trajectory. */
+  readonly writ: Writ;
+  /** Its ancestors: the one that is delegated from first, the root last. */
+  readonly chain: readonly Writ[];
+  /** The trajectory that delegates. */
+  readonly trajectory: string;
+  readonly child: string;
+  readonly at: Instant;
+  readonly revoked: ReadonlySet<string>;
+  /** Id of the writ by whose delegation the trajectory that delegates was begun itself. */
+  readonly delegated?: string | undefined;
 }
 
 /** Why a writ does not allow a use; stable, for programs. In the order in which they are looked for. */
@@ -80,8 +97,14 @@ export interface WritVerifierOptions {
 export interface WritVerifier {
   /** Everything: the chain, then principal, trajectory, time, revocation, action and scopes. */
   check(use: WritUse): WritCheck;
-  /** The chain alone. */
-  verify(writ: Writ, chain: readonly Writ[]): VerifiedWrit | WritRefusal;
+  /** The chain alone. `delegated` as in a use. */
+  verify(writ: Writ, chain: readonly Writ[], delegated?: string): VerifiedWrit | WritRefusal;
+  /**
+   * Whether a writ may be delegated: it is the child's, made by who holds a writ of this trajectory, which holds now.
+   * Whether that writ's budget covers it is for the budgets to say.
+   * @throws AuthorityError `bad_instant`
+   */
+  checkDelegation(delegation: WritDelegation): VerifiedWrit | WritRefusal;
 }
 
 /**
@@ -117,9 +140,29 @@ class Verifier implements WritVerifier {
     return 'code' in held ? held : judge(held, use);
   }
 
-  verify(writ: Writ, chain: readonly Writ[]): VerifiedWrit | WritRefusal {
+  verify(writ: Writ, chain: readonly Writ[], delegated?: string): VerifiedWrit | WritRefusal {
     const held = this.#hold(writ, chain);
-    return 'code' in held ? held : { ok: true, writ: held.writ, lineage: held.lineage };
+    return 'code' in held ? held : (astray(held, delegated) ?? { ok: true, writ: held.writ, lineage: held.lineage });
+  }
+
+  checkDelegation(delegation: WritDelegation): VerifiedWrit | WritRefusal {
+    const { writ, chain, trajectory, child, at, revoked, delegated } = delegation;
+    checkInstant(at);
+    const [above, ...rest] = chain;
+    if (above === undefined) return refuse('broken_chain', 'A root writ can’t be delegated; delegate a child of it.');
+    const held = this.#hold(writ, chain);
+    if ('code' in held) return held;
+    const from = this.#hold(above, rest);
+    if ('code' in from) return from;
+    return (
+      astray(from, delegated) ??
+      misplaced(from, trajectory) ??
+      misplaced(held, child) ??
+      early(from, at) ??
+      // Its parent's end is no earlier, its beginning may be later.
+      late(held, at) ??
+      revocation(held, revoked) ?? { ok: true, writ: held.writ, lineage: held.lineage }
+    );
   }
 
   /** The verified chain, from memory if it held before. What is given must be the chain in either case. */
@@ -162,6 +205,8 @@ class Verifier implements WritVerifier {
 /** A verified writ with its patterns read. */
 interface Held {
   readonly writ: Writ;
+  /** The lowest link that crosses into another trajectory, if one does. */
+  readonly crossing: string | undefined;
   readonly lineage: readonly string[];
   readonly actions: Patterns;
   readonly scopes: Patterns;
@@ -201,7 +246,8 @@ function keyCycle(links: readonly Writ[]): WritRefusal | undefined {
 function unattenuated(links: readonly Writ[]): WritRefusal | undefined {
   for (const [index, link] of links.entries()) {
     const above = links[index + 1];
-    const wider = above === undefined ? undefined : widening(above, link);
+    if (above === undefined) continue;
+    const wider = crosses(above, link) ? wideningElsewhere(above, link) : widening(above, link);
     if (wider !== undefined) {
       return refuse('not_attenuated', `Writ ${writId(link)} is wider than its parent: ${wider.axis}.`);
     }
@@ -211,8 +257,10 @@ function unattenuated(links: readonly Writ[]): WritRefusal | undefined {
 
 function compile(links: readonly Writ[]): Held {
   const writ = links[0]!;
+  const crossing = links.find((link, index) => index + 1 < links.length && crosses(links[index + 1]!, link));
   return {
     writ,
+    crossing: crossing === undefined ? undefined : writId(crossing),
     lineage: links.map(writId),
     actions: new Patterns('action', writ.actions),
     scopes: new Patterns('scope', writ.scopes),
@@ -221,28 +269,18 @@ function compile(links: readonly Writ[]): Held {
 }
 
 /** The checks that depend on the moment and the request. Every child is narrower, so the leaf speaks for its chain. */
-function judge({ writ, lineage, actions, scopes, approvals }: Held, use: WritUse): WritCheck {
-  if (!isInstant(use.at)) {
-    throw new AuthorityError('bad_instant', 'The time of a check must be an instant.', {
-      evidence: { text: quoted(use.at) },
-    });
-  }
+function judge(held: Held, use: WritUse): WritCheck {
+  const { writ, lineage, actions, scopes, approvals } = held;
+  checkInstant(use.at);
+  const stray = astray(held, use.delegated);
+  if (stray !== undefined) return stray;
   if (use.principal !== writ.subject) {
     return refuse('wrong_principal', `The writ is for ${writ.subject}, not for ${quoted(use.principal)}.`);
   }
-  if (writ.trajectory !== undefined && writ.trajectory !== use.trajectory) {
-    return refuse(
-      'wrong_trajectory',
-      `The writ is for trajectory ${writ.trajectory}, not for ${quoted(use.trajectory)}.`,
-    );
-  }
-  if (use.at < writ.not_before)
-    return refuse('not_yet_valid', `The writ holds from ${writ.not_before}, not at ${use.at}.`);
-  if (use.at >= writ.expires) return refuse('expired', `The writ expired at ${writ.expires}; it is ${use.at}.`);
-  if (use.revoked.size > 0) {
-    const revoked = lineage.find((id) => use.revoked.has(id));
-    if (revoked !== undefined) return refuse('revoked', `Writ ${revoked} was revoked.`);
-  }
+  const unfit = misplaced(held, use.trajectory) ?? early(held, use.at) ?? late(held, use.at);
+  if (unfit !== undefined) return unfit;
+  const revoked = revocation(held, use.revoked);
+  if (revoked !== undefined) return revoked;
   const action = readName('action', use.action);
   if ('problem' in action) return refuse('bad_resource', `The action ${quoted(use.action)} ${action.problem}.`);
   if (!action.concrete) return refuse('bad_resource', `The action ${quoted(use.action)} has a star; name one action.`);
@@ -254,6 +292,41 @@ function judge({ writ, lineage, actions, scopes, approvals }: Held, use: WritUse
     if (!scopes.contain(scope)) return refuse('scope_not_granted', `The writ does not grant the scope ${scope.text}.`);
   }
   return { ok: true, writ_id: lineage[0]!, requiresApproval: approvals.contain(action) };
+}
+
+function astray({ crossing }: Held, delegated: string | undefined): WritRefusal | undefined {
+  if (crossing === undefined || crossing === delegated) return undefined;
+  return refuse(
+    'not_attenuated',
+    `Writ ${crossing} is for another trajectory than its parent, and was not delegated here: trajectory.`,
+  );
+}
+
+function misplaced({ writ }: Held, trajectory: string): WritRefusal | undefined {
+  if (writ.trajectory === undefined || writ.trajectory === trajectory) return undefined;
+  return refuse('wrong_trajectory', `The writ is for trajectory ${writ.trajectory}, not for ${quoted(trajectory)}.`);
+}
+
+function checkInstant(at: Instant): void {
+  if (isInstant(at)) return;
+  throw new AuthorityError('bad_instant', 'The time of a check must be an instant.', {
+    evidence: { text: quoted(at) },
+  });
+}
+
+function early({ writ }: Held, at: Instant): WritRefusal | undefined {
+  if (at >= writ.not_before) return undefined;
+  return refuse('not_yet_valid', `The writ holds from ${writ.not_before}, not at ${at}.`);
+}
+
+function late({ writ }: Held, at: Instant): WritRefusal | undefined {
+  if (at < writ.expires) return undefined;
+  return refuse('expired', `The writ expired at ${writ.expires}; it is ${at}.`);
+}
+
+function revocation({ lineage }: Held, revoked: ReadonlySet<string>): WritRefusal | undefined {
+  const found = revoked.size === 0 ? undefined : lineage.find((id) => revoked.has(id));
+  return found === undefined ? undefined : refuse('revoked', `Writ ${found} was revoked.`);
 }
 
 /** A list of patterns, asked often: exact names by one look-up, the rest one by one. */

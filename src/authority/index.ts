@@ -10,7 +10,7 @@
  * Imports canon only. Revocations and costs are facts of the ledger, which the caller folds and hands in.
  */
 export { type Amounts, isAmount } from './amounts.ts';
-export { type Attenuation, type Axis, attenuate, type Widening, widening } from './attenuate.ts';
+export { type Attenuation, type Axis, attenuate, delegateWrit, type Widening, widening } from './attenuate.ts';
 export { type BudgetAnswer, BudgetLedger, type BudgetShortfall } from './budget.ts';
 export {
   checkWrit,
@@ -18,6 +18,7 @@ export {
   DEFAULT_CACHE_SIZE,
   type VerifiedWrit,
   type WritCheck,
+  type WritDelegation,
   type WritRefusal,
   type WritRefusalCode,
   type WritUse,

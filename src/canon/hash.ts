@@ -14,6 +14,12 @@ export function hashText(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
+/** SHA-256 of the bytes: 32 bytes. */
+export function hashBytes(bytes: Uint8Array): Uint8Array {
+  // By way of a string, as the one-shot hash makes a string three times as fast as a buffer (measured on Node 24).
+  return Buffer.from(hash('sha256', bytes, 'binary'), 'latin1');
+}
+
 /**
  * The hash of a value: SHA-256 of its canonical text.
  * @throws CanonError as `canonicalize` does.

@@ -19,9 +19,17 @@
 export { CanonError, type CanonErrorCode } from './canon-error.ts';
 export { canonicalize } from './canonicalize.ts';
 export { copyJson } from './copy.ts';
-export { assertPublicKey, generateKeys, KeyError, type KeyErrorCode, type KeyPair } from './ed25519.ts';
+export {
+  assertPublicKey,
+  generateKeys,
+  KeyError,
+  type KeyErrorCode,
+  type KeyPair,
+  signBytes,
+  verifyBytes,
+} from './ed25519.ts';
 export { AssizeError, type ErrorDetails, isAssizeError, type Json } from './errors.ts';
-export { contentHash, hashText } from './hash.ts';
+export { contentHash, hashBytes, hashText } from './hash.ts';
 export {
   addMicros,
   type Instant,

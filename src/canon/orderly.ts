@@ -8,6 +8,8 @@ import type { CanonLimits } from './limits.ts';
  * For values that were parsed or made here; of any other an accessor would be called, and could answer differently next.
  */
 export function isOrderly(value: unknown, limits: CanonLimits): boolean {
+  // Somebody in this process taught plain objects to write themselves.
+  if ('toJSON' in Object.prototype || 'toJSON' in Array.prototype) return false;
   const left: Left = { nodes: limits.nodesMax - 1, anyInteger: limits.integers === 'any' };
   return isPart(value, left, limits.depthMax) && left.nodes >= 0;
 }
@@ -34,6 +36,7 @@ function isPart(value: unknown, left: Left, depthLeft: number): boolean {
 }
 
 function areItems(items: readonly unknown[], left: Left, depthLeft: number): boolean {
+  if (Object.getPrototypeOf(items) !== Array.prototype) return false;
   left.nodes -= items.length;
   for (let i = 0; i < items.length; i++) if (!isPart(items[i], left, depthLeft)) return false;
   return true;

@@ -51,3 +51,20 @@ test('what just fits', () => {
 function nested(depth: number): unknown {
   return depth === 0 ? 0 : [nested(depth - 1)];
 }
+
+test('a list of another sort, and what was taught to write itself, is for canonicalize', () => {
+  class Sly extends Array {
+    toJSON(): unknown {
+      return [1];
+    }
+  }
+  expect(thrownBy(() => plainText({ list: Sly.from([2]) })).code).toBe('class_instance');
+  for (const prototype of [Array.prototype, Object.prototype]) {
+    Object.defineProperty(prototype, 'toJSON', { value: () => 'said', configurable: true });
+    try {
+      expect(plainText({ list: [1] })).toBe('{"list":[1]}');
+    } finally {
+      Reflect.deleteProperty(prototype, 'toJSON');
+    }
+  }
+});

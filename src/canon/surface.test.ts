@@ -16,6 +16,7 @@ test('the public names, which only a decision changes', () => {
     'copyJson',
     'escapeSegment',
     'generateKeys',
+    'hashBytes',
     'hashText',
     'instantFromMillis',
     'instantToMillis',
@@ -29,10 +30,12 @@ test('the public names, which only a decision changes', () => {
     'plainText',
     'readCanonical',
     'setOwn',
+    'signBytes',
     'signText',
     'sortKeys',
     'toPointer',
     'unescapeSegment',
+    'verifyBytes',
     'verifyText',
   ]);
 });

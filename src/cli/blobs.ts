@@ -47,7 +47,10 @@ function placesOf(payload: Payload): Place[] {
         ...observed('/proposal/observations', payload.proposal.observations),
       ];
     case 'delegation':
-      return [['/final_answer', payload.final_answer]];
+      return [
+        ['/begins/initial_state', payload.begins?.initial_state],
+        ['/final_answer', payload.final_answer],
+      ];
   }
 }
 

@@ -12,9 +12,14 @@ export function shortId(id: string): string {
   return id.slice(0, SHORT);
 }
 
+/** Whether a text can be an id or its first digits. */
+export function isPrefix(text: string): boolean {
+  return PREFIX.test(text);
+}
+
 /** The entry with that id, or the only one whose id begins so. @throws CliError */
 export async function findEntry(store: LedgerStore, prefix: string): Promise<EntryRow> {
-  if (!PREFIX.test(prefix)) {
+  if (!isPrefix(prefix)) {
     throw new CliError('usage', `'${prefix}' is no entry's id: give the first 8 to 64 hex digits.`);
   }
   const [found, other] = await store.find(prefix);
@@ -42,18 +47,6 @@ export async function headOf(store: LedgerStore, trajectoryId: string): Promise<
     throw new CliError('not_found', `There is no trajectory ${trajectoryId} in this store; assize log lists them.`);
   }
   return head;
-}
-
-/** The entry that a seq (all digits, up to seven) or an id of a trajectory names. @throws CliError */
-export async function placeIn(store: LedgerStore, trajectoryId: string, place: string): Promise<EntryRow> {
-  await headOf(store, trajectoryId);
-  if (/^\d{1,7}$/.test(place)) return entryAt(store, trajectoryId, Number(place));
-  const row = await findEntry(store, place);
-  if (row.trajectory_id === trajectoryId) return row;
-  throw new CliError(
-    'not_found',
-    `The entry ${shortId(row.id)} belongs to ${row.trajectory_id}, not to ${trajectoryId}.`,
-  );
 }
 
 /** Pages of a trajectory's entries in order. */

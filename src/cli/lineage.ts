@@ -7,26 +7,32 @@ interface Stretch {
   readonly seq: number;
 }
 
+/** Entries of one chain, both ends among them. */
+export interface Span {
+  readonly trajectoryId: string;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** Where two chains part. `after` is the last entry that both have, null when they have none. */
 export interface Parting {
   readonly after: EntryRow | null;
-  /** The first entry of each that the other does not have: trajectory and seq; null for one that ends there. */
-  readonly first: readonly [Stretch | null, Stretch | null];
+  /** Of each, what the other does not have, along the branches that lead to it; empty for one that ends where they part. */
+  readonly sides: readonly [readonly Span[], readonly Span[]];
 }
 
 /** Follows both back through the branches that they come from. */
 export async function partingOf(store: LedgerStore, a: EntryRow, b: EntryRow): Promise<Parting> {
   const [left, right] = [await lineageOf(store, a), await lineageOf(store, b)];
   let after: Stretch | null = null;
-  let depth = 0;
-  for (; left[depth] !== undefined && left[depth]?.trajectoryId === right[depth]?.trajectoryId; depth++) {
+  for (let depth = 0; left[depth] !== undefined && left[depth]?.trajectoryId === right[depth]?.trajectoryId; depth++) {
     const [one, other] = [left[depth] as Stretch, right[depth] as Stretch];
     after = { trajectoryId: one.trajectoryId, seq: Math.min(one.seq, other.seq) };
     if (one.seq !== other.seq) break;
   }
   return {
     after: after === null ? null : await entryAt(store, after.trajectoryId, after.seq),
-    first: [nextOf(left, depth, after), nextOf(right, depth, after)],
+    sides: [spansOf(left, after), spansOf(right, after)],
   };
 }
 
@@ -44,11 +50,12 @@ async function lineageOf(store: LedgerStore, { trajectory_id, seq }: EntryRow): 
   return lineage;
 }
 
-function nextOf(lineage: readonly Stretch[], depth: number, after: Stretch | null): Stretch | null {
-  const here = lineage[depth];
-  if (here === undefined) return null;
-  if (here.trajectoryId !== after?.trajectoryId) return { ...here, seq: 0 };
-  if (here.seq > after.seq) return { ...here, seq: after.seq + 1 };
-  const next = lineage[depth + 1];
-  return next === undefined ? null : { ...next, seq: 0 };
+function spansOf(lineage: readonly Stretch[], after: Stretch | null): Span[] {
+  const parting = lineage.findIndex(({ trajectoryId }) => trajectoryId === after?.trajectoryId);
+  const spans = lineage.slice(Math.max(0, parting)).map(({ trajectoryId, seq }, i) => ({
+    trajectoryId,
+    from: parting >= 0 && i === 0 ? (after as Stretch).seq + 1 : 0,
+    to: seq,
+  }));
+  return spans.filter(({ from, to }) => from <= to);
 }

@@ -35,6 +35,11 @@ export class Output {
     });
   }
 
+  /** Somebody reads along, so that much text at once would be lost on them. */
+  get isTerminal(): boolean {
+    return this.#stream.isTTY === true;
+  }
+
   /** @throws OutputClosed */
   line(text: Printable): void {
     this.#write(`${text.text}\n`);
@@ -43,6 +48,17 @@ export class Output {
   /** @throws OutputClosed */
   document(value: unknown): void {
     this.#write(`${visibleJson(value)}\n`);
+  }
+
+  /** A piece of a long text, as it is; waits where whoever reads is slower. @throws OutputClosed */
+  async piece(text: string): Promise<void> {
+    if (this.#closed) throw new OutputClosed();
+    if (this.#stream.write(text)) return;
+    await new Promise((resolve) => {
+      this.#stream.once('drain', resolve);
+      this.#stream.once('error', resolve);
+    });
+    if (this.#closed) throw new OutputClosed();
   }
 
   /** The last column takes what the terminal leaves it. @throws OutputClosed */

@@ -3,22 +3,52 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { adjudicate } from './commands/adjudicate.ts';
 import { approve } from './commands/approve.ts';
+import { audit } from './commands/audit.ts';
 import { bench } from './commands/bench.ts';
 import { branch } from './commands/branch.ts';
+import { checkpoint } from './commands/checkpoint.ts';
 import { demo } from './commands/demo.ts';
 import { diff } from './commands/diff.ts';
 import { domains } from './commands/domains.ts';
+import { exportCommand } from './commands/export.ts';
+import { fsck } from './commands/fsck.ts';
+import { importCommand } from './commands/import.ts';
+import { keys } from './commands/keys.ts';
 import { log } from './commands/log.ts';
 import { pending } from './commands/pending.ts';
+import { prove } from './commands/prove.ts';
 import { reject } from './commands/reject.ts';
 import { show } from './commands/show.ts';
 import { state } from './commands/state.ts';
 import { verify } from './commands/verify.ts';
+import { witness } from './commands/witness.ts';
 import { EXIT, type ExitCode, report } from './errors.ts';
 import { listenForSignals } from './interrupt.ts';
 
-/** In the order of the help: the story, the work, the ledger, the people. */
-const COMMANDS = [demo, domains, adjudicate, log, show, state, verify, branch, diff, pending, approve, reject, bench];
+/** In the order of the help: the story, the work, the ledger, the people, the auditors. */
+const COMMANDS = [
+  demo,
+  domains,
+  adjudicate,
+  log,
+  show,
+  state,
+  verify,
+  branch,
+  diff,
+  pending,
+  approve,
+  reject,
+  keys,
+  checkpoint,
+  prove,
+  audit,
+  fsck,
+  witness,
+  exportCommand,
+  importCommand,
+  bench,
+];
 
 /** Runs one command line; never throws, and prints what there is to say. */
 export async function run(args: readonly string[]): Promise<ExitCode> {

@@ -1,4 +1,4 @@
-import { isAssizeError, openStore, type Store } from 'assize';
+import { isAssizeError, openStore, type Store, type StoreOptions } from 'assize';
 import type { Command } from 'commander';
 import { CliError, type ExitCode } from './errors.ts';
 import { interruption } from './interrupt.ts';
@@ -21,9 +21,14 @@ export interface Session {
   readonly interruption: AbortSignal;
   /**
    * Opens the store, and closes it whatever happens. `readonly` needs a store that is there and changes nothing,
-   * `existing` writes to one that is there, `create` makes one.
+   * `existing` writes to one that is there, `create` makes one. A store that is behind its last checkpoint is not opened,
+   * unless `checkpoint` is false: to look what is there.
    */
-  withStore<T>(mode: 'readonly' | 'existing' | 'create', work: (store: Store) => Promise<T>): Promise<T>;
+  withStore<T>(
+    mode: 'readonly' | 'existing' | 'create',
+    work: (store: Store) => Promise<T>,
+    options?: Pick<StoreOptions, 'checkpoint'>,
+  ): Promise<T>;
 }
 
 /** Makes a command's action of a function that is given a session, the options and the arguments, and answers the exit code. */
@@ -48,8 +53,8 @@ function openSession({ json = false, store: storeUrl }: SharedOptions): Session 
     out: new Output(),
     progress: new Progress(),
     interruption,
-    withStore: async (mode, work) => {
-      const store = await openStore(storeUrl, { mode }).catch((error: unknown) => {
+    withStore: async (mode, work, options = {}) => {
+      const store = await openStore(storeUrl, { ...options, mode }).catch((error: unknown) => {
         throw mode === 'create' ? error : inOurWords(error);
       });
       try {

@@ -1,5 +1,6 @@
 import type { EntryRow } from 'assize';
 import type { EntryKind, Payload } from 'assize/ledger';
+import { type Conclusions, type DelegationStep, stepOf } from './delegations.ts';
 import { readable } from './entries.ts';
 
 /** One entry on one line. */
@@ -11,13 +12,23 @@ export interface Summary {
   readonly action?: string;
   readonly role?: string;
   /** What became of it. */
-  readonly ruling: 'begun' | 'branched' | 'committed' | 'rejected' | 'escalated' | 'delegated' | 'unreadable';
+  readonly ruling:
+    | 'begun'
+    | 'branched'
+    | 'committed'
+    | 'rejected'
+    | 'escalated'
+    | 'delegated'
+    | 'answered'
+    | 'concluded'
+    | 'unreadable';
   readonly reason?: string;
   readonly invariant_id?: string;
   readonly detail?: string;
   /** The pending entry that this one resolves, and who resolved it. */
   readonly resolves?: string;
   readonly counselor?: string;
+  readonly delegation?: DelegationStep;
 }
 
 /** To the second: enough for people, and it leaves room; JSON has all of it. */
@@ -25,19 +36,27 @@ export function shortTime(at: string): string {
   return at === '' ? '' : `${at.slice(0, 19)}Z`;
 }
 
-export function summaryOf(row: EntryRow): Summary {
+/** With `conclusions`, a delegation that starts there says whether it is open. */
+export function summaryOf(row: EntryRow, conclusions?: Conclusions): Summary {
   const { seq, id, kind } = row;
   const entry = readable(row);
   if (entry === undefined) {
     return { seq, id, kind, at: '', ruling: 'unreadable', detail: 'the payload was damaged; assize verify says how' };
   }
-  return { seq, id, kind, at: entry.payload.at, ...ruledOf(entry.payload) };
+  return { seq, id, kind, at: entry.payload.at, ...ruledOf(row, entry.payload, conclusions) };
 }
 
-function ruledOf(payload: Payload): Omit<Summary, 'seq' | 'id' | 'kind' | 'at'> {
+function ruledOf(
+  row: EntryRow,
+  payload: Payload,
+  conclusions: Conclusions | undefined,
+): Omit<Summary, 'seq' | 'id' | 'kind' | 'at'> {
   switch (payload.kind) {
-    case 'root':
-      return { ruling: 'begun', detail: `${payload.domain.name}@${payload.domain.version}${suffix(payload.note)}` };
+    case 'root': {
+      const { domain, delegated_from, note } = payload;
+      const from = delegated_from === undefined ? '' : `, delegated from ${delegated_from.trajectory_id}`;
+      return { ruling: 'begun', detail: `${domain.name}@${domain.version}${from}${suffix(note)}` };
+    }
     case 'branch':
       return { ruling: 'branched', detail: `from ${payload.source_trajectory_id}${suffix(payload.note)}` };
     case 'commit':
@@ -58,10 +77,14 @@ function ruledOf(payload: Payload): Omit<Summary, 'seq' | 'id' | 'kind' | 'at'> 
       const { reason, detail, invariant_id, proposal } = payload;
       return { ruling: 'escalated', ...actionOf(proposal.action), reason, ...optional({ invariant_id }), detail };
     }
-    case 'delegation':
-      return { ruling: 'delegated', detail: `${payload.child_trajectory_id}: ${payload.task}` };
+    case 'delegation': {
+      const delegation = stepOf(row, payload, conclusions);
+      return { ruling: STEPS[delegation.step], detail: payload.task, delegation };
+    }
   }
 }
+
+const STEPS = { start: 'delegated', answer: 'answered', conclusion: 'concluded' } as const;
 
 function actionOf({ name, role }: { name: string; role: { name: string } }): { action: string; role: string } {
   return { action: name, role: role.name };

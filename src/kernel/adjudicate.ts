@@ -45,10 +45,17 @@ export const COUNSELOR_PLACEHOLDER = '$counselor';
 
 /**
  * The walk of a proposal: compile, candidate, the invariants in order; the first that does not pass decides
- * (seed 000, Definition A.35). Synchronous and total; without `keep` the world stays as it was.
+ * (seed 000, Definition A.35). Synchronous and total; without `keep` the world stays as it was. `parsed`: the arguments
+ * are those of an entry, which were parsed when it was made.
  */
-export function adjudicate(world: World, intent: Intent, authority: Authority, inputs: Inputs): Ruling {
-  const compiled = compile(world.domain, intent, authority);
+export function adjudicate(
+  world: World,
+  intent: Intent,
+  authority: Authority,
+  inputs: Inputs,
+  options: { readonly parsed?: boolean } = {},
+): Ruling {
+  const compiled = compile(world.domain, intent, authority, options);
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
   const candidate = candidateOf(world, compiled, inputs);
   const policy = compiled.policy === undefined ? {} : { policy: compiled.policy };

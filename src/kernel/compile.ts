@@ -3,9 +3,9 @@ import { copyJson, type Json } from '#canon';
 import type { ActionSpec, Binding, Domain } from './define-domain.ts';
 import type { RoleParams } from './domain.ts';
 import { messageOf } from './errors.ts';
-import { issueText, keepsValues } from './schema.ts';
+import { issueText } from './schema.ts';
 
-/** What an agent asks for, untyped; it is frozen and kept. */
+/** What an agent asks for, untyped. */
 export interface Intent {
   readonly action: string;
   readonly role: { readonly name: string; readonly params: RoleParams };
@@ -166,7 +166,8 @@ function parsedArgs(action: ActionSpec, given: Json): { args: Json } | { fault: 
   try {
     const parsed = action.args.safeParse(given);
     if (!parsed.success) return { fault: issueText(parsed.error) };
-    return { args: frozen(keepsValues(action.args) ? given : copyJson(parsed.data)) };
+    // A copy also where the schema only checks: zod passes over a member named __proto__, and what it saw is what counts.
+    return { args: frozen(copyJson(parsed.data)) };
   } catch (error) {
     return { fault: `can't be parsed: ${messageOf(error)}` };
   }
@@ -174,7 +175,7 @@ function parsedArgs(action: ActionSpec, given: Json): { args: Json } | { fault: 
 
 /** Frozen all the way down. */
 export function frozen<T>(value: T): T {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+  if (typeof value === 'object' && value !== null) {
     Object.freeze(value);
     for (const name in value) frozen(value[name]);
   }
@@ -190,8 +191,10 @@ function costOf(cost: unknown): Cost {
   if (typeof cost !== 'object' || cost === null || Object.getPrototypeOf(cost) !== Object.prototype) {
     throw new Error('its cost is not an object of amounts');
   }
-  for (const [unit, amount] of Object.entries(cost)) {
+  const amounts = Object.entries(cost);
+  if (Reflect.ownKeys(cost).length !== amounts.length) throw new Error('its cost is not an object of amounts');
+  for (const [unit, amount] of amounts) {
     if (!Number.isSafeInteger(amount) || amount < 0) throw new Error(`its cost in ${unit} is not a whole amount`);
   }
-  return { ...cost };
+  return Object.fromEntries(amounts);
 }

@@ -18,6 +18,7 @@ import {
 } from './footprint.ts';
 import { each, type Invariant, invariant, type Rules } from './invariant.ts';
 import { PatternIndex } from './pattern-index.ts';
+import { saturate } from './saturate.ts';
 import { hasPlace, stateFault, strictSchema } from './schema.ts';
 import { rulesFault, specFault } from './spec-shape.ts';
 
@@ -94,8 +95,8 @@ export function defineDomain<Schema extends z.ZodType, Actions extends Record<st
   const rules = compileRules(spec);
   const rulesByPath = new PatternIndex<Rule>();
   for (const rule of rules) for (const pattern of directPatterns(rule)) rulesByPath.add(pattern, rule);
-  const bindings = new Bindings(processes, rules);
   const state = strictSchema(spec.state, 'state');
+  const bindings = new Bindings(processes, rules, state);
   checkCounselors(spec);
   checkPlaces(spec, state, processes, rules);
   const actions = compileActions(spec);
@@ -264,11 +265,20 @@ function directPatterns(rule: Rule): readonly Pattern[] {
 class Bindings {
   readonly #processes: Map<string, ProcessTemplate>;
   readonly #rules: readonly Rule[];
+  readonly #schema: z.ZodType;
   readonly #fixed: Map<string, Binding> = new Map();
+  /** Processes whose footprint has all members of some object, as most have not. */
+  readonly #saturating: Set<ProcessTemplate> = new Set();
 
-  constructor(processes: Map<string, ProcessTemplate>, rules: readonly Rule[]) {
+  constructor(processes: Map<string, ProcessTemplate>, rules: readonly Rule[], schema: z.ZodType) {
     this.#processes = processes;
     this.#rules = rules;
+    this.#schema = schema;
+    for (const template of processes.values()) {
+      const params = Object.fromEntries(template.params.map((param) => [param, `{${param}}`]));
+      const scope = compileScope(bindAll([...template.reads, ...template.writes], params));
+      if (saturate(scope, schema) !== scope) this.#saturating.add(template);
+    }
   }
 
   get(process: string, params: RoleParams): Binding {
@@ -283,7 +293,8 @@ class Bindings {
   }
 
   #make(template: ProcessTemplate, params: RoleParams): Binding {
-    return new BoundProcess(bindAll(template.reads, params), bindAll(template.writes, params), this.#rules);
+    const schema = this.#saturating.has(template) ? this.#schema : undefined;
+    return new BoundProcess(bindAll(template.reads, params), bindAll(template.writes, params), this.#rules, schema);
   }
 }
 
@@ -296,11 +307,17 @@ class BoundProcess implements Binding {
   readonly #rules: readonly Rule[];
   #closure: { readonly patterns: readonly Pattern[]; readonly scope: Scope } | undefined;
 
-  constructor(reads: readonly Pattern[], writes: readonly Pattern[], rules: readonly Rule[]) {
+  constructor(
+    reads: readonly Pattern[],
+    writes: readonly Pattern[],
+    rules: readonly Rule[],
+    saturating: z.ZodType | undefined,
+  ) {
     this.reads = reads;
     this.writes = writes;
     this.writable = compileScope(writes);
-    this.scope = reads.length === 0 ? this.writable : compileScope([...reads, ...writes]);
+    const scope = reads.length === 0 ? this.writable : compileScope([...reads, ...writes]);
+    this.scope = saturating === undefined ? scope : saturate(scope, saturating);
     this.#rules = rules;
   }
 

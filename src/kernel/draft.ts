@@ -122,7 +122,7 @@ class DraftNode extends Lens {
   override set(_target: Container, key: string | symbol, value: unknown): boolean {
     if (this.#root.ended) return super.set(_target, key, value);
     if (typeof key === 'symbol') throw new ValueFault(`${pointerOf(this)}: a symbol can't be a key`);
-    if (!this.scope.all) this.#mayTouch(key);
+    if (!this.scope.all) this.#mayTouch(key, value);
     const copy = copyIn(value, this, key);
     this.own();
     if (Array.isArray(this.value)) this.#setInList(key, copy);
@@ -136,7 +136,7 @@ class DraftNode extends Lens {
   override deleteProperty(_target: Container, key: string | symbol): boolean {
     if (this.#root.ended) return super.deleteProperty(_target, key);
     if (typeof key === 'symbol') return true;
-    if (!this.scope.all) this.#mayTouch(key);
+    if (!this.scope.all) this.#mayTouch(key, undefined);
     if (!Object.hasOwn(this.value, key)) return true;
     this.own();
     this.#remember(key);
@@ -157,13 +157,17 @@ class DraftNode extends Lens {
     this.value = copy;
   }
 
-  #mayTouch(key: string): void {
+  #mayTouch(key: string, value: unknown): void {
     // Whether the change is permitted is judged on the finished patches; here what may not even be seen, and what would
     // be lost unseen: if that depended on its being there, the ruling would tell.
-    if (this.scope.append && Array.isArray(this.value)) return;
+    if (Array.isArray(this.value) && this.scope.append) {
+      const { length } = this.value;
+      if (key === String(length) || (key === 'length' && value === length)) return;
+    }
     const scope = scopeAt(this.scope, key);
     if (scope === undefined) throw new FootprintFault(pointerOf(this, key), 'read');
-    if (!scope.append && !isWhole(scope)) throw new FootprintFault(pointerOf(this, key), 'write');
+    const begins = scope.append && !Object.hasOwn(this.value, key);
+    if (!begins && !isWhole(scope)) throw new FootprintFault(pointerOf(this, key), 'part');
   }
 
   #setInList(key: string, value: unknown): void {

@@ -23,11 +23,17 @@ export class KernelError extends AssizeError<KernelErrorCode> {
 export class FootprintFault extends Error {
   readonly pointer: string;
 
-  constructor(pointer: string, what: 'read' | 'write') {
-    super(what === 'read' ? `${pointer} is outside the footprint` : `${pointer} is read-only here`);
+  constructor(pointer: string, what: keyof typeof FAULTS) {
+    super(`${pointer} ${FAULTS[what]}`);
     this.pointer = pointer;
   }
 }
+
+const FAULTS = {
+  read: 'is outside the footprint',
+  write: 'is read-only here',
+  part: 'is only partly in the footprint, so it can’t be replaced or deleted as a whole; change what is in it',
+};
 
 /** Domain code wrote something that is not JSON. Becomes a refusal, never leaves the kernel. */
 export class ValueFault extends Error {}

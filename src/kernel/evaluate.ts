@@ -16,6 +16,13 @@ export interface Finding {
   readonly result: Exclude<InvariantResult, { result: 'pass' }>;
 }
 
+/** What a rule says of the state, for `each` of one member. */
+export interface Judged {
+  readonly rule: Rule;
+  readonly keys: readonly string[];
+  readonly result: InvariantResult;
+}
+
 /** What an approved change does to the reverse indexes; applied when the candidate is kept. */
 interface Restatement {
   readonly rule: Rule;
@@ -45,9 +52,10 @@ export class Standing {
   restart(state: Container): void {
     this.failing.clear();
     for (const dependents of this.#dependents.values()) dependents.clear();
+    const sight = new Sight();
     for (const rule of this.#domain.rules) {
       for (const keys of placesOf(rule, state)) {
-        const { result, others } = judge(rule, state, keys);
+        const { result, others } = judge(rule, state, keys, sight);
         if (others !== undefined) this.#dependents.get(rule)?.set(toPointer(keys), others);
         if (result.result !== 'pass') this.failing.set(findingKey(rule, keys), { rule, keys, result });
       }
@@ -61,11 +69,12 @@ export class Standing {
   judgeChanges(state: Container, changes: readonly Change[]): { finding: Finding | undefined; keep: () => void } {
     const restatements: Restatement[] = [];
     const work = this.#workFor(state, changes);
+    const sight = new Sight();
     for (const rule of this.#domain.rules) {
       const places = work[rule.index];
       if (places === undefined) continue;
       for (const keys of places.inOrder()) {
-        const { result, others } = judge(rule, state, keys);
+        const { result, others } = judge(rule, state, keys, sight);
         if (result.result !== 'pass') return { finding: { rule, keys, result }, keep: () => {} };
         if (others !== undefined) restatements.push({ rule, member: toPointer(keys), others });
       }
@@ -80,8 +89,28 @@ export class Standing {
     };
   }
 
+  /**
+   * Goes on with a state that was committed, whatever the rules say of it: judges all that the changes touch and all that
+   * did not pass before, and answers with each result. For replay; proposals are judged by `judgeChanges`.
+   */
+  follow(state: Container, changes: readonly Pick<Change, 'keys'>[]): Judged[] {
+    const judged: Judged[] = [];
+    const work = this.#workFor(state, changes);
+    const sight = new Sight();
+    for (const rule of this.#domain.rules) {
+      for (const keys of work[rule.index]?.inOrder() ?? []) {
+        const { result, others } = judge(rule, state, keys, sight);
+        if (others !== undefined) this.#dependents.get(rule)?.set(toPointer(keys), others);
+        if (result.result === 'pass') this.failing.delete(findingKey(rule, keys));
+        else this.failing.set(findingKey(rule, keys), { rule, keys, result });
+        judged.push({ rule, keys, result });
+      }
+    }
+    return judged;
+  }
+
   /** Where each rule is to be judged, by the rule's index. */
-  #workFor(state: Container, changes: readonly Change[]): (Places | undefined)[] {
+  #workFor(state: Container, changes: readonly Pick<Change, 'keys'>[]): (Places | undefined)[] {
     const work: (Places | undefined)[] = new Array(this.#domain.rules.length);
     const add = (rule: Rule, keys: readonly string[]): void => {
       const places = work[rule.index];
@@ -155,9 +184,10 @@ function byKeys(a: readonly string[], b: readonly string[]): number {
 
 /** The first rule, in order, that does not pass, judged naively on everything. The oracle of the tests. */
 export function firstFinding(domain: Domain, state: Container): Finding | undefined {
+  const sight = new Sight();
   for (const rule of domain.rules) {
     for (const keys of placesOf(rule, state)) {
-      const { result } = judge(rule, state, keys);
+      const { result } = judge(rule, state, keys, sight);
       if (result.result !== 'pass') return { rule, keys, result };
     }
   }
@@ -169,9 +199,10 @@ export function detectionVector(
   domain: Domain,
   state: Container,
 ): { invariant_id: string; result: InvariantResult['result']; detail?: string }[] {
+  const sight = new Sight();
   return domain.rules.map((rule) => {
     for (const keys of placesOf(rule, state)) {
-      const { result } = judge(rule, state, keys);
+      const { result } = judge(rule, state, keys, sight);
       if (result.result !== 'pass')
         return { invariant_id: rule.id, result: result.result, detail: detailOf({ rule, keys, result }) };
     }
@@ -250,11 +281,11 @@ interface Judgement {
   readonly others?: readonly string[];
 }
 
-function judge(rule: Rule, state: Container, keys: readonly string[]): Judgement {
+function judge(rule: Rule, state: Container, keys: readonly string[], sight: Sight): Judgement {
   try {
     return rule.spec.kind === 'plain'
       ? { result: judgePlain(rule.spec, rule, state) }
-      : judgeMember(rule.spec, rule, state, keys);
+      : judgeMember(rule.spec, rule, state, keys, sight);
   } catch (error) {
     // Fail closed: a rule that can't be judged does not pass.
     const what = error instanceof FootprintFault ? error.message : `it threw: ${messageOf(error)}`;
@@ -266,30 +297,42 @@ function judgePlain(spec: PlainInvariant<any>, rule: Rule, state: Container): In
   return wellFormed(spec.check(view(state, rule.scope)));
 }
 
-function judgeMember(spec: EachInvariant<any>, rule: Rule, state: Container, keys: readonly string[]): Judgement {
+function judgeMember(
+  spec: EachInvariant<any>,
+  rule: Rule,
+  state: Container,
+  keys: readonly string[],
+  sight: Sight,
+): Judgement {
   const member = lookup(state, memberKeys(rule.member as Pattern, keys));
   const indexed = spec.with === undefined ? {} : { others: [] as string[] };
   if (member === undefined) return { result: pass, ...indexed };
-  const seen = visible(member);
+  const seen = sight.seen(member);
   if (spec.with === undefined) return { result: wellFormed(spec.check(seen, {}, keys)) };
   const pointers = spec.with(seen, keys);
   const others: Record<string, unknown> = Object.create(null);
   for (const [name, pointer] of Object.entries(pointers)) {
     const path = parsePointer(pointer);
     if (!covered(rule, path)) throw new FootprintFault(pointer, 'read');
-    others[name] = visible(lookup(state, path));
+    others[name] = sight.seen(lookup(state, path));
   }
   return { result: wellFormed(spec.check(seen, others, keys)), others: Object.values(pointers) };
 }
 
-/** Several rules look at one member in a row: they get the same view. */
-function visible(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (shown?.of !== value) shown = { of: value, view: view(value as Container, EVERYTHING) };
-  return shown.view;
-}
+/** How a judgement sees values: several rules look at one member in a row, and get the same view. */
+class Sight {
+  #of: object | undefined;
+  #view: Container | undefined;
 
-let shown: { readonly of: object; readonly view: Container } | undefined;
+  seen(value: unknown): unknown {
+    if (typeof value !== 'object' || value === null) return value;
+    if (this.#of !== value) {
+      this.#of = value;
+      this.#view = view(value as Container, EVERYTHING);
+    }
+    return this.#view;
+  }
+}
 
 function covered(rule: Rule, path: readonly string[]): boolean {
   let scope: typeof rule.scope | undefined = rule.scope;

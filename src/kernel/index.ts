@@ -13,13 +13,14 @@ export {
   type Rejected,
   type Ruling,
 } from './adjudicate.ts';
-export { type Inputs, type PatchOperation, patchesOf } from './candidate.ts';
+export { type Candidate, candidateOf, type Inputs, type PatchOperation, patchesOf } from './candidate.ts';
 export type { Change } from './changes.ts';
 export { ANY_COUNSELOR, counselorKind } from './channel.ts';
 export {
   type Authority,
   type Compiled,
   type Cost,
+  compile,
   type Intent,
   type PolicyRuling,
   type Refusal,
@@ -29,7 +30,7 @@ export { type Counsel, type CounselorCommit, counsel, type Waiting } from './cou
 export { type ActionSpec, type Binding, type Domain, defineDomain, type Rule } from './define-domain.ts';
 export type * from './domain.ts';
 export { KernelError, type KernelErrorCode } from './errors.ts';
-export { detailOf, detectionVector, type Finding, firstFinding } from './evaluate.ts';
+export { detailOf, detectionVector, type Finding, firstFinding, type Judged } from './evaluate.ts';
 export { overlaps, type Pattern, patternFromText, patternText } from './footprint.ts';
 export {
   type Approval,
@@ -43,5 +44,5 @@ export {
   type Rules,
 } from './invariant.ts';
 export { escalate, type InvariantResult, pass, reject } from './result.ts';
-export { stateFault } from './schema.ts';
+export { keepsValues, stateFault } from './schema.ts';
 export { initialState, World } from './world.ts';

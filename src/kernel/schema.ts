@@ -86,7 +86,10 @@ function changesValues(def: Def): boolean {
   return def.coerce === true || checks.some((check) => check._zod?.def?.check === 'overwrite');
 }
 
-/** Whether what a schema accepts comes out of it as it went in, so that a parse is a check and nothing more. */
+/**
+ * Whether what a schema accepts surely comes out of it as it went in, so that to parse it again changes nothing. False also
+ * where this can't be told: records, whose keys may be numbers or pass unseen, and formats, some of which normalise.
+ */
 export function keepsValues(schema: z.ZodType): boolean {
   let keeps = KEEPS.get(schema);
   if (keeps === undefined) {
@@ -97,18 +100,20 @@ export function keepsValues(schema: z.ZodType): boolean {
 }
 
 const KEEPS = new WeakMap<z.ZodType, boolean>();
-const PARTED = new Set(['object', 'record', 'array', 'union', 'tuple', 'optional', 'nullable', 'nonoptional']);
+const PARTED = new Set(['object', 'array', 'union', 'tuple', 'optional', 'nullable', 'nonoptional']);
 
 function keeping(def: Def): boolean {
   // A check of one's own may put another value in the place of the one that it is given.
   const checks = (def.checks ?? []) as readonly { _zod?: { def?: { check?: string } } }[];
-  if (changesValues(def) || checks.some((check) => check._zod?.def?.check === 'custom')) return false;
+  const sort = [...checks.map((check) => check._zod?.def?.check), (def as { readonly check?: string }).check];
+  if (changesValues(def) || sort.includes('custom') || sort.includes('string_format')) return false;
+  if (Object.hasOwn(def.shape ?? {}, '__proto__')) return false;
   if (!PARTED.has(def.type)) return LEAVES.has(def.type);
   const parts = [
     ...Object.values(def.shape ?? {}),
     ...(def.options ?? []),
     ...(def.items ?? []),
-    ...[def.keyType, def.valueType, def.element, def.innerType, def.rest].filter((part) => part != null),
+    ...[def.element, def.innerType, def.rest].filter((part) => part != null),
   ];
   return parts.every(keepsValues);
 }
@@ -164,6 +169,16 @@ export function hasPlace(schema: z.ZodType, path: readonly (string | undefined)[
     here = unwrap(next);
   }
   return true;
+}
+
+/** The members that a container can have: by name, or every one alike. Undefined where there may be anything, or nothing. */
+export function partsOf(
+  schema: z.ZodType,
+): { readonly members: ReadonlyMap<string, z.ZodType>; readonly every: z.ZodType | undefined } | undefined {
+  const def = defOf(unwrap(schema));
+  if (def.type === 'object') return { members: new Map(Object.entries(def.shape ?? {})), every: undefined };
+  if (def.type === 'record') return { members: new Map(), every: def.valueType };
+  return def.type === 'array' ? { members: new Map(), every: def.element } : undefined;
 }
 
 /** Whole-state check, for initial states and a counselor's own. Returns what is wrong, or undefined. */

@@ -1,9 +1,10 @@
 import { copyJson, WORLD_LIMITS } from '#canon';
+import type { Change } from './changes.ts';
 import type { Domain } from './define-domain.ts';
 import type { RoleParams } from './domain.ts';
 import type { Draft, Ownership } from './draft.ts';
 import { KernelError } from './errors.ts';
-import { detectionVector, type Finding, Standing } from './evaluate.ts';
+import { detectionVector, type Finding, type Judged, Standing } from './evaluate.ts';
 import { compileScope } from './footprint.ts';
 import { stateFault } from './schema.ts';
 import { sliceOf } from './slice.ts';
@@ -37,6 +38,12 @@ export class World {
   /** Takes over what a draft has made of the state. */
   adopt(draft: Draft): void {
     this.#state = draft.state;
+  }
+
+  /** Takes over a state that these changes made of the one before, whatever the rules say of it; see `Standing.follow`. */
+  follow(state: Container, changes: readonly Pick<Change, 'keys'>[]): Judged[] {
+    this.#state = state;
+    return this.standing.follow(state, changes);
   }
 
   /** Undoes a draft. What it had to copy of a shared state is kept, so that it is copied once and not again. */

@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import {
+  answeredChild,
+  answerMembers,
   branchMembers,
   ChainWriter,
   COUNSELOR,
+  childMembers,
   commitMembers,
+  conclusionMembers,
+  DOMAIN,
   delegationMembers,
+  HELD,
   pendingMembers,
   RowsReader,
   rejectionMembers,
@@ -13,9 +19,11 @@ import {
   VECTOR,
 } from '../../tests/support/ledger-rows.ts';
 import { Chain } from './chain.ts';
+import type { EntryRow } from './entry.ts';
 import { checkRow } from './entry-text.ts';
 import { type FaultCode, LedgerFault } from './errors.ts';
 import { Replayer, type VerifyReport, verifyTrajectory } from './replay.ts';
+import { type Run, runsOf } from './run.ts';
 
 const OTHER = 'f'.repeat(64);
 
@@ -53,12 +61,33 @@ function delegated(): ChainWriter {
   return writer;
 }
 
-function conclusion(writer: ChainWriter, rest = {}) {
-  return delegationMembers({ concludes: writer.head.id, child_head: OTHER, ...rest });
+function startsOf({ rows }: ChainWriter): EntryRow[] {
+  return rows.filter(({ kind, payload }) => kind === 'delegation' && !payload.includes('"concludes"'));
 }
 
-function verify(writer: ChainWriter): Promise<VerifyReport> {
-  return verifyTrajectory(new Replayer(new RowsReader(writer.rows)), 't');
+/** What concludes the last delegation that was started; its child has answered so. */
+function conclusion(writer: ChainWriter, rest = {}, said = {}) {
+  return conclusionMembers(answeredChild(startsOf(writer).at(-1) as EntryRow, said).head, rest);
+}
+
+const parent = new ChainWriter('p');
+parent.add('root', rootMembers());
+const start = parent.add('delegation', delegationMembers({ child_trajectory_id: 't', at: second(0) }));
+
+/** A trajectory that the parent delegated to. */
+function child(): ChainWriter {
+  const writer = new ChainWriter('t');
+  writer.add('root', childMembers(start));
+  return writer;
+}
+
+function answer(writer: ChainWriter, rest = {}) {
+  return answerMembers(start, { at: second(writer.rows.length), ...rest });
+}
+
+function verify(writer: ChainWriter, said = {}): Promise<VerifyReport> {
+  const children = startsOf(writer).flatMap((row) => answeredChild(row, said).rows);
+  return verifyTrajectory(new Replayer(new RowsReader([...writer.rows, ...children, ...parent.rows])), 't');
 }
 
 describe('what keeps the rules is accepted', () => {
@@ -102,12 +131,54 @@ describe('what keeps the rules is accepted', () => {
       },
     ],
     [
+      'an expiry of one of two under a frozen world',
+      () => {
+        const writer = withPending({ freezes: ['/n'], expires: second(4) });
+        const expiring = writer.head.id;
+        writer.add('pending_approval', pendingMembers());
+        const expiry = { reason: 'expired', counselor: undefined, resolves: expiring };
+        writer.add('rejection', refusal(writer, expiry));
+        return writer;
+      },
+    ],
+    ['a delegation', delegated],
+    [
       'a delegation that concludes under a frozen world',
       () => {
         const writer = delegated();
-        const started = writer.head.id;
         writer.add('pending_approval', pendingMembers());
-        writer.add('delegation', conclusion(writer, { concludes: started }));
+        writer.add('delegation', conclusion(writer));
+        return writer;
+      },
+    ],
+    [
+      'delegations to two children, the later one concluded first',
+      () => {
+        const writer = delegated();
+        writer.add('delegation', delegationMembers({ child_trajectory_id: 'other' }));
+        writer.add('delegation', conclusion(writer));
+        writer.add('commit', commitMembers());
+        const first = answeredChild(startsOf(writer)[0] as EntryRow).head;
+        writer.add('delegation', conclusionMembers(first));
+        return writer;
+      },
+    ],
+    [
+      'a final answer, whatever waits',
+      () => {
+        const writer = child();
+        writer.add('pending_approval', pendingMembers());
+        writer.add('delegation', answer(writer));
+        return writer;
+      },
+    ],
+    [
+      'no final answer, by one that has delegated itself',
+      () => {
+        const writer = child();
+        writer.add('delegation', delegationMembers({ child_trajectory_id: 'grandchild' }));
+        writer.add('delegation', conclusion(writer));
+        writer.add('delegation', answer(writer, { final_answer: undefined, budget_cost: undefined }));
         return writer;
       },
     ],
@@ -348,6 +419,50 @@ const BROKEN: readonly Broken[] = [
     ),
   },
   {
+    rule: 'a rejection by a counselor at the instant of its expiry',
+    code: 'rule_broken',
+    detail: /rejects what expired/,
+    write: thenWith(
+      () => withPending({ expires: second(3) }),
+      'rejection',
+      (writer) => refusal(writer),
+    ),
+  },
+  {
+    rule: 'an expiry by a counselor',
+    code: 'rule_broken',
+    detail: /by no counselor/,
+    write: thenWith(
+      () => withPending({ expires: second(3) }),
+      'rejection',
+      (writer) => refusal(writer, { reason: 'expired' }),
+    ),
+  },
+  {
+    rule: 'expired twice',
+    code: 'rule_broken',
+    detail: /not pending, or was resolved before/,
+    write: () => {
+      const writer = withPending({ expires: second(3) });
+      const expiry = refusal(writer, { reason: 'expired', counselor: undefined });
+      writer.add('rejection', expiry);
+      writer.add('rejection', expiry);
+      return writer;
+    },
+  },
+  {
+    rule: 'a counselor who refuses for another reason what was never pending',
+    code: 'rule_broken',
+    detail: /only what is pending/,
+    write: after(begun, 'rejection', rejectionMembers({ counselor: COUNSELOR })),
+  },
+  {
+    rule: 'parent_commit is a delegation',
+    code: 'rule_broken',
+    detail: /parent_commit must be/,
+    write: thenWith(delegated, 'commit', (writer) => commitMembers([], { parent_commit: writer.head.id })),
+  },
+  {
     rule: 'a digest that is not the proposal’s',
     code: 'rule_broken',
     detail: /digest/,
@@ -373,11 +488,49 @@ const BROKEN: readonly Broken[] = [
       write: after(withPending, kind, members[kind]),
     };
   }),
+  ...(['child_head', 'final_answer', 'budget_cost'] as const).map((name): Broken => {
+    const value = { child_head: OTHER, final_answer: 'done', budget_cost: {} }[name];
+    return {
+      rule: `a delegation that starts with ${name}`,
+      code: 'rule_broken',
+      detail: new RegExp(`^${name} is not known`),
+      write: after(begun, 'delegation', delegationMembers({ [name]: value })),
+    };
+  }),
+  {
+    rule: 'a delegation to itself',
+    code: 'rule_broken',
+    detail: /delegates back to t/,
+    write: after(begun, 'delegation', delegationMembers({ child_trajectory_id: 't' })),
+  },
+  {
+    rule: 'a delegation to who delegated',
+    code: 'rule_broken',
+    detail: /delegates back to p/,
+    write: after(child, 'delegation', delegationMembers({ child_trajectory_id: 'p' })),
+  },
+  {
+    rule: 'a second delegation to a child',
+    code: 'rule_broken',
+    detail: /delegated to before/,
+    write: after(delegated, 'delegation', delegationMembers({ task: 'do more' })),
+  },
+  {
+    rule: 'a second delegation to a child that has answered',
+    code: 'rule_broken',
+    detail: /delegated to before/,
+    write: () => {
+      const writer = delegated();
+      writer.add('delegation', conclusion(writer));
+      writer.add('delegation', delegationMembers());
+      return writer;
+    },
+  },
   {
     rule: 'a delegation that concludes nothing',
     code: 'rule_broken',
     detail: /no delegation/,
-    write: thenWith(begun, 'delegation', (writer) => conclusion(writer)),
+    write: after(begun, 'delegation', delegationMembers({ concludes: OTHER, child_head: OTHER })),
   },
   {
     rule: 'a delegation concluded twice',
@@ -398,11 +551,82 @@ const BROKEN: readonly Broken[] = [
     write: thenWith(delegated, 'delegation', (writer) => conclusion(writer, { child_trajectory_id: 'changeling' })),
   },
   {
+    rule: 'a conclusion of another task',
+    code: 'rule_broken',
+    detail: /task and writ/,
+    write: thenWith(delegated, 'delegation', (writer) => conclusion(writer, { task: 'do nothing' })),
+  },
+  {
+    rule: 'a conclusion with another writ',
+    code: 'rule_broken',
+    detail: /task and writ/,
+    write: thenWith(delegated, 'delegation', (writer) => conclusion(writer, { writ: HELD })),
+  },
+  {
     rule: 'a conclusion that does not pin the child’s head',
     code: 'rule_broken',
     detail: /pins the head/,
     write: thenWith(delegated, 'delegation', (writer) => conclusion(writer, { child_head: undefined })),
   },
+  {
+    rule: 'a conclusion that says what the child begins with',
+    code: 'rule_broken',
+    detail: /where its delegation starts/,
+    write: thenWith(delegated, 'delegation', (writer) =>
+      conclusion(writer, { begins: { domain: DOMAIN, initial_state: {} } }),
+    ),
+  },
+  {
+    rule: 'a final answer where nobody delegated',
+    code: 'rule_broken',
+    detail: /not begun by the delegation/,
+    write: thenWith(begun, 'delegation', (writer) => answer(writer)),
+  },
+  {
+    rule: 'a final answer to another delegation',
+    code: 'rule_broken',
+    detail: /not begun by the delegation/,
+    write: thenWith(child, 'delegation', (writer) => answer(writer, { concludes: OTHER })),
+  },
+  {
+    rule: 'a final answer that pins a head',
+    code: 'rule_broken',
+    detail: /pins no head/,
+    write: thenWith(child, 'delegation', (writer) => answer(writer, { child_head: writer.head.id })),
+  },
+  {
+    rule: 'a final answer that says what the child begins with',
+    code: 'rule_broken',
+    detail: /where its delegation starts/,
+    write: thenWith(child, 'delegation', (writer) => answer(writer, { begins: { domain: DOMAIN, initial_state: {} } })),
+  },
+  {
+    rule: 'a final answer before what was delegated is concluded',
+    code: 'rule_broken',
+    detail: /all that was delegated/,
+    write: () => {
+      const writer = child();
+      writer.add('delegation', delegationMembers({ child_trajectory_id: 'grandchild' }));
+      writer.add('delegation', answer(writer));
+      return writer;
+    },
+  },
+  ...(['commit', 'rejection', 'pending_approval', 'delegation', 'another answer'] as const).map((what): Broken => {
+    const write = (): ChainWriter => {
+      const writer = child();
+      writer.add('delegation', answer(writer));
+      const members = {
+        commit: commitMembers(),
+        rejection: rejectionMembers(),
+        pending_approval: pendingMembers(),
+        delegation: delegationMembers(),
+        'another answer': answer(writer),
+      };
+      writer.add(what === 'another answer' ? 'delegation' : what, members[what]);
+      return writer;
+    };
+    return { rule: `${what} after the final answer`, code: 'rule_broken', detail: /nothing follows/, write };
+  }),
 ];
 
 describe('every rule, broken once, is found and named', () => {
@@ -425,6 +649,18 @@ test('an entry of another trajectory is no part of the chain', () => {
   const foreign = new ChainWriter('elsewhere');
   const root = checkRow(foreign.add('root', rootMembers()));
   expect(() => chain.accept(root)).toThrow(/belongs to elsewhere/);
+});
+
+test('what waited is not open after the final answer, and no run joins it', () => {
+  const writer = child();
+  writer.add('pending_approval', pendingMembers());
+  writer.add('delegation', answer(writer));
+  const chain = new Chain('t');
+  for (const row of writer.rows) chain.accept(checkRow(row));
+  expect(chain.open.size).toBe(0);
+  expect(chain.answered).toBe(writer.head.id);
+  const [run] = runsOf([checkRow(writer.row('rejection', rejectionMembers()))]);
+  expect(chain.join(run as Run)).toBe(false);
 });
 
 describe('after a refusal the chain is as before', () => {

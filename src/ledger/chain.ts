@@ -2,6 +2,7 @@ import { canonicalize, contentHash } from '#canon';
 import type {
   CommitPayload,
   CounselorRecord,
+  DelegatedFrom,
   DelegationPayload,
   Entry,
   Hash,
@@ -14,9 +15,9 @@ import { type FaultCode, LedgerFault } from './errors.ts';
 import type { Run } from './run.ts';
 
 /**
- * The rules of one chain, entry by entry: place, parent, time, beginning, `parent_commit`, and that what waits is
- * resolved at most once, by something that may. Pure; knows no state. Replay feeds it what was stored, the runtime
- * asks it what is open.
+ * The rules of one chain, entry by entry: place, parent, time, beginning, `parent_commit`, that what waits is resolved at
+ * most once, by something that may, and that a delegation is concluded at most once. Pure; knows no state. Replay feeds it
+ * what was stored, the runtime asks it what is open. What holds between two chains is in `links.ts`.
  */
 export class Chain {
   readonly trajectoryId: string;
@@ -28,8 +29,14 @@ export class Chain {
   lastCommit: Hash = '';
   /** Pending approvals that nobody resolved yet, by entry id. */
   readonly open: Map<Hash, PendingPayload> = new Map();
-  /** Delegations that are not concluded yet, by entry id. */
+  /** Delegations that are not concluded yet, by the id of the entry that started them. */
   readonly delegated: Map<Hash, DelegationPayload> = new Map();
+  /** Every trajectory that was ever delegated to. */
+  readonly children: Set<string> = new Set();
+  /** The delegation that this trajectory was begun by, if it was. */
+  delegatedFrom: DelegatedFrom | undefined;
+  /** The entry with this trajectory's final answer; nothing follows it. */
+  answered: Hash | undefined;
 
   constructor(trajectoryId: string) {
     this.trajectoryId = trajectoryId;
@@ -42,6 +49,7 @@ export class Chain {
     switch (payload.kind) {
       case 'root':
         this.lastCommit = entry.id;
+        this.delegatedFrom = payload.delegated_from;
         break;
       case 'branch':
         this.lastCommit = payload.source_commit_id;
@@ -77,7 +85,8 @@ export class Chain {
   join({ trajectoryId, seq, count, parent, from, parentCommit, head, to, lastCommit }: Run): boolean {
     const follows = trajectoryId === this.trajectoryId && seq === this.seq && parent === this.head && from >= this.at;
     const commits = parentCommit === undefined || parentCommit === this.lastCommit;
-    if (!follows || !commits || this.frozenBy() !== undefined) return false;
+    const stands = this.frozenBy() !== undefined || this.answered !== undefined;
+    if (!follows || !commits || stands) return false;
     this.head = head;
     this.seq = seq + count;
     this.at = to;
@@ -106,6 +115,8 @@ export class Chain {
       );
     }
     if (entry.payload.at < this.at) throw this.#fault(entry, 'rule_broken', `time goes back from ${this.at}`);
+    if (this.answered !== undefined)
+      throw this.#fault(entry, 'rule_broken', `nothing follows the final answer ${this.answered}`);
   }
 
   #checkCommit(entry: Entry, payload: CommitPayload): void {
@@ -135,9 +146,9 @@ export class Chain {
   }
 
   #checkRejection(entry: Entry, payload: RejectionPayload): void {
-    this.#checkFrozen(entry, payload.resolves);
+    if (payload.reason !== 'expired') this.#checkFrozen(entry, payload.resolves);
     if (payload.resolves === undefined) {
-      if (payload.reason === 'counselor_rejected')
+      if (payload.reason === 'counselor_rejected' || payload.counselor !== undefined)
         throw this.#fault(entry, 'rule_broken', 'a counselor rejects only what is pending');
       if (payload.reason === 'expired') throw this.#fault(entry, 'rule_broken', 'there expires only what is pending');
       return;
@@ -146,12 +157,23 @@ export class Chain {
     if (payload.proposal_id !== pending.proposal.proposal_id) {
       throw this.#fault(entry, 'rule_broken', 'it rejects another proposal than the one that it resolves');
     }
+    if (canonicalize(intentOf(payload)) !== canonicalize(askedOf(pending.proposal))) {
+      throw this.#fault(entry, 'rule_broken', 'its intent or writ is not the one that was pending');
+    }
+    if (payload.reason !== 'counselor_rejected' && payload.reason !== 'expired') {
+      throw this.#fault(entry, 'rule_broken', `what is pending is not resolved by ${payload.reason}`);
+    }
     if (payload.reason === 'counselor_rejected' && payload.counselor === undefined) {
       throw this.#fault(entry, 'rule_broken', 'a counselor rejection names its counselor');
     }
-    if (payload.counselor !== undefined) this.#checkChannel(entry, payload.counselor, pending);
-    if (payload.reason === 'expired' && !(pending.expires !== undefined && payload.at >= pending.expires)) {
-      throw this.#fault(entry, 'rule_broken', 'what it resolves has not expired');
+    const expired = pending.expires !== undefined && payload.at >= pending.expires;
+    if (payload.reason === 'expired') {
+      if (!expired) throw this.#fault(entry, 'rule_broken', 'what it resolves has not expired');
+      if (payload.counselor !== undefined)
+        throw this.#fault(entry, 'rule_broken', 'what expires is resolved by no counselor');
+    } else if (payload.counselor !== undefined) {
+      this.#checkChannel(entry, payload.counselor, pending);
+      if (expired) throw this.#fault(entry, 'rule_broken', `a counselor rejects what expired at ${pending.expires}`);
     }
   }
 
@@ -167,7 +189,7 @@ export class Chain {
     return pending;
   }
 
-  /** Under a frozen world only its resolution and the conclusions of delegations go on (decisions §2.5). */
+  /** Under a frozen world only its resolution, expiry and the conclusions of delegations go on (decisions §2.5). */
   #checkFrozen(entry: Entry, resolves: Hash | undefined): void {
     const frozen = this.frozenBy();
     if (frozen !== undefined && resolves !== frozen) {
@@ -176,20 +198,55 @@ export class Chain {
   }
 
   #acceptDelegation(entry: Entry, payload: DelegationPayload): void {
-    if (payload.concludes === undefined) {
-      this.#checkFrozen(entry, undefined);
+    const { concludes, child_trajectory_id: child } = payload;
+    if (concludes === undefined) {
+      this.#checkStart(entry, payload);
       this.delegated.set(entry.id, payload);
+      this.children.add(child);
       return;
     }
-    const started = this.delegated.get(payload.concludes);
-    if (started === undefined)
-      throw this.#fault(entry, 'rule_broken', `${payload.concludes} is no delegation that is still open`);
-    if (started.child_trajectory_id !== payload.child_trajectory_id) {
-      throw this.#fault(entry, 'rule_broken', 'it concludes the delegation of another child');
+    if (payload.begins !== undefined)
+      throw this.#fault(entry, 'rule_broken', 'what a child begins with is said where its delegation starts');
+    if (child === this.trajectoryId) {
+      this.#checkAnswer(entry, payload);
+      this.answered = entry.id;
+      // Whatever still waits can't come about any more.
+      this.open.clear();
+    } else {
+      this.#checkConclusion(entry, payload, concludes);
+      this.delegated.delete(concludes);
     }
+  }
+
+  #checkStart(entry: Entry, payload: DelegationPayload): void {
+    const { child_trajectory_id: child } = payload;
+    this.#checkFrozen(entry, undefined);
+    const said = (['child_head', 'final_answer', 'budget_cost'] as const).find((name) => payload[name] !== undefined);
+    if (said !== undefined) throw this.#fault(entry, 'rule_broken', `${said} is not known where a delegation starts`);
+    if (child === this.trajectoryId || child === this.delegatedFrom?.trajectory_id)
+      throw this.#fault(entry, 'rule_broken', `it delegates back to ${child}`);
+    if (this.children.has(child)) throw this.#fault(entry, 'rule_broken', `${child} was delegated to before`);
+  }
+
+  #checkAnswer(entry: Entry, { concludes, child_head }: DelegationPayload): void {
+    if (this.delegatedFrom?.entry_id !== concludes)
+      throw this.#fault(entry, 'rule_broken', `this trajectory was not begun by the delegation ${concludes}`);
+    if (child_head !== undefined)
+      throw this.#fault(entry, 'rule_broken', 'a final answer pins no head, it is the head');
+    if (this.delegated.size > 0)
+      throw this.#fault(entry, 'rule_broken', 'a final answer comes when all that was delegated is concluded');
+  }
+
+  #checkConclusion(entry: Entry, payload: DelegationPayload, concludes: Hash): void {
+    const started = this.delegated.get(concludes);
+    if (started === undefined)
+      throw this.#fault(entry, 'rule_broken', `${concludes} is no delegation that is still open`);
+    if (started.child_trajectory_id !== payload.child_trajectory_id)
+      throw this.#fault(entry, 'rule_broken', 'it concludes the delegation of another child');
+    if (canonicalize(whatIsDelegated(started)) !== canonicalize(whatIsDelegated(payload)))
+      throw this.#fault(entry, 'rule_broken', 'its task and writ are not those that were delegated');
     if (payload.child_head === undefined)
       throw this.#fault(entry, 'rule_broken', 'a conclusion pins the head of the child');
-    this.delegated.delete(payload.concludes);
   }
 
   #fault(entry: Entry, code: FaultCode, detail: string): LedgerFault {
@@ -200,4 +257,19 @@ export class Chain {
 /** What of a proposal an approval takes over as it was. */
 function whatIsAsked({ action, writ_id, budget_cost, observations }: CommitPayload | ProposalRecord): unknown {
   return { action, writ_id, budget_cost, observations };
+}
+
+/** What a resolution says was asked for. */
+function intentOf({ intent, writ_id }: RejectionPayload): unknown {
+  const { action, role, args, observations } = intent;
+  return { action, role, args, observations, writ_id: writ_id ?? null };
+}
+
+function askedOf({ action, observations, writ_id }: ProposalRecord): unknown {
+  return { action: action.name, role: action.role, args: action.args, observations, writ_id };
+}
+
+/** What all entries of one delegation have in common. */
+export function whatIsDelegated({ child_trajectory_id, task, writ }: DelegationPayload): unknown {
+  return { child_trajectory_id, task, writ };
 }

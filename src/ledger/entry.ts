@@ -137,9 +137,16 @@ export interface RootPayload extends Common<'root'> {
   readonly compiler_version: string;
   readonly policy_hash?: Hash;
   readonly writs: readonly Json[];
-  readonly delegated_from?: { readonly trajectory_id: string; readonly entry_id: Hash };
+  /** The delegation that the trajectory was begun by. The first of `writs` is then the one that was delegated. */
+  readonly delegated_from?: DelegatedFrom;
   readonly detection_vector?: readonly VectorItem[];
   readonly note?: string;
+}
+
+/** The trajectory that delegated, and its entry that says so. */
+export interface DelegatedFrom {
+  readonly trajectory_id: string;
+  readonly entry_id: Hash;
 }
 
 export interface BranchPayload extends Common<'branch'> {
@@ -197,13 +204,30 @@ export interface PendingPayload extends Common<'pending_approval'> {
   readonly expires?: Instant;
 }
 
+/**
+ * One step of a delegation; `child_trajectory_id`, `task` and `writ` are the same in all three:
+ *
+ * - the start, in the parent: neither `concludes` nor what comes with it. The child's root names it as `delegated_from`.
+ * - the answer, in the child, and the last entry there: `concludes` names the start.
+ * - the conclusion, in the parent: `concludes` names the start, `child_head` pins the answer, the rest is as it is there.
+ */
 export interface DelegationPayload extends Common<'delegation'> {
   readonly child_trajectory_id: string;
   readonly task: string;
+  /** What the child may do, made of a writ of the parent; its budget is set aside there from the start on. */
   readonly writ: Json;
+  /** In a start: what the child begins with, so that its root can be written whoever comes first. */
+  readonly begins?: ChildBeginning;
+  readonly concludes?: Hash;
   readonly child_head?: Hash;
   readonly final_answer?: Stored;
-  readonly concludes?: Hash;
+  /** What was spent of the writ's budget in the child, and below it; the rest is free again. */
+  readonly budget_cost?: Amounts;
+}
+
+export interface ChildBeginning {
+  readonly domain: DomainRef;
+  readonly initial_state: Stored;
 }
 
 export type Payload =

@@ -12,7 +12,30 @@ export { Chain } from './chain.ts';
 export type * from './entry.ts';
 export { checkRow, type EntrySigner, entryRow, readRow } from './entry-text.ts';
 export { type Fault, type FaultCode, LedgerFault } from './errors.ts';
+export {
+  EXPORT_FORMAT,
+  ExportError,
+  type ExportErrorCode,
+  type ExportedEntry,
+  type ExportOptions,
+  exportLines,
+  type ImportOptions,
+  type ImportReport,
+  importLines,
+  readExport,
+  splitLines,
+} from './export/index.ts';
 export { applyPatches, type Folded, fresh, share } from './fold.ts';
+export {
+  askNodes,
+  type IntegrateOptions,
+  integrateLog,
+  type LogHead,
+  logHead,
+  type Standing,
+  standingFault,
+  standingOf,
+} from './log/index.ts';
 export type { Patch } from './patch.ts';
 export {
   type LedgerReader,
@@ -24,4 +47,4 @@ export {
 } from './replay.ts';
 export { type Run, runsOf } from './run.ts';
 export { isHash, isPayload, payloadFault } from './shape.ts';
-export type { Batch, BlobRow, CommitResult, LedgerStore, TrajectoryInfo } from './store.ts';
+export type { Batch, BlobRow, CommitResult, LedgerStore, LogNode, LogStep, LogStore, TrajectoryInfo } from './store.ts';

@@ -40,9 +40,10 @@ describe('a ledger of all kinds', () => {
   test('is valid, folds, and says what is open and what is signed', async () => {
     const reports = await Promise.all(names.map((name) => verify(rows, name, blobs)));
     expect(reports).toMatchObject([
-      { valid: true, entries: 12, open: 0, signed: 1 },
-      { valid: true, entries: 7, open: 0, signed: 0 },
-      { valid: true, entries: 6, open: 2, signed: 1 },
+      { valid: true, entries: 12, open: 0, delegated: 0, signed: 1 },
+      { valid: true, entries: 7, open: 0, delegated: 0, signed: 0 },
+      { valid: true, entries: 6, open: 2, delegated: 0, signed: 1 },
+      { valid: true, entries: 3, open: 0, delegated: 0, signed: 0 },
     ]);
     const kept = 'a long text in a blob';
     expect(await stateOf(rows, 'first', blobs)).toEqual({ n: 1, list: ['α', 'β'], kept });
@@ -108,13 +109,17 @@ describe('a ledger of all kinds', () => {
 
   test('every two entries swapped, by their rows or by their contents, are found', async () => {
     const chain = rows.filter(({ trajectory_id }) => trajectory_id === 'first');
+    const child = rows.filter(({ trajectory_id }) => trajectory_id === 'child');
     for (let i = 0; i < chain.length; i++) {
       for (let j = i + 1; j < chain.length; j++) {
         const [one, other] = [chain[i] as EntryRow, chain[j] as EntryRow];
-        const byRow = chain.with(i, other).with(j, one);
+        const byRow = [...chain.with(i, other).with(j, one), ...child];
         expect(await verify(byRow, 'first', blobs)).toMatchObject({ valid: false, entries: i, fault: { seq: j } });
         const place = ({ seq, parent }: EntryRow): Pick<EntryRow, 'seq' | 'parent'> => ({ seq, parent });
-        const byContent = chain.with(i, { ...other, ...place(one) }).with(j, { ...one, ...place(other) });
+        const byContent = [
+          ...chain.with(i, { ...other, ...place(one) }).with(j, { ...one, ...place(other) }),
+          ...child,
+        ];
         expect(await verify(byContent, 'first', blobs)).toMatchObject({
           valid: false,
           entries: i,

@@ -1,12 +1,14 @@
 import { type Json, parseCanonical, WORLD_LIMITS } from '#canon';
 import { type Ahead, PAGE } from './ahead.ts';
-import { blobOf, isBlobRef } from './blob.ts';
+import { isBlobRef } from './blob.ts';
 import { Chain } from './chain.ts';
-import type { BlobRef, BranchPayload, CommitPayload, Entry, Hash, Payload, Stored } from './entry.ts';
+import type { BlobRef, BranchPayload, CommitPayload, Entry, EntryRow, Hash, Payload, Stored } from './entry.ts';
 import { checkRow, hashesTo } from './entry-text.ts';
 import { type Fault, type FaultCode, LedgerFault } from './errors.ts';
 import { applyPatches, type Folded, fresh, share } from './fold.ts';
+import { Links } from './links.ts';
 import type { Patch } from './patch.ts';
+import { positionsOf } from './references.ts';
 import { patchesOfRun, type Run, refersBesideFold } from './run.ts';
 import { isHash } from './shape.ts';
 import type { LedgerStore } from './store.ts';
@@ -23,7 +25,7 @@ export interface ReplayOptions {
   readonly onPage?: (seq: number) => void;
   /** Stop after the entry with this id. */
   readonly until?: Hash;
-  /** Runs that somebody else checked; with `until` there are none. */
+  /** Runs that somebody else checked; not asked for with `until`. */
   readonly ahead?: Ahead;
 }
 
@@ -35,7 +37,7 @@ export interface Replayed {
 
 /**
  * Replays trajectories: recomputes ids, parents and seqs, checks every chain rule, follows branches to their
- * source, folds the world. Calls no domain code. States at which branches begin are kept and shared, so a hundred
+ * source and delegations to their other end (`links.ts`), folds the world. Calls no domain code. States at which branches begin are kept and shared, so a hundred
  * branches of one large world cost what they change.
  */
 export class Replayer {
@@ -54,10 +56,12 @@ export class Replayer {
   /** `path`: this trajectory, and those whose branches led to it. */
   async #replay(trajectoryId: string, options: ReplayOptions, path: readonly string[]): Promise<Replayed> {
     const chain = new Chain(trajectoryId);
+    const links = new Links(this.#reader, chain);
     let fold: Folded | undefined;
     for (;;) {
       options.onPage?.(chain.seq);
-      const found = options.ahead?.at(trajectoryId, chain.seq);
+      // A run has no place inside at which to stop.
+      const found = options.until === undefined ? options.ahead?.at(trajectoryId, chain.seq) : undefined;
       if (typeof found === 'object' && fold !== undefined && chain.join(found)) {
         foldRun(fold, found);
         options.onRun?.(found);
@@ -69,7 +73,10 @@ export class Replayer {
         const entry = checkRow(row);
         chain.accept(entry);
         fold = this.#foldNow(fold, entry) ?? (await this.#foldLater(fold, entry, path));
-        if (mayRefer(entry.payload)) await this.#checkBlobs(entry);
+        if (mayRefer(entry.payload)) {
+          await this.#checkBlobs(entry);
+          await links.check(entry);
+        }
         options.onEntry?.(entry);
         if (row.id === options.until) return { chain, fold };
       }
@@ -123,18 +130,20 @@ export class Replayer {
     }
   }
 
-  async #blobText(entry: Entry, { $blob: hash }: BlobRef): Promise<string> {
+  async #blobText(entry: Entry, { $blob: hash, bytes }: BlobRef): Promise<string> {
     if (!isHash(hash)) throw fault(entry, 'malformed', 'a reference names no hash');
     const text = await this.#reader.blob(hash);
     if (text === undefined) throw fault(entry, 'blob_missing', `the blob ${hash} is not there`);
     if (!hashesTo(text, hash)) throw fault(entry, 'blob_tampered', `the blob ${hash} does not hash to its name`);
+    if (Buffer.byteLength(text) !== bytes)
+      throw fault(entry, 'blob_tampered', `the blob ${hash} has not ${bytes} bytes`);
     return text;
   }
 
   /** What no fold reads must be there all the same, and be what it was. */
   async #checkBlobs(entry: Entry): Promise<void> {
-    for (const stored of storedBesideFold(entry.payload)) {
-      if (isBlobRef(stored)) await this.#blobText(entry, stored);
+    for (const stored of positionsOf(entry.payload)) {
+      if (isBlobRef(stored) && stored !== foldedOf(entry.payload)) await this.value(entry, stored);
     }
   }
 
@@ -143,21 +152,22 @@ export class Replayer {
     const { payload } = entry;
     if (payload.kind === 'root' || payload.kind === 'branch') return undefined;
     if (payload.kind !== 'commit') return fold;
-    if (blobOf(payload.delta.state as Stored) !== undefined) return undefined;
+    if (isBlobRef(payload.delta.state)) return undefined;
     applyCommit(fold as Folded, entry, payload.delta.state as readonly Patch[]);
     return fold;
   }
 
   async #foldLater(fold: Folded | undefined, entry: Entry, path: readonly string[]): Promise<Folded> {
     const { payload } = entry;
-    if (payload.kind === 'root') return fresh(await this.value(entry, payload.initial_state));
+    if (payload.kind === 'root') {
+      const state = await this.value(entry, payload.initial_state);
+      if (isObject(state)) return fresh(state);
+      throw fault(entry, 'malformed', 'the initial state is no object');
+    }
     if (payload.kind === 'branch') return this.#branched(entry as Entry<BranchPayload>, path);
-    const commit = payload as CommitPayload;
-    applyCommit(
-      fold as Folded,
-      entry,
-      (await this.value(entry, commit.delta.state as Stored)) as unknown as readonly Patch[],
-    );
+    const patches: unknown = await this.value(entry, (payload as CommitPayload).delta.state as Stored);
+    if (!Array.isArray(patches)) throw fault(entry, 'bad_patch', 'what it changes is no list');
+    applyCommit(fold as Folded, entry, patches);
     return fold as Folded;
   }
 
@@ -169,7 +179,7 @@ export class Replayer {
     if (row === undefined || row.trajectory_id !== trajectoryId) {
       throw fault(entry, 'source_missing', `${trajectoryId} has no entry ${sourceId} to branch from`);
     }
-    const source = checkRow(row);
+    const source = this.#sourceOf(entry, row);
     if (source.payload.at > entry.payload.at) throw fault(entry, 'rule_broken', 'the branch is older than its source');
     if (source.kind !== 'commit' && !(source.kind === 'root' || source.kind === 'branch')) {
       throw fault(entry, 'rule_broken', 'a branch begins at a commit, or at a root or branch entry');
@@ -177,10 +187,33 @@ export class Replayer {
     try {
       return await this.#stateAt(trajectoryId, sourceId, [...path, trajectoryId]);
     } catch (error) {
-      if (!(error instanceof LedgerFault)) throw error;
-      throw fault(entry, 'source_missing', `its source is not valid: ${error.message}`, error);
+      throw unsound(entry, error);
     }
   }
+
+  #sourceOf(entry: Entry, row: EntryRow): Entry {
+    try {
+      return checkRow(row);
+    } catch (error) {
+      throw unsound(entry, error);
+    }
+  }
+}
+
+/** The fault of a branch whose source is at fault. */
+function unsound(entry: Entry, error: unknown): unknown {
+  if (!(error instanceof LedgerFault)) return error;
+  return fault(entry, 'source_missing', `its source is not valid: ${error.message}`, error);
+}
+
+/** What a fold reads, and so has checked. */
+function foldedOf(payload: Payload): unknown {
+  if (payload.kind === 'root') return payload.initial_state;
+  return payload.kind === 'commit' ? payload.delta.state : undefined;
+}
+
+function isObject(value: Json): value is { readonly [key: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function applyCommit(fold: Folded, entry: Pick<Entry, 'trajectory_id' | 'seq'>, patches: readonly Patch[]): void {
@@ -203,24 +236,6 @@ function mayRefer(payload: Payload): boolean {
   return (payload.kind !== 'commit' && payload.kind !== 'rejection') || refersBesideFold(payload);
 }
 
-/** The positions that may hold a reference and that a fold does not follow. */
-function storedBesideFold(payload: Payload): (Stored | undefined)[] {
-  switch (payload.kind) {
-    case 'commit':
-      return [payload.action.args, ...payload.observations.map(({ value }) => value)];
-    case 'rejection':
-      return [payload.intent.args, ...payload.intent.observations.map(({ value }) => value)];
-    case 'pending_approval': {
-      const { action, delta, approval, observations } = payload.proposal;
-      return [action.args, delta.state as Stored, approval as Stored, ...observations.map(({ value }) => value)];
-    }
-    case 'delegation':
-      return [payload.final_answer];
-    default:
-      return [];
-  }
-}
-
 function fault(
   entry: Pick<Entry, 'trajectory_id' | 'seq'>,
   code: FaultCode,
@@ -237,7 +252,10 @@ export interface VerifyReport {
   /** Entries that were accepted. */
   readonly entries: number;
   readonly head: Hash | null;
+  /** Approvals that wait. */
   readonly open: number;
+  /** Delegations that are not concluded. */
+  readonly delegated: number;
   readonly signed: number;
   readonly fault?: Fault;
 }
@@ -267,9 +285,11 @@ export async function verifyTrajectory(
         signed += run.signed;
       },
     });
-    return { trajectory_id: trajectoryId, valid: true, entries, head, open: chain.open.size, signed };
+    const [open, delegated] = [chain.open.size, chain.delegated.size];
+    return { trajectory_id: trajectoryId, valid: true, entries, head, open, delegated, signed };
   } catch (error) {
     if (!(error instanceof LedgerFault)) throw error;
-    return { trajectory_id: trajectoryId, valid: false, entries, head, open: 0, signed, fault: error.fault };
+    const { fault } = error;
+    return { trajectory_id: trajectoryId, valid: false, entries, head, open: 0, delegated: 0, signed, fault };
   }
 }

@@ -116,3 +116,16 @@ test('a run joins only the chain that it follows on', () => {
   expect(frozen.join(run!)).toBe(false);
   expect(chain().join(run!)).toBe(true);
 });
+
+test('a run ends before its patches become too long a text', () => {
+  const writer = new ChainWriter('t');
+  writer.add('root', rootMembers({ n: '' }));
+  for (let n = 1; n < 20; n++) {
+    const value = `${n}`.repeat(400_000);
+    writer.add('commit', { ...commitMembers([{ op: 'replace', path: '/n', value }]), at: second(n) });
+  }
+  const runs = runsOf(writer.rows.map(checkRow).slice(1));
+  expect(runs.length).toBeGreaterThan(1);
+  expect(runs.map(({ count }) => count).reduce((a, b) => a + b)).toBe(19);
+  for (const { patches } of runs) expect(patches.length).toBeLessThan(6_000_000);
+});

@@ -51,12 +51,14 @@ export function patchesOfRun({ patches }: Run): readonly (readonly Patch[])[] {
   return lists as unknown as readonly (readonly Patch[])[];
 }
 
-const NO_PATCHES: readonly Patch[] = [];
+/** UTF-16 units of patches after which a run ends; one entry has about half a million at most. */
+const PATCHES_MAX = 4_000_000;
 
 class RunBuilder {
   readonly #first: Entry;
   readonly #chain: Chain;
-  readonly #patches: (readonly Patch[])[] = [];
+  #count = 0;
+  #patches = '';
   readonly #spent: Map<Hash, { seq: number; units: Map<string, number> }> = new Map();
   #parentCommit: Hash | undefined;
   #signed = 0;
@@ -71,19 +73,20 @@ class RunBuilder {
   /** False for an entry that does not belong to the run. */
   take(entry: Entry): boolean {
     const { payload, seq } = entry;
-    if (!isPlain(payload)) return false;
-    if (payload.kind === 'commit' && this.#parentCommit === undefined) {
-      this.#parentCommit = payload.parent_commit;
-      this.#chain.lastCommit = payload.parent_commit;
-    }
+    if (!isPlain(payload) || this.#patches.length > PATCHES_MAX) return false;
+    // The first commit stands for what came before the run.
+    const first = payload.kind === 'commit' && this.#parentCommit === undefined;
+    if (first) this.#chain.lastCommit = payload.parent_commit;
     try {
       this.#chain.accept(entry);
     } catch (error) {
       if (isAssizeError(error)) return false;
       throw error;
     }
+    if (first) this.#parentCommit = payload.parent_commit;
     if (payload.signature !== undefined) this.#signed++;
-    this.#patches.push(payload.kind === 'commit' ? (payload.delta.state as readonly Patch[]) : NO_PATCHES);
+    this.#patches += this.#count++ === 0 ? '[' : ',';
+    this.#patches += payload.kind === 'commit' ? JSON.stringify(payload.delta.state) : '[]';
     if (payload.kind === 'commit') this.#spend(payload.writ_id, seq, payload.budget_cost);
     return true;
   }
@@ -93,7 +96,7 @@ class RunBuilder {
     return {
       trajectoryId: this.#first.trajectory_id,
       seq: this.#first.seq,
-      count: this.#patches.length,
+      count: this.#count,
       parent: this.#first.parent as Hash,
       from: this.#first.payload.at,
       parentCommit: this.#parentCommit,
@@ -102,7 +105,7 @@ class RunBuilder {
       lastCommit: this.#parentCommit === undefined ? undefined : lastCommit,
       signed: this.#signed,
       spent: [...this.#spent].map(([writId, { seq, units }]) => ({ writId, seq, cost: Object.fromEntries(units) })),
-      patches: JSON.stringify(this.#patches),
+      patches: `${this.#patches}]`,
     };
   }
 

@@ -85,7 +85,14 @@ const WHOLE: Record<EntryKind, { members: object; required: string[] }> = {
     required: ['proposal', 'digest', 'channel', 'reason', 'detail', 'freezes', 'head'],
   },
   delegation: {
-    members: { ...delegationMembers(), child_head: HASH, final_answer: [1], concludes: HASH },
+    members: {
+      ...delegationMembers(),
+      begins: { domain: rootMembers()['domain'], initial_state: {} },
+      child_head: HASH,
+      final_answer: [1],
+      concludes: HASH,
+      budget_cost: { usd: 1 },
+    },
     required: ['child_trajectory_id', 'task', 'writ'],
   },
 };
@@ -200,6 +207,11 @@ describe('members inside members', () => {
     ['commit', 'counselor', (p) => (p['counselor'].override = false)],
     ['rejection', 'intent', (p) => delete p['intent'].observations],
     ['rejection', 'reason', (p) => (p['reason'] = 'because')],
+    ['delegation', 'begins', (p) => delete p['begins'].domain],
+    ['delegation', 'begins', (p) => delete p['begins'].initial_state],
+    ['delegation', 'begins', (p) => (p['begins'].domain.hash = 'd')],
+    ['delegation', 'begins', (p) => (p['begins'].more = 1)],
+    ['delegation', 'budget_cost', (p) => (p['budget_cost'] = { usd: -1 })],
     ['pending_approval', 'proposal', (p) => delete p['proposal'].approval],
     ['pending_approval', 'proposal', (p) => (p['proposal'].at = '2026-02-30T09:00:00.000000Z')],
     ['pending_approval', 'proposal', (p) => (p['proposal'].more = 1)],

@@ -1,4 +1,5 @@
 import { isInstant } from '#canon';
+import { isBlobRef } from './blob.ts';
 import type { EntryKind, Hash, Payload } from './entry.ts';
 
 type Check = (value: unknown) => boolean;
@@ -17,6 +18,8 @@ export function isHash(value: unknown): value is Hash {
 const isList: Check = (value) => Array.isArray(value);
 const isValue: Check = (value) => value !== undefined;
 const isTime: Check = (value) => typeof value === 'string' && isInstant(value);
+/** A trajectory's name: PostgreSQL has no NUL in text. */
+const isName: Check = (value) => typeof value === 'string' && !value.includes('\0');
 const isSeq: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
 const oneOf = (...names: string[]): Check => {
   const known = new Set<unknown>(names);
@@ -42,12 +45,18 @@ const members = (required: Record<string, Check>, optional: Record<string, Check
   return (value) => memberFault(value, shape) === undefined;
 };
 
+/** A value in place, or a whole reference; nothing that could be taken for one. */
+const isStored: Check = (value) => (isBlobRef(value) ? isReference(value) : value !== undefined);
+const isReference = members({ $blob: isHash, bytes: isSeq });
+const isStoredList: Check = (value) => isList(value) || isReference(value);
+const isStoredObject: Check = (value) => isObject(value) && isStored(value);
+
 const isRole = members({
   name: isText,
   params: each(isText),
 });
-const isAction = members({ name: isText, role: isRole, args: isValue });
-const isDelta = members({ state: isValue, effects: isList, beliefs: isList });
+const isAction = members({ name: isText, role: isRole, args: isStored });
+const isDelta = members({ state: isStoredList, effects: isList, beliefs: isList });
 const isDomain = members({ name: isText, version: isText, hash: isHash });
 const isSignature = members({
   key: isHash,
@@ -65,8 +74,8 @@ const isVector: Check = (value) =>
   );
 const isObservations: Check = (value) =>
   isList(value) &&
-  (value as unknown[]).every(members({ name: isText }, { value: isValue, oracle_key: isHash, hash: isHash }));
-const isIntent = members({ action: isText, role: isRole, args: isValue, observations: isObservations });
+  (value as unknown[]).every(members({ name: isText }, { value: isStored, oracle_key: isHash, hash: isHash }));
+const isIntent = members({ action: isText, role: isRole, args: isStored, observations: isObservations });
 const isProposal = members({
   proposal_id: isHash,
   writ_id: isHash,
@@ -74,13 +83,13 @@ const isProposal = members({
   observations: isObservations,
   at: isTime,
   delta: isDelta,
-  approval: isValue,
+  approval: isStoredList,
   budget_cost: isAmounts,
 });
 
 const COMMON: Record<string, Check> = {
   kind: isText,
-  trajectory_id: isText,
+  trajectory_id: isName,
   seq: isSeq,
   parent: either(isHash, (v) => v === null),
   at: isTime,
@@ -104,7 +113,7 @@ const REASONS = oneOf(
 /** The members of each kind beyond the common ones: required, optional. An unknown member is refused. */
 const KINDS: Record<EntryKind, readonly [Record<string, Check>, Record<string, Check>]> = {
   root: [
-    { domain: isDomain, initial_state: isValue, compiler_version: isText, writs: isList },
+    { domain: isDomain, initial_state: isStoredObject, compiler_version: isText, writs: isList },
     {
       policy_hash: isHash,
       delegated_from: members({ trajectory_id: isText, entry_id: isHash }),
@@ -164,7 +173,13 @@ const KINDS: Record<EntryKind, readonly [Record<string, Check>, Record<string, C
   ],
   delegation: [
     { child_trajectory_id: isText, task: isText, writ: isValue },
-    { child_head: isHash, final_answer: isValue, concludes: isHash },
+    {
+      begins: members({ domain: isDomain, initial_state: isStoredObject }),
+      concludes: isHash,
+      child_head: isHash,
+      final_answer: isStored,
+      budget_cost: isAmounts,
+    },
   ],
 };
 

@@ -31,6 +31,43 @@ export interface TrajectoryInfo {
   readonly head: Hash;
 }
 
+/** A hash in the Merkle log over all entries: of the full subtree `index` of 2^level leaves. */
+export interface LogNode {
+  readonly level: number;
+  readonly index: number;
+  readonly hash: Uint8Array;
+}
+
+/** Entries that get the next places in the log, and the nodes above the leaves that become full with them. */
+export interface LogStep {
+  /** Of the log before. */
+  readonly size: number;
+  readonly leaves: readonly { readonly id: Hash; readonly hash: Uint8Array }[];
+  readonly nodes: readonly LogNode[];
+}
+
+/**
+ * The places of entries in the store's Merkle log (RFC 6962). They are given after the commits, by one integrator at a time,
+ * so that appends do not queue for them; what a leaf or node must be is not judged here.
+ */
+export interface LogStore {
+  /** Number of entries that have a place. */
+  logSize(): Promise<number>;
+  /**
+   * Committed entries that have none yet, at most `limit`, in an order that is for ever: no entry that commits later comes
+   * before one of these. Entries of one trajectory come by seq.
+   */
+  unlogged(limit: number): Promise<EntryRow[]>;
+  /** Gives places; in one transaction. False, and nothing written, where the log has another size by now. */
+  integrate(step: LogStep): Promise<boolean>;
+  /** The hash of a leaf (level 0) or of a full subtree, as it was given. */
+  logNode(level: number, index: number): Promise<Uint8Array | undefined>;
+  /** The place of an entry. */
+  logIndex(id: Hash): Promise<number | undefined>;
+  /** Entries in the order of the log, from a place on. */
+  logged(from: number, limit: number): Promise<EntryRow[]>;
+}
+
 /**
  * Where entries live. A store never judges: chain rules are checked before and after, here only compare-and-set by
  * `(trajectory_id, seq)` and uniqueness of `id`. Reads see committed entries only.
@@ -51,6 +88,8 @@ export interface LedgerStore {
   find(prefix: string): Promise<EntryRow[]>;
   /** Optional: has the entries of these ranges checked in another thread, while they are replayed from the front. */
   checkAhead?(ranges: readonly RowRange[]): Ahead;
+  /** Optional: what is wrong with the database itself, and rows that nothing leads to; for `fsck`. */
+  selfCheck?(): Promise<string[]>;
   /** Waits for what is queued, then frees the file or connection. Safe to call twice. */
   close(): Promise<void>;
 }

@@ -24,11 +24,13 @@ import {
 } from '#ledger';
 import { type Clock, type OracleStore, type Random, systemClock, systemRandom } from '#oracle';
 import { AuthorityFold } from './authority-fold.ts';
+import { checkWrits, policyHash, refOf, rootPayload, vectorOf } from './beginning.ts';
 import { RuntimeError } from './errors.ts';
 import { COMPILER_VERSION } from './records.ts';
 import { RuledProposals } from './ruled-proposals.ts';
-import { type Surroundings, Trajectory, type TrajectoryParts } from './trajectory.ts';
-import { verified, Writs } from './writs.ts';
+import { Trajectory } from './trajectory.ts';
+import type { Surroundings, TrajectoryParts } from './writer.ts';
+import { Writs } from './writs.ts';
 
 export interface AssizeOptions {
   readonly store: LedgerStore;
@@ -94,7 +96,10 @@ export class Assize {
       approvalMs: options.approvalMs,
       replayer: this.#replayer,
       oracle: options.oracle,
+      nameFor: (given) => this.#nameFor(given),
+      domainOf: (ref) => this.#domain(ref),
       load: (trajectoryId) => this.#load(trajectoryId),
+      open: (trajectoryId) => this.open(trajectoryId),
     };
   }
 
@@ -119,20 +124,16 @@ export class Assize {
     const state = initialState(domain, options.initial);
     const world = new World(domain, state as never);
     const blobs: BlobRow[] = [];
-    const payload: RootPayload = {
-      kind: 'root',
-      trajectory_id: trajectoryId,
-      seq: 0,
-      parent: null,
+    const payload = rootPayload({
+      trajectoryId,
       at: this.#around.clock.now(),
       domain: refOf(domain),
-      initial_state: store(state as Json, blobs),
-      compiler_version: COMPILER_VERSION,
+      initialState: store(state as Json, blobs),
       writs: this.#checkWrits(options.writs),
-      ...this.#policyHash(),
-      ...vectorOf(world, options.override === true),
-      ...(options.note === undefined ? {} : { note: options.note }),
-    };
+      policy: this.#policy,
+      vector: vectorOf(world, options.override === true),
+      note: options.note,
+    });
     return this.#begin(trajectoryId, payload, blobs, world);
   }
 
@@ -158,6 +159,7 @@ export class Assize {
     const source = await this.#valid(() => this.#replayer.stateAt(sourceTrajectoryId, sourceEntryId));
     const domain = await this.#domainOfTrajectory(sourceTrajectoryId);
     const world = worldOf(domain, source);
+    const vector = vectorOf(world, options.override === true);
     const payload: BranchPayload = {
       kind: 'branch',
       trajectory_id: trajectoryId,
@@ -170,21 +172,26 @@ export class Assize {
       compiler_version: COMPILER_VERSION,
       writs: this.#checkWrits(options.writs),
       note: options.note,
-      ...this.#policyHash(),
-      ...vectorOf(world, options.override === true),
+      ...policyHash(this.#policy),
+      ...(vector === undefined ? {} : { detection_vector: vector }),
     };
     return this.#begin(trajectoryId, payload, [], world);
   }
 
   /**
-   * Opens a trajectory: replays it, and refuses one that does not verify. The same one is opened once.
+   * Opens a trajectory: replays it, and refuses one that does not verify. The same one is opened once. What a crash left
+   * half done between it and its delegations is completed first (`Trajectory.completeDelegations`).
    *
    * @throws RuntimeError `not_found`, `domain_mismatch`, `invalid_ledger`
    */
   open(trajectoryId: string): Promise<Trajectory> {
     let opened = this.#open.get(trajectoryId);
     if (opened === undefined) {
-      opened = this.#load(trajectoryId).then((parts) => new Trajectory(trajectoryId, parts, this.#around));
+      opened = this.#load(trajectoryId).then(async (parts) => {
+        const trajectory = new Trajectory(trajectoryId, parts, this.#around);
+        await trajectory.completeDelegations();
+        return trajectory;
+      });
       this.#open.set(trajectoryId, opened);
       opened.catch(() => this.#open.delete(trajectoryId));
     }
@@ -262,6 +269,7 @@ export class Assize {
           authority.note(entry);
           if (payload.kind === 'root' || payload.kind === 'branch') domainRef = payload.domain;
           else if (payload.kind === 'pending_approval') ruled.add(payload.proposal.proposal_id, seq);
+          else if (payload.kind === 'delegation' && payload.concludes !== undefined) ruled.add(payload.concludes, seq);
           else if ('proposal_id' in payload && payload.proposal_id !== undefined) ruled.add(payload.proposal_id, seq);
           overridden ||= ('detection_vector' in payload && payload.detection_vector?.some(isBroken)) === true;
         },
@@ -295,16 +303,8 @@ export class Assize {
     );
   }
 
-  #checkWrits(writs: readonly Writ[] = []): Json[] {
-    if (!Array.isArray(writs)) throw badOption('writs are a list');
-    const bound = new Writs();
-    bound.bind(writs as unknown as readonly Json[]);
-    for (const writ of writs) verified(this.#verifier, bound.present(writ));
-    return writs as unknown as Json[];
-  }
-
-  #policyHash(): { policy_hash?: Hash } {
-    return this.#policy === undefined ? {} : { policy_hash: this.#policy.digest };
+  #checkWrits(writs: readonly Writ[] = []): readonly Json[] {
+    return checkWrits(writs as unknown as readonly Json[], this.#verifier);
   }
 
   async #valid<T>(step: () => Promise<T>): Promise<T> {
@@ -364,22 +364,4 @@ function badOption(what: string): RuntimeError {
 
 function worldOf(domain: Domain, fold: Folded): World {
   return new World(domain, fold.state as never, fold.owned);
-}
-
-function refOf({ name, version, hash }: Domain): { name: string; version: string; hash: Hash } {
-  return { name, version, hash };
-}
-
-/** A beginning must pass every invariant, or say that it does not (decisions §2.2). */
-function vectorOf(world: World, override: boolean): { detection_vector?: readonly VectorItem[] } {
-  const [first] = world.failing;
-  if (first === undefined) return {};
-  if (override) return { detection_vector: world.vector() as readonly VectorItem[] };
-  throw new RuntimeError(
-    'broken_start',
-    `The state breaks ${first.rule.id}: ${detailOf(first)}. Begin with override to do so all the same.`,
-    {
-      evidence: { invariants: world.failing.map(({ rule }) => rule.id) },
-    },
-  );
 }

@@ -1,6 +1,15 @@
-import { createWritVerifier } from '#authority';
-import { isAssizeError } from '#canon';
-import { type Entry, type FaultCode, type Hash, LedgerFault, type Run } from '#ledger';
+import { createWritVerifier, parseWrit, type Writ, type WritRefusal, type WritVerifier } from '#authority';
+import { canonicalize, isAssizeError } from '#canon';
+import {
+  type Amounts,
+  type DelegationPayload,
+  type Entry,
+  type FaultCode,
+  type Hash,
+  type Instant,
+  LedgerFault,
+  type Run,
+} from '#ledger';
 import { loadWrit, type WritChain, Writs } from './writs.ts';
 
 /** What was done under one writ, as far as it is read. */
@@ -10,26 +19,55 @@ interface Account {
   readonly spent: Map<string, number>;
 }
 
+/** A delegation that was started: what its writ grants is set aside until it is concluded. */
+interface Started {
+  readonly seq: number;
+  readonly at: Instant;
+  readonly child: string;
+  readonly writ: Writ;
+}
+
 /**
- * The part of replay that is about authority and not about the chain (decisions §4.4): every writ that a commit or an
- * open approval names is in the ledger, signed and attenuated down from a root, and what was spent stays in its budget.
+ * What was spent and set aside between two conclusions of delegations. Inside of one stage budgets only shrink, so that the
+ * order in it does not matter; what a conclusion gives back counts for what comes after it only.
+ */
+interface Stage {
+  readonly gaveBack: { readonly seq: number; readonly writ: Writ; readonly spent: Amounts } | undefined;
+  readonly started: Started[];
+  readonly accounts: Map<Hash, Account>;
+}
+
+/**
+ * The part of replay that is about authority and not about the chain (decisions §4.4): every writ that a commit, an open
+ * approval or a delegation names is in the ledger, signed and attenuated down from a root, and is for this trajectory; what
+ * was spent and set aside for delegations never passed its budget; a final answer says what was spent before it.
  * Which roots count is configuration, and is asked when a writ is used.
  */
 export class AuthorityFold {
   readonly #trajectoryId: string;
   readonly #writs: Writs = new Writs();
-  readonly #accounts: Map<Hash, Account> = new Map();
+  readonly #stages: Stage[] = [newStage(undefined)];
+  readonly #open: Map<Hash, Started> = new Map();
+  /** Writs that were looked at. */
+  readonly #sound: Set<Hash> = new Set();
+  /** One an issuer of roots. */
+  readonly #verifiers: Map<string, WritVerifier> = new Map();
+  #answer: { readonly seq: number; readonly spent: Amounts } | undefined;
 
   constructor(trajectoryId: string) {
     this.#trajectoryId = trajectoryId;
   }
 
   /** Takes an entry that replay accepted. @throws LedgerFault */
-  note({ seq, payload }: Entry): void {
-    if (payload.kind === 'root' || payload.kind === 'branch') {
-      this.#sound(seq, 'writ_tampered', () => this.#writs.bind(payload.writs));
+  note(entry: Entry): void {
+    const { seq, payload } = entry;
+    if (payload.kind === 'root') {
+      this.#try(seq, 'writ_tampered', () => this.#writs.bind(payload.writs, payload.delegated_from !== undefined));
+    } else if (payload.kind === 'branch') {
+      this.#try(seq, 'writ_tampered', () => this.#writs.bind(payload.writs));
     } else if (payload.kind === 'commit') this.#spend(seq, payload.writ_id, payload.budget_cost);
     else if (payload.kind === 'pending_approval') this.#spend(seq, payload.proposal.writ_id, {});
+    else if (payload.kind === 'delegation') this.#noteDelegation(entry as Entry<DelegationPayload>);
   }
 
   /** Takes a run that replay accepted. */
@@ -39,17 +77,81 @@ export class AuthorityFold {
 
   /** The writs with their budgets, after the last entry. @throws LedgerFault */
   async settle(blob: (hash: Hash) => Promise<string | undefined>): Promise<Writs> {
-    for (const [id, { seq, spent }] of this.#accounts) {
-      const chain = await this.#chainOf(seq, id, blob);
-      this.#sound(seq, 'writ_tampered', () => {
-        const root = chain.chain.at(-1) ?? chain.writ;
-        const held = createWritVerifier({ anchors: [root.issuer] }).verify(chain.writ, chain.chain);
-        if (!held.ok) throw this.#fault(seq, 'writ_tampered', held.detail);
-        this.#writs.admit(chain);
-      });
-      this.#sound(seq, 'overspent', () => this.#writs.book(id, Object.fromEntries(spent)));
+    for (const { gaveBack, started, accounts } of this.#stages) {
+      if (gaveBack !== undefined) {
+        const { seq, writ, spent } = gaveBack;
+        this.#try(seq, 'overspent', () => this.#writs.settle(writ, spent));
+      }
+      for (const [id, { seq }] of accounts) await this.#check(seq, id, blob);
+      for (const start of started) this.#checkDelegated(start);
+      for (const [id, { seq, spent }] of accounts) {
+        this.#try(seq, 'overspent', () => this.#writs.book(id, Object.fromEntries(spent)));
+      }
     }
+    if (this.#answer !== undefined) this.#checkAnswer(this.#answer);
     return this.#writs;
+  }
+
+  #noteDelegation({ id, seq, payload }: Entry<DelegationPayload>): void {
+    const { concludes, child_trajectory_id: child, at, budget_cost: spent = {} } = payload;
+    if (concludes === undefined) {
+      const writ = this.#try(seq, 'writ_tampered', () => parseWrit(payload.writ));
+      if (writ.parent === null) throw this.#fault(seq, 'writ_tampered', 'a root writ can’t be delegated');
+      const started = { seq, at, child, writ };
+      this.#open.set(id, started);
+      this.#stage.started.push(started);
+      this.#spend(seq, writ.parent, writ.budget ?? {});
+    } else if (child === this.#trajectoryId) {
+      this.#answer = { seq, spent };
+    } else {
+      const { writ } = this.#open.get(concludes) as Started;
+      this.#open.delete(concludes);
+      this.#stages.push(newStage({ seq, writ, spent }));
+    }
+  }
+
+  get #stage(): Stage {
+    return this.#stages.at(-1) as Stage;
+  }
+
+  async #check(seq: number, id: Hash, blob: (hash: Hash) => Promise<string | undefined>): Promise<void> {
+    if (this.#sound.has(id)) return;
+    const { writ, chain } = await this.#chainOf(seq, id, blob);
+    this.#try(seq, 'writ_tampered', () => {
+      const held = this.#verifierFor(chain.at(-1) ?? writ).verify(writ, chain, this.#writs.delegated);
+      if (!held.ok) throw this.#refused(seq, held);
+      this.#writs.admit({ writ, chain });
+    });
+    if (writ.trajectory !== undefined && writ.trajectory !== this.#trajectoryId)
+      throw this.#fault(seq, 'writ_tampered', `the writ ${id} is for ${writ.trajectory}`);
+    this.#sound.add(id);
+  }
+
+  /** That it may be delegated; the writ that it was made of is known by now. */
+  #checkDelegated({ seq, at, child, writ }: Started): void {
+    const { writ: above, chain } = this.#writs.get(writ.parent as Hash) as WritChain;
+    const { revoked, delegated } = this.#writs;
+    const links = [above, ...chain];
+    this.#try(seq, 'writ_tampered', () => {
+      const use = { writ, chain: links, trajectory: this.#trajectoryId, child, at, revoked, delegated };
+      const held = this.#verifierFor(links.at(-1) as Writ).checkDelegation(use);
+      if (!held.ok) throw this.#refused(seq, held);
+    });
+  }
+
+  #checkAnswer({ seq, spent }: { readonly seq: number; readonly spent: Amounts }): void {
+    const booked = canonicalize(this.#writs.spentOfDelegated());
+    const said = canonicalize(Object.fromEntries(Object.entries(spent).filter(([, amount]) => amount > 0)));
+    if (said !== booked) throw this.#fault(seq, 'rule_broken', `it says that ${said} was spent, and it was ${booked}`);
+  }
+
+  #verifierFor({ issuer }: Writ): WritVerifier {
+    let verifier = this.#verifiers.get(issuer);
+    if (verifier === undefined) {
+      verifier = createWritVerifier({ anchors: [issuer] });
+      this.#verifiers.set(issuer, verifier);
+    }
+    return verifier;
   }
 
   async #chainOf(seq: number, id: Hash, blob: (hash: Hash) => Promise<string | undefined>): Promise<WritChain> {
@@ -67,25 +169,34 @@ export class AuthorityFold {
     }
   }
 
-  #spend(seq: number, id: Hash, cost: Readonly<Record<string, number>>): void {
-    let account = this.#accounts.get(id);
+  #spend(seq: number, id: Hash, cost: Amounts): void {
+    const { accounts } = this.#stage;
+    let account = accounts.get(id);
     if (account === undefined) {
       account = { seq, spent: new Map() };
-      this.#accounts.set(id, account);
+      accounts.set(id, account);
     }
     for (const unit in cost) account.spent.set(unit, (account.spent.get(unit) ?? 0) + (cost[unit] as number));
   }
 
-  #sound(seq: number, code: FaultCode, step: () => void): void {
+  #try<T>(seq: number, code: FaultCode, step: () => T): T {
     try {
-      step();
+      return step();
     } catch (error) {
       if (error instanceof LedgerFault || !isAssizeError(error)) throw error;
       throw this.#fault(seq, code, error.message, error);
     }
   }
 
+  #refused(seq: number, { detail }: WritRefusal): LedgerFault {
+    return this.#fault(seq, 'writ_tampered', detail);
+  }
+
   #fault(seq: number, code: FaultCode, detail: string, cause?: unknown): LedgerFault {
     return new LedgerFault({ trajectory_id: this.#trajectoryId, seq, code, detail }, cause);
   }
+}
+
+function newStage(gaveBack: Stage['gaveBack']): Stage {
+  return { gaveBack, started: [], accounts: new Map() };
 }

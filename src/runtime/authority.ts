@@ -23,8 +23,9 @@ export function authorityFor(
   const id = writId(writ.writ);
   return {
     admits: ({ action, scopes }) => {
-      const { revoked } = writs;
-      const check = verifier.check({ ...writ, principal, trajectory: trajectoryId, at, action, scopes, revoked });
+      const { revoked, delegated } = writs;
+      const trajectory = trajectoryId;
+      const check = verifier.check({ ...writ, principal, trajectory, at, action, scopes, revoked, delegated });
       if (!check.ok) return { ok: false, detail: check.detail };
       writs.admit(writ);
       return { ok: true, needsApproval: check.requiresApproval && !approving };

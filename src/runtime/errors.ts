@@ -33,11 +33,40 @@ export type RuntimeErrorCode =
   | 'clock_behind'
   /** An option of the runtime, or of a beginning, would make entries that do not verify. */
   | 'bad_option'
-  /** A writ given at creation does not hold. */
+  /** A writ given at creation, or to be delegated, does not hold; or one with a proposal leads to no anchor. */
   | 'bad_writ'
-  | 'closed';
+  /** What was to be concluded is no open delegation of this trajectory, or it was begun by none. */
+  | 'not_delegated'
+  /** The trajectory gave its final answer, and takes no more entries. */
+  | 'concluded'
+  /** What it delegated itself must be concluded first. */
+  | 'still_delegated'
+  /** An open approval freezes the world, and nothing is delegated from it. */
+  | 'frozen'
+  /** The budget of the writ does not cover what is to be set aside for a delegation. */
+  | 'budget_exhausted'
+  | 'closed'
+  /** The store has fewer entries than a checkpoint of it that was kept outside. */
+  | 'log_behind'
+  /** The store's entries are not those of a checkpoint that was kept outside. */
+  | 'log_apart'
+  /** A checkpoint is malformed, of another log, or not signed by it. */
+  | 'bad_checkpoint'
+  /** A witness could not be reached, or refused. */
+  | 'witness_failed'
+  /** The checkpoint is older than the entry. */
+  | 'not_logged';
 
 /** Misuse of the runtime, or an environment that fails it. Refusals of proposals are results, not errors. */
 export class RuntimeError extends AssizeError<RuntimeErrorCode> {
   override readonly name: string = 'RuntimeError';
+}
+
+/** What a trajectory says that nothing can be added to any more. */
+export function concluded(trajectoryId: string, answer: string): RuntimeError {
+  return new RuntimeError(
+    'concluded',
+    `${trajectoryId} gave its final answer and takes no more entries; delegate anew, or branch from it.`,
+    { evidence: { trajectory_id: trajectoryId, answer } },
+  );
 }

@@ -7,6 +7,41 @@
  * May import canon, ledger, authority, kernel, oracle.
  */
 export { Assize, type AssizeOptions, type BranchOptions, type CreateOptions } from './assize.ts';
+export {
+  type AuditReport,
+  auditCheckpoints,
+  type CheckpointOptions,
+  type CheckpointSink,
+  type FsckFault,
+  type FsckOptions,
+  type FsckReport,
+  fileSink,
+  fsck,
+  type HttpWitnessOptions,
+  httpWitness,
+  type MadeCheckpoint,
+  makeCheckpoint,
+  proveEntry,
+  readCheckpoint,
+  readCheckpointFile,
+  requireContinuation,
+  streamSink,
+  type Witness,
+} from './checkpoints/index.ts';
+export {
+  type Broken,
+  type DeepReplayOptions,
+  type DeepReplayReport,
+  type DeepReplayStoreOptions,
+  type Difference,
+  type DifferenceKind,
+  deepReplay,
+  deepReplayStore,
+  domainToRun,
+  type TakenAsRecorded,
+} from './deep-replay/index.ts';
+export type { OpenDelegation, Origin } from './delegate.ts';
+export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGrant } from './delegation-input.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export type { ObservationInput, ProposalInput } from './intent.ts';
 export { COMPILER_VERSION, digestOf } from './records.ts';

@@ -69,7 +69,8 @@ export function gather(
   const args = copyJson(input.args, { foreign: true });
   const blobs: BlobRow[] = [];
   const observed: Observed[] = [];
-  const observations = (input.observations ?? []).map((observation) => {
+  // A list of our own: `map` would make another of the caller's sort.
+  const observations = Array.from(input.observations ?? [], (observation) => {
     if (typeof observation?.name !== 'string' || observation.name.length > NAME_MAX)
       throw badIntent('an observation has a name and a value');
     if ('oracle_key' in observation && !isHash(observation.oracle_key))

@@ -1,9 +1,12 @@
 import { contentHash, type Json } from '#canon';
 import { type Approved, type CounselorCommit, type Escalated, patchesOf, type Refusal } from '#kernel';
 import {
+  type Amounts,
   type BlobRow,
+  type ChildBeginning,
   type CommitPayload,
   type CounselorRecord,
+  type DelegationPayload,
   type Delta,
   type Hash,
   type Instant,
@@ -177,4 +180,39 @@ export function resolutionPayload(
     ...resolution,
     ...(invariant_id === undefined ? {} : { invariant_id }),
   };
+}
+
+/** What all entries of one delegation say. */
+type Delegated = Pick<DelegationPayload, 'child_trajectory_id' | 'task' | 'writ'>;
+
+export function startPayload(place: Place, delegated: Delegated, begins: ChildBeginning): DelegationPayload {
+  return { kind: 'delegation', ...place, ...whatIsDelegated(delegated), begins };
+}
+
+/** The child's last entry; `budget_cost` is what was spent of the writ. */
+export function answerPayload(
+  place: Place,
+  startId: Hash,
+  start: Delegated,
+  said: { readonly budget_cost: Amounts; readonly final_answer?: Stored },
+): DelegationPayload {
+  return { kind: 'delegation', ...place, ...whatIsDelegated(start), concludes: startId, ...said };
+}
+
+/** The parent takes over what the child said, and pins where. */
+export function conclusionPayload(place: Place, answerId: Hash, answer: DelegationPayload): DelegationPayload {
+  const { concludes, final_answer, budget_cost = {} } = answer;
+  return {
+    kind: 'delegation',
+    ...place,
+    ...whatIsDelegated(answer),
+    concludes: concludes as Hash,
+    child_head: answerId,
+    budget_cost,
+    ...(final_answer === undefined ? {} : { final_answer }),
+  };
+}
+
+function whatIsDelegated({ child_trajectory_id, task, writ }: Delegated): Delegated {
+  return { child_trajectory_id, task, writ };
 }

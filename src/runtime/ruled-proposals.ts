@@ -1,20 +1,23 @@
 import { type EntryRow, type Hash, readRow } from '#ledger';
 
-/** Which entry ruled on a proposal last: 52 bits of its id are kept, and the entry says the rest. */
+/**
+ * Which entry ruled on a proposal last, and which concluded a delegation: 52 bits of the id are kept, and the entry says
+ * the rest.
+ */
 export class RuledProposals {
   readonly #seqs: Map<number, number> = new Map();
 
-  add(proposalId: Hash, seq: number): void {
-    this.#seqs.set(keyOf(proposalId), seq);
+  add(id: Hash, seq: number): void {
+    this.#seqs.set(keyOf(id), seq);
   }
 
-  seqOf(proposalId: Hash): number | undefined {
-    return this.#seqs.get(keyOf(proposalId));
+  seqOf(id: Hash): number | undefined {
+    return this.#seqs.get(keyOf(id));
   }
 }
 
-function keyOf(proposalId: Hash): number {
-  return Number.parseInt(proposalId.slice(0, 13), 16);
+function keyOf(id: Hash): number {
+  return Number.parseInt(id.slice(0, 13), 16);
 }
 
 /** The proposal that an entry rules on, if it does. */

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -177,11 +177,12 @@ test('the second thread hands over every row but those that were changed, whatev
   ];
   const ahead = (store as LedgerStore).checkAhead?.(ranges) as Ahead;
   // Towards the reader: the page behind the first entry comes last.
-  while (typeof ahead.at('a', 1) === 'number') await new Promise((resolve) => setTimeout(resolve, 5));
+  let first = ahead.at('a', 1);
+  for (; typeof first === 'number'; first = ahead.at('a', 1)) await new Promise((resolve) => setTimeout(resolve, 5));
   const left: typeof spoilt = [];
   for (const { trajectory_id, entries } of ranges) {
     for (let seq = 0; seq < entries; ) {
-      const found = ahead.at(trajectory_id, seq);
+      const found = trajectory_id === 'a' && seq === 1 ? first : ahead.at(trajectory_id, seq);
       const count = typeof found === 'number' ? Math.min(found, entries - seq) : found.count;
       if (typeof found === 'number') {
         for (let i = 0; i < count; i++) left.push({ trajectory_id, seq: seq + i });
@@ -230,6 +231,25 @@ test('what is appended while it is verified is not taken for checked', async () 
   expect(reports[2]).toMatchObject({ valid: false, fault: { seq: LENGTHS[2]!, code: 'tampered' } });
 });
 
+test.each([2_400_000_000, 9_000_000_000_000])(
+  'a seq that was made %d ends soon, on one thread and on two',
+  async (seq) => {
+    const reports = await verifiedAfter((db) => {
+      db.prepare(`UPDATE entry SET seq = ? ${PLACE}`).run(seq, 'c', 2_499);
+    });
+    expect(reports[2]).toMatchObject({ valid: false, entries: 2_499, fault: { seq, code: 'misfiled' } });
+  },
+);
+
+test('where the file is gone for the other thread, this one verifies alone', async () => {
+  copyFileSync(whole, changed);
+  const store = await openStore(`sqlite:${changed}`);
+  renameSync(changed, `${changed}.moved`);
+  const reports = await verifyStore(store);
+  expect(reports.map(({ valid }) => valid)).toEqual([true, true, true]);
+  await store.close();
+});
+
 describe('which trajectories', () => {
   const { rows, blobs } = everyKind(keysOf(1));
 
@@ -245,6 +265,7 @@ describe('which trajectories', () => {
       { trajectory_id: 'first', valid: true, entries: 12, signed: 1, open: 0 },
       { trajectory_id: 'second', valid: true, entries: 7, signed: 0, open: 0 },
       { trajectory_id: 'third', valid: true, entries: 6, signed: 1, open: 2 },
+      { trajectory_id: 'child', valid: true, entries: 3, signed: 0, open: 0 },
     ]);
   });
 

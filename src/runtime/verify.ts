@@ -20,6 +20,8 @@ export interface VerifyOptions {
 
 /** Below this many entries a second thread is not worth starting. */
 const WORTH_A_THREAD = 20_000;
+/** More than a store can have: the last seq of a trajectory was changed by hand, and is soon found. */
+const ENTRIES_MAX = 2 ** 31 - 1;
 
 /**
  * Verifies trajectories by replay: every id, every chain rule, every fold, and that each writ that is named is in the
@@ -30,7 +32,7 @@ const WORTH_A_THREAD = 20_000;
 export async function verifyStore(store: LedgerStore, options: VerifyOptions = {}): Promise<VerifyReport[]> {
   const ranges = await rangesOf(store, options.trajectoryIds);
   const total = ranges.reduce((sum, { entries }) => sum + entries, 0);
-  const worth = (options.threads ?? 2) > 1 && total >= WORTH_A_THREAD;
+  const worth = (options.threads ?? 2) > 1 && total >= WORTH_A_THREAD && total < ENTRIES_MAX;
   const ahead = worth ? store.checkAhead?.(ranges) : undefined;
   const replayer = new Replayer(store);
   const reports: VerifyReport[] = [];
@@ -61,6 +63,7 @@ async function verifyOne(
   trajectoryId: string,
   options: Pick<ReplayOptions, 'ahead' | 'onPage'>,
 ): Promise<VerifyReport> {
+  if (trajectoryId.includes('\0')) return unnameable(trajectoryId);
   const authority = new AuthorityFold(trajectoryId);
   const report = await verifyTrajectory(replayer, trajectoryId, {
     ...options,
@@ -75,6 +78,12 @@ async function verifyOne(
     if (!(error instanceof LedgerFault)) throw error;
     return { ...report, valid: false, fault: error.fault };
   }
+}
+
+/** No store has written such a name, and none can be asked for it. */
+function unnameable(trajectory_id: string): VerifyReport {
+  const fault = { trajectory_id, seq: 0, code: 'malformed', detail: 'its name has a NUL' } as const;
+  return { trajectory_id, valid: false, entries: 0, head: null, open: 0, delegated: 0, signed: 0, fault };
 }
 
 async function rangesOf(store: LedgerStore, wanted: readonly string[] | undefined): Promise<RowRange[]> {

@@ -39,7 +39,12 @@ export async function readWaiting(
   };
 }
 
-async function observedValue(
+/**
+ * The value that an observation was recorded with.
+ *
+ * @throws LedgerFault for a blob that is not there; RuntimeError `observation_missing`
+ */
+export async function observedValue(
   observation: Observation,
   entry: Entry,
   { replayer, oracle }: WaitingSources,

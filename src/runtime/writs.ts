@@ -1,4 +1,12 @@
-import { BudgetLedger, parseWrit, type Writ, type WritRefusal, type WritVerifier, writId } from '#authority';
+import {
+  AuthorityError,
+  BudgetLedger,
+  parseWrit,
+  type Writ,
+  type WritRefusal,
+  type WritVerifier,
+  writId,
+} from '#authority';
 import { canonicalize, hashText, type Json, readCanonical } from '#canon';
 import type { Amounts, BlobRow, Hash } from '#ledger';
 import { RuntimeError } from './errors.ts';
@@ -10,8 +18,9 @@ export interface WritChain {
 }
 
 /**
- * The writs that are known in one trajectory, and what was spent under them. Writs that came with the root or
- * branch entry stand in it; a child that is presented later is stored as a blob under its own id.
+ * The writs that are known in one trajectory, what was spent under them, and what is set aside for delegations. Writs that
+ * came with the root or branch entry stand in it; a child that is presented later is stored as a blob under its own id; one
+ * that is delegated stands in the entry that says so.
  */
 export class Writs {
   readonly #known: Map<Hash, WritChain> = new Map();
@@ -19,10 +28,20 @@ export class Writs {
   readonly budgets: BudgetLedger = new BudgetLedger();
   /** Ids of revoked writs. */
   readonly revoked: Set<Hash> = new Set();
+  /** The one by whose delegation the trajectory was begun, and the only one that may lead over from another. */
+  #delegated: Hash | undefined;
 
-  /** Takes the writs of a root or branch entry: ancestors may stand among them in any order. */
-  bind(writs: readonly Json[]): void {
+  get delegated(): Hash | undefined {
+    return this.#delegated;
+  }
+
+  /**
+   * Takes the writs of a root or branch entry: ancestors may stand among them in any order. Of a root that a delegation
+   * began, the first is the one that was delegated.
+   */
+  bind(writs: readonly Json[], isDelegated: boolean = false): void {
     const parsed = writs.map((writ) => parseWrit(writ));
+    if (isDelegated && parsed[0] !== undefined) this.#delegated = writId(parsed[0]);
     const byId = new Map(parsed.map((writ) => [writId(writ), writ]));
     for (const writ of parsed) {
       this.#add({ writ, chain: ancestors(writ, (id) => byId.get(id)) });
@@ -81,6 +100,23 @@ export class Writs {
     if (Object.keys(cost).length > 0) this.budgets.spend(id, cost);
   }
 
+  /** Sets aside what a writ grants that is delegated, of its parent's budget and of all above. @throws as `spend` */
+  reserve({ parent, budget = {} }: Writ): void {
+    this.budgets.spend(parent as Hash, budget);
+  }
+
+  /** Gives back what of it was not spent. @throws AuthorityError `over_refunded` when more was spent than was set aside */
+  settle(writ: Writ, spent: Amounts): void {
+    this.budgets.refund(writ.parent as Hash, unspent(writ, spent));
+  }
+
+  /** What of the delegated writ's budget was spent here, and set aside below; units of which nothing was are left out. */
+  spentOfDelegated(): Amounts {
+    if (this.#delegated === undefined) return {};
+    const spent = Object.entries(this.budgets.spent(this.#delegated));
+    return Object.fromEntries(spent.filter(([, amount]) => amount > 0));
+  }
+
   #add(chain: WritChain): void {
     const id = writId(chain.writ);
     if (this.#known.has(id)) return;
@@ -118,14 +154,33 @@ function writOf(id: Hash, text: string | undefined): Writ {
   return parseWrit(readCanonical(text));
 }
 
-/** @throws RuntimeError `bad_writ` for a chain that does not lead to an anchor */
-export function verified(verifier: WritVerifier, { writ, chain }: WritChain): void {
-  const held = verifier.verify(writ, chain);
+/**
+ * @throws RuntimeError `bad_writ` for a chain that does not lead to an anchor, or leads over from another trajectory by a
+ * writ that is not the `delegated` one
+ */
+export function verified(verifier: WritVerifier, { writ, chain }: WritChain, delegated?: Hash): void {
+  const held = verifier.verify(writ, chain, delegated);
   if (!held.ok) throw badWrit(held);
 }
 
-function badWrit(refusal: WritRefusal): RuntimeError {
+export function badWrit(refusal: WritRefusal): RuntimeError {
   return new RuntimeError('bad_writ', refusal.detail, { evidence: { code: refusal.code } });
+}
+
+/** What of a delegated writ's budget was not spent. @throws AuthorityError `over_refunded` */
+export function unspent({ budget = {} }: Writ, spent: Amounts): Amounts {
+  for (const unit of Object.keys(spent)) {
+    if (amountOf(spent, unit) <= amountOf(budget, unit)) continue;
+    throw new AuthorityError('over_refunded', `More ${unit} was spent than was set aside.`, {
+      evidence: { unit, spent: amountOf(spent, unit), reserved: amountOf(budget, unit) },
+    });
+  }
+  return Object.fromEntries(Object.keys(budget).map((unit) => [unit, amountOf(budget, unit) - amountOf(spent, unit)]));
+}
+
+/** Units may have any name, also those that every object answers to. */
+function amountOf(amounts: Amounts, unit: string): number {
+  return Object.hasOwn(amounts, unit) ? (amounts[unit] as number) : 0;
 }
 
 function ancestors(writ: Writ, find: (id: Hash) => Writ | undefined): Writ[] {

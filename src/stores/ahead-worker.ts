@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { checkRow, type Entry, type EntryRow, LedgerFault, PAGE, type RowRange, runsOf } from '#ledger';
-import type { AheadTask, CheckedPage } from './ahead.ts';
+import { type AheadTask, type CheckedPage, FAR } from './ahead.ts';
 import { openStore } from './open.ts';
 
 /**
@@ -17,10 +17,10 @@ interface Page {
 }
 
 const { url, ranges, reached, port } = workerData as AheadTask;
-const store = await openStore(url, { mode: 'readonly' });
+const store = await openStore(url, { mode: 'readonly', checkpoint: false });
 try {
   for (const [start, pages] of windowsOf(ranges)) {
-    waitUntilNear(start);
+    if (!isAwaited(start)) break;
     // Towards the reader, who comes from the front; where the two meet the next window begins.
     for (const page of pages.reverse()) {
       if (page.position < Atomics.load(reached, 0)) break;
@@ -34,28 +34,33 @@ try {
   port.close();
 }
 
-/** Pages in order, by the window that they begin in. */
-function windowsOf(all: readonly RowRange[]): Map<number, Page[]> {
-  const windows = new Map<number, Page[]>();
+/**
+ * Pages in order, a window at a time, and no more of them at once: how many entries a trajectory is said to have may be
+ * anything in a store that was changed by hand.
+ */
+function* windowsOf(all: readonly RowRange[]): Generator<readonly [start: number, pages: Page[]]> {
+  let start = 0;
+  let pages: Page[] = [];
   for (const { trajectory_id, entries, position } of all) {
     for (let from = 1; from < entries; from += PAGE) {
-      const page = {
-        trajectoryId: trajectory_id,
-        from,
-        limit: Math.min(PAGE, entries - from),
-        position: position + from,
-      };
-      const start = Math.floor(page.position / WINDOW) * WINDOW;
-      const pages = windows.get(start);
-      if (pages === undefined) windows.set(start, [page]);
-      else pages.push(page);
+      if (position + from >= start + WINDOW) {
+        if (pages.length > 0) yield [start, pages];
+        start = Math.floor((position + from) / WINDOW) * WINDOW;
+        pages = [];
+      }
+      const limit = Math.min(PAGE, entries - from);
+      pages.push({ trajectoryId: trajectory_id, from, limit, position: position + from });
     }
   }
-  return windows;
+  if (pages.length > 0) yield [start, pages];
 }
 
-function waitUntilNear(start: number): void {
-  for (let at = Atomics.load(reached, 0); at < start - WINDOW; at = Atomics.load(reached, 0)) {
+/** False when the reader is at its end. */
+function isAwaited(start: number): boolean {
+  for (;;) {
+    const at = Atomics.load(reached, 0);
+    if (at >= FAR) return false;
+    if (at >= start - WINDOW) return true;
     Atomics.wait(reached, 0, at);
   }
 }

@@ -34,21 +34,21 @@ class AheadThread implements Ahead {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     const task: AheadTask = { url, ranges, reached: this.#reached, port: port2 };
-    const worker = new Worker(workerFile(), { workerData: task, transferList: [port2] });
-    this.#ended = once(worker, 'exit');
-    // Where reading fails here as well, that error is the one to hear of; otherwise `close` tells.
-    this.#ended.catch(() => undefined);
+    const worker = new Worker(workerFile(), { workerData: task, transferList: [port2], execArgv: [] });
+    // A thread that fails hands nothing over, and the reader checks all by itself: it also finds out why, if it matters.
+    this.#ended = once(worker, 'exit').catch(() => undefined);
   }
 
   at(trajectoryId: string, seq: number): Run | number {
     this.#receive();
     const place = pageKey(trajectoryId, pageStart(seq));
     const runs = this.#pages.get(place);
-    const next = runs?.find((run) => run.seq >= seq);
-    if (next === undefined) {
-      this.#pages.delete(place);
-      return pageAt(seq);
-    }
+    while (runs !== undefined && runs.length > 0 && runs[0]!.seq < seq) runs.shift();
+    const next = runs?.[0];
+    // What was handed over is not kept: a whole ledger would not fit.
+    if (next?.seq === seq) runs!.shift();
+    if (runs?.length === 0) this.#pages.delete(place);
+    if (next === undefined) return pageAt(seq);
     return next.seq === seq ? next : next.seq - seq;
   }
 
@@ -59,11 +59,8 @@ class AheadThread implements Ahead {
 
   async close(): Promise<void> {
     this.reached(FAR);
-    try {
-      await this.#ended;
-    } finally {
-      this.#port.close();
-    }
+    await this.#ended;
+    this.#port.close();
   }
 
   #receive(): void {
@@ -74,7 +71,8 @@ class AheadThread implements Ahead {
   }
 }
 
-const FAR = 2 ** 31 - 1;
+/** Further than any entry: the reader has come to its end. */
+export const FAR: number = 2 ** 31 - 1;
 
 function pageKey(trajectoryId: string, from: number): string {
   return `${from} ${trajectoryId}`;

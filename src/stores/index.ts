@@ -2,6 +2,9 @@
 // answered when it is durable, an answered commit is never lost, and of two that want one place exactly one gets it.
 // Nothing here judges what a row says, or reads it.
 export { StoreError, type StoreErrorCode } from './errors.ts';
+export type { Followable, News } from './follow.ts';
 export { MemoryStore } from './memory/index.ts';
-export { openStore, type Store, type StoreOptions } from './open.ts';
-export { type Durability, type OpenMode, openSqlite, type SqliteOptions, SqliteStore } from './sqlite/index.ts';
+export { checkpointFile, openStore, type Store, type StoreOptions } from './open.ts';
+export type { Durability, OpenMode } from './options.ts';
+export type { PostgresOptions, PostgresStore } from './postgres/index.ts';
+export { openSqlite, type SqliteOptions, SqliteStore } from './sqlite/index.ts';

@@ -1,4 +1,4 @@
-import type { Batch, EntryKind } from '#ledger';
+import type { Batch, EntryKind, LogStep } from '#ledger';
 import type { OracleRow } from '#oracle';
 import { StoreError } from './errors.ts';
 
@@ -60,6 +60,30 @@ export function checkOracleRow(row: OracleRow): void {
   checkText(row.at, 'at');
 }
 
+/** Throws `store_invalid_input` unless the step can be stored and read back exactly. */
+export function checkLogStep({ size, leaves, nodes }: LogStep): void {
+  checkCount(size, 'size');
+  for (const { id, hash } of leaves) {
+    checkHash(id, 'id');
+    checkNodeHash(hash);
+  }
+  for (const { level, index, hash } of nodes) {
+    checkCount(level, 'level');
+    checkCount(index, 'index');
+    if (level === 0) refuse('a node stands above the leaves', { level });
+    checkNodeHash(hash);
+  }
+}
+
+/** Throws `store_invalid_input` unless it is a whole number from 0. */
+export function checkCount(count: number, name: string): void {
+  if (!Number.isSafeInteger(count) || count < 0) refuse(`${name} must be a whole number from 0`, { [name]: count });
+}
+
+function checkNodeHash(hash: Uint8Array): void {
+  if (!(hash instanceof Uint8Array) || hash.length !== HASH_DIGITS / 2) refuse('a hash in the log has 32 bytes', {});
+}
+
 /** The prefix in lower case, because people type ids; throws `store_invalid_input` unless it is 8 to 64 hex digits. */
 export function checkPrefix(prefix: string): string {
   const lower = prefix.toLowerCase();
@@ -77,13 +101,14 @@ export function checkPage(options: { from?: number; limit?: number } = {}): { fr
 
 const scratch = Buffer.alloc(HASH_DIGITS / 2);
 
-// Three times as fast as a regular expression: decoding stops at the first character that is no hex digit.
+// Twice as fast as a regular expression. Written back, because the decoder looks at the low byte of each character alone:
+// U+0661 passes for an `a`.
 function isHash(value: unknown): value is string {
   return (
     typeof value === 'string' &&
     value.length === HASH_DIGITS &&
     scratch.write(value, 'hex') === HASH_DIGITS / 2 &&
-    value === value.toLowerCase()
+    scratch.toString('hex') === value
   );
 }
 

@@ -38,7 +38,9 @@ test.each([
   'SQLITE:x.db',
   'memory',
   'memory:x',
-  'postgres://localhost/x',
+  'postgres:x',
+  'postgresql:/x',
+  'POSTGRES://localhost/x',
   ':x',
 ])('%j names no store, and the error says what does', async (url) => {
   await expect(openStore(url)).rejects.toMatchObject({

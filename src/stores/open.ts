@@ -1,33 +1,65 @@
-import type { LedgerStore } from '#ledger';
+import type { LedgerStore, LogStore } from '#ledger';
 import type { OracleStore } from '#oracle';
 import { StoreError } from './errors.ts';
+import type { Followable } from './follow.ts';
+import { requireCheckpoint } from './guard.ts';
 import { MemoryStore } from './memory/index.ts';
+import type { PostgresOptions } from './postgres/index.ts';
 import { openSqlite, type SqliteOptions } from './sqlite/index.ts';
 
-/** Both ports over one place. */
-export type Store = LedgerStore & OracleStore;
+/** All ports over one place; `follow` where the database can tell what other processes commit (PostgreSQL). */
+export type Store = LedgerStore & LogStore & OracleStore & Partial<Followable>;
 
-/** As for `openSqlite`; a store in memory has no use for them. */
-export type StoreOptions = Omit<SqliteOptions, 'path'>;
+/** As for `openSqlite` and `openPostgres`; what a store has no use for it does not look at. */
+export interface StoreOptions extends Omit<SqliteOptions, 'path'>, Omit<PostgresOptions, 'url'> {
+  /**
+   * The file that holds the store's last checkpoint: a store that is behind it, or apart from it, is not opened. Default for
+   * a file: `<file>.checkpoint`, where there is one. False opens it all the same, to look what is there.
+   */
+  readonly checkpoint?: string | false;
+}
 
 /**
  * Opens the store that a URL names: `sqlite:./file.db` or `sqlite:/absolute/file.db` (all after the colon is the path, as
- * it stands), or `memory:`, which is new and empty each time.
+ * it stands), `postgres://user:password@host:5432/database?schema=assize` (or `postgresql://…`; the package `pg` must be
+ * installed), or `memory:`, which is new and empty each time.
  *
- * @throws {StoreError} `store_unknown` for another URL; otherwise as `openSqlite`.
+ * @throws {StoreError} `store_unknown` for another URL; `store_behind_checkpoint`, `store_apart_from_checkpoint`,
+ *   `store_bad_checkpoint`; otherwise as `openSqlite` and `openPostgres`.
  */
-export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
+export async function openStore(url: string, { checkpoint, ...options }: StoreOptions = {}): Promise<Store> {
+  const store = await openByUrl(url, options);
+  const file = checkpoint ?? checkpointFile(url);
+  try {
+    if (typeof file === 'string') await requireCheckpoint(store, file);
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Where the last checkpoint of that store is kept by default; undefined for one that is in no file. */
+export function checkpointFile(url: string): string | undefined {
+  return url.startsWith('sqlite:') ? `${url.slice('sqlite:'.length)}.checkpoint` : undefined;
+}
+
+async function openByUrl(url: string, options: Omit<StoreOptions, 'checkpoint'>): Promise<Store> {
   const colon = url.indexOf(':');
   const scheme = url.slice(0, colon + 1);
   const path = url.slice(colon + 1);
   if (scheme === 'sqlite:' && path !== '' && path !== ':memory:' && !path.startsWith('//')) {
     return openSqlite({ ...options, path });
   }
+  if (['postgres:', 'postgresql:'].includes(scheme) && path.startsWith('//')) {
+    const { openPostgres } = await import('./postgres/index.ts');
+    return openPostgres({ ...options, url });
+  }
   if (scheme === 'memory:' && path === '') return new MemoryStore();
   // Only the scheme: the rest of a URL may hold a password.
   throw new StoreError(
     'store_unknown',
-    `No store goes by a URL like this one ('${scheme || url}'); write sqlite:./file.db, sqlite:/absolute/file.db, or memory: for a store that is not kept.`,
-    { evidence: { scheme, known: ['sqlite:', 'memory:'] } },
+    `No store goes by a URL like this one (${scheme === '' ? 'it has no scheme' : `'${scheme}'`}); write sqlite:./file.db, sqlite:/absolute/file.db, postgres://user:password@host/database, or memory: for a store that is not kept.`,
+    { evidence: { scheme, known: ['sqlite:', 'postgres:', 'postgresql:', 'memory:'] } },
   );
 }

@@ -33,6 +33,15 @@ const COMMANDS = [
   'pending',
   'approve',
   'reject',
+  'keys new',
+  'keys show',
+  'checkpoint',
+  'prove',
+  'audit',
+  'fsck',
+  'witness',
+  'export',
+  'import',
   'bench',
 ];
 
@@ -180,7 +189,7 @@ async function entries(...store: string[]): Promise<{ id: string; kind: string; 
 
 describe('the command line', () => {
   test('every command explains itself', async () => {
-    const helps = await Promise.all(COMMANDS.map((command) => assize(command, '--help')));
+    const helps = await Promise.all(COMMANDS.map((command) => assize(...command.split(' '), '--help')));
     for (const { code, out, err } of helps) {
       expect({ code, err }).toEqual({ code: 0, err: '' });
       for (const part of ['--json', '--store', '--help', 'Exit codes:']) expect(out).toContain(part);
@@ -190,7 +199,7 @@ describe('the command line', () => {
   test('lists every command, and its version', async () => {
     const help = await assize('--help');
     expect(help.code).toBe(0);
-    for (const command of COMMANDS) expect(help.out).toMatch(new RegExp(`^  ${command} `, 'm'));
+    for (const command of COMMANDS) expect(help.out).toMatch(new RegExp(`^  ${command.split(' ')[0]} `, 'm'));
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     expect(await assize('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
   });

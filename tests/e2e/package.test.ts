@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,7 +21,12 @@ let folder: string;
 const npm = (args: string[], cwd: string): string =>
   execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 const node = (args: string[]): string =>
-  execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' } });
+  execFileSync(process.execPath, args, {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: 'pipe',
+    env: { ...process.env, NO_COLOR: '1' },
+  });
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'assize-package-'));
@@ -53,7 +67,10 @@ function installed(names: readonly string[], seen: Set<string> = new Set()): str
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: Record<string, string> };
 
-for (const subpath of Object.keys(manifest.exports)) {
+/** Needs optional peers, which are not installed here: see the tests below. */
+const WITH_PEERS = './testing';
+
+for (const subpath of Object.keys(manifest.exports).filter((path) => path !== WITH_PEERS)) {
   const name = `assize${subpath.slice(1)}`;
   test(`${name} is there for plain JavaScript`, () => {
     if (subpath.endsWith('.json')) {
@@ -67,6 +84,33 @@ for (const subpath of Object.keys(manifest.exports)) {
     expect(existsSync(join(folder, 'node_modules/assize', types))).toBe(true);
   });
 }
+
+test('assize/testing without its optional peers says which one is missing', () => {
+  const run = (): string => node(['--input-type=module', '-e', `import 'assize/testing'`]);
+  expect(run).toThrow(/Cannot find package '(vitest|fast-check)'/);
+});
+
+test('assize/testing with its peers puts a store to the suites as the guide says', () => {
+  const peers = ['vitest', 'fast-check'];
+  const modules = join(folder, 'node_modules');
+  for (const peer of peers) symlinkSync(join(root, 'node_modules', peer), join(modules, peer));
+  try {
+    expect(existsSync(join(modules, 'assize', publishedExport(WITH_PEERS).types))).toBe(true);
+    const guide = readFileSync(join(root, 'docs/guide/own-store.md'), 'utf8');
+    const [, suites, loop] = guide.split('```js\n').map((part) => part.split('```')[0]!) as [string, string, string];
+    writeFileSync(join(folder, 'own.test.js'), suites);
+    const report = join(folder, 'report.json');
+    const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+    node([vitest, 'run', '--root', folder, '--reporter', 'json', '--outputFile', report, 'own.test.js']);
+    const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(readFileSync(report, 'utf8'));
+    expect({ numFailedTests, numPendingTests }).toEqual({ numFailedTests: 0, numPendingTests: 1 });
+    expect(numPassedTests).toBeGreaterThan(50);
+    writeFileSync(join(folder, 'loop.js'), loop);
+    expect(node(['loop.js']).trim().split('\n')).toEqual(['1 3', '2 3', '3 3', '4 3']);
+  } finally {
+    for (const peer of peers) unlinkSync(join(modules, peer));
+  }
+});
 
 test('a domain written against the package is adjudicated and its ledger verifies', () => {
   writeFileSync(join(folder, 'use.mjs'), USE);

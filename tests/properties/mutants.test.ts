@@ -155,7 +155,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     fault: 'records arguments that the action has changed',
     file: 'kernel/compile.ts',
-    changes: [['{ args: frozen(keepsValues(action.args) ? given : copyJson(parsed.data)) }', '{ args: given }']],
+    changes: [['{ args: frozen(copyJson(parsed.data)) }', '{ args: copyJson(parsed.data) }']],
     by: 'theorems',
     property: '(i) faithful',
   },
@@ -231,7 +231,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'appends twice',
-    file: 'runtime/trajectory.ts',
+    file: 'runtime/propose.ts',
     changes: [
       [
         'const ruling = await this.#judge(gathered);',
@@ -252,7 +252,7 @@ const MUTANTS: readonly Mutant[] = [
 
 const root = resolve(import.meta.dirname, '../..');
 /** What the copies need of the sources and tests. */
-const FLOORS = ['canon', 'authority', 'kernel', 'ledger', 'oracle', 'runtime', 'stores'];
+const FLOORS = ['canon', 'merkle', 'authority', 'kernel', 'ledger', 'oracle', 'runtime', 'stores'];
 const SOUND = 'sound';
 const SETUP = `import { readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';

@@ -1,4 +1,4 @@
-import { issueWrit, type Writ, writId } from '#authority';
+import { delegateWrit, issueWrit, type Writ, writId } from '#authority';
 import { addMicros, contentHash, generateKeys, hashText, type Json, type KeyPair } from '#canon';
 import {
   type BlobRow,
@@ -47,6 +47,32 @@ export const WRIT: Writ = issueWrit(
   ISSUER.privateKey,
 );
 
+const HOLDER = keysOf(201);
+
+/** A writ of the trajectory `first`, whose holder may delegate. */
+export const HELD: Writ = issueWrit(
+  {
+    issuer: ISSUER.publicKey,
+    subject: HOLDER.publicKey,
+    trajectory: 'first',
+    actions: ['act'],
+    scopes: ['role:worker'],
+    budget: { usd: 10 },
+    not_before: second(-1),
+    expires: second(1_000_000),
+    max_depth: 1,
+    nonce: 'held',
+  },
+  ISSUER.privateKey,
+);
+
+/** What of it is delegated to the trajectory `child`. */
+export const DELEGATED: Writ = delegateWrit(
+  HELD,
+  { subject: 'helper', nonce: 'delegated', trajectory: 'child', budget: { usd: 5 } },
+  HOLDER.privateKey,
+);
+
 export function rootMembers(state: unknown = {}): Members {
   return { domain: DOMAIN, initial_state: state, compiler_version: 'test/1', writs: [WRIT] };
 }
@@ -80,6 +106,8 @@ export function rejectionMembers(rest: Members = {}): Members {
     intent: { action: 'act', role: ROLE, args: {}, observations: [] },
     reason: 'invariant_rejected',
     detail: 'it may not be',
+    // What resolves something names its writ.
+    ...(rest['resolves'] === undefined ? {} : { writ_id: writId(WRIT) }),
     ...rest,
   };
 }
@@ -108,7 +136,45 @@ export function pendingMembers(rest: Members = {}, proposalRest: Members = {}): 
 }
 
 export function delegationMembers(rest: Members = {}): Members {
-  return { child_trajectory_id: 'child', task: 'do it', writ: {}, ...rest };
+  return { child_trajectory_id: 'child', task: 'do it', writ: DELEGATED, ...rest };
+}
+
+/** What the root of a child says, whose delegation that entry starts. */
+export function childMembers(start: EntryRow): Members {
+  const { writ, at, begins } = JSON.parse(start.payload) as { writ: Json; at: string; begins?: Members };
+  const delegated_from = { trajectory_id: start.trajectory_id, entry_id: start.id };
+  return { ...rootMembers(), ...begins, writs: [writ, HELD], delegated_from, at };
+}
+
+/** What a child's final answer says, and what takes it over into the parent. */
+export function answerMembers(start: EntryRow, rest: Members = {}): Members {
+  const { child_trajectory_id, task, writ, at } = JSON.parse(start.payload) as Members;
+  return { child_trajectory_id, task, writ, at, concludes: start.id, budget_cost: {}, final_answer: 'done', ...rest };
+}
+
+export function conclusionMembers(answer: EntryRow, rest: Members = {}): Members {
+  const { child_trajectory_id, task, writ, concludes, budget_cost, final_answer } = JSON.parse(
+    answer.payload,
+  ) as Members;
+  return {
+    child_trajectory_id,
+    task,
+    writ,
+    concludes,
+    budget_cost,
+    final_answer,
+    child_head: answer.id,
+    ...rest,
+  };
+}
+
+/** A child that was begun by that entry, and has answered. */
+export function answeredChild(start: EntryRow, said: Members = {}): ChainWriter {
+  const { child_trajectory_id: name } = JSON.parse(start.payload) as { child_trajectory_id: string };
+  const child = new ChainWriter(name);
+  child.add('root', childMembers(start));
+  child.add('delegation', answerMembers(start, said));
+  return child;
 }
 
 /** Writes one chain by hand. What a member does not say follows from what was written before. */
@@ -167,6 +233,7 @@ export class RowsReader implements LedgerReader {
   }
 
   async entries(trajectoryId: string, { from = 0, limit = 1_000 } = {}): Promise<EntryRow[]> {
+    if (trajectoryId.includes('\0')) throw new Error('no store can be asked for such a name');
     const mine = this.#rows.filter((row) => row.trajectory_id === trajectoryId && row.seq >= from);
     return mine.slice(0, limit);
   }
@@ -194,26 +261,32 @@ export function withByte(text: string, offset: number, xor: number): string {
   return bytes.toString('utf8');
 }
 
-/** A ledger of all kinds of entries in three trajectories: a root, a branch of it, and a branch of that. */
+/** A ledger of all kinds of entries: a root, a branch of it, a branch of that, and a child of the first. */
 export function everyKind(signer: EntrySigner): { rows: EntryRow[]; blobs: BlobRow[]; names: string[] } {
   const blobs: BlobRow[] = [];
   const large = (value: Json): Members => store(value, blobs, 8) as unknown as Members;
   const first = new ChainWriter('first');
-  first.add('root', rootMembers(large({ n: 0, list: ['α'], kept: 'a long text in a blob' })));
+  first.add('root', {
+    ...rootMembers(large({ n: 0, list: ['α'], kept: 'a long text in a blob' })),
+    writs: [WRIT, HELD],
+  });
   first.add('commit', commitMembers([{ op: 'replace', path: '/n', value: 1 }]));
   first.add('commit', commitMembers(large([{ op: 'add', path: '/list/1', value: 'β' }] as never)));
   first.add('rejection', rejectionMembers());
   first.add('pending_approval', pendingMembers({ freezes: ['/list'] }, { approval: large(['a mark in a blob']) }));
   const waiting = first.head.id;
   first.add('commit', commitMembers([{ op: 'add', path: '/m', value: { '😀': [1.5, null, true] } }]));
-  first.add('delegation', delegationMembers());
-  const delegation = first.head.id;
+  const begins = { domain: DOMAIN, initial_state: large({ given: 'what the child begins with' }) };
+  const delegation = first.add('delegation', delegationMembers({ begins }));
+  const child = new ChainWriter('child');
+  child.add('root', childMembers(delegation));
+  child.add('commit', commitMembers([], { writ_id: writId(DELEGATED), budget_cost: { usd: 2 }, at: second(7) }));
+  const said = { budget_cost: { usd: 2 }, final_answer: large('done and done'), at: second(8) };
+  const answer = child.add('delegation', answerMembers(delegation, said));
   first.add('commit', commitMembers([], { resolves: waiting, counselor: COUNSELOR, detection_vector: VECTOR }));
-  const signed = first.add('commit', commitMembers([{ op: 'remove', path: '/m' }]), signer);
-  first.add(
-    'delegation',
-    delegationMembers({ concludes: delegation, child_head: signed.id, final_answer: large('done and done') }),
-  );
+  const spent = { writ_id: writId(HELD), budget_cost: { usd: 5 } };
+  first.add('commit', commitMembers([{ op: 'remove', path: '/m' }], spent), signer);
+  first.add('delegation', conclusionMembers(answer));
   first.add('pending_approval', pendingMembers({ expires: second(11) }));
   first.add(
     'rejection',
@@ -244,5 +317,10 @@ export function everyKind(signer: EntrySigner): { rows: EntryRow[]; blobs: BlobR
   third.add('pending_approval', pendingMembers({ freezes: ['/n'], at: second(33) }));
   third.add('pending_approval', { ...pendingMembers({ freezes: ['/list'], at: second(34) }) }, signer);
   third.add('commit', commitMembers([{ op: 'add', path: '/list/1', value: {} }], { at: second(35) }));
-  return { rows: [...first.rows, ...second_.rows, ...third.rows], blobs, names: ['first', 'second', 'third'] };
+  const writers = [first, second_, third, child];
+  return {
+    rows: writers.flatMap(({ rows }) => rows),
+    blobs,
+    names: ['first', 'second', 'third', 'child'],
+  };
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { type Conclusions, conclusionsOf, type DelegationStep } from '../delegations.ts';
 import { entryAt, headOf, pages, readable, shortId } from '../entries.ts';
 import { EXIT } from '../errors.ts';
 import { count, positive, withSharedOptions } from '../options.ts';
@@ -46,6 +47,7 @@ function listTrajectories(session: Session, { from, limit }: Options): Promise<v
         head,
         domain: begun === undefined ? null : begun.domain,
         source: begun?.kind === 'branch' ? begun.source_trajectory_id : null,
+        delegated_from: (begun?.kind === 'root' && begun.delegated_from?.trajectory_id) || null,
         note: begun?.note ?? null,
       });
     }
@@ -59,12 +61,14 @@ function listTrajectories(session: Session, { from, limit }: Options): Promise<v
         { title: 'domain' },
         { title: 'begun' },
       ],
-      listed.map(({ trajectory_id, entries, head, domain, source, note }) => [
+      listed.map(({ trajectory_id, entries, head, domain, source, delegated_from, note }) => [
         trajectory_id,
         entries,
         shortId(head),
         domain === null ? red('unreadable') : `${domain.name}@${domain.version}`,
-        [source === null ? undefined : `from ${source}`, note ?? undefined].filter(Boolean).join(': '),
+        [source && `from ${source}`, delegated_from && `delegated from ${delegated_from}`, note]
+          .filter((text) => text !== null)
+          .join(': '),
       ]),
     );
     if (listed.length < all.length) out.line(dim(line`${listed.length} of ${all.length} trajectories`));
@@ -87,17 +91,23 @@ function listEntries(session: Session, trajectory: string, options: Options): Pr
   return session.withStore('readonly', async (store) => {
     const head = await headOf(store, trajectory);
     const summaries: Summary[] = [];
+    let conclusions: Conclusions | undefined;
     for await (const rows of pages(store, trajectory, options)) {
       interruption.throwIfAborted();
-      if (json) summaries.push(...rows.map(summaryOf));
-      else out.table(COLUMNS, rows.map(summaryOf).map(cells));
+      // Looked for once, from the first delegation on.
+      const delegation = rows.find(({ kind }) => kind === 'delegation');
+      if (delegation !== undefined) conclusions ??= await conclusionsOf(store, trajectory, delegation.seq);
+      const page = rows.map((row) => summaryOf(row, conclusions));
+      if (json) summaries.push(...page);
+      else out.table(COLUMNS, page.map(cells));
     }
     if (json) out.document({ trajectory_id: trajectory, entries: head.seq + 1, head: head.id, log: summaries });
   });
 }
 
 function cells(summary: Summary): Value[] {
-  const { seq, id, kind, at, action = '', reason, invariant_id, detail = '', resolves, counselor } = summary;
+  const { seq, id, kind, at, action = '', reason, invariant_id, resolves, counselor, delegation } = summary;
+  const detail = delegation === undefined ? (summary.detail ?? '') : toldOf(delegation);
   const resolved =
     resolves === undefined ? '' : `resolves ${shortId(resolves)}${counselor === undefined ? '' : ` as ${counselor}`}`;
   return [
@@ -112,8 +122,18 @@ function cells(summary: Summary): Value[] {
   ];
 }
 
+/** More of a task is shown by `show`. */
+const TASK_SHOWN = 120;
+
+function toldOf({ step, child, task, started_by, concluded_by }: DelegationStep): string {
+  const short = task.length <= TASK_SHOWN ? task : `${task.slice(0, TASK_SHOWN)}…`;
+  if (step === 'answer') return `final answer to ${shortId(started_by)}: ${short}`;
+  if (step === 'conclusion') return `concludes ${shortId(started_by)} of ${child}: ${short}`;
+  return `to ${child}, ${concluded_by == null ? 'open' : `concluded by ${shortId(concluded_by)}`}: ${short}`;
+}
+
 function painted(ruling: Summary['ruling']): Value {
   if (ruling === 'committed') return green(ruling);
   if (ruling === 'rejected' || ruling === 'unreadable') return red(ruling);
-  return ruling === 'escalated' ? yellow(ruling) : ruling;
+  return ruling === 'escalated' || ruling === 'delegated' ? yellow(ruling) : ruling;
 }

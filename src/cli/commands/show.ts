@@ -2,11 +2,13 @@ import { checkRow, type EntryRow, LedgerFault, type LedgerStore } from 'assize';
 import type { Fault, Payload } from 'assize/ledger';
 import type { Command } from 'commander';
 import { blobsOf, blobValue, type NamedBlob } from '../blobs.ts';
+import { conclusionsOf, type DelegationStep, stepOf } from '../delegations.ts';
 import { findEntry } from '../entries.ts';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../options.ts';
 import type { Output } from '../output.ts';
-import { bold, dim, line, red } from '../printable.ts';
+import { pointOf } from '../points.ts';
+import { bold, dim, line, red, yellow } from '../printable.ts';
 import { inSession, type SharedOptions } from '../session.ts';
 
 interface Options extends SharedOptions {
@@ -18,18 +20,22 @@ export function show(program: Command): void {
     program
       .command('show')
       .description('one entry with its whole payload')
-      .argument('<entry>', 'its id, or the first digits of it, at least 8')
+      .argument(
+        '<entry>',
+        'its id, or the first digits of it, at least 8; or TRAJECTORY@PLACE (a seq, an id, an instant)',
+      )
       .option('--blobs', 'also the large values that the payload only names'),
   )
     .addHelpText('after', 'Negative: the entry does not hash to its id, or is damaged otherwise.')
     .action(
-      inSession(({ json, out, withStore }, options: Options, prefix: string) =>
+      inSession(({ json, out, withStore }, options: Options, entry: string) =>
         withStore('readonly', async (store) => {
-          const row = await findEntry(store, prefix);
+          const row = await (entry.includes('@') ? pointOf(store, entry) : findEntry(store, entry));
           const read = readChecked(row);
           const blobs = 'fault' in read ? [] : await loaded(store, blobsOf(read.payload), options.blobs === true);
-          if (json) out.document({ ...row, ...read, blobs });
-          else print(out, row, read, blobs);
+          const delegation = 'fault' in read ? undefined : await delegated(store, row, read.payload);
+          if (json) out.document({ ...row, ...read, blobs, ...(delegation && { delegation }) });
+          else print(out, row, read, blobs, delegation);
           return 'fault' in read ? EXIT.negative : EXIT.ok;
         }),
       ),
@@ -48,6 +54,12 @@ function readChecked(row: EntryRow): Read {
   }
 }
 
+async function delegated(store: LedgerStore, row: EntryRow, payload: Payload): Promise<DelegationStep | undefined> {
+  if (payload.kind !== 'delegation') return undefined;
+  const isStart = payload.concludes === undefined;
+  return stepOf(row, payload, isStart ? await conclusionsOf(store, row.trajectory_id, row.seq) : undefined);
+}
+
 interface Loaded extends NamedBlob {
   /** Absent unless asked for; null when the store does not have it. */
   readonly value?: unknown;
@@ -59,7 +71,13 @@ function loaded(store: LedgerStore, blobs: readonly NamedBlob[], values: boolean
   );
 }
 
-function print(out: Output, row: EntryRow, read: Read, blobs: readonly Loaded[]): void {
+function print(
+  out: Output,
+  row: EntryRow,
+  read: Read,
+  blobs: readonly Loaded[],
+  delegation: DelegationStep | undefined,
+): void {
   out.line(line`${bold(row.kind)} ${row.id}`);
   out.line(line`${row.trajectory_id}, seq ${row.seq}, parent ${row.parent ?? 'none'}`);
   if ('fault' in read) {
@@ -67,6 +85,7 @@ function print(out: Output, row: EntryRow, read: Read, blobs: readonly Loaded[])
     out.line(line`${read.payload}`);
     return;
   }
+  if (delegation !== undefined) printDelegation(out, delegation);
   out.document(read.payload);
   for (const blob of blobs) {
     const size = `${blob.bytes.toLocaleString('en')} bytes`;
@@ -78,4 +97,12 @@ function print(out: Output, row: EntryRow, read: Read, blobs: readonly Loaded[])
       else out.document(blob.value);
     }
   }
+}
+
+function printDelegation(out: Output, { step, child, task, started_by, concluded_by }: DelegationStep): void {
+  if (step === 'answer') out.line(line`The final answer of ${child} to the delegation ${started_by}.`);
+  else if (step === 'conclusion') out.line(line`Concludes the delegation ${started_by} to ${child}.`);
+  else if (concluded_by == null) out.line(line`Delegates to ${child}; ${yellow('open')}.`);
+  else out.line(line`Delegates to ${child}; concluded by ${concluded_by}.`);
+  out.line(line`${dim('Task:')} ${task}`);
 }

@@ -1,14 +1,18 @@
 import { Replayer } from 'assize';
 import { type Json, parsePointer } from 'assize/canon';
 import type { Command } from 'commander';
-import { entryAt, headOf } from '../entries.ts';
 import { CliError, EXIT } from '../errors.ts';
-import { count, withSharedOptions } from '../options.ts';
+import { withSharedOptions } from '../options.ts';
+import { isLong, outlineOf } from '../outline.ts';
+import type { Output } from '../output.ts';
+import { valueAt } from '../place.ts';
+import { POINT_HELP, placeIn, pointOf } from '../points.ts';
+import { dim, line } from '../printable.ts';
 import { inSession, type SharedOptions } from '../session.ts';
 import { watchedStore } from '../watched-store.ts';
 
 interface Options extends SharedOptions {
-  readonly at?: number;
+  readonly at?: string;
   readonly pointer?: string;
 }
 
@@ -16,41 +20,53 @@ export function state(program: Command): void {
   withSharedOptions(
     program
       .command('state')
-      .description('the state that a trajectory folds into, verified on the way')
-      .argument('<trajectory>')
-      .option('--at <seq>', 'after this entry instead of the last', count)
+      .description('the state that a trajectory folds into, at any point of it, verified on the way')
+      .argument('<trajectory>', 'or a point: TRAJECTORY@PLACE, or an entry’s id')
+      .option('--at <place>', 'after this entry instead of the last: a seq, an id, or an instant')
       .option('--pointer </path>', 'only the part at this JSON pointer'),
   )
-    .addHelpText('after', 'Negative: the trajectory does not verify, so it has no state.')
+    .addHelpText(
+      'after',
+      `Negative: the trajectory does not verify, so it has no state.\n${POINT_HELP}\n` +
+        'On a terminal a long state is shown in outline; --pointer, --json and a pipe show what is there.',
+    )
     .action(
-      inSession((session, { at, pointer = '' }: Options, trajectory: string) => {
-        const keys = parsePointer(pointer);
+      inSession((session, { at, pointer = '' }: Options, text: string) => {
+        // A text that is no pointer is found out before anything is read.
+        parsePointer(pointer);
         return session.withStore('readonly', async (store) => {
-          const entry = await (at === undefined ? headOf(store, trajectory) : entryAt(store, trajectory, at));
+          const entry = await (at === undefined ? pointOf(store, text) : placeIn(store, text, at));
+          const { trajectory_id, seq, id } = entry;
           const { interruption, progress } = session;
-          const read = (done: number) => progress.report('replaying entries', done, entry.seq + 1);
+          const read = (done: number) => progress.report('replaying entries', done, seq + 1);
           const replayer = new Replayer(watchedStore(store, interruption, read));
-          const { fold } = await replayer.replay(trajectory, { until: entry.id });
+          const { fold } = await replayer.replay(trajectory_id, { until: id });
           progress.end();
-          const value = part(fold.state as Json, keys, pointer);
+          const value = part(fold.state as Json, pointer);
           const { json, out } = session;
-          out.document(
-            json ? { trajectory_id: trajectory, seq: entry.seq, entry_id: entry.id, pointer, state: value } : value,
-          );
+          if (json) out.document({ trajectory_id, seq, entry_id: id, pointer, state: value });
+          else if (out.isTerminal && isLong(value)) outline(out, value, pointer);
+          else out.document(value);
           return EXIT.ok;
         });
       }),
     );
 }
 
-function part(state: Json, keys: readonly string[], pointer: string): Json {
-  let here: Json | undefined = state;
-  for (const key of keys) {
-    here =
-      typeof here === 'object' && here !== null && Object.hasOwn(here, key)
-        ? (here as { readonly [key: string]: Json })[key]
-        : undefined;
-    if (here === undefined) throw new CliError('not_found', `The state has nothing at ${pointer}.`);
-  }
-  return here as Json;
+function part(state: Json, pointer: string): Json {
+  const found = valueAt(state, pointer);
+  if (found === undefined) throw new CliError('not_found', `The state has nothing at ${pointer}.`);
+  return found;
+}
+
+function outline(out: Output, value: Json, pointer: string): void {
+  const { parts, more } = outlineOf(value, pointer);
+  out.table(
+    [{ title: 'part' }, { title: 'what' }],
+    parts.map((one) => [one.pointer, one.what]),
+  );
+  if (more > 0) out.line(dim(line`and ${more.toLocaleString('en')} more`));
+  out.line(
+    dim(line`It is long. --pointer ${parts[0]?.pointer ?? '/PART'} shows a part; --json, or a pipe, all of it.`),
+  );
 }

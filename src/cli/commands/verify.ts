@@ -1,44 +1,77 @@
-import { type VerifyReport, verifyStore } from 'assize';
+import { type Store, type VerifyReport, verifyStore } from 'assize';
 import type { Command } from 'commander';
+import { type DeepOptions, domainsFor, isSound, printDeeply, replayDeeply, requireDomains } from '../deep.ts';
 import { headOf, shortId } from '../entries.ts';
-import { EXIT } from '../errors.ts';
-import { withSharedOptions } from '../options.ts';
+import { CliError, EXIT } from '../errors.ts';
+import { domainOption, withSharedOptions } from '../options.ts';
 import type { Output } from '../output.ts';
 import { green, line, red } from '../printable.ts';
-import { inSession, type SharedOptions } from '../session.ts';
+import { inSession, type Session, type SharedOptions } from '../session.ts';
 import { watchedStore } from '../watched-store.ts';
+
+interface Options extends SharedOptions, DeepOptions {
+  readonly deep?: boolean;
+}
 
 export function verify(program: Command): void {
   withSharedOptions(
     program
       .command('verify')
       .description('replay trajectories from their stored bytes: ids, chains, rules, signatures, patches, blobs')
-      .argument('[trajectory...]', 'default: all of the store'),
+      .argument('[trajectory...]', 'default: all of the store')
+      .option('--deep', 'also run their domains again, and compare every ruling, change and cost with what is recorded')
+      .addOption(domainOption)
+      .option('--changed-domain', 'with --deep: run the last domain of the recorded name, though it is another one'),
   )
     .addHelpText(
       'after',
-      'Negative: a trajectory does not verify; its first entry at fault is named.\n' +
+      'Negative: a trajectory does not verify; its first entry at fault is named. With --deep: or comes out otherwise.\n' +
+        'What writs, policies, budgets and people said is not asked again, but taken as recorded and counted.\n' +
         'A chain alone does not show that its last entries were cut off.',
     )
     .action(
-      inSession((session, _options: SharedOptions, named: readonly string[]) =>
-        session.withStore('readonly', async (store) => {
+      inSession(async (session, options: Options, named: readonly string[]) => {
+        requireDeep(options);
+        return session.withStore('readonly', async (store) => {
           for (const trajectory of named) await headOf(store, trajectory);
-          const reports = await verifyStore(watchedStore(store, session.interruption), {
-            ...(named.length === 0 ? {} : { trajectoryIds: [...new Set(named)] }),
-            onProgress: (done, total) => session.progress.report('verifying entries', done, total),
-          });
+          const wanted = named.length === 0 ? await allOf(store) : [...new Set(named)];
+          const domains = options.deep === true ? await domainsFor(options) : undefined;
+          if (domains !== undefined) await requireDomains(store, wanted, domains);
+          const reports = await verified(session, store, wanted);
           const valid = reports.every((report) => report.valid);
+          const sound = reports.filter((report) => report.valid).map(({ trajectory_id }) => trajectory_id);
+          const deep = domains && (await replayDeeply(session, store, sound, domains));
           const entries = reports.reduce((sum, report) => sum + report.entries, 0);
           session.progress.end();
-          if (session.json) session.out.document({ valid, trajectories: reports.length, entries, reports });
-          else print(session.out, reports, entries);
-          return valid ? EXIT.ok : EXIT.negative;
-        }),
-      ),
+          const { json, out } = session;
+          if (json) out.document({ valid, trajectories: reports.length, entries, reports, ...(deep && { deep }) });
+          else print(out, reports, entries);
+          if (!json && deep !== undefined) printDeeply(out, deep);
+          return valid && deep?.every(isSound) !== false ? EXIT.ok : EXIT.negative;
+        });
+      }),
     );
 }
 
+function requireDeep({ deep = false, changedDomain = false, domain }: Options): void {
+  if (deep || (!changedDomain && domain.length === 0)) return;
+  throw new CliError('usage', 'Without --deep no domain runs; give --deep, or neither --domain nor --changed-domain.');
+}
+
+async function allOf(store: Store): Promise<string[]> {
+  return (await store.trajectories()).map(({ trajectory_id }) => trajectory_id);
+}
+
+function verified(
+  { interruption, progress }: Session,
+  store: Store,
+  trajectoryIds: readonly string[],
+): Promise<VerifyReport[]> {
+  return verifyStore(watchedStore(store, interruption), {
+    trajectoryIds,
+    onProgress: (done, total) => progress.report('verifying entries', done, total),
+  });
+}
 function print(out: Output, reports: readonly VerifyReport[], entries: number): void {
   out.table(
     [

@@ -1,7 +1,16 @@
-import type { Batch, CommitResult, EntryRow, Hash, LedgerStore, TrajectoryInfo } from '#ledger';
+import type { Batch, CommitResult, EntryRow, Hash, LedgerStore, LogStep, LogStore, TrajectoryInfo } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
 import { StoreError } from '../errors.ts';
-import { checkBatch, checkHash, checkOracleRow, checkPage, checkPrefix, checkText } from '../input.ts';
+import {
+  checkBatch,
+  checkCount,
+  checkHash,
+  checkLogStep,
+  checkOracleRow,
+  checkPage,
+  checkPrefix,
+  checkText,
+} from '../input.ts';
 
 const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
 
@@ -9,11 +18,16 @@ const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
  * The port without a disk. Like a store with one, it answers later and not at once, in the order of the calls, and a read
  * does not see what still waits. `close` forgets nothing that was answered, but no one can open the same store again.
  */
-export class MemoryStore implements LedgerStore, OracleStore {
+export class MemoryStore implements LedgerStore, LogStore, OracleStore {
   readonly #trajectories = new Map<string, EntryRow[]>();
   readonly #byId = new Map<Hash, EntryRow>();
   readonly #blobs = new Map<Hash, string>();
   readonly #oracle = new Map<string, OracleRow>();
+  /** In the order of commits, which the log follows. */
+  readonly #rows: EntryRow[] = [];
+  readonly #places = new Map<Hash, number>();
+  readonly #leaves: Uint8Array[] = [];
+  readonly #nodes = new Map<string, Uint8Array>();
   #waiting: (() => void)[] = [];
   #closed: Promise<void> | undefined;
 
@@ -81,6 +95,42 @@ export class MemoryStore implements LedgerStore, OracleStore {
     });
   }
 
+  async logSize(): Promise<number> {
+    this.#checkOpen();
+    return this.#leaves.length;
+  }
+
+  async unlogged(limit: number): Promise<EntryRow[]> {
+    checkPage({ limit });
+    this.#checkOpen();
+    return this.#rows.slice(this.#leaves.length, this.#leaves.length + limit);
+  }
+
+  async integrate(step: LogStep): Promise<boolean> {
+    this.#checkOpen();
+    checkLogStep(step);
+    return this.#inTurn(() => this.#integrate(step));
+  }
+
+  async logNode(level: number, index: number): Promise<Uint8Array | undefined> {
+    checkCount(level, 'level');
+    checkCount(index, 'index');
+    this.#checkOpen();
+    return level === 0 ? this.#leaves[index] : this.#nodes.get(`${level} ${index}`);
+  }
+
+  async logIndex(id: Hash): Promise<number | undefined> {
+    checkHash(id, 'id');
+    this.#checkOpen();
+    return this.#places.get(id);
+  }
+
+  async logged(from: number, limit: number): Promise<EntryRow[]> {
+    checkPage({ from, limit });
+    this.#checkOpen();
+    return this.#rows.slice(from, Math.min(from + limit, this.#leaves.length));
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#inTurn(() => undefined);
     return this.#closed;
@@ -115,6 +165,16 @@ export class MemoryStore implements LedgerStore, OracleStore {
     return COMMITTED;
   }
 
+  #integrate({ size, leaves, nodes }: LogStep): boolean {
+    if (this.#leaves.length !== size) return false;
+    for (const { id, hash } of leaves) {
+      this.#places.set(id, this.#leaves.length);
+      this.#leaves.push(hash.slice());
+    }
+    for (const { level, index, hash } of nodes) this.#nodes.set(`${level} ${index}`, hash.slice());
+    return true;
+  }
+
   // A copy, frozen: a caller who changes a row must not change the store's.
   #insert({ id, trajectory_id, parent, seq, kind, payload }: EntryRow): void {
     const row = Object.freeze({ id, trajectory_id, parent, seq, kind, payload });
@@ -122,6 +182,7 @@ export class MemoryStore implements LedgerStore, OracleStore {
     if (rows === undefined) this.#trajectories.set(trajectory_id, [row]);
     else rows.push(row);
     this.#byId.set(id, row);
+    this.#rows.push(row);
   }
 
   #checkOpen(): void {

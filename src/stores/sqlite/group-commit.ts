@@ -1,10 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Batch, CommitResult } from '#ledger';
-import type { OracleRow } from '#oracle';
 import type { StoreError } from '../errors.ts';
 import { BatchWriter } from './commit.ts';
 import { isBusy, lockedError, poisonedError } from './errors.ts';
-import { BatchJob, type Job, OracleJob } from './job.ts';
+import { BatchJob, type Job, StepJob } from './job.ts';
 import { PAUSE_MS } from './retry.ts';
 
 /** Rows and bytes after which a group takes no more jobs, so that no caller waits for an endless one. */
@@ -17,8 +16,6 @@ export const CHECKPOINT_PAGES = 2_000;
 export interface GroupCommitOptions {
   readonly path: string;
   readonly lockTimeoutMs: number;
-  /** Writes one oracle answer inside a transaction and returns the row that is there then. */
-  readonly putOracle: (row: OracleRow) => OracleRow;
 }
 
 /**
@@ -69,10 +66,12 @@ export class GroupCommit {
     return new Promise((resolve, reject) => this.#enqueue(new BatchJob(batch, this.#writer, resolve, reject)));
   }
 
-  /** The row that is in the store afterwards. Rejects with `store_locked` or `store_poisoned`. */
-  put(row: OracleRow): Promise<OracleRow> {
-    const { putOracle } = this.#options;
-    return new Promise((resolve, reject) => this.#enqueue(new OracleJob(row, putOracle, resolve, reject)));
+  /**
+   * What the step answers, which writes inside the transaction and may be repeated. Rejects with `store_locked` or
+   * `store_poisoned`.
+   */
+  run<T>(step: () => T, size: { readonly rows: number; readonly bytes: number }): Promise<T> {
+    return new Promise((resolve, reject) => this.#enqueue(new StepJob(step, size, resolve, reject)));
   }
 
   /** Settles when nothing waits any more. */

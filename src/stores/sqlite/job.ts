@@ -1,5 +1,4 @@
 import type { Batch, CommitResult } from '#ledger';
-import type { OracleRow } from '#oracle';
 import type { StoreError } from '../errors.ts';
 import { type BatchWriter, conflictAt, DuplicateEntry } from './commit.ts';
 
@@ -80,46 +79,45 @@ export class BatchJob implements Job {
   }
 }
 
-export class OracleJob implements Job {
-  readonly rows = 1;
+/** A step that is harmless to repeat, so that it has no third result: whose answer is in doubt asks again. */
+export class StepJob<T> implements Job {
+  readonly rows: number;
   readonly bytes: number;
-  readonly #row: OracleRow;
-  readonly #put: (row: OracleRow) => OracleRow;
-  readonly #resolve: (row: OracleRow) => void;
+  readonly #step: () => T;
+  readonly #resolve: (result: T) => void;
   readonly #reject: (error: StoreError) => void;
-  #stored: OracleRow | undefined;
+  #result: T | undefined;
 
   constructor(
-    row: OracleRow,
-    put: (row: OracleRow) => OracleRow,
-    resolve: (row: OracleRow) => void,
+    step: () => T,
+    size: { readonly rows: number; readonly bytes: number },
+    resolve: (result: T) => void,
     reject: (error: StoreError) => void,
   ) {
-    this.#row = row;
-    this.#put = put;
+    this.rows = size.rows;
+    this.bytes = size.bytes;
+    this.#step = step;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.bytes = row.answer.length;
   }
 
   get pages(): number {
-    return estimatePages(1, this.bytes);
+    return estimatePages(this.rows, this.bytes);
   }
 
   write(): boolean {
-    this.#stored = this.#put(this.#row);
+    this.#result = this.#step();
     return true;
   }
 
   answer(): void {
-    this.#resolve(this.#stored!);
+    this.#resolve(this.#result as T);
   }
 
   fail(error: StoreError): void {
     this.#reject(error);
   }
 
-  // To put an answer again is harmless, so there is no third result: the asker has no answer that it may act on.
   doubt(error: StoreError): void {
     this.#reject(error);
   }

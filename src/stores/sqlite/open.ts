@@ -1,20 +1,14 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../errors.ts';
+import { checkChoices, type Durability, type OpenMode } from '../options.ts';
 import { isFolderClosed, isNotADatabase, storeError } from './errors.ts';
 import { checkPath, createWhole, fileUrl, isPresent } from './file.ts';
 import { BLOCKING_WAIT_MS, whenUnlocked } from './retry.ts';
 import { APPLICATION_ID, type Mark, migrate, readMark, SCHEMA_VERSION } from './schema.ts';
 import { SqliteStore } from './store.ts';
 
-/**
- * What an answered commit survives. `full`: power loss. `normal`: the end of the process, but power loss may take the
- * last commits. `off`: for tests and data that can be made again; power loss may damage the file.
- */
-export type Durability = 'full' | 'normal' | 'off';
-
-/** `create` makes a missing file, `existing` does not; `readonly` neither makes nor changes it. */
-export type OpenMode = 'create' | 'existing' | 'readonly';
+export type { Durability, OpenMode } from '../options.ts';
 
 export interface SqliteOptions {
   /** The file, relative to the working directory; not a URL. */
@@ -26,9 +20,6 @@ export interface SqliteOptions {
   /** How long an opening or a write waits for another process before it gives up with `store_locked`. */
   readonly lockTimeoutMs?: number;
 }
-
-const MODES: readonly OpenMode[] = ['create', 'existing', 'readonly'];
-const DURABILITIES: readonly Durability[] = ['full', 'normal', 'off'];
 
 /** Default of `lockTimeoutMs`: longer than another process's checkpoint on a slow disk. */
 export const LOCK_TIMEOUT_MS = 5_000;
@@ -47,8 +38,7 @@ export const LOCK_TIMEOUT_MS = 5_000;
  */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   const { mode = 'create', durability = 'full', lockTimeoutMs = LOCK_TIMEOUT_MS } = options;
-  checkChoice('mode', mode, MODES);
-  checkChoice('durability', durability, DURABILITIES);
+  checkChoices(mode, durability);
   const path = checkPath(options.path);
   try {
     if (!isPresent(path) && mode === 'create') createWhole(path, initialise);
@@ -65,14 +55,6 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   } catch (error) {
     throw storeError(error, path, 'Opening');
   }
-}
-
-// Options may come from a command line; a word that is none of these must not pass for a default.
-function checkChoice(name: string, value: string, choices: readonly string[]): void {
-  if (choices.includes(value)) return;
-  throw new StoreError('store_invalid_input', `${name} is one of ${choices.join(', ')}, not '${value}'.`, {
-    evidence: { [name]: value },
-  });
 }
 
 // In rollback mode first: schema and mark are then in the file itself, where `probe` reads them, and not only in a WAL.

@@ -1,9 +1,29 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Ahead, Batch, CommitResult, EntryRow, Hash, LedgerStore, RowRange, TrajectoryInfo } from '#ledger';
+import type {
+  Ahead,
+  Batch,
+  CommitResult,
+  EntryRow,
+  Hash,
+  LedgerStore,
+  LogStep,
+  LogStore,
+  RowRange,
+  TrajectoryInfo,
+} from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
 import { checkAhead } from '../ahead.ts';
 import { StoreError } from '../errors.ts';
-import { checkBatch, checkHash, checkOracleRow, checkPage, checkPrefix, checkText } from '../input.ts';
+import {
+  checkBatch,
+  checkCount,
+  checkHash,
+  checkLogStep,
+  checkOracleRow,
+  checkPage,
+  checkPrefix,
+  checkText,
+} from '../input.ts';
 import { prepareBlob } from './blob.ts';
 import { COMMITTED } from './commit.ts';
 import { prepareEntries } from './entries.ts';
@@ -11,9 +31,18 @@ import { readonlyError, storeError } from './errors.ts';
 import { prepareFind } from './find.ts';
 import { GroupCommit } from './group-commit.ts';
 import { prepareHead } from './head.ts';
+import {
+  prepareIntegrate,
+  prepareLogged,
+  prepareLogIndex,
+  prepareLogNode,
+  prepareLogSize,
+  prepareUnlogged,
+} from './log.ts';
 import { prepareOracleGet, prepareOraclePut } from './oracle.ts';
 import { prepareResolve } from './resolve.ts';
 import { whenUnlocked } from './retry.ts';
+import { prepareSelfCheck } from './self-check.ts';
 import { prepareTrajectories } from './trajectories.ts';
 
 /** What `openSqlite` has settled about a connection. */
@@ -24,13 +53,13 @@ export interface Connection {
 }
 
 /**
- * A ledger and an oracle log in one SQLite file; made by `openSqlite`. Several processes may have the file open at once.
+ * A ledger with its Merkle log and an oracle log in one SQLite file; made by `openSqlite`. Several processes may have the file open at once.
  *
  * A commit is answered when the disk has it, in groups. Reads see what is committed, also by others. After a failed write
  * every call throws `store_poisoned`, after `close` every call throws `store_closed`; arguments that no row can hold
  * throw `store_invalid_input`, a damaged file `store_corrupt`, a lock that others hold for too long `store_locked`.
  */
-export class SqliteStore implements LedgerStore, OracleStore {
+export class SqliteStore implements LedgerStore, LogStore, OracleStore {
   /** Absolute path of the file. */
   readonly path: string;
   readonly readonly: boolean;
@@ -44,6 +73,14 @@ export class SqliteStore implements LedgerStore, OracleStore {
   readonly #blob: (hash: Hash) => string | undefined;
   readonly #find: (prefix: string) => EntryRow[];
   readonly #oracleGet: (key: string) => OracleRow | undefined;
+  readonly #oraclePut: (row: OracleRow) => OracleRow;
+  readonly #logSize: () => number;
+  readonly #unlogged: (limit: number) => EntryRow[];
+  readonly #integrate: (step: LogStep) => boolean;
+  readonly #logNode: (level: number, index: number) => Uint8Array | undefined;
+  readonly #logIndex: (id: Hash) => number | undefined;
+  readonly #logged: (from: number, limit: number) => EntryRow[];
+  readonly #selfCheck: () => string[];
   #closed: Promise<void> | undefined;
 
   /** Takes over a connection that `openSqlite` has checked and set up, and closes it. */
@@ -59,7 +96,15 @@ export class SqliteStore implements LedgerStore, OracleStore {
     this.#blob = prepareBlob(db);
     this.#find = prepareFind(db);
     this.#oracleGet = prepareOracleGet(db);
-    this.#group = new GroupCommit(db, { ...connection, putOracle: prepareOraclePut(db, this.#oracleGet) });
+    this.#oraclePut = prepareOraclePut(db, this.#oracleGet);
+    this.#logSize = prepareLogSize(db);
+    this.#unlogged = prepareUnlogged(db);
+    this.#integrate = prepareIntegrate(db, this.#logSize);
+    this.#logNode = prepareLogNode(db);
+    this.#logIndex = prepareLogIndex(db);
+    this.#logged = prepareLogged(db);
+    this.#selfCheck = prepareSelfCheck(db);
+    this.#group = new GroupCommit(db, connection);
   }
 
   // Not async: that would put three more turns of the microtask queue between the disk and every answer.
@@ -112,12 +157,48 @@ export class SqliteStore implements LedgerStore, OracleStore {
   async oraclePut(row: OracleRow): Promise<OracleRow> {
     this.#checkWritable();
     checkOracleRow(row);
-    return this.#group.put(row);
+    return this.#group.run(() => this.#oraclePut(row), { rows: 1, bytes: row.answer.length });
+  }
+
+  async logSize(): Promise<number> {
+    return this.#read(this.#logSize);
+  }
+
+  async unlogged(limit: number): Promise<EntryRow[]> {
+    checkPage({ limit });
+    return this.#read(() => this.#unlogged(limit));
+  }
+
+  async integrate(step: LogStep): Promise<boolean> {
+    this.#checkWritable();
+    checkLogStep(step);
+    const rows = step.leaves.length + step.nodes.length;
+    return this.#group.run(() => this.#integrate(step), { rows, bytes: rows * 40 });
+  }
+
+  async logNode(level: number, index: number): Promise<Uint8Array | undefined> {
+    checkCount(level, 'level');
+    checkCount(index, 'index');
+    return this.#read(() => this.#logNode(level, index));
+  }
+
+  async logIndex(id: Hash): Promise<number | undefined> {
+    checkHash(id, 'id');
+    return this.#read(() => this.#logIndex(id));
+  }
+
+  async logged(from: number, limit: number): Promise<EntryRow[]> {
+    checkPage({ from, limit });
+    return this.#read(() => this.#logged(from, limit));
   }
 
   checkAhead(ranges: readonly RowRange[]): Ahead {
     this.#checkUsable();
     return checkAhead(`sqlite:${this.path}`, ranges);
+  }
+
+  async selfCheck(): Promise<string[]> {
+    return this.#read(this.#selfCheck);
   }
 
   close(): Promise<void> {

@@ -1,0 +1,64 @@
+import { auditCheckpoints } from 'assize/runtime';
+import type { Command } from 'commander';
+import { CliError, EXIT } from '../errors.ts';
+import { logKeyOption, readKnownLog, readText } from '../log-files.ts';
+import { withSharedOptions } from '../options.ts';
+import { green, line, red } from '../printable.ts';
+import { inSession, type SharedOptions } from '../session.ts';
+
+interface AuditOptions extends SharedOptions {
+  readonly checkpoint: readonly string[];
+  readonly logKey?: string;
+}
+
+export function audit(program: Command): void {
+  withSharedOptions(
+    program
+      .command('audit')
+      .description('whether two checkpoints, kept at different times, and the store are of one log that only grew')
+      .requiredOption(
+        '--checkpoint <file>',
+        'a file with a signed checkpoint; give two',
+        (file: string, before: readonly string[] = []) => [...before, file],
+      )
+      .addOption(logKeyOption),
+  )
+    .addHelpText('after', 'Negative: they are not; a store that goes on from neither is opened all the same.')
+    .action(
+      inSession(async (session, options: AuditOptions) => {
+        const [first, second, ...more] = options.checkpoint;
+        if (first === undefined || second === undefined || more.length > 0) {
+          throw new CliError('usage', 'Give two checkpoints: --checkpoint OLD --checkpoint NEW.');
+        }
+        const log = readKnownLog(session.storeUrl, options.logKey);
+        const read = (file: string): string => readText(file, 'The checkpoint', 'assize checkpoint makes one');
+        return session.withStore(
+          'readonly',
+          async (store) => {
+            const report = await auditCheckpoints(store, [read(first), read(second)], log);
+            const { older, newer, consistent, findings } = report;
+            const said = {
+              valid: findings.length === 0,
+              log: log.origin,
+              older: Number(older.size),
+              newer: Number(newer.size),
+              consistent,
+              store: report.store,
+              proof: report.proof.map((hash) => Buffer.from(hash).toString('base64')),
+              findings,
+            };
+            if (session.json) session.out.document(said);
+            else if (said.valid) {
+              session.out.line(
+                green(
+                  line`The log of ${log.origin} grew from ${said.older} to ${said.newer} entries, and nothing else happened to them.`,
+                ),
+              );
+            } else for (const finding of findings) session.out.line(red(line`${finding}`));
+            return said.valid ? EXIT.ok : EXIT.negative;
+          },
+          { checkpoint: false },
+        );
+      }),
+    );
+}

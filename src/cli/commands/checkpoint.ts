@@ -1,0 +1,84 @@
+import { fileSink, httpWitness, makeCheckpoint, streamSink, type Witness } from 'assize/runtime';
+import { checkpointFile } from 'assize/stores';
+import type { Command } from 'commander';
+import { CliError, EXIT } from '../errors.ts';
+import { checkpointOption, keyOption, lastCheckpoint, readSigner, readVerifierKey } from '../log-files.ts';
+import { withSharedOptions } from '../options.ts';
+import { line, printable } from '../printable.ts';
+import { inSession, type SharedOptions } from '../session.ts';
+
+interface CheckpointOptions extends SharedOptions {
+  readonly key?: string;
+  readonly checkpoint?: string;
+  readonly witness: readonly string[];
+  readonly print?: boolean;
+}
+
+export function checkpoint(program: Command): void {
+  withSharedOptions(
+    program
+      .command('checkpoint')
+      .description('give every entry its place in the Merkle log, and sign the size and root of the log')
+      .addOption(keyOption)
+      .addOption(checkpointOption)
+      .option(
+        '--witness <url> <key>',
+        'have it cosigned: URL=KEY, the witness and its public key or a file with it (repeatable)',
+        (text: string, before: readonly string[]) => [...before, text],
+        [] as readonly string[],
+      )
+      .option('--print', 'print the signed checkpoint, for whoever keeps what is printed'),
+  )
+    .addHelpText(
+      'after',
+      'The checkpoint is kept in a file; keep copies where the operator of the store can’t change them. A store that is\n' +
+        'behind its last checkpoint is not opened any more.',
+    )
+    .action(
+      inSession((session, options: CheckpointOptions) => {
+        const signer = readSigner(session.storeUrl, options.key);
+        const witnesses = options.witness.map(witnessOf);
+        const file = options.checkpoint ?? checkpointFile(session.storeUrl);
+        if (file === undefined) throw new CliError('usage', 'Say with --checkpoint where the checkpoint is to go.');
+        return session.withStore('existing', async (store) => {
+          const last = await lastCheckpoint(session.storeUrl, options.checkpoint);
+          const { entries } = { entries: (await store.trajectories()).reduce((sum, info) => sum + info.entries, 0) };
+          const made = await makeCheckpoint(store, {
+            signer,
+            witnesses,
+            ...(last === undefined ? {} : { last }),
+            sinks: [
+              fileSink(file),
+              ...(options.print === true && !session.json ? [streamSink((text) => process.stdout.write(text))] : []),
+            ],
+            onProgress: (size) => session.progress.report('entries logged', size, entries),
+          });
+          session.progress.end();
+          const root = Buffer.from(made.root).toString('hex');
+          const said = {
+            origin: signer.name,
+            size: made.size,
+            root,
+            file,
+            witnesses: witnesses.map(({ key }) => key.name),
+            signed: made.signed,
+          };
+          if (session.json) session.out.document(said);
+          else if (options.print !== true) {
+            session.out.line(line`${made.size} entries, root ${root}`);
+            const by = said.witnesses.length === 0 ? '' : `, cosigned by ${said.witnesses.join(', ')}`;
+            session.out.line(line`signed by ${signer.name}${printable(by)}; kept in ${file}`);
+          }
+          return EXIT.ok;
+        });
+      }),
+    );
+}
+
+/** `URL=KEY`; neither a URL's own `=` nor a key's is mistaken, because the key comes last and begins with a name. */
+function witnessOf(text: string): Witness {
+  const cut = text.indexOf('=');
+  const [url, key] = [text.slice(0, cut), text.slice(cut + 1)];
+  if (cut < 1 || !URL.canParse(url)) throw new CliError('usage', `'${text}' names no witness; write URL=KEY.`);
+  return httpWitness({ url, key: readVerifierKey(key, undefined, 'The public key of the witness') });
+}

@@ -1,0 +1,85 @@
+import { open } from 'node:fs/promises';
+import { isAssizeError, type Store } from 'assize';
+import { exportLines, integrateLog } from 'assize/ledger';
+import type { Command } from 'commander';
+import { CliError, EXIT } from '../errors.ts';
+import { positive, withSharedOptions } from '../options.ts';
+import { inSession, type Session, type SharedOptions } from '../session.ts';
+
+interface ExportOptions extends SharedOptions {
+  readonly out?: string;
+  readonly size?: number;
+}
+
+export function exportCommand(program: Command): void {
+  withSharedOptions(
+    program
+      .command('export')
+      .description('write all entries, and the blobs they need, as JSON Lines in the order of the log')
+      .option('--out <file>', 'a file instead of standard output')
+      .option('--size <count>', 'only the first so many entries of the log, such as those of a checkpoint', positive),
+  )
+    .addHelpText(
+      'after',
+      'Entries get their places in the log first. The same ledger gives the same bytes from any store; docs/reference/ledger.md\n' +
+        'describes them, and verifiers/python/verify.py checks them without this program.',
+    )
+    .action(
+      inSession((session, options: ExportOptions) =>
+        writable(session, async (store, mayWrite) => {
+          if (mayWrite)
+            await integrateLog(store, { onProgress: (size) => session.progress.report('entries logged', size) });
+          const waiting = await store.unlogged(1);
+          if (waiting.length > 0 && options.size === undefined) {
+            throw new CliError(
+              'usage',
+              'Some entries have no place in the log yet, and the store can’t be written; export where it can be.',
+            );
+          }
+          const size = await store.logSize();
+          if (options.size !== undefined && options.size > size) {
+            throw new CliError('usage', `The log has ${size} entries, fewer than ${options.size}.`);
+          }
+          await write(session, store, options, options.size ?? size);
+          return EXIT.ok;
+        }),
+      ),
+    );
+}
+
+/** Opens the store for writing where that can be. */
+async function writable<T>(session: Session, work: (store: Store, mayWrite: boolean) => Promise<T>): Promise<T> {
+  try {
+    return await session.withStore('existing', (store) => work(store, true));
+  } catch (error) {
+    if (!isAssizeError(error, 'store_readonly')) throw error;
+    return session.withStore('readonly', (store) => work(store, false));
+  }
+}
+
+async function write(session: Session, store: Store, { out }: ExportOptions, size: number): Promise<void> {
+  const lines = exportLines(store, {
+    size,
+    onProgress: (entries) => session.progress.report('entries exported', entries, size),
+  });
+  if (out === undefined) {
+    for await (const line of lines) {
+      session.interruption.throwIfAborted();
+      await session.out.piece(line);
+    }
+    return;
+  }
+  // Never over a file that is there: it may be the only copy.
+  const file = await open(out, 'wx');
+  try {
+    for await (const line of lines) {
+      session.interruption.throwIfAborted();
+      await file.write(line);
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  session.progress.end();
+  if (session.json) session.out.document({ entries: size, file: out });
+}

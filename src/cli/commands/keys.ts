@@ -1,0 +1,71 @@
+import { generateKeys } from 'assize/canon';
+import { formatVerifierKey, type KeyUse, signerKey } from 'assize/merkle';
+import { type Command, Option } from 'commander';
+import { CliError, EXIT } from '../errors.ts';
+import { fileBeside, readVerifierKey, writeKeys } from '../log-files.ts';
+import { withSharedOptions } from '../options.ts';
+import { line } from '../printable.ts';
+import { inSession, type SharedOptions } from '../session.ts';
+
+interface NewOptions extends SharedOptions {
+  readonly for: 'log' | 'witness';
+  readonly out?: string;
+}
+
+const USES: Readonly<Record<NewOptions['for'], KeyUse>> = { log: 'note', witness: 'cosignature' };
+
+export function keys(program: Command): void {
+  const command = program
+    .command('keys')
+    .description('the keys that sign checkpoints: make one, or show its public half');
+  withSharedOptions(
+    command
+      .command('new')
+      .description('make a key; NAME is a URL without its scheme, such as example.com/ledger: the origin of the log')
+      .argument('<name>', 'its name, without space or +')
+      .addOption(new Option('--for <use>', 'what it signs').choices(['log', 'witness']).default('log'))
+      .option('--out <file>', 'the private key; the public one goes beside it (default: <store file>.key and .vkey)'),
+  )
+    .addHelpText(
+      'after',
+      'The private key is readable by its owner only. Whoever has it can sign checkpoints in this name.',
+    )
+    .action(
+      inSession(async (session, options: NewOptions, name: string) => {
+        const privatePath = options.out ?? fileBeside(session.storeUrl, 'key');
+        if (privatePath === undefined) throw new CliError('usage', 'Say with --out where the key is to go.');
+        const publicPath = `${privatePath.replace(/\.key$/, '')}.vkey`;
+        const key = signerKey(name, USES[options.for], generateKeys().privateKey);
+        writeKeys(key, privatePath, publicPath);
+        const made = {
+          name,
+          for: options.for,
+          public_key: formatVerifierKey(key),
+          private_file: privatePath,
+          public_file: publicPath,
+        };
+        if (session.json) session.out.document(made);
+        else {
+          session.out.line(line`${made.public_key}`);
+          session.out.line(
+            line`private key in ${privatePath}, public key in ${publicPath}: give the public one to auditors`,
+          );
+        }
+        return EXIT.ok;
+      }),
+    );
+  withSharedOptions(
+    command
+      .command('show')
+      .description('the public key of the log, and its name')
+      .argument('[key]', 'a public key or a file with one (default: <store file>.vkey)'),
+  ).action(
+    inSession(async (session, _options: SharedOptions, given?: string) => {
+      const key = readVerifierKey(given, fileBeside(session.storeUrl, 'vkey'), 'The public key');
+      const shown = { name: key.name, for: key.use === 'note' ? 'log' : 'witness', public_key: formatVerifierKey(key) };
+      if (session.json) session.out.document(shown);
+      else session.out.line(line`${shown.public_key}`);
+      return EXIT.ok;
+    }),
+  );
+}

@@ -1,0 +1,82 @@
+import { writeFileSync } from 'node:fs';
+import { verifyProofFile } from 'assize/merkle';
+import { proveEntry } from 'assize/runtime';
+import type { Command } from 'commander';
+import { findEntry, shortId } from '../entries.ts';
+import { CliError, EXIT } from '../errors.ts';
+import { checkpointOption, lastCheckpoint, logKeyOption, readKnownLog, readText } from '../log-files.ts';
+import { withSharedOptions } from '../options.ts';
+import { green, line, red } from '../printable.ts';
+import { inSession, type Session, type SharedOptions } from '../session.ts';
+
+interface ProveOptions extends SharedOptions {
+  readonly logKey?: string;
+  readonly checkpoint?: string;
+  readonly out?: string;
+  readonly verify?: string;
+}
+
+export function prove(program: Command): void {
+  withSharedOptions(
+    program
+      .command('prove')
+      .description('prove that an entry is in the log, to anybody who has the entry and the public key of the log')
+      .argument('<entry>', 'the entry: its id or the first 8 digits; with --verify also a file with its payload')
+      .addOption(checkpointOption)
+      .addOption(logKeyOption)
+      .option('--out <file>', 'write the proof (c2sp.org/tlog-proof) to a file instead of printing it')
+      .option('--verify <file>', 'verify a proof file instead of making one; needs no store if the entry is a file'),
+  )
+    .addHelpText('after', 'Negative: the proof does not hold.')
+    .action(
+      inSession(async (session, options: ProveOptions, entry: string) => {
+        const log = readKnownLog(session.storeUrl, options.logKey);
+        if (options.verify !== undefined) return verified(session, options.verify, entry, log);
+        return session.withStore('readonly', async (store) => {
+          const row = await findEntry(store, entry);
+          const signed = await lastCheckpoint(session.storeUrl, options.checkpoint);
+          if (signed === undefined) {
+            throw new CliError('not_found', 'There is no checkpoint to prove by; assize checkpoint makes one.');
+          }
+          const proof = await proveEntry(store, row.id, signed, log);
+          if (options.out !== undefined) writeFileSync(options.out, proof);
+          if (session.json)
+            session.out.document({
+              id: row.id,
+              log: log.origin,
+              proof,
+              ...(options.out === undefined ? {} : { file: options.out }),
+            });
+          else if (options.out === undefined) process.stdout.write(proof);
+          else
+            session.out.line(line`${shortId(row.id)} is in the log of ${log.origin}: the proof is in ${options.out}`);
+          return EXIT.ok;
+        });
+      }),
+    );
+}
+
+async function verified(
+  session: Session,
+  file: string,
+  entry: string,
+  log: ReturnType<typeof readKnownLog>,
+): Promise<number> {
+  const proof = readText(file, 'The proof', 'assize prove makes one');
+  const payload = /^[0-9a-f]{8,64}$/i.test(entry)
+    ? await session.withStore('readonly', async (store) => (await findEntry(store, entry)).payload)
+    : readText(entry, 'The entry', 'give its id, or a file with its payload');
+  const verdict = verifyProofFile(proof, payload, { log, witnesses: [], quorum: 0 });
+  const said = verdict.valid
+    ? { valid: true, index: Number(verdict.index), size: Number(verdict.checkpoint.size), log: log.origin }
+    : { valid: false, reason: verdict.reason, detail: verdict.detail };
+  if (session.json) session.out.document(said);
+  else if (verdict.valid) {
+    session.out.line(
+      green(
+        line`It is entry ${Number(verdict.index)} of the ${Number(verdict.checkpoint.size)} that ${log.origin} signed.`,
+      ),
+    );
+  } else session.out.line(red(line`The proof does not hold: ${verdict.detail}`));
+  return verdict.valid ? EXIT.ok : EXIT.negative;
+}

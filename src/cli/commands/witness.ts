@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { formatVerifierKey, parseSignerKey } from 'assize/merkle';
+import { WitnessFile, witnessServer } from 'assize/witness';
+import type { Command } from 'commander';
+import { CliError, EXIT } from '../errors.ts';
+import { readText, readVerifierKey } from '../log-files.ts';
+import { withSharedOptions } from '../options.ts';
+import { line } from '../printable.ts';
+import { inSession, type SharedOptions } from '../session.ts';
+
+interface WitnessOptions extends SharedOptions {
+  readonly key: string;
+  readonly log: readonly string[];
+  readonly state: string;
+  readonly listen: string;
+}
+
+export function witness(program: Command): void {
+  withSharedOptions(
+    program
+      .command('witness')
+      .description('cosign the checkpoints of logs over HTTP (c2sp.org/tlog-witness), until interrupted')
+      .requiredOption('--key <file>', 'the private key of the witness; assize keys new NAME --for witness makes one')
+      .requiredOption(
+        '--log <key>',
+        'the public key of a log to follow, or a file with it (repeatable)',
+        (text: string, before: readonly string[] = []) => [...before, text],
+      )
+      .option('--state <file>', 'what was cosigned; must never be lost or put back', './witness.db')
+      .option('--listen <address>', 'HOST:PORT; port 0 takes a free one', '127.0.0.1:2112'),
+  )
+    .addHelpText('after', 'It speaks plain HTTP and is meant to stand behind a server that does TLS.')
+    .action(
+      inSession(async (session, options: WitnessOptions) => {
+        const signer = parseSignerKey(readText(options.key, 'The private key', 'assize keys new makes one').trim());
+        if (signer.use !== 'cosignature') throw new CliError('bad_input', `${options.key} is no key for a witness.`);
+        const logs = options.log.map((given) => {
+          const key = readVerifierKey(given, undefined, 'The public key of the log');
+          return { origin: key.name, keys: [key] };
+        });
+        const { host, port } = addressOf(options.listen);
+        const file = new WitnessFile(options.state);
+        try {
+          const server = witnessServer({
+            logs,
+            signer,
+            file,
+            now: () => Math.floor(Date.now() / 1_000),
+            onError: (error) =>
+              process.stderr.write(`assize: ${error instanceof Error ? error.message : String(error)}\n`),
+          });
+          server.listen(port, host);
+          await once(server, 'listening', { signal: session.interruption });
+          const bound = server.address() as { port: number };
+          const url = `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}/`;
+          const said = { url, public_key: formatVerifierKey(signer), logs: logs.map(({ origin }) => origin) };
+          if (session.json) session.out.document(said);
+          else {
+            session.out.line(line`${said.public_key}`);
+            session.out.line(line`cosigning at ${url} for ${said.logs.join(', ')}`);
+          }
+          if (!session.interruption.aborted) await once(session.interruption, 'abort');
+          server.closeAllConnections();
+          server.close();
+          return EXIT.ok;
+        } finally {
+          file.close();
+        }
+      }),
+    );
+}
+
+function addressOf(text: string): { host: string; port: number } {
+  const [, host = '', port = ''] = /^\[?([^\]]*)\]?:(\d{1,5})$/.exec(text) ?? [];
+  if (host !== '' && Number(port) <= 65_535) return { host, port: Number(port) };
+  throw new CliError('usage', `'${text}' is no address to listen at; write HOST:PORT, such as 127.0.0.1:2112.`);
+}

@@ -1,0 +1,10 @@
+import { canonicalize, type Json, WORLD_LIMITS } from 'assize/canon';
+
+/** Characters of a value that are shown beside others in a table; --json has all of it. */
+const SHOWN_MAX = 60;
+
+/** The beginning of a value's canonical text, and how much is missing. */
+export function shortJson(value: Json, shownMax: number = SHOWN_MAX): string {
+  const text = canonicalize(value, WORLD_LIMITS);
+  return text.length <= shownMax ? text : `${text.slice(0, shownMax)} … ${text.length - shownMax} more characters`;
+}

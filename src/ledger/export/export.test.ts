@@ -1,0 +1,233 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { generateKeys, hashText } from '#canon';
+import { MemoryStore, type Store } from '#stores';
+import {
+  branchMembers,
+  ChainWriter,
+  commitMembers,
+  everyKind,
+  keysOf,
+  rejectionMembers,
+  rootMembers,
+  second,
+} from '../../../tests/support/ledger-rows.ts';
+import { type EntryRow, exportLines, importLines, integrateLog, logHead, readExport, splitLines } from '../index.ts';
+
+async function collect(lines: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const line of lines) text += line;
+  return text;
+}
+
+/** In pieces that fall anywhere, also into the middle of a character. */
+async function* pieces(text: string, size = 7_001): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+const linesOf = (text: string, size?: number): AsyncGenerator<string> => splitLines(pieces(text, size));
+
+async function exported(store: Store): Promise<string> {
+  await integrateLog(store);
+  return collect(exportLines(store));
+}
+
+async function storeOf(rows: readonly EntryRow[], blobs: { hash: string; text: string }[] = []): Promise<Store> {
+  const store = new MemoryStore();
+  for (const row of rows) await store.commit({ entries: [row], blobs });
+  return store;
+}
+
+/** All kinds of entries, signed and not, with blobs, and a branch. */
+async function rich(): Promise<Store> {
+  const { rows, blobs } = everyKind(keysOf(1));
+  const store = await storeOf(rows, blobs);
+  const writer = new ChainWriter('more');
+  writer.add('root', rootMembers({ n: 0, text: '\u2028 é \u0000 "\\ 😀' }));
+  for (let n = 1; n < 30; n++) {
+    if (n % 5 === 0) writer.add('rejection', rejectionMembers({ at: second(n) }));
+    else writer.add('commit', { ...commitMembers([{ op: 'replace', path: '/n', value: n }]), at: second(n) });
+  }
+  await store.commit({ entries: writer.rows, blobs: [] });
+  const branch = new ChainWriter('branch');
+  branch.add('branch', { ...branchMembers(writer.rows[4]!), at: second(100) });
+  await store.commit({ entries: branch.rows, blobs: [] });
+  return store;
+}
+
+test('export, import, export: the same bytes, the same log, the same rows', async () => {
+  const store = await rich();
+  const text = await exported(store);
+  const other = new MemoryStore();
+  const { entries, imported } = await importLines(other, linesOf(text));
+  expect(imported).toBe(entries);
+  expect(await exported(other)).toBe(text);
+  expect(await logHead(other)).toEqual(await logHead(store));
+  for (const { trajectory_id } of await store.trajectories()) {
+    expect(await other.entries(trajectory_id)).toEqual(await store.entries(trajectory_id));
+  }
+  // Once more changes nothing.
+  expect(await importLines(other, linesOf(text))).toEqual({ entries, imported: 0 });
+  expect(await exported(other)).toBe(text);
+});
+
+test('an import that was cut off is made again from the beginning', async () => {
+  const text = await exported(await rich());
+  const lines = text.split('\n');
+  for (const cut of [1, 2, 5, 20, lines.length - 2]) {
+    const other = new MemoryStore();
+    const part = `${lines.slice(0, cut).join('\n')}\n`;
+    await expect(importLines(other, linesOf(part))).rejects.toMatchObject({
+      code: 'bad_export',
+      evidence: { line: cut + 1 },
+    });
+    await importLines(other, linesOf(text));
+    expect(await exported(other)).toBe(text);
+  }
+});
+
+test('a part of the log is an export of its own', async () => {
+  const store = await rich();
+  await integrateLog(store);
+  const half = await collect(exportLines(store, { size: 12 }));
+  const other = new MemoryStore();
+  expect(await importLines(other, linesOf(half))).toEqual({ entries: 12, imported: 12 });
+  expect(await exported(other)).toBe(half);
+  const whole = await exported(store);
+  await importLines(other, linesOf(whole));
+  expect(await exported(other)).toBe(whole);
+});
+
+test('a large export comes through in groups', async () => {
+  const writer = new ChainWriter('long');
+  writer.add('root', rootMembers({ n: 0 }));
+  for (let n = 1; n < 1_700; n++)
+    writer.add('commit', { ...commitMembers([{ op: 'replace', path: '/n', value: n }]), at: second(n) });
+  const text = await exported(await storeOf(writer.rows));
+  const other = new MemoryStore();
+  const seen: number[] = [];
+  await importLines(other, linesOf(text, 65_536), { onProgress: (entries) => seen.push(entries) });
+  expect(seen.at(-1)).toBe(1_700);
+  expect(seen.length).toBeGreaterThan(3);
+  expect(await exported(other)).toBe(text);
+});
+
+describe('what is wrong is named by its line', () => {
+  const wrong = async (text: string): Promise<unknown> => {
+    try {
+      for await (const _ of readExport(linesOf(text))) {
+        // Only read.
+      }
+    } catch (error) {
+      return (error as { evidence: { line: number } }).evidence.line;
+    }
+    return 'nothing';
+  };
+
+  test('every byte of an export changed, one at a time', async () => {
+    const writer = new ChainWriter('t');
+    writer.add('root', rootMembers({ n: 0 }));
+    for (let n = 1; n < 4; n++)
+      writer.add('commit', { ...commitMembers([{ op: 'replace', path: '/n', value: n }]), at: second(n) });
+    const text = await exported(await storeOf(writer.rows));
+    expect(await wrong(text)).toBe('nothing');
+    const bytes = Buffer.from(text);
+    let line = 1;
+    for (let at = 0; at < bytes.length; at++) {
+      const changed = Buffer.from(bytes);
+      changed[at] = changed[at]! ^ (at % 2 === 0 ? 0x01 : 0x20);
+      const found = await wrong(changed.toString('latin1').includes('\ufffd') ? '' : changed.toString('utf8'));
+      // A newline that is gone or new moves what follows.
+      expect([line, line + 1]).toContain(found);
+      if (bytes[at] === 0x0a) line++;
+    }
+  });
+
+  test('lines taken out, put in twice, or in another order', async () => {
+    const text = await exported(await rich());
+    const lines = text.trimEnd().split('\n');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('drop', 'double', 'swap'),
+        fc.nat(lines.length - 1),
+        fc.nat(lines.length - 1),
+        async (what, a, b) => {
+          const changed = [...lines];
+          if (what === 'drop') changed.splice(a, 1);
+          else if (what === 'double') changed.splice(a, 0, lines[a]!);
+          else [changed[a], changed[b]] = [lines[b]!, lines[a]!];
+          const same = changed.join('\n') === lines.join('\n');
+          expect((await wrong(`${changed.join('\n')}\n`)) === 'nothing').toBe(same);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test.each<[string, (text: string) => string]>([
+    ['nothing at all', () => ''],
+    ['another format', (text) => text.replace('export/v1', 'export/v2')],
+    ['a byte order mark', (text) => `\ufeff${text}`],
+    ['Windows line ends', (text) => text.replaceAll('\n', '\r\n')],
+    ['a space after a comma', (text) => text.replace(',"payload"', ', "payload"')],
+    ['no newline at the end', (text) => text.slice(0, -1)],
+    ['something after the trailer', (text) => `${text}{}\n`],
+    ['a trailer of fewer entries', (text) => text.replace(/"entries":(\d+)/, (_, n) => `"entries":${Number(n) - 1}`)],
+    ['another root', (text) => text.replace(/"root":"[0-9a-f]{64}"/, `"root":"${'0'.repeat(64)}"`)],
+    ['an empty line', (text) => text.replace('\n', '\n\n')],
+    ['a list', (text) => text.replace('\n', '\n[]\n')],
+  ])('%s', async (_what, change) => {
+    expect(await wrong(change(await exported(await rich())))).not.toBe('nothing');
+  });
+
+  test('a blob that nobody needs, a blob that is needed and gone', async () => {
+    const text = await exported(await rich());
+    const blob = `{"blob":"x","hash":"${hashText('"x"')}"}\n`;
+    const trailer = text.lastIndexOf('{"entries"');
+    expect(await wrong(text.slice(0, trailer) + blob + text.slice(trailer))).not.toBe('nothing');
+    const needed = /\{"blob":.*\n/.exec(text)![0];
+    expect(await wrong(text.replace(needed, ''))).not.toBe('nothing');
+  });
+});
+
+test('another ledger at the same places is a conflict', async () => {
+  const text = await exported(await rich());
+  const other = new ChainWriter('more');
+  other.add('root', rootMembers({ n: 7 }));
+  const store = await storeOf(other.rows);
+  await expect(importLines(store, linesOf(text))).rejects.toMatchObject({ code: 'import_conflict' });
+});
+
+test('a store that was changed by hand is exported as it is, and refused where it is read', async () => {
+  const { privateKey: _none } = generateKeys();
+  const store = await rich();
+  await integrateLog(store);
+  const spoilt = new Proxy(store, {
+    get: (_target, name) => {
+      if (name !== 'logged') return (Reflect.get(store, name) as () => unknown).bind(store);
+      return async (from: number, limit: number) =>
+        (await store.logged(from, limit)).map((row) =>
+          row.trajectory_id === 'more' && row.seq === 3
+            ? { ...row, payload: row.payload.replace('"value":3', '"value":4') }
+            : row,
+        );
+    },
+  });
+  const text = await collect(exportLines(spoilt));
+  await expect(importLines(new MemoryStore(), linesOf(text))).rejects.toMatchObject({
+    code: 'bad_export',
+    message: expect.stringContaining('more seq 3: the payload does not hash to the id'),
+  });
+});
+
+test('pieces of a stream may end anywhere', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.string({ unit: 'grapheme' })), fc.integer({ min: 1, max: 9 }), async (given, size) => {
+      const lines = given.map((line) => line.replaceAll('\n', ''));
+      const read: string[] = [];
+      for await (const line of splitLines(pieces(lines.map((line) => `${line}\n`).join(''), size))) read.push(line);
+      expect(read).toEqual(lines);
+    }),
+  );
+});

@@ -1,0 +1,148 @@
+import { hashText } from '#canon';
+import { Frontier, leafHash } from '#merkle';
+import { Chain } from '../chain.ts';
+import type { Entry, EntryRow, Hash, Payload } from '../entry.ts';
+import { checkRow } from '../entry-text.ts';
+import { LedgerFault } from '../errors.ts';
+import { referencesOf, writParent, writsNamedBy } from '../references.ts';
+import type { BlobRow } from '../store.ts';
+import { ExportError } from './errors.ts';
+import { readLine } from './lines.ts';
+
+/** What an export holds, line by line. */
+export interface ExportedEntry {
+  readonly row: EntryRow;
+  readonly entry: Entry;
+  /** That it is the first to need. */
+  readonly blobs: readonly BlobRow[];
+}
+
+/**
+ * Reads the lines of an export, and checks all that they show by themselves: form, ids, hashes, the chain of every
+ * trajectory, that every blob that is referred to came before, and at the end the number of entries and the root of the log.
+ * Folds are for `verify`.
+ *
+ * @throws ExportError `bad_export` with the line
+ */
+export async function* readExport(lines: AsyncIterable<string>): AsyncGenerator<ExportedEntry> {
+  const reader = new ExportReader();
+  for await (const line of lines) {
+    const read = reader.take(line);
+    if (read !== undefined) yield read;
+  }
+  reader.end();
+}
+
+/** The same line by line, for who has them at hand. A line that is refused leaves it as it was. */
+export class ExportReader {
+  readonly #frontier = new Frontier();
+  readonly #chains: Map<string, Chain> = new Map();
+  readonly #known: Set<Hash> = new Set();
+  #blobs: BlobRow[] = [];
+  /** Of the next one. */
+  #line = 1;
+  #ended = false;
+
+  /** @throws ExportError */
+  take(text: string): ExportedEntry | undefined {
+    const read = this.#take(text);
+    this.#line++;
+    return read;
+  }
+
+  #take(text: string): ExportedEntry | undefined {
+    if (this.#ended) throw this.#bad('something follows the trailer');
+    const line = readLine(text);
+    if (typeof line === 'string') throw this.#bad(line);
+    if ((line.type === 'header') !== (this.#line === 1)) {
+      throw this.#bad(this.#line === 1 ? 'an export begins with its format' : 'a header stands in the middle');
+    }
+    switch (line.type) {
+      case 'header':
+        return undefined;
+      case 'blob':
+        this.#takeBlob(line.blob);
+        return undefined;
+      case 'entry':
+        return this.#takeEntry(line.row);
+      case 'trailer':
+        this.#takeTrailer(line.entries, line.root);
+        return undefined;
+    }
+  }
+
+  /** @throws ExportError where the trailer has not come */
+  end(): void {
+    if (!this.#ended) throw this.#bad('it has no trailer, so its end is missing');
+  }
+
+  #takeBlob(blob: BlobRow): void {
+    if (hashText(blob.text) !== blob.hash) throw this.#bad(`the blob does not hash to ${blob.hash}`);
+    if (this.#known.has(blob.hash)) throw this.#bad(`the blob ${blob.hash} was there before`);
+    this.#known.add(blob.hash);
+    this.#blobs.push(blob);
+  }
+
+  #takeEntry(row: EntryRow): ExportedEntry {
+    const entry = this.#accepted(row);
+    const missing = referencesOf(entry.payload).find((hash) => !this.#known.has(hash));
+    if (missing !== undefined)
+      throw this.#bad(`${row.trajectory_id} seq ${row.seq} refers to ${missing}, which is not before it`);
+    const blobs = this.#blobs;
+    const needed = neededBy(entry.payload, new Map(blobs.map(({ hash, text }) => [hash, text])));
+    const odd = blobs.find(({ hash }, i) => needed[i] !== hash);
+    if (odd !== undefined) {
+      throw this.#bad(
+        `the blob ${odd.hash} stands before ${row.trajectory_id} seq ${row.seq}, where it is not needed next`,
+      );
+    }
+    this.#frontier.append([leafHash(row.payload)]);
+    this.#blobs = [];
+    return { row, entry, blobs };
+  }
+
+  #accepted(row: EntryRow): Entry {
+    let chain = this.#chains.get(row.trajectory_id);
+    if (chain === undefined) {
+      chain = new Chain(row.trajectory_id);
+      this.#chains.set(row.trajectory_id, chain);
+    }
+    try {
+      const entry = checkRow(row);
+      chain.accept(entry);
+      return entry;
+    } catch (error) {
+      if (!(error instanceof LedgerFault)) throw error;
+      throw this.#bad(error.message, error);
+    }
+  }
+
+  #takeTrailer(entries: number, root: string): void {
+    if (this.#blobs.length > 0) throw this.#bad('a blob stands at the end that no entry needs');
+    if (entries !== this.#frontier.size)
+      throw this.#bad(`it has ${this.#frontier.size} entries, and its trailer says ${entries}`);
+    const ours = Buffer.from(this.#frontier.root()).toString('hex');
+    if (ours !== root) throw this.#bad(`the root of its entries is ${ours}, and its trailer says ${root}`);
+    this.#ended = true;
+  }
+
+  #bad(what: string, cause?: unknown): ExportError {
+    return new ExportError('bad_export', `Line ${this.#line} of the export is wrong: ${what}.`, {
+      evidence: { line: this.#line },
+      cause,
+    });
+  }
+}
+
+/** The blobs among these that a payload needs, in the order in which an export has them. */
+function neededBy(payload: Payload, blobs: ReadonlyMap<Hash, string>): Hash[] {
+  const needed = new Set<Hash>();
+  for (const hash of referencesOf(payload)) if (blobs.has(hash)) needed.add(hash);
+  for (const id of writsNamedBy(payload)) {
+    for (let next: Hash | undefined = id; next !== undefined && blobs.has(next) && !needed.has(next); ) {
+      needed.add(next);
+      next = writParent(blobs.get(next) as string);
+    }
+  }
+  return [...needed];
+}

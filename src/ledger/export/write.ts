@@ -1,0 +1,95 @@
+import { isAssizeError, readCanonical } from '#canon';
+import { Frontier, leafHash } from '#merkle';
+import type { EntryRow, Hash, Payload } from '../entry.ts';
+import { readRow } from '../entry-text.ts';
+import { LedgerFault } from '../errors.ts';
+import { referencesOf, writParent, writsNamedBy } from '../references.ts';
+import type { LedgerStore, LogStore } from '../store.ts';
+import { blobLine, entryLine, HEADER, trailerLine } from './lines.ts';
+
+export interface ExportOptions {
+  /** The first so many entries of the log. Default: all of it. */
+  readonly size?: number;
+  /** Called after every page, with the entries written. */
+  readonly onProgress?: (entries: number) => void;
+}
+
+const PAGE = 1_000;
+
+/**
+ * The lines of an export: the entries of the log, in its order, so that the trailer's root is that of a checkpoint of that
+ * size. What has no place yet is not part of it: `integrateLog` first. Nothing is judged: what was changed in the store is
+ * exported as it is, and found by who verifies it.
+ *
+ * @throws LedgerFault for a payload or blob that can't stand in a line, because it is no JSON any more, or is gone
+ */
+export async function* exportLines(store: LedgerStore & LogStore, options: ExportOptions = {}): AsyncGenerator<string> {
+  const size = options.size ?? (await store.logSize());
+  const frontier = new Frontier();
+  const written = new Set<Hash>();
+  yield HEADER;
+  while (frontier.size < size) {
+    const rows = await store.logged(frontier.size, Math.min(PAGE, size - frontier.size));
+    if (rows.length === 0) break;
+    for (const row of rows) {
+      const payload = payloadOf(row);
+      for (const hash of referencesOf(payload)) {
+        if (!written.has(hash)) yield await referred(store, row, hash);
+        written.add(hash);
+      }
+      for (const id of writsNamedBy(payload)) yield* writBlobs(store, row, id, written);
+      yield entryLine(row);
+      frontier.append([leafHash(row.payload)]);
+    }
+    options.onProgress?.(frontier.size);
+  }
+  yield trailerLine(frontier.size, frontier.root());
+}
+
+/** A writ that came later than the root is a blob under its own id, and so may those above it be. */
+async function* writBlobs(store: LedgerStore, row: EntryRow, id: Hash, written: Set<Hash>): AsyncGenerator<string> {
+  for (let next: Hash | undefined = id; next !== undefined && !written.has(next); ) {
+    written.add(next);
+    const text = await store.blob(next);
+    if (text === undefined) return;
+    yield blobLine({ hash: next, text: inOneLine(row, text) });
+    read(row, text);
+    next = writParent(text);
+  }
+}
+
+async function referred(store: LedgerStore, row: EntryRow, hash: Hash): Promise<string> {
+  const text = await store.blob(hash);
+  if (text === undefined) throw fault(row, 'blob_missing', `the blob ${hash} is not there`);
+  return blobLine({ hash, text: inOneLine(row, text) });
+}
+
+function payloadOf(row: EntryRow): Payload {
+  inOneLine(row, row.payload);
+  read(row, row.payload);
+  return readRow(row).payload;
+}
+
+/** Canonical JSON has no newline of its own. */
+function inOneLine(row: EntryRow, text: string): string {
+  if (text.includes('\n')) throw fault(row, 'not_canonical', 'a stored text has a newline');
+  return text;
+}
+
+function read(row: EntryRow, text: string): unknown {
+  try {
+    return readCanonical(text);
+  } catch (error) {
+    if (!isAssizeError(error) && !(error instanceof SyntaxError)) throw error;
+    throw fault(row, 'not_canonical', 'a stored text is no canonical JSON any more', error);
+  }
+}
+
+function fault(
+  { trajectory_id, seq }: EntryRow,
+  code: LedgerFault['code'],
+  detail: string,
+  cause?: unknown,
+): LedgerFault {
+  return new LedgerFault({ trajectory_id, seq, code, detail }, cause);
+}

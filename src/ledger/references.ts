@@ -1,0 +1,51 @@
+import { type Json, readCanonical } from '#canon';
+import { blobOf } from './blob.ts';
+import type { Hash, Observation, Payload, Stored } from './entry.ts';
+
+/** Hashes of the blobs that a payload refers to, in every position that may hold a reference. */
+export function referencesOf(payload: Payload): Hash[] {
+  return positionsOf(payload).flatMap((stored) => (stored === undefined ? [] : (blobOf(stored) ?? [])));
+}
+
+/** The writs that a payload names and that may be stored as blobs under their own ids. */
+export function writsNamedBy(payload: Payload): Hash[] {
+  if (payload.kind === 'commit') return [payload.writ_id];
+  // The writ that is passed on stands in the entry; the one above it may have come later than the root.
+  if (payload.kind === 'delegation') return aboveOf(payload.writ);
+  if (payload.kind === 'pending_approval') return [payload.proposal.writ_id];
+  return payload.kind === 'rejection' && payload.writ_id !== undefined ? [payload.writ_id] : [];
+}
+
+/** The writ above a stored writ, if it has one. */
+export function writParent(text: string): Hash | undefined {
+  return aboveOf(readCanonical(text))[0];
+}
+
+function aboveOf(writ: Json): Hash[] {
+  const parent = (writ as { readonly parent?: unknown } | null)?.parent;
+  return typeof parent === 'string' ? [parent] : [];
+}
+
+/** What stands in a payload where a reference may stand. */
+export function positionsOf(payload: Payload): (Stored | undefined)[] {
+  switch (payload.kind) {
+    case 'root':
+      return [payload.initial_state];
+    case 'commit':
+      return [payload.action.args, payload.delta.state as Stored, ...valuesOf(payload.observations)];
+    case 'rejection':
+      return [payload.intent.args, ...valuesOf(payload.intent.observations)];
+    case 'pending_approval': {
+      const { action, delta, approval, observations } = payload.proposal;
+      return [action.args, delta.state as Stored, approval as Stored, ...valuesOf(observations)];
+    }
+    case 'delegation':
+      return [payload.begins?.initial_state, payload.final_answer];
+    case 'branch':
+      return [];
+  }
+}
+
+function valuesOf(observations: readonly Observation[]): (Stored | undefined)[] {
+  return observations.map(({ value }) => value);
+}

@@ -1,0 +1,88 @@
+import { MerkleError } from './errors.ts';
+import { joined, nodeHash, requireHash } from './hash.ts';
+import { countOf } from './size.ts';
+
+/** A full subtree: the `index`-th, from 0, of those with 2^`level` leaves. Level 0 is the leaves. */
+export interface TreeNode {
+  readonly level: number;
+  readonly index: number;
+  readonly hash: Uint8Array;
+}
+
+/** All that an integrator has to remember between two appends; at most 53 hashes. */
+export interface FrontierState {
+  readonly size: number;
+  /** The roots of the full subtrees that make up the tree, the largest first: one for each bit that is set in `size`. */
+  readonly hashes: readonly Uint8Array[];
+}
+
+/**
+ * A log to which leaves are added at the end, by RFC 6962 section 2.1. It holds O(log n) hashes and no leaf; an append
+ * costs two hashes on average.
+ */
+export class Frontier {
+  #size: number;
+  readonly #hashes: Uint8Array[];
+
+  /**
+   * The empty log, or the one whose state was taken with `state()`.
+   * @throws MerkleError `bad_frontier`, `bad_size`, `bad_hash`
+   */
+  constructor(state: FrontierState = { size: 0, hashes: [] }) {
+    this.#size = countOf(state.size, 'The size of the log');
+    if (state.hashes.length !== subtreesIn(this.#size)) {
+      const evidence = { size: this.#size, hashes: state.hashes.length };
+      throw new MerkleError('bad_frontier', 'The state has not as many hashes as its size has bits that are set.', {
+        evidence,
+      });
+    }
+    for (const hash of state.hashes) requireHash(hash, 'a hash of the state');
+    this.#hashes = [...state.hashes];
+  }
+
+  /** Number of leaves. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /**
+   * Adds leaves, in order. Answers with the subtrees that are full now and were not before, every one of them once: what a
+   * store writes to have proofs in O(log n) reads. After an error nothing was added.
+   * @throws MerkleError `bad_hash`; `bad_size` when there were more than 2^53-1 leaves.
+   */
+  append(leafHashes: readonly Uint8Array[]): TreeNode[] {
+    countOf(this.#size + leafHashes.length, 'The size of the log');
+    for (const hash of leafHashes) requireHash(hash, 'the hash of a leaf');
+    const full: TreeNode[] = [];
+    for (const hash of leafHashes) this.#add(hash, full);
+    return full;
+  }
+
+  /** MTH(D[n]) of RFC 6962 section 2.1, for the leaves so far. */
+  root(): Uint8Array {
+    return joined(this.#hashes);
+  }
+
+  /** The state, to be stored. To undo appends that could not be stored, make a frontier from the state before them. */
+  state(): FrontierState {
+    return { size: this.#size, hashes: [...this.#hashes] };
+  }
+
+  #add(leaf: Uint8Array, full: TreeNode[]): void {
+    let [level, index, hash] = [0, this.#size, leaf];
+    full.push({ level, index, hash });
+    // An odd index is a right child: its sibling is the last of the frontier.
+    while (index % 2 === 1) {
+      hash = nodeHash(this.#hashes.pop()!, hash);
+      level += 1;
+      index = (index - 1) / 2;
+      full.push({ level, index, hash });
+    }
+    this.#hashes.push(hash);
+    this.#size += 1;
+  }
+}
+
+function subtreesIn(size: number): number {
+  return size.toString(2).replaceAll('0', '').length;
+}

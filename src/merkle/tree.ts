@@ -1,0 +1,105 @@
+import { MerkleError } from './errors.ts';
+import type { FrontierState } from './frontier.ts';
+import { joined, requireHash } from './hash.ts';
+import { countOf, type Size } from './size.ts';
+
+/**
+ * The hash of a full subtree, as `Frontier.append` named it; undefined when it is not there. Only subtrees are asked for that
+ * were full at the size in question, so a log that grows meanwhile does no harm.
+ */
+export type NodeReader = (level: number, index: number) => Uint8Array | undefined;
+
+/** Leaves from `start` up to but without `end`: a subtree of the tree, full or at its right edge. */
+type Leaves = readonly [start: number, end: number];
+
+/**
+ * PATH(m, D[n]) of RFC 6962 section 2.1.1: proves that the leaf at `index` is in the tree of that size. O(log n) reads.
+ * @throws MerkleError `bad_size` when the index is not below the size; `missing_node`, `bad_hash` from the reader.
+ */
+export function inclusionProof(index: Size, size: Size, read: NodeReader): Uint8Array[] {
+  const [leaf, leaves] = [countOf(index, 'The index'), countOf(size, 'The size')];
+  if (leaf >= leaves) throw outside('The index must be below the size of the tree.', { index: leaf, size: leaves });
+  const siblings: Leaves[] = [];
+  let [start, end] = [0, leaves];
+  while (end - start > 1) {
+    const middle = start + splitOf(end - start);
+    siblings.push(leaf < middle ? [middle, end] : [start, middle]);
+    [start, end] = leaf < middle ? [start, middle] : [middle, end];
+  }
+  return siblings.reverse().map((range) => hashOf(range, read));
+}
+
+/**
+ * PROOF(m, D[n]) of RFC 6962 section 2.1.2: proves that the tree of size `older` is the beginning of that of size `newer`.
+ * Empty when the sizes are equal, and from size 0, from which there is nothing to prove. O(log n) reads.
+ * @throws MerkleError `bad_size` when `older` is above `newer`; `missing_node`, `bad_hash` from the reader.
+ */
+export function consistencyProof(older: Size, newer: Size, read: NodeReader): Uint8Array[] {
+  const [from, to] = [countOf(older, 'The older size'), countOf(newer, 'The newer size')];
+  if (from > to) throw outside('The older size must not be above the newer.', { older: from, newer: to });
+  if (from === 0) return [];
+  const parts: Leaves[] = [];
+  let [start, end] = [0, to];
+  while (end !== from) {
+    const middle = start + splitOf(end - start);
+    parts.push(from <= middle ? [middle, end] : [start, middle]);
+    [start, end] = from <= middle ? [start, middle] : [middle, end];
+  }
+  // The subtree where the older tree ends; when that is the whole older tree, its root is known already.
+  if (start > 0) parts.push([start, end]);
+  return parts.reverse().map((range) => hashOf(range, read));
+}
+
+/**
+ * MTH(D[n]): the root that the tree had at that size. O(log n) reads.
+ * @throws MerkleError `bad_size`; `missing_node`, `bad_hash` from the reader.
+ */
+export function rootAt(size: Size, read: NodeReader): Uint8Array {
+  return hashOf([0, countOf(size, 'The size')], read);
+}
+
+/**
+ * The state of the integrator at that size, from what its store has. O(log n) reads.
+ * @throws MerkleError `bad_size`; `missing_node`, `bad_hash` from the reader.
+ */
+export function frontierAt(size: Size, read: NodeReader): FrontierState {
+  const count = countOf(size, 'The size');
+  return { size: count, hashes: subtreeHashes([0, count], read) };
+}
+
+/** The largest power of two below `count`, which is 2 or more: where RFC 6962 divides a tree. */
+function splitOf(count: number): number {
+  let split = 1;
+  while (split * 2 < count) split *= 2;
+  return split;
+}
+
+function hashOf(leaves: Leaves, read: NodeReader): Uint8Array {
+  return joined(subtreeHashes(leaves, read));
+}
+
+/** The full subtrees that make up the leaves, the largest first. */
+function subtreeHashes([start, end]: Leaves, read: NodeReader): Uint8Array[] {
+  const hashes: Uint8Array[] = [];
+  for (let level = 52, at = start; at < end; level--) {
+    const width = 2 ** level;
+    if (end - at < width) continue;
+    hashes.push(nodeAt(level, at / width, read));
+    at += width;
+  }
+  return hashes;
+}
+
+function nodeAt(level: number, index: number, read: NodeReader): Uint8Array {
+  const hash = read(level, index);
+  if (hash === undefined) {
+    const message = `The hash of full subtree ${index} of level ${level} is missing; build the hashes again from the leaves.`;
+    throw new MerkleError('missing_node', message, { evidence: { level, index } });
+  }
+  requireHash(hash, `what was read for subtree ${index} of level ${level}`);
+  return hash;
+}
+
+function outside(message: string, evidence: Readonly<Record<string, number>>): MerkleError {
+  return new MerkleError('bad_size', message, { evidence });
+}

@@ -1,0 +1,70 @@
+import type { Checkpoint } from './checkpoint.ts';
+import { attempt, MerkleError } from './errors.ts';
+import { leafHash } from './hash.ts';
+import type { VerifierKey } from './note-key.ts';
+import { type CheckpointRefusal, type KnownLog, openCheckpoint, witnessCount } from './open-checkpoint.ts';
+import type { VerifiedSignature } from './open-note.ts';
+import { parseProofFile } from './proof-file.ts';
+import { verifyInclusion } from './verify.ts';
+
+/** Whom one believes. It comes from one's own configuration, never from the file. */
+export interface ProofTrust {
+  readonly log: KnownLog;
+  /** Keys of which `quorum` must have cosigned. */
+  readonly witnesses: readonly VerifierKey[];
+  /** 0 when the log's own word is enough. A public key counts once. */
+  readonly quorum: number;
+}
+
+/** As of checkpoints; and `malformed_file`, `too_few_witnesses`, `not_included`: the proof does not lead from leaf to root. */
+export type ProofRefusal = CheckpointRefusal | 'malformed_file' | 'too_few_witnesses' | 'not_included';
+
+export type ProofVerdict =
+  | {
+      readonly valid: true;
+      readonly index: bigint;
+      readonly checkpoint: Checkpoint;
+      readonly cosignatures: readonly VerifiedSignature[];
+      /** What the file says beside; nobody signed it. */
+      readonly extra?: Uint8Array;
+    }
+  | { readonly valid: false; readonly reason: ProofRefusal; readonly detail: string };
+
+/**
+ * Verifies, without anybody's help, that the leaf is in the log at the index that the file says (c2sp.org/tlog-proof,
+ * Verifying). The file may come from an enemy.
+ * @param leaf The canonical text of the entry's payload, or its UTF-8 bytes.
+ * @throws MerkleError `bad_leaf`; `bad_quorum`, `bad_key`, `wrong_key` for mistakes in the configuration.
+ */
+export function verifyProofFile(
+  source: string | Uint8Array,
+  leaf: Uint8Array | string,
+  { log, witnesses, quorum }: ProofTrust,
+): ProofVerdict {
+  requireQuorum(quorum, witnesses);
+  const hash = leafHash(leaf);
+  const file = attempt(() => parseProofFile(source));
+  if (file instanceof MerkleError) return refused('malformed_file', file.message);
+  const opened = openCheckpoint(file.signed, log, witnesses);
+  if (!opened.valid) return opened;
+  const { checkpoint, cosignatures } = opened;
+  const behind = witnessCount(cosignatures);
+  if (behind < quorum) return refused('too_few_witnesses', `${behind} of ${quorum} wanted witnesses cosigned.`);
+  const { index, proof, extra } = file;
+  if (!verifyInclusion({ index, size: checkpoint.size, leafHash: hash, root: checkpoint.root }, proof)) {
+    return refused('not_included', `The proof does not show the leaf at index ${index}.`);
+  }
+  return { valid: true, index, checkpoint, cosignatures, ...(extra === undefined ? {} : { extra }) };
+}
+
+function requireQuorum(quorum: number, witnesses: readonly VerifierKey[]): void {
+  const distinct = new Set(witnesses.map(({ publicKey }) => publicKey)).size;
+  if (Number.isSafeInteger(quorum) && quorum >= 0 && quorum <= distinct) return;
+  throw new MerkleError('bad_quorum', `Of ${distinct} witnesses, ${quorum} can't be wanted.`, {
+    evidence: { quorum, witnesses: distinct },
+  });
+}
+
+function refused(reason: ProofRefusal, detail: string): ProofVerdict {
+  return { valid: false, reason, detail };
+}

@@ -1,0 +1,130 @@
+import { type AddCheckpoint, parseAddCheckpoint } from './add-checkpoint.ts';
+import { attempt, MerkleError } from './errors.ts';
+import { emptyRoot, sameHash } from './hash.ts';
+import type { NoteSignature } from './note.ts';
+import { type KnownLog, openCheckpoint } from './open-checkpoint.ts';
+import { wideSize } from './size.ts';
+import { type TreeHead, verifyConsistency } from './verify.ts';
+
+/** What a witness remembers of a log: the latest tree it cosigned. */
+export interface WitnessRecord {
+  readonly size: bigint;
+  readonly root: Uint8Array;
+}
+
+/** What a witness knows. Both are asked at most once, with the origin of the checkpoint that was sent. */
+export interface WitnessMemory {
+  /** The log of that origin, or undefined when this witness does not follow it. */
+  readonly log: (origin: string) => KnownLog | undefined;
+  /** What was recorded last, or undefined when nothing ever was. */
+  readonly recorded: (origin: string) => TreeHead | undefined;
+}
+
+/** Why a witness does not cosign; each belongs to one status. */
+export type WitnessRefusal =
+  /** 400: not a request, or `old` above the size of the checkpoint. */
+  | 'malformed'
+  | 'old_above_size'
+  /** 404 */
+  | 'unknown_log'
+  /** 403: no signature by a key of the log, or one that does not hold. */
+  | 'not_signed'
+  | 'bad_signature'
+  /** 409: `old` is not what was recorded; the body says what was. */
+  | 'stale'
+  /** 422: a proof from size 0; size 0 with a root; the same size with another root; a proof that does not hold. */
+  | 'proof_from_nothing'
+  | 'false_empty_root'
+  | 'other_root'
+  | 'bad_proof';
+
+export type WitnessDecision =
+  | {
+      readonly status: 200;
+      readonly origin: string;
+      /** To be stored before anything is answered, in one step with the reading of what was recorded before. */
+      readonly record: WitnessRecord;
+      /** What to cosign. */
+      readonly text: string;
+      /** The signatures of the log that hold: to be shown to monitors with the witness's own. */
+      readonly signatures: readonly NoteSignature[];
+    }
+  | {
+      readonly status: 400 | 403 | 404 | 409 | 422;
+      readonly reason: WitnessRefusal;
+      /** The body of the answer. */
+      readonly body: string;
+      readonly contentType: string;
+    };
+
+/**
+ * Decides an add-checkpoint request (c2sp.org/tlog-witness), whose body may be anything. The answer 200 obliges: store
+ * `record` for that log, and only then cosign and answer. Reading `recorded` and storing `record` must be one atomic step, or
+ * of two requests the slower rolls the log back.
+ * @throws MerkleError `bad_key` for two keys of one name and id in the configuration; `bad_size` for a record that is none.
+ */
+export function decideCheckpoint(body: string | Uint8Array, memory: WitnessMemory): WitnessDecision {
+  const request = attempt(() => parseAddCheckpoint(body));
+  if (request instanceof MerkleError) return refusal('malformed', request.message);
+  const { checkpoint, signed, old } = request;
+  const log = memory.log(checkpoint.origin);
+  if (log === undefined) return refusal('unknown_log', 'This witness does not follow that log.');
+  const opened = openCheckpoint(signed, log);
+  if (!opened.valid && opened.reason !== 'malformed_checkpoint') {
+    return refusal(opened.reason === 'bad_signature' ? 'bad_signature' : 'not_signed', opened.detail);
+  }
+  if (old > checkpoint.size) return refusal('old_above_size', 'The old size is above the size of the checkpoint.');
+  const recorded = recordOf(memory.recorded(checkpoint.origin));
+  if (old !== recorded.size) return refusal('stale', `${recorded.size}\n`);
+  // The request could be read, so this is all that can be wrong with a checkpoint that is signed.
+  if (!opened.valid) return refusal('false_empty_root', opened.detail);
+  const broken = inconsistency(recorded, request);
+  if (broken !== undefined) return broken;
+  return {
+    status: 200,
+    origin: checkpoint.origin,
+    record: { size: checkpoint.size, root: checkpoint.root },
+    text: opened.text,
+    signatures: opened.signatures.map(({ signature }) => signature),
+  };
+}
+
+/** The refusal of a checkpoint that does not continue what was recorded. */
+function inconsistency(recorded: WitnessRecord, { checkpoint, proof }: AddCheckpoint): WitnessDecision | undefined {
+  if (recorded.size === checkpoint.size && !sameHash(recorded.root, checkpoint.root)) {
+    return refusal('other_root', 'A checkpoint of that size with another root was cosigned.');
+  }
+  if (recorded.size === 0n) {
+    return proof.length === 0 ? undefined : refusal('proof_from_nothing', 'From size 0 there is nothing to prove.');
+  }
+  if (verifyConsistency(recorded, checkpoint, proof)) return undefined;
+  return refusal('bad_proof', 'The consistency proof does not hold.');
+}
+
+function recordOf(recorded: TreeHead | undefined): WitnessRecord {
+  if (recorded === undefined) return { size: 0n, root: emptyRoot() };
+  const size = wideSize(recorded.size);
+  if (size !== undefined) return { size, root: recorded.root };
+  throw new MerkleError(
+    'bad_size',
+    'What this witness has recorded is not a size; repair its store before it cosigns.',
+  );
+}
+
+const STATUS = {
+  malformed: 400,
+  old_above_size: 400,
+  unknown_log: 404,
+  not_signed: 403,
+  bad_signature: 403,
+  stale: 409,
+  proof_from_nothing: 422,
+  false_empty_root: 422,
+  other_root: 422,
+  bad_proof: 422,
+} as const satisfies Record<WitnessRefusal, number>;
+
+function refusal(reason: WitnessRefusal, text: string): WitnessDecision {
+  if (reason === 'stale') return { status: 409, reason, body: text, contentType: 'text/x.tlog.size' };
+  return { status: STATUS[reason], reason, body: `${text}\n`, contentType: 'text/plain; charset=utf-8' };
+}

@@ -1,0 +1,97 @@
+import { askNodes, integrateLog, type LogHead, type LogStore, logHead, standingFault, standingOf } from '#ledger';
+import {
+  type Checkpoint,
+  type CheckpointVerdict,
+  consistencyProof,
+  type KnownLog,
+  openCheckpoint,
+  type SignerKey,
+  signCheckpoint,
+  type VerifierKey,
+} from '#merkle';
+import { RuntimeError } from '../errors.ts';
+
+export interface CheckpointOptions {
+  /** The log's own key; its name is the origin. */
+  readonly signer: SignerKey;
+  /** The checkpoint that was signed last, where it was kept: the new one must go on from it. */
+  readonly last?: string;
+  /** Cosign it, in this order; one that refuses or can't be reached fails the checkpoint. */
+  readonly witnesses?: readonly Witness[];
+  /** Places outside the database, in this order, after the witnesses. */
+  readonly sinks?: readonly CheckpointSink[];
+  /** Called while entries get their places, with the size of the log. */
+  readonly onProgress?: (size: number) => void;
+}
+
+/** Somebody who sees to it that a log never shows two histories. */
+export interface Witness {
+  readonly key: VerifierKey;
+  /**
+   * Has a checkpoint of that size cosigned; `proofFrom` makes the consistency proof from the size that the witness knows. Answers with
+   * the checkpoint and its cosignature.
+   * @throws RuntimeError `witness_failed`
+   */
+  cosign(signed: string, size: number, proofFrom: (old: number) => Promise<readonly Uint8Array[]>): Promise<string>;
+}
+
+/** A place where checkpoints are kept, or shown. */
+export interface CheckpointSink {
+  put(signed: string): Promise<void>;
+}
+
+/** A checkpoint that was made. */
+export interface MadeCheckpoint extends LogHead {
+  /** The signed note, with all cosignatures. */
+  readonly signed: string;
+}
+
+/**
+ * Gives all entries their places, signs the log as it is then, and brings the checkpoint to witnesses and sinks. Nothing is
+ * signed that does not go on from the last one.
+ *
+ * @throws RuntimeError `log_behind`, `log_apart`, `bad_checkpoint`, `witness_failed`; what a sink throws
+ */
+export async function makeCheckpoint(store: LogStore, options: CheckpointOptions): Promise<MadeCheckpoint> {
+  const { signer, last, witnesses = [], sinks = [], onProgress } = options;
+  await integrateLog(store, onProgress === undefined ? {} : { onProgress });
+  const log = { origin: signer.name, keys: [signer] };
+  if (last !== undefined) await requireContinuation(store, readCheckpoint(last, log).checkpoint);
+  const head = await logHead(store);
+  let signed = signCheckpoint(head, signer);
+  const proofFrom = (old: number): Promise<readonly Uint8Array[]> =>
+    askNodes(store, (read) => consistencyProof(old, head.size, read));
+  for (const witness of witnesses) signed = await witness.cosign(signed, head.size, proofFrom);
+  for (const sink of sinks) await sink.put(signed);
+  return { ...head, signed };
+}
+
+/**
+ * That a store goes on from a checkpoint that was kept outside of it: what a lost tail, an old backup or a history that was
+ * written anew can't do.
+ *
+ * @throws RuntimeError `log_behind`, `log_apart`
+ */
+export async function requireContinuation(store: LogStore, checkpoint: Checkpoint): Promise<void> {
+  const standing = await standingOf(store, checkpoint);
+  const fault = standingFault(standing, checkpoint);
+  if (fault === undefined) return;
+  const code = standing.stands === 'behind' ? 'log_behind' : 'log_apart';
+  throw new RuntimeError(code, fault, { evidence: { checkpoint: Number(checkpoint.size), log: standing.size } });
+}
+
+/**
+ * A checkpoint that is signed by the log.
+ * @throws RuntimeError `bad_checkpoint`
+ */
+export function readCheckpoint(
+  signed: string,
+  log: KnownLog,
+  witnesses: readonly VerifierKey[] = [],
+): Extract<CheckpointVerdict, { valid: true }> {
+  const opened = openCheckpoint(signed, log, witnesses);
+  if (opened.valid) return opened;
+  throw new RuntimeError('bad_checkpoint', `The checkpoint can't be trusted: ${opened.detail}`, {
+    evidence: { reason: opened.reason },
+  });
+}

@@ -1,0 +1,117 @@
+import { askNodes, type LedgerStore, type LogStore, type VerifyReport } from '#ledger';
+import { type Checkpoint, Frontier, leafHash, rootAt, type TreeNode } from '#merkle';
+import { type VerifyOptions, verifyStore } from '../verify.ts';
+
+/** What is wrong with a store beside what `verify` finds in its trajectories. */
+export type FsckFault =
+  /** The database itself, or rows that no trajectory reaches. */
+  | { readonly code: 'damaged'; readonly detail: string }
+  /** An entry has another text than it had when it got its place. */
+  | { readonly code: 'leaf_differs'; readonly index: number; readonly id: string; readonly detail: string }
+  /** A place of the log whose entry is gone, or entries that stand in another order than their chain. */
+  | { readonly code: 'log_broken'; readonly index: number; readonly detail: string }
+  /** A hash above the leaves is missing or another than it must be: proofs would not hold. */
+  | { readonly code: 'node_differs'; readonly level: number; readonly index: number; readonly detail: string }
+  /** The log is behind, or apart from, the checkpoint that was kept. */
+  | { readonly code: 'checkpoint'; readonly detail: string };
+
+export interface FsckReport {
+  readonly valid: boolean;
+  readonly entries: number;
+  /** Entries with a place in the log; the others get one with the next checkpoint. */
+  readonly logged: number;
+  readonly trajectories: readonly VerifyReport[];
+  /** At most `FAULTS_MAX`. */
+  readonly faults: readonly FsckFault[];
+}
+
+export interface FsckOptions extends Pick<VerifyOptions, 'threads' | 'onProgress'> {
+  /** The last checkpoint, verified by the caller. */
+  readonly checkpoint?: Checkpoint;
+}
+
+export const FAULTS_MAX = 100;
+const PAGE = 1_000;
+
+/** All that can be found wrong with a store by reading all of it: rows, chains, folds, blobs, writs, and the Merkle log. */
+export async function fsck(
+  store: LedgerStore & LogStore,
+  { checkpoint, ...options }: FsckOptions = {},
+): Promise<FsckReport> {
+  const faults: FsckFault[] = [];
+  for (const detail of (await store.selfCheck?.()) ?? []) faults.push({ code: 'damaged', detail });
+  const trajectories = await verifyStore(store, options);
+  const { frontier, size } = await checkLog(store, faults);
+  if (checkpoint !== undefined) await checkKept(store, checkpoint, frontier, faults);
+  const known = await store.trajectories();
+  return {
+    valid: faults.length === 0 && trajectories.every((report) => report.valid),
+    entries: known.reduce((sum, { entries }) => sum + entries, 0),
+    logged: size,
+    trajectories,
+    faults: faults.slice(0, FAULTS_MAX),
+  };
+}
+
+/** Builds the tree again from the entries, and compares it with what is kept. */
+async function checkLog(store: LogStore, faults: FsckFault[]): Promise<{ frontier: Frontier; size: number }> {
+  const size = await store.logSize();
+  const frontier = new Frontier();
+  const seqs = new Map<string, number>();
+  while (frontier.size < size && faults.length < FAULTS_MAX) {
+    const from = frontier.size;
+    const rows = await store.logged(from, Math.min(PAGE, size - from));
+    if (rows.length === 0) {
+      faults.push({ code: 'log_broken', index: from, detail: `the entries from place ${from} on are gone` });
+      break;
+    }
+    for (const { id, payload, trajectory_id, seq } of rows) {
+      const index = frontier.size;
+      if ((await store.logIndex(id)) !== index) {
+        faults.push({ code: 'log_broken', index, detail: `the entry of place ${index} is gone` });
+        return { frontier, size };
+      }
+      const due = seqs.get(trajectory_id) ?? 0;
+      if (seq !== due) {
+        const detail = `place ${index} has seq ${seq} of ${trajectory_id}, and its seq ${due} has none before it`;
+        faults.push({ code: 'log_broken', index, detail });
+      }
+      seqs.set(trajectory_id, seq + 1);
+      const leaf = await store.logNode(0, index);
+      if (leaf === undefined || Buffer.compare(leaf, leafHash(payload)) !== 0) {
+        const detail = `${trajectory_id} seq ${seq} is not what it was when it got place ${index}`;
+        faults.push({ code: 'leaf_differs', index, id, detail });
+      }
+      // Goes on with what was logged: the nodes above are not at fault for the entry.
+      for (const node of frontier.append([leaf ?? leafHash(payload)]).slice(1)) await checkNode(store, node, faults);
+    }
+  }
+  return { frontier, size };
+}
+
+async function checkNode(store: LogStore, { level, index, hash }: TreeNode, faults: FsckFault[]): Promise<void> {
+  const kept = await store.logNode(level, index);
+  if (kept !== undefined && Buffer.compare(kept, hash) === 0) return;
+  const what = kept === undefined ? 'is missing' : 'is not that of the entries';
+  const detail = `the hash over the ${2 ** level} entries from place ${index * 2 ** level} on ${what}`;
+  faults.push({ code: 'node_differs', level, index, detail });
+}
+
+/** By the leaves as they are, and not by the hashes that are kept with them. */
+async function checkKept(
+  store: LogStore,
+  checkpoint: Checkpoint,
+  frontier: Frontier,
+  faults: FsckFault[],
+): Promise<void> {
+  const { size, root, origin } = checkpoint;
+  if (size > BigInt(frontier.size)) {
+    const lost = size - BigInt(frontier.size);
+    const detail = `the checkpoint of ${origin} is of ${size} entries: the last ${lost}, from place ${frontier.size} on, are missing`;
+    faults.push({ code: 'checkpoint', detail });
+    return;
+  }
+  const ours = size === BigInt(frontier.size) ? frontier.root() : await askNodes(store, (read) => rootAt(size, read));
+  if (Buffer.compare(ours, root) === 0) return;
+  faults.push({ code: 'checkpoint', detail: `the first ${size} entries are not those of the checkpoint of ${origin}` });
+}

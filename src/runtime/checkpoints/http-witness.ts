@@ -1,0 +1,82 @@
+import { addCosignatures, formatAddCheckpoint, openNote, parseRecordedSize, type VerifierKey } from '#merkle';
+import { RuntimeError } from '../errors.ts';
+import type { Witness } from './checkpoint.ts';
+
+export interface HttpWitnessOptions {
+  /** Submission prefix: `add-checkpoint` is asked for below it. */
+  readonly url: string;
+  /** What it signs with. From configuration, never from the witness. */
+  readonly key: VerifierKey;
+  /** Default 10 s. */
+  readonly timeoutMs?: number;
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+/** Answers are a few lines. */
+const ANSWER_BYTES_MAX = 100_000;
+
+/** A witness behind HTTP (c2sp.org/tlog-witness). The size that it knows is asked for by trying: it says so when it is another. */
+export function httpWitness({ url, key, timeoutMs = 10_000, fetch = globalThis.fetch }: HttpWitnessOptions): Witness {
+  const address = new URL('add-checkpoint', url.endsWith('/') ? url : `${url}/`);
+  let known = 0;
+
+  async function ask(body: string): Promise<{ status: number; text: string }> {
+    try {
+      const answer = await fetch(address, {
+        method: 'POST',
+        body,
+        redirect: 'error',
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      return { status: answer.status, text: await readSome(answer) };
+    } catch (cause) {
+      throw failed(key, `it could not be asked (${(cause as Error).message})`, cause);
+    }
+  }
+
+  return {
+    key,
+    cosign: async (signed, size, proofFrom) => {
+      // Twice: with what it knew last, and with what it says that it knows.
+      for (const last of [false, true]) {
+        const { status, text } = await ask(
+          formatAddCheckpoint(known, known === 0 ? [] : await proofFrom(known), signed),
+        );
+        if (status === 200) {
+          const cosigned = addCosignatures(signed, text, [key]);
+          if (!openNote(cosigned, [key]).valid) throw failed(key, 'it answered without a cosignature that holds');
+          return cosigned;
+        }
+        const recorded = status === 409 && !last ? parseRecordedSize(text) : undefined;
+        if (recorded === undefined) throw failed(key, `it answered ${status}: ${text.trim().slice(0, 200)}`);
+        if (recorded > BigInt(size)) {
+          throw failed(
+            key,
+            `it has cosigned ${recorded} entries of this log, and the log has ${size}: some are missing`,
+          );
+        }
+        known = Number(recorded);
+      }
+      throw failed(key, 'it keeps saying that it knows another size');
+    },
+  };
+}
+
+async function readSome(answer: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of answer.body ?? []) {
+    length += chunk.length;
+    if (length > ANSWER_BYTES_MAX) throw new Error('its answer is too long');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function failed(key: VerifierKey, what: string, cause?: unknown): RuntimeError {
+  return new RuntimeError('witness_failed', `The witness ${key.name} did not cosign: ${what}.`, {
+    evidence: { witness: key.name },
+    cause,
+    retryable: true,
+  });
+}

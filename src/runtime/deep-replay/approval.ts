@@ -1,0 +1,109 @@
+import { isAssizeError } from '#canon';
+import { type CounselorCommit, counsel, KernelError, type PatchOperation, patchesOf, type Waiting } from '#kernel';
+import type { CommitPayload, CounselorRecord, Entry, Hash, PendingPayload, Stored, VectorItem } from '#ledger';
+import { readWaiting } from '../waiting.ts';
+import { holdersOf } from './holders.ts';
+import { type BrokenByRecord, copied, GRANTED } from './recorded-world.ts';
+import { isSame } from './report.ts';
+import { followed, followRecord, placeOf, readPatches, type Stage } from './stage.ts';
+import { brokenBy, compareVectors } from './vector.ts';
+
+/**
+ * A counselor's commit: who they are, what they committed and what every rule says of it must be the same now. That they
+ * put a state of their own in the proposal's place is not recorded as such: it shows in that the proposal would have done
+ * something else, and is then run again as theirs.
+ */
+export async function replayApproval(
+  stage: Stage,
+  entry: Entry<CommitPayload>,
+  pending: PendingPayload,
+): Promise<void> {
+  const { authority, findings, world } = stage;
+  const { delta, detection_vector: recorded = [] } = entry.payload;
+  const counselor = entry.payload.counselor as CounselorRecord;
+  const place = placeOf(entry);
+  const patches = await readPatches(stage, entry, delta.state as Stored);
+  const broken = brokenBy(recorded);
+  const waiting = await readBack(stage, entry, pending, holdersOf(await authority.writ(pending.proposal.writ_id)));
+  if (waiting === undefined) return goOn(stage, entry, patches, counselor, broken);
+  findings.compared++;
+  const counseled = rerun(stage, entry.payload, waiting, patches);
+  if (counseled instanceof KernelError) {
+    const what = counseled.code === 'unauthorised_counselor' ? 'counselor' : 'ruling';
+    findings.differs(place, what, what === 'ruling' ? { ruling: 'committed' } : asOf(counselor), counseled.message);
+    return goOn(stage, entry, patches, counselor, broken);
+  }
+  const { as, overridden, vector } = counseled;
+  const alike = compareVectors(findings, place, recorded, vector as readonly VectorItem[]);
+  // An override goes with the vector: it is only worth a word of its own where that is the same.
+  const override = alike && overridden ? { override: true } : {};
+  findings.compare(place, 'counselor', alike ? asOf(counselor) : { as: counselor.as }, { as, ...override });
+  if (isSame(patchesOf(counseled.changes), patches)) {
+    const found = world.keepCounsel(counseled, broken);
+    if (counselor.override !== true) findings.breaks(place, found);
+    return;
+  }
+  findings.differs(place, 'delta', patches, copied(patchesOf(counseled.changes)));
+  counseled.undo();
+  goOn(stage, entry, patches, counselor, broken);
+}
+
+/** As the proposal, or else as a state of the counselor's own; with what stands in the way if it is neither. */
+function rerun(
+  { world, findings, otherwise }: Stage,
+  { at, counselor, resolves }: CommitPayload,
+  waiting: Waiting,
+  patches: readonly PatchOperation[],
+): CounselorCommit | KernelError {
+  const { principal } = counselor as CounselorRecord;
+  // That the record says `override` where it must is seen by comparison.
+  const by = { principal, at, override: true };
+  const asked = tried(() => counsel(world.world, waiting, by, GRANTED));
+  if (!(asked instanceof KernelError) && isSame(patchesOf(asked.changes), patches)) return asked;
+  if (asked instanceof KernelError && asked.code === 'unauthorised_counselor') return asked;
+  if (!(asked instanceof KernelError)) asked.undo();
+  const own = tried(() => counsel(world.world, waiting, { ...by, replacement: copied(patches) }, GRANTED));
+  if (own instanceof KernelError) return own;
+  // What waited came out otherwise, which was said there: that this does too says nothing of the counselor.
+  if (!otherwise.has(resolves as Hash)) findings.takes('counselors_own_state');
+  return own;
+}
+
+function tried(step: () => CounselorCommit): CounselorCommit | KernelError {
+  try {
+    return step();
+  } catch (error) {
+    if (error instanceof KernelError) return error;
+    throw error;
+  }
+}
+
+async function readBack(
+  stage: Stage,
+  entry: Entry,
+  pending: PendingPayload,
+  requesters: readonly string[],
+): Promise<Waiting | undefined> {
+  try {
+    return await readWaiting(pending, requesters, stage);
+  } catch (error) {
+    if (!isAssizeError(error, 'observation_missing')) throw error;
+    stage.findings.differs(placeOf(entry), 'observation', error.evidence, error.message);
+    return undefined;
+  }
+}
+
+function goOn(
+  stage: Stage,
+  entry: Entry,
+  patches: readonly PatchOperation[],
+  { override }: CounselorRecord,
+  broken: BrokenByRecord,
+): void {
+  if (override === true) followed(stage, entry, patches, broken);
+  else followRecord(stage, entry, patches);
+}
+
+function asOf({ as, override }: CounselorRecord) {
+  return { as, ...(override === true ? { override } : {}) };
+}

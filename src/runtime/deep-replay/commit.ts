@@ -1,0 +1,57 @@
+import { type Inputs, type Intent, type PatchOperation, patchesOf, type Ruling } from '#kernel';
+import type { CommitPayload, Entry, Stored } from '#ledger';
+import { copied } from './recorded-world.ts';
+import { isSame } from './report.ts';
+import { described } from './ruled.ts';
+import { followRecord, placeOf, readPatches, readProposal, type Stage } from './stage.ts';
+
+/** A commit that nobody had to approve: the same proposal must be approved now, at the same cost, with the same changes. */
+export async function replayCommit(stage: Stage, entry: Entry<CommitPayload>): Promise<void> {
+  const { world, findings, authority } = stage;
+  const { action, observations, at, writ_id, policy, delta } = entry.payload;
+  const patches = await readPatches(stage, entry, delta.state as Stored);
+  const proposal = await readProposal(stage, entry, { ...action, action: action.name, observations, at });
+  if (proposal === undefined) return followRecord(stage, entry, patches);
+  findings.compared++;
+  const place = placeOf(entry);
+  const claim = { place, at, writ_id, ...(policy === undefined ? {} : { policy }) };
+  // No writ held it back, or it would not have been committed: it is only read for a policy to be asked about.
+  const writ = authority.asks(claim) ? await authority.writ(writ_id) : undefined;
+  const answers = authority.answers(claim, writ);
+  const judged = world.adjudicate(proposal.intent, answers, proposal.inputs, true);
+  if (judged.verdict === 'approved' && isAsRecorded(entry.payload, patches, judged)) {
+    findings.breaks(place, world.keep(judged, patches));
+    return;
+  }
+  explain(stage, entry, patches, proposal, judged);
+  followRecord(stage, entry, patches);
+}
+
+function isAsRecorded(
+  { budget_cost }: CommitPayload,
+  patches: readonly PatchOperation[],
+  { changes, compiled }: Extract<Ruling, { verdict: 'approved' }>,
+): boolean {
+  return isSame(patchesOf(changes), patches) && isSame(compiled.cost, budget_cost);
+}
+
+/** Notes all that is otherwise, and leaves the world as it was before. */
+function explain(
+  { world, findings }: Stage,
+  entry: Entry<CommitPayload>,
+  patches: readonly PatchOperation[],
+  { intent, inputs }: { intent: Intent; inputs: Inputs },
+  judged: Ruling,
+): void {
+  const place = placeOf(entry);
+  if (judged.verdict !== 'approved') findings.differs(place, 'ruling', { ruling: 'committed' }, described(judged));
+  // What was made the first time: an action that is not pure may make something else the second time.
+  const made =
+    judged.verdict === 'approved'
+      ? { cost: judged.compiled.cost, patches: copied(patchesOf(judged.changes)) }
+      : undefined;
+  if (judged.verdict === 'approved') judged.undo();
+  const { cost, patches: now } = made ?? world.made(intent, inputs) ?? {};
+  if (cost !== undefined) findings.compare(place, 'cost', entry.payload.budget_cost, cost);
+  if (now !== undefined) findings.compare(place, 'delta', patches, now);
+}

@@ -1,0 +1,78 @@
+import { isAssizeError } from '#canon';
+import { counselorKind } from '#kernel';
+import type { Entry, PendingPayload, RejectionPayload } from '#ledger';
+import { holdersOf } from './holders.ts';
+import type { RecordedClaim } from './recorded-authority.ts';
+import type { TakenAsRecorded } from './report.ts';
+import { described, isSameRuling, recordedRuling } from './ruled.ts';
+import { placeOf, readProposal, type Stage } from './stage.ts';
+
+/** A refusal: the same proposal must be refused for the same reason now, by the same invariant where one did it. */
+export async function replayRefusal(
+  stage: Stage,
+  entry: Entry<RejectionPayload>,
+  pending: PendingPayload | undefined,
+): Promise<void> {
+  const { world, findings, authority } = stage;
+  const { intent, reason, at, writ_id, policy } = entry.payload;
+  if (pending !== undefined) return replayDecision(stage, entry, pending);
+  if (OF_NO_DOMAIN.has(reason)) return findings.takes('other');
+  const proposal = await readProposal(stage, entry, { ...intent, at });
+  if (proposal === undefined) return;
+  findings.compared++;
+  const refused = refusedByAuthority(entry.payload);
+  // What a policy said is counted where it is answered.
+  if (refused !== undefined && refused.by !== 'policy') findings.takes(refused.by);
+  const claim: RecordedClaim = {
+    place: placeOf(entry),
+    at,
+    ...(writ_id === undefined ? {} : { writ_id }),
+    ...(policy === undefined ? {} : { policy }),
+    ...(refused === undefined ? {} : { refused }),
+  };
+  const answers = authority.answers(claim, await authority.writ(writ_id));
+  const judged = world.adjudicate(proposal.intent, answers, proposal.inputs, false);
+  if (judged.verdict === 'approved') judged.undo();
+  const [recorded, now] = [recordedRuling(entry.payload), described(judged)];
+  if (!isSameRuling(recorded, now)) findings.differs(claim.place, 'ruling', recorded, now);
+  else if (recorded['detail'] !== now['detail']) findings.reworded++;
+}
+
+/** Reasons that come from effects and from other writers. */
+const OF_NO_DOMAIN: ReadonlySet<RejectionPayload['reason']> = new Set(['effect_failed', 'conflict']);
+
+/** What a person said, or nobody in time. That they may say it is judged by the domain. */
+async function replayDecision(
+  { world, findings, authority }: Stage,
+  entry: Entry<RejectionPayload>,
+  { channel, proposal }: PendingPayload,
+): Promise<void> {
+  const { reason, counselor } = entry.payload;
+  findings.takes(reason === 'expired' ? 'expired' : ('counselor_rejected' satisfies TakenAsRecorded));
+  if (counselor === undefined) return;
+  const recorded = { as: counselor.as };
+  try {
+    const holders = holdersOf(await authority.writ(proposal.writ_id));
+    const as = counselorKind(world.domain, channel, counselor.principal, holders);
+    findings.compare(placeOf(entry), 'counselor', recorded, { as });
+  } catch (error) {
+    if (!isAssizeError(error, 'unauthorised_counselor')) throw error;
+    findings.differs(placeOf(entry), 'counselor', recorded, error.message);
+  }
+}
+
+/**
+ * Who refused what no domain decides. A footprint that was left has the reason of a writ that does not grant, so the words
+ * tell: these are the kernel's own.
+ */
+function refusedByAuthority({ reason, detail, intent }: RejectionPayload): RecordedClaim['refused'] {
+  if (reason === 'policy_denied') return { by: 'policy', detail };
+  if (reason === 'budget_exhausted') return { by: 'budget', detail };
+  if (reason !== 'invalid_authority') return undefined;
+  const { action, role } = intent;
+  const byDomain =
+    detail.startsWith(`${action} may not change /`) ||
+    detail.startsWith(`${action}: /`) ||
+    (detail.startsWith(`the role ${role.name} does not perform `) && detail.endsWith(`, to which ${action} belongs`));
+  return byDomain ? undefined : { by: 'writ', detail };
+}

@@ -1,0 +1,156 @@
+import { counsel, counselorKind } from '#kernel';
+import type { BlobRow, CounselorRecord, Hash, Instant, PendingPayload } from '#ledger';
+import { RuntimeError } from './errors.ts';
+import { approvalPayload, digestOf, resolutionPayload } from './records.ts';
+import { type ApprovalInput, checkResolution, type RejectionInput, type Resolution, type Ruling } from './ruling.ts';
+import { NO_NEWS } from './subscriptions.ts';
+import { readWaiting } from './waiting.ts';
+import { type Prepared, TRIES_MAX, type Writer } from './writer.ts';
+import type { WritChain } from './writs.ts';
+
+/** What waits and has expired, when that was seen. */
+export interface Due {
+  readonly id: Hash;
+  readonly pending: PendingPayload;
+  readonly at: Instant;
+}
+
+/** What becomes of what waits: a counselor commits or rejects it, or it expires. */
+export class Resolutions {
+  readonly #writer: Writer;
+
+  constructor(writer: Writer) {
+    this.#writer = writer;
+  }
+
+  async approve(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
+    const writer = this.#writer;
+    checkResolution(input);
+    return this.#resolve(pendingId, input, async (pending) => {
+      const writ = writer.parts.writs.present(pending.proposal.writ_id);
+      const waiting = await readWaiting(pending, holdersOf(writ), writer.around);
+      return (at) => {
+        const { world, chain, writs, ruled } = writer.parts;
+        const blobs: BlobRow[] = [];
+        const { principal, override = false, replacement } = input;
+        const commit = counsel(
+          world,
+          waiting,
+          { principal, at, override, ...(replacement === undefined ? {} : { replacement }) },
+          writer.authority(writ, writ.writ.subject, at, true),
+        );
+        const counselor: CounselorRecord = {
+          principal,
+          as: commit.as,
+          method: input.method,
+          ...(commit.overridden ? { override: true } : {}),
+          ...(input.reason === undefined ? {} : { reason: input.reason }),
+        };
+        const { row, ruling } = writer.enterOrUndo(commit, () =>
+          approvalPayload(writer.place(at), chain.lastCommit, pendingId, pending, commit, counselor, blobs),
+        );
+        commit.keep();
+        writs.book(pending.proposal.writ_id, pending.proposal.budget_cost);
+        ruled.add(pending.proposal.proposal_id, row.seq);
+        const news = writer.subscriptions.newsOf(commit.changes.map(({ keys }) => keys));
+        return { rows: [row], blobs, answer: ruling, news };
+      };
+    });
+  }
+
+  async reject(pendingId: Hash, input: RejectionInput): Promise<Ruling> {
+    const writer = this.#writer;
+    checkResolution(input, ['principal', 'method', 'reason']);
+    return this.#resolve(pendingId, input, async (pending) => {
+      const writ = writer.parts.writs.present(pending.proposal.writ_id);
+      return (at) => {
+        const as = counselorKind(writer.parts.domain, pending.channel, input.principal, holdersOf(writ));
+        const counselor = { principal: input.principal, as, method: input.method };
+        return this.#refuse(pendingId, pending, at, { reason: 'counselor_rejected', detail: input.reason, counselor });
+      };
+    });
+  }
+
+  /** What waits and has expired by now. */
+  due(): Due | undefined {
+    const { chain } = this.#writer.parts;
+    if (chain.open.size === 0) return undefined;
+    const at = this.#writer.now();
+    for (const [id, pending] of chain.open) {
+      if (pending.expires !== undefined && at >= pending.expires) return { id, pending, at };
+    }
+    return undefined;
+  }
+
+  /** Records what has expired, until memory turns out to be behind. */
+  async expireDue(): Promise<void> {
+    for (let due = this.due(); due !== undefined && !this.#writer.stale; due = this.due()) {
+      await this.#writer.written(this.expire(due));
+    }
+  }
+
+  expire({ id, pending, at }: Due): Prepared<Ruling> {
+    return this.#refuse(id, pending, at, { reason: 'expired', detail: `nobody resolved it before ${pending.expires}` });
+  }
+
+  async #resolve(
+    pendingId: Hash,
+    input: Resolution,
+    prepare: (pending: PendingPayload) => Promise<(at: Instant) => Prepared<Ruling>>,
+  ): Promise<Ruling> {
+    const writer = this.#writer;
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      if (writer.stale) await writer.ready();
+      if (!writer.parts.chain.open.has(pendingId) && (await writer.isBehind())) continue;
+      const step = await prepare(this.#pendingOf(pendingId, input));
+      if (writer.stale) continue;
+      // Something may have happened while the step was being prepared.
+      const pending = this.#pendingOf(pendingId, input);
+      const at = writer.now();
+      const expired = pending.expires !== undefined && at >= pending.expires;
+      const prepared = expired ? this.expire({ id: pendingId, pending, at }) : step(at);
+      const done = await writer.written(prepared);
+      if (done !== undefined) return done;
+    }
+    throw await writer.lost();
+  }
+
+  #refuse(
+    pendingId: Hash,
+    pending: PendingPayload,
+    at: Instant,
+    resolution: Parameters<typeof resolutionPayload>[3],
+  ): Prepared<Ruling> {
+    const writer = this.#writer;
+    const { row, ruling } = writer.enter(resolutionPayload(writer.place(at), pendingId, pending, resolution));
+    writer.parts.ruled.add(pending.proposal.proposal_id, row.seq);
+    return { rows: [row], blobs: [], answer: ruling, news: NO_NEWS };
+  }
+
+  #pendingOf(id: Hash, input: Resolution): PendingPayload {
+    const pending = this.#writer.parts.chain.open.get(id);
+    if (pending === undefined) {
+      throw new RuntimeError('not_pending', `Nothing is pending under ${id}; it was resolved before, or never was.`, {
+        evidence: { id },
+      });
+    }
+    if (
+      digestOf(pending.proposal) !== pending.digest ||
+      (input.digest !== undefined && input.digest !== pending.digest)
+    ) {
+      throw new RuntimeError(
+        'digest_mismatch',
+        `What is pending under ${id} is not what was shown; look at it again.`,
+        {
+          evidence: { shown: input.digest, pending: pending.digest },
+        },
+      );
+    }
+    return pending;
+  }
+}
+
+/** Who holds a writ, and those above them who passed it on. */
+function holdersOf({ writ, chain }: WritChain): string[] {
+  return [writ, ...chain].map(({ subject }) => subject);
+}

@@ -1,0 +1,255 @@
+import type { Policy, WritVerifier } from '#authority';
+import { instantToMillis, isAssizeError, maxInstant } from '#canon';
+import type { Authority, Domain, World } from '#kernel';
+import {
+  type BlobRow,
+  type Chain,
+  type DomainRef,
+  type EntryRow,
+  type EntrySigner,
+  entryRow,
+  type Instant,
+  type LedgerStore,
+  type Payload,
+  type Replayer,
+} from '#ledger';
+import type { Clock, OracleStore, Random } from '#oracle';
+import { authorityFor } from './authority.ts';
+import { RuntimeError } from './errors.ts';
+import type { Place } from './records.ts';
+import type { RuledProposals } from './ruled-proposals.ts';
+import { type Ruling, rulingFrom } from './ruling.ts';
+import { type News, Subscriptions } from './subscriptions.ts';
+import type { Trajectory } from './trajectory.ts';
+import type { WritChain, Writs } from './writs.ts';
+
+/** What an open trajectory is made of. */
+export interface TrajectoryParts {
+  readonly domain: Domain;
+  readonly chain: Chain;
+  readonly world: World;
+  readonly writs: Writs;
+  /** Where proposals were ruled on, and delegations concluded. */
+  readonly ruled: RuledProposals;
+}
+
+/** What the trajectories of one runtime share. */
+export interface Surroundings {
+  readonly store: LedgerStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly verifier: WritVerifier;
+  readonly policy: Policy | undefined;
+  readonly signer: EntrySigner | undefined;
+  /** How long a pending approval stays open, in milliseconds; undefined: for ever. */
+  readonly approvalMs: number | undefined;
+  readonly replayer: Replayer;
+  readonly oracle: Pick<OracleStore, 'oracleGet'> | undefined;
+  /** The name that was given, or a new one. @throws RuntimeError `bad_name` */
+  nameFor(given: string | undefined): string;
+  /** The domain that a ledger names. @throws RuntimeError `domain_mismatch` */
+  domainOf(ref: DomainRef): Domain;
+  /** Reads a trajectory anew from the store. */
+  load(trajectoryId: string): Promise<TrajectoryParts>;
+  open(trajectoryId: string): Promise<Trajectory>;
+}
+
+/** An entry that was accepted in memory, and what it says. */
+export interface Recorded {
+  readonly row: EntryRow;
+  readonly ruling: Ruling;
+}
+
+/** Entries that the chain in memory accepted, and what to answer when the disk has them. */
+export interface Prepared<Answer> {
+  /** The first is this trajectory's; others go with it, or nothing does. */
+  readonly rows: readonly [EntryRow, ...EntryRow[]];
+  readonly blobs: readonly BlobRow[];
+  readonly answer: Answer;
+  /** For subscribers, when the entries are durable. */
+  readonly news: News;
+}
+
+/** How often what lost to another writer is prepared again before it is given up. */
+export const TRIES_MAX = 8;
+/** How far the ledger may be ahead of the clock. */
+const CLOCK_BEHIND_MS_MAX = 300_000;
+
+/**
+ * The one writer of a trajectory in this process: the chain and the world in memory, which move at once, and the disk, which
+ * is waited for. When the store says that another writer was faster, everything that was not yet durable is discarded and
+ * the trajectory is read anew; who was writing prepares again on what there is.
+ */
+export class Writer {
+  readonly id: string;
+  readonly around: Surroundings;
+  readonly subscriptions: Subscriptions = new Subscriptions();
+  parts: TrajectoryParts;
+  /** Memory is ahead of the disk: it must be read anew before anything else is judged. */
+  stale: boolean = false;
+  /** Counts reloads: an answer for an older life of the trajectory must not start another one. */
+  #life: number = 0;
+  #loading: Promise<void> | undefined;
+
+  constructor(id: string, parts: TrajectoryParts, around: Surroundings) {
+    this.id = id;
+    this.parts = parts;
+    this.around = around;
+  }
+
+  // ── from here to the append nothing awaits ──
+
+  /** max(clock, head's time) (decisions §1.4). @throws RuntimeError `clock_behind` */
+  now(): Instant {
+    const { at } = this.parts.chain;
+    const now = this.around.clock.now();
+    if (now >= at) return now;
+    const behindMs = instantToMillis(at) - instantToMillis(now);
+    if (behindMs > CLOCK_BEHIND_MS_MAX) {
+      throw new RuntimeError(
+        'clock_behind',
+        `The clock says ${now}, but the ledger's last entry is of ${at}; set the clock right.`,
+        {
+          evidence: { now, at },
+        },
+      );
+    }
+    return maxInstant(now, at);
+  }
+
+  place(at: Instant): Place {
+    const { chain } = this.parts;
+    return { trajectory_id: this.id, seq: chain.seq, parent: chain.head, at };
+  }
+
+  /** Makes an entry that rules. @throws as `append` */
+  enter(payload: Payload): Recorded {
+    const row = this.append(payload);
+    return { row, ruling: rulingFrom(row, payload) };
+  }
+
+  /** Makes the entry and moves the head in memory. @throws as `make`; LedgerFault. Nothing is changed then */
+  append(payload: Payload): EntryRow {
+    const row = this.make(payload);
+    this.parts.chain.accept({ ...row, payload });
+    return row;
+  }
+
+  /** @throws CanonError for a payload that is too large */
+  make(payload: Payload): EntryRow {
+    return entryRow(payload, this.around.signer);
+  }
+
+  /** Only an entry that can be written down is kept: an over-large payload is an error and changes nothing. */
+  enterOrUndo(judged: { undo(): void }, payload: () => Payload): Recorded {
+    try {
+      return this.enter(payload());
+    } catch (error) {
+      judged.undo();
+      throw error;
+    }
+  }
+
+  authority(writ: WritChain, principal: string, at: Instant, approving: boolean): Authority {
+    const { verifier, policy } = this.around;
+    return authorityFor({ writ, principal, trajectoryId: this.id, at, approving }, this.parts.writs, verifier, policy);
+  }
+
+  // ── the append is queued; from here the disk is waited for ──
+
+  /** Answers when the store has it; undefined when another writer was faster and all must be prepared again. */
+  async written<Answer>(prepared: Prepared<Answer>): Promise<Answer | undefined> {
+    const { rows, blobs, answer, news } = prepared;
+    const life = this.#life;
+    let result: Awaited<ReturnType<LedgerStore['commit']>>;
+    try {
+      result = await this.around.store.commit({ entries: rows, blobs });
+    } catch (error) {
+      // Nothing was queued; what is in memory is ahead of the disk.
+      this.#discard(life);
+      await this.reread();
+      throw error;
+    }
+    if (result.status === 'committed') {
+      this.subscriptions.publish(news);
+      return answer;
+    }
+    this.#discard(life);
+    return result.status === 'unknown' ? this.#settleUnknown(prepared, result.cause) : undefined;
+  }
+
+  async #settleUnknown<Answer>({ rows, answer, news }: Prepared<Answer>, cause: unknown): Promise<Answer> {
+    const [row] = rows;
+    let why = cause;
+    try {
+      if ((await this.around.store.resolve(row.id)) !== undefined) {
+        this.subscriptions.publish(news);
+        return answer;
+      }
+    } catch (error) {
+      // Also what no store of ours throws: the caller must not take it for "nothing was written".
+      if (!isAssizeError(error)) why = new AggregateError([cause, error], 'the append, and looking it up');
+    }
+    await this.reread();
+    throw new RuntimeError(
+      'commit_unknown',
+      `The store could not tell whether entry ${row.id} was committed; open it anew and look the id up.`,
+      {
+        evidence: { id: row.id, trajectory_id: this.id, seq: row.seq },
+        cause: why,
+        retryable: true,
+      },
+    );
+  }
+
+  /**
+   * Whether another writer went on without this one knowing; memory is then discarded. For answers that append nothing,
+   * because an append would be told.
+   */
+  async isBehind(): Promise<boolean> {
+    const there = await this.around.store.head(this.id);
+    const { head, seq } = this.parts.chain;
+    const behind = there !== undefined && (there.seq >= seq || (there.seq === seq - 1 && there.id !== head));
+    if (behind) this.#discard(this.#life);
+    return this.stale;
+  }
+
+  /** Reads the trajectory anew, once for all who wait. @throws what the store or replay throws; then still stale */
+  async ready(): Promise<void> {
+    while (this.stale) {
+      this.#loading ??= this.around.load(this.id).then(
+        (parts) => {
+          this.parts = parts;
+          this.stale = false;
+          this.#loading = undefined;
+          this.subscriptions.publish(this.subscriptions.allNews());
+        },
+        (error) => {
+          this.#loading = undefined;
+          throw error;
+        },
+      );
+      await this.#loading;
+    }
+  }
+
+  /** So that nobody is shown what was discarded. Where it fails, the next who writes tries again and hears why. */
+  reread(): Promise<void> {
+    return this.ready().catch(() => undefined);
+  }
+
+  /** Gives up: another writer was always faster. */
+  async lost(): Promise<RuntimeError> {
+    await this.reread();
+    return new RuntimeError('conflict', `Other writers of ${this.id} were faster ${TRIES_MAX} times; try again.`, {
+      retryable: true,
+    });
+  }
+
+  /** Forgets what is not durable. */
+  #discard(life: number): void {
+    if (life !== this.#life) return;
+    this.#life++;
+    this.stale = true;
+  }
+}

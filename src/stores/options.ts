@@ -1,0 +1,27 @@
+import { StoreError } from './errors.ts';
+
+/**
+ * What an answered commit survives. `full`: power loss. `normal`: the end of the process, but power loss may take the
+ * last commits. `off`: for tests and data that can be made again; power loss may damage the store where it is a file.
+ */
+export type Durability = 'full' | 'normal' | 'off';
+
+/** `create` makes a missing store, `existing` does not; `readonly` neither makes nor changes it. */
+export type OpenMode = 'create' | 'existing' | 'readonly';
+
+const MODES: readonly OpenMode[] = ['create', 'existing', 'readonly'];
+const DURABILITIES: readonly Durability[] = ['full', 'normal', 'off'];
+
+/** Throws `store_invalid_input` unless both are what their types say. */
+export function checkChoices(mode: OpenMode, durability: Durability): void {
+  checkChoice('mode', mode, MODES);
+  checkChoice('durability', durability, DURABILITIES);
+}
+
+// Options may come from a command line; a word that is none of these must not pass for a default.
+function checkChoice(name: string, value: string, choices: readonly string[]): void {
+  if (choices.includes(value)) return;
+  throw new StoreError('store_invalid_input', `${name} is one of ${choices.join(', ')}, not '${value}'.`, {
+    evidence: { [name]: value },
+  });
+}

@@ -1,0 +1,197 @@
+import type { CommitResult, EntryRow, Hash } from '#ledger';
+import type { OracleRow } from '#oracle';
+import { BatchJob, OracleJob, type RowsJob } from './job.ts';
+import { bytea } from './row.ts';
+import type { Session, Statement } from './session.ts';
+
+/** Shared, because a group answers hundreds of callers with it. */
+export const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
+
+/** Where the next entry of a trajectory goes: after seq -1 where there is none. */
+interface Head {
+  readonly seq: number;
+  readonly id: Hash | null;
+}
+
+/** What the server said why it wrote nothing. */
+interface Refusal {
+  /** Of the trajectories that were named, in their order. */
+  readonly heads: readonly (readonly [seq: number, id: Hash | null])[];
+  /** Ids of the group that are in the store. */
+  readonly taken: readonly Hash[] | null;
+}
+
+/** Null for each answer that was not there before. */
+type Kept = readonly (readonly [answer: string, at: string] | null)[];
+
+/**
+ * Jobs that are written together, with one call of `append` (`migrations/0001-ledger.ts`), or with a few where other writers
+ * were faster.
+ *
+ * The batches are judged here, in order, each trajectory's head being what the first batch on it says; the server writes
+ * them if the heads are so, and otherwise says what they are. Judged anew by that, a batch that does not fit is a conflict
+ * for good, because entries are never taken away. A call is refused again only where another writer has moved a head under
+ * a batch that fitted, which then fits no more: so the calls come to an end.
+ */
+export class Group {
+  readonly #heads = new Map<string, Head>();
+  readonly #taken = new Set<Hash>();
+  #batches: readonly BatchJob[];
+  #puts: readonly OracleJob[];
+  #sent: readonly RowsJob[] = [];
+
+  constructor(jobs: readonly RowsJob[]) {
+    this.#batches = jobs.filter((job) => job instanceof BatchJob);
+    this.#puts = jobs.filter((job) => job instanceof OracleJob);
+  }
+
+  /** Those without an answer. */
+  get open(): readonly RowsJob[] {
+    return [...this.#batches, ...this.#puts];
+  }
+
+  /** What a call that failed may have written all the same. */
+  get sent(): readonly RowsJob[] {
+    return this.#sent;
+  }
+
+  /** One call; true when all have their answers. @throws what `session.run` throws */
+  async write(session: Session, append: Statement, tell: boolean): Promise<boolean> {
+    const plan = new Plan(this.#batches, this.#heads, this.#taken);
+    for (const [job, row] of plan.conflicts) job.answer(conflictAt(row));
+    this.#batches = plan.open;
+    if (this.open.length === 0) return true;
+    const answers = firstAnswers(this.#puts);
+    this.#sent = [...plan.accepted, ...this.#puts];
+    const [reply] = await session.run(append, [...entryValues(plan), ...answerValues(answers), tell]);
+    this.#sent = [];
+    const [refused, kept] = reply!.map((text) => JSON.parse(text ?? 'null')) as [Refusal | null, Kept | null];
+    if (refused !== null) {
+      this.#learn(plan, refused);
+      return false;
+    }
+    plan.answer();
+    const stored = new Map(answers.map((row, index) => [row.key, storedAnswer(row, kept?.[index])]));
+    for (const job of this.#puts) job.answer(stored.get(job.row.key)!);
+    this.#batches = [];
+    this.#puts = [];
+    return true;
+  }
+
+  #learn({ assumed }: Plan, { heads, taken }: Refusal): void {
+    [...assumed.keys()].forEach((name, index) => {
+      const [seq, id] = heads[index]!;
+      this.#heads.set(name, { seq, id });
+    });
+    for (const id of taken ?? []) this.#taken.add(id);
+  }
+}
+
+/** What of the batches will be written, if the heads are what they are taken for. */
+class Plan {
+  readonly accepted: BatchJob[] = [];
+  /** Batches that fit nowhere, with the row that shows it. */
+  readonly conflicts: [BatchJob, EntryRow][] = [];
+  /** Heads that accepted batches build on, by trajectory. */
+  readonly assumed = new Map<string, Head>();
+  /** All but the conflicts, in order. */
+  readonly open: BatchJob[] = [];
+  /** Batches that do not fit once the accepted ones are written. */
+  readonly #doubtful: [BatchJob, EntryRow][] = [];
+  /** Where the accepted ones lead. */
+  readonly #moved = new Map<string, Head>();
+  readonly #ids = new Set<Hash>();
+
+  constructor(jobs: readonly BatchJob[], heads: ReadonlyMap<string, Head>, taken: ReadonlySet<Hash>) {
+    for (const job of jobs) this.#judge(job, heads, taken);
+  }
+
+  /** To be called when it is written. */
+  answer(): void {
+    for (const job of this.accepted) job.answer(COMMITTED);
+    for (const [job, row] of this.#doubtful) job.answer(conflictAt(row));
+  }
+
+  #judge(job: BatchJob, heads: ReadonlyMap<string, Head>, taken: ReadonlySet<Hash>): void {
+    const first = new Map<string, Head>();
+    const moved = new Map<string, Head>();
+    const ids = new Set<Hash>();
+    for (const row of job.batch.entries) {
+      const name = row.trajectory_id;
+      let head = moved.get(name);
+      if (head === undefined) {
+        head = this.#moved.get(name) ?? heads.get(name) ?? { seq: row.seq - 1, id: row.parent };
+        first.set(name, head);
+      }
+      const isFree = !taken.has(row.id) && !ids.has(row.id) && !this.#ids.has(row.id);
+      if (row.seq !== head.seq + 1 || row.parent !== head.id || !isFree) {
+        this.#refuse(job, row);
+        return;
+      }
+      moved.set(name, row);
+      ids.add(row.id);
+    }
+    this.accepted.push(job);
+    this.open.push(job);
+    for (const [name, head] of first) if (!this.#moved.has(name)) this.assumed.set(name, head);
+    for (const [name, head] of moved) this.#moved.set(name, head);
+    for (const id of ids) this.#ids.add(id);
+  }
+
+  #refuse(job: BatchJob, row: EntryRow): void {
+    if (!this.#moved.has(row.trajectory_id) && !this.#ids.has(row.id)) {
+      this.conflicts.push([job, row]);
+      return;
+    }
+    this.#doubtful.push([job, row]);
+    this.open.push(job);
+  }
+}
+
+/** The call, with parameters as `entryValues` and `answerValues` give them, and whether followers are told. */
+export function prepareAppend(schema: string): Statement {
+  const parameters = Array.from({ length: 15 }, (_, index) => `$${index + 1}`);
+  return { name: 'assize append', text: `SELECT * FROM "${schema}".append(${parameters.join(', ')})` };
+}
+
+function entryValues({ assumed, accepted }: Plan): unknown[] {
+  const places = new Map([...assumed.keys()].map((name, index) => [name, index + 1]));
+  const heads = [...assumed.values()];
+  const entries = accepted.flatMap(({ batch }) => batch.entries);
+  const blobs = new Map<Hash, string>();
+  for (const { batch } of accepted) {
+    for (const { hash, text } of batch.blobs) if (!blobs.has(hash)) blobs.set(hash, text);
+  }
+  return [
+    [...assumed.keys()],
+    heads.map(({ seq }) => seq),
+    heads.map(({ id }) => id && bytea(id)),
+    entries.map(({ trajectory_id }) => places.get(trajectory_id)),
+    entries.map(({ seq }) => seq),
+    entries.map(({ id }) => bytea(id)),
+    entries.map(({ parent }) => parent && bytea(parent)),
+    entries.map(({ kind }) => kind),
+    entries.map(({ payload }) => payload),
+    [...blobs.keys()].map(bytea),
+    [...blobs.values()],
+  ];
+}
+
+function answerValues(answers: readonly OracleRow[]): unknown[] {
+  return [answers.map(({ key }) => bytea(key)), answers.map(({ answer }) => answer), answers.map(({ at }) => at)];
+}
+
+/** One for each question, whoever asked first. */
+function firstAnswers(puts: readonly OracleJob[]): OracleRow[] {
+  const first = new Map<string, OracleRow>();
+  for (const { row } of puts) if (!first.has(row.key)) first.set(row.key, row);
+  return [...first.values()];
+}
+
+function storedAnswer({ key, answer, at }: OracleRow, kept: Kept[number] | undefined): OracleRow {
+  return kept ? { key, answer: kept[0], at: kept[1] } : { key, answer, at };
+}
+
+function conflictAt({ trajectory_id, seq }: EntryRow): CommitResult {
+  return { status: 'conflict', trajectory_id, seq };
+}

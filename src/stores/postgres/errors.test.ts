@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import { StoreError, type StoreErrorCode } from '../errors.ts';
+import { ConnectionLost, isOutrun, sqlState, storeError } from './errors.ts';
+
+const PATH = 'postgres://host:5432/database?schema=assize';
+
+function coded(code: string, message = 'what went wrong'): Error {
+  return Object.assign(new Error(message), { code });
+}
+
+// What the server says; most of these are also seen from a real one in open.test.ts and fault.test.ts.
+const STATES: readonly (readonly [string, StoreErrorCode, boolean, RegExp])[] = [
+  ['28P01', 'store_denied', false, /password/],
+  ['28000', 'store_denied', false, /user/],
+  ['42501', 'store_denied', false, /grant/],
+  ['3D000', 'store_not_found', false, /create/],
+  ['25006', 'store_readonly', false, /primary/],
+  ['53300', 'store_unreachable', true, /max_connections/],
+  ['53100', 'store_failed', true, /disk/],
+  ['53200', 'store_failed', true, /memory/],
+  ['55P03', 'store_locked', true, /locked/],
+  ['57014', 'store_failed', true, /statementTimeoutMs/],
+  ['57P01', 'store_unreachable', true, /try again/],
+  ['57P03', 'store_unreachable', true, /starting/],
+  ['08006', 'store_unreachable', true, /try again/],
+  ['40P01', 'store_locked', true, /try again/],
+  ['42P01', 'store_failed', false, /open it anew/],
+  ['42883', 'store_failed', false, /open it anew/],
+  ['26000', 'store_failed', false, /pool/],
+  ['XX001', 'store_corrupt', false, /backup/],
+  ['22P02', 'store_failed', false, /Writing to .* failed/],
+];
+
+// What the driver and the system say.
+const CODES: readonly (readonly [string, string, StoreErrorCode, boolean])[] = [
+  ['ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:5432', 'store_unreachable', true],
+  ['ENOTFOUND', 'getaddrinfo ENOTFOUND host', 'store_unreachable', true],
+  ['ECONNRESET', 'read ECONNRESET', 'store_unreachable', true],
+  ['EPIPE', 'write EPIPE', 'store_unreachable', true],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'self-signed certificate in certificate chain', 'store_unreachable', false],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed certificate', 'store_unreachable', false],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'Hostname/IP does not match', 'store_unreachable', false],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unable to verify the first certificate', 'store_unreachable', false],
+  ['', 'The server does not support SSL connections', 'store_unreachable', false],
+  ['', 'Connection terminated unexpectedly', 'store_unreachable', true],
+  ['', 'timeout expired', 'store_unreachable', true],
+  ['', 'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', 'store_denied', false],
+  ['', 'something else', 'store_failed', false],
+];
+
+describe('every error says what to do, and has a code of its own kind', () => {
+  test.each(STATES)('SQLSTATE %s is %s', (state, code, retryable, says) => {
+    const cause = coded(state);
+    const error = storeError(cause, PATH, 'Writing to');
+    expect(error).toMatchObject({ code, retryable, evidence: { path: PATH, sqlstate: state }, cause });
+    expect(error.message).toMatch(says);
+    expect(error.message).toContain(PATH);
+    expect(sqlState(cause)).toBe(state);
+  });
+
+  test.each(CODES)('%s %s is %s', (code, message, expected, retryable) => {
+    const error = storeError(coded(code, message), PATH, 'Reading');
+    expect(error).toMatchObject({ code: expected, retryable, evidence: { path: PATH } });
+    expect(error.evidence).not.toHaveProperty('sqlstate');
+  });
+});
+
+test('of several addresses that refuse, the first one says why', () => {
+  const refused = [coded('ECONNREFUSED', 'connect ECONNREFUSED ::1:5432'), coded('ECONNREFUSED')];
+  const error = storeError(Object.assign(new AggregateError(refused), { code: 'ECONNREFUSED' }), PATH, 'Reading');
+  expect(error).toMatchObject({ code: 'store_unreachable', message: expect.stringContaining('::1:5432') });
+});
+
+test('an error that is one of the store already stays as it is', () => {
+  const error = new StoreError('store_closed', 'closed');
+  expect(storeError(error, PATH, 'Reading')).toBe(error);
+});
+
+test('a lost connection can be tried again', () => {
+  const error = storeError(new ConnectionLost(coded('ECONNRESET'), true), PATH, 'Following');
+  expect(error).toMatchObject({ code: 'store_unreachable', retryable: true });
+});
+
+test('only a transaction that another one was in the way of is sent again as it is', () => {
+  expect(['40001', '40P01', '55P03', '23505', ''].map((code) => isOutrun(coded(code)))).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+});

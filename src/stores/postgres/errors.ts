@@ -1,0 +1,152 @@
+import { StoreError, type StoreErrorCode } from '../errors.ts';
+
+/** The connection is gone before the server answered. */
+export class ConnectionLost extends Error {
+  /** False when the end of the statement never left this machine, so that the server can't have carried it out. */
+  readonly wasSent: boolean;
+
+  constructor(cause: unknown, wasSent: boolean) {
+    super('the connection to the server was lost before it answered', { cause });
+    this.wasSent = wasSent;
+  }
+}
+
+interface Meaning {
+  readonly code: StoreErrorCode;
+  readonly retryable?: true;
+  /** After the name of the store. */
+  readonly says: string;
+}
+
+const DENIED: Meaning = { code: 'store_denied', says: 'does not let this user in; check user and password' };
+const GONE: Meaning = { code: 'store_unreachable', retryable: true, says: 'has broken off the connection; try again' };
+const OUTRUN: Meaning = { code: 'store_locked', retryable: true, says: 'has other writers in the way; try again' };
+const CHANGED: Meaning = {
+  code: 'store_failed',
+  says: 'has not the tables and functions it had; open it anew, perhaps with a newer Assize that has migrated it',
+};
+const POOLED: Meaning = {
+  code: 'store_failed',
+  says: 'is behind a pooler that changes connections between statements; connect to the server, or let it pool sessions',
+};
+const CORRUPT: Meaning = { code: 'store_corrupt', says: 'is damaged; keep a copy, and restore it from a backup' };
+
+// https://www.postgresql.org/docs/current/errcodes-appendix.html
+const BY_STATE: Readonly<Record<string, Meaning>> = {
+  '28000': DENIED,
+  '28P01': DENIED,
+  '42501': { code: 'store_denied', says: 'does not allow this user that; grant the rights on its schema' },
+  '3D000': { code: 'store_not_found', says: 'is in no database that is there; create it, or check the URL' },
+  '25006': {
+    code: 'store_readonly',
+    says: 'takes no writes, as a standby does; name the primary, or open it with mode readonly',
+  },
+  '53300': {
+    code: 'store_unreachable',
+    retryable: true,
+    says: 'has no connection free; close some, raise max_connections, or try again',
+  },
+  '53100': { code: 'store_failed', retryable: true, says: 'has a full disk; free space there and try again' },
+  '53200': { code: 'store_failed', retryable: true, says: 'is out of memory; free some there and try again' },
+  '55P03': { code: 'store_locked', retryable: true, says: 'was locked by someone else for too long; try again' },
+  '57014': {
+    code: 'store_failed',
+    retryable: true,
+    says: 'took longer than statementTimeoutMs allows, or someone cancelled it; try again',
+  },
+  '57P01': GONE,
+  '57P02': GONE,
+  '57P03': { code: 'store_unreachable', retryable: true, says: 'is starting or stopping; try again' },
+  '57P05': GONE,
+  '25P03': GONE,
+  '40001': OUTRUN,
+  '40P01': OUTRUN,
+  '3F000': CHANGED,
+  '42P01': CHANGED,
+  '26000': POOLED,
+  '42P05': POOLED,
+  '42703': CHANGED,
+  '42883': CHANGED,
+  XX001: CORRUPT,
+  XX002: CORRUPT,
+};
+
+const NO_TLS: Meaning = {
+  code: 'store_unreachable',
+  says: 'could not be asked under TLS; give its certificate with sslrootcert, or check sslmode in the URL',
+};
+const NO_SERVER: Meaning = {
+  code: 'store_unreachable',
+  retryable: true,
+  says: 'can not be reached; check host and port, and that the server runs',
+};
+
+/** SQLSTATE, where the error came from the server. */
+export function sqlState(error: unknown): string | undefined {
+  const code = codeOf(error);
+  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E') ? code : undefined;
+}
+
+/** Another transaction was in the way of this one, which the server has undone. */
+export function isOutrun(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === '40001' || state === '40P01';
+}
+
+/** The store's error for whatever the driver or the server threw; a StoreError stays as it is. */
+export function storeError(error: unknown, path: string, doing: string): StoreError {
+  if (error instanceof StoreError) return error;
+  const state = sqlState(error);
+  const details = { evidence: { path, ...(state !== undefined && { sqlstate: state }) }, cause: error };
+  const meaning = meaningOf(error, state);
+  if (meaning === undefined) {
+    return new StoreError('store_failed', `${doing} ${path} failed: ${reason(error)}.`, details);
+  }
+  const { code, says, retryable = false } = meaning;
+  return new StoreError(code, `The store ${path} ${says} (${reason(error)}).`, { ...details, retryable });
+}
+
+/** Nothing was sent, or what was sent is known not to be there. */
+export function unreachableError(path: string, cause: unknown): StoreError {
+  return new StoreError('store_unreachable', `The connection to ${path} was lost; try again.`, {
+    evidence: { path },
+    retryable: true,
+    cause,
+  });
+}
+
+/** Whether a commit was carried out can't be said. */
+export function doubtError(path: string, cause: unknown): StoreError {
+  return new StoreError(
+    'store_unreachable',
+    `The connection to ${path} was lost before it answered; resolve(id) tells what was committed.`,
+    { evidence: { path }, retryable: true, cause },
+  );
+}
+
+export function readonlyError(path: string, why: string): StoreError {
+  return new StoreError('store_readonly', `${path} can't be written: ${why}.`, { evidence: { path } });
+}
+
+function meaningOf(error: unknown, state: string | undefined): Meaning | undefined {
+  if (error instanceof ConnectionLost) return GONE;
+  if (state !== undefined) return BY_STATE[state] ?? (state.startsWith('08') ? GONE : undefined);
+  const code = codeOf(error) ?? '';
+  const message = error instanceof Error ? error.message : '';
+  if (/CERT|ERR_TLS|ERR_SSL|^UNABLE_TO_|^EPROTO$/.test(code) || /\bSSL connection/.test(message)) return NO_TLS;
+  // The driver's own words where the server asks for a password and none was given, or proves itself wrongly.
+  if (message.startsWith('SASL') || message.startsWith('Password must be')) return DENIED;
+  if (/^E[A-Z]+$/.test(code) || /timeout expired|Connection terminated|connection error/.test(message))
+    return NO_SERVER;
+  return undefined;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+// Of the several addresses of one host, each with its error, the first stands for all: the sum has no text of its own.
+function reason(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return reason(error.errors[0]);
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
+}

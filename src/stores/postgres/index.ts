@@ -1,0 +1,16 @@
+// The store for many processes and machines: a ledger, its Merkle log and an oracle log in one schema of a PostgreSQL
+// database. It keeps rows and answers compare-and-set; it never judges what the rows say, and never shows a password. The
+// folder has one file an operation, as sqlite/ has. The driver is the package `pg`, loaded when a store is opened.
+export type { Followable, News } from '../follow.ts';
+export type { Durability, OpenMode } from '../options.ts';
+export {
+  CONNECT_ATTEMPTS,
+  CONNECT_TIMEOUT_MS,
+  LOCK_TIMEOUT_MS,
+  openPostgres,
+  type PostgresOptions,
+  READERS,
+  STATEMENT_TIMEOUT_MS,
+} from './open.ts';
+export { DEFAULT_SCHEMA } from './place.ts';
+export { PostgresStore } from './store.ts';

@@ -1,0 +1,90 @@
+import type { Batch, CommitResult } from '#ledger';
+import type { OracleRow } from '#oracle';
+import type { StoreError } from '../errors.ts';
+import type { Session } from './session.ts';
+
+/** How often what is harmless to repeat is sent, when the connection is lost under it. */
+const TRIES_MAX = 3;
+
+/** A caller who waits for the writer. */
+abstract class Waiting<T> {
+  readonly #resolve: (result: T) => void;
+  readonly #reject: (error: StoreError) => void;
+  #tries = 0;
+
+  constructor(resolve: (result: T) => void, reject: (error: StoreError) => void) {
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  answer(result: T): void {
+    this.#resolve(result);
+  }
+
+  /** Nothing was written. */
+  fail(error: StoreError): void {
+    this.#reject(error);
+  }
+
+  /** No one can tell whether it was written. True when it is harmless to repeat, and shall be. */
+  doubt(error: StoreError): boolean {
+    this.#tries += 1;
+    if (this.#tries < TRIES_MAX) return true;
+    this.fail(error);
+    return false;
+  }
+}
+
+export class BatchJob extends Waiting<CommitResult> {
+  readonly batch: Batch;
+  readonly rows: number;
+  readonly bytes: number;
+
+  constructor(batch: Batch, resolve: (result: CommitResult) => void, reject: (error: StoreError) => void) {
+    super(resolve, reject);
+    this.batch = batch;
+    this.rows = batch.entries.length + batch.blobs.length;
+    let bytes = 0;
+    for (const row of batch.entries) bytes += row.payload.length;
+    for (const row of batch.blobs) bytes += row.text.length;
+    this.bytes = bytes;
+  }
+
+  // Sent again, entries that were written would be a conflict. Blobs alone have no id by which their caller could find out.
+  override doubt(error: StoreError): boolean {
+    if (this.batch.entries.length === 0) return super.doubt(error);
+    this.answer({ status: 'unknown', cause: error });
+    return false;
+  }
+}
+
+export class OracleJob extends Waiting<OracleRow> {
+  readonly row: OracleRow;
+  readonly rows = 1;
+  readonly bytes: number;
+
+  constructor(row: OracleRow, resolve: (row: OracleRow) => void, reject: (error: StoreError) => void) {
+    super(resolve, reject);
+    this.row = row;
+    this.bytes = row.answer.length;
+  }
+}
+
+/** Something with statements of its own, which are harmless to repeat. */
+export class StepJob<T = unknown> extends Waiting<T> {
+  readonly run: (session: Session) => Promise<T>;
+
+  constructor(
+    run: (session: Session) => Promise<T>,
+    resolve: (result: T) => void,
+    reject: (error: StoreError) => void,
+  ) {
+    super(resolve, reject);
+    this.run = run;
+  }
+}
+
+/** What goes into a group together. */
+export type RowsJob = BatchJob | OracleJob;
+
+export type Job = RowsJob | StepJob<any>;

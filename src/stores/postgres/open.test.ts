@@ -1,0 +1,327 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { integrateLog } from '#ledger';
+import { withPostgres } from '../../../tests/support/postgres/index.ts';
+import { batchOf, blobOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
+import { openStore } from '../index.ts';
+import type { OpenMode } from '../options.ts';
+import { openPostgres, PostgresStore } from './index.ts';
+import { SCHEMA_VERSION } from './schema.ts';
+
+const MODES: readonly OpenMode[] = ['create', 'existing', 'readonly'];
+
+withPostgres('opening', (postgres) => {
+  /** The URL of a closed store with a few entries. */
+  async function newStore(): Promise<string> {
+    const url = postgres.url();
+    const store = await openPostgres({ url });
+    await store.commit(batchOf(chainOf('t', 3)));
+    await store.close();
+    return url;
+  }
+
+  /** All that the database knows to be in the schema of a URL, with the rows of its tables. */
+  async function snapshot(url: string): Promise<unknown> {
+    const schema = postgres.schemaOf(url);
+    const things = await postgres.query(
+      `SELECT 'class' AS sort, relname AS name FROM pg_class WHERE relnamespace = $1::regnamespace
+       UNION SELECT 'proc', proname FROM pg_proc WHERE pronamespace = $1::regnamespace
+       UNION SELECT 'type', typname FROM pg_type WHERE typnamespace = $1::regnamespace ORDER BY 1, 2`,
+      [schema],
+    );
+    const tables = await postgres.query('SELECT tablename FROM pg_tables WHERE schemaname = $1 ORDER BY 1', [schema]);
+    const rows = await Promise.all(tables.map((table) => postgres.query(`TABLE "${schema}"."${table['tablename']}"`)));
+    return { things, rows };
+  }
+
+  describe('where there is no store', () => {
+    test.each(['existing', 'readonly'] as const)('mode %s makes none', async (mode) => {
+      const url = postgres.url();
+      await expect(openPostgres({ url, mode })).rejects.toMatchObject({ code: 'store_not_found' });
+      expect(await postgres.query('SELECT FROM pg_namespace WHERE nspname = $1', [postgres.schemaOf(url)])).toEqual([]);
+    });
+
+    test('mode create makes one, and only what is in its schema', async () => {
+      const around = (): Promise<unknown> =>
+        postgres.query("SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace");
+      const before = await around();
+      const url = await newStore();
+      const mark = await postgres.query(`SELECT * FROM "${postgres.schemaOf(url)}".mark`);
+      expect(mark).toEqual([{ application: 'assize', version: SCHEMA_VERSION }]);
+      expect(await around()).toEqual(before);
+    });
+
+    test('an empty schema that is there is filled, without the right to make one', async () => {
+      const url = postgres.url();
+      const schema = postgres.schemaOf(url);
+      const user = `${schema}_user`;
+      await postgres.query(
+        `CREATE ROLE "${user}" LOGIN PASSWORD 'x'; CREATE SCHEMA "${schema}" AUTHORIZATION "${user}"`,
+      );
+      const asUser = new URL(url);
+      asUser.username = user;
+      asUser.password = 'x';
+      await expect(openPostgres({ url: asUser.href, mode: 'existing' })).rejects.toMatchObject({
+        code: 'store_not_found',
+      });
+      const store = await openPostgres({ url: asUser.href });
+      expect(await store.commit(batchOf(entryAfter(undefined, 't')))).toEqual({ status: 'committed' });
+      await store.close();
+      await postgres.query(`DROP OWNED BY "${user}"; DROP ROLE "${user}"`);
+    });
+
+    test('of many that create at once, all get the same whole store', async () => {
+      const url = postgres.url();
+      const stores = await Promise.all(Array.from({ length: 8 }, () => openPostgres({ url })));
+      const row = entryAfter(undefined, 't');
+      await stores[0]!.commit(batchOf(row));
+      for (const store of stores) expect(await store.head('t')).toEqual(row);
+      for (const store of stores) await store.close();
+    });
+  });
+
+  describe('what is not ours is refused and left as it was', () => {
+    const things: Readonly<Record<string, string>> = {
+      'a table': 'CREATE TABLE cats (name text)',
+      'a table with our name': 'CREATE TABLE entry (name text)',
+      'a mark of another form': 'CREATE TABLE mark (name text); INSERT INTO mark VALUES (1)',
+      "another program's mark":
+        "CREATE TABLE mark (application text, version int); INSERT INTO mark VALUES ('cats', 1)",
+      'a mark without a row': 'CREATE TABLE mark (application text, version int)',
+      'two marks':
+        "CREATE TABLE mark (application text, version int); INSERT INTO mark VALUES ('assize', 1), ('assize', 2)",
+      'a function': 'CREATE FUNCTION append() RETURNS int RETURN 1',
+      'a type': "CREATE TYPE cat AS ENUM ('Mog')",
+      'a view': 'CREATE VIEW mark AS SELECT 1 AS one',
+    };
+    for (const [name, statements] of Object.entries(things)) {
+      test.each(MODES)(`${name}, mode %s`, async (mode) => {
+        const url = postgres.url();
+        const schema = postgres.schemaOf(url);
+        await postgres.query(`CREATE SCHEMA "${schema}"; SET search_path TO "${schema}"; ${statements}`);
+        const before = await snapshot(url);
+        await expect(openPostgres({ url, mode })).rejects.toMatchObject({ name: 'StoreError', code: 'store_not_ours' });
+        expect(await snapshot(url)).toEqual(before);
+      });
+    }
+  });
+
+  describe('schemas', () => {
+    async function withVersion(version: number): Promise<string> {
+      const url = await newStore();
+      await postgres.query(`UPDATE "${postgres.schemaOf(url)}".mark SET version = ${version}`);
+      return url;
+    }
+
+    test.each(MODES)('a newer one is refused, mode %s', async (mode) => {
+      const url = await withVersion(SCHEMA_VERSION + 1);
+      const before = await snapshot(url);
+      await expect(openPostgres({ url, mode })).rejects.toMatchObject({
+        code: 'store_newer_schema',
+        evidence: { schema: SCHEMA_VERSION + 1, supported: SCHEMA_VERSION },
+      });
+      expect(await snapshot(url)).toEqual(before);
+    });
+
+    test('an older one is refused by a reader, which can not migrate it', async () => {
+      const url = await withVersion(SCHEMA_VERSION - 1);
+      await expect(openPostgres({ url, mode: 'readonly' })).rejects.toMatchObject({ code: 'store_older_schema' });
+    });
+
+    test('an older one is migrated by a writer, with its entries', async () => {
+      const url = await withVersion(SCHEMA_VERSION - 1);
+      const schema = postgres.schemaOf(url);
+      await postgres.query(
+        `SET search_path TO "${schema}"; DROP TABLE log, log_node; DROP VIEW append_under_way;
+          DROP FUNCTION log_horizon; DROP FUNCTION integrate`,
+      );
+      const stores = await Promise.all(Array.from({ length: 4 }, () => openPostgres({ url, mode: 'existing' })));
+      for (const store of stores) {
+        expect(await store.entries('t')).toHaveLength(3);
+        expect(await store.logSize()).toBe(0);
+        await store.close();
+      }
+    });
+
+    test('a migration that fails leaves everything as it was', async () => {
+      // Its first statement will find the name taken.
+      const url = await withVersion(0);
+      const before = await snapshot(url);
+      await expect(openPostgres({ url })).rejects.toMatchObject({ code: 'store_failed' });
+      expect(await snapshot(url)).toEqual(before);
+    });
+
+    test('an open store whose schema another program has migrated since writes no more once it has reconnected', async () => {
+      const url = await newStore();
+      const store = await openPostgres({ url, applicationName: 'older' });
+      const next = entryAfter(await store.head('t'), 't');
+      await postgres.query(`UPDATE "${postgres.schemaOf(url)}".mark SET version = version + 1`);
+      await postgres.query(
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'older'",
+      );
+      await expect(store.commit(batchOf(next))).rejects.toMatchObject({ code: 'store_newer_schema' });
+      await store.close();
+    });
+  });
+
+  describe('readonly', () => {
+    test('reads, refuses writes, and changes nothing', async () => {
+      const url = await newStore();
+      const before = await snapshot(url);
+      const store = await openPostgres({ url, mode: 'readonly' });
+      expect(store).toMatchObject({ readonly: true });
+      expect(await store.entries('t')).toHaveLength(3);
+      const row = entryAfter((await store.head('t'))!, 't');
+      const calls: readonly (() => Promise<unknown>)[] = [
+        () => store.commit(batchOf(row)),
+        () => store.commit(batchOf([])),
+        () => store.oraclePut({ key: row.id, answer: '1', at: 'now' }),
+        () => store.integrate({ size: 0, leaves: [], nodes: [] }),
+      ];
+      for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'store_readonly' });
+      await store.close();
+      expect(await snapshot(url)).toEqual(before);
+    });
+
+    test('sees what a writer commits while it is open', async () => {
+      const url = await newStore();
+      const [writer, reader] = [await openPostgres({ url }), await openPostgres({ url, mode: 'readonly' })];
+      const next = entryAfter((await writer.head('t'))!, 't');
+      await writer.commit(batchOf(next));
+      expect(await reader.head('t')).toEqual(next);
+      await reader.close();
+      await writer.close();
+    });
+
+    test('a user who may only read reads, and is told that it may not write', async () => {
+      const url = await newStore();
+      const schema = postgres.schemaOf(url);
+      const user = `${schema}_user`;
+      await postgres.query(`CREATE ROLE "${user}" LOGIN PASSWORD 'x'; GRANT USAGE ON SCHEMA "${schema}" TO "${user}";
+        GRANT SELECT ON ALL TABLES IN SCHEMA "${schema}" TO "${user}"`);
+      const asUser = new URL(url);
+      asUser.username = user;
+      asUser.password = 'x';
+      const reader = await openPostgres({ url: asUser.href, mode: 'readonly' });
+      expect(await reader.entries('t')).toHaveLength(3);
+      await reader.close();
+      const writer = await openPostgres({ url: asUser.href });
+      const commit = writer.commit(batchOf(entryAfter(undefined, 'u')));
+      await expect(commit).rejects.toMatchObject({ code: 'store_denied', evidence: { sqlstate: '42501' } });
+      await writer.close();
+      await postgres.query(`DROP OWNED BY "${user}"; DROP ROLE "${user}"`);
+    });
+
+    test('a user who may neither change nor delete rows can do all that a writer does', async () => {
+      const url = postgres.url();
+      await (await openPostgres({ url })).close();
+      const schema = postgres.schemaOf(url);
+      const user = `${schema}_user`;
+      await postgres.query(`CREATE ROLE "${user}" LOGIN PASSWORD 'x'; GRANT USAGE ON SCHEMA "${schema}" TO "${user}";
+        GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA "${schema}" TO "${user}";
+        GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA "${schema}" TO "${user}"`);
+      const asUser = new URL(url);
+      asUser.username = user;
+      asUser.password = 'x';
+      const store = await openPostgres({ url: asUser.href });
+      const root = entryAfter(undefined, 't');
+      const answer = { key: root.id, answer: '1', at: 'now' };
+      expect(await store.commit(batchOf(root, [blobOf('b')]))).toEqual({ status: 'committed' });
+      expect(await store.commit(batchOf(entryAfter(undefined, 't', 'rival')))).toMatchObject({ status: 'conflict' });
+      expect(await store.oraclePut(answer)).toEqual(answer);
+      expect(await integrateLog(store)).toBe(1);
+      expect(await store.selfCheck()).toEqual([]);
+      await postgres.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = '${user}'`);
+      expect(await store.commit(batchOf(entryAfter(root, 't')))).toEqual({ status: 'committed' });
+      await store.close();
+      await postgres.query(`DROP OWNED BY "${user}"; DROP ROLE "${user}"`);
+    });
+
+    test('where the server allows no writes, only a reader is let in', async () => {
+      const url = await newStore();
+      const readonly = `${url}&options=-c%20default_transaction_read_only%3Don`;
+      await expect(openPostgres({ url: readonly })).rejects.toMatchObject({ code: 'store_readonly' });
+      const reader = await openPostgres({ url: readonly, mode: 'readonly' });
+      expect(await reader.entries('t')).toHaveLength(3);
+      expect(await reader.unlogged(10)).toHaveLength(3);
+      await reader.close();
+    });
+  });
+
+  test('a store without its tables', async () => {
+    const url = await newStore();
+    await postgres.query(`DROP TABLE "${postgres.schemaOf(url)}".entry CASCADE`);
+    const store = await openPostgres({ url });
+    await expect(store.head('t')).rejects.toMatchObject({ code: 'store_failed', evidence: { sqlstate: '42P01' } });
+    await expect(store.commit(batchOf(entryAfter(undefined, 'u')))).rejects.toMatchObject({ code: 'store_failed' });
+    await store.close();
+  });
+
+  test('rows that nothing leads to are found', async () => {
+    const url = await newStore();
+    const schema = postgres.schemaOf(url);
+    const store = await openPostgres({ url });
+    expect(await store.selfCheck()).toEqual([]);
+    await postgres.query(`INSERT INTO "${schema}".trajectory (hash, name) VALUES (sha256('u'), 'u')`);
+    await postgres.query(`UPDATE "${schema}".entry SET trajectory = 77 WHERE seq = 2`);
+    await postgres.query(`INSERT INTO "${schema}".log (idx, entry, leaf) VALUES (0, 99, sha256('x'))`);
+    expect(await store.selfCheck()).toEqual([
+      '1 entries belong to no trajectory',
+      '1 trajectories have a name and no entries',
+      '1 places of the log have lost their entries',
+    ]);
+    await store.close();
+  });
+
+  describe('openStore', () => {
+    test('opens a store by its URL, under both names of the scheme', async () => {
+      const url = postgres.url('by url');
+      for (const name of [url, url.replace(/^postgres:/, 'postgresql:')]) {
+        const store = await openStore(name, { durability: 'off', readers: 1 });
+        expect(store).toBeInstanceOf(PostgresStore);
+        await store.commit(batchOf(entryAfter(await store.head('t'), 't')));
+        await store.close();
+      }
+      const reader = await openStore(url, { mode: 'readonly' });
+      expect(await reader.entries('t')).toHaveLength(2);
+      await reader.close();
+    });
+
+    test('no other store loads the driver, and without it the error says what to install', () => {
+      const script = `
+        import { registerHooks } from 'node:module';
+        let asked = 0;
+        registerHooks({ resolve(specifier, context, next) {
+          if (specifier !== 'pg') return next(specifier, context);
+          asked += 1;
+          throw Object.assign(new Error("Cannot find package 'pg'"), { code: 'ERR_MODULE_NOT_FOUND' });
+        } });
+        const { openStore } = await import('assize/stores');
+        await import('assize/stores/postgres');
+        await (await openStore('memory:')).close();
+        const before = asked;
+        const error = await openStore('postgres://u:secret@localhost/x').catch((thrown) => thrown);
+        console.log(JSON.stringify({ before, asked, code: error.code, message: error.message }));`;
+      const told = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+      expect(JSON.parse(told)).toEqual({
+        before: 0,
+        asked: 1,
+        code: 'store_no_driver',
+        message: expect.stringContaining('npm install pg'),
+      });
+    });
+
+    test('an open store that nothing waits for does not keep its process', () => {
+      const script = `
+        const { openStore } = await import('assize/stores');
+        const { batchOf, entryAfter } = await import(process.argv[1]);
+        const store = await openStore(process.argv[2]);
+        await store.follow(() => undefined);
+        console.log((await store.commit(batchOf(entryAfter(undefined, 't')))).status);`;
+      const rows = join(import.meta.dirname, '../../testing/store-rows.ts');
+      const args = ['--input-type=module', '-e', script, rows, postgres.url()];
+      expect(execFileSync(process.execPath, args, { encoding: 'utf8', timeout: 60_000 })).toBe('committed\n');
+    });
+  });
+});

@@ -1,0 +1,150 @@
+import { StoreError } from '../errors.ts';
+import { checkChoices, type Durability, type OpenMode } from '../options.ts';
+import { loadDriver } from './driver.ts';
+import { storeError } from './errors.ts';
+import { badUrl, readUrl } from './place.ts';
+import { Readers } from './readers.ts';
+import { checkMark, migrate, readMark, SCHEMA_VERSION } from './schema.ts';
+import { newClient, Session, type SessionOptions } from './session.ts';
+import { PostgresStore } from './store.ts';
+import { Writer } from './writer.ts';
+
+export interface PostgresOptions {
+  /**
+   * `postgres://user:password@host:5432/database?schema=assize`, or `postgresql://…`. The schema is `assize` where none is
+   * named; the other parameters are the driver's, and what is not said comes from the environment (`PGHOST`, …).
+   */
+  readonly url: string;
+  /** Default `create`, which makes a missing schema, but no database. */
+  readonly mode?: OpenMode;
+  /**
+   * Default `full`. `normal` and `off` are the same here: commits are answered before the server has them on disk, and it
+   * loses the last ones when it crashes.
+   */
+  readonly durability?: Durability;
+  /** How long an opening or a write waits for what someone else has locked before it gives up with `store_locked`. */
+  readonly lockTimeoutMs?: number;
+  /** How long the server may work on one statement. */
+  readonly statementTimeoutMs?: number;
+  /** How long a connection may take to be made. */
+  readonly connectTimeoutMs?: number;
+  /** Attempts to reach the server again before what waits fails with `store_unreachable`. Opening makes one. */
+  readonly connectAttempts?: number;
+  /** Connections for reading, besides the one that writes; each is made when it is needed. */
+  readonly readers?: number;
+  /**
+   * Whether commits tell those who follow the store (default true). The server lets transactions that tell something commit
+   * one after the other, so many processes that write all the time are faster without.
+   */
+  readonly notify?: boolean;
+  /** How the server names the connections in its own views. */
+  readonly applicationName?: string;
+}
+
+/** Defaults. The longest waits are those of another writer's commit, of a page of large entries, and of a far server. */
+export const LOCK_TIMEOUT_MS = 5_000;
+export const STATEMENT_TIMEOUT_MS = 30_000;
+export const CONNECT_TIMEOUT_MS = 10_000;
+/** With the pauses between them some 25 seconds: longer than most servers take to restart. */
+export const CONNECT_ATTEMPTS = 20;
+export const READERS = 4;
+
+/** The first version with all that is asked of the server here. */
+const SERVER_VERSION_MIN = 140_000;
+
+/**
+ * Opens the store in one schema of a PostgreSQL database, and makes the schema where `mode` allows it.
+ *
+ * The connections must go to the server itself or through a pooler that keeps one for a session, because settings,
+ * statements and `LISTEN` last as long.
+ *
+ * @throws {StoreError} `store_no_driver`; `store_not_found`; `store_not_ours` (nothing was changed); `store_newer_schema`,
+ *   `store_older_schema`, `store_readonly`, `store_locked`, `store_denied`, `store_unreachable`, `store_failed`;
+ *   `store_invalid_input` for a URL or options that are none. No error repeats the password.
+ */
+export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
+  const {
+    mode = 'create',
+    durability = 'full',
+    notify: tell = true,
+    connectAttempts: attempts = CONNECT_ATTEMPTS,
+  } = options;
+  const { readers: max = READERS } = options;
+  checkChoices(mode, durability);
+  const { url, schema } = readUrl(options.url);
+  checkNumber('connectAttempts', attempts, 1);
+  checkNumber('readers', max, 1);
+  const settings = await settle(options, url, schema);
+  const { path } = settings;
+  const open = (): Promise<Session> => Session.open(settings);
+  const session = await open();
+  try {
+    await checkServer(session, path);
+    const mark = await readMark(session, schema);
+    checkMark(mark, path, mode);
+    const readers = new Readers({ path, max, attempts, open });
+    if (mode === 'readonly') {
+      readers.add(session);
+      return new PostgresStore({ url, path, schema, readers, writer: undefined, tell, open });
+    }
+    const check = async (again: Session): Promise<void> => checkMark(await readMark(again, schema), path, 'readonly');
+    const writer = await Writer.over(session, { path, durability, attempts, open, check });
+    if (mark.is !== 'ours' || mark.version < SCHEMA_VERSION) await migrate(session, schema, path, mode);
+    return new PostgresStore({ url, path, schema, readers, writer, tell, open });
+  } catch (error) {
+    await session.end();
+    throw storeError(error, path, 'Opening');
+  }
+}
+
+async function settle(options: PostgresOptions, url: string, schema: string): Promise<SessionOptions> {
+  const settings = {
+    driver: await loadDriver(),
+    url,
+    applicationName: options.applicationName ?? 'assize',
+    lockTimeoutMs: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS,
+    statementTimeoutMs: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+    connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+  };
+  checkNumber('lockTimeoutMs', settings.lockTimeoutMs, 0);
+  checkNumber('statementTimeoutMs', settings.statementTimeoutMs, 1);
+  checkNumber('connectTimeoutMs', settings.connectTimeoutMs, 1);
+  return { ...settings, path: pathOf({ ...settings, path: '' }, schema) };
+}
+
+/** Names the store without user, password and settings. */
+function pathOf(settings: SessionOptions, schema: string): string {
+  try {
+    const { host, port, database = '' } = newClient(settings);
+    const name = host.includes(':') ? `[${host}]` : host;
+    const where = host.startsWith('/') ? `/${database}?host=${host}&port=${port}&` : `${name}:${port}/${database}?`;
+    return `postgres://${where}schema=${schema}`;
+  } catch (error) {
+    // The error is not kept as a cause: it may show the URL. Only that of a file that the URL names says no more than that.
+    const path = error instanceof Error && 'path' in error ? `: ${error.path} can't be read` : '';
+    throw badUrl(`the driver does not understand it${path}; it says postgres://user:password@host:5432/database`);
+  }
+}
+
+async function checkServer(session: Session, path: string): Promise<void> {
+  const [row] = await session.run({
+    text: "SELECT current_setting('server_version_num'), current_setting('server_version'), getdatabaseencoding()",
+  });
+  const [number, version, encoding] = row as [string, string, string];
+  const fault =
+    Number(number) < SERVER_VERSION_MIN
+      ? `is of PostgreSQL ${version}; take one of 14 or later`
+      : encoding !== 'UTF8'
+        ? `keeps texts as ${encoding}, which can't hold all of them; make a database with ENCODING 'UTF8'`
+        : undefined;
+  if (fault !== undefined) {
+    throw new StoreError('store_failed', `The server of ${path} ${fault}.`, { evidence: { path, version, encoding } });
+  }
+}
+
+function checkNumber(name: string, value: number, min: number): void {
+  if (Number.isSafeInteger(value) && value >= min && value < 2 ** 31) return;
+  throw new StoreError('store_invalid_input', `${name} is a whole number from ${min}.`, {
+    evidence: { [name]: value },
+  });
+}

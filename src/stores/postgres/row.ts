@@ -1,0 +1,28 @@
+import type { EntryRow } from '#ledger';
+import type { Row } from './driver.ts';
+
+/** The columns of an entry on `e` (entry) with its trajectory's name on `t` (trajectory), as `entryRow` reads them. */
+export const ENTRY_COLUMNS = "encode(e.id, 'hex'), t.name, encode(e.parent, 'hex'), e.seq, e.kind, e.payload";
+
+/** The key of the trajectory that parameter `$1` names. */
+export function keyOf(schema: string): string {
+  return `(SELECT t.key FROM "${schema}".trajectory AS t WHERE t.hash = sha256(convert_to($1, 'UTF8')))`;
+}
+
+/** The columns have the types the schema says. */
+export function entryRow(row: Row): EntryRow {
+  const [id, trajectory_id, parent, seq, kind, payload] = row as [
+    string,
+    string,
+    string | null,
+    string,
+    string,
+    string,
+  ];
+  return { id, trajectory_id, parent, seq: Number(seq), kind: kind as EntryRow['kind'], payload };
+}
+
+/** A hash as the server reads it. */
+export function bytea(hash: string): string {
+  return `\\x${hash}`;
+}

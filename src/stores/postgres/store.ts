@@ -1,0 +1,257 @@
+import type {
+  Ahead,
+  Batch,
+  CommitResult,
+  EntryRow,
+  Hash,
+  LedgerStore,
+  LogStep,
+  LogStore,
+  RowRange,
+  TrajectoryInfo,
+} from '#ledger';
+import type { OracleRow, OracleStore } from '#oracle';
+import { checkAhead } from '../ahead.ts';
+import { StoreError } from '../errors.ts';
+import type { Followable, News } from '../follow.ts';
+import {
+  checkBatch,
+  checkCount,
+  checkHash,
+  checkLogStep,
+  checkOracleRow,
+  checkPage,
+  checkPrefix,
+  checkText,
+} from '../input.ts';
+import { prepareBlob } from './blob.ts';
+import { COMMITTED } from './commit.ts';
+import { prepareEntries } from './entries.ts';
+import { readonlyError, storeError } from './errors.ts';
+import { prepareFind } from './find.ts';
+import { Following } from './follow.ts';
+import { GroupCommit } from './group-commit.ts';
+import { prepareHead } from './head.ts';
+import {
+  prepareIntegrate,
+  prepareLogged,
+  prepareLogIndex,
+  prepareLogNode,
+  prepareLogSize,
+  prepareUnlogged,
+} from './log.ts';
+import { prepareOracleGet } from './oracle.ts';
+import type { Readers } from './readers.ts';
+import { prepareResolve } from './resolve.ts';
+import { prepareSelfCheck } from './self-check.ts';
+import type { Session } from './session.ts';
+import { prepareTrajectories } from './trajectories.ts';
+import type { Writer } from './writer.ts';
+
+/** What `openPostgres` has settled about a store. */
+export interface Connections {
+  readonly url: string;
+  readonly path: string;
+  readonly schema: string;
+  readonly readers: Readers;
+  /** None in a store that is only read. */
+  readonly writer: Writer | undefined;
+  readonly tell: boolean;
+  readonly open: () => Promise<Session>;
+}
+
+/**
+ * A ledger with its Merkle log and an oracle log in one schema of a PostgreSQL database; made by `openPostgres`. Any number
+ * of processes may have it open, also to write to one trajectory: of those who append at one place, one is committed and the
+ * others are conflicts.
+ *
+ * A commit is answered when the server has it on disk, in groups. Reads see what is committed, also by others. A connection
+ * that is lost is replaced: reads and what was not sent yet go over the next one, a commit that was under way is `unknown`,
+ * and `resolve` waits until it can tell. After `close` every call throws `store_closed`; arguments that no row can hold throw
+ * `store_invalid_input`, a server that can't be reached `store_unreachable`, other refusals as `errors.ts` says.
+ */
+export class PostgresStore implements LedgerStore, LogStore, OracleStore, Followable {
+  /** Where the store is: a URL without user, password and settings. */
+  readonly path: string;
+  readonly readonly: boolean;
+  readonly #connections: Connections;
+  readonly #group: GroupCommit | undefined;
+  readonly #followings = new Set<Following>();
+  readonly #resolve: (id: Hash) => Promise<EntryRow | undefined>;
+  readonly #entries: (trajectoryId: string, from: number, limit: number) => Promise<EntryRow[]>;
+  readonly #head: (trajectoryId: string) => Promise<EntryRow | undefined>;
+  readonly #trajectories: () => Promise<TrajectoryInfo[]>;
+  readonly #blob: (hash: Hash) => Promise<string | undefined>;
+  readonly #find: (prefix: string) => Promise<EntryRow[]>;
+  readonly #oracleGet: (key: string) => Promise<OracleRow | undefined>;
+  readonly #logSize: () => Promise<number>;
+  readonly #unlogged: (limit: number) => Promise<EntryRow[]>;
+  readonly #integrate: (step: LogStep) => (session: Session) => Promise<boolean>;
+  readonly #logNode: (level: number, index: number) => Promise<Uint8Array | undefined>;
+  readonly #logIndex: (id: Hash) => Promise<number | undefined>;
+  readonly #logged: (from: number, limit: number) => Promise<EntryRow[]>;
+  readonly #selfCheck: () => Promise<string[]>;
+  #closed: Promise<void> | undefined;
+
+  /** Takes over connections that `openPostgres` has checked and set up, and ends them. */
+  constructor(connections: Connections) {
+    const { path, schema, readers, writer } = connections;
+    this.path = path;
+    this.readonly = writer === undefined;
+    this.#connections = connections;
+    this.#group = writer && new GroupCommit({ ...connections, writer });
+    this.#resolve = prepareResolve(readers, schema);
+    this.#entries = prepareEntries(readers, schema);
+    this.#head = prepareHead(readers, schema);
+    this.#trajectories = prepareTrajectories(readers, schema);
+    this.#blob = prepareBlob(readers, schema);
+    this.#find = prepareFind(readers, schema);
+    this.#oracleGet = prepareOracleGet(readers, schema);
+    this.#logSize = prepareLogSize(readers, schema);
+    this.#unlogged = prepareUnlogged(readers, schema);
+    this.#integrate = prepareIntegrate(schema);
+    this.#logNode = prepareLogNode(readers, schema);
+    this.#logIndex = prepareLogIndex(readers, schema);
+    this.#logged = prepareLogged(readers, schema);
+    this.#selfCheck = prepareSelfCheck(readers, schema);
+  }
+
+  async commit(batch: Batch): Promise<CommitResult> {
+    const group = this.#writable();
+    checkBatch(batch);
+    if (batch.entries.length === 0 && batch.blobs.length === 0) return COMMITTED;
+    return group.commit(batch);
+  }
+
+  async resolve(id: Hash): Promise<EntryRow | undefined> {
+    checkHash(id, 'id');
+    return this.#read(async () => {
+      await this.#connections.writer?.settled();
+      return this.#resolve(id);
+    });
+  }
+
+  async entries(trajectoryId: string, options?: { from?: number; limit?: number }): Promise<EntryRow[]> {
+    checkText(trajectoryId, 'trajectory_id');
+    const { from, limit } = checkPage(options);
+    return this.#read(() => this.#entries(trajectoryId, from, limit));
+  }
+
+  async head(trajectoryId: string): Promise<EntryRow | undefined> {
+    checkText(trajectoryId, 'trajectory_id');
+    return this.#read(() => this.#head(trajectoryId));
+  }
+
+  async trajectories(): Promise<TrajectoryInfo[]> {
+    return this.#read(this.#trajectories);
+  }
+
+  async blob(hash: Hash): Promise<string | undefined> {
+    checkHash(hash, 'hash');
+    return this.#read(() => this.#blob(hash));
+  }
+
+  async find(prefix: string): Promise<EntryRow[]> {
+    const lower = checkPrefix(prefix);
+    return this.#read(() => this.#find(lower));
+  }
+
+  async oracleGet(key: string): Promise<OracleRow | undefined> {
+    checkHash(key, 'key');
+    return this.#read(() => this.#oracleGet(key));
+  }
+
+  async oraclePut(row: OracleRow): Promise<OracleRow> {
+    const group = this.#writable();
+    checkOracleRow(row);
+    return group.put(row);
+  }
+
+  async logSize(): Promise<number> {
+    return this.#read(this.#logSize);
+  }
+
+  async unlogged(limit: number): Promise<EntryRow[]> {
+    checkPage({ limit });
+    return this.#read(() => this.#unlogged(limit));
+  }
+
+  async integrate(step: LogStep): Promise<boolean> {
+    const group = this.#writable();
+    checkLogStep(step);
+    return group.run(this.#integrate(step));
+  }
+
+  async logNode(level: number, index: number): Promise<Uint8Array | undefined> {
+    checkCount(level, 'level');
+    checkCount(index, 'index');
+    return this.#read(() => this.#logNode(level, index));
+  }
+
+  async logIndex(id: Hash): Promise<number | undefined> {
+    checkHash(id, 'id');
+    return this.#read(() => this.#logIndex(id));
+  }
+
+  async logged(from: number, limit: number): Promise<EntryRow[]> {
+    checkPage({ from, limit });
+    return this.#read(() => this.#logged(from, limit));
+  }
+
+  async selfCheck(): Promise<string[]> {
+    return this.#read(this.#selfCheck);
+  }
+
+  checkAhead(ranges: readonly RowRange[]): Ahead {
+    this.#checkOpen();
+    return checkAhead(this.#connections.url, ranges);
+  }
+
+  /** Takes a connection of its own for each listener. When that is lost, `missed` is told once there is another. */
+  async follow(listener: (news: News) => void): Promise<() => Promise<void>> {
+    const following = await this.#asked('Following', () => Following.start({ ...this.#connections, listener }));
+    this.#followings.add(following);
+    return async () => {
+      this.#followings.delete(following);
+      await following.stop();
+    };
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    await this.#group?.idle();
+    for (const following of this.#followings) await following.stop();
+    await this.#connections.writer?.end();
+    await this.#connections.readers.end();
+  }
+
+  #read<T>(step: () => Promise<T>): Promise<T> {
+    return this.#asked('Reading', step);
+  }
+
+  async #asked<T>(doing: string, step: () => Promise<T>): Promise<T> {
+    this.#checkOpen();
+    try {
+      return await step();
+    } catch (error) {
+      throw storeError(error, this.path, doing);
+    }
+  }
+
+  #checkOpen(): void {
+    if (this.#closed === undefined) return;
+    throw new StoreError('store_closed', `The store ${this.path} is closed; open it again to use it.`, {
+      evidence: { path: this.path },
+    });
+  }
+
+  #writable(): GroupCommit {
+    this.#checkOpen();
+    if (this.#group === undefined) throw readonlyError(this.path, 'it was opened with mode readonly');
+    return this.#group;
+  }
+}

@@ -1,0 +1,50 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { EntryRow, Hash, LogStep } from '#ledger';
+import { prepareEntryRows } from './row.ts';
+
+/** How many entries have a place in the log. */
+export function prepareLogSize(db: DatabaseSync): () => number {
+  const statement = db.prepare('SELECT coalesce(max(idx) + 1, 0) AS size FROM log');
+  return () => statement.get()?.['size'] as number;
+}
+
+/** Entries behind the last one in the log, in the order of their commits. */
+export function prepareUnlogged(db: DatabaseSync): (limit: number) => EntryRow[] {
+  // The last one logged is the one with the highest position: both orders are that of the commits.
+  return prepareEntryRows(
+    db,
+    `WHERE e.position > (SELECT coalesce(max(entry), 0) FROM log) ORDER BY e.position LIMIT ?`,
+  );
+}
+
+/** Inside a transaction: the leaves get the next places. False, and nothing written, unless the log has that size. */
+export function prepareIntegrate(db: DatabaseSync, logSize: () => number): (step: LogStep) => boolean {
+  const leaf = db.prepare('INSERT INTO log (idx, entry, leaf) SELECT ?, position, ? FROM entry WHERE id = unhex(?)');
+  const node = db.prepare('INSERT INTO log_node (level, idx, hash) VALUES (?, ?, ?)');
+  return ({ size, leaves, nodes }) => {
+    if (logSize() !== size) return false;
+    leaves.forEach(({ id, hash }, i) => void leaf.run(size + i, hash, id));
+    for (const { level, index, hash } of nodes) node.run(level, index, hash);
+    return true;
+  };
+}
+
+/** The hash of a leaf (level 0) or of a full subtree. */
+export function prepareLogNode(db: DatabaseSync): (level: number, index: number) => Uint8Array | undefined {
+  const leaf = db.prepare('SELECT leaf AS hash FROM log WHERE idx = ?');
+  const node = db.prepare('SELECT hash FROM log_node WHERE level = ? AND idx = ?');
+  return (level, index) => (level === 0 ? leaf.get(index) : node.get(level, index))?.['hash'] as Uint8Array | undefined;
+}
+
+/** An entry's place in the log. */
+export function prepareLogIndex(db: DatabaseSync): (id: Hash) => number | undefined {
+  const statement = db.prepare(
+    'SELECT l.idx AS idx FROM entry AS e JOIN log AS l ON l.entry = e.position WHERE e.id = unhex(?)',
+  );
+  return (id) => statement.get(id)?.['idx'] as number | undefined;
+}
+
+/** Entries in the order of the log. */
+export function prepareLogged(db: DatabaseSync): (from: number, limit: number) => EntryRow[] {
+  return prepareEntryRows(db, 'JOIN log AS l ON l.entry = e.position WHERE l.idx >= ? ORDER BY l.idx LIMIT ?');
+}

@@ -1,0 +1,197 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { LedgerStore } from '#ledger';
+import { MemoryStore, openSqlite, type SqliteStore } from '#stores';
+import { type FaultSchedule, faultAt, type StoreFault, seededDelays, seededFaults } from './faults.ts';
+import { faultyStore } from './faulty-store.ts';
+import { ledgerStoreSuite } from './ledger-store-suite.ts';
+import { logStoreSuite } from './log-store-suite.ts';
+import { oracleStoreSuite } from './oracle-store-suite.ts';
+import { batchOf, blobOf, chainOf, entryAfter } from './store-rows.ts';
+
+/** Outlives its handles, as a database does. */
+class LastingMemory extends MemoryStore {
+  override async close(): Promise<void> {}
+}
+
+const places = new Map<string, LastingMemory>();
+function memoryAt(place: string): LastingMemory {
+  const store = places.get(place) ?? new LastingMemory();
+  places.set(place, store);
+  return store;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'assize-faulty-'));
+// What a disk does is put to the test elsewhere.
+const sqliteAt = (place: string): Promise<SqliteStore> =>
+  openSqlite({ path: join(folder, `${place}.db`), durability: 'off' });
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let opened = 0;
+const late = (): FaultSchedule => seededDelays({ seed: ++opened, turnsMax: 3 });
+const overtaking = (): FaultSchedule => seededDelays({ seed: ++opened, turnsMax: 3, overtaking: true });
+
+for (const suite of [ledgerStoreSuite, oracleStoreSuite, logStoreSuite]) {
+  suite({ name: 'memory, answers late', open: async (place) => faultyStore(memoryAt(place), late()) });
+  suite({ name: 'sqlite, answers late', open: async (place) => faultyStore(await sqliteAt(place), late()) });
+}
+
+const inTurn = 'calls overtake each other on their way, and these are sent in the order in which they have to arrive';
+const overtaken = {
+  name: 'memory, calls and answers late',
+  open: async (place: string) => faultyStore(memoryAt(`o-${place}`), overtaking()),
+};
+oracleStoreSuite(overtaken);
+ledgerStoreSuite({
+  ...overtaken,
+  skip: [
+    'an id is in the store once, wherever it is',
+    'an empty batch changes nothing',
+    'a batch may build on one that still waits',
+    'when a waiting batch fails, those that build on it are conflicts',
+    'when a waiting batch fails for its id, those that build on it are conflicts',
+    'reads see what is committed and nothing else',
+    'what is refused disturbs no one who waits beside it',
+    'any interleaving of batches gives what a plain model gives',
+    'a store that is closed and opened between batches gives what a plain model gives',
+    'close waits for what is queued, and may be called twice',
+    'a store opened again has all that was committed',
+  ].map((title) => ({ test: title, reason: inTurn })),
+});
+
+describe('each fault', () => {
+  const row = entryAfter(undefined, 't');
+  const batch = batchOf(row, [blobOf('blob')]);
+  const error = { status: 'rejected', reason: { code: 'store_failed' } };
+  const dead = { status: 'rejected', reason: { code: 'store_poisoned' } };
+  const unknown = { status: 'fulfilled', value: { status: 'unknown' } };
+  const table: readonly { fault: StoreFault; commit: object; read: object; written: boolean; alive: boolean }[] = [
+    { fault: { kind: 'fails' }, commit: error, read: error, written: false, alive: true },
+    { fault: { kind: 'lost' }, commit: unknown, read: error, written: false, alive: true },
+    { fault: { kind: 'reply_lost' }, commit: unknown, read: error, written: true, alive: true },
+    { fault: { kind: 'fails_after' }, commit: error, read: error, written: true, alive: true },
+    {
+      fault: { kind: 'conflict' },
+      commit: { status: 'fulfilled', value: { status: 'conflict', trajectory_id: 't', seq: 0 } },
+      read: error,
+      written: false,
+      alive: true,
+    },
+    { fault: { kind: 'torn', sent: true }, commit: unknown, read: dead, written: true, alive: false },
+    { fault: { kind: 'torn', sent: false }, commit: unknown, read: dead, written: false, alive: false },
+    {
+      fault: { kind: 'delay', sending: 2, answering: 2 },
+      commit: { status: 'fulfilled', value: { status: 'committed' } },
+      read: { status: 'fulfilled', value: undefined },
+      written: true,
+      alive: true,
+    },
+  ];
+
+  test.each(table)('$fault, at a commit', async ({ fault, commit, written, alive }) => {
+    const below = new LastingMemory();
+    const store = faultyStore(below, faultAt(1, fault));
+    const [answer] = await Promise.allSettled([store.commit(batch)]);
+    expect(answer).toMatchObject(commit);
+    const [next] = await Promise.allSettled([store.head('u')]);
+    expect(next.status === 'fulfilled').toBe(alive);
+    if (!alive) expect(next).toMatchObject(dead);
+    // Closing waits for what was sent.
+    await store.close();
+    expect(await below.resolve(row.id)).toEqual(written ? row : undefined);
+    expect(await below.blob(batch.blobs[0]!.hash)).toBe(written ? 'blob' : undefined);
+  });
+
+  test.each(table)('$fault, at a read and at an answer of the oracle', async ({ fault, read, written, alive }) => {
+    const below = new LastingMemory();
+    const store = faultyStore(below, faultAt(2, fault));
+    await store.trajectories();
+    const [answer] = await Promise.allSettled([store.head('t')]);
+    expect(answer).toMatchObject(read);
+    const [next] = await Promise.allSettled([store.head('t')]);
+    expect(next.status === 'fulfilled').toBe(alive);
+    const asking = faultyStore(below, faultAt(1, fault, 'oraclePut'));
+    const put = { key: row.id, answer: '1', at: 'now' };
+    const [kept] = await Promise.allSettled([asking.oraclePut(put)]);
+    expect(kept.status).toBe(read === error || read === dead ? 'rejected' : 'fulfilled');
+    await asking.close();
+    expect(await below.oracleGet(row.id)).toEqual(written ? put : undefined);
+  });
+
+  test.each(table)('$fault, at close: a second one closes', async ({ fault }) => {
+    const below = new MemoryStore();
+    const store = faultyStore(below, faultAt(1, fault));
+    await Promise.allSettled([store.close()]);
+    await store.close();
+    await expect(below.head('t')).rejects.toMatchObject({ code: 'store_closed' });
+    await expect(store.head('t')).rejects.toMatchObject({ code: 'store_closed' });
+  });
+});
+
+test('a handle that dies leaves all that was under way in doubt, and what was sent is done', async () => {
+  const below = new LastingMemory();
+  const chain = chainOf('t', 5);
+  const store = faultyStore(below, ({ operation, nth }) => {
+    if (operation !== 'commit') return undefined;
+    return nth === 3
+      ? { kind: 'torn', sent: false }
+      : nth === 2
+        ? { kind: 'delay', sending: 1, answering: 0 }
+        : undefined;
+  });
+  const answers = chain.map((row) => store.commit(batchOf(row)));
+  const outcomes = await Promise.allSettled(answers);
+  expect(outcomes.slice(0, 3)).toMatchObject(
+    Array.from({ length: 3 }, () => ({ status: 'fulfilled', value: { status: 'unknown' } })),
+  );
+  for (const late of outcomes.slice(3)) {
+    expect(late).toMatchObject({ status: 'rejected', reason: { code: 'store_poisoned' } });
+  }
+  await store.close();
+  const again = faultyStore(below, () => undefined);
+  // The second died on its way, the third was never sent, the others were refused.
+  expect(await again.entries('t')).toEqual(chain.slice(0, 1));
+});
+
+test('the schedule is asked once for each call, with its number and its arguments', async () => {
+  const calls: unknown[] = [];
+  const store = faultyStore(new MemoryStore(), (call) => void calls.push(call));
+  const batch = batchOf(entryAfter(undefined, 't'));
+  await store.commit(batch);
+  await store.head('t');
+  await store.commit(batch);
+  expect(calls).toEqual([
+    { n: 1, operation: 'commit', nth: 1, args: [batch] },
+    { n: 2, operation: 'head', nth: 1, args: ['t'] },
+    { n: 3, operation: 'commit', nth: 2, args: [batch] },
+  ]);
+});
+
+test('the same seed draws the same faults, and another one others', async () => {
+  const faults: readonly StoreFault[] = [{ kind: 'lost' }, { kind: 'reply_lost' }, { kind: 'fails' }];
+  const run = async (seed: number): Promise<string> => {
+    const store: LedgerStore = faultyStore(new LastingMemory(), seededFaults({ seed, perMille: 300, faults }));
+    const outcomes: string[] = [];
+    for (let n = 0; n < 40; n += 1) {
+      const [answer] = await Promise.allSettled([store.commit(batchOf(entryAfter(undefined, `t${n}`)))]);
+      outcomes.push(answer.status === 'fulfilled' ? answer.value.status : answer.status);
+    }
+    return outcomes.join();
+  };
+  expect(await run(1)).toBe(await run(1));
+  expect(await run(1)).not.toBe(await run(2));
+  expect(await run(1)).toMatch(/committed.*(unknown|rejected)/);
+});
+
+test('everything else is the store’s own', async () => {
+  const below = await sqliteAt('own');
+  const store = faultyStore(below, () => undefined);
+  expect(store.path).toBe(below.path);
+  expect(store.readonly).toBe(false);
+  expect(store.commit).toBe(store.commit);
+  const ahead = store.checkAhead([]);
+  await ahead.close();
+  await store.close();
+});

@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest';
+import { type Flaw, PlainStore } from '../../tests/support/plain-store.ts';
+import { LEDGER_LAWS, ledgerStoreSuite } from './ledger-store-suite.ts';
+import { ORACLE_LAWS, oracleStoreSuite } from './oracle-store-suite.ts';
+import type { Bench } from './suite.ts';
+
+let places = 0;
+const plain = { name: 'plain', open: async (place: string) => new PlainStore(`${places}-${place}`) };
+ledgerStoreSuite(plain);
+oracleStoreSuite(plain);
+
+type Law = () => Promise<void>;
+
+/** The laws over a store with flaws, by title. */
+function lawsOver(groups: readonly ((bench: Bench<PlainStore>) => void)[], flaws: readonly Flaw[]): Map<string, Law> {
+  const laws = new Map<string, Law>();
+  const openAt = async (place: string): Promise<PlainStore> => new PlainStore(place, flaws);
+  const newPlace = (): string => `flawed-${++places}`;
+  for (const group of groups) {
+    group({ law: (title, check) => void laws.set(title, check), newPlace, openAt, openNew: () => openAt(newPlace()) });
+  }
+  return laws;
+}
+
+/** What each flaw breaks. Every law stands here at least once. */
+const LEDGER: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
+  'takes any parent': ['an entry goes only after the head it names'],
+  'takes any seq': ['an entry goes only after the head it names'],
+  'takes an id twice': [
+    'an id is in the store once, wherever it is',
+    'of 50 that bring one id to 50 trajectories at once, one is committed',
+    'of 40 that bring one id through four handles to 40 trajectories, one is committed',
+  ],
+  'keeps the rows before a conflict': [
+    'a batch is written whole or not at all',
+    'a batch over several trajectories is refused whole when one of them has moved',
+  ],
+  'keeps the blobs of a conflict': [
+    'a batch is written whole or not at all',
+    'a batch over two trajectories that races for both through two handles is there whole or not at all',
+    'what close still answered is there when the store is opened again, and nothing else',
+  ],
+  'judges what waits by what is written': [
+    'of 100 that append to one head, one is committed and 99 are conflicts',
+    'a batch may build on one that still waits',
+    'when a waiting batch fails, those that build on it are conflicts',
+  ],
+  'lets a conflict take its neighbours with it': [
+    'an id is in the store once, wherever it is',
+    'when a waiting batch fails for its id, those that build on it are conflicts',
+    'any interleaving of batches gives what a plain model gives',
+  ],
+  'says again what it said before': [
+    'a batch that comes again is a conflict, and is there once',
+    'an unknown commit is settled by resolve on a store opened anew',
+  ],
+  'moves the head for nothing': ['an empty batch changes nothing'],
+  'keeps trajectories of a batch apart': ['a batch may go back and forth between trajectories'],
+  'normalises names': ['texts that look alike are kept apart', 'rows come back exactly as given'],
+  'trims names': ['texts that look alike are kept apart', 'rows come back exactly as given'],
+  'cuts names': ['a trajectory may have a name of 500 characters'],
+  'reads JSON': ['JSON text is kept and not read'],
+  'cuts texts at 64 KiB': ['a payload of 1 MiB and a blob of 3 MB come back exactly as given'],
+  'keeps the caller’s objects': ['what a caller does later with rows that it gave or got changes nothing in the store'],
+  overwrites: ['a blob is stored once and stays as it was first'],
+  'can’t have a blob twice': ['of many that bring one blob at once, all are committed'],
+  'lists by name': ['trajectories are listed in order of creation'],
+  'has no page': ['entries come in pages, in order'],
+  'finds anything that has it': ['an entry is found by the beginning of its id'],
+  'finds all': ['of many that share a prefix, two are enough to say so'],
+  'shows what waits': ['reads see what is committed and nothing else'],
+  'takes anything': ['what no row can hold is refused, and nothing is written'],
+  'empties the queue at a refusal': ['what is refused disturbs no one who waits beside it'],
+  'forgets what waits when it closes': [
+    'what close still answered is there when the store is opened again, and nothing else',
+  ],
+  'answers nothing more when it closes': ['close waits for what is queued, and may be called twice'],
+  'goes on when it is closed': ['a closed store refuses every call'],
+  forgets: [
+    'a store opened again has all that was committed',
+    'a store that is closed and opened between batches gives what a plain model gives',
+    'an unknown commit is settled by resolve on a store opened anew',
+  ],
+  'knows only its own heads': [
+    'two handles on one place see and stop each other',
+    'two handles that race leave one chain',
+    'of 100 that append to one head through four handles, one is committed and 99 are conflicts',
+  ],
+  'closes the place': ['a handle that is closed leaves the others as they are'],
+  'is never empty': ['an empty store has nothing'],
+};
+
+const ORACLE: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
+  'is never empty': ['an empty store has no answer'],
+  overwrites: ['the first answer of the oracle stays', 'a store opened again has the first answers'],
+  'writes each answer': [
+    'of 50 that answer one question at once, all get the same answer',
+    'of two handles that answer one question at once, both get the same answer',
+  ],
+  'reads JSON': ['answers come back exactly as given'],
+  'keeps the caller’s objects': [
+    'what a caller does later with a row that it gave or got changes nothing in the store',
+  ],
+  'takes anything': ['what no row can hold is refused, and nothing is written'],
+  'mixes up questions': ['of 100 questions at once each gets its own answer'],
+  'forgets what waits when it closes': ['what close still recorded is there when the store is opened again'],
+  'answers nothing more when it closes': ['close waits for the answers that are queued'],
+  'goes on when it is closed': ['a closed store refuses questions and answers'],
+  forgets: ['a store opened again has the first answers'],
+};
+
+for (const [port, groups, broken] of [
+  ['ledger', LEDGER_LAWS, LEDGER],
+  ['oracle', ORACLE_LAWS, ORACLE],
+] as const) {
+  describe(`the ${port} laws find a store that`, () => {
+    for (const [flaw, titles] of Object.entries(broken)) {
+      test.each(titles)(`${flaw}: %s`, async (title) => {
+        const law = lawsOver(groups as never, [flaw as Flaw]).get(title);
+        // A law that waits for ever on such a store has found it too.
+        await expect(withinTurns(law!())).rejects.toThrow();
+      });
+    }
+
+    test('and each of them finds one', () => {
+      const titles = [...lawsOver(groups as never, []).keys()];
+      expect([...new Set(Object.values(broken).flat())].sort()).toEqual(titles.sort());
+    });
+  });
+}
+
+/** Throws when it takes more turns of the event loop than any store in memory needs. */
+async function withinTurns(law: Promise<void>): Promise<void> {
+  let done = false;
+  const settled = law.finally(() => {
+    done = true;
+  });
+  const patience = (async () => {
+    for (let turn = 0; turn < 20_000 && !done; turn += 1) await new Promise(setImmediate);
+    if (!done) throw new Error('it waits for ever');
+  })();
+  await Promise.race([settled, patience]);
+  await settled;
+}
+
+test('a skip that no law has is an error', () => {
+  const skip = [{ test: 'no such law', reason: 'none' }];
+  expect(() => ledgerStoreSuite({ ...plain, skip })).toThrow();
+});

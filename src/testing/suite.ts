@@ -1,0 +1,65 @@
+import { afterAll, afterEach, describe, test } from 'vitest';
+
+/** A store as a suite uses it: by its port, and closed in the end. */
+export interface Closable {
+  close(): Promise<void>;
+}
+
+/** What the author of a store tells a suite. */
+export interface StoreSuite<Store extends Closable> {
+  /** Stands in the names of the tests. */
+  readonly name: string;
+  /**
+   * Opens the store of that place, empty the first time; the same place may be opened while it is open. Opening a place
+   * again gives what was committed there. A place is a short name of letters, digits and dashes.
+   */
+  readonly open: (place: string) => Promise<Store>;
+  /** Frees all places, after the last test. */
+  readonly remove?: () => Promise<void>;
+  /** Tests that the store can't pass, by name, each with why: reported as skipped. A name that no test has is an error. */
+  readonly skip?: readonly { readonly test: string; readonly reason: string }[];
+}
+
+/** What laws are written with. */
+export interface Bench<Store> {
+  /** One test; skipped where the author declared so. */
+  readonly law: (title: string, check: () => Promise<void>) => void;
+  readonly newPlace: () => string;
+  /** Opens a place; closed after the test. */
+  readonly openAt: (place: string) => Promise<Store>;
+  /** Opens a place that nobody has used. */
+  readonly openNew: () => Promise<Store>;
+}
+
+/** Puts laws to one store, in a `describe` of their own. */
+export function runSuite<Store extends Closable>(
+  port: string,
+  { name, open, remove, skip = [] }: StoreSuite<Store>,
+  laws: readonly ((bench: Bench<Store>) => void)[],
+): void {
+  const skipped = new Map(skip.map(({ test: title, reason }) => [title, reason]));
+  const opened: Store[] = [];
+  let places = 0;
+
+  const newPlace = (): string => `${port}-${++places}`;
+  const openAt = async (place: string): Promise<Store> => {
+    const store = await open(place);
+    opened.push(store);
+    return store;
+  };
+  const law: Bench<Store>['law'] = (title, check) => {
+    const reason = skipped.get(title);
+    skipped.delete(title);
+    if (reason === undefined) test(title, check);
+    else test.skip(`${title} (${reason})`, check);
+  };
+
+  describe(`${port} store: ${name}`, () => {
+    afterEach(async () => {
+      for (const store of opened.splice(0)) await store.close();
+    });
+    afterAll(() => remove?.());
+    for (const group of laws) group({ law, newPlace, openAt, openNew: () => openAt(newPlace()) });
+    if (skipped.size > 0) throw new Error(`the suite has no test named: ${[...skipped.keys()].join('; ')}`);
+  });
+}

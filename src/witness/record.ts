@@ -1,0 +1,49 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { WitnessRecord } from '#merkle';
+
+/** What a witness has cosigned, in one SQLite file: the latest tree of each log, and the note that it showed for it. */
+export class WitnessFile {
+  readonly #db: DatabaseSync;
+
+  /** Makes the file where there is none. @throws as node:sqlite does */
+  constructor(path: string) {
+    this.#db = new DatabaseSync(path, { timeout: 5_000 });
+    // Before the answer it must be on the disk: a witness that forgets can be made to cosign a fork.
+    this.#db.exec(`PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;
+      CREATE TABLE IF NOT EXISTS tree (origin TEXT PRIMARY KEY, size TEXT NOT NULL, root BLOB NOT NULL, note TEXT NOT NULL) STRICT`);
+  }
+
+  /** The latest tree of a log. */
+  recorded(origin: string): WitnessRecord | undefined {
+    const row = this.#db.prepare('SELECT size, root FROM tree WHERE origin = ?').get(origin);
+    return row && { size: BigInt(row['size'] as string), root: row['root'] as Uint8Array };
+  }
+
+  record(origin: string, { size, root }: WitnessRecord, note: string): void {
+    this.#db
+      .prepare('INSERT OR REPLACE INTO tree (origin, size, root, note) VALUES (?, ?, ?, ?)')
+      .run(origin, String(size), root, note);
+  }
+
+  /** The latest cosigned checkpoints. */
+  notes(): { origin: string; note: string }[] {
+    const rows = this.#db.prepare('SELECT origin, note FROM tree').all();
+    return rows.map((row) => ({ origin: row['origin'] as string, note: row['note'] as string }));
+  }
+
+  /** Reading and recording in one step, which no other process comes between; nothing of it stays when it throws. */
+  atomically<T>(step: () => T): T {
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      const result = step();
+      this.#db.exec('COMMIT');
+      return result;
+    } finally {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+    }
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}

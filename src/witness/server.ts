@@ -1,0 +1,103 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { hashText } from '#canon';
+import {
+  cosign,
+  decideCheckpoint,
+  formatNote,
+  formatSignatures,
+  type KnownLog,
+  REQUEST_BYTES_MAX,
+  type SignerKey,
+} from '#merkle';
+import type { WitnessFile } from './record.ts';
+
+export interface WitnessOptions {
+  /** The logs that it follows, with the keys that they are known by. */
+  readonly logs: readonly KnownLog[];
+  /** A key for cosignatures. */
+  readonly signer: SignerKey;
+  readonly file: WitnessFile;
+  /** Seconds since 1970. */
+  readonly now: () => number;
+  /** What failed inside, for the operator; who asked hears only that it failed. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** How long a request may take to come. */
+const REQUEST_MS = 10_000;
+
+/**
+ * A witness (c2sp.org/tlog-witness): cosigns checkpoints that go on from the last one of their log, and none besides. What
+ * it cosigns is recorded on disk, in one step with the reading of what was recorded before, and only then answered.
+ *
+ * `POST /add-checkpoint` and `GET /<SHA-256 of the origin>/checkpoint`. The server is not listening yet.
+ */
+export function witnessServer(options: WitnessOptions): Server {
+  const logs = new Map(options.logs.map((log) => [log.origin, log]));
+  const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
+    answer(request, response, options, logs).catch((error: unknown) => {
+      options.onError?.(error);
+      send(response, 500, 'The witness could not record; nothing was cosigned.\n');
+    });
+  });
+  return server;
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { file, signer, now }: WitnessOptions,
+  logs: ReadonlyMap<string, KnownLog>,
+): Promise<void> {
+  const path = request.url ?? '';
+  const monitored = /^\/([0-9a-f]{64})\/checkpoint$/.exec(path)?.[1];
+  if (monitored !== undefined && request.method === 'GET') {
+    const found = file.notes().find(({ origin }) => hashText(origin) === monitored);
+    if (found === undefined) send(response, 404, 'No checkpoint of that log was cosigned.\n');
+    else send(response, 200, found.note);
+    return;
+  }
+  if (path !== '/add-checkpoint') return send(response, 404, 'There is nothing here but add-checkpoint.\n');
+  if (request.method !== 'POST') {
+    response.setHeader('allow', 'POST');
+    return send(response, 405, 'Checkpoints are posted.\n');
+  }
+  const body = await bodyOf(request);
+  if (body === undefined) return send(response, 413, 'A request is not that long.\n');
+  const time = now();
+  const decision = file.atomically(() => {
+    const decided = decideCheckpoint(body, {
+      log: (origin) => logs.get(origin),
+      recorded: (origin) => file.recorded(origin),
+    });
+    if (decided.status !== 200) return decided;
+    const signature = cosign(decided.text, signer, time);
+    const note = formatNote({ text: decided.text, signatures: [...decided.signatures, signature] });
+    file.record(decided.origin, decided.record, note);
+    return { status: 200, body: formatSignatures([signature]), contentType: 'text/plain; charset=utf-8' } as const;
+  });
+  send(response, decision.status, decision.body, decision.contentType);
+}
+
+/** Undefined for one that is too long; one that did not say so is hung up on. */
+async function bodyOf(request: IncomingMessage): Promise<Uint8Array | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > REQUEST_BYTES_MAX) return undefined;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > REQUEST_BYTES_MAX) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function send(response: ServerResponse, status: number, body: string, type = 'text/plain; charset=utf-8'): void {
+  if (response.headersSent) return;
+  response.writeHead(status, {
+    'content-type': type,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+  });
+  response.end(body);
+}

@@ -1,0 +1,85 @@
+// A process that is made to be killed: `node writers.ts <path> <writers>`. It says `ready`, waits for a line on stdin, opens
+// the SQLite store and appends until it is killed: each writer to a trajectory of its own, and all of them to a shared one,
+// where they conflict. Whatever is sent, answered or read is written to stdout at once, before the writer goes on, so that
+// no answer is lost with the process. `writer-process.ts` reads it.
+import { writeSync } from 'node:fs';
+import { isAssizeError } from '#canon';
+import type { Batch, CommitResult, EntryRow } from '#ledger';
+import { openSqlite, type SqliteStore } from '../../src/stores/sqlite/index.ts';
+import { seededNumbers } from '../../src/testing/faults.ts';
+import { batchOf, blobOf, entryAfter } from '../../src/testing/store-rows.ts';
+
+const [path, writers] = process.argv.slice(2) as [string, string];
+
+/** Batches that one writer has under way on its own trajectory, each built on the one before. */
+const DEPTH = 3;
+/** Each process has two connections to the file, as two processes would. */
+const HANDLES = 2;
+
+let sent = 0;
+
+// Whoever started it kills it; should that one die first, stdin ends.
+process.stdin.on('end', () => process.exit());
+process.stdin.once('data', (seed) => {
+  run(Number(seed)).catch((error: unknown) => {
+    if (!isAssizeError(error, 'store_poisoned')) throw error;
+    say('poisoned');
+    process.exit(0);
+  });
+});
+say('ready');
+
+async function run(seed: number): Promise<void> {
+  const stores: SqliteStore[] = [];
+  while (stores.length < HANDLES) stores.push(await openSqlite({ path }));
+  say('open');
+  await Promise.all(Array.from({ length: Number(writers) }, (_, n) => write(stores[n % HANDLES]!, n, seed)));
+}
+
+async function write(store: SqliteStore, writer: number, seed: number): Promise<never> {
+  const next = seededNumbers(seed * 31 + writer);
+  const own = `own-${writer}`;
+  let last = await store.head(own);
+  for (let turn = 0; ; turn += 1) {
+    const note = [seed, writer, turn];
+    const shared = await head(store, writer, 'shared');
+    const under = [append(store, writer, batchOf(entryAfter(shared, 'shared', note)))];
+    for (let depth = 0; depth < DEPTH; depth += 1) {
+      const entries = [entryAfter(last, own, note)];
+      while (next(2) === 0) entries.push(entryAfter(entries.at(-1), own, note));
+      // Larger than a page, so that a torn batch has more than one place to tear.
+      const blobs = next(3) === 0 ? [] : [blobOf(`${entries[0]!.id}${'.'.repeat(6_000)}`)];
+      under.push(append(store, writer, batchOf(entries, blobs)));
+      last = entries.at(-1);
+    }
+    const statuses = await Promise.all(under);
+    // Where another process writes to it too.
+    if (statuses.slice(1).includes('conflict')) last = await head(store, writer, own);
+  }
+}
+
+async function append(store: SqliteStore, writer: number, batch: Batch): Promise<CommitResult['status']> {
+  const n = ++sent;
+  const [first] = batch.entries as [EntryRow];
+  const ids = batch.entries.map(({ id }) => id).join(',');
+  say(`sent ${n} ${writer} ${now()} ${first.trajectory_id} ${batch.blobs.length} ${ids}`);
+  const { status } = await store.commit(batch);
+  say(`${status} ${n} ${now()}`);
+  return status;
+}
+
+async function head(store: SqliteStore, writer: number, trajectory: string): Promise<EntryRow | undefined> {
+  const invoked = now();
+  const row = await store.head(trajectory);
+  say(`read ${writer} ${invoked} ${now()} ${trajectory} ${row === undefined ? 0 : row.seq + 1} ${row?.id ?? ''}`);
+  return row;
+}
+
+/** Microseconds of the machine's one clock, the same for all processes. */
+function now(): number {
+  return Number(process.hrtime.bigint() / 1_000n);
+}
+
+function say(line: string): void {
+  writeSync(1, `${line}\n`);
+}

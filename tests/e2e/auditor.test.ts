@@ -1,0 +1,276 @@
+/** What an auditor does with the command line: keys, checkpoints, proofs, a witness, and an export to take away. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts');
+let made: string;
+let here: string;
+
+interface Result {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function assize(...args: string[]): Promise<Result> {
+  const child = start(...args);
+  let [out, err] = ['', ''];
+  child.stdout?.on('data', (chunk: Buffer) => {
+    out += chunk;
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    err += chunk;
+  });
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, out, err };
+}
+
+function start(...args: string[]): ChildProcess {
+  const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1', ASSIZE_STORE: 'sqlite:./d.db' };
+  return spawn(process.execPath, [main, ...args], { cwd: here, env, stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+const json = async (...args: string[]): Promise<any> => JSON.parse((await assize(...args, '--json')).out);
+const at = (name: string): string => join(here, name);
+
+beforeAll(() => {
+  made = mkdtempSync(join(tmpdir(), 'assize-auditor-'));
+  execFileSync(process.execPath, [main, 'demo', '--store', 'sqlite:./d.db'], { cwd: made });
+});
+afterAll(() => rmSync(made, { recursive: true }));
+beforeEach(() => {
+  here = mkdtempSync(join(tmpdir(), 'assize-auditor-'));
+  for (const file of ['d.db', 'd.db.anchors.json']) copyFileSync(join(made, file), at(file));
+});
+afterEach(() => rmSync(here, { recursive: true }));
+
+function sql(...statements: string[]): void {
+  const db = new DatabaseSync(at('d.db'));
+  for (const statement of statements) db.exec(statement);
+  db.close();
+}
+
+describe('keys', () => {
+  test('are made once, for their owner’s eyes, and shown by their public half', async () => {
+    const { code, out } = await assize('keys', 'new', 'example.com/ledger');
+    expect(code).toBe(0);
+    expect(statSync(at('d.db.key')).mode & 0o777).toBe(0o600);
+    const shown = readFileSync(at('d.db.vkey'), 'utf8');
+    expect(out).toContain(shown.trim());
+    expect(shown).toMatch(/^example\.com\/ledger\+[0-9a-f]{8}\+[A-Za-z0-9+/]+=*\n$/);
+    expect((await assize('keys', 'show')).out).toBe(shown);
+    expect(await json('keys', 'show')).toEqual({ name: 'example.com/ledger', for: 'log', public_key: shown.trim() });
+    const private_ = readFileSync(at('d.db.key'), 'utf8');
+    expect(await assize('keys', 'new', 'example.com/ledger')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('never overwritten'),
+    });
+    expect(readFileSync(at('d.db.key'), 'utf8')).toBe(private_);
+  });
+
+  test.each([['a name'], ['a+b'], ['']])('not with the name %o', async (name) => {
+    expect(await assize('keys', 'new', name)).toMatchObject({ code: 2, out: '' });
+    expect(existsSync(at('d.db.key'))).toBe(false);
+  });
+
+  test('what is missing or no key is one sentence', async () => {
+    expect(await assize('checkpoint')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('assize keys new NAME makes one'),
+    });
+    writeFileSync(at('d.db.key'), 'secret-text');
+    const { code, err } = await assize('checkpoint');
+    expect(code).toBe(2);
+    expect(err).not.toContain('secret-text');
+    expect(err.trim().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('with a key and a checkpoint', () => {
+  beforeEach(async () => {
+    await assize('keys', 'new', 'example.com/ledger');
+    expect((await assize('checkpoint')).code).toBe(0);
+  });
+
+  test('the checkpoint is a signed note, and printed on demand', async () => {
+    const signed = readFileSync(at('d.db.checkpoint'), 'utf8');
+    expect(signed).toMatch(
+      /^example\.com\/ledger\n\d+\n[A-Za-z0-9+/]{43}=\n\n— example\.com\/ledger [A-Za-z0-9+/=]+\n$/,
+    );
+    expect((await assize('checkpoint', '--print')).out).toBe(signed);
+    const said = await json('checkpoint');
+    expect(said).toMatchObject({ origin: 'example.com/ledger', signed, witnesses: [] });
+  });
+
+  test('an entry is proven, and the proof verified by its file alone', async () => {
+    const { log: entries } = await json('log', 'david-1');
+    const { id } = entries[5];
+    expect(await assize('prove', id, '--out', 'p.tlog-proof')).toMatchObject({ code: 0 });
+    expect((await assize('prove', id)).out).toBe(readFileSync(at('p.tlog-proof'), 'utf8'));
+    expect(await json('prove', id, '--verify', 'p.tlog-proof')).toMatchObject({ valid: true, index: 5 });
+    const other = entries[6].id;
+    expect(await assize('prove', other, '--verify', 'p.tlog-proof')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('does not hold'),
+    });
+    const db = new DatabaseSync(at('d.db'), { readOnly: true });
+    const row = db.prepare('SELECT payload FROM entry WHERE seq = 5').get() as { payload: string };
+    db.close();
+    writeFileSync(at('payload.json'), row.payload);
+    rmSync(at('d.db'));
+    const alone = [
+      'prove',
+      './payload.json',
+      '--verify',
+      'p.tlog-proof',
+      '--log-key',
+      readFileSync(at('d.db.vkey'), 'utf8').trim(),
+    ];
+    expect(await json(...alone)).toMatchObject({ valid: true, index: 5 });
+    writeFileSync(at('payload.json'), `${row.payload} `);
+    expect(await assize(...alone)).toMatchObject({ code: 1 });
+  });
+
+  test('a cut tail stops every command but those that look', async () => {
+    sql('DELETE FROM log WHERE idx >= 19', 'DELETE FROM log_node', 'DELETE FROM entry WHERE seq >= 19');
+    for (const command of [['verify'], ['log'], ['state', 'david-1'], ['checkpoint'], ['export']]) {
+      expect(await assize(...command)).toMatchObject({
+        code: 2,
+        out: '',
+        err: expect.stringContaining('2 entries are missing, from place 19'),
+      });
+    }
+    expect(await assize('fsck')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('the last 2, from place 19 on, are missing'),
+    });
+  });
+
+  test('fsck finds what was changed by hand, and its place', async () => {
+    expect(await assize('fsck')).toMatchObject({ code: 0 });
+    sql(`UPDATE entry SET payload = replace(payload, '"kind":"commit"', '"kind":"Commit"') WHERE seq = 3`);
+    const { code, out } = await assize('fsck');
+    expect(code).toBe(1);
+    expect(out).toContain('david-1 seq 3');
+    expect(out).toContain('is not what it was when it got place 3');
+    const report = await json('fsck');
+    expect(report).toMatchObject({ valid: false, faults: [{ code: 'leaf_differs', index: 3 }] });
+  });
+
+  test('an audit of two checkpoints', async () => {
+    copyFileSync(at('d.db.checkpoint'), at('old'));
+    expect((await assize('branch', 'david-1', '5', '--note', 'what if', '--id', 'if')).code).toBe(0);
+    expect((await assize('checkpoint')).code).toBe(0);
+    const audit = (...files: string[]): Promise<Result> =>
+      assize('audit', ...files.flatMap((file) => ['--checkpoint', file]));
+    expect(await audit('old', 'd.db.checkpoint')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('grew from 21 to 22'),
+    });
+    sql('DELETE FROM log WHERE idx = 21', "DELETE FROM entry WHERE kind = 'branch'");
+    expect(await audit('old', 'd.db.checkpoint')).toMatchObject({ code: 1, out: expect.stringContaining('missing') });
+    expect(await audit('old')).toMatchObject({ code: 2, err: expect.stringContaining('Give two') });
+    writeFileSync(at('old'), readFileSync(at('old'), 'utf8').replace('\n21\n', '\n20\n'));
+    expect(await audit('old', 'd.db.checkpoint')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("can't be trusted"),
+    });
+  });
+});
+
+describe('export and import', () => {
+  test('another store gives the same bytes, also through a pipe', async () => {
+    const { out, code } = await assize('export');
+    expect(code).toBe(0);
+    expect(out.split('\n')[0]).toBe('{"format":"assize/export/v1"}');
+    writeFileSync(at('e.jsonl'), out);
+    expect(await assize('import', 'e.jsonl', '--store', 'sqlite:n.db')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('21 of them new'),
+    });
+    expect((await assize('export', '--store', 'sqlite:n.db')).out).toBe(out);
+    expect(await json('import', 'e.jsonl', '--store', 'sqlite:n.db')).toMatchObject({
+      entries: 21,
+      imported: 0,
+      valid: true,
+    });
+    expect(await assize('export', '--out', 'e.jsonl')).toMatchObject({ code: 2 });
+    expect(readFileSync(at('e.jsonl'), 'utf8')).toBe(out);
+    expect(await json('export', '--out', 'five.jsonl', '--size', '5')).toEqual({ entries: 5, file: 'five.jsonl' });
+    expect(readFileSync(at('five.jsonl'), 'utf8').split('\n').at(-2)).toContain('"entries":5');
+  });
+
+  test('a wrong line is named, and a fold that is wrong is a finding', async () => {
+    const { out } = await assize('export');
+    writeFileSync(at('e.jsonl'), out.replace('"channel":"md"', '"channel":"mx"'));
+    expect(await assize('import', 'e.jsonl', '--store', 'sqlite:n.db')).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/Line \d+ of the export is wrong/),
+    });
+    expect(await assize('import', 'missing.jsonl', '--store', 'sqlite:n.db')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('missing.jsonl'),
+    });
+  });
+
+  test('whoever stops reading ends it quietly', async () => {
+    const child = start('export');
+    child.stdout?.once('data', () => child.stdout?.destroy());
+    let err = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      err += chunk;
+    });
+    const [code] = (await once(child, 'close')) as [number];
+    expect([code, err]).toEqual([0, '']);
+  });
+});
+
+test('a witness cosigns, remembers over restarts, and refuses a fork', async () => {
+  await assize('keys', 'new', 'example.com/ledger');
+  await assize('keys', 'new', 'witness.example', '--for', 'witness', '--out', 'w.key');
+  const serve = async (): Promise<{ child: ChildProcess; url: string }> => {
+    const child = start(
+      'witness',
+      '--key',
+      'w.key',
+      '--log',
+      'd.db.vkey',
+      '--listen',
+      '127.0.0.1:0',
+      '--state',
+      'w.db',
+    );
+    let said = '';
+    for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+      said += chunk;
+      const url = /cosigning at (\S+)/.exec(said)?.[1];
+      if (url !== undefined) return { child, url };
+    }
+    throw new Error(`it said only ${said}`);
+  };
+  const stop = async (child: ChildProcess): Promise<number | null> => {
+    child.kill('SIGTERM');
+    const [code] = (await once(child, 'exit')) as [number | null];
+    return code;
+  };
+  const first = await serve();
+  const witness = (url: string): string[] => ['--witness', `${url}=w.vkey`];
+  expect(await json('checkpoint', ...witness(first.url))).toMatchObject({ witnesses: ['witness.example'] });
+  expect(readFileSync(at('d.db.checkpoint'), 'utf8').match(/^— /gm)).toHaveLength(2);
+  expect(await stop(first.child)).toBe(0);
+  const second = await serve();
+  // The same key and name, another history.
+  rmSync(at('d.db.checkpoint'));
+  sql('DELETE FROM log', 'DELETE FROM log_node', 'DELETE FROM entry WHERE seq = 20');
+  expect(await assize('checkpoint', ...witness(second.url))).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('some are missing'),
+  });
+  expect(existsSync(at('d.db.checkpoint'))).toBe(false);
+  expect(await stop(second.child)).toBe(0);
+});

@@ -1,0 +1,74 @@
+/** Deep replay of what a GPT-4o agent really did (tau-bench, airline), under the policy and without it. */
+import { readFileSync } from 'node:fs';
+import { generateKeys } from 'assize';
+import { airline } from 'assize/domains/airline';
+import { adjudicateAirline, bareAirline, type RecordedRun, recordedRun } from 'assize/domains/airline/adjudicate';
+import { deepReplay, deepReplayStore } from 'assize/runtime';
+import { MemoryStore } from 'assize/stores';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { dataPath, hasData } from '../data.ts';
+
+describe.skipIf(!hasData('tau-airline'))('the airline runs (tau-airline, absent without ASSIZE_DATA)', () => {
+  let runs: RecordedRun[];
+  const records = {} as { users: never; flights: never; reservations: never };
+
+  beforeAll(() => {
+    const read = (name: string): string => readFileSync(dataPath('tau-airline', name), 'utf8');
+    for (const name of ['users', 'flights', 'reservations'] as const)
+      records[name] = JSON.parse(read(`${name}.json`)) as never;
+    runs = read('runs.jsonl')
+      .trimEnd()
+      .split('\n')
+      .map((line) => recordedRun.parse(JSON.parse(line)));
+  });
+
+  async function adjudicated(mode: 'policy' | 'tools', escalations: 'approve' | 'reject'): Promise<MemoryStore> {
+    const store = new MemoryStore();
+    const report = await adjudicateAirline({ store, runs, mode, escalations, keys: generateKeys(), ...records });
+    expect(report.verified).toBe(true);
+    return store;
+  }
+
+  test.each(['approve', 'reject'] as const)(
+    'under the policy come out the same when it runs again (%s)',
+    async (way) => {
+      const store = await adjudicated('policy', way);
+      const reports = await deepReplayStore(store, { domains: [airline] });
+      expect(reports.filter(({ same, preserved, reworded }) => !same || !preserved || reworded > 0)).toEqual([]);
+      expect(reports.reduce((sum, { entries }) => sum + entries, 0)).toBe(231);
+      const decided = reports.reduce(
+        (sum, { taken_as_recorded }) => sum + (taken_as_recorded.counselor_rejected ?? 0),
+        0,
+      );
+      expect(decided).toBe(way === 'approve' ? 0 : 9);
+      const branch = reports.find(({ entries }) => entries > 3)?.trajectory_id as string;
+      expect(await deepReplay(store, branch, { domains: [airline] })).toMatchObject({ same: true, preserved: true });
+    },
+  );
+
+  test('without the policy come out the same; and under it, as docs/guide/airline.md counts what it stops', async () => {
+    const store = await adjudicated('tools', 'reject');
+    const bare = await deepReplayStore(store, { domains: [bareAirline] });
+    expect(bare.every(({ same, preserved }) => same && preserved)).toBe(true);
+    const policed = await deepReplayStore(store, { domains: [airline], changedDomains: true });
+    const stopped: Record<string, number> = {};
+    for (const { what, now } of policed.flatMap(({ differences }) => differences)) {
+      expect(what).toBe('ruling');
+      const { invariant_id } = now as { invariant_id: string };
+      stopped[invariant_id] = (stopped[invariant_id] ?? 0) + 1;
+    }
+    expect(stopped).toEqual({
+      SEGMENT_NOT_FLOWN: 9,
+      CANCELLATION_GROUND: 8,
+      INSURED_CANCELLATION_REASON: 9,
+      BAGGAGE_ALLOWANCE: 3,
+      BASIC_ECONOMY_NOT_CHANGED: 3,
+      ROUTE_KEPT: 3,
+      CERTIFICATE_GROUND: 2,
+      CERTIFICATE_AFTER_CHANGE: 1,
+      BOOKING_PAYMENT_MIX: 1,
+      TRIP_TYPE_KEPT: 1,
+      BOOKING_IS_THE_TRIP: 1,
+    });
+  });
+});

@@ -1,0 +1,297 @@
+import type { Batch, CommitResult, EntryRow, LedgerStore, TrajectoryInfo } from '#ledger';
+import type { OracleRow, OracleStore } from '#oracle';
+import { StoreError } from '#stores';
+
+/** What a store may get wrong. Each makes at least one law of the suites fail, which is tested. */
+export type Flaw =
+  | 'takes any parent'
+  | 'takes any seq'
+  | 'takes an id twice'
+  | 'keeps the rows before a conflict'
+  | 'keeps the blobs of a conflict'
+  | 'judges what waits by what is written'
+  | 'lets a conflict take its neighbours with it'
+  | 'says again what it said before'
+  | 'moves the head for nothing'
+  | 'keeps trajectories of a batch apart'
+  | 'normalises names'
+  | 'trims names'
+  | 'cuts names'
+  | 'reads JSON'
+  | 'cuts texts at 64 KiB'
+  | 'keeps the caller’s objects'
+  | 'overwrites'
+  | 'can’t have a blob twice'
+  | 'lists by name'
+  | 'has no page'
+  | 'finds anything that has it'
+  | 'finds all'
+  | 'shows what waits'
+  | 'takes anything'
+  | 'empties the queue at a refusal'
+  | 'forgets what waits when it closes'
+  | 'answers nothing more when it closes'
+  | 'goes on when it is closed'
+  | 'forgets'
+  | 'knows only its own heads'
+  | 'closes the place'
+  | 'is never empty'
+  | 'writes each answer'
+  | 'mixes up questions';
+
+interface Place {
+  rows: EntryRow[];
+  blobs: Map<string, string>;
+  answers: Map<string, OracleRow>;
+  closed: boolean;
+}
+
+const places = new Map<string, Place>();
+
+/** A store as plain as can be, with flaws to order: what the suites themselves are tested with. */
+export class PlainStore implements LedgerStore, OracleStore {
+  readonly #flaws: ReadonlySet<Flaw>;
+  readonly #place: Place;
+  #queue: (() => void)[] = [];
+  #closed = false;
+  /** Where this handle alone has heads. */
+  readonly #own: EntryRow[] = [];
+  readonly #waiting: EntryRow[] = [];
+  #judged: readonly EntryRow[] | undefined;
+  #conflicts = 0;
+  #question: string | undefined;
+
+  constructor(name: string, flaws: readonly Flaw[] = []) {
+    this.#flaws = new Set(flaws);
+    const known = this.#has('forgets') ? undefined : places.get(name);
+    this.#place = known ?? { rows: [], blobs: new Map(), answers: new Map(), closed: false };
+    places.set(name, this.#place);
+  }
+
+  async commit(batch: Batch): Promise<CommitResult> {
+    this.#checkOpen();
+    if (!this.#has('takes anything')) this.#checkBatch(batch);
+    const given = this.#has('keeps the caller’s objects') ? batch : structuredClone(batch);
+    if (this.#has('shows what waits')) this.#waiting.push(...given.entries);
+    return this.#inTurn(() => this.#write(given), { status: 'committed' });
+  }
+
+  async resolve(id: string): Promise<EntryRow | undefined> {
+    this.#checkHash(id);
+    this.#checkOpen();
+    return this.#out([...this.#place.rows, ...this.#waiting].find((row) => row.id === id));
+  }
+
+  async entries(trajectoryId: string, options: { from?: number; limit?: number } = {}): Promise<EntryRow[]> {
+    const { from = 0, limit = 1_000 } = options;
+    const isWrong =
+      !isText(trajectoryId) ||
+      !(Number.isSafeInteger(from) && from >= 0) ||
+      !(Number.isSafeInteger(limit) && limit > 0);
+    if (isWrong && !this.#has('takes anything')) throw invalid();
+    this.#checkOpen();
+    const rows = this.#of(trajectoryId);
+    return this.#out(this.#has('has no page') ? rows : rows.slice(from, from + limit));
+  }
+
+  async head(trajectoryId: string): Promise<EntryRow | undefined> {
+    if (!isText(trajectoryId) && !this.#has('takes anything')) throw invalid();
+    this.#checkOpen();
+    return this.#out(this.#of(trajectoryId).at(-1));
+  }
+
+  async trajectories(): Promise<TrajectoryInfo[]> {
+    this.#checkOpen();
+    const names = [...new Set(this.#place.rows.map((row) => row.trajectory_id))];
+    if (this.#has('lists by name')) names.sort();
+    const found = names.map((trajectory_id) => {
+      const rows = this.#of(trajectory_id);
+      return { trajectory_id, entries: rows.length, head: rows.at(-1)!.id };
+    });
+    return this.#has('is never empty') ? [...found, { trajectory_id: '', entries: 0, head: '' }] : found;
+  }
+
+  async blob(hash: string): Promise<string | undefined> {
+    this.#checkHash(hash);
+    this.#checkOpen();
+    return this.#place.blobs.get(hash);
+  }
+
+  async find(prefix: string): Promise<EntryRow[]> {
+    const lower = prefix.toLowerCase();
+    if (!/^[0-9a-f]{8,64}$/.test(lower)) throw invalid();
+    this.#checkOpen();
+    const has = (row: EntryRow): boolean =>
+      this.#has('finds anything that has it') ? row.id.includes(lower) : row.id.startsWith(lower);
+    const found = this.#place.rows.filter(has);
+    return this.#out(this.#has('finds all') ? found : found.slice(0, 2));
+  }
+
+  async oracleGet(key: string): Promise<OracleRow | undefined> {
+    this.#checkHash(key);
+    this.#checkOpen();
+    if (this.#has('is never empty')) return this.#place.answers.get(key) ?? { key, answer: '', at: '' };
+    return this.#out(this.#place.answers.get(key));
+  }
+
+  async oraclePut(row: OracleRow): Promise<OracleRow> {
+    this.#checkOpen();
+    const texts = [row.answer, row.at];
+    if (!this.#has('takes anything')) {
+      this.#checkHash(row.key);
+      if (!texts.every(isText)) throw invalid();
+    }
+    const given = this.#has('keeps the caller’s objects') ? row : { ...row, answer: this.#text(row.answer) };
+    return this.#inTurn(() => {
+      const { answers } = this.#place;
+      this.#question ??= row.key;
+      const key = this.#has('mixes up questions') ? this.#question : row.key;
+      const first = this.#has('overwrites') ? given : (answers.get(key) ?? given);
+      answers.set(key, first);
+      return this.#out(this.#has('writes each answer') ? given : first);
+    }, given);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const isHasty = this.#has('forgets what waits when it closes') || this.#has('answers nothing more when it closes');
+    if (!isHasty) await this.#drained();
+    if (this.#has('closes the place')) this.#place.closed = true;
+  }
+
+  #has(flaw: Flaw): boolean {
+    return this.#flaws.has(flaw);
+  }
+
+  #of(trajectoryId: string): EntryRow[] {
+    const rows = this.#has('knows only its own heads') ? this.#own : this.#place.rows;
+    return rows.filter((row) => row.trajectory_id === this.#name(trajectoryId));
+  }
+
+  #inTurn<T>(write: () => T, whenForgotten: T): Promise<T> {
+    return new Promise((resolve) => {
+      if (this.#queue.length === 0) setImmediate(() => this.#flush());
+      this.#queue.push(() => {
+        if (this.#closed && this.#has('answers nothing more when it closes')) return;
+        const isForgotten = this.#closed && this.#has('forgets what waits when it closes');
+        resolve(isForgotten ? whenForgotten : write());
+      });
+    });
+  }
+
+  #flush(): void {
+    const before = [...this.#place.rows];
+    for (const step of this.#queue.splice(0)) {
+      if (this.#has('judges what waits by what is written')) this.#judged = before;
+      step();
+    }
+    this.#judged = undefined;
+    this.#conflicts = 0;
+    this.#waiting.length = 0;
+    this.#question = undefined;
+  }
+
+  #drained(): Promise<void> {
+    return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  }
+
+  #write(batch: Batch): CommitResult {
+    const { rows, blobs } = this.#place;
+    const taken: EntryRow[] = [];
+    const isKnown = (row: EntryRow): boolean => [...rows, ...taken].some((other) => other.id === row.id);
+    if (this.#has('says again what it said before') && batch.entries.some(isKnown)) return { status: 'committed' };
+    const conflict = batch.entries.find((row) => {
+      const there = this.#has('keeps trajectories of a batch apart')
+        ? rows
+        : [...(this.#judged ?? this.#all()), ...taken];
+      const head = there.findLast((other) => other.trajectory_id === this.#name(row.trajectory_id));
+      const fits =
+        (this.#has('takes any seq') || row.seq === (head?.seq ?? -1) + 1) &&
+        (this.#has('takes any parent') || row.parent === (head?.id ?? null)) &&
+        (this.#has('takes an id twice') || !isKnown(row));
+      if (fits) taken.push(this.#kept(row));
+      return !fits;
+    });
+    const isTwice = this.#has('can’t have a blob twice') && batch.blobs.some(({ hash }) => blobs.has(hash));
+    const isUnlucky = this.#has('lets a conflict take its neighbours with it') && this.#conflicts > 0;
+    const refused = conflict ?? (isTwice || isUnlucky ? batch.entries[0] : undefined);
+    if (refused !== undefined) {
+      this.#conflicts += 1;
+      if (this.#has('keeps the rows before a conflict')) rows.push(...taken);
+      if (this.#has('keeps the blobs of a conflict')) for (const { hash, text } of batch.blobs) blobs.set(hash, text);
+      return { status: 'conflict', trajectory_id: refused.trajectory_id, seq: refused.seq };
+    }
+    if (this.#has('moves the head for nothing') && batch.entries.length === 0) rows.pop();
+    rows.push(...taken);
+    this.#own.push(...taken);
+    for (const { hash, text } of batch.blobs) {
+      if (!blobs.has(hash) || this.#has('overwrites')) blobs.set(hash, this.#text(text));
+    }
+    return { status: 'committed' };
+  }
+
+  #all(): readonly EntryRow[] {
+    return this.#has('knows only its own heads') ? this.#own : this.#place.rows;
+  }
+
+  #kept(row: EntryRow): EntryRow {
+    if (this.#has('keeps the caller’s objects')) return row;
+    return { ...row, trajectory_id: this.#name(row.trajectory_id), payload: this.#text(row.payload) };
+  }
+
+  #name(name: string): string {
+    if (this.#has('normalises names')) return name.normalize('NFC');
+    if (this.#has('trims names')) return name.trim();
+    return this.#has('cuts names') ? name.slice(0, 255) : name;
+  }
+
+  #text(text: string): string {
+    if (this.#has('cuts texts at 64 KiB')) return text.slice(0, 65_536);
+    if (!this.#has('reads JSON')) return text;
+    try {
+      return JSON.stringify(JSON.parse(text));
+    } catch (error) {
+      if (error instanceof SyntaxError) return text;
+      throw error;
+    }
+  }
+
+  #out<T>(rows: T): T {
+    return this.#has('keeps the caller’s objects') ? rows : structuredClone(rows);
+  }
+
+  #checkBatch(batch: Batch): void {
+    const isRight =
+      batch.entries.every(({ id, seq, trajectory_id, payload, kind }) => {
+        const isPlace = Number.isSafeInteger(seq) && seq >= 0;
+        return isHash(id) && isPlace && isText(trajectory_id) && isText(payload) && KINDS.has(kind);
+      }) && batch.blobs.every(({ hash, text }) => isHash(hash) && isText(text));
+    if (isRight) return;
+    if (this.#has('empties the queue at a refusal')) this.#queue.length = 0;
+    throw invalid();
+  }
+
+  #checkHash(hash: string): void {
+    if (!isHash(hash) && !this.#has('takes anything')) throw invalid();
+  }
+
+  #checkOpen(): void {
+    if (this.#has('goes on when it is closed')) return;
+    if (this.#closed || this.#place.closed) throw new StoreError('store_closed', 'This plain store is closed.');
+  }
+}
+
+const KINDS: ReadonlySet<string> = new Set(['root', 'commit', 'rejection', 'pending_approval', 'delegation', 'branch']);
+
+function isHash(hash: unknown): boolean {
+  return typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash);
+}
+
+function isText(text: unknown): boolean {
+  return typeof text === 'string' && text.isWellFormed() && !text.includes('\0');
+}
+
+function invalid(): StoreError {
+  return new StoreError('store_invalid_input', 'The plain store was given a wrong argument.');
+}

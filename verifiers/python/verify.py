@@ -1,0 +1,1029 @@
+#!/usr/bin/env python3
+"""Independent verifier of exports of the Assize ledger (format assize/export/v1).
+
+Written from docs/reference/ledger.md alone; "section" and "rule" below mean that page. Standard library only.
+
+How it works. One pass over the lines checks everything a line shows by itself or together with the lines before it:
+canonical text, hashes, shapes, the rules 5.2 to 5.4 of each chain, the places of the blobs, the Merkle tree. Of an
+entry it keeps 32 bytes of id and two numbers; of a blob its name and place. When all lines are read, a second pass
+takes one trajectory after the other (the sources of branches first), reads again what changes the state, and checks
+the fold (section 6), branches (5.5), delegations between chains (5.6) and the presence and form of writs (section 8).
+The input must be readable twice for this, so standard input and pipes are copied to a temporary file.
+Folded states are shared between branches: containers are copied when they are first changed (class State).
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import functools
+import gc
+import hashlib
+import json
+import re
+import sys
+import tempfile
+from array import array
+from typing import Any, BinaryIO, Callable, Dict, List, NamedTuple, NoReturn, Optional, Set, Tuple
+
+NOT_CHECKED = [
+    "Ed25519 signatures of entries and writs (not in Python's standard library)",
+    "writs beyond their presence, form, ids and number of links: attenuation, patterns, keys, trajectories",
+    "budgets (overspent), and the budget_cost of answers against what was spent",
+    "who should have signed, and whether this is the newest state of the log (configuration, checkpoints)",
+]
+
+# --------------------------------------------------------------------------------------- section 1: canonical text
+
+SAFE = 2 ** 53 - 1
+DEPTH = 64                       # containers inside each other, of a payload or blob (a line adds one)
+PAYLOAD_BYTES, PAYLOAD_VALUES = 1_048_576, 262_144
+BLOB_BYTES, BLOB_VALUES = 268_435_456, 100_000_000
+LINE_BYTES = 268_435_656
+
+
+class Fault(Exception):
+    """A breach of a rule: the page's code, and what it is in words."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(detail)
+        self.code, self.detail = code, detail
+
+
+class NotCanonical(Exception):
+    """A text, or a value, that has no canonical form."""
+
+
+SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+needs_escape = re.compile(r'[\x00-\x1f"\\]').search
+escapable = re.compile(r'[\x00-\x1f"\\]')
+
+
+def quote(text: str) -> str:
+    """A string as JSON, with the escapes of RFC 8785 only."""
+    if not needs_escape(text):
+        return '"' + text + '"'
+    return '"' + escapable.sub(lambda m: SHORT.get(m[0]) or "\\u%04x" % ord(m[0]), text) + '"'
+
+
+def number(x: float) -> str:
+    """A double as ECMAScript writes it; `repr` gives the shortest digits that read back, the layout is done here."""
+    if not -SAFE <= x <= SAFE:               # also NaN
+        raise NotCanonical("a number that is not finite or beyond 2^53-1")
+    if x == 0:
+        return "0"
+    mantissa, _, exponent = repr(abs(x)).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    n = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))
+    digits = digits.rstrip("0")
+    k = len(digits)
+    if k <= n:
+        text = digits + "0" * (n - k)
+    elif n > 0:
+        text = digits[:n] + "." + digits[n:]
+    elif n > -6:
+        text = "0." + "0" * -n + digits
+    else:
+        text = digits[0] + ("." + digits[1:] if k > 1 else "") + "e-" + str(1 - n)
+    return "-" + text if x < 0 else text
+
+
+def canonical(value: Any, depth: int = DEPTH) -> str:
+    """The canonical text of a value as `json` reads it. `depth`: how many containers may still be opened."""
+    kind = type(value)
+    if kind is str:
+        return '"' + value + '"' if not needs_escape(value) else quote(value)
+    if kind is dict:
+        if depth == 0:
+            raise NotCanonical("nested too deeply")
+        names = sorted(value)
+        if not "".join(names).isascii():
+            names.sort(key=lambda name: name.encode("utf-16-be", "surrogatepass"))
+        return "{" + ",".join([quote(name) + ":" + canonical(value[name], depth - 1) for name in names]) + "}"
+    if kind is list:
+        if depth == 0:
+            raise NotCanonical("nested too deeply")
+        return "[" + ",".join([canonical(item, depth - 1) for item in value]) + "]"
+    if value is True:
+        return "true"
+    if value is False:
+        return "false"
+    if value is None:
+        return "null"
+    if kind is int:
+        if not -SAFE <= value <= SAFE:
+            raise NotCanonical("a number beyond 2^53-1")
+        return str(value)
+    return number(value)
+
+
+def refuse_constant(name: str) -> NoReturn:
+    raise NotCanonical(name + " is no JSON")
+
+
+parse = json.JSONDecoder(parse_constant=refuse_constant).decode
+
+
+def read_json(raw: bytes) -> Tuple[str, Any]:
+    """The text and the value of UTF-8 bytes; what is read here is compared with its canonical text afterwards."""
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise NotCanonical("not UTF-8") from None
+    try:
+        return text, parse(text)
+    except RecursionError:
+        raise NotCanonical("nested too deeply") from None
+    except ValueError as error:
+        raise NotCanonical("not JSON: " + str(error)[:80]) from None
+
+
+def count_values(value: Any) -> int:
+    """Values in a value: the root, every member, every item."""
+    inner = value.values() if type(value) is dict else value if type(value) is list else ()
+    return 1 + sum(map(count_values, inner))
+
+
+def check_limits(raw: bytes, value: Any, max_bytes: int, max_values: int) -> None:
+    """Size limits of a payload or blob. (A text with n values has at least n bytes: counting is seldom needed.)"""
+    if len(raw) > max_bytes:
+        raise NotCanonical("more than %d bytes" % max_bytes)
+    if len(raw) >= max_values and count_values(value) > max_values:
+        raise NotCanonical("more than %d values" % max_values)
+
+
+def must(holds: bool, otherwise: str, code: str = "rule_broken") -> None:
+    if not holds:
+        raise Fault(code, otherwise)
+
+
+def must_be_same(text: str, stands: str) -> None:
+    if text != stands:
+        raise NotCanonical("the text differs from its canonical form")
+
+
+def same(a: Any, b: Any) -> bool:
+    """Two values are the same when their canonical texts are (Python's == would take 1 for true)."""
+    return canonical(a) == canonical(b)
+
+
+def hash_of(value: Any) -> str:
+    return hashlib.sha256(canonical(value).encode("utf-8")).hexdigest()
+
+
+# ------------------------------------------------------------------------------------- sections 3, 4 and 8: shapes
+
+# A check takes a value and gives '' when it has the shape, otherwise what is wrong with it.
+Check = Callable[[Any], str]
+is_hash_text = re.compile(r"[0-9a-f]{64}").fullmatch
+is_signature_text = re.compile(r"[0-9a-f]{128}").fullmatch
+is_instant_text = re.compile(
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z").fullmatch
+
+
+def is_hash(v: Any) -> bool:
+    return type(v) is str and is_hash_text(v) is not None
+
+
+def is_count(v: Any) -> bool:
+    return type(v) is int and 0 <= v <= SAFE
+
+
+@functools.lru_cache(maxsize=4096)
+def is_instant(text: str) -> bool:
+    match = is_instant_text(text)
+    if match is None:
+        return False
+    try:
+        return datetime.date(int(match[1]), int(match[2]), int(match[3])).year <= 9998
+    except ValueError:
+        return False
+
+
+def is_name(v: Any) -> bool:
+    """A text of 1 to 512 UTF-16 units, as writs have them."""
+    return type(v) is str and 1 <= len(v.encode("utf-16-le")) // 2 <= 512
+
+
+def is_reference_like(v: Any) -> bool:
+    return type(v) is dict and ("$blob" in v or "$erased" in v)
+
+
+def is_stored(v: Any, kind: type = object) -> bool:
+    """A value (of a kind), or a reference to a blob."""
+    if is_reference_like(v):
+        return v.keys() == {"$blob", "bytes"} and is_hash(v["$blob"]) and is_count(v["bytes"])
+    return isinstance(v, kind)
+
+
+def simple(test: Callable[[Any], bool], what: str) -> Check:
+    wrong = "is no " + what
+    return lambda v: "" if test(v) else wrong
+
+
+def list_of(check: Check) -> Check:
+    def checked(v: Any) -> str:
+        if type(v) is not list:
+            return "is no list"
+        for i, item in enumerate(v):
+            wrong = check(item)
+            if wrong:
+                return "[%d] %s" % (i, wrong)
+        return ""
+    return checked
+
+
+def members_of(check: Check) -> Check:
+    """An object with any members, each of one type."""
+    def checked(v: Any) -> str:
+        if type(v) is not dict:
+            return "is no object"
+        return next(("%s %s" % (name, check(item)) for name, item in v.items() if check(item)), "")
+    return checked
+
+
+def record(members: Dict[str, Check], required: List[str]) -> Check:
+    """An object with just these members."""
+    lookup = members.get
+
+    def checked(v: Any) -> str:
+        if type(v) is not dict:
+            return "is no object"
+        for name in required:
+            if name not in v:
+                return "has no member " + name
+        for name, item in v.items():
+            check = lookup(name)
+            if check is None:
+                return "has the unknown member " + name
+            wrong = check(item)
+            if wrong:
+                return "%s %s" % (name, wrong)
+        return ""
+    return checked
+
+
+TYPES: Dict[str, Check] = {
+    "value": lambda v: "",
+    "text": lambda v: "" if type(v) is str else "is no text",
+    "hash": simple(is_hash, "hash"),
+    "hash_or_null": simple(lambda v: v is None or is_hash(v), "hash and not null"),
+    "count": simple(is_count, "count"),
+    "instant": simple(lambda v: type(v) is str and is_instant(v), "instant"),
+    "signature": simple(lambda v: type(v) is str and is_signature_text(v) is not None, "signature"),
+    "list": simple(lambda v: type(v) is list, "list"),
+    "true": simple(lambda v: v is True, "true"),
+    "name": simple(is_name, "text of 1 to 512 units"),
+    "trajectory": simple(lambda v: type(v) is str and "\0" not in v, "text without U+0000"),
+    "stored": simple(is_stored, "value or proper reference"),
+    "stored_object": simple(lambda v: is_stored(v, dict), "object or proper reference"),
+    "stored_list": simple(lambda v: is_stored(v, list), "list or proper reference"),
+    "freezing": simple(lambda v: v == "world" or type(v) is list and all(type(x) is str for x in v), "freezing"),
+    "one": simple(lambda v: type(v) is int and v == 1, "1"),
+    "depth": simple(lambda v: type(v) is int and 0 <= v <= 8, "number from 0 to 8"),
+}
+
+# The tables of sections 3 and 8: name:type of each member, ? for optional ones, [x] a list of x, {x} an object whose
+# members are x, a|b an enumeration. A line that begins with spaces continues the one before.
+TABLES = """
+domain = name:text version:text hash:hash
+role = name:text params:{text}
+action = name:text role:role args:stored
+observation = name:text value?:stored oracle_key?:hash hash?:hash
+delta = state:stored_list effects:list beliefs:list
+policy = digest:hash decision:allow|deny|needs_approval rule?:text
+counselor = principal:text as:text method:text override?:true reason?:text
+detection = invariant_id:text result:pass|reject|escalate detail?:text
+intent = action:text role:role args:stored observations:[observation]
+proposal = proposal_id:hash writ_id:hash action:action observations:[observation] at:instant delta:delta
+  approval:stored_list budget_cost:{count}
+beginning = domain:domain initial_state:stored_object
+origin = trajectory_id:text entry_id:hash
+signed = key:hash value:signature
+entry = kind:text trajectory_id:trajectory seq:count parent:hash_or_null at:instant signature?:signed
+root = +entry domain:domain initial_state:stored_object compiler_version:text writs:list policy_hash?:hash
+  delegated_from?:origin detection_vector?:[detection] note?:text
+branch = +entry source_trajectory_id:text source_commit_id:hash domain:domain compiler_version:text writs:list
+  note:text policy_hash?:hash detection_vector?:[detection]
+commit = +entry proposal_id:hash writ_id:hash parent_commit:hash action:action delta:delta observations:[observation]
+  budget_cost:{count} compiler_version:text policy?:policy resolves?:hash counselor?:counselor
+  detection_vector?:[detection]
+rejection = +entry intent:intent detail:text reason:invalid_authority|policy_denied|budget_exhausted|
+  precondition_failed|unknown_tool|type_mismatch|invariant_rejected|counselor_rejected|effect_failed|conflict|expired
+  proposal_id?:hash writ_id?:hash policy?:policy invariant_id?:text resolves?:hash counselor?:counselor
+pending_approval = +entry proposal:proposal digest:hash channel:text detail:text freezes:freezing head:hash
+  reason:invariant_escalated|policy_needs_approval|writ_requires_approval policy?:policy invariant_id?:text
+  expires?:instant
+delegation = +entry child_trajectory_id:text task:text writ:value begins?:beginning concludes?:hash child_head?:hash
+  final_answer?:stored budget_cost?:{count}
+writ = v:one issuer:hash subject:name parent:hash_or_null not_before:instant expires:instant max_depth:depth nonce:name
+  signature:signature trajectory?:name actions?:[text] scopes?:[text] require_approval?:[text] budget?:{count}
+"""
+
+
+def type_of(text: str) -> Check:
+    if text[0] == "[":
+        return list_of(type_of(text[1:-1]))
+    if text[0] == "{":
+        return members_of(type_of(text[1:-1]))
+    if "|" in text:
+        allowed = frozenset(text.split("|"))
+        return simple(lambda v: type(v) is str and v in allowed, "one of " + text)
+    return TYPES[text]
+
+
+def read_tables() -> None:
+    """Makes checks of the tables, and adds them to TYPES."""
+    lines: Dict[str, str] = {}
+    for line in TABLES.replace("|\n  ", "|").replace("\n  ", " ").strip().split("\n"):
+        name, _, text = line.partition(" = ")
+        lines[name] = text.replace("+entry", lines.get("entry", ""))
+        members = [member.split(":") for member in lines[name].split()]
+        TYPES[name] = record({m.rstrip("?"): type_of(t) for m, t in members}, [m for m, _ in members if m[-1] != "?"])
+
+
+read_tables()
+KINDS = {kind: TYPES[kind] for kind in ("root", "branch", "commit", "rejection", "pending_approval", "delegation")}
+
+
+def wrong_writ(v: Any) -> str:
+    """What is wrong with the form of a writ, but for the patterns."""
+    wrong = TYPES["writ"](v)
+    if wrong:
+        return wrong
+    if v["subject"] == v["issuer"]:
+        return "subject is the issuer"
+    if v["not_before"] >= v["expires"]:
+        return "expires before it begins"
+    if any(len(v.get(m, ())) > 256 for m in ("actions", "scopes", "require_approval", "budget")):
+        return "has more than 256 patterns or units"
+    if v.get("budget") and "trajectory" not in v:
+        return "has a budget and no trajectory"
+    return "" if all(is_name(unit) for unit in v.get("budget", ())) else "has a unit that is no text of 1 to 512 units"
+
+
+def references(p: Dict[str, Any]) -> List[Tuple[str, Dict[str, Any]]]:
+    """An entry's references to blobs with their positions, in the order of section 10."""
+    kind = p["kind"]
+    observed: List[Dict[str, Any]] = []
+    if kind == "commit":
+        places, observed = [("args", p["action"]["args"]), ("delta.state", p["delta"]["state"])], p["observations"]
+    elif kind == "rejection":
+        places, observed = [("args", p["intent"]["args"])], p["intent"]["observations"]
+    elif kind == "pending_approval":
+        q = p["proposal"]
+        places, observed = [("args", q["action"]["args"]), ("delta.state", q["delta"]["state"]),
+                            ("approval", q["approval"])], q["observations"]
+    elif kind == "delegation":
+        places = [("initial_state", p.get("begins", {}).get("initial_state")), ("final_answer", p.get("final_answer"))]
+    else:
+        places = [("initial_state", p.get("initial_state"))]
+    places += [("observations[%d].value" % i, o.get("value")) for i, o in enumerate(observed)]
+    return [(position, value) for position, value in places if is_reference_like(value)]
+
+
+def first_writ(p: Dict[str, Any]) -> Optional[str]:
+    """The writ whose blobs stand before an entry."""
+    if p["kind"] == "pending_approval":
+        return p["proposal"]["writ_id"]
+    if p["kind"] == "delegation":
+        return p["writ"].get("parent") if type(p["writ"]) is dict else None
+    return p.get("writ_id")
+
+
+# ----------------------------------------------------------------------------------------------- section 6: the fold
+
+is_index = re.compile(r"0|[1-9][0-9]{0,15}").fullmatch
+bad_tilde = re.compile(r"~(?![01])").search
+
+
+class State:
+    """A folded state. Values are shared between states and never changed, but for the containers in `own`: copies
+    that this state made since it began or was last shared."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.own: Dict[int, Any] = {}        # by id(); holds the containers, so that no id can come again
+
+    def share(self) -> Any:
+        """The value, for others to keep: from now on it is not changed any more."""
+        self.own = {}
+        return self.value
+
+    def owned(self, container: Any) -> Any:
+        if id(container) not in self.own:
+            container = container.copy()
+            self.own[id(container)] = container
+        return container
+
+    def apply(self, operations: List[Any]) -> None:
+        for i, operation in enumerate(operations):
+            wrong = self.apply_one(operation)
+            if wrong:
+                raise Fault("bad_patch", "operation %d: %s" % (i, wrong))
+
+    def apply_one(self, operation: Any) -> str:
+        """Applies an operation, or says what is wrong with it."""
+        if type(operation) is not dict:
+            return "is no object"
+        op, path = operation.get("op"), operation.get("path")
+        if op not in ("add", "replace", "remove"):
+            return "op is none of add, replace, remove"
+        if type(path) is not str or path[:1] != "/" or bad_tilde(path):
+            return "path is no pointer, or the empty one"
+        if op != "remove" and "value" not in operation:
+            return "has no value"
+        *way, last = [token.replace("~1", "/").replace("~0", "~") for token in path[1:].split("/")]
+        here = self.value = self.owned(self.value)
+        for token in way:
+            key = (int(token) if is_index(token) else -1) if type(here) is list else token
+            if not (0 <= key < len(here) if type(here) is list else key in here) \
+                    or type(here[key]) not in (dict, list):
+                return "no container %r on the way of %s" % (token, path)
+            here[key] = self.owned(here[key])
+            here = here[key]
+        index = (int(last) if is_index(last) else -1) if type(here) is list else None
+        if index is None and (op == "add") != (last in here):
+            if op == "remove":
+                del here[last]
+            else:
+                here[last] = operation["value"]
+        elif index is not None and op == "add" and index == len(here):
+            here.append(operation["value"])
+        elif index is not None and op == "replace" and 0 <= index < len(here):
+            here[index] = operation["value"]
+        elif index is not None and op == "remove" and 0 <= index == len(here) - 1:
+            here.pop()
+        else:
+            return "can't %s %s" % (op, path)
+        return ""
+
+
+# ----------------------------------------------------------------------------------------- section 9: the Merkle tree
+
+
+class Tree:
+    """The RFC 6962 tree of leaves that come one by one: the roots of its complete subtrees, from the left."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.peaks: List[bytes] = []
+
+    def add(self, data: bytes) -> None:
+        node, size = hashlib.sha256(b"\0" + data).digest(), self.size
+        while size & 1:
+            node = hashlib.sha256(b"\1" + self.peaks.pop() + node).digest()
+            size >>= 1
+        self.peaks.append(node)
+        self.size += 1
+
+    def root(self) -> str:
+        node = self.peaks[-1] if self.peaks else hashlib.sha256(b"").digest()
+        for left in reversed(self.peaks[:-1]):
+            node = hashlib.sha256(b"\1" + left + node).digest()
+        return node.hex()
+
+
+# ----------------------------------------------------------------------------------- section 5: one chain, by itself
+
+
+class Pending(NamedTuple):
+    """What later entries may ask of an open pending_approval."""
+    proposal_id: str
+    committed: str                                       # hash of what a commit has to repeat
+    rejected: str                                        # hash of what a rejection has to repeat
+    channel: str
+    expires: Optional[str]
+
+
+def committed_members(p: Dict[str, Any]) -> str:
+    return hash_of([p[m] for m in ("proposal_id", "action", "writ_id", "budget_cost", "observations")])
+
+
+def rejected_members(action: str, p: Dict[str, Any], observations: Any, writ: Optional[str]) -> str:
+    return hash_of([action, p["role"], p["args"], observations, writ])
+
+
+class Chain:
+    """One trajectory: what section 5.1 keeps, and where its entries stand in the export."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.head: Optional[str] = None
+        self.seq = 0                                     # also: how many entries are accepted
+        self.at = ""
+        self.last_commit: Optional[str] = None
+        self.open: Dict[str, Pending] = {}
+        self.frozen: Optional[str] = None                # the one in `open` that freezes the world
+        self.delegated: Dict[str, str] = {}              # start: hash of child, task and writ
+        self.children: Set[str] = set()
+        self.delegated_from: Optional[Dict[str, str]] = None
+        self.answered = False
+        # Places of all entries that pass section 3, also of those that the chain did not accept.
+        self.ids = bytearray()                           # 32 bytes each
+        self.offsets, self.lines = array("Q"), array("Q")
+        self.marks = bytearray()                         # 1: the second pass has to read it
+        self.first: Optional[int] = None                 # index of the entry with seq 0
+        self.root_from: Optional[str] = None             # the trajectory that this one's root names
+        self.source: Optional[Tuple[str, str]] = None    # of a branch: trajectory and entry
+        self.writs: Dict[str, int] = {}                  # writs that are named: index of the first that does
+        self.stopped = False                             # a fault was found
+        self.verified = 0                                # by the second pass: entries without fault
+        self.done = False
+
+    def find(self, id: str) -> int:
+        """The index of the entry with this id, or -1."""
+        wanted = bytes.fromhex(id)
+        at = self.ids.find(wanted)
+        while at % 32 and at >= 0:
+            at = self.ids.find(wanted, at + 1)
+        return at // 32
+
+    def accept(self, id: str, p: Dict[str, Any]) -> None:
+        """Rules 5.2 to 5.4, then what 5.1 keeps."""
+        kind = p["kind"]
+        if p["seq"] != self.seq:
+            raise Fault("broken_chain", "seq is %d, not %d" % (p["seq"], self.seq))
+        if p["parent"] != self.head:
+            raise Fault("broken_chain", "parent is not the entry before")
+        must((kind in ("root", "branch")) == (self.seq == 0), "%s at seq %d" % (kind, self.seq))
+        must(p["at"] >= self.at, "at is before that of the entry before")
+        must(not self.answered, "the trajectory was answered")
+        if kind == "root":
+            self.last_commit, self.delegated_from = id, p.get("delegated_from")
+        elif kind == "branch":
+            self.last_commit = p["source_commit_id"]
+        else:
+            getattr(self, "check_" + kind)(id, p)
+        self.head, self.seq, self.at = id, self.seq + 1, p["at"]
+
+    def resolve(self, p: Dict[str, Any]) -> Pending:
+        """The open pending that an entry resolves; it is open no more."""
+        must(p["resolves"] in self.open, "resolves no open pending")
+        if self.frozen == p["resolves"]:
+            self.frozen = None
+        return self.open.pop(p["resolves"])
+
+    def check_decision(self, pending: Pending, p: Dict[str, Any]) -> None:
+        must("counselor" in p, "decided without a counselor")
+        must(pending.channel in ("any", p["counselor"]["as"]), "the counselor is not of the pending's channel")
+        must(pending.expires is None or p["at"] < pending.expires, "the pending has expired")
+
+    def check_commit(self, id: str, p: Dict[str, Any]) -> None:
+        must(p["parent_commit"] == self.last_commit, "parent_commit is not the last commit")
+        must(self.frozen is None or p.get("resolves") == self.frozen, "the trajectory is frozen")
+        if "resolves" in p:
+            pending = self.resolve(p)
+            must(committed_members(p) == pending.committed, "not what the pending proposed")
+            must("detection_vector" in p, "resolves, but has no detection_vector")
+            self.check_decision(pending, p)
+        else:
+            must("counselor" not in p, "a counselor, but nothing resolved")
+        self.last_commit = id
+        self.writs.setdefault(p["writ_id"], self.seq)
+
+    def check_rejection(self, id: str, p: Dict[str, Any]) -> None:
+        reason, intent = p["reason"], p["intent"]
+        must(self.frozen is None or reason == "expired" or p.get("resolves") == self.frozen, "the trajectory is frozen")
+        if "resolves" not in p:
+            must(reason not in ("counselor_rejected", "expired"), reason + ", but nothing resolved")
+            return must("counselor" not in p, "a counselor, but nothing resolved")
+        pending = self.resolve(p)
+        must(p.get("proposal_id") == pending.proposal_id, "proposal_id is not that of the pending")
+        must(rejected_members(intent["action"], intent, intent["observations"], p.get("writ_id")) == pending.rejected,
+             "intent or writ_id are not those of the pending")
+        must(reason in ("counselor_rejected", "expired"), "resolves with the reason " + reason)
+        if reason == "counselor_rejected":
+            return self.check_decision(pending, p)
+        must(pending.expires is not None and p["at"] >= pending.expires, "the pending has not expired")
+        must("counselor" not in p, "expired, with a counselor")
+
+    def check_pending_approval(self, id: str, p: Dict[str, Any]) -> None:
+        must(self.frozen is None, "the trajectory is frozen")
+        must(p["head"] == p["parent"], "head is not parent")
+        must(p["digest"] == hash_of(p["proposal"]), "digest is not the hash of the proposal")
+        q = p["proposal"]
+        rejected = rejected_members(q["action"]["name"], q["action"], q["observations"], q["writ_id"])
+        self.open[id] = Pending(q["proposal_id"], committed_members(q), rejected, p["channel"], p.get("expires"))
+        self.frozen = id if p["freezes"] == "world" else None
+        self.writs.setdefault(q["writ_id"], self.seq)
+
+    def check_delegation(self, id: str, p: Dict[str, Any]) -> None:
+        child, concludes = p["child_trajectory_id"], p.get("concludes")
+        about = hash_of([child, p["task"], p["writ"]])
+        if concludes is None:                                                                   # a start
+            must(self.frozen is None, "the trajectory is frozen")
+            for member in ("child_head", "final_answer", "budget_cost"):
+                must(member not in p, "a start with " + member)
+            must(child != self.name, "a delegation to itself")
+            must(self.delegated_from is None or child != self.delegated_from["trajectory_id"], "back to its parent")
+            must(child not in self.children, "a second delegation to the same child")
+            self.delegated[id] = about
+            self.children.add(child)
+            return
+        must("begins" not in p, "begins, but it is no start")
+        if child == self.name:                                                                  # an answer
+            must(self.delegated_from is not None and self.delegated_from["entry_id"] == concludes,
+                 "answers what this trajectory was not delegated by")
+            must("child_head" not in p, "an answer with child_head")
+            must(not self.delegated, "answered while delegations are open")
+            self.open, self.frozen, self.answered = {}, None, True
+            return
+        must(concludes in self.delegated, "concludes no open delegation")                       # a conclusion
+        must(self.delegated[concludes] == about, "child, task or writ are not those of the start")
+        must("child_head" in p, "a conclusion without child_head")
+        del self.delegated[concludes]
+
+
+# ------------------------------------------------------------------------------------------- section 10: the export
+
+HEADER = b'{"format":"assize/export/v1"}'
+ENTRY_TEXT = len('{"id":"","payload":') + 64             # where the payload's text begins in its line
+BLOB_TEXT, BLOB_END = len('{"blob":'), len(',"hash":""}') + 64
+entry_like = re.compile(rb'\{"id":"([0-9a-f]{64})","payload":').match
+
+
+class Finding(NamedTuple):
+    line: int
+    trajectory_id: Optional[str]
+    seq: Optional[int]
+    code: str
+    detail: str
+
+
+class Waiting(NamedTuple):
+    """A blob since the last entry: its line, its name, its member `parent`."""
+    line: int
+    name: str
+    above: Any
+
+
+class Verifier:
+    def __init__(self, source: BinaryIO, copy: Optional[BinaryIO]) -> None:
+        self.source, self.copy = source, copy            # `copy` takes the bytes of a source that can't seek
+        self.store = copy or source
+        self.findings: List[Finding] = []
+        self.chains: Dict[str, Chain] = {}
+        self.blobs: Dict[str, Tuple[int, int, bytes]] = {}        # name: offset, length, first byte of the text
+        self.waiting: List[Waiting] = []
+        self.bad_entries: Dict[str, str] = {}            # ids of entries that fail section 3: code
+        self.tree = Tree()
+        self.line = 0
+        self.recognised = False                          # anything that looks like a line of an export
+        self.trailer = False
+        self.cached_blob = functools.lru_cache(maxsize=8)(self.load_blob)
+        self.wanted: Dict[Tuple[str, str], int] = {}     # how many branches begin with the state after an entry
+        self.shared: Dict[Tuple[str, str], Any] = {}     # those states
+
+    def found(self, fault: Fault, name: Optional[str] = None, seq: Optional[int] = None, line: int = 0) -> None:
+        self.findings.append(Finding(line or self.line, name, seq, fault.code, fault.detail))
+
+    # --- the first pass
+
+    def read(self) -> None:
+        """Reads all lines. Lines that are too long are found and passed over in pieces."""
+        offset, tail = 0, False
+        while True:
+            raw = self.source.readline(LINE_BYTES + 1)
+            if not raw:
+                break
+            if self.copy:
+                self.copy.write(raw)
+            if not tail:
+                self.line += 1
+                try:
+                    if raw[-1:] != b"\n":
+                        self.found(Fault("bad_export", "no newline within %d bytes" % LINE_BYTES))
+                    if len(raw) <= LINE_BYTES or raw[-1:] == b"\n":
+                        self.read_line(raw.rstrip(b"\n"), offset)
+                except NotCanonical as error:
+                    self.found(Fault("bad_export", "the line is not canonical: " + str(error)))
+                except Fault as fault:
+                    self.found(fault)
+            tail = raw[-1:] != b"\n"
+            offset += len(raw)
+        if not self.trailer:
+            self.found(Fault("bad_export", "the export ends without a trailer"), line=self.line + 1)
+
+    def read_line(self, raw: bytes, offset: int) -> None:
+        if raw == HEADER:
+            self.recognised = True
+            return must(self.line == 1, "a header that is not the first line", "bad_export")
+        if self.line == 1:
+            self.found(Fault("bad_export", "the first line is not the header"))
+        if self.trailer:
+            self.found(Fault("bad_export", "a line after the trailer"))
+        try:
+            text, value = read_json(raw)
+        except NotCanonical as error:
+            match = entry_like(raw)
+            if match is None:
+                raise
+            return self.read_bad_entry(match[1].decode(), raw, None, str(error))
+        names = set(value) if type(value) is dict else set()
+        if names == {"id", "payload"} and is_hash(value["id"]) and entry_like(raw):
+            self.read_entry(text, raw, value["id"], value["payload"], offset)
+        elif names == {"blob", "hash"} and is_hash(value["hash"]):
+            self.read_blob(text, raw[BLOB_TEXT:-BLOB_END], value["blob"], value["hash"], offset + BLOB_TEXT)
+        elif names == {"entries", "root"} and is_count(value["entries"]) and is_hash(value["root"]):
+            self.read_trailer(text, value)
+        else:
+            raise Fault("bad_export", "none of the four lines of an export")
+
+    def read_trailer(self, text: str, value: Dict[str, Any]) -> None:
+        self.recognised = self.trailer = True
+        for blob in self.waiting:
+            self.found(Fault("bad_export", "the blob %s before the trailer" % blob.name), line=blob.line)
+        must_be_same(canonical(value), text)
+        must(value["entries"] == self.tree.size, "there are %d entries, not %d" % (self.tree.size, value["entries"]),
+             "bad_export")
+        must(value["root"] == self.tree.root(), "the entries have the root " + self.tree.root(), "bad_export")
+
+    def read_blob(self, text: str, raw: bytes, value: Any, name: str, offset: int) -> None:
+        self.recognised = True
+        must_be_same('{"blob":' + canonical(value) + ',"hash":"' + name + '"}', text)
+        check_limits(raw, value, BLOB_BYTES, BLOB_VALUES)
+        must(name not in self.blobs, "the blob %s stood before" % name, "bad_export")
+        must(hashlib.sha256(raw).hexdigest() == name, "the blob does not hash to " + name, "bad_export")
+        self.waiting.append(Waiting(self.line, name, value.get("parent") if type(value) is dict else None))
+        self.blobs[name] = (offset, len(raw), raw[:1])
+
+    def read_bad_entry(self, id: str, raw: bytes, payload: Any, why: str) -> None:
+        """A line with the beginning of an entry whose payload is not canonical."""
+        self.recognised, self.waiting = True, []
+        data = raw[ENTRY_TEXT:-1]
+        self.tree.add(data)
+        code = "not_canonical" if hashlib.sha256(data).hexdigest() == id else "tampered"
+        self.reject(id, payload, Fault(code, "the payload is not canonical: " + why))
+
+    def reject(self, id: str, payload: Any, fault: Fault) -> None:
+        """An entry that fails section 3: its chain, if it can be told, ends here."""
+        self.bad_entries[id] = fault.code
+        name, seq = (payload.get("trajectory_id"), payload.get("seq")) if type(payload) is dict else (None, None)
+        name = name if type(name) is str else None
+        if name is not None:
+            self.chains.setdefault(name, Chain(name)).stopped = True
+        self.found(fault, name, seq if is_count(seq) else None)
+
+    def read_entry(self, text: str, raw: bytes, id: str, payload: Any, offset: int) -> None:
+        data = raw[ENTRY_TEXT:-1]
+        try:
+            must_be_same('{"id":"' + id + '","payload":' + canonical(payload) + "}", text)
+            check_limits(data, payload, PAYLOAD_BYTES, PAYLOAD_VALUES)
+        except NotCanonical as error:
+            return self.read_bad_entry(id, raw, payload, str(error))
+        self.recognised = True
+        self.tree.add(data)
+        waiting, self.waiting = self.waiting, []
+        if hashlib.sha256(data).hexdigest() != id:
+            return self.reject(id, payload, Fault("tampered", "the payload does not hash to the id " + id))
+        kind = payload.get("kind") if type(payload) is dict else None
+        wrong = KINDS[kind](payload) if type(kind) is str and kind in KINDS else "is of no known kind"
+        if wrong:
+            return self.reject(id, payload, Fault("malformed", "the payload: " + wrong))
+        chain = self.chains.get(payload["trajectory_id"])
+        if chain is None:
+            chain = self.chains[payload["trajectory_id"]] = Chain(payload["trajectory_id"])
+        self.place(chain, id, payload, offset)
+        accepted = chain.seq
+        try:
+            if not chain.stopped:
+                chain.accept(id, payload)
+            self.check_blobs(payload, waiting)
+        except Fault as fault:
+            if not chain.stopped:
+                chain.stopped, chain.seq = True, accepted
+                self.found(fault, chain.name, payload["seq"])
+
+    def place(self, chain: Chain, id: str, payload: Dict[str, Any], offset: int) -> None:
+        """Keeps where an entry stands, and what other chains may ask of it."""
+        kind = payload["kind"]
+        if payload["seq"] == 0 and chain.first is None:
+            chain.first = len(chain.marks)
+            if kind == "root" and "delegated_from" in payload:
+                chain.root_from = payload["delegated_from"]["trajectory_id"]
+            elif kind == "branch":
+                chain.source = (payload["source_trajectory_id"], payload["source_commit_id"])
+        chain.ids += bytes.fromhex(id)
+        chain.offsets.append(offset)
+        chain.lines.append(self.line)
+        idle = kind in ("rejection", "pending_approval") or kind == "commit" and payload["delta"]["state"] == []
+        chain.marks.append(0 if idle else 1)
+
+    def check_blobs(self, payload: Dict[str, Any], waiting: List[Waiting]) -> None:
+        """An entry's references; and that the blobs before it are just those that section 10 lists."""
+        at = 0
+        for position, named in references(payload):
+            name = named["$blob"]
+            if name not in self.blobs:
+                raise Fault("blob_missing", "%s refers to %s, which has not stood before" % (position, name))
+            _, length, begin = self.blobs[name]
+            must(named["bytes"] == length, "%s: the blob has %d bytes" % (position, length), "blob_tampered")
+            # ASSUMED: also where nothing is folded; the page names no code for a reference to the wrong type.
+            must(begin == b"{" or position != "initial_state", "initial_state refers to no object", "malformed")
+            must(begin == b"[" or position not in ("delta.state", "approval"), position + " refers to no list", "bad_patch")
+            if at < len(waiting) and waiting[at].name == name:
+                at += 1
+        writ = first_writ(payload)
+        while at < len(waiting) and waiting[at].name == writ:
+            writ, at = waiting[at].above, at + 1
+        for blob in waiting[at:]:
+            self.found(Fault("bad_export", "the blob %s has no place here" % blob.name), line=blob.line)
+
+    # --- the second pass
+
+    def load(self, chain: Chain, index: int) -> Dict[str, Any]:
+        """Reads an entry again; its line was checked by the first pass."""
+        self.store.seek(chain.offsets[index])
+        return json.loads(self.store.readline())["payload"]
+
+    def load_blob(self, name: str) -> Any:
+        offset, length, _ = self.blobs[name]
+        self.store.seek(offset)
+        return json.loads(self.store.read(length))
+
+    def value_of(self, value: Any) -> Any:
+        """A stored value. The last blobs are kept (`cached_blob`): many roots may begin with the same one."""
+        return self.cached_blob(value["$blob"]) if is_reference_like(value) else value
+
+    def verify_chains(self) -> None:
+        """Folds and rules 5.5 and 5.6 of all trajectories, sources before their branches."""
+        for chain in self.chains.values():
+            if chain.source:
+                self.wanted[chain.source] = self.wanted.get(chain.source, 0) + 1
+        points: Dict[str, Dict[int, str]] = {}           # by trajectory: the entries that branches begin at
+        for name, id in self.wanted:
+            if name in self.chains:
+                points.setdefault(name, {})[self.chains[name].find(id)] = id
+        for chain in self.chains.values():
+            path: Dict[str, Chain] = {}
+            top: Optional[Chain] = chain
+            while top and not top.done and top.name not in path:
+                path[top.name] = top
+                top = self.chains.get(top.source[0]) if top.source else None
+            for top in reversed(list(path.values())):
+                self.verify_chain(top, points.get(top.name, {}))
+                top.done = True
+
+    def verify_chain(self, chain: Chain, points: Dict[int, str]) -> None:
+        """The accepted entries of one trajectory, in order; the first fault ends it."""
+        state, own, index = State(None), {}, 0
+        try:
+            for index in range(chain.seq):
+                if chain.marks[index]:
+                    p = self.load(chain, index)
+                    if p["kind"] == "commit":
+                        state.apply(self.value_of(p["delta"]["state"]))
+                    elif p["kind"] == "delegation":
+                        self.check_delegation(chain, p, index)
+                    else:
+                        state = State(self.check_root(chain, p) if p["kind"] == "root" else self.check_branch(chain, p))
+                        own = {hash_of(writ): writ for writ in p["writs"]}
+                if index in points:
+                    self.shared[(chain.name, points[index])] = state.share()
+                chain.verified = index + 1
+            # ASSUMED: all of `writs` is looked at, as if the entry at seq 0 named it (section 8 does not say so).
+            for id, index in [(id, 0) for id in own] + list(chain.writs.items()):
+                self.check_writ(chain, id, own, index)
+        except Fault as fault:
+            self.found(fault, chain.name, index, chain.lines[index])
+
+    def entry_of(self, name: str, id: str) -> Dict[str, Any]:
+        """An entry of another trajectory that is named."""
+        chain = self.chains.get(name)
+        index = chain.find(id) if chain else -1
+        if chain is None or index < 0:
+            raise Fault("source_missing", "no entry %s in the trajectory %s" % (id, name))
+        return self.load(chain, index)
+
+    def check_branch(self, chain: Chain, p: Dict[str, Any]) -> Any:
+        """Rules 5.5; the state that the branch begins with."""
+        name, id = key = p["source_trajectory_id"], p["source_commit_id"]
+        must(name != chain.name, "a branch of itself", "source_missing")
+        must(id not in self.bad_entries, "the source does not pass by itself", self.bad_entries.get(id, ""))
+        entry = self.entry_of(name, id)
+        must(entry["at"] <= p["at"], "the source is later than the branch")
+        must(entry["kind"] in ("root", "branch", "commit"), "a branch of a " + entry["kind"])
+        source = self.chains[name]                       # not done: sources that go round in a circle
+        must(source.done and source.find(id) < source.verified, "the source is not valid up to " + id, "source_missing")
+        self.wanted[key] -= 1
+        return self.shared[key] if self.wanted[key] else self.shared.pop(key)
+
+    def delegating_start(self, chain_name: str, origin: Dict[str, str]) -> Dict[str, Any]:
+        """Rule 1 of roots with delegated_from: the start in the other trajectory."""
+        start = self.entry_of(origin["trajectory_id"], origin["entry_id"])
+        must(start["kind"] == "delegation" and "concludes" not in start, "delegated_from names no start")
+        must(start["child_trajectory_id"] == chain_name, "delegated_from names the start of another trajectory")
+        return start
+
+    def check_root(self, chain: Chain, p: Dict[str, Any]) -> Any:
+        """Rules 5.6 for roots; the state that the trajectory begins with."""
+        if "delegated_from" in p:
+            start = self.delegating_start(chain.name, p["delegated_from"])
+            must(start["at"] <= p["at"], "delegated later than the root")
+            must(same(p["writs"][0] if p["writs"] else None, start["writ"]), "the first writ is not the delegated one")
+            for m in ("domain", "initial_state"):
+                must("begins" not in start or same(p[m], start["begins"][m]), m + " is not what was delegated")
+        return self.value_of(p["initial_state"])
+
+    def check_delegation(self, chain: Chain, p: Dict[str, Any], index: int) -> None:
+        """Rules 5.6 for the three kinds of delegations, and the form of a start's writ (section 8)."""
+        child, concludes, about = p["child_trajectory_id"], p.get("concludes"), ("child_trajectory_id", "task", "writ")
+        if concludes is None:                                                                   # a start
+            seen: Set[str] = set()
+            above = chain.root_from
+            while above is not None and above not in seen:
+                must(above != child, "a delegation to an ancestor")
+                seen.add(above)
+                above = self.chains[above].root_from if above in self.chains else None
+            writ = p["writ"]
+            wrong = wrong_writ(writ) or ("" if writ["parent"] else "has no parent")
+            must(not wrong, "the delegated writ " + wrong, "writ_tampered")
+            must(writ.get("trajectory", child) == child, "the delegated writ names another trajectory", "writ_tampered")
+            must(writ["expires"] > p["at"], "the delegated writ has expired", "writ_tampered")
+            chain.writs.setdefault(writ["parent"], index)
+        elif child == chain.name:                                                               # an answer
+            start = self.delegating_start(chain.name, chain.delegated_from or {})
+            must(all(same(p[m], start[m]) for m in about), "not what was delegated")
+        else:                                                                                   # a conclusion
+            other = self.chains.get(child)
+            if other is None or other.first is None:
+                raise Fault("source_missing", "the trajectory %s has no entry at seq 0" % child)
+            root, answer = self.load(other, other.first), self.entry_of(child, p["child_head"])
+            origin = {"trajectory_id": chain.name, "entry_id": concludes}
+            must(root["kind"] == "root" and root.get("delegated_from") == origin, "the child's root names another start")
+            must(answer["kind"] == "delegation" and answer.get("concludes") == concludes, "child_head is no answer")
+            for m in about + ("final_answer",):
+                must((m in p) == (m in answer) and same(p.get(m), answer.get(m)), m + " is not that of the answer")
+            must(same(p.get("budget_cost", {}), answer.get("budget_cost", {})), "budget_cost is not the answer's")
+            must(answer["at"] <= p["at"], "the answer is later than the conclusion")
+
+    def check_writ(self, chain: Chain, id: str, own: Dict[str, Any], index: int) -> None:
+        """A writ that is named, and all above it, are there and have the form of writs (section 8)."""
+        wanted, links = id, 0
+        while wanted is not None:
+            must(links <= 8, "more than eight writs above " + id, "writ_tampered")
+            must(wanted in own or wanted in self.blobs, "the writ %s is not there" % wanted, "writ_missing")
+            writ = own[wanted] if wanted in own else self.cached_blob(wanted)
+            wrong = wrong_writ(writ)
+            must(not wrong, "the writ %s %s" % (wanted, wrong), "writ_tampered")
+            must(links > 0 or index == 0 or writ.get("trajectory", chain.name) == chain.name,
+                 "the writ %s is for another trajectory" % id, "writ_tampered")
+            wanted, links = writ["parent"], links + 1
+
+
+# ------------------------------------------------------------------------------------------------------ the program
+
+
+def shown(name: str) -> str:
+    """A trajectory's name on one line of a terminal."""
+    return name if name.isprintable() and name.strip() == name != "" else json.dumps(name)
+
+
+def main(arguments: Optional[List[str]] = None) -> int:
+    parser = argparse.ArgumentParser(
+        description="Verifies an export of an Assize ledger: lines, hashes, shapes, chains, folds, Merkle root.",
+        epilog="Not checked: " + "; ".join(NOT_CHECKED) + ". Exit: 0 valid, 1 findings, 2 misuse or no export.")
+    parser.add_argument("file", nargs="?", default="-", metavar="FILE", help="the export; - is standard input")
+    parser.add_argument("--json", action="store_true", help="print a JSON document")
+    parser.add_argument("--root", metavar="HEX", help="the root that a checkpoint has, in hex")
+    parser.add_argument("--size", metavar="N", type=int, help="the size that a checkpoint has")
+    options = parser.parse_args(arguments)
+    if options.root is not None and not is_hash(options.root.lower()):
+        parser.error("--root is 64 hex digits")
+    gc.disable()                                         # there are no cycles worth collecting
+    sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")      # type: ignore[union-attr]
+    try:
+        source = sys.stdin.buffer if options.file == "-" else open(options.file, "rb")
+        copy = None if options.file != "-" and source.seekable() else tempfile.TemporaryFile()
+        verifier = Verifier(source, copy)
+        verifier.read()
+        if not verifier.recognised:
+            print("verify.py: %s is not an export of an Assize ledger" % options.file, file=sys.stderr)
+            return 2
+        verifier.verify_chains()
+    except OSError as error:
+        print("verify.py: %s" % error, file=sys.stderr)
+        return 2
+    size, root = verifier.tree.size, verifier.tree.root()
+    if options.size is not None and options.size != size:
+        verifier.found(Fault("bad_export", "the checkpoint has %d entries, the export %d" % (options.size, size)))
+    if options.root is not None and options.root.lower() != root:
+        verifier.found(Fault("bad_export", "the checkpoint has the root %s" % options.root.lower()))
+    findings = sorted(verifier.findings, key=lambda f: f.line)
+    if options.json:
+        print(json.dumps({"valid": not findings, "entries": size, "trajectories": len(verifier.chains), "root": root,
+                          "findings": [f._asdict() for f in findings], "not_checked": NOT_CHECKED}, indent=2))
+        return 1 if findings else 0
+    for f in findings:
+        where = "" if f.trajectory_id is None else " trajectory %s" % shown(f.trajectory_id)
+        where += "" if f.seq is None else " seq %d" % f.seq
+        print("line %d:%s%s %s (%s)" % (f.line, where, ":" if where else "", f.detail, f.code))
+    print("%s: %d entries, %d trajectories, root %s, %d findings; not checked: %s" % (
+        "INVALID" if findings else "valid", size, len(verifier.chains), root, len(findings), "; ".join(NOT_CHECKED)))
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
