@@ -143,7 +143,12 @@ export class Replayer {
   /** What no fold reads must be there all the same, and be what it was. */
   async #checkBlobs(entry: Entry): Promise<void> {
     for (const stored of positionsOf(entry.payload)) {
-      if (isBlobRef(stored) && stored !== foldedOf(entry.payload)) await this.value(entry, stored);
+      if (!isBlobRef(stored) || stored === foldedOf(entry.payload)) continue;
+      const value = await this.value(entry, stored);
+      if (listsOf(entry.payload).includes(stored) && !Array.isArray(value))
+        throw fault(entry, 'malformed', `the blob ${stored.$blob} is no list`);
+      if (stored === beginningOf(entry.payload) && !isObject(value))
+        throw fault(entry, 'malformed', `the blob ${stored.$blob} is no object`);
     }
   }
 
@@ -210,6 +215,15 @@ function unsound(entry: Entry, error: unknown): unknown {
 function foldedOf(payload: Payload): unknown {
   if (payload.kind === 'root') return payload.initial_state;
   return payload.kind === 'commit' ? payload.delta.state : undefined;
+}
+
+/** What nothing folds yet, and an approval or a child's root will: it must be of its form already. */
+function listsOf(payload: Payload): readonly unknown[] {
+  return payload.kind === 'pending_approval' ? [payload.proposal.delta.state, payload.proposal.approval] : [];
+}
+
+function beginningOf(payload: Payload): unknown {
+  return payload.kind === 'delegation' ? payload.begins?.initial_state : undefined;
 }
 
 function isObject(value: Json): value is { readonly [key: string]: Json } {

@@ -15,6 +15,7 @@ Folded states are shared between branches: containers are copied when they are f
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime
 import functools
 import gc
@@ -822,7 +823,7 @@ class Verifier:
             must(named["bytes"] == length, "%s: the blob has %d bytes" % (position, length), "blob_tampered")
             # ASSUMED: also where nothing is folded; the page names no code for a reference to the wrong type.
             must(begin == b"{" or position != "initial_state", "initial_state refers to no object", "malformed")
-            must(begin == b"[" or position not in ("delta.state", "approval"), position + " refers to no list", "bad_patch")
+            must(begin == b"[" or position not in ("delta.state", "approval"), position + " names no list", "bad_patch")
             if at < len(waiting) and waiting[at].name == name:
                 at += 1
         writ = first_writ(payload)
@@ -952,7 +953,7 @@ class Verifier:
                 raise Fault("source_missing", "the trajectory %s has no entry at seq 0" % child)
             root, answer = self.load(other, other.first), self.entry_of(child, p["child_head"])
             origin = {"trajectory_id": chain.name, "entry_id": concludes}
-            must(root["kind"] == "root" and root.get("delegated_from") == origin, "the child's root names another start")
+            must(root["kind"] == "root" and root.get("delegated_from") == origin, "the child's root has another start")
             must(answer["kind"] == "delegation" and answer.get("concludes") == concludes, "child_head is no answer")
             for m in about + ("final_answer",):
                 must((m in p) == (m in answer) and same(p.get(m), answer.get(m)), m + " is not that of the answer")
@@ -995,14 +996,15 @@ def main(arguments: Optional[List[str]] = None) -> int:
     gc.disable()                                         # there are no cycles worth collecting
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")      # type: ignore[union-attr]
     try:
-        source = sys.stdin.buffer if options.file == "-" else open(options.file, "rb")
-        copy = None if options.file != "-" and source.seekable() else tempfile.TemporaryFile()
-        verifier = Verifier(source, copy)
-        verifier.read()
-        if not verifier.recognised:
-            print("verify.py: %s is not an export of an Assize ledger" % options.file, file=sys.stderr)
-            return 2
-        verifier.verify_chains()
+        with contextlib.ExitStack() as files:
+            source = sys.stdin.buffer if options.file == "-" else files.enter_context(open(options.file, "rb"))
+            seekable = options.file != "-" and source.seekable()
+            verifier = Verifier(source, None if seekable else files.enter_context(tempfile.TemporaryFile()))
+            verifier.read()
+            if not verifier.recognised:
+                print("verify.py: %s is not an export of an Assize ledger" % options.file, file=sys.stderr)
+                return 2
+            verifier.verify_chains()
     except OSError as error:
         print("verify.py: %s" % error, file=sys.stderr)
         return 2

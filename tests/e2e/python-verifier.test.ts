@@ -1,0 +1,75 @@
+/** verifiers/python/verify.py shares nothing with this program but the reference, and comes to the same verdicts. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exportLines, integrateLog, logHead } from '#ledger';
+import { MemoryStore } from '#stores';
+import { everyKind, keysOf } from '../support/ledger-rows.ts';
+
+const root = join(import.meta.dirname, '../..');
+const folder = mkdtempSync(join(tmpdir(), 'assize-python-'));
+const python = spawnSync('python3', ['--version']).status === 0;
+
+beforeAll(() => {
+  execFileSync(process.execPath, [join(root, 'src/cli/main.ts'), 'demo', '--store', `sqlite:${folder}/demo.db`]);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function verdict(text: string, ...options: string[]): { code: number | null; said: any } {
+  const file = join(folder, 'e.jsonl');
+  writeFileSync(file, text);
+  const { status, stdout } = spawnSync(
+    'python3',
+    [join(root, 'verifiers/python/verify.py'), file, '--json', ...options],
+    { encoding: 'utf8' },
+  );
+  return { code: status, said: stdout === '' ? undefined : JSON.parse(stdout) };
+}
+
+const exported = (): string =>
+  execFileSync(process.execPath, [join(root, 'src/cli/main.ts'), 'export', '--store', `sqlite:${folder}/demo.db`], {
+    encoding: 'utf8',
+  });
+
+describe.skipIf(!python)('with python3', () => {
+  test('the example of the reference is valid', () => {
+    const page = readFileSync(join(root, 'docs/reference/ledger.md'), 'utf8');
+    const example = /```json\n(\{"format"[\s\S]*?)```/.exec(page)?.[1] as string;
+    const { code, said } = verdict(example);
+    expect({ code, said }).toMatchObject({ code: 0, said: { valid: true, entries: 3, findings: [] } });
+    expect(said.not_checked.join()).toContain('Ed25519');
+  });
+
+  test('a ledger of all kinds is valid, with the root of its log', async () => {
+    const { rows, blobs } = everyKind(keysOf(1));
+    const store = new MemoryStore();
+    for (const row of rows) await store.commit({ entries: [row], blobs });
+    await integrateLog(store);
+    let text = '';
+    for await (const line of exportLines(store)) text += line;
+    const head = await logHead(store);
+    const hex = Buffer.from(head.root).toString('hex');
+    expect(verdict(text, '--root', hex, '--size', String(head.size))).toMatchObject({
+      code: 0,
+      said: { valid: true, root: hex, entries: rows.length },
+    });
+    expect(verdict(text, '--root', '0'.repeat(64))).toMatchObject({ code: 1 });
+  });
+
+  test('the demo is valid, and whatever is changed in it is found', () => {
+    const text = exported();
+    expect(verdict(text)).toMatchObject({ code: 0, said: { valid: true, entries: 21 } });
+    const bytes = Buffer.from(text);
+    for (let at = 40; at < bytes.length; at += 997) {
+      const changed = Buffer.from(bytes);
+      changed[at] = changed[at]! ^ 1;
+      writeFileSync(join(folder, 'c.jsonl'), changed);
+      const { status } = spawnSync('python3', [join(root, 'verifiers/python/verify.py'), join(folder, 'c.jsonl')]);
+      expect([at, status]).toEqual([at, 1]);
+    }
+    const lines = text.split('\n');
+    expect(verdict([...lines.slice(0, 5), ...lines.slice(6)].join('\n'))).toMatchObject({ code: 1 });
+  });
+});
