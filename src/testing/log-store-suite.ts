@@ -143,7 +143,8 @@ export function logStoreSuite({ name, open, remove, reopens = true }: LogStoreSu
       }
     });
 
-    test.skipIf(!reopens)('the log is there when the store is opened again', async () => {
+    const why = reopens ? '' : ' (nobody can open this store a second time)';
+    test.skipIf(!reopens)(`the log is there when the store is opened again${why}`, async () => {
       const place = `log-${++places}`;
       const store = await openAt(place);
       const chain = chainOf('t', 9);

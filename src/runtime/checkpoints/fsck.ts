@@ -1,4 +1,4 @@
-import { askNodes, type LedgerStore, type LogStore, type VerifyReport } from '#ledger';
+import { askNodes, type EntryRow, type LedgerStore, type LogStore, type VerifyReport } from '#ledger';
 import { type Checkpoint, Frontier, leafHash, rootAt, type TreeNode } from '#merkle';
 import { type VerifyOptions, verifyStore } from '../verify.ts';
 
@@ -61,32 +61,53 @@ async function checkLog(store: LogStore, faults: FsckFault[]): Promise<{ frontie
   while (frontier.size < size && faults.length < FAULTS_MAX) {
     const from = frontier.size;
     const rows = await store.logged(from, Math.min(PAGE, size - from));
-    if (rows.length === 0) {
-      faults.push({ code: 'log_broken', index: from, detail: `the entries from place ${from} on are gone` });
-      break;
+    const gap = await gapIn(store, rows, from);
+    for (const row of rows.slice(0, gap)) {
+      checkOrder(row, frontier.size, seqs, faults);
+      await checkLeaf(store, row, frontier, faults);
     }
-    for (const { id, payload, trajectory_id, seq } of rows) {
-      const index = frontier.size;
-      if ((await store.logIndex(id)) !== index) {
-        faults.push({ code: 'log_broken', index, detail: `the entry of place ${index} is gone` });
-        return { frontier, size };
-      }
-      const due = seqs.get(trajectory_id) ?? 0;
-      if (seq !== due) {
-        const detail = `place ${index} has seq ${seq} of ${trajectory_id}, and its seq ${due} has none before it`;
-        faults.push({ code: 'log_broken', index, detail });
-      }
-      seqs.set(trajectory_id, seq + 1);
-      const leaf = await store.logNode(0, index);
-      if (leaf === undefined || Buffer.compare(leaf, leafHash(payload)) !== 0) {
-        const detail = `${trajectory_id} seq ${seq} is not what it was when it got place ${index}`;
-        faults.push({ code: 'leaf_differs', index, id, detail });
-      }
-      // Goes on with what was logged: the nodes above are not at fault for the entry.
-      for (const node of frontier.append([leaf ?? leafHash(payload)]).slice(1)) await checkNode(store, node, faults);
-    }
+    if (gap === undefined) continue;
+    faults.push({ code: 'log_broken', index: from + gap, detail: `the entry of place ${from + gap} is gone` });
+    break;
   }
   return { frontier, size };
+}
+
+/** How many rows of a page stand before the first place without an entry; undefined when none is missing. */
+async function gapIn(store: LogStore, rows: readonly EntryRow[], from: number): Promise<number | undefined> {
+  const last = rows.at(-1);
+  if (last === undefined) return 0;
+  // Rows come in the order of their places: where the last has its place, all have.
+  if ((await store.logIndex(last.id)) === from + rows.length - 1) return undefined;
+  for (const [i, { id }] of rows.entries()) if ((await store.logIndex(id)) !== from + i) return i;
+  return undefined;
+}
+
+function checkOrder(
+  { trajectory_id, seq }: EntryRow,
+  index: number,
+  seqs: Map<string, number>,
+  faults: FsckFault[],
+): void {
+  const due = seqs.get(trajectory_id) ?? 0;
+  if (seq !== due) {
+    const detail = `place ${index} has seq ${seq} of ${trajectory_id}, and its seq ${due} has none before it`;
+    faults.push({ code: 'log_broken', index, detail });
+  }
+  seqs.set(trajectory_id, seq + 1);
+}
+
+/** Adds the leaf to the tree, and compares what the store keeps of it and above it. */
+async function checkLeaf(store: LogStore, row: EntryRow, frontier: Frontier, faults: FsckFault[]): Promise<void> {
+  const { id, payload, trajectory_id, seq } = row;
+  const index = frontier.size;
+  const leaf = await store.logNode(0, index);
+  if (leaf === undefined || Buffer.compare(leaf, leafHash(payload)) !== 0) {
+    const detail = `${trajectory_id} seq ${seq} is not what it was when it got place ${index}`;
+    faults.push({ code: 'leaf_differs', index, id, detail });
+  }
+  // Goes on with what was logged: the nodes above are not at fault for the entry.
+  for (const node of frontier.append([leaf ?? leafHash(payload)]).slice(1)) await checkNode(store, node, faults);
 }
 
 async function checkNode(store: LogStore, { level, index, hash }: TreeNode, faults: FsckFault[]): Promise<void> {
