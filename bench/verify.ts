@@ -49,7 +49,7 @@ async function verifyRates(store: Store, file: LedgerFile): Promise<BenchResult[
   }));
 }
 
-async function readParseHash(store: Store, trajectoryId: string): Promise<void> {
+export async function readParseHash(store: Store, trajectoryId: string): Promise<void> {
   for (let from = 0; ; from += 2_000) {
     const rows = await store.entries(trajectoryId, { from, limit: 2_000 });
     for (const { payload } of rows) {

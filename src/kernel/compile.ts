@@ -1,5 +1,5 @@
 import { segment } from '#authority';
-import { copyJson, type Json } from '#canon';
+import { copyJson, type Json, setOwn } from '#canon';
 import type { ActionSpec, Binding, Domain } from './define-domain.ts';
 import type { RoleParams } from './domain.ts';
 import { messageOf } from './errors.ts';
@@ -191,10 +191,16 @@ function costOf(cost: unknown): Cost {
   if (typeof cost !== 'object' || cost === null || Object.getPrototypeOf(cost) !== Object.prototype) {
     throw new Error('its cost is not an object of amounts');
   }
-  const amounts = Object.entries(cost);
-  if (Reflect.ownKeys(cost).length !== amounts.length) throw new Error('its cost is not an object of amounts');
-  for (const [unit, amount] of amounts) {
-    if (!Number.isSafeInteger(amount) || amount < 0) throw new Error(`its cost in ${unit} is not a whole amount`);
+  const amounts: Record<string, number> = {};
+  for (const unit of Reflect.ownKeys(cost)) {
+    const amount: unknown = Reflect.get(cost, unit);
+    if (typeof unit !== 'string') throw new Error('its cost is not an object of amounts');
+    if (!isAmount(amount)) throw new Error(`its cost in ${unit} is not a whole amount`);
+    setOwn(amounts, unit, amount);
   }
-  return Object.fromEntries(amounts);
+  return amounts;
+}
+
+function isAmount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

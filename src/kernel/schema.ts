@@ -7,6 +7,7 @@ import { KernelError, messageOf } from './errors.ts';
 interface Def {
   readonly type: string;
   readonly checks?: readonly unknown[];
+  readonly format?: string;
   readonly shape?: Readonly<Record<string, z.ZodType>>;
   readonly keyType?: z.ZodType;
   readonly partial?: boolean;
@@ -214,9 +215,16 @@ function isListed(def: Def, key: string): boolean {
 
 /** A record's key may be a number for its schema, as zod has it. */
 function keyFault(schema: z.ZodType, key: string): string | undefined {
+  if (takesAnyText(schema)) return undefined;
   const named = schema.safeParse(key);
   if (named.success || (isNumeric(key) && schema.safeParse(Number(key)).success)) return undefined;
   return issueText(named.error);
+}
+
+/** Most keys are such texts; a format such as a date's is a check of its own. */
+function takesAnyText(schema: z.ZodType): boolean {
+  const { type, format } = defOf(schema);
+  return type === 'string' && format === undefined && !hasChecks(schema);
 }
 
 function isNumeric(key: string): boolean {

@@ -1,7 +1,7 @@
 import type { Run } from './run.ts';
 
-/** Entries that are read, checked and handed over at a time. */
-export const PAGE = 2_000;
+/** Entries that are read, checked and handed over at a time: so few that their garbage dies young. */
+export const PAGE = 250;
 
 /**
  * Somebody who checks the entries of a ledger in another thread, while one goes through them from the front. What they

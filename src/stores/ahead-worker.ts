@@ -7,7 +7,7 @@ import { openStore } from './open.ts';
  * Entries between the reader and the furthest page that is checked, at most twice as many: checked pages wait in the
  * reader's memory.
  */
-const WINDOW = 100_000;
+const WINDOW = 20_000;
 
 interface Page {
   readonly trajectoryId: string;
