@@ -111,6 +111,7 @@ function instantStore(): LedgerStore {
     head: async () => undefined,
     trajectories: async () => [],
     blob: async () => undefined,
+    erasedBy: async () => undefined,
     find: async () => [],
     close: async () => {},
   };

@@ -343,6 +343,7 @@ function verifyChanged(store: LedgerStore, trajectoryId: string, seq: number): P
       ),
     resolve: (id) => store.resolve(id),
     blob: (hash) => store.blob(hash),
+    erasedBy: (hash) => store.erasedBy(hash),
   };
   return verifyTrajectory(new Replayer(copy), trajectoryId);
 }

@@ -1,5 +1,5 @@
 import { copyJson, toPointer, WORLD_LIMITS } from '#canon';
-import { candidateOf, type Inputs, type PatchOperation, patchesOf, refusePromise } from './candidate.ts';
+import { candidateOf, type Inputs, refusePromise } from './candidate.ts';
 import type { Change } from './changes.ts';
 import { changesOf } from './changes.ts';
 import { channelOf } from './channel.ts';
@@ -8,6 +8,7 @@ import { Draft } from './draft.ts';
 import { FootprintFault, messageOf } from './errors.ts';
 import { detailOf, type Finding, readBy } from './evaluate.ts';
 import { changeOutside, compileScope, contains, type Pattern, patternText, type Scope } from './footprint.ts';
+import { type PatchOperation, patchesOf } from './patches.ts';
 import type { World } from './world.ts';
 
 /** A state change that passed everything. `keep` makes it the world's state, `undo` takes it back; call one, once. */
@@ -15,6 +16,8 @@ export interface Approved {
   readonly verdict: 'approved';
   readonly compiled: Compiled;
   readonly changes: readonly Change[];
+  /** What the ledger says of the changes; to be asked before `keep` or `undo`. */
+  patches(): PatchOperation[];
   keep(): void;
   undo(): void;
 }
@@ -77,6 +80,7 @@ export function adjudicate(
     verdict: 'approved',
     compiled,
     changes,
+    patches: () => patchesOf(world.domain, draft.state, changes),
     keep: () => {
       world.adopt(draft);
       keep();
@@ -100,14 +104,14 @@ function escalation(
     const closure = closureOf(compiled, finding);
     const outside = changeOutside(closure.scope, marks);
     if (outside !== undefined) throw new FootprintFault(toPointer(outside.keys), 'write');
-    const approval = copied(patchesOf(marks));
+    const approval = copied(patchesOf(world.domain, mark.state, marks));
     mark.undo();
     draft.exchangeRoot(mark.state);
     const reasons = [finding && detailOf(finding), compiled.heldBack?.detail].filter((text) => text !== undefined);
     return {
       verdict: 'escalated',
       compiled,
-      patches: copied(patchesOf(changes)),
+      patches: copied(patchesOf(world.domain, draft.state, changes)),
       approval,
       reason: finding === undefined ? (compiled.heldBack?.reason ?? 'invariant_escalated') : 'invariant_escalated',
       detail: reasons.join('; '),

@@ -1,4 +1,4 @@
-import { type Json, toPointer } from '#canon';
+import { toPointer } from '#canon';
 import { type Change, changesOf } from './changes.ts';
 import { type Compiled, frozen, type Refusal } from './compile.ts';
 import type { Instant, Observed } from './domain.ts';
@@ -76,15 +76,3 @@ function refusalOf(error: unknown, name: string): Refusal {
 function isThenable(value: unknown): boolean {
   return typeof (value as { then?: unknown } | undefined)?.then === 'function';
 }
-
-/** The changes as RFC 6902 operations. The values are those of the state: write them down in the same turn. */
-export function patchesOf(changes: readonly Change[]): PatchOperation[] {
-  return changes.map(({ op, keys, value }) => {
-    const path = toPointer(keys);
-    return op === 'remove' ? { op, path } : { op, path, value: value as Json };
-  });
-}
-
-export type PatchOperation =
-  | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }
-  | { readonly op: 'remove'; readonly path: string };

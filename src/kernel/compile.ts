@@ -2,8 +2,10 @@ import { segment } from '#authority';
 import { copyJson, type Json, setOwn } from '#canon';
 import type { ActionSpec, Binding, Domain } from './define-domain.ts';
 import type { RoleParams } from './domain.ts';
+import { ERASE_ACTION, eraseAction } from './erase.ts';
 import { messageOf } from './errors.ts';
 import { issueText } from './schema.ts';
+import { hasErased } from './sensitive.ts';
 
 /** What an agent asks for, untyped. */
 export interface Intent {
@@ -73,6 +75,10 @@ export function compile(
   authority: Authority,
   options: { readonly parsed?: boolean } = {},
 ): Compiled | Refusal {
+  // Arguments that were not parsed are those of an agent, who has no say in what is built in.
+  if (options.parsed === true && intent.action === ERASE_ACTION) {
+    return authorised(intent, eraseAction, frozen(intent.args), [], domain.erasing, authority);
+  }
   const action = (domain.actions as Record<string, ActionSpec | undefined>)[intent.action];
   if (action === undefined) {
     const known = Object.keys(domain.actions).join(', ');
@@ -87,6 +93,11 @@ export function compile(
   const parsed = options.parsed === true ? { args: frozen(intent.args) } : parsedArgs(action, intent.args);
   if ('fault' in parsed) return { reason: 'type_mismatch', detail: `args ${parsed.fault}` };
   const { args } = parsed;
+  if (domain.sensitiveArgs.has(intent.action) && options.parsed !== true && hasErased(args))
+    return {
+      reason: 'type_mismatch',
+      detail: 'args have a value that is said to be erased, which only an erasure leaves',
+    };
 
   if (!domain.roles[intent.role.name]?.processes.includes(action.process)) {
     return {
@@ -94,11 +105,24 @@ export function compile(
       detail: `the role ${intent.role.name} does not perform ${action.process}, to which ${intent.action} belongs`,
     };
   }
+  const binding = domain.bind(action.process, intent.role.params);
+  return authorised(intent, action, args, [roleScope(domain, intent.role)], binding, authority);
+}
+
+/** The rejections that come from what the writ, the policy and the budget say. */
+function authorised(
+  intent: Intent,
+  action: ActionSpec,
+  args: Json,
+  roleScopes: readonly string[],
+  binding: Binding,
+  authority: Authority,
+): Compiled | Refusal {
   const context = { role: frozen(intent.role.params) };
   let scopes: readonly string[];
   let cost: Cost;
   try {
-    scopes = [roleScope(domain, intent.role), ...scopesOf(action.scopes?.(args, context) ?? [])];
+    scopes = [...roleScopes, ...scopesOf(action.scopes?.(args, context) ?? [])];
     cost = costOf(action.cost?.(args, context) ?? {});
   } catch (error) {
     return { reason: 'precondition_failed', detail: `${intent.action}: ${messageOf(error)}` };
@@ -113,7 +137,6 @@ export function compile(
   const afforded = authority.affords(cost);
   if (!afforded.ok) return { reason: 'budget_exhausted', detail: afforded.detail, ...policy };
 
-  const binding = domain.bind(action.process, intent.role.params);
   return {
     name: intent.action,
     action,

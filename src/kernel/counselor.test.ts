@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { canonicalize, type Json } from '#canon';
 import { ANYONE } from '../../tests/support/authority.ts';
 import { adjudicate, type Escalated } from './adjudicate.ts';
-import type { PatchOperation } from './candidate.ts';
 import { counselorKind } from './channel.ts';
 import type { Authority } from './compile.ts';
 import { type Counsel, type CounselorCommit, counsel, type Waiting } from './counselor.ts';
 import { type Domain, defineDomain } from './define-domain.ts';
 import { KernelError } from './errors.ts';
 import { each, type Invariant, invariant } from './invariant.ts';
+import type { PatchOperation } from './patches.ts';
 import { escalate, pass, reject } from './result.ts';
 import { World } from './world.ts';
 

@@ -1,6 +1,6 @@
 import { canonicalize, escapeSegment, parsePointer, toPointer, WORLD_LIMITS } from '#canon';
 import { COUNSELOR_PLACEHOLDER, closureOf, markApproval } from './adjudicate.ts';
-import { type Inputs, type PatchOperation, patchesOf, runApply } from './candidate.ts';
+import { type Inputs, runApply } from './candidate.ts';
 import { type Change, changesOf } from './changes.ts';
 import { counselorKind } from './channel.ts';
 import { type Authority, type Compiled, compile, type Intent } from './compile.ts';
@@ -8,6 +8,7 @@ import { Draft } from './draft.ts';
 import { KernelError, messageOf } from './errors.ts';
 import { detectionVector, type Finding } from './evaluate.ts';
 import { changeOutside, compileScope, EVERYTHING, patternFromText, type Scope } from './footprint.ts';
+import { type PatchOperation, patchesOf } from './patches.ts';
 import { changeFault } from './schema.ts';
 import type { World } from './world.ts';
 
@@ -40,6 +41,8 @@ export interface CounselorCommit {
   readonly changes: readonly Change[];
   readonly vector: ReturnType<typeof detectionVector>;
   readonly overridden: boolean;
+  /** What the ledger says of the changes; to be asked before `keep` or `undo`. */
+  patches(): PatchOperation[];
   keep(): void;
   undo(): void;
 }
@@ -86,6 +89,7 @@ export function counsel(world: World, waiting: Waiting, counselor: Counsel, auth
       changes,
       vector,
       overridden: broken.length > 0,
+      patches: () => patchesOf(world.domain, draft.state, changes),
       keep: () => {
         world.adopt(draft);
         world.standing.restart(world.state);
@@ -105,7 +109,7 @@ function approveExactly(world: World, waiting: Waiting, counselor: Counsel, comp
   const preview = new Draft(draft.state, world.owned);
   try {
     markApproval(preview, compiled, finding, { counselor: COUNSELOR_PLACEHOLDER, at: waiting.inputs.at });
-    if (!same(patchesOf(changesOf(preview)), waiting.approval))
+    if (!same(patchesOf(world.domain, preview.state, changesOf(preview)), waiting.approval))
       throw changedSince('the approval would now be marked in another way');
   } finally {
     preview.undo();
@@ -123,7 +127,8 @@ function rerun(world: World, waiting: Waiting, compiled: Compiled, draft: Draft)
     throw changedSince(messageOf(error));
   }
   const changes = changesOf(draft);
-  if (!same(patchesOf(changes), waiting.patches)) throw changedSince('the action would now do something else');
+  if (!same(patchesOf(world.domain, draft.state, changes), waiting.patches))
+    throw changedSince('the action would now do something else');
   const { finding } = world.standing.judgeChanges(draft.state, changes);
   if (finding?.rule.id !== waiting.invariantId || finding?.result.result === 'reject') {
     throw changedSince(`it is now ${finding === undefined ? 'not escalated' : `judged by ${finding.rule.id}`}`);

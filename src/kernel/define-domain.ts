@@ -20,6 +20,7 @@ import { each, type Invariant, invariant, type Rules } from './invariant.ts';
 import { PatternIndex } from './pattern-index.ts';
 import { saturate } from './saturate.ts';
 import { hasPlace, stateFault, strictSchema } from './schema.ts';
+import { hasSensitivePart, sensitivePlaces, sensitiveScope } from './sensitive.ts';
 import { rulesFault, specFault } from './spec-shape.ts';
 
 /** An invariant ready to run. */
@@ -69,6 +70,12 @@ export interface Domain<State = any, Actions extends Record<string, unknown> = a
   readonly rules: readonly Rule[];
   /** Rules by the patterns of what they read. */
   readonly rulesByPath: PatternIndex<Rule>;
+  /** The sensitive places of the state; undefined where there is none. */
+  readonly sensitive: Scope | undefined;
+  /** Actions with a sensitive part in their arguments. */
+  readonly sensitiveArgs: ReadonlySet<string>;
+  /** What an erasure may write: the sensitive places. */
+  readonly erasing: Binding;
   bind(process: string, params: RoleParams): Binding;
   /** The union of the footprints of a role's processes (Definition A.6). */
   footprint(role: string, params: RoleParams): Pattern[];
@@ -100,6 +107,7 @@ export function defineDomain<Schema extends z.ZodType, Actions extends Record<st
   checkCounselors(spec);
   checkPlaces(spec, state, processes, rules);
   const actions = compileActions(spec);
+  const sensitive = placesOf(spec, state);
   const misfit = spec.initial === undefined ? undefined : stateFault(state, spec.initial);
   if (misfit !== undefined) throw invalid(spec.name, `its initial state does not fit its schema: ${misfit}`);
   return Object.freeze({
@@ -115,6 +123,9 @@ export function defineDomain<Schema extends z.ZodType, Actions extends Record<st
     freeze: spec.freeze ?? 'world',
     rules,
     rulesByPath,
+    sensitive: sensitiveScope(sensitive),
+    sensitiveArgs: new Set(Object.keys(actions).filter((name) => hasSensitivePart((actions[name] as ActionSpec).args))),
+    erasing: new BoundProcess([], sensitive, rules, undefined),
     bind: (process: string, params: RoleParams) => bindings.get(process, params),
     footprint: (role: string, params: RoleParams) =>
       (spec.roles[role]?.processes ?? []).flatMap((process) => {
@@ -122,6 +133,14 @@ export function defineDomain<Schema extends z.ZodType, Actions extends Record<st
         return [...reads, ...writes];
       }),
   });
+}
+
+function placesOf(spec: DomainSpec<any, any>, state: z.ZodType): Pattern[] {
+  try {
+    return sensitivePlaces(state);
+  } catch (error) {
+    throw error instanceof KernelError ? invalid(spec.name, `${error.message}`) : error;
+  }
 }
 
 interface ProcessTemplate {
@@ -181,6 +200,8 @@ function checkSees(
 
 function compileActions(spec: DomainSpec<any, any>): Record<string, ActionSpec> {
   const entries = Object.entries(spec.actions as Record<string, ActionSpec>).map(([name, action]) => {
+    if (name.startsWith('assize.'))
+      throw invalid(spec.name, `the action ${name} has a name that is kept for what is built in`);
     if (!Object.hasOwn(spec.processes, action.process)) {
       throw invalid(spec.name, `the action ${name} belongs to ${action.process}, which is no process`);
     }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalize, type Json } from '#canon';
-import { patchesOf } from './candidate.ts';
 import { changesOf } from './changes.ts';
 import { Draft } from './draft.ts';
 import { FootprintFault, ValueFault } from './errors.ts';
 import { compileScope, EVERYTHING, patternFromText } from './footprint.ts';
+import { plainPatches } from './patches.ts';
 import type { Container } from './view.ts';
 
 const PROTO = '__proto__';
@@ -15,7 +15,7 @@ function change(state: object, statement: (state: any) => unknown): unknown[] {
   draft.within(EVERYTHING, (proxy) => {
     statement(proxy);
   });
-  return structuredClone(patchesOf(changesOf(draft)));
+  return structuredClone(plainPatches(changesOf(draft)));
 }
 
 /** The patches of a statement, which must leave nothing behind when it is undone. */
@@ -25,7 +25,7 @@ function patches(state: object, statement: (state: any) => unknown): unknown[] {
   draft.within(EVERYTHING, (proxy) => {
     statement(proxy);
   });
-  const found = structuredClone(patchesOf(changesOf(draft)));
+  const found = structuredClone(plainPatches(changesOf(draft)));
   draft.undo();
   expect(canonicalize(state)).toBe(before);
   return found;

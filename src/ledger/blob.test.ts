@@ -20,7 +20,7 @@ import {
 const ENTRY = { trajectory_id: 't', seq: 3 } as Entry;
 
 async function readBack(stored: Stored, blobs: readonly BlobRow[]): Promise<Json> {
-  return new Replayer(new RowsReader([], blobs)).value(ENTRY, stored);
+  return new Replayer(new RowsReader([], blobs)).values.value(ENTRY, stored);
 }
 
 describe('what is large is stored once, under the hash of its text', () => {
@@ -157,6 +157,7 @@ test('a state of 3 MB is one blob, read once, also with 20 branches', async () =
       reads++;
       return reader.blob(hash);
     },
+    erasedBy: (hash: string) => reader.erasedBy(hash),
   });
   const replayer = new Replayer(counting);
   for (let i = 0; i < 20; i++) expect((await verifyTrajectory(replayer, `b${i}`)).valid).toBe(true);

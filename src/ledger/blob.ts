@@ -1,5 +1,6 @@
 import { canonicalize, hashText, type Json, WORLD_LIMITS } from '#canon';
-import type { BlobRef, Hash, Stored } from './entry.ts';
+import type { BlobRef, Erased, Hash, Stored } from './entry.ts';
+import { isHash } from './is-hash.ts';
 import type { BlobRow } from './store.ts';
 
 /** Values whose canonical text is longer than this many UTF-16 units are stored as blobs. */
@@ -19,8 +20,31 @@ export function store<T extends Json>(value: T, blobs: BlobRow[], inlineMax: num
   return { $blob: hash, bytes: Buffer.byteLength(text) };
 }
 
+/**
+ * A reference to a blob that holds the value beside a salt of 32 hex digits, so that who has the hash can't try out values.
+ * Only what is stored so can be erased.
+ */
+export function storeSalted(value: Json, salt: string, blobs: BlobRow[]): BlobRef {
+  const text = canonicalize({ salt, value }, WORLD_LIMITS);
+  const hash = hashText(text);
+  blobs.push({ hash, text });
+  return { $blob: hash, bytes: Buffer.byteLength(text), salted: true };
+}
+
+/** Also what only looks like one: where a reference may stand, nothing else may look so. */
 export function isBlobRef(value: unknown): value is BlobRef {
   return looksLikeReference(value);
+}
+
+/** Exactly what stands in a state where a value was erased. */
+export function isErased(value: unknown): value is Erased {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Object.hasOwn(value, '$erased') &&
+    Object.keys(value).length === 1 &&
+    isHash((value as Erased).$erased)
+  );
 }
 
 /** Hashes of the blobs that a payload refers to, in the positions that may hold a reference. */

@@ -7,10 +7,15 @@ export type Hash = string;
 export type { Instant } from '#canon';
 
 /** A value stored once under the SHA-256 of its canonical text, and named here (see `blob.ts`). */
-export interface BlobRef {
+export type BlobRef = {
   readonly $blob: Hash;
   readonly bytes: number;
-}
+  /** The text holds a salt beside the value, so that the hash tells nothing of it, and the value may be erased. */
+  readonly salted?: true;
+};
+
+/** What a state has where a value was erased: the hash of the text that it stood in. */
+export type Erased = { readonly $erased: Hash };
 
 /** A value in place, or a reference to a blob. Only the positions typed so may hold a reference. */
 export type Stored<T extends Json = Json> = T | BlobRef;
@@ -141,6 +146,8 @@ export interface RootPayload extends Common<'root'> {
   readonly delegated_from?: DelegatedFrom;
   readonly detection_vector?: readonly VectorItem[];
   readonly note?: string;
+  /** The sensitive parts of the initial state: what is added to it before anything else. */
+  readonly sensitive?: readonly Patch[];
 }
 
 /** The trajectory that delegated, and its entry that says so. */
@@ -228,6 +235,8 @@ export interface DelegationPayload extends Common<'delegation'> {
 export interface ChildBeginning {
   readonly domain: DomainRef;
   readonly initial_state: Stored;
+  /** As in a root. */
+  readonly sensitive?: readonly Patch[];
 }
 
 export type Payload =

@@ -7,10 +7,11 @@
  * Never: I/O of its own (the store is a port), a clock, a domain. May import canon.
  */
 export { type Ahead, PAGE, pageAt, type RowRange } from './ahead.ts';
-export { blobOf, INLINE_MAX, isBlobRef, store } from './blob.ts';
+export { blobOf, INLINE_MAX, isBlobRef, isErased, store, storeSalted } from './blob.ts';
 export { Chain } from './chain.ts';
 export type * from './entry.ts';
 export { checkRow, type EntrySigner, entryRow, readRow } from './entry-text.ts';
+export { ERASE_ACTION, type ErasedValue, type ErasureArgs, erasureArgs, isErasure } from './erasure.ts';
 export { type Fault, type FaultCode, LedgerFault } from './errors.ts';
 export {
   EXPORT_FORMAT,
@@ -26,6 +27,7 @@ export {
   splitLines,
 } from './export/index.ts';
 export { applyPatches, type Folded, fresh, share } from './fold.ts';
+export { isHash } from './is-hash.ts';
 export {
   askNodes,
   type IntegrateOptions,
@@ -37,6 +39,7 @@ export {
   standingOf,
 } from './log/index.ts';
 export type { Patch } from './patch.ts';
+export { saltedBy } from './references.ts';
 export {
   type LedgerReader,
   type Replayed,
@@ -46,5 +49,16 @@ export {
   verifyTrajectory,
 } from './replay.ts';
 export { type Run, runsOf } from './run.ts';
-export { isHash, isPayload, payloadFault } from './shape.ts';
-export type { Batch, BlobRow, CommitResult, LedgerStore, LogNode, LogStep, LogStore, TrajectoryInfo } from './store.ts';
+export { isPayload, payloadFault } from './shape.ts';
+export type {
+  Batch,
+  BlobRow,
+  CommitResult,
+  ErasedRow,
+  LedgerStore,
+  LogNode,
+  LogStep,
+  LogStore,
+  TrajectoryInfo,
+} from './store.ts';
+export { type Held, Values } from './values.ts';

@@ -44,7 +44,9 @@ export class Links {
     if (!isSame(writ, start.writ))
       throw fault(entry, 'rule_broken', 'its first writ is not the one that was delegated');
     const { begins } = start;
-    if (begins !== undefined && !isSame({ domain: root.domain, initial_state: root.initial_state }, begins))
+    const { domain, initial_state, sensitive } = root;
+    const beginning = { domain, initial_state, ...(sensitive === undefined ? {} : { sensitive }) };
+    if (begins !== undefined && !isSame(beginning, begins))
       throw fault(entry, 'rule_broken', 'it does not begin with what it was given');
   }
 

@@ -1,10 +1,16 @@
 import { type Json, readCanonical } from '#canon';
-import { blobOf } from './blob.ts';
+import { blobOf, isBlobRef } from './blob.ts';
 import type { Hash, Observation, Payload, Stored } from './entry.ts';
+import type { Patch } from './patch.ts';
 
 /** Hashes of the blobs that a payload refers to, in every position that may hold a reference. */
 export function referencesOf(payload: Payload): Hash[] {
   return positionsOf(payload).flatMap((stored) => (stored === undefined ? [] : (blobOf(stored) ?? [])));
+}
+
+/** Those of them that may be erased. */
+export function saltedBy(payload: Payload): Hash[] {
+  return positionsOf(payload).flatMap((stored) => (isBlobRef(stored) && stored.salted === true ? [stored.$blob] : []));
 }
 
 /** The writs that a payload names and that may be stored as blobs under their own ids. */
@@ -30,20 +36,30 @@ function aboveOf(writ: Json): Hash[] {
 export function positionsOf(payload: Payload): (Stored | undefined)[] {
   switch (payload.kind) {
     case 'root':
-      return [payload.initial_state];
+      return [payload.initial_state, ...valuesIn(payload.sensitive)];
     case 'commit':
-      return [payload.action.args, payload.delta.state as Stored, ...valuesOf(payload.observations)];
+      return [payload.action.args, ...changesOf(payload.delta.state), ...valuesOf(payload.observations)];
     case 'rejection':
       return [payload.intent.args, ...valuesOf(payload.intent.observations)];
     case 'pending_approval': {
       const { action, delta, approval, observations } = payload.proposal;
-      return [action.args, delta.state as Stored, approval as Stored, ...valuesOf(observations)];
+      return [action.args, ...changesOf(delta.state), ...changesOf(approval), ...valuesOf(observations)];
     }
     case 'delegation':
-      return [payload.begins?.initial_state, payload.final_answer];
+      return [payload.begins?.initial_state, ...valuesIn(payload.begins?.sensitive), payload.final_answer];
     case 'branch':
       return [];
   }
+}
+
+/** What stands in a list of operations where a reference may stand, or the list itself. */
+export function changesOf(patches: Stored<readonly Patch[]>): (Stored | undefined)[] {
+  return isBlobRef(patches) ? [patches] : valuesIn(patches);
+}
+
+/** The values of operations; what is none has none, and is found when it is folded. */
+export function valuesIn(patches: readonly Patch[] = []): (Stored | undefined)[] {
+  return patches.map((patch) => (patch as { readonly value?: Stored } | null)?.value);
 }
 
 function valuesOf(observations: readonly Observation[]): (Stored | undefined)[] {

@@ -300,6 +300,7 @@ describe('branches', () => {
       },
       resolve: (id: string) => reader.resolve(id),
       blob: (hash: string) => reader.blob(hash),
+      erasedBy: (hash: string) => reader.erasedBy(hash),
     }) as RowsReader;
     for (const name of ['one', 'two']) {
       expect(await verifyTrajectory(new Replayer(counted), name)).toMatchObject({ valid: false, fault: { seq: 0 } });

@@ -1,20 +1,21 @@
-import { type Json, parseCanonical, WORLD_LIMITS } from '#canon';
+import type { Json } from '#canon';
 import { type Ahead, PAGE } from './ahead.ts';
-import { isBlobRef } from './blob.ts';
+import { isBlobRef, isErased } from './blob.ts';
 import { Chain } from './chain.ts';
-import type { BlobRef, BranchPayload, CommitPayload, Entry, EntryRow, Hash, Payload, Stored } from './entry.ts';
-import { checkRow, hashesTo } from './entry-text.ts';
-import { type Fault, type FaultCode, LedgerFault } from './errors.ts';
+import type { BranchPayload, CommitPayload, Entry, EntryRow, Hash, Payload, RootPayload } from './entry.ts';
+import { checkRow } from './entry-text.ts';
+import { isErasure } from './erasure.ts';
+import { type Fault, LedgerFault } from './errors.ts';
 import { applyPatches, type Folded, fresh, share } from './fold.ts';
 import { Links } from './links.ts';
 import type { Patch } from './patch.ts';
-import { positionsOf } from './references.ts';
-import { patchesOfRun, type Run, refersBesideFold } from './run.ts';
-import { isHash } from './shape.ts';
+import { changesOf, positionsOf, valuesIn } from './references.ts';
+import { patchesOfRun, type Run, refersBesideFold, refersInFold } from './run.ts';
 import type { LedgerStore } from './store.ts';
+import { checkErasure, faultAt as fault, Values } from './values.ts';
 
 /** What replay reads from. */
-export type LedgerReader = Pick<LedgerStore, 'entries' | 'blob' | 'resolve'>;
+export type LedgerReader = Pick<LedgerStore, 'entries' | 'blob' | 'erasedBy' | 'resolve'>;
 
 export interface ReplayOptions {
   /** Called for every entry that was accepted one by one, in order. */
@@ -41,11 +42,13 @@ export interface Replayed {
  * branches of one large world cost what they change.
  */
 export class Replayer {
+  readonly values: Values;
   readonly #reader: LedgerReader;
   readonly #shared: Map<Hash, Folded> = new Map();
 
   constructor(reader: LedgerReader) {
     this.#reader = reader;
+    this.values = new Values(reader);
   }
 
   /** @throws LedgerFault naming the entry at fault and why */
@@ -113,42 +116,38 @@ export class Replayer {
     return share(kept);
   }
 
+  /** The state that a root begins with, or a delegation gives to its child. @throws LedgerFault */
+  async begin(
+    entry: Pick<Entry, 'trajectory_id' | 'seq'>,
+    { initial_state, sensitive = [] }: Pick<RootPayload, 'initial_state' | 'sensitive'>,
+  ): Promise<Folded> {
+    const state = await this.values.value(entry, initial_state);
+    if (!isObject(state)) throw fault(entry, 'malformed', 'the initial state is no object');
+    const fold = fresh(state);
+    applyCommit(fold, entry, await this.values.patches(entry, sensitive));
+    return fold;
+  }
+
   /** Lets branches of this entry share a state that was folded already; the fold may go on. */
   keep(entryId: Hash, fold: Folded): void {
     if (this.#shared.size >= 64) this.#shared.delete(this.#shared.keys().next().value as Hash);
     this.#shared.set(entryId, share(fold));
   }
 
-  /** The value that is in place, or its blob's, checked against its hash. */
-  async value<T extends Json>(entry: Entry, stored: Stored<T>): Promise<T> {
-    if (!isBlobRef(stored)) return stored as T;
-    const text = await this.#blobText(entry, stored);
-    try {
-      return parseCanonical(text, WORLD_LIMITS) as T;
-    } catch (error) {
-      throw fault(entry, 'blob_tampered', `the blob ${stored.$blob} is not canonical`, error);
-    }
-  }
-
-  async #blobText(entry: Entry, { $blob: hash, bytes }: BlobRef): Promise<string> {
-    if (!isHash(hash)) throw fault(entry, 'malformed', 'a reference names no hash');
-    const text = await this.#reader.blob(hash);
-    if (text === undefined) throw fault(entry, 'blob_missing', `the blob ${hash} is not there`);
-    if (!hashesTo(text, hash)) throw fault(entry, 'blob_tampered', `the blob ${hash} does not hash to its name`);
-    if (Buffer.byteLength(text) !== bytes)
-      throw fault(entry, 'blob_tampered', `the blob ${hash} has not ${bytes} bytes`);
-    return text;
-  }
-
-  /** What no fold reads must be there all the same, and be what it was. */
+  /** What no fold reads must be there all the same, and be what it was, or be erased. Returns what is. */
   async #checkBlobs(entry: Entry): Promise<void> {
+    const folded = foldedOf(entry.payload);
     for (const stored of positionsOf(entry.payload)) {
-      if (!isBlobRef(stored) || stored === foldedOf(entry.payload)) continue;
-      const value = await this.value(entry, stored);
-      if (listsOf(entry.payload).includes(stored) && !Array.isArray(value))
+      if (!isBlobRef(stored) || folded.includes(stored) || isErased(stored)) continue;
+      const held = await this.values.held(entry, stored);
+      if (!('value' in held)) continue;
+      if (listsOf(entry.payload).includes(stored) && !Array.isArray(held.value))
         throw fault(entry, 'malformed', `the blob ${stored.$blob} is no list`);
-      if (stored === beginningOf(entry.payload) && !isObject(value))
+      if (stored === beginningOf(entry.payload) && !isObject(held.value))
         throw fault(entry, 'malformed', `the blob ${stored.$blob} is no object`);
+    }
+    if (isErasure(entry.payload)) {
+      await checkErasure(entry, await this.values.value(entry, entry.payload.action.args), this.#reader);
     }
   }
 
@@ -157,22 +156,16 @@ export class Replayer {
     const { payload } = entry;
     if (payload.kind === 'root' || payload.kind === 'branch') return undefined;
     if (payload.kind !== 'commit') return fold;
-    if (isBlobRef(payload.delta.state)) return undefined;
+    if (refersInFold(payload)) return undefined;
     applyCommit(fold as Folded, entry, payload.delta.state as readonly Patch[]);
     return fold;
   }
 
   async #foldLater(fold: Folded | undefined, entry: Entry, path: readonly string[]): Promise<Folded> {
     const { payload } = entry;
-    if (payload.kind === 'root') {
-      const state = await this.value(entry, payload.initial_state);
-      if (isObject(state)) return fresh(state);
-      throw fault(entry, 'malformed', 'the initial state is no object');
-    }
+    if (payload.kind === 'root') return this.begin(entry, payload);
     if (payload.kind === 'branch') return this.#branched(entry as Entry<BranchPayload>, path);
-    const patches: unknown = await this.value(entry, (payload as CommitPayload).delta.state as Stored);
-    if (!Array.isArray(patches)) throw fault(entry, 'bad_patch', 'what it changes is no list');
-    applyCommit(fold as Folded, entry, patches);
+    applyCommit(fold as Folded, entry, await this.values.patches(entry, (payload as CommitPayload).delta.state));
     return fold as Folded;
   }
 
@@ -212,9 +205,9 @@ function unsound(entry: Entry, error: unknown): unknown {
 }
 
 /** What a fold reads, and so has checked. */
-function foldedOf(payload: Payload): unknown {
-  if (payload.kind === 'root') return payload.initial_state;
-  return payload.kind === 'commit' ? payload.delta.state : undefined;
+function foldedOf(payload: Payload): readonly unknown[] {
+  if (payload.kind === 'root') return [payload.initial_state, ...valuesIn(payload.sensitive)];
+  return payload.kind === 'commit' ? changesOf(payload.delta.state) : [];
 }
 
 /** What nothing folds yet, and an approval or a child's root will: it must be of its form already. */
@@ -250,15 +243,6 @@ function mayRefer(payload: Payload): boolean {
   return (payload.kind !== 'commit' && payload.kind !== 'rejection') || refersBesideFold(payload);
 }
 
-function fault(
-  entry: Pick<Entry, 'trajectory_id' | 'seq'>,
-  code: FaultCode,
-  detail: string,
-  cause?: unknown,
-): LedgerFault {
-  return new LedgerFault({ trajectory_id: entry.trajectory_id, seq: entry.seq, code, detail }, cause);
-}
-
 /** What `verify` says of one trajectory. */
 export interface VerifyReport {
   readonly trajectory_id: string;
@@ -271,6 +255,8 @@ export interface VerifyReport {
   /** Delegations that are not concluded. */
   readonly delegated: number;
   readonly signed: number;
+  /** Values that it refers to and that were erased by an entry that says so. */
+  readonly erased: number;
   readonly fault?: Fault;
 }
 
@@ -300,10 +286,21 @@ export async function verifyTrajectory(
       },
     });
     const [open, delegated] = [chain.open.size, chain.delegated.size];
-    return { trajectory_id: trajectoryId, valid: true, entries, head, open, delegated, signed };
+    const erased = replayer.values.erasedIn(trajectoryId);
+    return { trajectory_id: trajectoryId, valid: true, entries, head, open, delegated, signed, erased };
   } catch (error) {
     if (!(error instanceof LedgerFault)) throw error;
     const { fault } = error;
-    return { trajectory_id: trajectoryId, valid: false, entries, head, open: 0, delegated: 0, signed, fault };
+    return {
+      trajectory_id: trajectoryId,
+      valid: false,
+      entries,
+      head,
+      open: 0,
+      delegated: 0,
+      signed,
+      erased: 0,
+      fault,
+    };
   }
 }

@@ -1,8 +1,10 @@
 import { isAssizeError, type Json, parseStrict, WORLD_LIMITS } from '#canon';
 import { isBlobRef } from './blob.ts';
 import { Chain } from './chain.ts';
-import type { Amounts, Entry, Hash, Instant, Payload } from './entry.ts';
+import type { Amounts, CommitPayload, Entry, Hash, Instant, Payload } from './entry.ts';
+import { isErasure } from './erasure.ts';
 import type { Patch } from './patch.ts';
+import { valuesIn } from './references.ts';
 
 /**
  * What a run of entries does to its chain and to the fold, made by whoever checked them one by one and as a chain of their
@@ -122,12 +124,20 @@ class RunBuilder {
 function isPlain(payload: Payload): boolean {
   if (payload.kind !== 'commit' && payload.kind !== 'rejection') return false;
   if (payload.resolves !== undefined || refersBesideFold(payload)) return false;
-  return payload.kind === 'rejection' || !isBlobRef(payload.delta.state);
+  return payload.kind === 'rejection' || !refersInFold(payload);
 }
 
-/** Whether arguments or observations are blobs, which no fold reads. Of the two kinds that nearly all entries are of. */
+/** Whether what a commit changes, or a part of it, stands elsewhere. */
+export function refersInFold({ delta }: CommitPayload): boolean {
+  return isBlobRef(delta.state) || valuesIn(delta.state).some(isBlobRef);
+}
+
+/**
+ * Whether more than the fold has to be read for an entry, of the two kinds that nearly all are of: arguments or observations
+ * are blobs, or it erases some.
+ */
 export function refersBesideFold(payload: Extract<Payload, { kind: 'commit' | 'rejection' }>): boolean {
   const { args, observations } =
     payload.kind === 'commit' ? { args: payload.action.args, observations: payload.observations } : payload.intent;
-  return isBlobRef(args) || observations.some(({ value }) => isBlobRef(value));
+  return isErasure(payload) || isBlobRef(args) || observations.some(({ value }) => isBlobRef(value));
 }

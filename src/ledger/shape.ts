@@ -1,28 +1,12 @@
 import { isInstant } from '#canon';
-import { isBlobRef } from './blob.ts';
-import type { EntryKind, Hash, Payload } from './entry.ts';
+import { isBlobRef, isErased } from './blob.ts';
+import type { EntryKind, Payload } from './entry.ts';
+import { isHash } from './is-hash.ts';
 
 type Check = (value: unknown) => boolean;
 
 const isObject: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isText: Check = (value) => typeof value === 'string';
-/** Digit by digit: every entry has five of them to look at, and a regular expression takes twice as long. */
-export function isHash(value: unknown): value is Hash {
-  if (typeof value !== 'string' || value.length !== 64) return false;
-  if (value === seen[0] || value === seen[1] || value === seen[2] || value === seen[3]) return true;
-  for (let i = 0; i < 64; i++) {
-    const unit = value.charCodeAt(i);
-    if (!((unit >= 0x30 && unit <= 0x39) || (unit >= 0x61 && unit <= 0x66))) return false;
-  }
-  seen[next] = value;
-  next = (next + 1) & 3;
-  return true;
-}
-
-/** The last that were looked at: a parent is mostly the parent commit too, and writ and policy are those of the entry before. */
-const seen: [Hash, Hash, Hash, Hash] = ['', '', '', ''];
-let next = 0;
-
 const isList: Check = (value) => Array.isArray(value);
 const isValue: Check = (value) => value !== undefined;
 const isTime: Check = (value) => typeof value === 'string' && isInstant(value);
@@ -55,9 +39,18 @@ const members = (required: Record<string, Check>, optional: Record<string, Check
 
 /** A value in place, or a whole reference; nothing that could be taken for one. */
 const isStored: Check = (value) => (isBlobRef(value) ? isReference(value) : value !== undefined);
-const isReference = members({ $blob: isHash, bytes: isSeq });
-const isStoredList: Check = (value) => isList(value) || isReference(value);
-const isStoredObject: Check = (value) => isObject(value) && isStored(value);
+const isReference = members({ $blob: isHash, bytes: isSeq }, { salted: (value) => value === true });
+/** A list that was put away as a whole is never erased, because nobody could tell any more what it had changed. */
+const isListReference = members({ $blob: isHash, bytes: isSeq });
+const isStoredList: Check = (value) => (isList(value) ? (value as unknown[]).every(isPatch) : isListReference(value));
+const isPatchList: Check = (value) => isList(value) && (value as unknown[]).every(isPatch);
+/** What the fold asks of a patch is not asked here, only that its value is none that looks like a reference and is none. */
+const isPatch: Check = (patch) => {
+  const value = (patch as { readonly value?: unknown } | null)?.value;
+  return typeof value !== 'object' || value === null || isStored(value) || isErased(value);
+};
+/** What a fold begins with, or goes on from, as a whole: never erased. */
+const isStoredObject: Check = (value) => isObject(value) && (isBlobRef(value) ? isListReference(value) : true);
 
 const isRole = members({
   name: isText,
@@ -127,6 +120,7 @@ const KINDS: Record<EntryKind, readonly [Record<string, Check>, Record<string, C
       delegated_from: members({ trajectory_id: isText, entry_id: isHash }),
       detection_vector: isVector,
       note: isText,
+      sensitive: isPatchList,
     },
   ],
   branch: [
@@ -182,7 +176,7 @@ const KINDS: Record<EntryKind, readonly [Record<string, Check>, Record<string, C
   delegation: [
     { child_trajectory_id: isText, task: isText, writ: isValue },
     {
-      begins: members({ domain: isDomain, initial_state: isStoredObject }),
+      begins: members({ domain: isDomain, initial_state: isStoredObject }, { sensitive: isPatchList }),
       concludes: isHash,
       child_head: isHash,
       final_answer: isStored,

@@ -7,12 +7,21 @@ export interface BlobRow {
   readonly text: string;
 }
 
+/** A blob whose text is gone for good, and the entry that says so. */
+export interface ErasedRow {
+  readonly hash: Hash;
+  /** The commit of `assize.erase` that names it. */
+  readonly by: Hash;
+}
+
 /** All that one proposal writes, in one transaction: the point of no return. */
 export interface Batch {
   /** In order; each trajectory's entries contiguous from its head. An empty batch changes nothing. */
   readonly entries: readonly EntryRow[];
   /** Stored once; a blob that is already there is left as it is. */
   readonly blobs: readonly BlobRow[];
+  /** Blobs whose text is deleted, or never taken in: a blob that was erased stays so. Snapshots are deleted with them. */
+  readonly erased?: readonly ErasedRow[];
 }
 
 /**
@@ -82,8 +91,10 @@ export interface LedgerStore {
   head(trajectoryId: string): Promise<EntryRow | undefined>;
   /** All trajectories in order of creation. */
   trajectories(): Promise<TrajectoryInfo[]>;
-  /** The text of a blob, exactly as stored. */
+  /** The text of a blob, exactly as stored; undefined too for one that was erased. */
   blob(hash: Hash): Promise<string | undefined>;
+  /** The entry that erased a blob, if one has. */
+  erasedBy(hash: Hash): Promise<Hash | undefined>;
   /** Entries whose id begins with the hex prefix (8 to 64 digits), at most 2: for people who type ids. */
   find(prefix: string): Promise<EntryRow[]>;
   /** Optional: has the entries of these ranges checked in another thread, while they are replayed from the front. */

@@ -18,14 +18,14 @@ import {
   Replayer,
   type RootPayload,
   readRow,
-  store,
   type TrajectoryInfo,
   type VectorItem,
 } from '#ledger';
 import { type Clock, type OracleStore, type Random, systemClock, systemRandom } from '#oracle';
 import { AuthorityFold } from './authority-fold.ts';
-import { checkWrits, policyHash, refOf, rootPayload, vectorOf } from './beginning.ts';
+import { begunWith, checkWrits, policyHash, refOf, rootPayload, vectorOf } from './beginning.ts';
 import { RuntimeError } from './errors.ts';
+import { Kept } from './kept.ts';
 import { COMPILER_VERSION } from './records.ts';
 import { RuledProposals } from './ruled-proposals.ts';
 import { Trajectory } from './trajectory.ts';
@@ -123,18 +123,20 @@ export class Assize {
     const trajectoryId = this.#nameFor(options.trajectoryId);
     const state = initialState(domain, options.initial);
     const world = new World(domain, state as never);
-    const blobs: BlobRow[] = [];
+    const kept = new Kept(this.#around.random);
+    const { initial_state, sensitive } = begunWith(domain, state as Json, kept);
     const payload = rootPayload({
       trajectoryId,
       at: this.#around.clock.now(),
       domain: refOf(domain),
-      initialState: store(state as Json, blobs),
+      initialState: initial_state,
+      sensitive,
       writs: this.#checkWrits(options.writs),
       policy: this.#policy,
       vector: vectorOf(world, options.override === true),
       note: options.note,
     });
-    return this.#begin(trajectoryId, payload, blobs, world);
+    return this.#begin(trajectoryId, payload, kept.blobs, world);
   }
 
   /**

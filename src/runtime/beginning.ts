@@ -1,8 +1,19 @@
 import type { Policy, WritVerifier } from '#authority';
 import type { Json } from '#canon';
-import { type Domain, detailOf, type World } from '#kernel';
-import type { DelegatedFrom, DomainRef, Hash, Instant, RootPayload, Stored, VectorItem } from '#ledger';
+import { type Domain, detailOf, partedState, type World } from '#kernel';
+import type {
+  ChildBeginning,
+  DelegatedFrom,
+  DomainRef,
+  Hash,
+  Instant,
+  Patch,
+  RootPayload,
+  Stored,
+  VectorItem,
+} from '#ledger';
 import { RuntimeError } from './errors.ts';
+import type { Kept } from './kept.ts';
 import { COMPILER_VERSION } from './records.ts';
 import { verified, Writs } from './writs.ts';
 
@@ -12,6 +23,8 @@ export interface Beginning {
   readonly at: Instant;
   readonly domain: DomainRef;
   readonly initialState: Stored;
+  /** The sensitive parts of the initial state. */
+  readonly sensitive?: readonly Patch[] | undefined;
   readonly writs: readonly Json[];
   readonly policy: Policy | undefined;
   readonly vector?: readonly VectorItem[] | undefined;
@@ -34,7 +47,19 @@ export function rootPayload({ trajectoryId, at, domain, policy, vector, note, ..
     ...(rest.delegatedFrom === undefined ? {} : { delegated_from: rest.delegatedFrom }),
     ...(vector === undefined ? {} : { detection_vector: vector }),
     ...(note === undefined ? {} : { note }),
+    ...(rest.sensitive === undefined ? {} : { sensitive: rest.sensitive }),
   };
+}
+
+/** A state as a beginning has it: its sensitive parts apart. */
+export function begunWith(
+  domain: Domain,
+  state: Json,
+  kept: Kept,
+): Pick<ChildBeginning, 'initial_state' | 'sensitive'> {
+  const { plain, sensitive } = partedState(domain, state);
+  const initial_state = kept.value(plain, false);
+  return sensitive.length === 0 ? { initial_state } : { initial_state, sensitive: kept.listed(sensitive) };
 }
 
 export function policyHash(policy: Policy | undefined): { policy_hash?: Hash } {

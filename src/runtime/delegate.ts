@@ -1,11 +1,14 @@
 import { parseWrit, type Writ, writId } from '#authority';
-import { canonicalize, isAssizeError, type Json, maxInstant } from '#canon';
+import { canonicalize, isAssizeError, type Json, maxInstant, WORLD_LIMITS } from '#canon';
 import { initialState, World } from '#kernel';
 import {
   type BlobRow,
+  type ChildBeginning,
   type DelegationPayload,
   type EntryRow,
   type Hash,
+  type LedgerReader,
+  Replayer,
   type RootPayload,
   readRow,
   type Stored,
@@ -128,18 +131,31 @@ export class Delegations {
   }
 
   /** Whether this is a repetition. @throws RuntimeError `exists`, `idempotency_conflict` */
-  async #wasDelegated({ child, task, writ, begins }: Terms): Promise<boolean> {
+  async #wasDelegated({ child, task, writ, begins, blobs }: Terms): Promise<boolean> {
     const found = await this.#startOf(child);
     if (found === undefined) return false;
     const [startId, start] = found;
-    const { task: task_, writ: writ_, begins: begins_ } = start;
-    if (canonicalize({ task, writ, begins }) !== canonicalize({ task: task_, writ: writ_, begins: begins_ ?? null })) {
+    const sameTerms = canonicalize({ task, writ }) === canonicalize({ task: start.task, writ: start.writ });
+    if (!sameTerms || !(await this.#isSameBeginning(start, { begins, blobs }))) {
       throw new RuntimeError('idempotency_conflict', `${child} was delegated to on other terms; use a new name.`, {
         evidence: { entry: startId },
       });
     }
     await this.#begin(startId, start);
     return true;
+  }
+
+  /** Whether a start gives the child what these terms do, whose blobs are not stored yet: each time with other salts. */
+  async #isSameBeginning(
+    start: DelegationPayload,
+    { begins, blobs }: Pick<Terms, 'begins' | 'blobs'>,
+  ): Promise<boolean> {
+    if (canonicalize(start.begins ?? null) === canonicalize(begins)) return true;
+    const { replayer } = this.#writer.around;
+    const texts = new Map(blobs.map(({ hash, text }) => [hash, text]));
+    const given = new Replayer({ ...NOTHING_STORED, blob: async (hash) => texts.get(hash) });
+    const there = await beginningOf(replayer, start, start.begins);
+    return canonicalize(there, WORLD_LIMITS) === canonicalize(await beginningOf(given, start, begins), WORLD_LIMITS);
   }
 
   /** Where this trajectory delegated to that one; durable. @throws RuntimeError `exists` for a trajectory of other origin */
@@ -193,12 +209,13 @@ export class Delegations {
 
   /** The child's root follows from the start alone. */
   #rootFor(startId: Hash, start: DelegationPayload, { writ, chain }: WritChain): RootPayload {
-    const { domain, initial_state } = start.begins as NonNullable<DelegationPayload['begins']>;
+    const { domain, initial_state, sensitive } = start.begins as NonNullable<DelegationPayload['begins']>;
     return rootPayload({
       trajectoryId: start.child_trajectory_id,
       at: start.at,
       domain,
       initialState: initial_state,
+      sensitive,
       writs: [start.writ, ...([writ, ...chain] as unknown as Json[])],
       policy: this.#writer.around.policy,
       delegatedFrom: { trajectory_id: this.#writer.id, entry_id: startId },
@@ -223,15 +240,8 @@ export class Delegations {
     const { parts, around } = this.#writer;
     const { begins, child_trajectory_id: child } = start;
     if (begins === undefined || (await around.store.head(child)) !== undefined) return;
-    const entry = {
-      id: startId,
-      trajectory_id: this.#writer.id,
-      kind: start.kind,
-      parent: start.parent,
-      seq: start.seq,
-    };
-    const state = await around.replayer.value({ ...entry, payload: start }, begins.initial_state);
     const domain = around.domainOf(begins.domain);
+    const { state } = await around.replayer.begin({ trajectory_id: this.#writer.id, seq: start.seq }, begins);
     vectorOf(new World(domain, initialState(domain, state)), false);
     const above = parts.writs.present(parseWrit(start.writ).parent as Hash);
     const row = this.#writer.make(this.#rootFor(startId, start, above));
@@ -399,4 +409,20 @@ function stillDelegated(open: readonly Hash[]): RuntimeError {
   return new RuntimeError('still_delegated', `First conclude what was delegated from here: ${open.join(', ')}.`, {
     evidence: { open },
   });
+}
+
+const NOTHING_STORED: LedgerReader = {
+  entries: async () => [],
+  blob: async () => undefined,
+  erasedBy: async () => undefined,
+  resolve: async () => undefined,
+};
+
+/** What a child begins with, in values. */
+async function beginningOf(
+  replayer: Replayer,
+  start: Pick<DelegationPayload, 'trajectory_id' | 'seq'>,
+  begins: ChildBeginning | undefined,
+): Promise<unknown> {
+  return begins === undefined ? null : { domain: begins.domain, state: (await replayer.begin(start, begins)).state };
 }

@@ -2,8 +2,9 @@ import { type Attenuation, delegateWrit, parseWrit, type Writ } from '#authority
 import { copyJson, type Json } from '#canon';
 import { type Domain, initialState, World } from '#kernel';
 import { type BlobRow, type ChildBeginning, type Hash, type Stored, store } from '#ledger';
-import { refOf, vectorOf } from './beginning.ts';
+import { begunWith, refOf, vectorOf } from './beginning.ts';
 import { RuntimeError } from './errors.ts';
+import { Kept } from './kept.ts';
 import type { Writer } from './writer.ts';
 import type { WritChain } from './writs.ts';
 
@@ -70,9 +71,16 @@ export function termsOf(input: DelegationInput, { parts, around }: Writer): Term
   const above = parts.writs.present(writ);
   const signed = 'signed' in input ? parseWrit(input.signed) : undefined;
   const child = around.nameFor(input.childTrajectoryId ?? signed?.trajectory);
-  const blobs: BlobRow[] = [];
-  const begins = beginningOf(input, around.domainOf(refOf(input.domain ?? parts.domain)), blobs);
-  return { child, task, above, writ: signed ?? grantOf(input as GrantToSign, above.writ, child), begins, blobs };
+  const kept = new Kept(around.random);
+  const begins = beginningOf(input, around.domainOf(refOf(input.domain ?? parts.domain)), kept);
+  return {
+    child,
+    task,
+    above,
+    writ: signed ?? grantOf(input as GrantToSign, above.writ, child),
+    begins,
+    blobs: kept.blobs,
+  };
 }
 
 /** @throws CanonError for what is no JSON */
@@ -80,10 +88,10 @@ export function finalAnswerOf({ finalAnswer }: Conclusion, blobs: BlobRow[]): St
   return finalAnswer === undefined ? undefined : store(copyJson(finalAnswer, { foreign: true }), blobs);
 }
 
-function beginningOf({ initial }: DelegatedTask, domain: Domain, blobs: BlobRow[]): ChildBeginning {
+function beginningOf({ initial }: DelegatedTask, domain: Domain, kept: Kept): ChildBeginning {
   const state = initialState(domain, initial);
   vectorOf(new World(domain, state), false);
-  return { domain: refOf(domain), initial_state: store(state as Json, blobs) };
+  return { domain: refOf(domain), ...begunWith(domain, state as Json, kept) };
 }
 
 /** Two equal grants to one child are one writ, so that who repeats delegates the same. */

@@ -25,6 +25,10 @@ export type RuntimeErrorCode =
   | 'digest_mismatch'
   /** A recorded observation can't be read back from the oracle log. */
   | 'observation_missing'
+  /** A value that is needed was erased. */
+  | 'erased'
+  /** Nothing sensitive is where something was to be erased. */
+  | 'nothing_to_erase'
   /** Another writer was always faster. */
   | 'conflict'
   /** The store could not tell whether it committed; open anew and look the id up. */

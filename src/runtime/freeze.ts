@@ -1,4 +1,4 @@
-import { type Domain, type Intent, overlaps, type Pattern, patternFromText } from '#kernel';
+import { type Domain, ERASE_ACTION, type Intent, overlaps, type Pattern, patternFromText } from '#kernel';
 import type { Chain } from '#ledger';
 import type { Ruling } from './ruling.ts';
 
@@ -17,6 +17,7 @@ export function frozenFor(chain: Chain, domain: Domain, intent: Intent): Ruling 
 
 /** What an intent may read and write, as far as it can be known before it is judged. */
 function touchedBy(domain: Domain, intent: Intent): readonly Pattern[] {
+  if (intent.action === ERASE_ACTION) return domain.erasing.writes;
   const process = (domain.actions as Record<string, { process: string } | undefined>)[intent.action]?.process;
   const role = Object.hasOwn(domain.roles, intent.role.name) ? domain.roles[intent.role.name] : undefined;
   // What does not compile touches nothing.

@@ -1,8 +1,10 @@
 import type { Writ } from '#authority';
 import { copyJson, hashText, plainText } from '#canon';
 import type { Intent, Observed } from '#kernel';
-import { type BlobRow, type Hash, isHash, type Observation, type RoleRef, store } from '#ledger';
+import { type BlobRow, type Hash, isBlobRef, isHash, type Observation, type RoleRef } from '#ledger';
+import type { Random } from '#oracle';
 import { RuntimeError } from './errors.ts';
+import { Kept } from './kept.ts';
 import type { WritChain } from './writs.ts';
 
 /** What an agent asks for. */
@@ -21,7 +23,8 @@ export interface ProposalInput {
 }
 
 export type ObservationInput =
-  | { readonly name: string; readonly value: unknown }
+  /** `sensitive`: kept by salted hash, and may be erased. */
+  | { readonly name: string; readonly value: unknown; readonly sensitive?: boolean }
   | { readonly name: string; readonly value: unknown; readonly oracle_key: Hash };
 
 /** An intent whose every part is canonical; nothing of it is shared with the caller. */
@@ -62,12 +65,13 @@ export function checkForm(input: ProposalInput): void {
 export function gather(
   input: ProposalInput,
   place: { readonly trajectoryId: string; readonly writ: WritChain; readonly writId: Hash; readonly nonce: string },
+  random: Random,
 ): Gathered {
   if (typeof input.action !== 'string' || input.action === '' || input.action.length > NAME_MAX)
     throw badIntent(`an intent names its action in 1 to ${NAME_MAX} characters`);
   const role = roleOf(input.role);
   const args = copyJson(input.args, { foreign: true });
-  const blobs: BlobRow[] = [];
+  const kept = new Kept(random);
   const observed: Observed[] = [];
   // A list of our own: `map` would make another of the caller's sort.
   const observations = Array.from(input.observations ?? [], (observation) => {
@@ -79,15 +83,19 @@ export function gather(
     observed.push({ name: observation.name, value });
     return 'oracle_key' in observation
       ? { hash: hashText(plainText(value)), name: observation.name, oracle_key: observation.oracle_key }
-      : { name: observation.name, value: store(value, blobs) };
+      : { name: observation.name, value: kept.value(value, isSensitive(observation)) };
   });
+  // Another salt each time must not make another proposal of the same one.
+  const saltless = observations.map((observation, i) =>
+    isBlobRef(observation.value) && observation.value.salted === true ? (observed[i] as Observation) : observation,
+  );
   return {
     proposalId: hashText(
       plainText({
         action: input.action,
         args,
         nonce: place.nonce,
-        observations,
+        observations: saltless,
         role,
         trajectory: place.trajectoryId,
         writ: place.writId,
@@ -97,10 +105,17 @@ export function gather(
     intent: { action: input.action, role, args },
     observed,
     observations,
-    blobs,
+    blobs: kept.blobs,
     writ: place.writ,
     principal: input.principal ?? place.writ.writ.subject,
   };
+}
+
+function isSensitive(observation: ObservationInput): boolean {
+  const sensitive = 'sensitive' in observation ? observation.sensitive : false;
+  if (sensitive !== undefined && typeof sensitive !== 'boolean')
+    throw badIntent('whether an observation is sensitive is true or false');
+  return sensitive === true;
 }
 
 /** Longest name, parameter or key of an intent: they are kept in memory, and stand in every entry. */

@@ -1,11 +1,12 @@
 import { writId } from '#authority';
 import { addMicros, RecentMap } from '#canon';
 import { adjudicate, type Ruling as Judgement } from '#kernel';
-import type { BlobRow, Hash, Instant } from '#ledger';
+import type { ErasedRow, Hash, Instant } from '#ledger';
 import { concluded, RuntimeError } from './errors.ts';
 import { frozenFor } from './freeze.ts';
 import { checkForm, type Gathered, gather, type ProposalInput } from './intent.ts';
-import { commitPayload, pendingPayload, rejectionPayload } from './records.ts';
+import { Kept } from './kept.ts';
+import { commitPayload, erasedWith, pendingPayload, rejectionPayload } from './records.ts';
 import type { Resolutions } from './resolve.ts';
 import { proposalOf } from './ruled-proposals.ts';
 import { type Ruling, rulingOf } from './ruling.ts';
@@ -40,21 +41,22 @@ export class Proposals {
     const gathered = this.#gather(input, nonce);
     const byKey = gathered.observations.some(({ oracle_key }) => oracle_key !== undefined);
     if (byKey) await checkObserved(gathered.observations, around.oracle);
-    if (key === undefined) return this.#rule(gathered, input, nonce);
+    if (key === undefined) return this.#insist(gathered, input, nonce);
     const { proposalId } = gathered;
     this.#holdKey(gathered.principal, key, proposalId);
     let ruling = this.#underWay.get(proposalId);
     if (ruling === undefined) {
-      ruling = this.#rule(gathered, input, nonce).finally(() => this.#underWay.delete(proposalId));
+      ruling = this.#insist(gathered, input, nonce).finally(() => this.#underWay.delete(proposalId));
       this.#underWay.set(proposalId, ruling);
     }
     return ruling;
   }
 
-  async #rule(first: Gathered, input: ProposalInput, nonce: string): Promise<Ruling> {
+  async #insist(first: Gathered, input: ProposalInput, nonce: string): Promise<Ruling> {
     const writer = this.#writer;
     let gathered = first;
     for (let tries = 0; tries < TRIES_MAX; tries++) {
+      if (writer.busy !== undefined) await writer.busy;
       if (writer.stale) {
         await writer.ready();
         gathered = this.#gather(input, nonce);
@@ -68,7 +70,8 @@ export class Proposals {
         await writer.written(this.#resolutions.expire(due));
       }
       if (writer.stale) continue;
-      const ruling = await this.#judge(gathered);
+      if (writer.busy !== undefined) continue;
+      const ruling = await this.rule(gathered);
       // No append has confirmed that what freezes is still open.
       if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
       if (ruling !== undefined) return ruling;
@@ -81,7 +84,7 @@ export class Proposals {
     const writ = parts.writs.present(input.writ);
     // An intent under a writ that leads to no anchor comes from nobody, and leaves no entry (decisions §1.3).
     verified(around.verifier, writ, parts.writs.delegated);
-    return gather(input, { trajectoryId, writ, writId: writId(writ.writ), nonce });
+    return gather(input, { trajectoryId, writ, writId: writId(writ.writ), nonce }, around.random);
   }
 
   #holdKey(principal: string, key: string, proposalId: Hash): void {
@@ -107,7 +110,8 @@ export class Proposals {
 
   // ── from here to the append nothing awaits ──
 
-  #judge(gathered: Gathered): Promise<Ruling | undefined> | Ruling {
+  /** Undefined when another writer was faster. `builtIn`: the runtime has made the arguments. */
+  rule(gathered: Gathered, { builtIn = false } = {}): Promise<Ruling | undefined> | Ruling {
     const writer = this.#writer;
     const { chain, domain, world, writs, ruled } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
@@ -116,31 +120,35 @@ export class Proposals {
     const at = writer.now();
     const id = writId(gathered.writ.writ);
     const authority = writer.authority(gathered.writ, gathered.principal, at, false);
-    const judged = adjudicate(world, gathered.intent, authority, { at, observations: gathered.observed });
+    const inputs = { at, observations: gathered.observed };
+    const judged = adjudicate(world, gathered.intent, authority, inputs, { parsed: builtIn });
     const unstored = writs.unstored(gathered.writ);
-    const blobs = [...gathered.blobs, ...unstored];
-    const { row, ruling } = this.#record(gathered, id, judged, at, blobs);
+    const kept = new Kept(writer.around.random, [...gathered.blobs, ...unstored]);
+    const { row, ruling } = this.#record(gathered, id, judged, at, kept);
     writs.stored(unstored);
     if (gathered.repeatable) ruled.add(gathered.proposalId, row.seq);
     let news = NO_NEWS;
+    let erased: readonly ErasedRow[] | undefined;
     if (judged.verdict === 'approved') {
       judged.keep();
       writs.book(id, judged.compiled.cost);
+      erased = erasedWith(row.id, gathered.intent);
       news = writer.subscriptions.newsOf(judged.changes.map(({ keys }) => keys));
     }
-    return writer.written({ rows: [row], blobs, answer: ruling, news });
+    return writer.written({ rows: [row], blobs: kept.blobs, ...(erased && { erased }), answer: ruling, news });
   }
 
-  #record(gathered: Gathered, id: Hash, judged: Judgement, at: Instant, blobs: BlobRow[]): Recorded {
+  #record(gathered: Gathered, id: Hash, judged: Judgement, at: Instant, kept: Kept): Recorded {
     const writer = this.#writer;
+    const { domain } = writer.parts;
     const place = writer.place(at);
-    if (judged.verdict === 'rejected') return writer.enter(rejectionPayload(place, gathered, id, judged, blobs));
+    if (judged.verdict === 'rejected') return writer.enter(rejectionPayload(place, gathered, id, judged, domain, kept));
     if (judged.verdict === 'approved') {
       const { lastCommit } = writer.parts.chain;
-      return writer.enterOrUndo(judged, () => commitPayload(place, lastCommit, gathered, id, judged, blobs));
+      return writer.enterOrUndo(judged, () => commitPayload(place, lastCommit, gathered, id, judged, domain, kept));
     }
     const { approvalMs } = writer.around;
     const expires = approvalMs === undefined ? undefined : addMicros(at, approvalMs * 1_000);
-    return writer.enter(pendingPayload(place, gathered, id, judged, expires, blobs));
+    return writer.enter(pendingPayload(place, gathered, id, judged, expires, domain, kept));
   }
 }

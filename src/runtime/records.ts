@@ -1,24 +1,24 @@
-import { contentHash, type Json } from '#canon';
-import { type Approved, type CounselorCommit, type Escalated, patchesOf, type Refusal } from '#kernel';
-import {
-  type Amounts,
-  type BlobRow,
-  type ChildBeginning,
-  type CommitPayload,
-  type CounselorRecord,
-  type DelegationPayload,
-  type Delta,
-  type Hash,
-  type Instant,
-  type Patch,
-  type PendingPayload,
-  type ProposalRecord,
-  type RejectionPayload,
-  type Stored,
-  store,
-  type VectorItem,
+import { contentHash } from '#canon';
+import type { Approved, CounselorCommit, Domain, Escalated, Intent, PatchOperation, Refusal } from '#kernel';
+import type {
+  Amounts,
+  ChildBeginning,
+  CommitPayload,
+  CounselorRecord,
+  DelegationPayload,
+  Delta,
+  ErasedRow,
+  Hash,
+  Instant,
+  PendingPayload,
+  ProposalRecord,
+  RejectionPayload,
+  Stored,
+  VectorItem,
 } from '#ledger';
+import { ERASE_ACTION, erasureArgs } from '#ledger';
 import type { Gathered } from './intent.ts';
+import type { Kept } from './kept.ts';
 
 /** What adjudicates; recorded so that a replay knows which rules made an entry. */
 export const COMPILER_VERSION = 'assize-kernel/1';
@@ -32,8 +32,12 @@ export interface Place {
 }
 
 /** What one proposal changes. Effects and beliefs are parts of it from the first day; their floors fill them. */
-function deltaOf(patches: readonly Patch[], blobs: BlobRow[]): Delta {
-  return { beliefs: [], effects: [], state: store(patches as unknown as Json, blobs) as Stored<readonly Patch[]> };
+function deltaOf(patches: readonly PatchOperation[], kept: Kept): Delta {
+  return { beliefs: [], effects: [], state: kept.patches(patches) };
+}
+
+function argsOf({ sensitiveArgs }: Domain, { action, args }: Pick<Intent, 'action' | 'args'>, kept: Kept): Stored {
+  return kept.value(args, sensitiveArgs.has(action));
 }
 
 /** Its members stand in canonical order, because most entries are commits and so they are written fastest. */
@@ -42,15 +46,21 @@ export function commitPayload(
   parentCommit: Hash,
   gathered: Gathered,
   writId: Hash,
-  { compiled, changes }: Approved,
-  blobs: BlobRow[],
+  approved: Approved,
+  domain: Domain,
+  kept: Kept,
 ): CommitPayload {
+  const { compiled } = approved;
   return {
-    action: { args: store(compiled.args, blobs), name: compiled.name, role: compiled.role },
+    action: {
+      args: argsOf(domain, { action: compiled.name, args: compiled.args }, kept),
+      name: compiled.name,
+      role: compiled.role,
+    },
     at: place.at,
     budget_cost: compiled.cost,
     compiler_version: COMPILER_VERSION,
-    delta: deltaOf(patchesOf(changes), blobs),
+    delta: deltaOf(approved.patches(), kept),
     kind: 'commit',
     observations: gathered.observations,
     parent: place.parent,
@@ -68,7 +78,8 @@ export function rejectionPayload(
   gathered: Gathered,
   writId: Hash,
   refusal: Refusal,
-  blobs: BlobRow[],
+  domain: Domain,
+  kept: Kept,
 ): RejectionPayload {
   return {
     kind: 'rejection',
@@ -78,7 +89,7 @@ export function rejectionPayload(
     intent: {
       action: gathered.intent.action,
       role: gathered.intent.role,
-      args: store(gathered.intent.args, blobs),
+      args: argsOf(domain, gathered.intent, kept),
       observations: gathered.observations,
     },
     reason: refusal.reason,
@@ -94,17 +105,22 @@ export function pendingPayload(
   writId: Hash,
   escalated: Escalated,
   expires: Instant | undefined,
-  blobs: BlobRow[],
+  domain: Domain,
+  kept: Kept,
 ): PendingPayload {
   const { compiled } = escalated;
   const proposal: ProposalRecord = {
     proposal_id: gathered.proposalId,
     writ_id: writId,
-    action: { name: compiled.name, role: compiled.role, args: store(compiled.args, blobs) },
+    action: {
+      name: compiled.name,
+      role: compiled.role,
+      args: argsOf(domain, { action: compiled.name, args: compiled.args }, kept),
+    },
     observations: gathered.observations,
     at: place.at,
-    delta: deltaOf(escalated.patches, blobs),
-    approval: store(escalated.approval as unknown as Json, blobs) as Stored<readonly Patch[]>,
+    delta: deltaOf(escalated.patches, kept),
+    approval: kept.patches(escalated.approval),
     budget_cost: compiled.cost,
   };
   return {
@@ -135,7 +151,7 @@ export function approvalPayload(
   { proposal, policy }: PendingPayload,
   commit: CounselorCommit,
   counselor: CounselorRecord,
-  blobs: BlobRow[],
+  kept: Kept,
 ): CommitPayload {
   return {
     kind: 'commit',
@@ -144,7 +160,7 @@ export function approvalPayload(
     writ_id: proposal.writ_id,
     parent_commit: parentCommit,
     action: proposal.action,
-    delta: deltaOf(patchesOf(commit.changes), blobs),
+    delta: deltaOf(commit.patches(), kept),
     observations: proposal.observations,
     budget_cost: proposal.budget_cost,
     compiler_version: COMPILER_VERSION,
@@ -215,4 +231,13 @@ export function conclusionPayload(place: Place, answerId: Hash, answer: Delegati
 
 function whatIsDelegated({ child_trajectory_id, task, writ }: Delegated): Delegated {
   return { child_trajectory_id, task, writ };
+}
+
+/** What the commit of an erasure erases, by the entry that it is. */
+export function erasedWith(
+  id: Hash,
+  { action, args }: Pick<Intent, 'action' | 'args'>,
+): readonly ErasedRow[] | undefined {
+  if (action !== ERASE_ACTION) return undefined;
+  return erasureArgs(args)?.values.map(({ hash }) => ({ hash, by: id }));
 }

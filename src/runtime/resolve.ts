@@ -1,7 +1,8 @@
 import { counsel, counselorKind } from '#kernel';
-import type { BlobRow, CounselorRecord, Hash, Instant, PendingPayload } from '#ledger';
+import type { CounselorRecord, Hash, Instant, PendingPayload } from '#ledger';
 import { RuntimeError } from './errors.ts';
-import { approvalPayload, digestOf, resolutionPayload } from './records.ts';
+import { Kept } from './kept.ts';
+import { approvalPayload, digestOf, erasedWith, resolutionPayload } from './records.ts';
 import { type ApprovalInput, checkResolution, type RejectionInput, type Resolution, type Ruling } from './ruling.ts';
 import { NO_NEWS } from './subscriptions.ts';
 import { readWaiting } from './waiting.ts';
@@ -31,7 +32,7 @@ export class Resolutions {
       const waiting = await readWaiting(pending, holdersOf(writ), writer.around);
       return (at) => {
         const { world, chain, writs, ruled } = writer.parts;
-        const blobs: BlobRow[] = [];
+        const kept = new Kept(writer.around.random);
         const { principal, override = false, replacement } = input;
         const commit = counsel(
           world,
@@ -47,13 +48,14 @@ export class Resolutions {
           ...(input.reason === undefined ? {} : { reason: input.reason }),
         };
         const { row, ruling } = writer.enterOrUndo(commit, () =>
-          approvalPayload(writer.place(at), chain.lastCommit, pendingId, pending, commit, counselor, blobs),
+          approvalPayload(writer.place(at), chain.lastCommit, pendingId, pending, commit, counselor, kept),
         );
         commit.keep();
         writs.book(pending.proposal.writ_id, pending.proposal.budget_cost);
         ruled.add(pending.proposal.proposal_id, row.seq);
         const news = writer.subscriptions.newsOf(commit.changes.map(({ keys }) => keys));
-        return { rows: [row], blobs, answer: ruling, news };
+        const erased = erasedWith(row.id, waiting.intent);
+        return { rows: [row], blobs: kept.blobs, ...(erased && { erased }), answer: ruling, news };
       };
     });
   }

@@ -3,6 +3,7 @@ import type { Domain, RoleParams } from '#kernel';
 import type { EntryRow, Hash, PendingPayload } from '#ledger';
 import { Delegations, type OpenDelegation, type Origin } from './delegate.ts';
 import type { Conclusion, DelegationInput } from './delegation-input.ts';
+import { type ErasureInput, Erasures } from './erase.ts';
 import type { ProposalInput } from './intent.ts';
 import { Proposals } from './propose.ts';
 import { Resolutions } from './resolve.ts';
@@ -23,6 +24,7 @@ export class Trajectory {
   readonly #proposals: Proposals;
   readonly #resolutions: Resolutions;
   readonly #delegations: Delegations;
+  readonly #erasures: Erasures;
 
   constructor(id: string, parts: TrajectoryParts, around: Surroundings) {
     this.id = id;
@@ -30,6 +32,7 @@ export class Trajectory {
     this.#resolutions = new Resolutions(this.#writer);
     this.#proposals = new Proposals(this.#writer, this.#resolutions);
     this.#delegations = new Delegations(this.#writer, this.#resolutions);
+    this.#erasures = new Erasures(this.#writer, this.#proposals, this.#resolutions);
   }
 
   get domain(): Domain {
@@ -117,6 +120,21 @@ export class Trajectory {
    */
   delegate(input: DelegationInput): Promise<Trajectory> {
     return this.#delegations.delegate(input);
+  }
+
+  /**
+   * Erases what is sensitive at or below places of the state, and all that was ever written there, with the arguments and
+   * observations of the proposals that wrote it; or everything sensitive in some entries. It is adjudicated like any
+   * proposal, under a writ for `assize.erase`, and once it is committed the store has the texts no more: hashes stay as they
+   * are, states have `{"$erased": hash}`, and what was copied into places that are not sensitive stays.
+   *
+   * Values that were inherited by a branch are erased in its source. A copy, backup or export that was made before is not
+   * reached.
+   *
+   * @throws RuntimeError `bad_intent`, `nothing_to_erase`, `not_found`, and as `propose`
+   */
+  erase(input: ErasureInput): Promise<Ruling> {
+    return this.#erasures.erase(input);
   }
 
   /** The delegation that this trajectory was begun by, with the writ that came with it; undefined for others. */

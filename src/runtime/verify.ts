@@ -83,7 +83,7 @@ async function verifyOne(
 /** No store has written such a name, and none can be asked for it. */
 function unnameable(trajectory_id: string): VerifyReport {
   const fault = { trajectory_id, seq: 0, code: 'malformed', detail: 'its name has a NUL' } as const;
-  return { trajectory_id, valid: false, entries: 0, head: null, open: 0, delegated: 0, signed: 0, fault };
+  return { trajectory_id, valid: false, entries: 0, head: null, open: 0, delegated: 0, signed: 0, erased: 0, fault };
 }
 
 async function rangesOf(store: LedgerStore, wanted: readonly string[] | undefined): Promise<RowRange[]> {

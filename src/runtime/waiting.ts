@@ -1,8 +1,19 @@
 import { contentHash, type Json, parseCanonical } from '#canon';
 import type { Observed, PatchOperation, Waiting } from '#kernel';
-import type { Entry, Observation, PendingPayload, Replayer } from '#ledger';
+import {
+  type Entry,
+  isBlobRef,
+  isErased,
+  type Observation,
+  type Patch,
+  type PendingPayload,
+  type Replayer,
+  type Stored,
+} from '#ledger';
 import type { OracleStore } from '#oracle';
 import { RuntimeError } from './errors.ts';
+
+type Place = Pick<Entry, 'trajectory_id' | 'seq'>;
 
 /** Where the parts of a pending proposal are read from. */
 export interface WaitingSources {
@@ -13,7 +24,7 @@ export interface WaitingSources {
 /**
  * What waits, read back from its entry, with its blobs and recorded observations.
  *
- * @throws LedgerFault for a blob that is not there; RuntimeError `observation_missing`
+ * @throws LedgerFault for a blob that is not there; RuntimeError `observation_missing`, `erased`
  */
 export async function readWaiting(
   pending: PendingPayload,
@@ -22,16 +33,16 @@ export async function readWaiting(
 ): Promise<Waiting> {
   const { replayer } = sources;
   const { action, delta, approval, at, observations } = pending.proposal;
-  const entry = { trajectory_id: pending.trajectory_id, seq: pending.seq } as Entry;
+  const entry = { trajectory_id: pending.trajectory_id, seq: pending.seq };
   const observed: Observed[] = [];
   for (const observation of observations) {
     observed.push({ name: observation.name, value: await observedValue(observation, entry, sources) });
   }
   return {
-    intent: { action: action.name, role: action.role, args: await replayer.value(entry, action.args) },
+    intent: { action: action.name, role: action.role, args: await readValue(entry, action.args, replayer) },
     inputs: { at, observations: observed },
-    patches: (await replayer.value(entry, delta.state as never)) as unknown as PatchOperation[],
-    approval: (await replayer.value(entry, approval as never)) as unknown as PatchOperation[],
+    patches: await readOperations(entry, delta.state, replayer),
+    approval: await readOperations(entry, approval, replayer),
     ...(pending.invariant_id === undefined ? {} : { invariantId: pending.invariant_id }),
     channel: pending.channel,
     freezes: pending.freezes,
@@ -39,18 +50,45 @@ export async function readWaiting(
   };
 }
 
+/** The value that an entry refers to. @throws LedgerFault; RuntimeError `erased` */
+export async function readValue(entry: Place, stored: Stored, { values }: Replayer): Promise<Json> {
+  const held = await values.held(entry, stored);
+  if ('value' in held) return held.value;
+  throw new RuntimeError(
+    'erased',
+    `${entry.trajectory_id} seq ${entry.seq} refers to a value that was erased (${held.$erased}); what needs it can’t go on.`,
+    { evidence: { ...entry, hash: held.$erased } },
+  );
+}
+
+/** The operations that an entry records, as the kernel made them. @throws LedgerFault; RuntimeError `erased` */
+export async function readOperations(
+  entry: Place,
+  stored: Stored<readonly Patch[]>,
+  replayer: Replayer,
+): Promise<PatchOperation[]> {
+  if (isBlobRef(stored)) return (await replayer.values.patches(entry, stored)) as PatchOperation[];
+  return Promise.all(
+    stored.map(async (patch): Promise<PatchOperation> => {
+      if (patch.op === 'remove' || !isBlobRef(patch.value) || isErased(patch.value)) return patch as PatchOperation;
+      const value = await readValue(entry, patch.value, replayer);
+      return { ...patch, value, ...(patch.value.salted === true ? { sensitive: true } : {}) };
+    }),
+  );
+}
+
 /**
  * The value that an observation was recorded with.
  *
- * @throws LedgerFault for a blob that is not there; RuntimeError `observation_missing`
+ * @throws LedgerFault for a blob that is not there; RuntimeError `observation_missing`, `erased`
  */
 export async function observedValue(
   observation: Observation,
-  entry: Entry,
+  entry: Place,
   { replayer, oracle }: WaitingSources,
 ): Promise<Json> {
   const { name, value, oracle_key: key, hash } = observation;
-  if (key === undefined) return replayer.value(entry, value as Json);
+  if (key === undefined) return readValue(entry, value as Stored, replayer);
   const row = await oracle?.oracleGet(key);
   const answer = row === undefined ? undefined : parseCanonical(row.answer);
   if (answer !== undefined && contentHash(answer) === hash) return answer;

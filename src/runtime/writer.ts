@@ -7,6 +7,7 @@ import {
   type DomainRef,
   type EntryRow,
   type EntrySigner,
+  type ErasedRow,
   entryRow,
   type Instant,
   type LedgerStore,
@@ -65,10 +66,14 @@ export interface Prepared<Answer> {
   /** The first is this trajectory's; others go with it, or nothing does. */
   readonly rows: readonly [EntryRow, ...EntryRow[]];
   readonly blobs: readonly BlobRow[];
+  /** What the entries erase. */
+  readonly erased?: readonly ErasedRow[];
   readonly answer: Answer;
   /** For subscribers, when the entries are durable. */
   readonly news: News;
 }
+
+const NOTHING = (): void => undefined;
 
 /** How often what lost to another writer is prepared again before it is given up. */
 export const TRIES_MAX = 8;
@@ -90,6 +95,9 @@ export class Writer {
   /** Counts reloads: an answer for an older life of the trajectory must not start another one. */
   #life: number = 0;
   #loading: Promise<void> | undefined;
+  /** What was sent to the store last. */
+  #sent: Promise<unknown> | undefined;
+  #alone: Promise<unknown> | undefined;
 
   constructor(id: string, parts: TrajectoryParts, around: Surroundings) {
     this.id = id;
@@ -159,11 +167,14 @@ export class Writer {
 
   /** Answers when the store has it; undefined when another writer was faster and all must be prepared again. */
   async written<Answer>(prepared: Prepared<Answer>): Promise<Answer | undefined> {
-    const { rows, blobs, answer, news } = prepared;
+    const { rows, blobs, erased, answer, news } = prepared;
     const life = this.#life;
     let result: Awaited<ReturnType<LedgerStore['commit']>>;
     try {
-      result = await this.around.store.commit({ entries: rows, blobs });
+      const batch = erased === undefined ? { entries: rows, blobs } : { entries: rows, blobs, erased };
+      const sent = this.around.store.commit(batch);
+      this.#sent = sent;
+      result = await sent;
     } catch (error) {
       // Nothing was queued; what is in memory is ahead of the disk.
       this.#discard(life);
@@ -176,6 +187,28 @@ export class Writer {
     }
     this.#discard(life);
     return result.status === 'unknown' ? this.#settleUnknown(prepared, result.cause) : undefined;
+  }
+
+  /** When the store has answered all that was sent to it; what it answered is for those who sent it. */
+  async settled(): Promise<void> {
+    await this.#sent?.then(NOTHING, NOTHING);
+  }
+
+  /** Something that nothing is proposed beside, one after the other. */
+  async alone<T>(step: () => Promise<T>): Promise<T> {
+    while (this.#alone !== undefined) await this.#alone;
+    const done = step();
+    this.#alone = done.then(NOTHING, NOTHING);
+    try {
+      return await done;
+    } finally {
+      this.#alone = undefined;
+    }
+  }
+
+  /** What has to be waited for before anything is proposed. */
+  get busy(): Promise<unknown> | undefined {
+    return this.#alone;
   }
 
   async #settleUnknown<Answer>({ rows, answer, news }: Prepared<Answer>, cause: unknown): Promise<Answer> {

@@ -41,6 +41,15 @@ export function checkBatch(batch: Batch): void {
     if (!isHash(row.hash)) refuseRow('blob', index, 'hash');
     if (!isText(row.text)) refuseRow('blob', index, 'text');
   }
+  for (const [index, row] of (batch.erased ?? []).entries()) {
+    if (!isHash(row.hash)) refuseRow('erased blob', index, 'hash');
+    if (!isHash(row.by)) refuseRow('erased blob', index, 'entry');
+  }
+}
+
+/** Nothing is to be written. */
+export function isEmpty({ entries, blobs, erased = [] }: Batch): boolean {
+  return entries.length === 0 && blobs.length === 0 && erased.length === 0;
 }
 
 /** Throws `store_invalid_input` unless it is 64 lower-case hex digits. */

@@ -2,6 +2,7 @@ import type { LedgerStore } from '#ledger';
 import { appendLaws } from './laws/append.ts';
 import { batchLaws } from './laws/batches.ts';
 import { closingLaws } from './laws/closing.ts';
+import { erasingLaws } from './laws/erasing.ts';
 import { handleLaws } from './laws/handles.ts';
 import { modelLaws } from './laws/model.ts';
 import { readingLaws } from './laws/reading.ts';
@@ -27,5 +28,6 @@ export const LEDGER_LAWS: readonly ((bench: Bench<LedgerStore>) => void)[] = [
   refusalLaws,
   modelLaws,
   closingLaws,
+  erasingLaws,
   handleLaws,
 ];

@@ -77,6 +77,7 @@ const LEDGER: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   'answers nothing more when it closes': ['close waits for what is queued, and may be called twice'],
   'goes on when it is closed': ['a closed store refuses every call'],
   forgets: [
+    'a store opened again knows what was erased',
     'a store opened again has all that was committed',
     'a store that is closed and opened between batches gives what a plain model gives',
     'an unknown commit is settled by resolve on a store opened anew',
@@ -86,6 +87,10 @@ const LEDGER: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
     'two handles that race leave one chain',
     'of 100 that append to one head through four handles, one is committed and 99 are conflicts',
   ],
+  'shows what was erased': ['an erased blob is gone, and the entry that erased it is named'],
+  'takes in again what was erased': ['a blob that was erased is never taken in again'],
+  'remembers the last eraser': ['the first to erase a blob is named'],
+  'erases for a conflict': ['a conflict erases nothing'],
   'closes the place': ['a handle that is closed leaves the others as they are'],
   'is never empty': ['an empty store has nothing'],
 };

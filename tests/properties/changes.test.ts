@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalize } from '#canon';
-import { patchesOf } from '#kernel';
+import { plainPatches } from '#kernel';
 import { applyPatches, type Folded, fresh, type Patch, share } from '#ledger';
 import { changesOf } from '../../src/kernel/changes.ts';
 import { Draft } from '../../src/kernel/draft.ts';
@@ -43,7 +43,7 @@ describe('what a draft changed', () => {
         const draft = new Draft(clone(state), undefined);
         change(draft, statements);
         expect(canonicalize(draft.state)).toBe(canonicalize(expected));
-        expect(canonicalize(patchesOf(changesOf(draft)))).toBe(canonicalize(naiveDiff(state, expected)));
+        expect(canonicalize(plainPatches(changesOf(draft)))).toBe(canonicalize(naiveDiff(state, expected)));
       }),
       { numRuns: cases(6_000) },
     );
@@ -55,7 +55,7 @@ describe('what a draft changed', () => {
         const expected = canonicalize(resultOf(state, statements));
         const draft = new Draft(clone(state), undefined);
         change(draft, statements);
-        const patches = clone(patchesOf(changesOf(draft)));
+        const patches = clone(plainPatches(changesOf(draft)));
         const fold = fresh(clone(state));
         applyPatches(fold, clone(patches) as Patch[]);
         expect(canonicalize(fold.state)).toBe(expected);
@@ -107,11 +107,11 @@ describe('undo', () => {
         change(draft, statements);
         const mark = new Draft(draft.state, draft.owned);
         change(mark, marks);
-        expect(canonicalize(patchesOf(changesOf(mark)))).toBe(canonicalize(naiveDiff(middle, end)));
+        expect(canonicalize(plainPatches(changesOf(mark)))).toBe(canonicalize(naiveDiff(middle, end)));
         mark.undo();
         draft.exchangeRoot(mark.state);
         expect(canonicalize(draft.state)).toBe(canonicalize(middle));
-        expect(canonicalize(patchesOf(changesOf(draft)))).toBe(canonicalize(naiveDiff(state, middle)));
+        expect(canonicalize(plainPatches(changesOf(draft)))).toBe(canonicalize(naiveDiff(state, middle)));
         draft.undo();
         expect(canonicalize(draft.state)).toBe(canonicalize(state));
       }),
@@ -133,7 +133,7 @@ describe('a state that is shared', () => {
           const draft = new Draft(live, owned);
           // Frozen all the way down: a write to it throws.
           change(draft, statements);
-          expect(canonicalize(patchesOf(changesOf(draft)))).toBe(canonicalize(naiveDiff(state, expected)));
+          expect(canonicalize(plainPatches(changesOf(draft)))).toBe(canonicalize(naiveDiff(state, expected)));
           if (kept) state = expected;
           else draft.undo();
           live = draft.state as Container;

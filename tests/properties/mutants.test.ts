@@ -234,8 +234,8 @@ const MUTANTS: readonly Mutant[] = [
     file: 'runtime/propose.ts',
     changes: [
       [
-        'const ruling = await this.#judge(gathered);',
-        'await this.#judge(gathered);\n      const ruling = await this.#judge(gathered);',
+        'const ruling = await this.rule(gathered);',
+        'await this.rule(gathered);\n      const ruling = await this.rule(gathered);',
       ],
     ],
     by: 'theorems',

@@ -5,6 +5,7 @@ import {
   type EntryKind,
   type EntryRow,
   type EntrySigner,
+  type ErasedRow,
   entryRow,
   type Hash,
   type LedgerReader,
@@ -226,10 +227,12 @@ export class ChainWriter {
 export class RowsReader implements LedgerReader {
   readonly #rows: readonly EntryRow[];
   readonly #blobs: ReadonlyMap<Hash, string>;
+  readonly #erased: ReadonlyMap<Hash, Hash>;
 
-  constructor(rows: readonly EntryRow[], blobs: readonly BlobRow[] = []) {
+  constructor(rows: readonly EntryRow[], blobs: readonly BlobRow[] = [], erased: readonly ErasedRow[] = []) {
     this.#rows = rows;
-    this.#blobs = new Map(blobs.map(({ hash, text }) => [hash, text]));
+    this.#erased = new Map(erased.map(({ hash, by }) => [hash, by]));
+    this.#blobs = new Map(blobs.flatMap(({ hash, text }) => (this.#erased.has(hash) ? [] : [[hash, text]])));
   }
 
   async entries(trajectoryId: string, { from = 0, limit = 1_000 } = {}): Promise<EntryRow[]> {
@@ -244,6 +247,10 @@ export class RowsReader implements LedgerReader {
 
   async blob(hash: Hash): Promise<string | undefined> {
     return this.#blobs.get(hash);
+  }
+
+  async erasedBy(hash: Hash): Promise<Hash | undefined> {
+    return this.#erased.get(hash);
   }
 }
 

@@ -151,6 +151,9 @@ export class FaultyStore implements LedgerStore {
   resolve(id: Hash): Promise<EntryRow | undefined> {
     return this.below.resolve(id);
   }
+  erasedBy(hash: Hash): Promise<Hash | undefined> {
+    return this.below.erasedBy(hash);
+  }
   entries(trajectoryId: string, options?: { from?: number; limit?: number }): Promise<EntryRow[]> {
     return this.below.entries(trajectoryId, options);
   }

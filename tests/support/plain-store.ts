@@ -37,11 +37,16 @@ export type Flaw =
   | 'closes the place'
   | 'is never empty'
   | 'writes each answer'
-  | 'mixes up questions';
+  | 'mixes up questions'
+  | 'shows what was erased'
+  | 'takes in again what was erased'
+  | 'erases for a conflict'
+  | 'remembers the last eraser';
 
 interface Place {
   rows: EntryRow[];
   blobs: Map<string, string>;
+  erased: Map<string, string>;
   answers: Map<string, OracleRow>;
   closed: boolean;
 }
@@ -64,7 +69,7 @@ export class PlainStore implements LedgerStore, OracleStore {
   constructor(name: string, flaws: readonly Flaw[] = []) {
     this.#flaws = new Set(flaws);
     const known = this.#has('forgets') ? undefined : places.get(name);
-    this.#place = known ?? { rows: [], blobs: new Map(), answers: new Map(), closed: false };
+    this.#place = known ?? { rows: [], blobs: new Map(), erased: new Map(), answers: new Map(), closed: false };
     places.set(name, this.#place);
   }
 
@@ -114,7 +119,15 @@ export class PlainStore implements LedgerStore, OracleStore {
   async blob(hash: string): Promise<string | undefined> {
     this.#checkHash(hash);
     this.#checkOpen();
-    return this.#place.blobs.get(hash);
+    return this.#has('shows what was erased') || !this.#place.erased.has(hash)
+      ? this.#place.blobs.get(hash)
+      : undefined;
+  }
+
+  async erasedBy(hash: string): Promise<string | undefined> {
+    this.#checkHash(hash);
+    this.#checkOpen();
+    return this.#place.erased.get(hash);
   }
 
   async find(prefix: string): Promise<EntryRow[]> {
@@ -197,7 +210,7 @@ export class PlainStore implements LedgerStore, OracleStore {
   }
 
   #write(batch: Batch): CommitResult {
-    const { rows, blobs } = this.#place;
+    const { rows, blobs, erased } = this.#place;
     const taken: EntryRow[] = [];
     const isKnown = (row: EntryRow): boolean => [...rows, ...taken].some((other) => other.id === row.id);
     if (this.#has('says again what it said before') && batch.entries.some(isKnown)) return { status: 'committed' };
@@ -219,6 +232,7 @@ export class PlainStore implements LedgerStore, OracleStore {
     if (refused !== undefined) {
       this.#conflicts += 1;
       if (this.#has('keeps the rows before a conflict')) rows.push(...taken);
+      if (this.#has('erases for a conflict')) for (const { hash, by } of batch.erased ?? []) erased.set(hash, by);
       if (this.#has('keeps the blobs of a conflict')) for (const { hash, text } of batch.blobs) blobs.set(hash, text);
       return { status: 'conflict', trajectory_id: refused.trajectory_id, seq: refused.seq };
     }
@@ -226,7 +240,13 @@ export class PlainStore implements LedgerStore, OracleStore {
     rows.push(...taken);
     this.#own.push(...taken);
     for (const { hash, text } of batch.blobs) {
+      if (erased.has(hash) && !this.#has('takes in again what was erased')) continue;
+      erased.delete(hash);
       if (!blobs.has(hash) || this.#has('overwrites')) blobs.set(hash, this.#text(text));
+    }
+    for (const { hash, by } of batch.erased ?? []) {
+      if (!erased.has(hash) || this.#has('remembers the last eraser')) erased.set(hash, by);
+      if (!this.#has('shows what was erased')) blobs.delete(hash);
     }
     return { status: 'committed' };
   }
@@ -266,7 +286,9 @@ export class PlainStore implements LedgerStore, OracleStore {
       batch.entries.every(({ id, seq, trajectory_id, payload, kind }) => {
         const isPlace = Number.isSafeInteger(seq) && seq >= 0;
         return isHash(id) && isPlace && isText(trajectory_id) && isText(payload) && KINDS.has(kind);
-      }) && batch.blobs.every(({ hash, text }) => isHash(hash) && isText(text));
+      }) &&
+      batch.blobs.every(({ hash, text }) => isHash(hash) && isText(text)) &&
+      (batch.erased ?? []).every(({ hash, by }) => isHash(hash) && isHash(by));
     if (isRight) return;
     if (this.#has('empties the queue at a refusal')) this.#queue.length = 0;
     throw invalid();

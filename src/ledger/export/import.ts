@@ -1,5 +1,5 @@
 import type { EntryRow } from '../entry.ts';
-import type { BlobRow, LedgerStore } from '../store.ts';
+import type { BlobRow, ErasedRow, LedgerStore } from '../store.ts';
 import { ExportError } from './errors.ts';
 import { readExport } from './read.ts';
 
@@ -37,8 +37,8 @@ export async function importLines(
     group = new Group();
     onProgress?.(entries);
   };
-  for await (const { row, blobs } of readExport(lines)) {
-    group.add(row, blobs);
+  for await (const { row, blobs, erased } of readExport(lines)) {
+    group.add(row, blobs, erased);
     entries++;
     if (group.isFull) await flush();
   }
@@ -49,14 +49,16 @@ export async function importLines(
 class Group {
   readonly #rows: EntryRow[] = [];
   readonly #blobs: BlobRow[] = [];
+  readonly #erased: ErasedRow[] = [];
   #units = 0;
 
   get isFull(): boolean {
     return this.#rows.length >= GROUP_ENTRIES || this.#units >= GROUP_UNITS;
   }
 
-  add(row: EntryRow, blobs: readonly BlobRow[]): void {
+  add(row: EntryRow, blobs: readonly BlobRow[], erased: readonly ErasedRow[]): void {
     this.#rows.push(row);
+    this.#erased.push(...erased);
     this.#blobs.push(...blobs);
     this.#units += row.payload.length + blobs.reduce((sum, { text }) => sum + text.length, 0);
   }
@@ -64,11 +66,11 @@ class Group {
   /** How many of its entries were new. */
   async write(store: LedgerStore): Promise<number> {
     if (this.#rows.length === 0) return 0;
-    const done = await store.commit({ entries: this.#rows, blobs: this.#blobs });
+    const done = await store.commit({ entries: this.#rows, blobs: this.#blobs, erased: this.#erased });
     if (done.status === 'committed') return this.#rows.length;
     if (done.status === 'unknown') throw unknown(done.cause);
     // Some of it is there, or something else is: then one by one.
-    await store.commit({ entries: [], blobs: this.#blobs });
+    await store.commit({ entries: [], blobs: this.#blobs, erased: this.#erased });
     let written = 0;
     for (const row of this.#rows) if (await writeOne(store, row)) written++;
     return written;

@@ -1,7 +1,8 @@
 import { type CanonLimits, DEFAULT_LIMITS, isAssizeError, type Json, parseCanonical, WORLD_LIMITS } from '#canon';
 import type { EntryRow, Hash } from '../entry.ts';
-import { isHash, isPayload } from '../shape.ts';
-import type { BlobRow } from '../store.ts';
+import { isHash } from '../is-hash.ts';
+import { isPayload } from '../shape.ts';
+import type { BlobRow, ErasedRow } from '../store.ts';
 
 /**
  * An export is JSON Lines: one canonical JSON object a line, each ended by a newline. First the header, then entries in the
@@ -17,6 +18,11 @@ export function blobLine({ hash, text }: BlobRow): string {
   return `{"blob":${text},"hash":"${hash}"}\n`;
 }
 
+/** A blob whose text was erased, and the entry that says so. */
+export function erasedLine({ hash, by }: ErasedRow): string {
+  return `{"by":"${by}","erased":"${hash}"}\n`;
+}
+
 /** An entry: likewise its payload. The other columns are members of the payload. */
 export function entryLine({ id, payload }: EntryRow): string {
   return `{"id":"${id}","payload":${payload}}\n`;
@@ -29,6 +35,7 @@ export function trailerLine(entries: number, root: Uint8Array): string {
 export type Line =
   | { readonly type: 'header' }
   | { readonly type: 'blob'; readonly blob: BlobRow }
+  | { readonly type: 'erased'; readonly erased: ErasedRow }
   | { readonly type: 'entry'; readonly row: EntryRow }
   | { readonly type: 'trailer'; readonly entries: number; readonly root: string };
 
@@ -59,6 +66,9 @@ export function readLine(text: string): Line | string {
     case 'blob,hash':
       if (!isHash(line['hash'])) return 'its hash is none';
       return { type: 'blob', blob: { hash: line['hash'], text: inner(text, '{"blob":', ',"hash":"') } };
+    case 'by,erased':
+      if (!isHash(line['by']) || !isHash(line['erased'])) return 'its hashes are none';
+      return { type: 'erased', erased: { hash: line['erased'], by: line['by'] } };
     case 'id,payload':
       return entryOf(text, line['id'], line['payload']);
     case 'entries,root':

@@ -1,11 +1,13 @@
 import { hashText } from '#canon';
 import { Frontier, leafHash } from '#merkle';
+import { isBlobRef } from '../blob.ts';
 import { Chain } from '../chain.ts';
 import type { Entry, EntryRow, Hash, Payload } from '../entry.ts';
 import { checkRow } from '../entry-text.ts';
+import { erasureArgs, isErasure } from '../erasure.ts';
 import { LedgerFault } from '../errors.ts';
-import { referencesOf, writParent, writsNamedBy } from '../references.ts';
-import type { BlobRow } from '../store.ts';
+import { referencesOf, saltedBy, writParent, writsNamedBy } from '../references.ts';
+import type { BlobRow, ErasedRow } from '../store.ts';
 import { ExportError } from './errors.ts';
 import { readLine } from './lines.ts';
 
@@ -15,6 +17,8 @@ export interface ExportedEntry {
   readonly entry: Entry;
   /** That it is the first to need. */
   readonly blobs: readonly BlobRow[];
+  /** Those that it is the first to name, and that were erased. */
+  readonly erased: readonly ErasedRow[];
 }
 
 /**
@@ -38,7 +42,10 @@ export class ExportReader {
   readonly #frontier = new Frontier();
   readonly #chains: Map<string, Chain> = new Map();
   readonly #known: Set<Hash> = new Set();
-  #blobs: BlobRow[] = [];
+  /** Before the next entry, in the order of their lines: what it needs. */
+  #needed: (BlobRow | ErasedRow)[] = [];
+  /** What erases a blob must come, and say so. */
+  readonly #erasers: Map<Hash, Set<Hash>> = new Map();
   /** Of the next one. */
   #line = 1;
   #ended = false;
@@ -61,7 +68,12 @@ export class ExportReader {
       case 'header':
         return undefined;
       case 'blob':
-        this.#takeBlob(line.blob);
+        if (hashText(line.blob.text) !== line.blob.hash) throw this.#bad(`the blob does not hash to ${line.blob.hash}`);
+        this.#takeNeeded(line.blob);
+        return undefined;
+      case 'erased':
+        this.#takeNeeded(line.erased);
+        this.#noteEraser(line.erased);
         return undefined;
       case 'entry':
         return this.#takeEntry(line.row);
@@ -76,11 +88,15 @@ export class ExportReader {
     if (!this.#ended) throw this.#bad('it has no trailer, so its end is missing');
   }
 
-  #takeBlob(blob: BlobRow): void {
-    if (hashText(blob.text) !== blob.hash) throw this.#bad(`the blob does not hash to ${blob.hash}`);
-    if (this.#known.has(blob.hash)) throw this.#bad(`the blob ${blob.hash} was there before`);
-    this.#known.add(blob.hash);
-    this.#blobs.push(blob);
+  #takeNeeded(row: BlobRow | ErasedRow): void {
+    if (this.#known.has(row.hash)) throw this.#bad(`the blob ${row.hash} was there before`);
+    this.#known.add(row.hash);
+    this.#needed.push(row);
+  }
+
+  #noteEraser({ hash, by }: ErasedRow): void {
+    const erased = this.#erasers.get(by) ?? new Set();
+    this.#erasers.set(by, erased.add(hash));
   }
 
   #takeEntry(row: EntryRow): ExportedEntry {
@@ -88,17 +104,38 @@ export class ExportReader {
     const missing = referencesOf(entry.payload).find((hash) => !this.#known.has(hash));
     if (missing !== undefined)
       throw this.#bad(`${row.trajectory_id} seq ${row.seq} refers to ${missing}, which is not before it`);
-    const blobs = this.#blobs;
-    const needed = neededBy(entry.payload, new Map(blobs.map(({ hash, text }) => [hash, text])));
-    const odd = blobs.find(({ hash }, i) => needed[i] !== hash);
+    const blobs = this.#needed.filter((row) => 'text' in row);
+    const erased = this.#needed.filter((row) => 'by' in row);
+    const unsalted = erased.find(({ hash }) => !saltedBy(entry.payload).includes(hash));
+    if (unsalted !== undefined)
+      throw this.#bad(`the blob ${unsalted.hash} is said to be erased, and no salted value of the next entry is`);
+    const needed = neededBy(
+      entry.payload,
+      new Map(this.#needed.map((row) => [row.hash, 'text' in row ? row.text : 'null'])),
+    );
+    const odd = this.#needed.find(({ hash }, i) => needed[i] !== hash);
     if (odd !== undefined) {
       throw this.#bad(
         `the blob ${odd.hash} stands before ${row.trajectory_id} seq ${row.seq}, where it is not needed next`,
       );
     }
     this.#frontier.append([leafHash(row.payload)]);
-    this.#blobs = [];
-    return { row, entry, blobs };
+    this.#needed = [];
+    this.#checkErasing(row.id, entry.payload);
+    return { row, entry, blobs, erased };
+  }
+
+  /** That an entry erases what was said to be erased by it; arguments in a blob are for `verify`. */
+  #checkErasing(id: Hash, payload: Payload): void {
+    const said = this.#erasers.get(id);
+    if (said === undefined) return;
+    this.#erasers.delete(id);
+    const args = isErasure(payload) ? payload.action.args : undefined;
+    if (isBlobRef(args)) return;
+    const values = args === undefined ? [] : (erasureArgs(args)?.values ?? []);
+    const names = new Set(values.map(({ hash }) => hash));
+    const other = [...said].find((hash) => !names.has(hash));
+    if (other !== undefined) throw this.#bad(`the blob ${other} was said to be erased by it, and it does not`);
   }
 
   #accepted(row: EntryRow): Entry {
@@ -118,7 +155,9 @@ export class ExportReader {
   }
 
   #takeTrailer(entries: number, root: string): void {
-    if (this.#blobs.length > 0) throw this.#bad('a blob stands at the end that no entry needs');
+    if (this.#needed.length > 0) throw this.#bad('a blob stands at the end that no entry needs');
+    const [missing] = this.#erasers.keys();
+    if (missing !== undefined) throw this.#bad(`what is said to have erased a blob, ${missing}, is not in it`);
     if (entries !== this.#frontier.size)
       throw this.#bad(`it has ${this.#frontier.size} entries, and its trailer says ${entries}`);
     const ours = Buffer.from(this.#frontier.root()).toString('hex');

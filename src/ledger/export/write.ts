@@ -5,7 +5,7 @@ import { readRow } from '../entry-text.ts';
 import { LedgerFault } from '../errors.ts';
 import { referencesOf, writParent, writsNamedBy } from '../references.ts';
 import type { LedgerStore, LogStore } from '../store.ts';
-import { blobLine, entryLine, HEADER, trailerLine } from './lines.ts';
+import { blobLine, entryLine, erasedLine, HEADER, trailerLine } from './lines.ts';
 
 export interface ExportOptions {
   /** The first so many entries of the log. Default: all of it. */
@@ -34,7 +34,7 @@ export async function* exportLines(store: LedgerStore & LogStore, options: Expor
     for (const row of rows) {
       const payload = payloadOf(row);
       for (const hash of referencesOf(payload)) {
-        if (!written.has(hash)) yield await referred(store, row, hash);
+        if (!written.has(hash)) yield await referred(store, row, hash, size);
         written.add(hash);
       }
       for (const id of writsNamedBy(payload)) yield* writBlobs(store, row, id, written);
@@ -58,9 +58,20 @@ async function* writBlobs(store: LedgerStore, row: EntryRow, id: Hash, written: 
   }
 }
 
-async function referred(store: LedgerStore, row: EntryRow, hash: Hash): Promise<string> {
+async function referred(store: LedgerStore & LogStore, row: EntryRow, hash: Hash, size: number): Promise<string> {
   const text = await store.blob(hash);
-  if (text === undefined) throw fault(row, 'blob_missing', `the blob ${hash} is not there`);
+  if (text === undefined) {
+    const by = await store.erasedBy(hash);
+    const place = by === undefined ? undefined : await store.logIndex(by);
+    if (by !== undefined && place !== undefined && place < size) return erasedLine({ hash, by });
+    if (by !== undefined)
+      throw fault(
+        row,
+        'blob_missing',
+        `the blob ${hash} was erased by ${by}, which is behind what is exported; export more`,
+      );
+    throw fault(row, 'blob_missing', `the blob ${hash} is not there`);
+  }
   return blobLine({ hash, text: inOneLine(row, text) });
 }
 

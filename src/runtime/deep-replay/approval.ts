@@ -1,11 +1,11 @@
 import { isAssizeError } from '#canon';
-import { type CounselorCommit, counsel, KernelError, type PatchOperation, patchesOf, type Waiting } from '#kernel';
-import type { CommitPayload, CounselorRecord, Entry, Hash, PendingPayload, Stored, VectorItem } from '#ledger';
+import { type CounselorCommit, counsel, KernelError, type PatchOperation, type Waiting } from '#kernel';
+import type { CommitPayload, CounselorRecord, Entry, Hash, PendingPayload, VectorItem } from '#ledger';
 import { readWaiting } from '../waiting.ts';
 import { holdersOf } from './holders.ts';
 import { type BrokenByRecord, copied, GRANTED } from './recorded-world.ts';
 import { isSame } from './report.ts';
-import { followed, followRecord, placeOf, readPatches, type Stage } from './stage.ts';
+import { followErased, followed, followRecord, isErasing, placeOf, readPatches, type Stage } from './stage.ts';
 import { brokenBy, compareVectors } from './vector.ts';
 
 /**
@@ -22,7 +22,8 @@ export async function replayApproval(
   const { delta, detection_vector: recorded = [] } = entry.payload;
   const counselor = entry.payload.counselor as CounselorRecord;
   const place = placeOf(entry);
-  const patches = await readPatches(stage, entry, delta.state as Stored);
+  if (await isErasing(stage, entry)) return followErased(stage, entry);
+  const patches = await readPatches(stage, entry, delta.state);
   const broken = brokenBy(recorded);
   const waiting = await readBack(stage, entry, pending, holdersOf(await authority.writ(pending.proposal.writ_id)));
   if (waiting === undefined) return goOn(stage, entry, patches, counselor, broken);
@@ -38,12 +39,12 @@ export async function replayApproval(
   // An override goes with the vector: it is only worth a word of its own where that is the same.
   const override = alike && overridden ? { override: true } : {};
   findings.compare(place, 'counselor', alike ? asOf(counselor) : { as: counselor.as }, { as, ...override });
-  if (isSame(patchesOf(counseled.changes), patches)) {
+  if (isSame(counseled.patches(), patches)) {
     const found = world.keepCounsel(counseled, broken);
     if (counselor.override !== true) findings.breaks(place, found);
     return;
   }
-  findings.differs(place, 'delta', patches, copied(patchesOf(counseled.changes)));
+  findings.differs(place, 'delta', patches, copied(counseled.patches()));
   counseled.undo();
   goOn(stage, entry, patches, counselor, broken);
 }
@@ -59,7 +60,7 @@ function rerun(
   // That the record says `override` where it must is seen by comparison.
   const by = { principal, at, override: true };
   const asked = tried(() => counsel(world.world, waiting, by, GRANTED));
-  if (!(asked instanceof KernelError) && isSame(patchesOf(asked.changes), patches)) return asked;
+  if (!(asked instanceof KernelError) && isSame(asked.patches(), patches)) return asked;
   if (asked instanceof KernelError && asked.code === 'unauthorised_counselor') return asked;
   if (!(asked instanceof KernelError)) asked.undo();
   const own = tried(() => counsel(world.world, waiting, { ...by, replacement: copied(patches) }, GRANTED));
@@ -87,6 +88,10 @@ async function readBack(
   try {
     return await readWaiting(pending, requesters, stage);
   } catch (error) {
+    if (isAssizeError(error, 'erased')) {
+      stage.findings.takes('erased');
+      return undefined;
+    }
     if (!isAssizeError(error, 'observation_missing')) throw error;
     stage.findings.differs(placeOf(entry), 'observation', error.evidence, error.message);
     return undefined;

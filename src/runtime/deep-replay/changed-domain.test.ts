@@ -439,6 +439,7 @@ describe('a domain that is not pure', () => {
       entries: store.entries.bind(store),
       resolve: store.resolve.bind(store),
       head: store.head.bind(store),
+      erasedBy: store.erasedBy.bind(store),
       blob: (hash: string) => {
         strict = true;
         return store.blob(hash);

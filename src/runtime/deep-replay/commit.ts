@@ -1,15 +1,16 @@
-import { type Inputs, type Intent, type PatchOperation, patchesOf, type Ruling } from '#kernel';
-import type { CommitPayload, Entry, Stored } from '#ledger';
+import type { Inputs, Intent, PatchOperation, Ruling } from '#kernel';
+import type { CommitPayload, Entry } from '#ledger';
 import { copied } from './recorded-world.ts';
 import { isSame } from './report.ts';
 import { described } from './ruled.ts';
-import { followRecord, placeOf, readPatches, readProposal, type Stage } from './stage.ts';
+import { followErased, followRecord, isErasing, placeOf, readPatches, readProposal, type Stage } from './stage.ts';
 
 /** A commit that nobody had to approve: the same proposal must be approved now, at the same cost, with the same changes. */
 export async function replayCommit(stage: Stage, entry: Entry<CommitPayload>): Promise<void> {
   const { world, findings, authority } = stage;
   const { action, observations, at, writ_id, policy, delta } = entry.payload;
-  const patches = await readPatches(stage, entry, delta.state as Stored);
+  if (await isErasing(stage, entry)) return followErased(stage, entry);
+  const patches = await readPatches(stage, entry, delta.state);
   const proposal = await readProposal(stage, entry, { ...action, action: action.name, observations, at });
   if (proposal === undefined) return followRecord(stage, entry, patches);
   findings.compared++;
@@ -30,9 +31,9 @@ export async function replayCommit(stage: Stage, entry: Entry<CommitPayload>): P
 function isAsRecorded(
   { budget_cost }: CommitPayload,
   patches: readonly PatchOperation[],
-  { changes, compiled }: Extract<Ruling, { verdict: 'approved' }>,
+  judged: Extract<Ruling, { verdict: 'approved' }>,
 ): boolean {
-  return isSame(patchesOf(changes), patches) && isSame(compiled.cost, budget_cost);
+  return isSame(judged.patches(), patches) && isSame(judged.compiled.cost, budget_cost);
 }
 
 /** Notes all that is otherwise, and leaves the world as it was before. */
@@ -47,9 +48,7 @@ function explain(
   if (judged.verdict !== 'approved') findings.differs(place, 'ruling', { ruling: 'committed' }, described(judged));
   // What was made the first time: an action that is not pure may make something else the second time.
   const made =
-    judged.verdict === 'approved'
-      ? { cost: judged.compiled.cost, patches: copied(patchesOf(judged.changes)) }
-      : undefined;
+    judged.verdict === 'approved' ? { cost: judged.compiled.cost, patches: copied(judged.patches()) } : undefined;
   if (judged.verdict === 'approved') judged.undo();
   const { cost, patches: now } = made ?? world.made(intent, inputs) ?? {};
   if (cost !== undefined) findings.compare(place, 'cost', entry.payload.budget_cost, cost);

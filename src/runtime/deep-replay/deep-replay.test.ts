@@ -43,11 +43,12 @@ function readOnly(store: LedgerStore): LedgerStore {
   const refuse = (): never => {
     throw new Error('a replay wrote');
   };
-  const { entries, resolve, blob, head, trajectories } = store;
+  const { entries, resolve, blob, erasedBy, head, trajectories } = store;
   return {
     entries: entries.bind(store),
     resolve: resolve.bind(store),
     blob: blob.bind(store),
+    erasedBy: erasedBy.bind(store),
     head: head.bind(store),
     trajectories: trajectories.bind(store),
     commit: refuse,
@@ -109,6 +110,7 @@ describe('a trajectory', () => {
       },
       resolve: store.resolve.bind(store),
       blob: store.blob.bind(store),
+      erasedBy: store.erasedBy.bind(store),
       head: store.head.bind(store),
     };
     expect(await deepReplay(growing, 't', { domains: [desk] })).toMatchObject({ ...ALIKE, entries: 2 });

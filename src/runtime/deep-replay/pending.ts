@@ -1,19 +1,43 @@
-import type { Json } from '#canon';
-import { type PatchOperation, patchesOf } from '#kernel';
-import { type Entry, type PendingPayload, type ProposalRecord, type Stored, store } from '#ledger';
+import { isAssizeError, type Json } from '#canon';
+import type { PatchOperation } from '#kernel';
+import { type Entry, ERASE_ACTION, type PendingPayload, type ProposalRecord, store } from '#ledger';
 import { digestOf } from '../records.ts';
 import { copied } from './recorded-world.ts';
+import { isSame } from './report.ts';
 import { described, isSameRuling, recordedRuling } from './ruled.ts';
 import { placeOf, readPatches, readProposal, type Stage } from './stage.ts';
 
 /** What waits for a person: the same proposal must be put up for approval now, with all that an approval would do. */
 export async function replayPending(stage: Stage, entry: Entry<PendingPayload>): Promise<void> {
   const before = stage.findings.differenceCount;
-  await compare(stage, entry);
+  const recorded = await readRecorded(stage, entry);
+  if (recorded === undefined) stage.findings.takes('erased');
+  else await compare(stage, entry, recorded);
   if (stage.findings.differenceCount > before) stage.otherwise.add(entry.id);
 }
 
-async function compare(stage: Stage, entry: Entry<PendingPayload>): Promise<void> {
+/** What the entry says of changes, as the kernel made it. */
+interface Recorded {
+  readonly delta: readonly PatchOperation[];
+  readonly approval: readonly PatchOperation[];
+}
+
+/** Undefined where a part was erased, or where it is an erasure, which is not run again. @throws LedgerFault */
+async function readRecorded(stage: Stage, entry: Entry<PendingPayload>): Promise<Recorded | undefined> {
+  const { action, delta, approval } = entry.payload.proposal;
+  if (action.name === ERASE_ACTION) return undefined;
+  try {
+    return {
+      delta: await readPatches(stage, entry, delta.state),
+      approval: await readPatches(stage, entry, approval),
+    };
+  } catch (error) {
+    if (isAssizeError(error, 'erased')) return undefined;
+    throw error;
+  }
+}
+
+async function compare(stage: Stage, entry: Entry<PendingPayload>, before: Recorded): Promise<void> {
   const { world, findings, authority } = stage;
   const { proposal, policy } = entry.payload;
   const { action, observations, at, writ_id, budget_cost } = proposal;
@@ -31,25 +55,29 @@ async function compare(stage: Stage, entry: Entry<PendingPayload>): Promise<void
       ? world.made(read.intent, read.inputs)
       : {
           cost: judged.compiled.cost,
-          patches: judged.verdict === 'escalated' ? judged.patches : copied(patchesOf(judged.changes)),
+          patches: judged.verdict === 'escalated' ? judged.patches : copied(judged.patches()),
         };
   if (judged.verdict === 'approved') judged.undo();
   if (made !== undefined) {
-    findings.compare(place, 'delta', await readPatches(stage, entry, proposal.delta.state as Stored), made.patches);
+    findings.compare(place, 'delta', before.delta, made.patches);
     findings.compare(place, 'cost', budget_cost, made.cost);
   }
   if (judged.verdict !== 'escalated') return;
   if (!isSameWords(entry.payload, judged.detail)) findings.reworded++;
   const { channel, freezes, approval } = judged;
-  findings.compare(place, 'approval', await readPatches(stage, entry, proposal.approval as Stored), approval);
+  findings.compare(place, 'approval', before.approval, approval);
   findings.compare(place, 'channel', entry.payload.channel, channel);
   findings.compare(place, 'freezes', entry.payload.freezes, freezes);
   const what = {
     ...proposal,
     budget_cost: judged.compiled.cost,
-    delta: { ...proposal.delta, state: kept(judged.patches) },
+    // The same with other salts is the same.
+    delta: isSame(before.delta, judged.patches)
+      ? proposal.delta
+      : { ...proposal.delta, state: storedAs(judged.patches) },
+    approval: isSame(before.approval, approval) ? proposal.approval : storedAs(approval),
   };
-  findings.compare(place, 'digest', entry.payload.digest, digestOf({ ...what, approval: kept(approval) }));
+  findings.compare(place, 'digest', entry.payload.digest, digestOf(what));
 }
 
 /** What a policy says of its reasons is recorded only together with what an invariant says, and comes after it. */
@@ -58,6 +86,6 @@ function isSameWords({ policy, detail }: PendingPayload, now: string): boolean {
 }
 
 /** As an entry has it: large ones by their hash. */
-function kept(patches: readonly PatchOperation[]): ProposalRecord['approval'] {
+function storedAs(patches: readonly PatchOperation[]): ProposalRecord['approval'] {
   return store(patches as unknown as Json, []) as ProposalRecord['approval'];
 }

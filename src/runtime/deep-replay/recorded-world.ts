@@ -81,7 +81,7 @@ export class RecordedWorld {
     if ('reason' in compiled) return undefined;
     const candidate = candidateOf(this.world, compiled, inputs);
     if ('reason' in candidate) return undefined;
-    const patches = copied(patchesOf(candidate.changes));
+    const patches = copied(patchesOf(this.domain, candidate.draft.state, candidate.changes));
     this.world.takeBack(candidate.draft);
     return { cost: compiled.cost, patches };
   }

@@ -57,6 +57,8 @@ export type TakenAsRecorded =
   /** What a person committed in the proposal's place. */
   | 'counselors_own_state'
   | 'delegation'
+  /** What was erased, an erasure itself, and what can't be run again without it. */
+  | 'erased'
   /** Refusals for effects and conflicts, which no domain decides. */
   | 'other';
 

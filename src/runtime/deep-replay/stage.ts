@@ -1,7 +1,18 @@
-import { isAssizeError, type Json } from '#canon';
+import { isAssizeError } from '#canon';
 import type { Finding, Inputs, Intent, Observed, PatchOperation } from '#kernel';
-import { type Entry, type Hash, type Instant, LedgerFault, type Observation, type RoleRef, type Stored } from '#ledger';
-import { observedValue, type WaitingSources } from '../waiting.ts';
+import {
+  type CommitPayload,
+  type Entry,
+  ERASE_ACTION,
+  type Hash,
+  type Instant,
+  LedgerFault,
+  type Observation,
+  type Patch,
+  type RoleRef,
+  type Stored,
+} from '#ledger';
+import { observedValue, readOperations, readValue, type WaitingSources } from '../waiting.ts';
 import type { RecordedAuthority } from './recorded-authority.ts';
 import { type BrokenByRecord, NOTHING_BROKEN, type RecordedWorld } from './recorded-world.ts';
 import type { EntryPlace, Findings } from './report.ts';
@@ -29,7 +40,8 @@ export function placeOf({ trajectory_id, seq, id }: Entry): EntryPlace {
 }
 
 /**
- * Reads a proposal back with its blobs and observations. Undefined, and noted, where an observation can't be read back.
+ * Reads a proposal back with its blobs and observations. Undefined, and noted, where an observation can't be read back, or a part
+ * was erased.
  *
  * @throws LedgerFault for a blob that is not there
  */
@@ -43,22 +55,53 @@ export async function readProposal(
     try {
       observed.push({ name: observation.name, value: await observedValue(observation, entry, { replayer, oracle }) });
     } catch (error) {
+      if (isAssizeError(error, 'erased')) return erasedIn(findings);
       if (!isAssizeError(error, 'observation_missing')) throw error;
       findings.differs(placeOf(entry), 'observation', observation, error.message);
       return undefined;
     }
   }
-  const intent = { action, role, args: await replayer.value<Json>(entry, args) };
-  return { intent, inputs: { at, observations: observed } };
+  try {
+    const intent = { action, role, args: await readValue(entry, args, replayer) };
+    return { intent, inputs: { at, observations: observed } };
+  } catch (error) {
+    if (isAssizeError(error, 'erased')) return erasedIn(findings);
+    throw error;
+  }
 }
 
-/** The operations of a delta or of an approval mark. @throws LedgerFault for a blob that is not there */
-export async function readPatches(
+function erasedIn(findings: Findings): undefined {
+  findings.takes('erased');
+  return undefined;
+}
+
+/** The operations of a delta or of an approval mark. @throws LedgerFault for a blob that is not there; RuntimeError `erased` */
+export function readPatches(
   { replayer }: Stage,
   entry: Entry,
-  stored: Stored<readonly never[]> | Stored,
+  stored: Stored<readonly Patch[]>,
 ): Promise<readonly PatchOperation[]> {
-  return (await replayer.value(entry, stored as Stored)) as unknown as readonly PatchOperation[];
+  return readOperations(entry, stored, replayer);
+}
+
+/** Goes on with what is recorded of a commit that can't be run again, because a part of it was erased. @throws LedgerFault */
+export async function followErased(stage: Stage, entry: Entry<CommitPayload>): Promise<void> {
+  stage.findings.takes('erased');
+  const patches = await stage.replayer.values.patches(entry, entry.payload.delta.state);
+  followRecord(stage, entry, patches as readonly PatchOperation[]);
+}
+
+/** Whether what a commit did can't be read any more, or is an erasure. @throws LedgerFault */
+export async function isErasing(stage: Stage, entry: Entry<CommitPayload>): Promise<boolean> {
+  const { action, delta } = entry.payload;
+  if (action.name === ERASE_ACTION) return true;
+  try {
+    await readPatches(stage, entry, delta.state);
+    return false;
+  } catch (error) {
+    if (isAssizeError(error, 'erased')) return true;
+    throw error;
+  }
 }
 
 /** Goes on with what is recorded, and notes what is broken by it. @throws LedgerFault */

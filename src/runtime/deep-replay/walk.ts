@@ -7,7 +7,6 @@ import {
   type Entry,
   type FaultCode,
   type Folded,
-  fresh,
   type Hash,
   LedgerFault,
   type PendingPayload,
@@ -121,7 +120,7 @@ export class Walk {
   /** What a root says, or what the source was folded to: by the way that led here, or anew. */
   async #folded(entry: Entry<RootPayload | BranchPayload>): Promise<Folded> {
     const { payload } = entry;
-    if (payload.kind === 'root') return fresh(await this.#replayer.value(entry, payload.initial_state));
+    if (payload.kind === 'root') return this.#replayer.begin(entry, payload);
     return this.#world?.folded ?? this.#replayer.stateAt(payload.source_trajectory_id, payload.source_commit_id);
   }
 }

@@ -17,5 +17,6 @@ ledgerStoreSuite({
     'of 40 that bring one id through four handles to 40 trajectories, one is committed',
     'a batch over two trajectories that races for both through two handles is there whole or not at all',
     'a handle that is closed leaves the others as they are',
+    'a store opened again knows what was erased',
   ].map((test) => ({ test, reason })),
 });

@@ -10,6 +10,7 @@ import {
   checkPage,
   checkPrefix,
   checkText,
+  isEmpty,
 } from '../input.ts';
 
 const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
@@ -22,6 +23,7 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore {
   readonly #trajectories = new Map<string, EntryRow[]>();
   readonly #byId = new Map<Hash, EntryRow>();
   readonly #blobs = new Map<Hash, string>();
+  readonly #erased = new Map<Hash, Hash>();
   readonly #oracle = new Map<string, OracleRow>();
   /** In the order of commits, which the log follows. */
   readonly #rows: EntryRow[] = [];
@@ -34,7 +36,7 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore {
   async commit(batch: Batch): Promise<CommitResult> {
     this.#checkOpen();
     checkBatch(batch);
-    if (batch.entries.length === 0 && batch.blobs.length === 0) return COMMITTED;
+    if (isEmpty(batch)) return COMMITTED;
     return this.#inTurn(() => this.#write(batch));
   }
 
@@ -70,6 +72,12 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore {
     checkHash(hash, 'hash');
     this.#checkOpen();
     return this.#blobs.get(hash);
+  }
+
+  async erasedBy(hash: Hash): Promise<Hash | undefined> {
+    checkHash(hash, 'hash');
+    this.#checkOpen();
+    return this.#erased.get(hash);
   }
 
   async find(prefix: string): Promise<EntryRow[]> {
@@ -161,7 +169,13 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore {
       ids.add(row.id);
     }
     for (const row of batch.entries) this.#insert(row);
-    for (const { hash, text } of batch.blobs) if (!this.#blobs.has(hash)) this.#blobs.set(hash, text);
+    for (const { hash, text } of batch.blobs) {
+      if (!this.#blobs.has(hash) && !this.#erased.has(hash)) this.#blobs.set(hash, text);
+    }
+    for (const { hash, by } of batch.erased ?? []) {
+      this.#blobs.delete(hash);
+      if (!this.#erased.has(hash)) this.#erased.set(hash, by);
+    }
     return COMMITTED;
   }
 

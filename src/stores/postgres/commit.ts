@@ -1,4 +1,4 @@
-import type { CommitResult, EntryRow, Hash } from '#ledger';
+import type { CommitResult, EntryRow, ErasedRow, Hash } from '#ledger';
 import type { OracleRow } from '#oracle';
 import { BatchJob, OracleJob, type RowsJob } from './job.ts';
 import { bytea } from './row.ts';
@@ -56,14 +56,19 @@ export class Group {
   }
 
   /** One call; true when all have their answers. @throws what `session.run` throws */
-  async write(session: Session, append: Statement, tell: boolean): Promise<boolean> {
+  async write(session: Session, { append, erasing }: Appends, tell: boolean): Promise<boolean> {
     const plan = new Plan(this.#batches, this.#heads, this.#taken);
     for (const [job, row] of plan.conflicts) job.answer(conflictAt(row));
     this.#batches = plan.open;
     if (this.open.length === 0) return true;
     const answers = firstAnswers(this.#puts);
     this.#sent = [...plan.accepted, ...this.#puts];
-    const [reply] = await session.run(append, [...entryValues(plan), ...answerValues(answers), tell]);
+    const values = [...entryValues(plan), ...answerValues(answers), tell];
+    const erased = plan.accepted.flatMap(({ batch }) => batch.erased ?? []);
+    const [reply] =
+      erased.length === 0
+        ? await session.run(append, values)
+        : await session.run(erasing, [...values, ...erasedValues(erased)]);
     this.#sent = [];
     const [refused, kept] = reply!.map((text) => JSON.parse(text ?? 'null')) as [Refusal | null, Kept | null];
     if (refused !== null) {
@@ -149,9 +154,21 @@ class Plan {
 }
 
 /** The call, with parameters as `entryValues` and `answerValues` give them, and whether followers are told. */
-export function prepareAppend(schema: string): Statement {
-  const parameters = Array.from({ length: 15 }, (_, index) => `$${index + 1}`);
-  return { name: 'assize append', text: `SELECT * FROM "${schema}".append(${parameters.join(', ')})` };
+export function prepareAppend(schema: string): Appends {
+  const call = (name: string, count: number): string => {
+    const parameters = Array.from({ length: count }, (_, index) => `$${index + 1}`);
+    return `SELECT * FROM "${schema}".${name}(${parameters.join(', ')})`;
+  };
+  return {
+    append: { name: 'assize append', text: call('append', 15) },
+    erasing: { text: call('append_erasing', 17) },
+  };
+}
+
+/** For a group, and for one that also erases blobs. */
+export interface Appends {
+  readonly append: Statement;
+  readonly erasing: Statement;
 }
 
 function entryValues({ assumed, accepted }: Plan): unknown[] {
@@ -175,6 +192,10 @@ function entryValues({ assumed, accepted }: Plan): unknown[] {
     [...blobs.keys()].map(bytea),
     [...blobs.values()],
   ];
+}
+
+function erasedValues(erased: readonly ErasedRow[]): unknown[] {
+  return [erased.map(({ hash }) => bytea(hash)), erased.map(({ by }) => bytea(by))];
 }
 
 function answerValues(answers: readonly OracleRow[]): unknown[] {

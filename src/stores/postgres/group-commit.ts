@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Batch, CommitResult } from '#ledger';
 import type { OracleRow } from '#oracle';
-import { Group, prepareAppend } from './commit.ts';
+import { type Appends, Group, prepareAppend } from './commit.ts';
 import { ConnectionLost, doubtError, isOutrun, storeError } from './errors.ts';
 import { BatchJob, type Job, OracleJob, type RowsJob, StepJob } from './job.ts';
-import type { Session, Statement } from './session.ts';
+import type { Session } from './session.ts';
 import type { Writer } from './writer.ts';
 
 /** Rows and bytes after which a group takes no more jobs, so that no caller waits for an endless one. */
@@ -32,7 +32,7 @@ export interface GroupCommitOptions {
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
-  readonly #append: Statement;
+  readonly #append: Appends;
   #waiting: Job[] = [];
   #isAtWork = false;
   #whenIdle: (() => void)[] = [];

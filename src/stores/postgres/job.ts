@@ -43,7 +43,7 @@ export class BatchJob extends Waiting<CommitResult> {
   constructor(batch: Batch, resolve: (result: CommitResult) => void, reject: (error: StoreError) => void) {
     super(resolve, reject);
     this.batch = batch;
-    this.rows = batch.entries.length + batch.blobs.length;
+    this.rows = batch.entries.length + batch.blobs.length + (batch.erased?.length ?? 0);
     let bytes = 0;
     for (const row of batch.entries) bytes += row.payload.length;
     for (const row of batch.blobs) bytes += row.text.length;

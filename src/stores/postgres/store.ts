@@ -23,8 +23,9 @@ import {
   checkPage,
   checkPrefix,
   checkText,
+  isEmpty,
 } from '../input.ts';
-import { prepareBlob } from './blob.ts';
+import { prepareBlob, prepareErasedBy } from './blob.ts';
 import { COMMITTED } from './commit.ts';
 import { prepareEntries } from './entries.ts';
 import { readonlyError, storeError } from './errors.ts';
@@ -82,6 +83,7 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Follow
   readonly #head: (trajectoryId: string) => Promise<EntryRow | undefined>;
   readonly #trajectories: () => Promise<TrajectoryInfo[]>;
   readonly #blob: (hash: Hash) => Promise<string | undefined>;
+  readonly #erasedBy: (hash: Hash) => Promise<Hash | undefined>;
   readonly #find: (prefix: string) => Promise<EntryRow[]>;
   readonly #oracleGet: (key: string) => Promise<OracleRow | undefined>;
   readonly #logSize: () => Promise<number>;
@@ -105,6 +107,7 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Follow
     this.#head = prepareHead(readers, schema);
     this.#trajectories = prepareTrajectories(readers, schema);
     this.#blob = prepareBlob(readers, schema);
+    this.#erasedBy = prepareErasedBy(readers, schema);
     this.#find = prepareFind(readers, schema);
     this.#oracleGet = prepareOracleGet(readers, schema);
     this.#logSize = prepareLogSize(readers, schema);
@@ -119,7 +122,7 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Follow
   async commit(batch: Batch): Promise<CommitResult> {
     const group = this.#writable();
     checkBatch(batch);
-    if (batch.entries.length === 0 && batch.blobs.length === 0) return COMMITTED;
+    if (isEmpty(batch)) return COMMITTED;
     return group.commit(batch);
   }
 
@@ -149,6 +152,11 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Follow
   async blob(hash: Hash): Promise<string | undefined> {
     checkHash(hash, 'hash');
     return this.#read(() => this.#blob(hash));
+  }
+
+  async erasedBy(hash: Hash): Promise<Hash | undefined> {
+    checkHash(hash, 'hash');
+    return this.#read(() => this.#erasedBy(hash));
   }
 
   async find(prefix: string): Promise<EntryRow[]> {

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Batch, CommitResult, EntryRow, Hash } from '#ledger';
+import type { Batch, CommitResult, EntryRow, ErasedRow, Hash } from '#ledger';
 import { isDuplicate } from './errors.ts';
 
 /** Shared, because a group answers hundreds of callers with it. */
@@ -27,6 +27,7 @@ export class BatchWriter {
   readonly #insertTrajectory: StatementSync;
   readonly #insertEntry: StatementSync;
   readonly #insertBlob: StatementSync;
+  readonly #eraseBlob: StatementSync;
   #seenVersion: unknown;
 
   constructor(db: DatabaseSync) {
@@ -40,6 +41,9 @@ export class BatchWriter {
       'INSERT INTO entry (trajectory, seq, id, parent, kind, payload) VALUES (?, ?, ?, ?, ?, ?)',
     );
     this.#insertBlob = db.prepare('INSERT INTO blob (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING');
+    this.#eraseBlob = db.prepare(`
+      INSERT INTO blob (hash, text, erased_by) VALUES (?, '', ?)
+      ON CONFLICT DO UPDATE SET text = '', erased_by = excluded.erased_by WHERE erased_by IS NULL`);
   }
 
   /** To be called first in every transaction: forgets the heads when another connection has written. */
@@ -65,7 +69,12 @@ export class BatchWriter {
     if (conflict !== undefined) return conflictAt(conflict);
     for (const row of batch.entries) this.#insert(row);
     for (const row of batch.blobs) this.#insertBlob.run(Buffer.from(row.hash, 'hex'), row.text);
+    if (batch.erased !== undefined) this.#erase(batch.erased);
     return COMMITTED;
+  }
+
+  #erase(erased: readonly ErasedRow[]): void {
+    for (const { hash, by } of erased) this.#eraseBlob.run(Buffer.from(hash, 'hex'), Buffer.from(by, 'hex'));
   }
 
   // Before the first insert, so that a conflict, the usual refusal, needs no savepoint.

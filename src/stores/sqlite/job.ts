@@ -48,7 +48,7 @@ export class BatchJob implements Job {
     for (const row of batch.entries) bytes += row.payload.length;
     for (const row of batch.blobs) bytes += row.text.length;
     this.bytes = bytes;
-    this.rows = batch.entries.length + batch.blobs.length;
+    this.rows = batch.entries.length + batch.blobs.length + (batch.erased?.length ?? 0);
   }
 
   get pages(): number {

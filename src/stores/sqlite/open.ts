@@ -112,7 +112,9 @@ function checkMark(path: string, mark: Mark, mode: OpenMode): void {
 
 function connect(path: string, mode: OpenMode, durability: Durability, lockTimeoutMs: number): SqliteStore {
   const settle = (db: DatabaseSync): SqliteStore => {
-    db.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -16384');
+    db.exec(
+      'PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA secure_delete = ON; PRAGMA cache_size = -16384',
+    );
     // Again, now that the WAL is read too: it may hold a newer mark than the file.
     checkMark(path, readMark(db), mode);
     if (mode !== 'readonly') prepareToWrite(db, path, durability);

@@ -23,8 +23,9 @@ import {
   checkPage,
   checkPrefix,
   checkText,
+  isEmpty,
 } from '../input.ts';
-import { prepareBlob } from './blob.ts';
+import { prepareBlob, prepareErasedBy } from './blob.ts';
 import { COMMITTED } from './commit.ts';
 import { prepareEntries } from './entries.ts';
 import { readonlyError, storeError } from './errors.ts';
@@ -71,6 +72,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore {
   readonly #head: (trajectoryId: string) => EntryRow | undefined;
   readonly #trajectories: () => TrajectoryInfo[];
   readonly #blob: (hash: Hash) => string | undefined;
+  readonly #erasedBy: (hash: Hash) => Hash | undefined;
   readonly #find: (prefix: string) => EntryRow[];
   readonly #oracleGet: (key: string) => OracleRow | undefined;
   readonly #oraclePut: (row: OracleRow) => OracleRow;
@@ -94,6 +96,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore {
     this.#head = prepareHead(db);
     this.#trajectories = prepareTrajectories(db);
     this.#blob = prepareBlob(db);
+    this.#erasedBy = prepareErasedBy(db);
     this.#find = prepareFind(db);
     this.#oracleGet = prepareOracleGet(db);
     this.#oraclePut = prepareOraclePut(db, this.#oracleGet);
@@ -115,7 +118,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore {
     } catch (error) {
       return Promise.reject(error);
     }
-    if (batch.entries.length === 0 && batch.blobs.length === 0) return Promise.resolve(COMMITTED);
+    if (isEmpty(batch)) return Promise.resolve(COMMITTED);
     return this.#group.commit(batch);
   }
 
@@ -142,6 +145,11 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore {
   async blob(hash: Hash): Promise<string | undefined> {
     checkHash(hash, 'hash');
     return this.#read(() => this.#blob(hash));
+  }
+
+  async erasedBy(hash: Hash): Promise<Hash | undefined> {
+    checkHash(hash, 'hash');
+    return this.#read(() => this.#erasedBy(hash));
   }
 
   async find(prefix: string): Promise<EntryRow[]> {

@@ -26,6 +26,7 @@ export function closingLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStor
       () => store.head('t'),
       () => store.trajectories(),
       () => store.blob(row.id),
+      () => store.erasedBy(row.id),
       () => store.find(row.id),
     ];
     for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'store_closed' });

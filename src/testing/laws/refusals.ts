@@ -51,6 +51,8 @@ export function refusalLaws({ law, openNew }: Bench<LedgerStore>): void {
       () => store.resolve('abc'),
       () => store.resolve(row.id.toUpperCase()),
       () => store.blob(''),
+      () => store.erasedBy(''),
+      () => store.commit({ ...batchOf([]), erased: [{ hash: blob.hash, by: '' }] }),
       () => store.head('\ud800'),
       () => store.entries('a\0b'),
       () => store.entries('t', { from: -1 }),

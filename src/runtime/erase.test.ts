@@ -1,0 +1,436 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Json } from '#canon';
+import { type Domain, defineDomain, escalate, isErased, pass, sensitive } from '#kernel';
+import { exportLines, type Hash, importLines, integrateLog, type LedgerStore } from '#ledger';
+import { MemoryStore } from '#stores';
+import { runtimeOver, writFor } from '../../tests/support/runtime.ts';
+import { deepReplay } from './deep-replay/index.ts';
+import type { Trajectory } from './trajectory.ts';
+import { verifyStore } from './verify.ts';
+
+const patient = z.object({
+  name: sensitive(z.string()),
+  visits: z.number().int(),
+  notes: z.array(sensitive(z.object({ text: z.string(), urgent: z.boolean() }))),
+});
+
+/** A ward. Names and notes are sensitive, and so are the arguments that have them; a note by `flag` needs a person. */
+const ward = defineDomain({
+  name: 'ward',
+  version: '1',
+  freeze: 'footprint',
+  state: z.object({ patients: z.record(z.string(), patient), flagged: z.number().int(), agreed: z.number().int() }),
+  initial: { patients: {}, flagged: 0, agreed: 0 },
+  counselors: { md: (principal) => principal.startsWith('dr-') },
+  processes: {
+    admitting: { writes: ['/patients/{id}'] },
+    flagging: { writes: ['/patients/{id}', '/flagged'] },
+  },
+  roles: { nurse: { params: ['id'], processes: ['admitting', 'flagging'] } },
+  actions: {
+    admit: {
+      process: 'admitting',
+      args: z.object({ name: sensitive(z.string()) }),
+      apply: (state, { name }, { role }) => {
+        state.patients[role['id'] as string] = { name, visits: 0, notes: [] };
+      },
+    },
+    note: {
+      process: 'admitting',
+      args: z.object({ text: sensitive(z.string()) }),
+      apply: (state, { text }, { role }) => {
+        const who = state.patients[role['id'] as string];
+        if (who === undefined || typeof text !== 'string') throw new Error('no such patient');
+        who.visits += 1;
+        who.notes.push({ text, urgent: false });
+      },
+    },
+    correct: {
+      process: 'admitting',
+      args: z.object({ index: z.number().int(), urgent: z.boolean() }),
+      apply: (state, { index, urgent }, { role }) => {
+        const note = state.patients[role['id'] as string]?.notes[index];
+        if (note === undefined || isErased(note)) throw new Error('there is no such note');
+        note.urgent = urgent;
+      },
+    },
+    shift: {
+      process: 'admitting',
+      args: z.object({}),
+      apply: (state, _, { role }) => {
+        const notes = state.patients[role['id'] as string]?.notes;
+        if (notes === undefined || notes.length === 0) throw new Error('there is nothing to shift');
+        notes.shift();
+      },
+    },
+    dismiss: {
+      process: 'admitting',
+      args: z.object({}),
+      apply: (state, _, { role }) => {
+        delete state.patients[role['id'] as string];
+      },
+    },
+    flag: {
+      process: 'flagging',
+      args: z.object({ text: sensitive(z.string()) }),
+      apply: (state, { text }, { role }) => {
+        state.patients[role['id'] as string]?.notes.push({ text: text as string, urgent: true });
+        state.flagged += 1;
+      },
+    },
+  },
+  invariants: ({ invariant }) => [
+    invariant(
+      'FLAGS_ARE_AGREED',
+      ['/flagged', '/agreed'],
+      ({ flagged, agreed }) => (flagged <= agreed ? pass : escalate(`${flagged} flags`)),
+      {
+        channel: 'md',
+        onApprove: (state) => {
+          state.agreed = state.flagged;
+        },
+      },
+    ),
+  ],
+}) as unknown as Domain;
+
+const agent = writFor('agent:nurse');
+
+interface Ward {
+  readonly store: LedgerStore & MemoryStore;
+  readonly trajectory: Trajectory;
+  act(action: string, id: string, args?: unknown, more?: object): ReturnType<Trajectory['propose']>;
+}
+
+async function openWard(initial?: unknown): Promise<Ward> {
+  const store = new MemoryStore();
+  const trajectory = await runtimeOver(store, [ward]).create(ward, {
+    trajectoryId: 't',
+    ...(initial === undefined ? {} : { initial }),
+  });
+  return {
+    store,
+    trajectory,
+    act: (action, id, args = {}, more = {}) =>
+      trajectory.propose({ action, role: { name: 'nurse', params: { id } }, args, writ: agent, ...more }),
+  };
+}
+
+/** Everything that the store has, as text. */
+async function everything(store: MemoryStore): Promise<string> {
+  await integrateLog(store);
+  let text = '';
+  for await (const line of exportLines(store)) text += line;
+  return text;
+}
+
+async function* linesOf(store: MemoryStore): AsyncGenerator<string> {
+  for await (const line of exportLines(store)) yield line.slice(0, -1);
+}
+
+async function reopened(store: MemoryStore): Promise<Trajectory> {
+  return runtimeOver(store, [ward]).open('t');
+}
+
+async function expectSound(store: MemoryStore, trajectory: Trajectory, erased: number): Promise<void> {
+  const again = await reopened(store);
+  expect(again.state()).toEqual(trajectory.state());
+  expect(again.head).toBe(trajectory.head);
+  expect(await verifyStore(store)).toMatchObject([{ valid: true, erased, entries: trajectory.length }]);
+}
+
+describe('what is sensitive', () => {
+  test('stands in no entry, and in blobs only with a salt', async () => {
+    const { store, trajectory, act } = await openWard({
+      patients: { p0: { name: 'Rosalind', visits: 0, notes: [{ text: 'allergic', urgent: true }] } },
+      flagged: 0,
+      agreed: 0,
+    });
+    expect((await act('admit', 'p1', { name: 'David' })).ruling).toBe('committed');
+    expect(
+      (
+        await act(
+          'note',
+          'p1',
+          { text: 'David fell' },
+          { observations: [{ name: 'call', value: 'his wife Ann', sensitive: true }] },
+        )
+      ).ruling,
+    ).toBe('committed');
+    expect((await act('correct', 'p1', { index: 0, urgent: true })).ruling).toBe('committed');
+    expect((await act('note', 'nobody', { text: 'secret Eve' })).ruling).toBe('rejected');
+    for (const { payload } of await store.entries('t')) {
+      expect(payload).not.toMatch(/David|Ann|Eve|Rosalind|allergic/);
+    }
+    const salted = (await everything(store)).split('\n').filter((line) => /David|Ann|Eve|Rosalind|allergic/.test(line));
+    expect(salted).toHaveLength(9);
+    for (const line of salted) expect(line).toMatch(/^\{"blob":\{"salt":"[0-9a-f]{32}","value":/);
+    await expectSound(store, trajectory, 0);
+    expect(await deepReplay(store, 't', { domains: [ward] })).toMatchObject({ same: true, preserved: true });
+  });
+
+  test('has another hash each time', async () => {
+    const { store, act } = await openWard();
+    await act('admit', 'p1', { name: 'David' });
+    await act('admit', 'p1', { name: 'David' }, { role: { name: 'nurse', params: { id: 'p2' } } });
+    const hashes = (await everything(store)).matchAll(/"\$blob":"([0-9a-f]{64})"/g);
+    const seen = [...hashes].map(([, hash]) => hash);
+    expect(new Set(seen).size).toBe(seen.length);
+  });
+
+  test('is not made erased by an agent', async () => {
+    const { act } = await openWard();
+    const ruling = await act('admit', 'p1', { name: { $erased: 'ab'.repeat(32) } });
+    expect(ruling).toMatchObject({ ruling: 'rejected', reason: 'type_mismatch' });
+    expect(
+      await act('assize.erase', 'p1', { at: ['/patients/p1'], entries: [], reason: 'x', values: [] }),
+    ).toMatchObject({
+      ruling: 'rejected',
+      reason: 'unknown_tool',
+    });
+  });
+
+  test('may not be marked where a change does not show it', () => {
+    const spec = (state: z.ZodType) => () =>
+      defineDomain({ name: 'x', version: '1', state, processes: {}, roles: {}, actions: {}, invariants: [] });
+    expect(spec(z.object({ a: z.union([z.number(), z.object({ b: sensitive(z.string()) })]) }))).toThrow(
+      /union or tuple/,
+    );
+    expect(spec(sensitive(z.object({ a: z.string() })))).toThrow(/whole state/);
+    expect(spec(z.object({ a: sensitive(z.string()).optional(), b: sensitive(z.number()).nullable() }))).not.toThrow();
+  });
+
+  test('repeats under the same key as the same proposal', async () => {
+    const { act } = await openWard();
+    const observations = [{ name: 'call', value: 'Ann', sensitive: true }];
+    const first = await act('admit', 'p1', { name: 'David' }, { idempotencyKey: 'k', observations });
+    expect(await act('admit', 'p1', { name: 'David' }, { idempotencyKey: 'k', observations })).toEqual(first);
+  });
+});
+
+describe('an erasure', () => {
+  test('takes a place with all that was ever written there, and leaves the rest', async () => {
+    const { store, trajectory, act } = await openWard();
+    await act('admit', 'p1', { name: 'David' });
+    await act('admit', 'p2', { name: 'Maria' });
+    await act('note', 'p1', { text: 'David fell' });
+    await act('note', 'p1', { text: 'David stood up' });
+    await act('shift', 'p1');
+    const before = await store.entries('t');
+    const ruling = await trajectory.erase({ at: ['/patients/p1'], reason: 'he asked', writ: agent });
+    expect(ruling.ruling).toBe('committed');
+    const state = trajectory.state() as { patients: Record<string, { name: Json; notes: Json[]; visits: number }> };
+    expect(isErased(state.patients['p1']?.name)).toBe(true);
+    expect(state.patients['p1']?.notes.map(isErased)).toEqual([true]);
+    expect(state.patients['p1']?.visits).toBe(2);
+    expect(state.patients['p2']?.name).toBe('Maria');
+    // Every entry is as it was.
+    expect((await store.entries('t')).slice(0, -1)).toEqual(before);
+    const all = await everything(store);
+    expect(all).not.toContain('David');
+    expect(all).toContain('Maria');
+    // Two of the first, three of the second, four of the shift: its name, arguments, notes, and the note written again.
+    await expectSound(store, trajectory, 7);
+    expect(await deepReplay(store, 't', { domains: [ward] })).toMatchObject({
+      same: true,
+      preserved: true,
+      taken_as_recorded: { erased: 5 },
+    });
+    expect((await act('note', 'p1', { text: 'back again' })).ruling).toBe('committed');
+    expect((await act('correct', 'p1', { index: 0, urgent: true })).ruling).toBe('rejected');
+    expect((await act('correct', 'p1', { index: 1, urgent: true })).ruling).toBe('committed');
+    await expectSound(store, trajectory, 7);
+  });
+
+  test('reaches what an initial state had, what was refused, and what waits', async () => {
+    const { store, trajectory, act } = await openWard({
+      patients: { p1: { name: 'David', visits: 0, notes: [{ text: 'allergic', urgent: true }] } },
+      flagged: 0,
+      agreed: 0,
+    });
+    const refused = await act('note', 'nobody', { text: 'secret David' });
+    const flagged = await act('flag', 'p1', { text: 'David is gone' });
+    expect([refused.ruling, flagged.ruling]).toEqual(['rejected', 'escalated']);
+    // What waits freezes what an erasure would touch.
+    expect((await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: agent })).ruling).toBe('frozen');
+    const [waiting] = trajectory.pending();
+    await trajectory.reject(waiting!.id, { principal: 'dr-who', method: 'test', reason: 'no' });
+    const entries = [(refused as { entry: { id: Hash } }).entry.id];
+    const ruling = await trajectory.erase({ at: ['/patients/p1'], entries, reason: 'x', writ: agent });
+    expect(ruling.ruling).toBe('committed');
+    expect(await everything(store)).not.toMatch(/David|allergic/);
+    await expectSound(store, trajectory, 5);
+    expect(await deepReplay(store, 't', { domains: [ward] })).toMatchObject({ same: true });
+  });
+
+  test('of what waits makes its approval impossible, and not its rejection', async () => {
+    const { store, trajectory, act } = await openWard();
+    await act('admit', 'p1', { name: 'David' });
+    await act('flag', 'p1', { text: 'look here' });
+    const [waiting] = trajectory.pending();
+    await expect(trajectory.erase({ entries: [waiting!.id], reason: 'x', writ: agent })).resolves.toMatchObject({
+      ruling: 'frozen',
+    });
+    // As another process may, that knows of no freeze.
+    const payload = JSON.parse((await store.resolve(waiting!.id))!.payload) as {
+      proposal: { action: { args: { $blob: Hash } } };
+    };
+    await store.commit({
+      entries: [],
+      blobs: [],
+      erased: [{ hash: payload.proposal.action.args.$blob, by: waiting!.id }],
+    });
+    const approval = trajectory.approve(waiting!.id, { principal: 'dr-who', method: 'test' });
+    await expect(approval).rejects.toMatchObject({ code: 'blob_missing' });
+  });
+
+  test('needs a writ for it, covering the place', async () => {
+    const { trajectory, act } = await openWard();
+    await act('admit', 'p1', { name: 'David' });
+    const at = ['/patients/p1'];
+    const erase = (actions: string[], scopes: string[]) =>
+      trajectory.erase({ at, reason: 'x', writ: writFor(`agent:${actions} ${scopes}`, { actions, scopes }) });
+    const refused = { ruling: 'rejected', reason: 'invalid_authority' };
+    expect(await erase(['note'], ['**'])).toMatchObject(refused);
+    expect(await erase(['assize.erase'], ['erase:/patients/p2/**'])).toMatchObject(refused);
+    expect(await erase(['assize.erase'], ['erase:/patients/p1/**'])).toMatchObject(refused);
+    expect(await erase(['assize.erase'], ['erase:/patients/*'])).toMatchObject({ ruling: 'committed' });
+  });
+
+  test('of nothing is an error, and so is the same again', async () => {
+    const { trajectory, act } = await openWard();
+    await act('admit', 'p1', { name: 'David' });
+    const erase = (input: object) => trajectory.erase({ reason: 'x', writ: agent, ...input });
+    await expect(erase({ at: ['/patients/p2'] })).rejects.toMatchObject({ code: 'nothing_to_erase' });
+    await expect(erase({ entries: ['ab'.repeat(32)] })).rejects.toMatchObject({ code: 'not_found' });
+    for (const bad of [
+      {},
+      { at: [''] },
+      { at: ['patients'] },
+      { at: ['/x'], reason: ' ' },
+      { entries: ['x'] },
+      { at: '/x' },
+    ])
+      await expect(erase(bad)).rejects.toMatchObject({ code: 'bad_intent' });
+    await erase({ at: ['/patients/p1'] });
+    await expect(erase({ at: ['/patients/p1'] })).rejects.toMatchObject({ code: 'nothing_to_erase' });
+  });
+
+  test('finds what is proposed at the same time, or leaves it whole', async () => {
+    const { store, trajectory, act } = await openWard();
+    await act('admit', 'p1', { name: 'David' });
+    const notes = Array.from({ length: 20 }, (_, i) => act('note', 'p1', { text: `David ${i}` }));
+    const [ruling] = await Promise.all([
+      trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: agent }),
+      ...notes,
+      ...Array.from({ length: 20 }, (_, i) => act('note', 'p1', { text: `later ${i}` })),
+    ]);
+    expect(ruling.ruling).toBe('committed');
+    await expectSound(store, trajectory, (await verifyStore(store))[0]!.erased);
+    for (let round = 0; round < 2; round++)
+      await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: agent }).catch(() => undefined);
+    expect(await everything(store)).not.toMatch(/David|later/);
+    await expectSound(store, trajectory, (await verifyStore(store))[0]!.erased);
+  });
+
+  test('is left alone by a branch, which has erased values too', async () => {
+    const { store, trajectory, act } = await openWard();
+    const admitted = await act('admit', 'p1', { name: 'David' });
+    const assize = runtimeOver(store, [ward]);
+    const at = (admitted as { entry: { id: Hash } }).entry.id;
+    const branch = await assize.branch('t', at, { trajectoryId: 'b', note: 'x' });
+    await expect(branch.erase({ at: ['/patients/p1'], reason: 'x', writ: agent })).rejects.toMatchObject({
+      code: 'nothing_to_erase',
+    });
+    await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: agent });
+    const again = await runtimeOver(store, [ward]).open('b');
+    expect(isErased((again.state() as { patients: { p1: { name: Json } } }).patients.p1.name)).toBe(true);
+    expect(await verifyStore(store)).toMatchObject([{ valid: true }, { valid: true }]);
+  });
+});
+
+describe('a text that is gone', () => {
+  test('without an erasure that names it is missing, and not erased', async () => {
+    const { store, trajectory, act } = await openWard();
+    await act('admit', 'p1', { name: 'David' });
+    await act('admit', 'p2', { name: 'Maria' });
+    await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: agent });
+    const payload = (await store.entries('t', { from: 2, limit: 1 }))[0]!.payload;
+    const hash = /"\$blob":"([0-9a-f]{64})"/.exec(payload)![1] as Hash;
+    for (const by of ['ab'.repeat(32), (await store.head('t'))!.id, (await store.entries('t'))[1]!.id]) {
+      const copy = new MemoryStore();
+      await everything(store);
+      await importLines(copy, linesOf(store));
+      await copy.commit({ entries: [], blobs: [], erased: [{ hash, by }] });
+      expect(await verifyStore(copy)).toMatchObject([{ valid: false, fault: { seq: 2, code: 'blob_missing' } }]);
+    }
+  });
+
+  test('travels as gone: an export that is read in again is the same', async () => {
+    const { store, trajectory, act } = await openWard();
+    await act('admit', 'p1', { name: 'David' });
+    const early = new MemoryStore();
+    await everything(store);
+    await importLines(early, linesOf(store));
+    await act('note', 'p1', { text: 'David fell' });
+    await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: agent });
+    const lines = await everything(store);
+    for (const copy of [new MemoryStore(), early]) {
+      await importLines(copy, linesOf(store));
+      expect(await everything(copy)).toBe(lines);
+      expect(await verifyStore(copy)).toMatchObject([{ valid: true, erased: 4 }]);
+    }
+  });
+});
+
+/** Steps on three patients, and erasures among them. */
+const steps = fc.array(
+  fc.record({
+    what: fc.constantFrom('admit', 'note', 'note', 'correct', 'shift', 'dismiss', 'erase'),
+    who: fc.constantFrom('a', 'b', 'a/b'),
+  }),
+  { minLength: 1, maxLength: 25 },
+);
+
+test('whatever is done and erased in between, nothing erased is left, nothing else is lost, and all verifies (property)', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (list) => {
+      const { store, trajectory, act } = await openWard();
+      /** Texts that were given, by patient; erased ones are in `gone`. */
+      const given = new Map<string, string[]>();
+      const gone: string[] = [];
+      let n = 0;
+      for (const { what, who } of list) {
+        const text = `text-${n++}-`;
+        if (what === 'erase') {
+          const at = [`/patients/${who.replace('/', '~1')}`];
+          await trajectory.erase({ at, reason: 'x', writ: agent }).catch((error: { code?: string }) => {
+            expect(error.code).toBe('nothing_to_erase');
+          });
+          gone.push(...(given.get(who) ?? []));
+          given.delete(who);
+          continue;
+        }
+        const args =
+          what === 'admit'
+            ? { name: text }
+            : what === 'note'
+              ? { text }
+              : what === 'correct'
+                ? { index: 0, urgent: true }
+                : {};
+        const { ruling } = await act(what, who, args);
+        if (ruling === 'committed' && (what === 'admit' || what === 'note'))
+          given.set(who, [...(given.get(who) ?? []), text]);
+      }
+      const all = await everything(store);
+      for (const text of gone) expect(all).not.toContain(text);
+      for (const text of [...given.values()].flat()) expect(all).toContain(text);
+      await expectSound(store, trajectory, (await verifyStore(store))[0]!.erased);
+      expect(await deepReplay(store, 't', { domains: [ward] })).toMatchObject({ same: true, preserved: true });
+    }),
+    { numRuns: 150 },
+  );
+});

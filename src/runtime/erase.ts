@@ -1,0 +1,122 @@
+import { type Writ, writId } from '#authority';
+import { contentHash, isAssizeError, type Json, parsePointer } from '#canon';
+import { BUILT_IN_ROLE, ERASE_ACTION } from '#kernel';
+import { type Hash, isHash } from '#ledger';
+import { RuntimeError } from './errors.ts';
+import { type Found, findErasable, type Wanted } from './find-erasable.ts';
+import type { Gathered } from './intent.ts';
+import type { Proposals } from './propose.ts';
+import type { Resolutions } from './resolve.ts';
+import type { Ruling } from './ruling.ts';
+import { TRIES_MAX, type Writer } from './writer.ts';
+import { verified, type WritChain } from './writs.ts';
+
+/** What to erase, and by whose authority: places, entries, or both. */
+export interface ErasureInput {
+  /** Places of the state, as JSON pointers, with all below them. The writ must cover `erase:/place` of each. */
+  readonly at?: readonly string[];
+  /** Entries, of which everything sensitive is erased: refused proposals have no place. The writ must cover `erase:entry:ID`. */
+  readonly entries?: readonly Hash[];
+  /** Why; it stays in the ledger for good. */
+  readonly reason: string;
+  /** With the action `assize.erase`, as in a proposal. */
+  readonly writ: Hash | Writ | WritChain;
+  readonly principal?: string;
+}
+
+const REASON_MAX = 4_096;
+const PLACES_MAX = 1_000;
+
+/** Erases what is sensitive: a proposal of the built-in action, whose arguments name what the trajectory has of it. */
+export class Erasures {
+  readonly #writer: Writer;
+  readonly #proposals: Proposals;
+  readonly #resolutions: Resolutions;
+
+  constructor(writer: Writer, proposals: Proposals, resolutions: Resolutions) {
+    this.#writer = writer;
+    this.#proposals = proposals;
+    this.#resolutions = resolutions;
+  }
+
+  async erase(input: ErasureInput): Promise<Ruling> {
+    const wanted = wantedBy(input);
+    const writer = this.#writer;
+    // What is proposed while the ledger is searched would not be found, and one search after the other would be in vain.
+    return writer.alone(async () => {
+      for (let tries = 0; tries < TRIES_MAX; tries++) {
+        if (writer.stale) await writer.ready();
+        await this.#resolutions.expireDue();
+        await writer.settled();
+        if (writer.stale) continue;
+        const found = await findErasable(writer.around.store, writer.around.replayer, writer.id, wanted);
+        if (writer.stale || found.length !== writer.parts.chain.seq) continue;
+        checkFound(wanted, found);
+        const ruling = await this.#proposals.rule(this.#gather(input, wanted, found), { builtIn: true });
+        if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
+        if (ruling !== undefined) return ruling;
+      }
+      throw await writer.lost();
+    });
+  }
+
+  #gather(input: ErasureInput, wanted: Wanted, found: Found): Gathered {
+    const { parts, around, id } = this.#writer;
+    const writ = parts.writs.present(input.writ);
+    verified(around.verifier, writ, parts.writs.delegated);
+    const args = { ...wanted, reason: input.reason, values: found.values } as unknown as Json;
+    const nonce = Buffer.from(around.random.bytes(16)).toString('hex');
+    const intent = { action: ERASE_ACTION, role: BUILT_IN_ROLE, args };
+    return {
+      proposalId: contentHash({ ...intent, nonce, trajectory: id, writ: writId(writ.writ) }),
+      repeatable: false,
+      intent,
+      observed: [],
+      observations: [],
+      blobs: [],
+      writ,
+      principal: input.principal ?? writ.writ.subject,
+    };
+  }
+}
+
+function wantedBy({ at = [], entries = [], reason, principal = '', writ }: ErasureInput): Wanted {
+  if (typeof reason !== 'string' || reason.trim() === '' || reason.length > REASON_MAX)
+    throw badErasure(`say why, in 1 to ${REASON_MAX} characters`);
+  if (typeof principal !== 'string') throw badErasure('a principal is a text');
+  if (typeof writ !== 'string' && (typeof writ !== 'object' || writ === null)) throw badErasure('name a writ');
+  if (!Array.isArray(at) || !Array.isArray(entries) || at.length + entries.length === 0)
+    throw badErasure('name places, or entries');
+  if (at.length + entries.length > PLACES_MAX)
+    throw badErasure(`name at most ${PLACES_MAX} places and entries at once`);
+  const odd = at.find((place) => !isPlace(place));
+  if (odd !== undefined) throw badErasure(`${JSON.stringify(odd)} is no JSON pointer to a place in the state`);
+  const unknown = entries.find((id) => !isHash(id));
+  if (unknown !== undefined) throw badErasure(`${JSON.stringify(unknown)} is no id of an entry`);
+  return { at: [...new Set(at)], entries: [...new Set(entries)] };
+}
+
+function isPlace(pointer: unknown): boolean {
+  if (typeof pointer !== 'string' || pointer === '') return false;
+  try {
+    return parsePointer(pointer).length > 0;
+  } catch (error) {
+    if (isAssizeError(error)) return false;
+    throw error;
+  }
+}
+
+function checkFound({ at, entries }: Wanted, found: Found): void {
+  const missing = entries.find((id) => !found.entries.has(id));
+  if (missing !== undefined)
+    throw new RuntimeError('not_found', `This trajectory has no entry ${missing}; erase it where it stands.`);
+  if (found.values.length > 0) return;
+  throw new RuntimeError(
+    'nothing_to_erase',
+    `There is nothing sensitive at ${[...at, ...entries].join(', ')}, or it was erased before; only values that the domain marks sensitive can be erased.`,
+  );
+}
+
+function badErasure(what: string): RuntimeError {
+  return new RuntimeError('bad_intent', `This is no erasure: ${what}.`);
+}

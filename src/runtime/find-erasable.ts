@@ -1,0 +1,125 @@
+import type { LedgerStore, Patch } from '#ledger';
+import {
+  type ErasedValue,
+  type Hash,
+  isBlobRef,
+  type Payload,
+  type Replayer,
+  readRow,
+  type Stored,
+  saltedBy,
+} from '#ledger';
+
+/** What is to be erased: all that is sensitive at or below places of the state, and all that is in some entries. */
+export interface Wanted {
+  readonly at: readonly string[];
+  readonly entries: readonly Hash[];
+}
+
+/** What was found, in how many entries. */
+export interface Found {
+  readonly values: readonly ErasedValue[];
+  readonly length: number;
+  /** Ids of those that were asked for and are in this trajectory. */
+  readonly entries: ReadonlySet<Hash>;
+}
+
+const PAGE = 500;
+
+/**
+ * Goes through a trajectory for salted values that are not erased yet: what was ever written at or below the places, and the
+ * arguments and observations of the proposals that wrote there, because most of what they wrote was in them.
+ */
+export async function findErasable(
+  store: LedgerStore,
+  replayer: Replayer,
+  trajectoryId: string,
+  wanted: Wanted,
+): Promise<Found> {
+  const search = new Search(wanted);
+  let length = 0;
+  for (;;) {
+    const rows = await store.entries(trajectoryId, { from: length, limit: PAGE });
+    for (const row of rows) {
+      const { payload } = readRow(row);
+      const lists: (readonly Patch[])[] = [];
+      // A list in a blob has paths too, and no references.
+      for (const list of listsOf(payload))
+        lists.push(isBlobRef(list) ? await replayer.values.patches(row, list) : list);
+      search.take(row.id, payload, lists);
+    }
+    length += rows.length;
+    if (rows.length < PAGE) break;
+  }
+  const values: ErasedValue[] = [];
+  for (const value of search.values()) if ((await store.erasedBy(value.hash)) === undefined) values.push(value);
+  return { values, length, entries: search.entries };
+}
+
+class Search {
+  readonly entries: Set<Hash> = new Set();
+  readonly #wanted: Wanted;
+  /** Salted values to be erased, with the first entry that refers to them. */
+  readonly #chosen: Map<Hash, number> = new Map();
+  /** What stands at sensitive places now. */
+  readonly #standing: Map<string, Hash> = new Map();
+
+  constructor(wanted: Wanted) {
+    this.#wanted = wanted;
+  }
+
+  take(id: Hash, payload: Payload, lists: readonly (readonly Patch[])[]): void {
+    const patches = lists.flat();
+    if (payload.kind === 'commit' || payload.kind === 'root') for (const patch of patches) this.#follow(patch);
+    const inside = patches.filter(({ path }) => this.#wanted.at.some((place) => isWithin(path, place)));
+    if (this.#wanted.entries.includes(id)) {
+      this.entries.add(id);
+      this.#choose(saltedBy(payload), payload.seq);
+    } else if (inside.length > 0) {
+      const elsewhere = new Set(patches.filter((patch) => !inside.includes(patch)).flatMap(saltedIn));
+      // Its arguments and observations, and of the changes those that are meant.
+      this.#choose(
+        saltedBy(payload).filter((hash) => !elsewhere.has(hash)),
+        payload.seq,
+      );
+    }
+  }
+
+  values(): ErasedValue[] {
+    const paths = new Map([...this.#standing].map(([path, hash]) => [hash, path]));
+    return [...this.#chosen].map(([hash, seq]) => {
+      const path = paths.get(hash);
+      return { hash, seq, ...(path === undefined ? {} : { path }) };
+    });
+  }
+
+  #choose(hashes: readonly Hash[], seq: number): void {
+    for (const hash of hashes) if (!this.#chosen.has(hash)) this.#chosen.set(hash, seq);
+  }
+
+  #follow(patch: Patch): void {
+    for (const path of this.#standing.keys()) if (isWithin(path, patch.path)) this.#standing.delete(path);
+    for (const hash of saltedIn(patch)) this.#standing.set(patch.path, hash);
+  }
+}
+
+function listsOf(payload: Payload): Stored<readonly Patch[]>[] {
+  switch (payload.kind) {
+    case 'root':
+      return [payload.sensitive ?? []];
+    case 'commit':
+      return [payload.delta.state];
+    case 'pending_approval':
+      return [payload.proposal.delta.state, payload.proposal.approval];
+    default:
+      return [];
+  }
+}
+
+function saltedIn(patch: Patch): Hash[] {
+  return patch.op !== 'remove' && isBlobRef(patch.value) && patch.value.salted === true ? [patch.value.$blob] : [];
+}
+
+function isWithin(path: string, place: string): boolean {
+  return path === place || path.startsWith(`${place}/`);
+}

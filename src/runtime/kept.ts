@@ -1,0 +1,53 @@
+import type { Json } from '#canon';
+import type { PatchOperation } from '#kernel';
+import { type BlobRow, isBlobRef, isErased, type Patch, type Stored, store, storeSalted } from '#ledger';
+import type { Random } from '#oracle';
+
+const SALT_BYTES = 16;
+
+/** Puts values where an entry can refer to them: in place, or, when they are large or sensitive, in blobs that go with it. */
+export class Kept {
+  readonly blobs: BlobRow[];
+  readonly #random: Random;
+
+  constructor(random: Random, blobs: readonly BlobRow[] = []) {
+    this.#random = random;
+    this.blobs = [...blobs];
+  }
+
+  value(value: Json, sensitive: boolean): Stored {
+    return sensitive ? storeSalted(value, this.#salt(), this.blobs) : store(value, this.blobs);
+  }
+
+  /**
+   * Operations, each sensitive value by salted hash. A list without any may go into a blob as a whole; in one with some, large
+   * values do so one by one, because nothing inside a blob is a reference.
+   */
+  patches(patches: readonly PatchOperation[]): Stored<readonly Patch[]> {
+    if (!patches.some(standsAlone)) return store(patches as unknown as Json, this.blobs) as Stored<readonly Patch[]>;
+    return this.listed(patches);
+  }
+
+  /** The same, always in place. */
+  listed(patches: readonly PatchOperation[]): readonly Patch[] {
+    return patches.map((patch) =>
+      patch.op === 'remove'
+        ? patch
+        : { op: patch.op, path: patch.path, value: this.#inPlace(patch.value, patch.sensitive === true) },
+    );
+  }
+
+  #inPlace(value: Json, sensitive: boolean): Stored {
+    // What an erasure has left stands where it left it.
+    return !sensitive && isErased(value) ? value : this.value(value, sensitive);
+  }
+
+  #salt(): string {
+    return Buffer.from(this.#random.bytes(SALT_BYTES)).toString('hex');
+  }
+}
+
+/** Sensitive, or data that could be taken for a reference. */
+function standsAlone(patch: PatchOperation): boolean {
+  return patch.op !== 'remove' && (patch.sensitive === true || isBlobRef(patch.value));
+}
