@@ -33,6 +33,7 @@ export class GroupCommit {
   readonly #commit: StatementSync;
   readonly #rollback: StatementSync;
   readonly #checkpoint: StatementSync;
+  readonly #truncate: StatementSync;
 
   #waiting: Job[] = [];
   #scheduled = false;
@@ -43,6 +44,8 @@ export class GroupCommit {
   #pagesEstimated = 0;
   /** Pages in the WAL for one estimated, as the last checkpoint found it: it depends on the size of the indexes. */
   #pagesPerEstimate = 1;
+  /** The WAL still has what was erased; `now` until it was tried for the first time. */
+  #erased: 'now' | 'later' | undefined;
   #whenIdle: (() => void)[] = [];
   #failure: StoreError | undefined;
 
@@ -54,6 +57,7 @@ export class GroupCommit {
     this.#commit = db.prepare('COMMIT');
     this.#rollback = db.prepare('ROLLBACK');
     this.#checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+    this.#truncate = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
   }
 
   /** Why the handle is poisoned; undefined as long as no write has failed. */
@@ -152,6 +156,7 @@ export class GroupCommit {
     this.#waiting = size === this.#waiting.length ? [] : this.#waiting.slice(size);
     for (const job of group) {
       this.#pagesEstimated += job.pages;
+      if (job.erases) this.#erased = 'now';
       job.answer();
     }
   }
@@ -188,14 +193,26 @@ export class GroupCommit {
   }
 
   #isCheckpointDue(): boolean {
-    return this.#pagesEstimated * this.#pagesPerEstimate >= CHECKPOINT_PAGES;
+    return this.#erased === 'now' || this.#pagesEstimated * this.#pagesPerEstimate >= CHECKPOINT_PAGES;
   }
 
   // PASSIVE waits for no one; what a reader still needs is copied next time.
   #copyWal(): void {
+    if (this.#erased !== undefined) this.#cutWal();
     const pages = Number(this.#checkpoint.get()?.['log']);
+    if (this.#pagesEstimated === 0) return;
     this.#pagesPerEstimate = Math.min(Math.max(pages / this.#pagesEstimated, 1 / 8), 8);
     this.#pagesEstimated = 0;
+  }
+
+  /** A copied WAL keeps its pages until they are written over. Where somebody still reads in it, it is cut next time. */
+  #cutWal(): void {
+    this.#erased = 'later';
+    try {
+      if (this.#truncate.get()?.['busy'] === 0) this.#erased = undefined;
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+    }
   }
 
   #poison(cause: unknown): void {
