@@ -1,0 +1,75 @@
+/** Ledgers that were written once and are never written again: every version must say the same of them. */
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { exportLines } from '#ledger';
+import { openCheckpoint, parseVerifierKey } from '#merkle';
+import { verifyStore } from '#runtime';
+import { openStore } from '#stores';
+import { type Golden, linesOf, V1, verdictsOf } from './ledger.ts';
+
+const golden = JSON.parse(readFileSync(join(V1, 'golden.json'), 'utf8')) as Golden[];
+const folder = mkdtempSync(join(tmpdir(), 'assize-golden-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('version 1 of the ledger', () => {
+  test.each(golden.map((one) => [one.name, one] as const))('%s', async (_, { of, change, name, ...expected }) => {
+    expect(await verdictsOf(of, change)).toEqual(expected);
+  });
+
+  test('has an honest one, and every other is found by somebody', () => {
+    const [honest, ...others] = golden as [Golden, ...Golden[]];
+    expect(honest).toMatchObject({ export: null, checkpoint: 'at' });
+    expect(honest.verify.every(({ fault }) => fault === undefined)).toBe(true);
+    for (const { name, verify, export: line, checkpoint } of others) {
+      const found = verify.some(({ fault }) => fault !== undefined) || line !== null || checkpoint !== 'at';
+      expect(found, name).toBe(true);
+    }
+  });
+
+  test('has all kinds of entries, and every reason that the runtime gives', () => {
+    const payloads = linesOf('honest.jsonl').flatMap((line) => {
+      const { payload } = JSON.parse(line) as { payload?: { kind: string; reason?: string } };
+      return payload === undefined ? [] : [payload];
+    });
+    const kinds = new Set(payloads.map(({ kind }) => kind));
+    expect([...kinds].sort()).toEqual(['branch', 'commit', 'delegation', 'pending_approval', 'rejection', 'root']);
+    const reasons = new Set(payloads.flatMap(({ kind, reason }) => (kind === 'rejection' ? [reason] : [])));
+    for (const reason of [
+      'invariant_rejected',
+      'unknown_tool',
+      'type_mismatch',
+      'precondition_failed',
+      'counselor_rejected',
+      'expired',
+    ])
+      expect(reasons).toContain(reason);
+  });
+
+  test('its checkpoint has the signature of its key', () => {
+    const key = parseVerifierKey(readFileSync(join(V1, 'honest.jsonl.vkey'), 'utf8').trim());
+    const note = readFileSync(join(V1, 'honest.jsonl.checkpoint'), 'utf8');
+    expect(openCheckpoint(note, { origin: 'example.com/golden', keys: [key] })).toMatchObject({ valid: true });
+  });
+
+  test('is in a database file of its time, which is opened and brought up to date', async () => {
+    const path = join(folder, 'store.db');
+    copyFileSync(join(V1, 'store.db'), path);
+    const store = await openStore(`sqlite:${path}`);
+    let text = '';
+    for await (const line of exportLines(store)) text += line;
+    expect(text).toBe(readFileSync(join(V1, 'honest.jsonl'), 'utf8'));
+    const reports = await verifyStore(store, { threads: 2 });
+    expect(reports.map(({ trajectory_id, entries, head }) => ({ trajectory_id, entries, head }))).toEqual(
+      (golden[0] as Golden).verify.map(({ trajectory_id, entries, head }) => ({ trajectory_id, entries, head })),
+    );
+    await store.close();
+  });
+
+  test('is all there', () => {
+    expect(readdirSync(V1).sort()).toEqual(
+      ['golden.json', 'honest.jsonl', 'honest.jsonl.checkpoint', 'honest.jsonl.vkey', 'store.db'].sort(),
+    );
+  });
+});
