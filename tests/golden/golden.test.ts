@@ -54,8 +54,8 @@ describe('version 1 of the ledger', () => {
   });
 
   test('is in a database file of its time, which is opened and brought up to date', async () => {
-    const path = join(folder, 'store.db');
-    copyFileSync(join(V1, 'store.db'), path);
+    const path = join(folder, 'store.sqlite');
+    copyFileSync(join(V1, 'store.sqlite'), path);
     const store = await openStore(`sqlite:${path}`);
     let text = '';
     for await (const line of exportLines(store)) text += line;
@@ -69,7 +69,7 @@ describe('version 1 of the ledger', () => {
 
   test('is all there', () => {
     expect(readdirSync(V1).sort()).toEqual(
-      ['golden.json', 'honest.jsonl', 'honest.jsonl.checkpoint', 'honest.jsonl.vkey', 'store.db'].sort(),
+      ['golden.json', 'honest.jsonl', 'honest.jsonl.checkpoint', 'honest.jsonl.vkey', 'store.sqlite'].sort(),
     );
   });
 });

@@ -282,7 +282,7 @@ for (const [name, change] of changes)
 writeFileSync(join(V1, 'golden.json'), `${JSON.stringify(golden, null, 1)}\n`);
 
 // A database file as this version writes it: later ones must open it, and bring it up to date.
-const file = await openStore(`sqlite:${join(V1, 'store.db')}`);
+const file = await openStore(`sqlite:${join(V1, 'store.sqlite')}`);
 await importLines(file, asLines(lines));
 await integrateLog(file);
 await file.close();
