@@ -10,6 +10,7 @@ import type { Ruling, Trajectory } from '#runtime';
 import type { Store } from '#stores';
 import { smallWorld } from '../../domains/airline/testing/small-world.ts';
 import { batchOf, blobOf, entryAfter } from '../../src/testing/store-rows.ts';
+import { allOf } from '../support/all-of.ts';
 import { runCommand } from '../support/command.ts';
 import { type DeskState, desk, soundState } from '../support/ledger-runtime.ts';
 import { intent, runtimeOver, writFor } from '../support/runtime.ts';
@@ -141,13 +142,12 @@ onEveryStore((stores) => {
       const again = await place.open();
       expect(await again.resolve(entry.id)).toEqual(entry);
       expect(readRow(entry).payload).toMatchObject({ action: { args: { value } } });
-      const lines = async (from: Store): Promise<string[]> => Array.fromAsync(exportLines(from));
       const copy = await stores.newPlace().open();
       await integrateLog(store);
-      const exported = await lines(store);
+      const exported = await allOf(exportLines(store));
       await importLines(copy, withoutNewlines(exported));
       await integrateLog(copy);
-      expect(await lines(copy)).toEqual(exported);
+      expect(await allOf(exportLines(copy))).toEqual(exported);
       expect(JSON.parse(await soundState(copy, 't')).data).toEqual(value);
     });
 

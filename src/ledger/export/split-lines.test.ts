@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { allOf } from '../../../tests/support/all-of.ts';
 import { splitLines } from './split-lines.ts';
 
 async function* chunks(...texts: readonly string[]): AsyncGenerator<Uint8Array> {
@@ -6,7 +7,7 @@ async function* chunks(...texts: readonly string[]): AsyncGenerator<Uint8Array> 
 }
 
 const linesOf = (bytesMax: number, ...texts: readonly string[]): Promise<string[]> =>
-  Array.fromAsync(splitLines(chunks(...texts), bytesMax));
+  allOf(splitLines(chunks(...texts), bytesMax));
 
 test('only a newline ends a line, wherever the chunks end', async () => {
   expect(await linesOf(99, 'a\u2028b\r', 'c\n\nd', 'é', '\n')).toEqual(['a\u2028b\rc', '', 'dé']);
@@ -21,7 +22,7 @@ test('a line that does not end in time is given up, and no more of it is read', 
   async function* endless(): AsyncGenerator<Uint8Array> {
     for (;;) yield Buffer.from(`${++read}`.padStart(10));
   }
-  await expect(Array.fromAsync(splitLines(endless(), 25))).rejects.toMatchObject({
+  await expect(allOf(splitLines(endless(), 25))).rejects.toMatchObject({
     code: 'bad_export',
     message: 'Line 1 of the export is longer than 25 bytes.',
   });
