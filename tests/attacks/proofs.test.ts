@@ -166,8 +166,22 @@ describe('attack 18: a proof cut off, longer, with a bit flipped, of size 0 or 2
     }
   });
 
+  test('of the one entry of a log, which needs no hash', () => {
+    const leaf = read(0, 0)!;
+    const claim = { index: 0, size: 1, leafHash: leaf, root: leaf };
+    expect(verifyInclusion(claim, [])).toBe(true);
+    for (const other of spoilt([])) expect(verifyInclusion(claim, other)).toBe(false);
+    for (const index of SIZES.filter((given) => Number(given) !== 0)) {
+      expect(verifyInclusion({ ...claim, index }, [])).toBe(false);
+    }
+    for (const size of SIZES) expect(verifyInclusion({ ...claim, size }, [])).toBe(false);
+  });
+
   test('that a log only grew', () => {
     for (let newer = 1; newer <= SIZE; newer++) {
+      const same = { size: newer, root: rootAt(newer, read) };
+      expect(verifyConsistency(same, same, [])).toBe(true);
+      for (const other of spoilt([])) expect(verifyConsistency(same, same, other)).toBe(false);
       for (let older = 1; older < newer; older++) {
         const proof = consistencyProof(older, newer, read);
         const [a, b] = [older, newer].map((size) => ({ size, root: rootAt(size, read) })) as [Head, Head];

@@ -10,6 +10,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { verifyStore } from '#runtime';
 import { openStore } from '#stores';
 import { asNobody } from '../support/as-nobody.ts';
+import type { DeskState } from '../support/ledger-runtime.ts';
 import { type Databases, onEveryDatabase, type Place } from '../support/stores.ts';
 import { begun, expectOnce, file, papersOf, processOver, Told } from './callers.ts';
 
@@ -52,7 +53,7 @@ onEveryDatabase((stores) => {
       message: expect.stringMatching(/can't be written: .*open/),
     });
     // What was judged and could not be written is not shown.
-    expect(trajectory.state()).toMatchObject({ boxes: {} });
+    expect((trajectory.state() as DeskState).boxes).toEqual({});
     expect((await verifyStore(store)).map(({ valid, entries }) => [valid, entries])).toEqual([[true, 1]]);
     const told = new Told();
     await told.hear('paper', file(await processOver(await place.open()).open('t'), 'paper'));
