@@ -91,8 +91,13 @@ function writeNew(path: string, text: string, mode: number): void {
 
 /** @throws CliError */
 export function readText(path: string, what: string, hint: string): string {
+  return readBytes(path, what, hint).toString('utf8');
+}
+
+/** For what is verified byte by byte: as a text, bytes that are none would pass for U+FFFD. @throws CliError */
+export function readBytes(path: string, what: string, hint: string): Buffer {
   try {
-    return readFileSync(path, 'utf8');
+    return readFileSync(path);
   } catch (cause) {
     throw new CliError('unreadable_file', `${what} can't be read: ${(cause as Error).message}; ${hint}.`, { cause });
   }

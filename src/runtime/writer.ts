@@ -226,7 +226,7 @@ export class Writer {
     await this.reread();
     throw new RuntimeError(
       'commit_unknown',
-      `The store could not tell whether entry ${row.id} was committed; open it anew and look the id up.`,
+      `The store could not tell whether entry ${row.id} was committed; open it anew and look the id up. What it says: ${reasonOf(cause)}.`,
       {
         evidence: { id: row.id, trajectory_id: this.id, seq: row.seq },
         cause: why,
@@ -285,4 +285,8 @@ export class Writer {
     this.#life++;
     this.stale = true;
   }
+}
+
+function reasonOf(cause: unknown): string {
+  return (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, '');
 }

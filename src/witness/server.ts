@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { hashText } from '#canon';
 import {
   cosign,
@@ -10,6 +11,7 @@ import {
   type SignerKey,
 } from '#merkle';
 import type { WitnessFile } from './record.ts';
+import { headFault } from './request.ts';
 
 export interface WitnessOptions {
   /** The logs that it follows, with the keys that they are known by. */
@@ -30,11 +32,21 @@ const REQUEST_MS = 10_000;
  * A witness (c2sp.org/tlog-witness): cosigns checkpoints that go on from the last one of their log, and none besides. What
  * it cosigns is recorded on disk, in one step with the reading of what was recorded before, and only then answered.
  *
- * `POST /add-checkpoint` and `GET /<SHA-256 of the origin>/checkpoint`. The server is not listening yet.
+ * `POST /add-checkpoint` and `GET /<SHA-256 of the origin>/checkpoint`. The server is not listening yet. A request that two
+ * servers could read differently, or that is too long, ends its connection: what follows on it is not looked at.
  */
 export function witnessServer(options: WitnessOptions): Server {
   const logs = new Map(options.logs.map((log) => [log.origin, log]));
-  const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
+  const ended = new WeakSet<Socket>();
+  const limits = { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, requireHostHeader: false };
+  const server = createServer(limits, (request, response) => {
+    if (ended.has(request.socket)) return;
+    const fault = headFault(request);
+    if (fault !== undefined) {
+      ended.add(request.socket);
+      sendLast(response, fault.status, fault.says);
+      return;
+    }
     answer(request, response, options, logs).catch((error: unknown) => {
       options.onError?.(error);
       send(response, 500, 'The witness could not record; nothing was cosigned.\n');
@@ -63,7 +75,7 @@ async function answer(
     return send(response, 405, 'Checkpoints are posted.\n');
   }
   const body = await bodyOf(request);
-  if (body === undefined) return send(response, 413, 'A request is not that long.\n');
+  if (body === undefined) return sendLast(response, 413, 'A request is not that long.\n');
   const time = now();
   const decision = file.atomically(() => {
     const decided = decideCheckpoint(body, {
@@ -79,17 +91,24 @@ async function answer(
   send(response, decision.status, decision.body, decision.contentType);
 }
 
-/** Undefined for one that is too long; one that did not say so is hung up on. */
+/** Undefined for one that is too long, of which no more is read. */
 async function bodyOf(request: IncomingMessage): Promise<Uint8Array | undefined> {
   if (Number(request.headers['content-length'] ?? 0) > REQUEST_BYTES_MAX) return undefined;
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // Left open when the loop is left: the answer goes over the same connection.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length > REQUEST_BYTES_MAX) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+/** Closes the connection after the answer. */
+function sendLast(response: ServerResponse, status: number, body: string): void {
+  response.setHeader('connection', 'close');
+  send(response, status, body);
 }
 
 function send(response: ServerResponse, status: number, body: string, type = 'text/plain; charset=utf-8'): void {

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { CommitPayload, EntryRow } from '#ledger';
 import { verifyStore } from '#runtime';
-import { MemoryStore, openSqlite, type Store } from '#stores';
+import { openSqlite, type Store } from '#stores';
 import { type FaultSchedule, type StoreCall, type StoreFault, seededFaults } from '../../src/testing/faults.ts';
 import { faultyStore } from '../../src/testing/faulty-store.ts';
 import { cases } from '../support/cases.ts';
+import { LastingMemory } from '../support/stores.ts';
 import { Caller } from './caller.ts';
 import { entriesOf } from './ledger-check.ts';
 import { AT_ONCE, expectSpent, liveThrough, type Outcomes, SPENT } from './life.ts';
@@ -20,11 +21,6 @@ interface Place {
   readonly open: () => Promise<Store>;
   readonly witness: Store;
   readonly remove: () => Promise<void>;
-}
-
-/** Outlives its handles, as a database does. */
-class LastingMemory extends MemoryStore {
-  override async close(): Promise<void> {}
 }
 
 let places = 0;

@@ -4,7 +4,7 @@ import { proveEntry } from 'assize/runtime';
 import type { Command } from 'commander';
 import { findEntry, shortId } from '../entries.ts';
 import { CliError, EXIT } from '../errors.ts';
-import { checkpointOption, lastCheckpoint, logKeyOption, readKnownLog, readText } from '../log-files.ts';
+import { checkpointOption, lastCheckpoint, logKeyOption, readBytes, readKnownLog } from '../log-files.ts';
 import { withSharedOptions } from '../options.ts';
 import { green, line, red } from '../printable.ts';
 import { inSession, type Session, type SharedOptions } from '../session.ts';
@@ -62,10 +62,10 @@ async function verified(
   entry: string,
   log: ReturnType<typeof readKnownLog>,
 ): Promise<number> {
-  const proof = readText(file, 'The proof', 'assize prove makes one');
+  const proof = readBytes(file, 'The proof', 'assize prove makes one');
   const payload = /^[0-9a-f]{8,64}$/i.test(entry)
     ? await session.withStore('readonly', async (store) => (await findEntry(store, entry)).payload)
-    : readText(entry, 'The entry', 'give its id, or a file with its payload');
+    : readBytes(entry, 'The entry', 'give its id, or a file with its payload');
   const verdict = verifyProofFile(proof, payload, { log, witnesses: [], quorum: 0 });
   const said = verdict.valid
     ? { valid: true, index: Number(verdict.index), size: Number(verdict.checkpoint.size), log: log.origin }

@@ -39,10 +39,13 @@ export type Line =
   | { readonly type: 'entry'; readonly row: EntryRow }
   | { readonly type: 'trailer'; readonly entries: number; readonly root: string };
 
-/** A line holds a blob at most, which may be a whole world, under one more level. */
+/** A line holds a blob at most, which may be a whole world. */
+export const LINE_BYTES_MAX: number = WORLD_LIMITS.bytesMax + 200;
+
+/** The blob stands in it under one more level. */
 const LINE_LIMITS: Partial<CanonLimits> = {
   ...WORLD_LIMITS,
-  bytesMax: WORLD_LIMITS.bytesMax + 200,
+  bytesMax: LINE_BYTES_MAX,
   depthMax: DEFAULT_LIMITS.depthMax + 1,
 };
 

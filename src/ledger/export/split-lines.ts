@@ -1,21 +1,40 @@
 import { ExportError } from './errors.ts';
+import { LINE_BYTES_MAX } from './lines.ts';
 
-/** The lines of a stream of bytes. Only a newline ends one: JSON may hold every other separator as it is. */
-export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+/**
+ * The lines of a stream of bytes. Only a newline ends one: JSON may hold every other separator as it is. A line without an
+ * end is given up when it is longer than any line may be.
+ *
+ * @throws ExportError `bad_export`
+ */
+export async function* splitLines(
+  chunks: AsyncIterable<Uint8Array>,
+  bytesMax: number = LINE_BYTES_MAX,
+): AsyncGenerator<string> {
   let parts: Uint8Array[] = [];
+  let length = 0;
   let line = 0;
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, start)) {
       yield decoded([...parts, chunk.subarray(start, end)], ++line);
       parts = [];
+      length = 0;
       start = end + 1;
     }
     if (start < chunk.length) parts.push(chunk.slice(start));
+    length += chunk.length - start;
+    if (length > bytesMax) throw tooLong(line + 1, bytesMax);
   }
   if (parts.length > 0) {
     throw new ExportError('bad_export', `Line ${line + 1} of the export is cut off.`, { evidence: { line: line + 1 } });
   }
+}
+
+function tooLong(line: number, bytesMax: number): ExportError {
+  return new ExportError('bad_export', `Line ${line} of the export is longer than ${bytesMax} bytes.`, {
+    evidence: { line },
+  });
 }
 
 function decoded(parts: readonly Uint8Array[], line: number): string {

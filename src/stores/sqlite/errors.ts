@@ -5,6 +5,7 @@ const BUSY = 5;
 const LOCKED = 6;
 const READONLY = 8;
 const CORRUPT = 11;
+const FULL = 13;
 const CANTOPEN = 14;
 const NOTADB = 26;
 const CONSTRAINT_PRIMARYKEY = 1555;
@@ -56,9 +57,10 @@ export function readonlyError(path: string, why: string, cause?: unknown): Store
 }
 
 export function poisonedError(path: string, cause: unknown): StoreError {
+  const first = primaryCode(cause) === FULL ? 'free space on its disk, ' : '';
   return new StoreError(
     'store_poisoned',
-    `A write to ${path} failed, so this handle answers nothing more; open the store anew, verify it, and settle unknown commits with resolve(id).`,
+    `A write to ${path} failed (${reason(cause)}), so this handle answers nothing more; ${first}open the store anew, verify it, and settle unknown commits with resolve(id).`,
     { evidence: { path, ...evidenceOf(cause) }, cause },
   );
 }
@@ -74,6 +76,11 @@ export function storeError(error: unknown, path: string, doing: string): StoreEr
         'the file, its folder or its file system is read-only; open it with mode readonly',
         error,
       );
+    case FULL:
+      return new StoreError('store_failed', `${path} is on a full disk; free space there and try again.`, {
+        ...details,
+        retryable: true,
+      });
     case CORRUPT:
     case NOTADB:
       return new StoreError(

@@ -183,3 +183,25 @@ test('a close that fails says so, and nothing is lost', async () => {
   expect(await reopened.head('t')).toEqual(row);
   await reopened.close();
 });
+
+test('a disk that is full says what to do, at opening and at a write', async () => {
+  const FULL = 13;
+  const path = join(folder, 'no-room.db');
+  const store = await openSqlite({ path });
+  inject({ at: 1, when: 'before', errcode: FULL });
+  expect(await store.commit(batchOf(entryAfter(undefined, 't')))).toMatchObject({
+    status: 'unknown',
+    cause: {
+      code: 'store_poisoned',
+      message: expect.stringMatching(/failed \(injected\).*; free space on its disk, open/),
+    },
+  });
+  vi.restoreAllMocks();
+  await store.close();
+  inject({ at: 4, when: 'before', errcode: FULL });
+  await expect(openSqlite({ path })).rejects.toMatchObject({
+    code: 'store_failed',
+    retryable: true,
+    message: `${path} is on a full disk; free space there and try again.`,
+  });
+});

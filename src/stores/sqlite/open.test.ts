@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { asNobody } from '../../../tests/support/as-nobody.ts';
 import { interceptSql } from '../../testing/intercept.ts';
 import { batchOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
 import { type Durability, type OpenMode, openSqlite } from './open.ts';
@@ -353,20 +354,7 @@ describe('locks', () => {
   });
 });
 
-// Permission bits do not stop root, so these run as another user there; the uid stays changed only for the call.
 describe.skipIf(process.platform === 'win32')('permissions', () => {
-  const NOBODY = 65_534;
-
-  async function asNobody<T>(call: () => Promise<T>): Promise<T> {
-    if (process.geteuid!() !== 0) return call();
-    process.seteuid!(NOBODY);
-    try {
-      return await call();
-    } finally {
-      process.seteuid!(0);
-    }
-  }
-
   async function withModes(file: number, folder: number, test: (path: string) => Promise<void>): Promise<void> {
     chmodSync(root, 0o755);
     const path = await newStore();

@@ -1,4 +1,4 @@
 // A PostgreSQL server for tests: one that is started for the file and gone after it, or the one that ASSIZE_TEST_PG names.
 export { type Loss, Relay } from './relay.ts';
 export { GUARDED_USER, PostgresServer } from './server.ts';
-export { type TestPostgres, withPostgres } from './with-postgres.ts';
+export { type TestPostgres, type WithPostgresOptions, withPostgres } from './with-postgres.ts';

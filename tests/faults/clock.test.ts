@@ -1,0 +1,85 @@
+/** A clock that is set back, on every store: time in the ledger only goes forward, and what has expired stays expired. */
+import { expect, test } from 'vitest';
+import { deskOf, payloads, soundState } from '../support/ledger-runtime.ts';
+import { HandClock, intent, runtimeOver, START, writFor } from '../support/runtime.ts';
+import { onEveryStore } from '../support/stores.ts';
+import { begun, expectOnce, file, processOver, Told } from './callers.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+onEveryStore((stores) => {
+  test('fault: a clock set back by up to five minutes: time in the ledger stands still, and nothing is refused', async () => {
+    const place = stores.newPlace();
+    const store = await place.open();
+    const clock = new HandClock();
+    const trajectory = await begun(store, { clock });
+    const told = new Told();
+    clock.forward(10 * MINUTE);
+    await told.hear('first', file(trajectory, 'first'));
+    clock.forward(-5 * MINUTE);
+    await told.hear('second', file(trajectory, 'second'));
+    // Another process, whose clock is behind too.
+    await told.hear('third', file(await processOver(await place.open(), { clock }).open('t'), 'third'));
+    clock.forward(6 * MINUTE);
+    await told.hear('fourth', file(trajectory, 'fourth'));
+    expect(told.errors).toEqual([]);
+    await expectOnce(store, told, ['first', 'second', 'third', 'fourth']);
+    const times = (await payloads(store, 't')).map(({ at }) => at.slice(11, 16));
+    expect(times).toEqual(['09:00', '09:10', '09:10', '09:10', '09:11']);
+  });
+
+  test('fault: a clock set back by an hour: clock_behind, nothing recorded, until the clock is right', async () => {
+    const place = stores.newPlace();
+    const store = await place.open();
+    const clock = new HandClock();
+    const trajectory = await begun(store, { clock });
+    const told = new Told();
+    await told.hear('first', file(trajectory, 'first'));
+    for (const behind of [60 * MINUTE, 5 * MINUTE + 1]) {
+      clock.forward(-behind);
+      await told.hear('second', file(trajectory, 'second'));
+      await told.hear('second', file(await processOver(await place.open(), { clock }).open('t'), 'second'));
+      expect(told.errors).toHaveLength(2);
+      told.expectErrors(
+        ['clock_behind'],
+        /The clock says .*, but the ledger's last entry is of .*; set the clock right\./,
+      );
+      expect((await store.head('t'))?.seq).toBe(1);
+      clock.forward(behind);
+    }
+    await told.hear('second', file(trajectory, 'second'));
+    await told.hear('second', file(await processOver(await place.open(), { clock }).open('t'), 'second'));
+    expect(told.errors).toEqual([]);
+    await expectOnce(store, told, ['first', 'second']);
+  });
+
+  test('fault: a clock set back after something expired: a writ and an approval stay expired', async () => {
+    const place = stores.newPlace();
+    const store = await place.open();
+    const clock = new HandClock();
+    const worker = writFor('agent');
+    const brief = writFor('guest', { expires: START.replace('09:00:00', '09:01:00'), nonce: 'brief' });
+    const desk = deskOf('footprint');
+    const options = { clock, approvalMs: MINUTE };
+    const assize = runtimeOver(store, [desk], options);
+    const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [worker, brief] });
+    const asked = await trajectory.propose(intent('ask', { amount: 5 }, worker));
+    const pending = asked.ruling === 'escalated' ? asked.pending : '';
+    expect(await trajectory.propose(intent('add', { by: 1 }, brief))).toMatchObject({ ruling: 'committed' });
+    clock.forward(MINUTE);
+    const late = { ruling: 'rejected', reason: 'invalid_authority' };
+    expect(await trajectory.propose(intent('add', { by: 1 }, brief))).toMatchObject(late);
+    clock.forward(-30 * SECOND);
+    const again = await runtimeOver(await place.open(), [desk], options).open('t');
+    for (const open of [trajectory, again]) {
+      expect(await open.propose(intent('add', { by: 1 }, brief))).toMatchObject(late);
+      const approving = open.approve(pending, { principal: 'dr-who', method: 'test' });
+      await expect(approving).rejects.toMatchObject({ code: 'not_pending' });
+    }
+    expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ n: 1, asked: 0 });
+    const entries = await payloads(store, 't');
+    expect(entries.filter((payload) => payload.kind === 'rejection' && payload.reason === 'expired')).toHaveLength(1);
+    expect(entries.map(({ at }) => at)).toEqual(entries.map(({ at }) => at).toSorted());
+  });
+});

@@ -1,0 +1,207 @@
+/** A full disk, a file that can't be written, a file or a table that somebody holds: what the caller of the runtime sees. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Client } from 'pg';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { verifyStore } from '#runtime';
+import { openStore } from '#stores';
+import { asNobody } from '../support/as-nobody.ts';
+import type { DeskState } from '../support/ledger-runtime.ts';
+import { type Databases, onEveryDatabase, type Place } from '../support/stores.ts';
+import { begun, expectOnce, file, papersOf, processOver, Told } from './callers.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+onEveryDatabase((stores) => {
+  const { kind } = stores;
+
+  test('fault: a full disk: typed error, what was answered is there; asked again when there is room, each is there once', async () => {
+    const place = stores.newPlace();
+    const disk = kind === 'sqlite' ? smallFile() : smallDisk(place);
+    const store = await place.open();
+    const trajectory = await begun(store);
+    const papers = papersOf(40);
+    const told = new Told();
+    for (const paper of papers.slice(0, 5)) await told.hear(paper, file(trajectory, paper, 5_000));
+    await disk.fill();
+    for (const some of [papers.slice(5, 20), papers.slice(20)]) {
+      await Promise.all(some.map((paper) => told.hear(paper, file(trajectory, paper, 5_000))));
+    }
+    expect(told.errors.length).toBeGreaterThan(20);
+    told.expectErrors(['commit_unknown', 'store_poisoned', 'store_failed'], /full.*(free space|open it anew)/);
+    await disk.free();
+    // The handle of a file is poisoned; a server goes on.
+    const again = kind === 'sqlite' ? await processOver(await place.open()).open('t') : trajectory;
+    for (const paper of papers) await told.hear(paper, file(again, paper, 5_000));
+    expect(told.errors).toEqual([]);
+    await expectOnce(await place.open(), told, papers);
+  });
+
+  test('fault: a place that is opened for reading: store_readonly, and not a byte or row is changed', async () => {
+    const place = stores.newPlace();
+    const writer = await place.open();
+    await begun(writer);
+    await writer.close();
+    const store = await place.open({ mode: 'readonly' });
+    const trajectory = await processOver(store).open('t');
+    await expect(file(trajectory, 'paper')).rejects.toMatchObject({
+      code: 'store_readonly',
+      message: expect.stringMatching(/can't be written: .*open/),
+    });
+    // What was judged and could not be written is not shown.
+    expect((trajectory.state() as DeskState).boxes).toEqual({});
+    expect((await verifyStore(store)).map(({ valid, entries }) => [valid, entries])).toEqual([[true, 1]]);
+    const told = new Told();
+    await told.hear('paper', file(await processOver(await place.open()).open('t'), 'paper'));
+    await expectOnce(store, told, ['paper']);
+  });
+
+  describe('fault: somebody holds the file or the table: nobody hears of it, or store_locked and nothing written', () => {
+    test('and lets go of it in time: nobody hears of it', async () => {
+      const place = stores.newPlace();
+      const store = await place.open({ lockTimeoutMs: 60_000 });
+      const trajectory = await begun(store);
+      const release = await hold(stores, place);
+      const told = new Told();
+      const papers = papersOf(10);
+      const hearing = papers.map((paper) => told.hear(paper, file(trajectory, paper)));
+      await release();
+      await Promise.all(hearing);
+      expect(told.errors).toEqual([]);
+      await expectOnce(store, told, papers);
+    });
+
+    test('and does not: store_locked, nothing written, and the same handle goes on afterwards', async () => {
+      const place = stores.newPlace();
+      const store = await place.open({ lockTimeoutMs: 100 });
+      const trajectory = await begun(store);
+      const release = await hold(stores, place);
+      const told = new Told();
+      const papers = papersOf(10);
+      await Promise.all(papers.map((paper) => told.hear(paper, file(trajectory, paper))));
+      expect(told.answered.size).toBe(0);
+      expect(told.errors).toHaveLength(10);
+      told.expectErrors(['store_locked'], /locked by someone else.*try again/);
+      const reading = openStore(place.url, { lockTimeoutMs: 50, checkpoint: false }).then(async (other) => {
+        await other.head('t').finally(() => other.close());
+      });
+      await expect(reading).rejects.toMatchObject({ code: 'store_locked', retryable: true });
+      await release();
+      for (const paper of papers) await told.hear(paper, file(trajectory, paper));
+      expect(told.errors).toEqual([]);
+      await expectOnce(store, told, papers);
+    });
+  });
+});
+
+describe.skipIf(process.platform === 'win32')(
+  'fault: a file or a folder that may not be written: store_readonly, and it says what to do',
+  () => {
+    test.each([
+      ['file', 0o444, 0o777],
+      ['folder', 0o666, 0o555],
+    ])('a %s', async (_what, fileMode, folderMode) => {
+      const folder = mkdtempSync(join(tmpdir(), 'assize-readonly-'));
+      chmodSync(folder, 0o755);
+      const inside = join(folder, 'inside');
+      mkdirSync(inside);
+      const path = join(inside, 'ledger.db');
+      const store = await openStore(`sqlite:${path}`);
+      await begun(store);
+      await store.close();
+      const before = readFileSync(path);
+      chmodSync(path, fileMode);
+      chmodSync(inside, folderMode);
+      const refusal = {
+        code: 'store_readonly',
+        message: expect.stringMatching(/can't be written: .*; open it with mode readonly/),
+      };
+      try {
+        await asNobody(async () => {
+          await expect(openStore(`sqlite:${path}`)).rejects.toMatchObject(refusal);
+          const reader = await openStore(`sqlite:${path}`, { mode: 'readonly' });
+          await expect(file(await processOver(reader).open('t'), 'paper')).rejects.toMatchObject({
+            code: 'store_readonly',
+          });
+          await reader.close();
+        });
+        expect(readFileSync(path)).toEqual(before);
+      } finally {
+        chmodSync(inside, 0o755);
+      }
+      expect(readdirSync(inside).filter((name) => name !== 'ledger.db' && !/-(wal|shm)$/.test(name))).toEqual([]);
+      rmSync(folder, { recursive: true });
+    });
+  },
+);
+
+interface Disk {
+  fill(): Promise<void>;
+  free(): Promise<void>;
+}
+
+/** Of the connection that is opened next: SQLite itself says that the disk is full. Another connection has room. */
+function smallFile(): Disk {
+  const opening = vi.spyOn(DatabaseSync.prototype, 'exec');
+  return {
+    fill: async () => {
+      const db = opening.mock.contexts.findLast((context) => (context as unknown as DatabaseSync).isOpen);
+      vi.restoreAllMocks();
+      const connection = db as unknown as DatabaseSync;
+      const pages = Number(connection.prepare('PRAGMA page_count').get()!['page_count']);
+      connection.exec(`PRAGMA max_page_count = ${pages + 4}`);
+    },
+    free: async () => undefined,
+  };
+}
+
+/** The server says so of every entry. */
+function smallDisk(place: Place): Disk {
+  return {
+    fill: () =>
+      place.sql(
+        `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+          RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$`,
+        'CREATE TRIGGER full_disk AFTER INSERT ON entry EXECUTE FUNCTION full_disk()',
+      ),
+    free: () => place.sql('DROP TRIGGER full_disk ON entry', 'DROP FUNCTION full_disk'),
+  };
+}
+
+/** Somebody else's transaction that nobody can write beside; returns how it is called off. */
+async function hold({ kind }: Databases, place: Place): Promise<() => Promise<void>> {
+  if (kind === 'sqlite') return holdFile(place.url.slice('sqlite:'.length));
+  const url = new URL(place.url);
+  const schema = url.searchParams.get('schema');
+  url.searchParams.delete('schema');
+  const client = new Client({ connectionString: url.href });
+  await client.connect();
+  await client.query(`BEGIN; LOCK TABLE "${schema}".entry`);
+  return async () => {
+    await client.query('ROLLBACK');
+    await client.end();
+  };
+}
+
+/** A process of its own, because locks of one process are not in its own way everywhere. */
+async function holdFile(path: string): Promise<() => Promise<void>> {
+  const script = `
+    const { DatabaseSync } = require('node:sqlite');
+    const db = new DatabaseSync(${JSON.stringify(path)}, { timeout: 10_000 });
+    db.exec('BEGIN IMMEDIATE');
+    console.log('held');
+    process.stdin.once('data', () => { db.exec('ROLLBACK'); db.close(); process.exit(0); });`;
+  const child = spawn(process.execPath, ['--eval', script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  // Null when it ended without a word.
+  const [word] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit').then(() => [null])]);
+  expect(word?.toString()).toBe('held\n');
+  return async () => {
+    const exited = once(child, 'exit');
+    child.stdin.write('release\n');
+    await exited;
+  };
+}
