@@ -134,7 +134,11 @@ export class Chain {
       throw this.#fault(entry, 'rule_broken', 'it commits another proposal than the one that it resolves');
     }
     if (canonicalize(whatIsAsked(payload)) !== canonicalize(whatIsAsked(pending.proposal))) {
-      throw this.#fault(entry, 'rule_broken', 'its action, writ, cost or observations are not those that were pending');
+      throw this.#fault(
+        entry,
+        'rule_broken',
+        'its action, writ, cost, key or observations are not those that were pending',
+      );
     }
     if (payload.counselor === undefined || payload.detection_vector === undefined) {
       throw this.#fault(entry, 'rule_broken', 'an approval names its counselor and the detection vector');
@@ -158,7 +162,7 @@ export class Chain {
       throw this.#fault(entry, 'rule_broken', 'it rejects another proposal than the one that it resolves');
     }
     if (canonicalize(intentOf(payload)) !== canonicalize(askedOf(pending.proposal))) {
-      throw this.#fault(entry, 'rule_broken', 'its intent or writ is not the one that was pending');
+      throw this.#fault(entry, 'rule_broken', 'its intent, writ or key is not the one that was pending');
     }
     if (payload.reason !== 'counselor_rejected' && payload.reason !== 'expired') {
       throw this.#fault(entry, 'rule_broken', `what is pending is not resolved by ${payload.reason}`);
@@ -255,18 +259,26 @@ export class Chain {
 }
 
 /** What of a proposal an approval takes over as it was. */
-function whatIsAsked({ action, writ_id, budget_cost, observations }: CommitPayload | ProposalRecord): unknown {
-  return { action, writ_id, budget_cost, observations };
+function whatIsAsked(asked: CommitPayload | ProposalRecord): unknown {
+  const { action, writ_id, budget_cost, observations, key_hash } = asked;
+  return { action, writ_id, budget_cost, observations, key_hash: key_hash ?? null };
 }
 
 /** What a resolution says was asked for. */
-function intentOf({ intent, writ_id }: RejectionPayload): unknown {
+function intentOf({ intent, writ_id, key_hash }: RejectionPayload): unknown {
   const { action, role, args, observations } = intent;
-  return { action, role, args, observations, writ_id: writ_id ?? null };
+  return { action, role, args, observations, writ_id: writ_id ?? null, key_hash: key_hash ?? null };
 }
 
-function askedOf({ action, observations, writ_id }: ProposalRecord): unknown {
-  return { action: action.name, role: action.role, args: action.args, observations, writ_id };
+function askedOf({ action, observations, writ_id, key_hash }: ProposalRecord): unknown {
+  return {
+    action: action.name,
+    role: action.role,
+    args: action.args,
+    observations,
+    writ_id,
+    key_hash: key_hash ?? null,
+  };
 }
 
 /** What all entries of one delegation have in common. */

@@ -134,6 +134,8 @@ export interface ProposalRecord {
   /** What the approval mark adds, shown with the placeholder `$counselor` for who approves. */
   readonly approval: Stored<readonly Patch[]>;
   readonly budget_cost: Amounts;
+  /** As in the commit or rejection that it becomes. */
+  readonly key_hash?: Hash;
 }
 
 export interface RootPayload extends Common<'root'> {
@@ -170,6 +172,8 @@ export interface BranchPayload extends Common<'branch'> {
 
 export interface CommitPayload extends Common<'commit'> {
   readonly proposal_id: Hash;
+  /** The caller's idempotency key, hashed with principal and trajectory: it is for one proposal. */
+  readonly key_hash?: Hash;
   readonly writ_id: Hash;
   readonly parent_commit: Hash;
   readonly action: ActionRecord;
@@ -185,6 +189,7 @@ export interface CommitPayload extends Common<'commit'> {
 
 export interface RejectionPayload extends Common<'rejection'> {
   readonly proposal_id?: Hash;
+  readonly key_hash?: Hash;
   readonly writ_id?: Hash;
   readonly intent: IntentRecord;
   readonly reason: RejectionReason;

@@ -77,16 +77,19 @@ const isObservations: Check = (value) =>
   isList(value) &&
   (value as unknown[]).every(members({ name: isText }, { value: isStored, oracle_key: isHash, hash: isHash }));
 const isIntent = members({ action: isText, role: isRole, args: isStored, observations: isObservations });
-const isProposal = members({
-  proposal_id: isHash,
-  writ_id: isHash,
-  action: isAction,
-  observations: isObservations,
-  at: isTime,
-  delta: isDelta,
-  approval: isStoredList,
-  budget_cost: isAmounts,
-});
+const isProposal = members(
+  {
+    proposal_id: isHash,
+    writ_id: isHash,
+    action: isAction,
+    observations: isObservations,
+    at: isTime,
+    delta: isDelta,
+    approval: isStoredList,
+    budget_cost: isAmounts,
+  },
+  { key_hash: isHash },
+);
 
 const COMMON: Record<string, Check> = {
   kind: isText,
@@ -145,12 +148,13 @@ const KINDS: Record<EntryKind, readonly [Record<string, Check>, Record<string, C
       budget_cost: isAmounts,
       compiler_version: isText,
     },
-    { policy: isPolicy, resolves: isHash, counselor: isCounselor, detection_vector: isVector },
+    { key_hash: isHash, policy: isPolicy, resolves: isHash, counselor: isCounselor, detection_vector: isVector },
   ],
   rejection: [
     { intent: isIntent, reason: REASONS, detail: isText },
     {
       proposal_id: isHash,
+      key_hash: isHash,
       writ_id: isHash,
       policy: isPolicy,
       invariant_id: isText,

@@ -267,12 +267,10 @@ export class Assize {
     const { chain, fold, writs } = await this.#valid(async () => {
       const replayed = await this.#replayer.replay(trajectoryId, {
         onEntry: (entry) => {
-          const { seq, payload } = entry;
+          const { payload } = entry;
           authority.note(entry);
           if (payload.kind === 'root' || payload.kind === 'branch') domainRef = payload.domain;
-          else if (payload.kind === 'pending_approval') ruled.add(payload.proposal.proposal_id, seq);
-          else if (payload.kind === 'delegation' && payload.concludes !== undefined) ruled.add(payload.concludes, seq);
-          else if ('proposal_id' in payload && payload.proposal_id !== undefined) ruled.add(payload.proposal_id, seq);
+          else ruled.note(payload);
           overridden ||= ('detection_vector' in payload && payload.detection_vector?.some(isBroken)) === true;
         },
       });

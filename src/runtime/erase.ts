@@ -69,7 +69,7 @@ export class Erasures {
     const intent = { action: ERASE_ACTION, role: BUILT_IN_ROLE, args };
     return {
       proposalId: contentHash({ ...intent, nonce, trajectory: id, writ: writId(writ.writ) }),
-      repeatable: false,
+      keyHash: undefined,
       intent,
       observed: [],
       observations: [],

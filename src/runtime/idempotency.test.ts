@@ -108,15 +108,30 @@ describe('the same key and another intent', () => {
     expect(one.ruling === 'committed' && two.ruling === 'committed' && one.entry.id !== two.entry.id).toBe(true);
   });
 
-  test('LIMIT: a key stands in no entry, so a runtime that did not see it takes another intent as a new one', async () => {
+  test('is known to every runtime, also of what was refused, what waits and what became of it', async () => {
     const { store, trajectory } = await begun();
-    await trajectory.propose(keyed(1));
+    const asked = intent('ask', { amount: 5 }, worker, { idempotencyKey: 'asked' });
+    const first = [keyed(1), keyed(99, 'refused'), asked];
+    for (const input of first) await trajectory.propose(input);
+    const others = [keyed(2), keyed(98, 'refused'), { ...asked, args: { amount: 6 } }];
+    const expectKnown = async (): Promise<void> => {
+      const again = await runtimeOver(store, [desk]).open('t');
+      for (const input of others) expect(await codeOf(again.propose(input))).toBe('idempotency_conflict');
+    };
+    const before = await runtimeOver(store, [desk]).open('t');
+    expect(await codeOf(before.propose(keyed(2)))).toBe('idempotency_conflict');
+    await trajectory.approve(trajectory.pending()[0]!.id, { principal: 'dr-who', method: 'test' });
+    await expectKnown();
+    expect(await allEntries(store, 't')).toHaveLength(5);
+    for (const { payload } of (await allEntries(store, 't')).slice(1)) expect(payload).not.toMatch(/"(k|refused)"/);
+  });
+
+  test('in two runtimes at once: one is ruled on, the other is told', async () => {
+    const { store, trajectory } = await begun();
     const again = await runtimeOver(store, [desk]).open('t');
-    expect(await again.propose(keyed(2))).toMatchObject({ ruling: 'committed' });
-    // The right repetition is known to every runtime.
-    expect(await again.propose(keyed(1, 'k', { principal: 'agent' })).catch((error) => error.code)).toBe(
-      'idempotency_conflict',
-    );
+    const codes = await Promise.all([codeOf(trajectory.propose(keyed(1))), codeOf(again.propose(keyed(2)))]);
+    expect(codes.sort()).toEqual(['an answer', 'idempotency_conflict']);
+    expect(await allEntries(store, 't')).toHaveLength(2);
   });
 });
 

@@ -30,8 +30,8 @@ export type ObservationInput =
 /** An intent whose every part is canonical; nothing of it is shared with the caller. */
 export interface Gathered {
   readonly proposalId: Hash;
-  /** It came with an idempotency key, so it may come again. */
-  readonly repeatable: boolean;
+  /** It came with an idempotency key, so it may come again. The hash, as entries have it. */
+  readonly keyHash: Hash | undefined;
   readonly intent: Intent;
   readonly observed: readonly Observed[];
   /** As the entries will have them. */
@@ -89,6 +89,7 @@ export function gather(
   const saltless = observations.map((observation, i) =>
     isBlobRef(observation.value) && observation.value.salted === true ? (observed[i] as Observation) : observation,
   );
+  const principal = input.principal ?? place.writ.writ.subject;
   return {
     proposalId: hashText(
       plainText({
@@ -101,13 +102,16 @@ export function gather(
         writ: place.writId,
       }),
     ),
-    repeatable: input.idempotencyKey !== undefined,
+    keyHash:
+      input.idempotencyKey === undefined
+        ? undefined
+        : hashText(plainText({ key: input.idempotencyKey, principal, trajectory: place.trajectoryId })),
     intent: { action: input.action, role, args },
     observed,
     observations,
     blobs: kept.blobs,
     writ: place.writ,
-    principal: input.principal ?? place.writ.writ.subject,
+    principal,
   };
 }
 

@@ -1,5 +1,5 @@
 import { writId } from '#authority';
-import { addMicros, RecentMap } from '#canon';
+import { addMicros } from '#canon';
 import { adjudicate, type Ruling as Judgement } from '#kernel';
 import type { ErasedRow, Hash, Instant } from '#ledger';
 import { concluded, RuntimeError } from './errors.ts';
@@ -8,24 +8,19 @@ import { checkForm, type Gathered, gather, type ProposalInput } from './intent.t
 import { Kept } from './kept.ts';
 import { commitPayload, erasedWith, pendingPayload, rejectionPayload } from './records.ts';
 import type { Resolutions } from './resolve.ts';
-import { proposalOf } from './ruled-proposals.ts';
+import { keyedProposal } from './ruled-proposals.ts';
 import { type Ruling, rulingOf } from './ruling.ts';
 import { NO_NEWS } from './subscriptions.ts';
 import { checkObserved } from './waiting.ts';
 import { type Recorded, TRIES_MAX, type Writer } from './writer.ts';
 import { verified } from './writs.ts';
 
-/** Idempotency keys that are remembered beside the ledger. */
-const KEYS_MAX = 50_000;
-
 /** From an intent to a durable ruling: gathered once, judged on the head that there is, again when another writer was faster. */
 export class Proposals {
   readonly #writer: Writer;
   readonly #resolutions: Resolutions;
-  /** Proposals by idempotency key, for telling a repetition from a misuse. */
-  readonly #keys: RecentMap<string, Hash> = new RecentMap(KEYS_MAX);
-  /** Rulings that are awaited, by proposal, where the caller gave a key: a repetition meanwhile gets the same one. */
-  readonly #underWay: Map<Hash, Promise<Ruling>> = new Map();
+  /** Rulings that are awaited, by the hash of the key that the caller gave: a repetition meanwhile gets the same one. */
+  readonly #underWay: Map<Hash, { readonly proposalId: Hash; readonly ruling: Promise<Ruling> }> = new Map();
 
   constructor(writer: Writer, resolutions: Resolutions) {
     this.#writer = writer;
@@ -41,14 +36,15 @@ export class Proposals {
     const gathered = this.#gather(input, nonce);
     const byKey = gathered.observations.some(({ oracle_key }) => oracle_key !== undefined);
     if (byKey) await checkObserved(gathered.observations, around.oracle);
-    if (key === undefined) return this.#insist(gathered, input, nonce);
-    const { proposalId } = gathered;
-    this.#holdKey(gathered.principal, key, proposalId);
-    let ruling = this.#underWay.get(proposalId);
-    if (ruling === undefined) {
-      ruling = this.#insist(gathered, input, nonce).finally(() => this.#underWay.delete(proposalId));
-      this.#underWay.set(proposalId, ruling);
+    const { proposalId, keyHash } = gathered;
+    if (keyHash === undefined) return this.#insist(gathered, input, nonce);
+    const underWay = this.#underWay.get(keyHash);
+    if (underWay !== undefined) {
+      if (underWay.proposalId !== proposalId) throw usedForAnother(key);
+      return underWay.ruling;
     }
+    const ruling = this.#insist(gathered, input, nonce).finally(() => this.#underWay.delete(keyHash));
+    this.#underWay.set(keyHash, { proposalId, ruling });
     return ruling;
   }
 
@@ -61,8 +57,8 @@ export class Proposals {
         await writer.ready();
         gathered = this.#gather(input, nonce);
       }
-      if (input.idempotencyKey !== undefined) {
-        const before = await this.#ruledBefore(gathered);
+      if (gathered.keyHash !== undefined) {
+        const before = await this.#ruledBefore(gathered, input.idempotencyKey);
         if (before !== undefined) return before;
         if (writer.stale) continue;
       }
@@ -87,25 +83,17 @@ export class Proposals {
     return gather(input, { trajectoryId, writ, writId: writId(writ.writ), nonce }, around.random);
   }
 
-  #holdKey(principal: string, key: string, proposalId: Hash): void {
-    const holder = `${principal}\u0000${key}`;
-    const other = this.#keys.get(holder);
-    if (other !== undefined && other !== proposalId) {
-      throw new RuntimeError(
-        'idempotency_conflict',
-        `The idempotency key ${key} was used for another intent; use a new key.`,
-      );
-    }
-    this.#keys.set(holder, proposalId);
-  }
-
-  async #ruledBefore(gathered: Gathered): Promise<Ruling | undefined> {
+  /** What became of the proposal with that key. @throws RuntimeError `idempotency_conflict` */
+  async #ruledBefore({ keyHash, proposalId }: Gathered, key: string | undefined): Promise<Ruling | undefined> {
     const { id, parts, around } = this.#writer;
-    const seq = parts.ruled.seqOf(gathered.proposalId);
+    const seq = parts.ruled.seqOf(keyHash as Hash);
     if (seq === undefined) return undefined;
     const [row] = await around.store.entries(id, { from: seq, limit: 1 });
-    // Another entry there: the kept bits of two ids agree, and this proposal was never ruled on.
-    return row === undefined || proposalOf(row) !== gathered.proposalId ? undefined : rulingOf(row);
+    const keyed = row === undefined ? undefined : keyedProposal(row);
+    // Another entry there: the kept bits of two hashes agree, and no proposal had this key.
+    if (row === undefined || keyed?.keyHash !== keyHash) return undefined;
+    if (keyed?.proposalId !== proposalId) throw usedForAnother(key);
+    return rulingOf(row);
   }
 
   // ── from here to the append nothing awaits ──
@@ -126,7 +114,7 @@ export class Proposals {
     const kept = new Kept(writer.around.random, [...gathered.blobs, ...unstored]);
     const { row, ruling } = this.#record(gathered, id, judged, at, kept);
     writs.stored(unstored);
-    if (gathered.repeatable) ruled.add(gathered.proposalId, row.seq);
+    if (gathered.keyHash !== undefined) ruled.add(gathered.keyHash, row.seq);
     let news = NO_NEWS;
     let erased: readonly ErasedRow[] | undefined;
     if (judged.verdict === 'approved') {
@@ -151,4 +139,11 @@ export class Proposals {
     const expires = approvalMs === undefined ? undefined : addMicros(at, approvalMs * 1_000);
     return writer.enter(pendingPayload(place, gathered, id, judged, expires, domain, kept));
   }
+}
+
+function usedForAnother(key: string | undefined): RuntimeError {
+  return new RuntimeError(
+    'idempotency_conflict',
+    `The idempotency key ${key} was used for another intent; use a new key.`,
+  );
 }

@@ -40,6 +40,10 @@ function argsOf({ sensitiveArgs }: Domain, { action, args }: Pick<Intent, 'actio
   return kept.value(args, sensitiveArgs.has(action));
 }
 
+function keyOf({ keyHash }: Gathered): { key_hash?: Hash } {
+  return keyHash === undefined ? {} : { key_hash: keyHash };
+}
+
 /** Its members stand in canonical order, because most entries are commits and so they are written fastest. */
 export function commitPayload(
   place: Place,
@@ -61,6 +65,7 @@ export function commitPayload(
     budget_cost: compiled.cost,
     compiler_version: COMPILER_VERSION,
     delta: deltaOf(approved.patches(), kept),
+    ...keyOf(gathered),
     kind: 'commit',
     observations: gathered.observations,
     parent: place.parent,
@@ -85,6 +90,7 @@ export function rejectionPayload(
     kind: 'rejection',
     ...place,
     proposal_id: gathered.proposalId,
+    ...keyOf(gathered),
     writ_id: writId,
     intent: {
       action: gathered.intent.action,
@@ -111,6 +117,7 @@ export function pendingPayload(
   const { compiled } = escalated;
   const proposal: ProposalRecord = {
     proposal_id: gathered.proposalId,
+    ...keyOf(gathered),
     writ_id: writId,
     action: {
       name: compiled.name,
@@ -157,6 +164,7 @@ export function approvalPayload(
     kind: 'commit',
     ...place,
     proposal_id: proposal.proposal_id,
+    ...(proposal.key_hash === undefined ? {} : { key_hash: proposal.key_hash }),
     writ_id: proposal.writ_id,
     parent_commit: parentCommit,
     action: proposal.action,
@@ -185,6 +193,7 @@ export function resolutionPayload(
     kind: 'rejection',
     ...place,
     proposal_id: proposal.proposal_id,
+    ...(proposal.key_hash === undefined ? {} : { key_hash: proposal.key_hash }),
     writ_id: proposal.writ_id,
     intent: {
       action: proposal.action.name,

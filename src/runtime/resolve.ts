@@ -52,7 +52,7 @@ export class Resolutions {
         );
         commit.keep();
         writs.book(pending.proposal.writ_id, pending.proposal.budget_cost);
-        ruled.add(pending.proposal.proposal_id, row.seq);
+        ruled.noteKey(pending.proposal.key_hash, row.seq);
         const news = writer.subscriptions.newsOf(commit.changes.map(({ keys }) => keys));
         const erased = erasedWith(row.id, waiting.intent);
         return { rows: [row], blobs: kept.blobs, ...(erased && { erased }), answer: ruling, news };
@@ -125,7 +125,7 @@ export class Resolutions {
   ): Prepared<Ruling> {
     const writer = this.#writer;
     const { row, ruling } = writer.enter(resolutionPayload(writer.place(at), pendingId, pending, resolution));
-    writer.parts.ruled.add(pending.proposal.proposal_id, row.seq);
+    writer.parts.ruled.noteKey(pending.proposal.key_hash, row.seq);
     return { rows: [row], blobs: [], answer: ruling, news: NO_NEWS };
   }
 

@@ -176,13 +176,21 @@ test('the second thread hands over every row but those that were changed, whatev
     { trajectory_id: 'c', entries: LENGTHS[2]!, position: LENGTHS[0]! + LENGTHS[1]! },
   ];
   const ahead = (store as LedgerStore).checkAhead?.(ranges) as Ahead;
-  // Towards the reader: the page behind the first entry comes last.
-  let first = ahead.at('a', 1);
-  for (; typeof first === 'number'; first = ahead.at('a', 1)) await new Promise((resolve) => setTimeout(resolve, 5));
+  // Towards the reader, window by window: the page behind the first entry comes last, and that at 20,000 in the second.
+  const last = new Map<string, Run>();
+  for (const [name, seq] of [
+    ['a', 1],
+    ['c', 20_001 - LENGTHS[0]! - LENGTHS[1]!],
+  ] as const) {
+    let found = ahead.at(name, seq);
+    for (; typeof found === 'number'; found = ahead.at(name, seq))
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    last.set(`${name} ${seq}`, found);
+  }
   const left: typeof spoilt = [];
   for (const { trajectory_id, entries } of ranges) {
     for (let seq = 0; seq < entries; ) {
-      const found = trajectory_id === 'a' && seq === 1 ? first : ahead.at(trajectory_id, seq);
+      const found = last.get(`${trajectory_id} ${seq}`) ?? ahead.at(trajectory_id, seq);
       const count = typeof found === 'number' ? Math.min(found, entries - seq) : found.count;
       if (typeof found === 'number') {
         for (let i = 0; i < count; i++) left.push({ trajectory_id, seq: seq + i });

@@ -65,8 +65,10 @@ onEveryStore((stores) => {
       await expect(trajectory.propose(other)).rejects.toMatchObject({ code: 'idempotency_conflict' });
     }
     const again = await Promise.all(Array.from({ length: 20 }, () => trajectory.propose(add('key'))));
-    // Also by a process that never saw it: the key is in what the proposal hashes to.
-    again.push(await (await reopened(await place.open(), 'another')).propose(add('key')));
+    // Also by a process that never saw it.
+    const another = await reopened(await place.open(), 'another');
+    await expect(another.propose(add('key', 2))).rejects.toMatchObject({ code: 'idempotency_conflict' });
+    again.push(await another.propose(add('key')));
     expect(new Set(again.map(idOf))).toEqual(new Set([idOf(first)]));
     expect(await allEntries(store, 't')).toHaveLength(2);
     expect(nOf(trajectory)).toBe(1);
