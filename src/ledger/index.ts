@@ -8,7 +8,7 @@
  */
 export { type Ahead, PAGE, pageAt, type RowRange } from './ahead.ts';
 export { blobOf, INLINE_MAX, isBlobRef, store } from './blob.ts';
-export { Chain } from './chain.ts';
+export { Chain, type ChainState } from './chain.ts';
 export type * from './entry.ts';
 export { checkRow, type EntrySigner, entryRow, readRow } from './entry-text.ts';
 export { type Fault, type FaultCode, LedgerFault } from './errors.ts';
@@ -42,9 +42,21 @@ export {
   type Replayed,
   Replayer,
   type ReplayOptions,
+  type StartFor,
   type VerifyReport,
   verifyTrajectory,
 } from './replay.ts';
 export { type Run, runsOf } from './run.ts';
 export { isHash, isPayload, payloadFault } from './shape.ts';
-export type { Batch, BlobRow, CommitResult, LedgerStore, LogNode, LogStep, LogStore, TrajectoryInfo } from './store.ts';
+export type {
+  Batch,
+  BlobRow,
+  CommitResult,
+  LedgerStore,
+  LogNode,
+  LogStep,
+  LogStore,
+  SnapshotRow,
+  SnapshotStore,
+  TrajectoryInfo,
+} from './store.ts';

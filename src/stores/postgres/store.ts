@@ -8,6 +8,8 @@ import type {
   LogStep,
   LogStore,
   RowRange,
+  SnapshotRow,
+  SnapshotStore,
   TrajectoryInfo,
 } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
@@ -22,6 +24,7 @@ import {
   checkOracleRow,
   checkPage,
   checkPrefix,
+  checkSnapshotRow,
   checkText,
 } from '../input.ts';
 import { prepareBlob } from './blob.ts';
@@ -45,6 +48,7 @@ import type { Readers } from './readers.ts';
 import { prepareResolve } from './resolve.ts';
 import { prepareSelfCheck } from './self-check.ts';
 import type { Session } from './session.ts';
+import { prepareDropSnapshots, preparePutSnapshot, prepareSnapshot } from './snapshot.ts';
 import { prepareTrajectories } from './trajectories.ts';
 import type { Writer } from './writer.ts';
 
@@ -70,7 +74,7 @@ export interface Connections {
  * and `resolve` waits until it can tell. After `close` every call throws `store_closed`; arguments that no row can hold throw
  * `store_invalid_input`, a server that can't be reached `store_unreachable`, other refusals as `errors.ts` says.
  */
-export class PostgresStore implements LedgerStore, LogStore, OracleStore, Followable {
+export class PostgresStore implements LedgerStore, LogStore, OracleStore, SnapshotStore, Followable {
   /** Where the store is: a URL without user, password and settings. */
   readonly path: string;
   readonly readonly: boolean;
@@ -90,6 +94,9 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Follow
   readonly #logNode: (level: number, index: number) => Promise<Uint8Array | undefined>;
   readonly #logIndex: (id: Hash) => Promise<number | undefined>;
   readonly #logged: (from: number, limit: number) => Promise<EntryRow[]>;
+  readonly #snapshot: (trajectoryId: string) => Promise<SnapshotRow | undefined>;
+  readonly #putSnapshot: (row: SnapshotRow) => (session: Session) => Promise<void>;
+  readonly #dropSnapshots: (session: Session) => Promise<void>;
   readonly #selfCheck: () => Promise<string[]>;
   #closed: Promise<void> | undefined;
 
@@ -113,6 +120,9 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Follow
     this.#logNode = prepareLogNode(readers, schema);
     this.#logIndex = prepareLogIndex(readers, schema);
     this.#logged = prepareLogged(readers, schema);
+    this.#snapshot = prepareSnapshot(readers, schema);
+    this.#putSnapshot = preparePutSnapshot(schema);
+    this.#dropSnapshots = prepareDropSnapshots(schema);
     this.#selfCheck = prepareSelfCheck(readers, schema);
   }
 
@@ -196,6 +206,21 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Follow
   async logged(from: number, limit: number): Promise<EntryRow[]> {
     checkPage({ from, limit });
     return this.#read(() => this.#logged(from, limit));
+  }
+
+  async snapshot(trajectoryId: string): Promise<SnapshotRow | undefined> {
+    checkText(trajectoryId, 'trajectory_id');
+    return this.#read(() => this.#snapshot(trajectoryId));
+  }
+
+  async putSnapshot(row: SnapshotRow): Promise<void> {
+    const group = this.#writable();
+    checkSnapshotRow(row);
+    return group.run(this.#putSnapshot(row));
+  }
+
+  async dropSnapshots(): Promise<void> {
+    return this.#writable().run(this.#dropSnapshots);
   }
 
   async selfCheck(): Promise<string[]> {

@@ -9,6 +9,8 @@ import type {
   LogStep,
   LogStore,
   RowRange,
+  SnapshotRow,
+  SnapshotStore,
   TrajectoryInfo,
 } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
@@ -22,6 +24,7 @@ import {
   checkOracleRow,
   checkPage,
   checkPrefix,
+  checkSnapshotRow,
   checkText,
 } from '../input.ts';
 import { prepareBlob } from './blob.ts';
@@ -43,6 +46,7 @@ import { prepareOracleGet, prepareOraclePut } from './oracle.ts';
 import { prepareResolve } from './resolve.ts';
 import { whenUnlocked } from './retry.ts';
 import { prepareSelfCheck } from './self-check.ts';
+import { prepareDropSnapshots, preparePutSnapshot, prepareSnapshot } from './snapshot.ts';
 import { prepareTrajectories } from './trajectories.ts';
 
 /** What `openSqlite` has settled about a connection. */
@@ -59,7 +63,7 @@ export interface Connection {
  * every call throws `store_poisoned`, after `close` every call throws `store_closed`; arguments that no row can hold
  * throw `store_invalid_input`, a damaged file `store_corrupt`, a lock that others hold for too long `store_locked`.
  */
-export class SqliteStore implements LedgerStore, LogStore, OracleStore {
+export class SqliteStore implements LedgerStore, LogStore, OracleStore, SnapshotStore {
   /** Absolute path of the file. */
   readonly path: string;
   readonly readonly: boolean;
@@ -80,6 +84,9 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore {
   readonly #logNode: (level: number, index: number) => Uint8Array | undefined;
   readonly #logIndex: (id: Hash) => number | undefined;
   readonly #logged: (from: number, limit: number) => EntryRow[];
+  readonly #snapshot: (trajectoryId: string) => SnapshotRow | undefined;
+  readonly #putSnapshot: (row: SnapshotRow) => void;
+  readonly #dropSnapshots: () => void;
   readonly #selfCheck: () => string[];
   #closed: Promise<void> | undefined;
 
@@ -103,6 +110,9 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore {
     this.#logNode = prepareLogNode(db);
     this.#logIndex = prepareLogIndex(db);
     this.#logged = prepareLogged(db);
+    this.#snapshot = prepareSnapshot(db);
+    this.#putSnapshot = preparePutSnapshot(db);
+    this.#dropSnapshots = prepareDropSnapshots(db);
     this.#selfCheck = prepareSelfCheck(db);
     this.#group = new GroupCommit(db, connection);
   }
@@ -190,6 +200,22 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore {
   async logged(from: number, limit: number): Promise<EntryRow[]> {
     checkPage({ from, limit });
     return this.#read(() => this.#logged(from, limit));
+  }
+
+  async snapshot(trajectoryId: string): Promise<SnapshotRow | undefined> {
+    checkText(trajectoryId, 'trajectory_id');
+    return this.#read(() => this.#snapshot(trajectoryId));
+  }
+
+  async putSnapshot(row: SnapshotRow): Promise<void> {
+    this.#checkWritable();
+    checkSnapshotRow(row);
+    return this.#group.run(() => this.#putSnapshot(row), { rows: 1, bytes: row.text.length });
+  }
+
+  async dropSnapshots(): Promise<void> {
+    this.#checkWritable();
+    return this.#group.run(this.#dropSnapshots, { rows: 1, bytes: 0 });
   }
 
   checkAhead(ranges: readonly RowRange[]): Ahead {
