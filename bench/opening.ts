@@ -3,9 +3,8 @@
  * in a process of its own, as whoever starts has it.
  */
 import { execFileSync } from 'node:child_process';
-import { generateKeys, openStore } from 'assize';
-import { Assize, type Domain } from 'assize';
-import { writeLedger, type LedgerFile } from './ledger.ts';
+import { Assize, type Domain, generateKeys, openStore } from 'assize';
+import { type LedgerFile, writeLedger } from './ledger.ts';
 import { type BenchResult, formatTable, median } from './measure.ts';
 import { shop } from './shop.ts';
 
@@ -24,7 +23,10 @@ export async function openingBench(): Promise<BenchResult[]> {
   const file = await writeLedger(COMMITS);
   try {
     await leaveSnapshot(file);
-    const rounds = Array.from({ length: ROUNDS }, () => [inProcess(file, 'snapshot'), inProcess(file, 'replay')] as const);
+    const rounds = Array.from(
+      { length: ROUNDS },
+      () => [inProcess(file, 'snapshot'), inProcess(file, 'replay')] as const,
+    );
     for (const [one, other] of rounds) {
       if (one.head !== other.head || one.length !== file.entries) throw new Error('both must open the same trajectory');
     }

@@ -107,7 +107,9 @@ export class BudgetLedger {
 
   /** What was spent under each writ, by its id; what is nothing is left out. */
   state(): Readonly<Record<string, Amounts>> {
-    const spent = [...this.#accounts.values()].map(({ id, spent }) => [id, [...spent].filter(([, n]) => n > 0)] as const);
+    const spent = [...this.#accounts.values()].map(
+      ({ id, spent }) => [id, [...spent].filter(([, n]) => n > 0)] as const,
+    );
     return Object.fromEntries(
       spent.filter(([, items]) => items.length > 0).map(([id, items]) => [id, Object.fromEntries(items)]),
     );

@@ -1,5 +1,5 @@
 import { createWritVerifier, type Policy, safely, type Writ, type WritVerifier } from '#authority';
-import { isAssizeError, type Json, maxInstant, signText, verifyText } from '#canon';
+import { type Json, maxInstant, signText, verifyText } from '#canon';
 import { type Domain, detailOf, initialState, stateFault, World } from '#kernel';
 import {
   type BlobRow,
@@ -292,8 +292,7 @@ export class Assize {
     try {
       return await this.#readFrom(trajectoryId, { from });
     } catch (error) {
-      if (!isAssizeError(error, 'invalid_ledger')) throw error;
-      // Whether the ledger is at fault, or the snapshot alone, only all entries tell.
+      // Whether the snapshot alone is at fault, only all entries tell.
       const read = await this.#readFrom(trajectoryId);
       this.#snapshots.refuse(trajectoryId, error);
       return read;

@@ -61,7 +61,8 @@ export class Writs {
   /** Of writs that were read from the ledger, which has all of them. In an order that does not tell how it was read. */
   state(): WritsState {
     const links = new Map<Hash, Writ>();
-    for (const { writ, chain } of this.#known.values()) for (const link of [writ, ...chain]) links.set(writId(link), link);
+    for (const { writ, chain } of this.#known.values())
+      for (const link of [writ, ...chain]) links.set(writId(link), link);
     return {
       writs: [...links.keys()].sort().map((id) => links.get(id) as unknown as Json),
       known: [...this.#known.keys()].sort(),

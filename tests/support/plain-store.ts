@@ -1,4 +1,4 @@
-import type { Batch, CommitResult, EntryRow, LedgerStore, TrajectoryInfo } from '#ledger';
+import type { Batch, CommitResult, EntryRow, LedgerStore, SnapshotRow, SnapshotStore, TrajectoryInfo } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
 import { StoreError } from '#stores';
 
@@ -37,19 +37,25 @@ export type Flaw =
   | 'closes the place'
   | 'is never empty'
   | 'writes each answer'
-  | 'mixes up questions';
+  | 'mixes up questions'
+  | 'keeps the newest snapshot'
+  | 'keeps a snapshot of nothing'
+  | 'drops one snapshot'
+  | 'drops everything';
 
 interface Place {
   rows: EntryRow[];
   blobs: Map<string, string>;
   answers: Map<string, OracleRow>;
+  snapshots: Map<string, SnapshotRow>;
   closed: boolean;
 }
 
 const places = new Map<string, Place>();
 
 /** A store as plain as can be, with flaws to order: what the suites themselves are tested with. */
-export class PlainStore implements LedgerStore, OracleStore {
+export class PlainStore implements LedgerStore, OracleStore, SnapshotStore {
+  readonly readonly = false;
   readonly #flaws: ReadonlySet<Flaw>;
   readonly #place: Place;
   #queue: (() => void)[] = [];
@@ -64,7 +70,7 @@ export class PlainStore implements LedgerStore, OracleStore {
   constructor(name: string, flaws: readonly Flaw[] = []) {
     this.#flaws = new Set(flaws);
     const known = this.#has('forgets') ? undefined : places.get(name);
-    this.#place = known ?? { rows: [], blobs: new Map(), answers: new Map(), closed: false };
+    this.#place = known ?? { rows: [], blobs: new Map(), answers: new Map(), snapshots: new Map(), closed: false };
     places.set(name, this.#place);
   }
 
@@ -150,6 +156,41 @@ export class PlainStore implements LedgerStore, OracleStore {
       answers.set(key, first);
       return this.#out(this.#has('writes each answer') ? given : first);
     }, given);
+  }
+
+  async snapshot(trajectoryId: string): Promise<SnapshotRow | undefined> {
+    if (!isText(trajectoryId) && !this.#has('takes anything')) throw invalid();
+    this.#checkOpen();
+    if (this.#has('is never empty')) return { trajectory_id: trajectoryId, seq: 0, hash: '', text: '' };
+    return this.#out(this.#place.snapshots.get(this.#name(trajectoryId)));
+  }
+
+  async putSnapshot(row: SnapshotRow): Promise<void> {
+    this.#checkOpen();
+    if (!this.#has('takes anything')) {
+      this.#checkHash(row.hash);
+      if (![row.text, row.trajectory_id].every(isText) || !(Number.isSafeInteger(row.seq) && row.seq >= 0))
+        throw invalid();
+    }
+    const given = this.#has('keeps the caller’s objects') ? row : { ...row, text: this.#text(row.text) };
+    return this.#inTurn(() => {
+      const { snapshots, rows } = this.#place;
+      const name = this.#name(row.trajectory_id);
+      const isOlder = (snapshots.get(name)?.seq ?? -1) > row.seq;
+      if (this.#has('keeps the newest snapshot') && isOlder) return;
+      const isBegun = rows.some(({ trajectory_id }) => trajectory_id === name);
+      if (isBegun || this.#has('keeps a snapshot of nothing')) snapshots.set(name, given);
+    }, undefined);
+  }
+
+  async dropSnapshots(): Promise<void> {
+    this.#checkOpen();
+    return this.#inTurn(() => {
+      const { snapshots, rows } = this.#place;
+      if (this.#has('drops everything')) rows.length = 0;
+      const names = [...snapshots.keys()];
+      for (const name of this.#has('drops one snapshot') ? names.slice(1) : names) snapshots.delete(name);
+    }, undefined);
   }
 
   async close(): Promise<void> {

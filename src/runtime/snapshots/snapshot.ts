@@ -1,4 +1,12 @@
-import { type CanonLimits, canonicalize, hashText, isAssizeError, type Json, parseCanonical, WORLD_LIMITS } from '#canon';
+import {
+  type CanonLimits,
+  canonicalize,
+  hashText,
+  isAssizeError,
+  type Json,
+  parseCanonical,
+  WORLD_LIMITS,
+} from '#canon';
 import {
   Chain,
   type ChainState,
@@ -19,7 +27,7 @@ import { Writs, type WritsState } from '../writs.ts';
 export const SNAPSHOT_FORMAT = 'assize-snapshot/1';
 
 /** What the text of a snapshot says. It stands at the entry that `chain` names as its head. */
-interface Snapshot {
+export interface Snapshot {
   readonly format: string;
   readonly compiler_version: string;
   readonly trajectory_id: string;
@@ -73,11 +81,12 @@ export async function readSnapshot(
   row: SnapshotRow,
   store: Pick<LedgerStore, 'entries' | 'resolve'>,
 ): Promise<FoldedTrajectory | undefined> {
-  if (hashText(row.text) !== row.hash) throw new Error('its text does not hash to what is kept with it');
-  const snapshot = parseCanonical(row.text, LIMITS) as unknown as Snapshot;
-  if (snapshot.format !== SNAPSHOT_FORMAT || snapshot.compiler_version !== COMPILER_VERSION) return undefined;
+  const snapshot = parseSnapshot(row);
+  if (!isUsed(snapshot)) return undefined;
   const { trajectory_id, domain, overridden, chain } = snapshot;
-  if (trajectory_id !== row.trajectory_id || chain.seq !== row.seq + 1) throw new Error('it is filed under another place');
+  if (trajectory_id !== row.trajectory_id || chain.seq !== row.seq + 1)
+    throw new Error('it is filed under another place');
+  if (!isObject(snapshot.state)) throw new Error('its state is no object');
   await checkStand(snapshot, store);
   const open = await openEntries(trajectory_id, chain, store);
   return {
@@ -88,6 +97,21 @@ export async function readSnapshot(
     domain,
     overridden,
   };
+}
+
+/** What a row says, if it is still the text that was put. @throws Error, CanonError */
+export function parseSnapshot({ text, hash }: SnapshotRow): Snapshot {
+  if (hashText(text) !== hash) throw new Error('its text does not hash to what is kept with it');
+  return parseCanonical(text, LIMITS) as unknown as Snapshot;
+}
+
+/** False for a snapshot of another version: nobody here reads it. */
+export function isUsed({ format, compiler_version }: Snapshot): boolean {
+  return format === SNAPSHOT_FORMAT && compiler_version === COMPILER_VERSION;
+}
+
+function isObject(state: Json): boolean {
+  return typeof state === 'object' && state !== null && !Array.isArray(state);
 }
 
 /** Sees that the ledger has the beginning and the entry that the snapshot names. */
@@ -106,7 +130,8 @@ async function checkStand(
   if (last.payload.at !== chain.at) throw new Error('it says another time than the entry that it stands at');
   const begun = first?.payload;
   if (begun?.kind !== 'root' && begun?.kind !== 'branch') throw new Error('the trajectory has no beginning');
-  if (canonicalize(begun.domain) !== canonicalize(domain)) throw new Error('it is of another domain than the trajectory');
+  if (canonicalize(begun.domain) !== canonicalize(domain))
+    throw new Error('it is of another domain than the trajectory');
 }
 
 /** What is open is read from its entries, so that nothing can be approved or concluded that is not in the ledger. */

@@ -12,13 +12,13 @@ export function prepareSnapshot(db: DatabaseSync): (trajectoryId: string) => Sna
 }
 
 /** Inside a transaction: in place of the one before. */
-export function preparePutSnapshot(db: DatabaseSync): (row: SnapshotRow) => void {
+export function preparePutSnapshot(db: DatabaseSync): (row: SnapshotRow) => () => void {
   const statement = db.prepare(
     'INSERT OR REPLACE INTO snapshot (trajectory, seq, hash, text) SELECT key, ?, unhex(?), ? FROM trajectory WHERE name = ?',
   );
-  return ({ trajectory_id, seq, hash, text }) => {
-    leavingNothing(db, () => statement.run(seq, hash, text, trajectory_id));
-  };
+  return ({ trajectory_id, seq, hash, text }) =>
+    () =>
+      leavingNothing(db, () => statement.run(seq, hash, text, trajectory_id));
 }
 
 /** Inside a transaction: deletes all. */

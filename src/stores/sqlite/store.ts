@@ -85,7 +85,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #logIndex: (id: Hash) => number | undefined;
   readonly #logged: (from: number, limit: number) => EntryRow[];
   readonly #snapshot: (trajectoryId: string) => SnapshotRow | undefined;
-  readonly #putSnapshot: (row: SnapshotRow) => void;
+  readonly #putSnapshot: (row: SnapshotRow) => () => void;
   readonly #dropSnapshots: () => void;
   readonly #selfCheck: () => string[];
   #closed: Promise<void> | undefined;
@@ -210,7 +210,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   async putSnapshot(row: SnapshotRow): Promise<void> {
     this.#checkWritable();
     checkSnapshotRow(row);
-    return this.#group.run(() => this.#putSnapshot(row), { rows: 1, bytes: row.text.length });
+    return this.#group.run(this.#putSnapshot(row), { rows: 1, bytes: row.text.length });
   }
 
   async dropSnapshots(): Promise<void> {
