@@ -9,25 +9,27 @@ export class RuledProposals {
 
   /** @throws SyntaxError for what `state` did not write */
   static from(state: string): RuledProposals {
+    const bytes = Buffer.from(state, 'base64');
+    if (bytes.length % KEY_BYTES !== 0 || bytes.toString('base64') !== state) throw new SyntaxError('no list of keys');
     const ruled = new RuledProposals();
-    for (let seq = 0; seq * KEY_DIGITS < state.length; seq++) {
-      const digits = state.slice(seq * KEY_DIGITS, (seq + 1) * KEY_DIGITS);
-      if (digits === NO_KEY) continue;
-      const key = Number.parseInt(digits, 16);
-      if (textOf(key) !== digits) throw new SyntaxError(`${digits} is no key`);
-      ruled.#seqs.set(key, seq);
+    for (let seq = 0, at = 0; at < bytes.length; seq++, at += KEY_BYTES) {
+      const last = bytes[at + KEY_BYTES - 1] as number;
+      if (last % 16 === 0) ruled.#seqs.set(bytes.readUIntBE(at, KEY_BYTES - 1) * 16 + last / 16, seq);
     }
     return ruled;
   }
 
-  /** One text: for each seq the key that stands there. */
+  /** One text: for each seq the key that stands there, or none. */
   state(): string {
-    const keys: string[] = [];
+    let length = 0;
+    for (const seq of this.#seqs.values()) length = Math.max(length, seq + 1);
+    const bytes = Buffer.alloc(length * KEY_BYTES, 0xff);
     for (const [key, seq] of this.#seqs) {
-      while (keys.length <= seq) keys.push(NO_KEY);
-      keys[seq] = textOf(key);
+      const at = seq * KEY_BYTES;
+      bytes.writeUIntBE(Math.floor(key / 16), at, KEY_BYTES - 1);
+      bytes[at + KEY_BYTES - 1] = (key % 16) * 16;
     }
-    return keys.join('');
+    return bytes.toString('base64');
   }
 
   add(id: Hash, seq: number): void {
@@ -40,14 +42,11 @@ export class RuledProposals {
 }
 
 const KEY_DIGITS = 13;
-const NO_KEY = '-'.repeat(KEY_DIGITS);
+/** A key and four bits that are zero; where there is no key, all are one. */
+const KEY_BYTES = 7;
 
 function keyOf(id: Hash): number {
   return Number.parseInt(id.slice(0, KEY_DIGITS), 16);
-}
-
-function textOf(key: number): string {
-  return key.toString(16).padStart(KEY_DIGITS, '0');
 }
 
 /** The proposal that an entry rules on, if it does. */

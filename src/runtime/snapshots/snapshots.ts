@@ -7,11 +7,11 @@ import { readSnapshot, snapshotOf } from './snapshot.ts';
 export const SNAPSHOT_AFTER = 2_000;
 
 /**
- * How long a snapshot may be, for each entry that has come since the last one. A kilobyte is written, hashed and read again in
- * about the time in which an entry is replayed. So of a large world a snapshot is left only after as many entries as make it
+ * How long a snapshot may be, for each entry that has come since the last one. Half a kilobyte is written, put and read
+ * again in about the time in which an entry is replayed. So of a large world a snapshot is left only after as many entries as make it
  * worth while, and what is spent on snapshots stays in proportion to what happens.
  */
-export const BYTES_AN_ENTRY = 1_024;
+export const BYTES_AN_ENTRY = 512;
 
 /** Told of what went wrong with a snapshot; nothing else does for it. */
 export type SnapshotListener = (error: RuntimeError) => void;
