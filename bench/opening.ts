@@ -33,7 +33,10 @@ export async function openingBench(): Promise<BenchResult[]> {
     const ms = median(rounds.map(([{ ms }]) => ms));
     const baseline = { name: 'by replay', value: median(rounds.map(([, { ms }]) => ms)) };
     const ratio = median(rounds.map(([one, other]) => one.ms / other.ms));
-    return [{ name: 'open 100,000 commits, snapshot', value: ms, unit: 'ms', baseline, ratio, goal: { max: 200 } }];
+    return [
+      { name: 'open 100,000 commits, snapshot', value: ms, unit: 'ms', baseline, ratio, goal: { max: 200 } },
+      { name: '  the slowest time', value: Math.max(...rounds.map(([{ ms: each }]) => each)), unit: 'ms' },
+    ];
   } finally {
     file.remove();
   }

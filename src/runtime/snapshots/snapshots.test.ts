@@ -2,6 +2,7 @@
  * A snapshot changes nothing but how long an opening takes: whoever goes on from one does, entry for entry, what one does who
  * has replayed everything.
  */
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -555,7 +556,7 @@ test('unless somebody listens, the process warns', async () => {
   expect(await warned).toMatchObject({ code: 'snapshot_failed', message: expect.stringContaining('hash') });
 });
 
-test('two processes on one file: each reads on from what the other has left, and they make one ledger', async () => {
+test('two handles on one file: each reads on from what the other has left, and they make one ledger', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-snapshots-'));
   const stores = [0, 1].map(() => openSqlite({ path: join(folder, 'shared.db'), durability: 'off' }));
   const [one, other] = (await Promise.all(stores)) as [SqliteStore, SqliteStore];
@@ -586,5 +587,48 @@ test('two processes on one file: each reads on from what the other has left, and
   for (const assize of [left, right]) await assize.close();
   expect([(await fsck(one)).valid, told]).toEqual([true, []]);
   for (const store of [one, other]) await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+test('a process opens from what another one has left, and leaves one for it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-snapshots-'));
+  const path = join(folder, 'shared.db');
+  const store = await openSqlite({ path, durability: 'off' });
+  const told: RuntimeError[] = [];
+  const onSnapshotFailed = (error: RuntimeError): void => void told.push(error);
+  const assize = runtimeOver(store, domains, { snapshots: store, onSnapshotFailed });
+  const mine = await assize.create(domains[1]!, { trajectoryId: 't', writs: [granted, worker] });
+  await mine.propose(intent('ask', { amount: 7 }, worker));
+  await lengthened(mine, SNAPSHOT_AFTER);
+  await assize.close();
+  const script = `
+    const { openSqlite } = await import('assize/stores/sqlite');
+    const { deskOf } = await import('./tests/support/ledger-runtime.ts');
+    const { intent, runtimeOver } = await import('./tests/support/runtime.ts');
+    const { DOCTOR, worker } = await import('./tests/support/delegations.ts');
+    const store = await openSqlite({ path: process.argv[1], durability: 'off' });
+    const read = [];
+    const entries = store.entries.bind(store);
+    store.entries = (id, page) => (page.limit === 1 || read.push(page.from), entries(id, page));
+    const assize = runtimeOver(store, [deskOf(), deskOf('footprint', 'apart')], { snapshots: store });
+    const trajectory = await assize.open('t');
+    await trajectory.approve(trajectory.pending()[0].id, DOCTOR);
+    const pay = intent('pay', { usd: 0 }, worker);
+    await Promise.all(Array.from({ length: ${SNAPSHOT_AFTER} }, () => trajectory.propose(pay)));
+    console.log(JSON.stringify({ from: read[0], length: trajectory.length }));
+    await assize.close();
+    await store.close();`;
+  const args = ['--no-warnings', '--input-type=module', '-e', script, path];
+  const said = execFileSync(process.execPath, args, { encoding: 'utf8', cwd: join(import.meta.dirname, '../../..') });
+  const length = SNAPSHOT_AFTER + 2;
+  expect(JSON.parse(said)).toEqual({ from: length, length: length + 1 + SNAPSHOT_AFTER });
+  expect((await store.snapshot('t'))?.seq).toBe(length + SNAPSHOT_AFTER);
+  // Behind, and told so: it reads anew, from the other's snapshot.
+  expect((await mine.propose(intent('add', { by: 1 }, worker))).ruling).toBe('committed');
+  expect(mine.length).toBe(length + 2 + SNAPSHOT_AFTER);
+  const replayed = await runtimeOver(store, domains).open('t');
+  expect([mine.head, mine.state(), told]).toEqual([replayed.head, replayed.state(), []]);
+  expect((await fsck(store)).valid).toBe(true);
+  await store.close();
   rmSync(folder, { recursive: true });
 });

@@ -7,9 +7,9 @@ import { readSnapshot, snapshotOf } from './snapshot.ts';
 export const SNAPSHOT_AFTER = 2_000;
 
 /**
- * How long a snapshot may be, for each entry that has come since the last one. Half a kilobyte is written, put and read
- * again in about the time in which an entry is replayed. So of a large world a snapshot is left only after as many entries as make it
- * worth while, and what is spent on snapshots stays in proportion to what happens.
+ * How long a snapshot may be, for each entry that has come since the last one. Half a kilobyte is written, put and read again
+ * in about the time in which an entry is replayed. So of a large world a snapshot is left only after as many entries as make
+ * it worth while, and what is spent on snapshots stays in proportion to what happens.
  */
 export const BYTES_AN_ENTRY = 512;
 
