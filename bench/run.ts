@@ -8,6 +8,7 @@ const BENCHES: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   store: async () => (await import('./store.ts')).storeBench(),
   proposals: async () => (await import('./proposals.ts')).proposalsBench(),
   verify: async () => (await import('./verify.ts')).verifyBench(),
+  opening: async () => (await import('./opening.ts')).openingBench(),
   million: async () => (await import('./million.ts')).millionBench(),
   log: async () => (await import('./log.ts')).logBench(),
 };

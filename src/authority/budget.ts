@@ -105,6 +105,33 @@ export class BudgetLedger {
     return Object.fromEntries(this.#account(id).spent);
   }
 
+  /** What was spent under each writ, by its id; what is nothing is left out. */
+  state(): Readonly<Record<string, Amounts>> {
+    const spent = [...this.#accounts.values()].map(
+      ({ id, spent }) => [id, [...spent].filter(([, n]) => n > 0)] as const,
+    );
+    return Object.fromEntries(
+      spent.filter(([, items]) => items.length > 0).map(([id, items]) => [id, Object.fromEntries(items)]),
+    );
+  }
+
+  /**
+   * Books what `state` said, once the writs are granted and before anything is spent.
+   * @throws AuthorityError `unknown_writ`, `bad_amount`, `budget_exhausted`
+   */
+  restore(state: Readonly<Record<string, Amounts>>): void {
+    for (const [id, spent] of Object.entries(state)) {
+      const account = this.#account(id);
+      for (const [unit, amount] of costItems(spent)) account.spent.set(unit, amount);
+      for (const unit of account.spent.keys()) {
+        if (rest(account, unit) < 0)
+          throw new AuthorityError('budget_exhausted', `Writ ${id} can’t have spent so many ${unit}.`, {
+            evidence: { writ_id: id, unit },
+          });
+      }
+    }
+  }
+
   #account(id: string): Account {
     const account = this.#accounts.get(id);
     if (account !== undefined) return account;

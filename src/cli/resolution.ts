@@ -29,6 +29,7 @@ export function resolvePending(
     const trajectory = await assize.open(pending.trajectory_id);
     const ruling = await resolve(trajectory, pending, digestOf(pending, options.digest));
     say(session, pending, ruling);
+    await assize.close();
     // What expired is rejected, whatever the counselor wanted.
     return ruling.ruling === wanted ? EXIT.ok : EXIT.negative;
   });

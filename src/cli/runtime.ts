@@ -8,5 +8,5 @@ export async function openAssize(store: Store, storeUrl: string, { domain, ancho
   // What `adjudicate --no-invariants` begins is of a domain that is not shipped under a name of its own.
   const { bareAirline } = await import('assize/domains/airline/adjudicate');
   const domains = [...(await loadDomains(domain)), bareAirline];
-  return new Assize({ store, domains, anchors: readAnchors(storeUrl, anchors) });
+  return new Assize({ store, snapshots: store, domains, anchors: readAnchors(storeUrl, anchors) });
 }

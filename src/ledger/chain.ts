@@ -7,12 +7,29 @@ import type {
   Entry,
   Hash,
   Instant,
+  Payload,
   PendingPayload,
   ProposalRecord,
   RejectionPayload,
 } from './entry.ts';
 import { type FaultCode, LedgerFault } from './errors.ts';
 import type { Run } from './run.ts';
+
+/** What the rules of a chain know after an entry, as JSON. What is open is named here, and says the rest itself. */
+export interface ChainState {
+  readonly head: Hash;
+  /** Of the next entry. */
+  readonly seq: number;
+  readonly at: Instant;
+  readonly last_commit: Hash;
+  /** Oldest first. */
+  readonly open: readonly Hash[];
+  /** Oldest first. */
+  readonly delegated: readonly Hash[];
+  readonly children: readonly string[];
+  readonly delegated_from?: DelegatedFrom;
+  readonly answered?: Hash;
+}
 
 /**
  * The rules of one chain, entry by entry: place, parent, time, beginning, `parent_commit`, that what waits is resolved at
@@ -40,6 +57,36 @@ export class Chain {
 
   constructor(trajectoryId: string) {
     this.trajectoryId = trajectoryId;
+  }
+
+  /** The chain that a state was taken of. `entryOf` finds the entries that are open in it. */
+  static from(trajectoryId: string, state: ChainState, entryOf: (id: Hash) => Entry): Chain {
+    const chain = new Chain(trajectoryId);
+    chain.head = state.head;
+    chain.seq = state.seq;
+    chain.at = state.at;
+    chain.lastCommit = state.last_commit;
+    for (const id of state.open) chain.open.set(id, payloadOf(entryOf(id), 'pending_approval'));
+    for (const id of state.delegated) chain.delegated.set(id, payloadOf(entryOf(id), 'delegation'));
+    for (const child of state.children) chain.children.add(child);
+    chain.delegatedFrom = state.delegated_from;
+    chain.answered = state.answered;
+    return chain;
+  }
+
+  /** Of a chain with at least one entry. */
+  state(): ChainState {
+    return {
+      head: this.head as Hash,
+      seq: this.seq,
+      at: this.at,
+      last_commit: this.lastCommit,
+      open: [...this.open.keys()],
+      delegated: [...this.delegated.keys()],
+      children: [...this.children],
+      ...(this.delegatedFrom === undefined ? {} : { delegated_from: this.delegatedFrom }),
+      ...(this.answered === undefined ? {} : { answered: this.answered }),
+    };
   }
 
   /** Takes the next entry. @throws LedgerFault; the chain is then as before. */
@@ -256,6 +303,15 @@ export class Chain {
   #fault(entry: Entry, code: FaultCode, detail: string): LedgerFault {
     return new LedgerFault({ trajectory_id: this.trajectoryId, seq: entry.seq, code, detail });
   }
+}
+
+/** @throws LedgerFault for an entry that can't be open */
+function payloadOf<Kind extends 'pending_approval' | 'delegation'>(
+  { trajectory_id, seq, payload }: Entry,
+  kind: Kind,
+): Extract<Payload, { kind: Kind }> {
+  if (payload.kind === kind) return payload as Extract<Payload, { kind: Kind }>;
+  throw new LedgerFault({ trajectory_id, seq, code: 'rule_broken', detail: `a ${payload.kind} is no open ${kind}` });
 }
 
 /** What of a proposal an approval takes over as it was. */

@@ -8,7 +8,7 @@
  */
 export { type Ahead, PAGE, pageAt, type RowRange } from './ahead.ts';
 export { blobOf, INLINE_MAX, isBlobRef, isErased, store, storeSalted } from './blob.ts';
-export { Chain } from './chain.ts';
+export { Chain, type ChainState } from './chain.ts';
 export type * from './entry.ts';
 export { checkRow, type EntrySigner, entryRow, readRow } from './entry-text.ts';
 export { ERASE_ACTION, type ErasedValue, type ErasureArgs, erasureArgs, isErasure } from './erasure.ts';
@@ -45,6 +45,7 @@ export {
   type Replayed,
   Replayer,
   type ReplayOptions,
+  type StartFor,
   type VerifyReport,
   verifyTrajectory,
 } from './replay.ts';
@@ -59,6 +60,8 @@ export type {
   LogNode,
   LogStep,
   LogStore,
+  SnapshotRow,
+  SnapshotStore,
   TrajectoryInfo,
 } from './store.ts';
 export { type Held, Values } from './values.ts';

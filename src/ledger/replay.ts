@@ -26,6 +26,8 @@ export interface ReplayOptions {
   readonly onPage?: (seq: number) => void;
   /** Stop after the entry with this id. */
   readonly until?: Hash;
+  /** Goes on from there, with what it stands on unchecked, and changes it. Must be of this trajectory, and not behind `until`. */
+  readonly from?: Replayed;
   /** Runs that somebody else checked; not asked for with `until`. */
   readonly ahead?: Ahead;
 }
@@ -36,6 +38,9 @@ export interface Replayed {
   readonly fold: Folded;
 }
 
+/** A fold of a trajectory up to some entry at or before the one with this seq, that nobody else has. */
+export type StartFor = (trajectoryId: string, seq: number) => Promise<Replayed | undefined>;
+
 /**
  * Replays trajectories: recomputes ids, parents and seqs, checks every chain rule, follows branches to their
  * source and delegations to their other end (`links.ts`), folds the world. Calls no domain code. States at which branches begin are kept and shared, so a hundred
@@ -44,11 +49,14 @@ export interface Replayed {
 export class Replayer {
   readonly values: Values;
   readonly #reader: LedgerReader;
+  readonly #startFor: StartFor;
   readonly #shared: Map<Hash, Folded> = new Map();
 
-  constructor(reader: LedgerReader) {
+  /** `startFor`: where to begin when only the state after an entry is asked for. Default: at the first entry. */
+  constructor(reader: LedgerReader, startFor: StartFor = async () => undefined) {
     this.#reader = reader;
     this.values = new Values(reader);
+    this.#startFor = startFor;
   }
 
   /** @throws LedgerFault naming the entry at fault and why */
@@ -58,9 +66,10 @@ export class Replayer {
 
   /** `path`: this trajectory, and those whose branches led to it. */
   async #replay(trajectoryId: string, options: ReplayOptions, path: readonly string[]): Promise<Replayed> {
-    const chain = new Chain(trajectoryId);
+    const chain = options.from?.chain ?? new Chain(trajectoryId);
     const links = new Links(this.#reader, chain);
-    let fold: Folded | undefined;
+    let fold = options.from?.fold;
+    if (fold !== undefined && chain.head === options.until) return { chain, fold };
     for (;;) {
       options.onPage?.(chain.seq);
       // A run has no place inside at which to stop.
@@ -110,7 +119,7 @@ export class Replayer {
   async #stateAt(trajectoryId: string, entryId: Hash, path: readonly string[]): Promise<Folded> {
     let kept = this.#shared.get(entryId);
     if (kept === undefined) {
-      kept = (await this.#replay(trajectoryId, { until: entryId }, path)).fold;
+      kept = await this.#foldUntil(trajectoryId, entryId, path);
       this.keep(entryId, kept);
     }
     return share(kept);
@@ -126,6 +135,20 @@ export class Replayer {
     const fold = fresh(state);
     applyCommit(fold, entry, await this.values.patches(entry, sensitive));
     return fold;
+  }
+
+  async #foldUntil(trajectoryId: string, until: Hash, path: readonly string[]): Promise<Folded> {
+    const row = await this.#reader.resolve(until);
+    const from = row === undefined ? undefined : await this.#startFor(trajectoryId, row.seq);
+    if (from !== undefined) {
+      try {
+        return (await this.#replay(trajectoryId, { until, from }, path)).fold;
+      } catch (error) {
+        // Perhaps it is only the start that does not fit.
+        if (!(error instanceof LedgerFault)) throw error;
+      }
+    }
+    return (await this.#replay(trajectoryId, { until }, path)).fold;
   }
 
   /** Lets branches of this entry share a state that was folded already; the fold may go on. */

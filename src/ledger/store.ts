@@ -77,6 +77,36 @@ export interface LogStore {
   logged(from: number, limit: number): Promise<EntryRow[]>;
 }
 
+/** A folded trajectory as it stood after one entry, written down: a cache, which nothing depends on. */
+export interface SnapshotRow {
+  readonly trajectory_id: string;
+  /** Of the last entry that is folded into it. */
+  readonly seq: number;
+  /** SHA-256 of the text, as it was when it was put. */
+  readonly hash: Hash;
+  readonly text: string;
+}
+
+/**
+ * Where snapshots are kept, so that opening a trajectory need not replay all of it. Any of them may be lost at any time.
+ * Neither export nor import, nor the Merkle log, nor verification looks at them.
+ */
+export interface SnapshotStore {
+  /** Nothing is put into a store that is only read. */
+  readonly readonly: boolean;
+  /**
+   * Keeps it in place of the one before of that trajectory. Not kept: one of a trajectory that is not there, and one whose
+   * fold began when there were not as many erasures as there are, because it may hold what is erased now.
+   */
+  putSnapshot(row: SnapshotRow, erasures: number): Promise<void>;
+  /** How many blobs were erased so far; to be asked before anything is folded. */
+  erasures(): Promise<number>;
+  /** The one that was put last, exactly as it was put. */
+  snapshot(trajectoryId: string): Promise<SnapshotRow | undefined>;
+  /** Deletes all, of every trajectory: what is erased from the store must not live on in them. */
+  dropSnapshots(): Promise<void>;
+}
+
 /**
  * Where entries live. A store never judges: chain rules are checked before and after, here only compare-and-set by
  * `(trajectory_id, seq)` and uniqueness of `id`. Reads see committed entries only.

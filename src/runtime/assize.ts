@@ -5,7 +5,6 @@ import {
   type BlobRow,
   type BranchPayload,
   Chain,
-  type DomainRef,
   type EntryRow,
   type EntrySigner,
   entryRow,
@@ -18,16 +17,17 @@ import {
   Replayer,
   type RootPayload,
   readRow,
+  type SnapshotStore,
   type TrajectoryInfo,
-  type VectorItem,
 } from '#ledger';
 import { type Clock, type OracleStore, type Random, systemClock, systemRandom } from '#oracle';
-import { AuthorityFold } from './authority-fold.ts';
 import { begunWith, checkWrits, policyHash, refOf, rootPayload, vectorOf } from './beginning.ts';
 import { RuntimeError } from './errors.ts';
+import { type FoldedTrajectory, type FoldOptions, foldTrajectory } from './fold-trajectory.ts';
 import { Kept } from './kept.ts';
 import { COMPILER_VERSION } from './records.ts';
 import { RuledProposals } from './ruled-proposals.ts';
+import { type SnapshotListener, Snapshots } from './snapshots/snapshots.ts';
 import { Trajectory } from './trajectory.ts';
 import type { Surroundings, TrajectoryParts } from './writer.ts';
 import { Writs } from './writs.ts';
@@ -36,6 +36,10 @@ export interface AssizeOptions {
   readonly store: LedgerStore;
   /** The oracle log that observations by key are in; most often the same store. */
   readonly oracle?: Pick<OracleStore, 'oracleGet'>;
+  /** Where snapshots are kept, so that opening need not replay all; most often the same store. Default: there are none. */
+  readonly snapshots?: SnapshotStore;
+  /** Told when a snapshot could not be used or left, which nothing else fails for. Default: a warning of the process. */
+  readonly onSnapshotFailed?: SnapshotListener;
   /** The domains whose trajectories may be opened. */
   readonly domains: readonly Domain[];
   /** Public keys whose root writs count. Never taken from a writ. */
@@ -65,6 +69,14 @@ export interface BranchOptions extends Omit<CreateOptions, 'initial' | 'note'> {
   readonly note: string;
 }
 
+/** A trajectory as the store has it. What a writer is made of is changed by it. */
+interface Read {
+  readonly folded: FoldedTrajectory;
+  /** How many erasures there were when the folding began. */
+  readonly erasures: number | undefined;
+  readonly parts: TrajectoryParts;
+}
+
 /**
  * The runtime over one store: begins, opens and branches trajectories. Closing it does not close the store, which
  * was given.
@@ -74,6 +86,7 @@ export class Assize {
   readonly #store: LedgerStore;
   readonly #verifier: WritVerifier;
   readonly #around: Surroundings;
+  readonly #snapshots: Snapshots;
   readonly #replayer: Replayer;
   readonly #open: Map<string, Promise<Trajectory>> = new Map();
   #policy: Policy | undefined;
@@ -84,7 +97,8 @@ export class Assize {
     this.#options = options;
     this.#store = options.store;
     this.#verifier = createWritVerifier({ anchors: options.anchors });
-    this.#replayer = new Replayer(options.store);
+    this.#snapshots = new Snapshots(options.snapshots, options.store, options.onSnapshotFailed ?? warn);
+    this.#replayer = new Replayer(options.store, (trajectoryId, seq) => this.#snapshots.find(trajectoryId, seq));
     this.#policy = options.policy === undefined ? undefined : safely(options.policy);
     this.#around = {
       store: options.store,
@@ -98,7 +112,7 @@ export class Assize {
       oracle: options.oracle,
       nameFor: (given) => this.#nameFor(given),
       domainOf: (ref) => this.#domain(ref),
-      load: (trajectoryId) => this.#load(trajectoryId),
+      load: async (trajectoryId) => (await this.#read(trajectoryId)).parts,
       open: (trajectoryId) => this.open(trajectoryId),
     };
   }
@@ -182,14 +196,16 @@ export class Assize {
 
   /**
    * Opens a trajectory: replays it, and refuses one that does not verify. The same one is opened once. What a crash left
-   * half done between it and its delegations is completed first (`Trajectory.completeDelegations`).
+   * half done between it and its delegations is completed first (`Trajectory.completeDelegations`). Where there is a
+   * snapshot, only what came after it is replayed; what it stands on is for `verify` to check.
    *
    * @throws RuntimeError `not_found`, `domain_mismatch`, `invalid_ledger`
    */
   open(trajectoryId: string): Promise<Trajectory> {
     let opened = this.#open.get(trajectoryId);
     if (opened === undefined) {
-      opened = this.#load(trajectoryId).then(async (parts) => {
+      opened = this.#read(trajectoryId).then(async ({ folded, erasures, parts }) => {
+        this.#snapshots.leave(folded, erasures);
         const trajectory = new Trajectory(trajectoryId, parts, this.#around);
         await trajectory.completeDelegations();
         return trajectory;
@@ -200,9 +216,24 @@ export class Assize {
     return opened;
   }
 
-  /** Lets go of an open trajectory; what it has in memory is freed. */
+  /** Lets go of an open trajectory; what it has in memory is freed. Leaves a snapshot where one is due. */
   release(trajectoryId: string): void {
+    const opened = this.#open.get(trajectoryId);
     this.#open.delete(trajectoryId);
+    if (opened === undefined) return;
+    this.#snapshots.later(trajectoryId, async () => {
+      const trajectory = await opened.catch(() => undefined);
+      if (trajectory === undefined || !this.#snapshots.isDue(trajectoryId, trajectory.length)) return;
+      // From the store, and not what is in memory: that may be ahead of the disk, and knows more than the entries say.
+      const { folded, erasures } = await this.#read(trajectoryId);
+      this.#snapshots.leave(folded, erasures);
+    });
+  }
+
+  /** Lets go of all that is open, and waits for the snapshots that are being left. The store may be closed after that. */
+  async close(): Promise<void> {
+    for (const trajectoryId of [...this.#open.keys()]) this.release(trajectoryId);
+    await this.#snapshots.settled();
   }
 
   #nameFor(given: string | undefined): string {
@@ -259,27 +290,28 @@ export class Assize {
     };
   }
 
-  async #load(trajectoryId: string): Promise<TrajectoryParts> {
-    const ruled = new RuledProposals();
-    const authority = new AuthorityFold(trajectoryId);
-    let domainRef: DomainRef | undefined;
-    let overridden = false;
-    const { chain, fold, writs } = await this.#valid(async () => {
-      const replayed = await this.#replayer.replay(trajectoryId, {
-        onEntry: (entry) => {
-          const { payload } = entry;
-          authority.note(entry);
-          if (payload.kind === 'root' || payload.kind === 'branch') domainRef = payload.domain;
-          else ruled.note(payload);
-          overridden ||= ('detection_vector' in payload && payload.detection_vector?.some(isBroken)) === true;
-        },
-      });
-      return { ...replayed, writs: await authority.settle((hash) => this.#store.blob(hash)) };
-    });
-    const domain = this.#domain(domainRef as DomainRef);
+  /** From the snapshot where there is one, as long as it agrees with what came after it. */
+  async #read(trajectoryId: string): Promise<Read> {
+    const erasures = await this.#snapshots.erasures(trajectoryId);
+    const from = await this.#snapshots.find(trajectoryId);
+    if (from === undefined) return this.#readFrom(trajectoryId, erasures);
+    try {
+      return await this.#readFrom(trajectoryId, erasures, { from });
+    } catch (error) {
+      // Whether the snapshot alone is at fault, only all entries tell.
+      const read = await this.#readFrom(trajectoryId, erasures);
+      this.#snapshots.refuse(trajectoryId, error);
+      return read;
+    }
+  }
+
+  async #readFrom(trajectoryId: string, erasures: number | undefined, options: FoldOptions = {}): Promise<Read> {
+    const folded = await this.#valid(() => foldTrajectory(trajectoryId, this.#replayer, this.#store, options));
+    const { chain, fold, writs, ruled, overridden } = folded;
+    const domain = this.#domain(folded.domain);
     const world = worldOf(domain, fold);
     checkState(world, trajectoryId, overridden);
-    return { domain, chain, world, writs, ruled };
+    return { folded, erasures, parts: { domain, chain, world, writs, ruled } };
   }
 
   async #domainOfTrajectory(trajectoryId: string): Promise<Domain> {
@@ -341,10 +373,6 @@ function checkEntryOptions({ signer, policy, anchors, approvalMs }: AssizeOption
     throw badOption('the two keys of the signer are not a pair');
 }
 
-function isBroken({ result }: VectorItem): boolean {
-  return result !== 'pass';
-}
-
 /** Chain and hashes say that nothing was changed; this says that what was committed could have been. */
 function checkState(world: World, trajectoryId: string, overridden: boolean): void {
   const misfit = stateFault(world.domain.state, world.state);
@@ -356,6 +384,10 @@ function checkState(world: World, trajectoryId: string, overridden: boolean): vo
     `The state of ${trajectoryId} is none that ${world.domain.name}@${world.domain.version} lets come about: ${what}. Where the domain's rules were changed, give it a new version and branch.`,
     { evidence: { trajectory_id: trajectoryId } },
   );
+}
+
+function warn(error: RuntimeError): void {
+  process.emitWarning(error);
 }
 
 function badOption(what: string): RuntimeError {

@@ -2,6 +2,7 @@ import { createWritVerifier, parseWrit, type Writ, type WritRefusal, type WritVe
 import { canonicalize, isAssizeError } from '#canon';
 import {
   type Amounts,
+  type Chain,
   type DelegationPayload,
   type Entry,
   type FaultCode,
@@ -45,7 +46,7 @@ interface Stage {
  */
 export class AuthorityFold {
   readonly #trajectoryId: string;
-  readonly #writs: Writs = new Writs();
+  readonly #writs: Writs;
   readonly #stages: Stage[] = [newStage(undefined)];
   readonly #open: Map<Hash, Started> = new Map();
   /** Writs that were looked at. */
@@ -54,8 +55,11 @@ export class AuthorityFold {
   readonly #verifiers: Map<string, WritVerifier> = new Map();
   #answer: { readonly seq: number; readonly spent: Amounts } | undefined;
 
-  constructor(trajectoryId: string) {
+  /** `from`: goes on from what another fold has settled, and changes it. */
+  constructor(trajectoryId: string, from?: { readonly writs: Writs; readonly chain: Chain }) {
     this.#trajectoryId = trajectoryId;
+    this.#writs = from?.writs ?? new Writs();
+    for (const [id, start] of from?.chain.delegated ?? []) this.#open.set(id, startedBy(start));
   }
 
   /** Takes an entry that replay accepted. @throws LedgerFault */
@@ -93,11 +97,11 @@ export class AuthorityFold {
   }
 
   #noteDelegation({ id, seq, payload }: Entry<DelegationPayload>): void {
-    const { concludes, child_trajectory_id: child, at, budget_cost: spent = {} } = payload;
+    const { concludes, child_trajectory_id: child, budget_cost: spent = {} } = payload;
     if (concludes === undefined) {
-      const writ = this.#try(seq, 'writ_tampered', () => parseWrit(payload.writ));
+      const started = this.#try(seq, 'writ_tampered', () => startedBy(payload));
+      const { writ } = started;
       if (writ.parent === null) throw this.#fault(seq, 'writ_tampered', 'a root writ can’t be delegated');
-      const started = { seq, at, child, writ };
       this.#open.set(id, started);
       this.#stage.started.push(started);
       this.#spend(seq, writ.parent, writ.budget ?? {});
@@ -195,6 +199,11 @@ export class AuthorityFold {
   #fault(seq: number, code: FaultCode, detail: string, cause?: unknown): LedgerFault {
     return new LedgerFault({ trajectory_id: this.#trajectoryId, seq, code, detail }, cause);
   }
+}
+
+/** @throws AuthorityError `bad_writ` */
+function startedBy({ seq, at, child_trajectory_id: child, writ }: DelegationPayload): Started {
+  return { seq, at, child, writ: parseWrit(writ) };
 }
 
 function newStage(gaveBack: Stage['gaveBack']): Stage {

@@ -59,7 +59,9 @@ export type RuntimeErrorCode =
   /** A witness could not be reached, or refused. */
   | 'witness_failed'
   /** The checkpoint is older than the entry. */
-  | 'not_logged';
+  | 'not_logged'
+  /** A snapshot could not be used, or not be left. Told and never thrown: the trajectory is replayed. */
+  | 'snapshot_failed';
 
 /** Misuse of the runtime, or an environment that fails it. Refusals of proposals are results, not errors. */
 export class RuntimeError extends AssizeError<RuntimeErrorCode> {

@@ -47,6 +47,7 @@ export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export type { ObservationInput, ProposalInput } from './intent.ts';
 export { COMPILER_VERSION, digestOf } from './records.ts';
 export { type ApprovalInput, type RejectionInput, type Resolution, type Ruling, rulingOf } from './ruling.ts';
+export type { SnapshotListener } from './snapshots/snapshots.ts';
 export type { SliceListener } from './subscriptions.ts';
 export { Trajectory } from './trajectory.ts';
 export { type VerifyOptions, verifyStore } from './verify.ts';

@@ -7,6 +7,31 @@ import { type EntryRow, type Hash, type Payload, readRow } from '#ledger';
 export class RuledProposals {
   readonly #seqs: Map<number, number> = new Map();
 
+  /** @throws SyntaxError for what `state` did not write */
+  static from(state: string): RuledProposals {
+    const bytes = Buffer.from(state, 'base64');
+    if (bytes.length % KEY_BYTES !== 0 || bytes.toString('base64') !== state) throw new SyntaxError('no list of keys');
+    const ruled = new RuledProposals();
+    for (let seq = 0, at = 0; at < bytes.length; seq++, at += KEY_BYTES) {
+      const last = bytes[at + KEY_BYTES - 1] as number;
+      if (last % 16 === 0) ruled.#seqs.set(bytes.readUIntBE(at, KEY_BYTES - 1) * 16 + last / 16, seq);
+    }
+    return ruled;
+  }
+
+  /** One text: for each seq the key that stands there, or none. */
+  state(): string {
+    let length = 0;
+    for (const seq of this.#seqs.values()) length = Math.max(length, seq + 1);
+    const bytes = Buffer.alloc(length * KEY_BYTES, 0xff);
+    for (const [key, seq] of this.#seqs) {
+      const at = seq * KEY_BYTES;
+      bytes.writeUIntBE(Math.floor(key / 16), at, KEY_BYTES - 1);
+      bytes[at + KEY_BYTES - 1] = (key % 16) * 16;
+    }
+    return bytes.toString('base64');
+  }
+
   add(id: Hash, seq: number): void {
     this.#seqs.set(keyOf(id), seq);
   }
@@ -27,8 +52,12 @@ export class RuledProposals {
   }
 }
 
+const KEY_DIGITS = 13;
+/** A key and four bits that are zero; where there is no key, all are one. */
+const KEY_BYTES = 7;
+
 function keyOf(id: Hash): number {
-  return Number.parseInt(id.slice(0, 13), 16);
+  return Number.parseInt(id.slice(0, KEY_DIGITS), 16);
 }
 
 /** The proposal that an entry rules on, if it came with a key. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Ahead, EntryRow, LedgerStore } from '#ledger';
+import type { Ahead, EntryRow, LedgerStore, Run } from '#ledger';
 import { MemoryStore, openStore } from '#stores';
 import {
   branchMembers,

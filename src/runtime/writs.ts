@@ -17,6 +17,17 @@ export interface WritChain {
   readonly chain: readonly Writ[];
 }
 
+/** The writs of a trajectory as its entries have them, as JSON. */
+export interface WritsState {
+  /** Every writ that is known and all above it, by id. */
+  readonly writs: readonly Json[];
+  /** Ids of those that are known themselves. */
+  readonly known: readonly Hash[];
+  readonly spent: Readonly<Record<Hash, Amounts>>;
+  readonly revoked: readonly Hash[];
+  readonly delegated?: Hash;
+}
+
 /**
  * The writs that are known in one trajectory, what was spent under them, and what is set aside for delegations. Writs that
  * came with the root or branch entry stand in it; a child that is presented later is stored as a blob under its own id; one
@@ -30,6 +41,36 @@ export class Writs {
   readonly revoked: Set<Hash> = new Set();
   /** The one by whose delegation the trajectory was begun, and the only one that may lead over from another. */
   #delegated: Hash | undefined;
+
+  /** The writs that a state was taken of; all of them are in the ledger. @throws AuthorityError */
+  static from(state: WritsState): Writs {
+    const writs = new Writs();
+    const byId = new Map(state.writs.map((given) => parseWrit(given)).map((writ) => [writId(writ), writ]));
+    for (const id of state.known) {
+      const writ = byId.get(id);
+      if (writ === undefined) throw new AuthorityError('unknown_writ', `The writ ${id} is not there.`);
+      writs.#add({ writ, chain: ancestors(writ, (above) => byId.get(above)) });
+    }
+    for (const id of byId.keys()) writs.#stored.add(id);
+    writs.budgets.restore(state.spent);
+    for (const id of state.revoked) writs.revoked.add(id);
+    writs.#delegated = state.delegated;
+    return writs;
+  }
+
+  /** Of writs that were read from the ledger, which has all of them. In an order that does not tell how it was read. */
+  state(): WritsState {
+    const links = new Map<Hash, Writ>();
+    for (const { writ, chain } of this.#known.values())
+      for (const link of [writ, ...chain]) links.set(writId(link), link);
+    return {
+      writs: [...links.keys()].sort().map((id) => links.get(id) as unknown as Json),
+      known: [...this.#known.keys()].sort(),
+      spent: this.budgets.state(),
+      revoked: [...this.revoked].sort(),
+      ...(this.#delegated === undefined ? {} : { delegated: this.#delegated }),
+    };
+  }
 
   get delegated(): Hash | undefined {
     return this.#delegated;

@@ -1,4 +1,4 @@
-import type { Batch, EntryKind, LogStep } from '#ledger';
+import type { Batch, EntryKind, LogStep, SnapshotRow } from '#ledger';
 import type { OracleRow } from '#oracle';
 import { StoreError } from './errors.ts';
 
@@ -67,6 +67,14 @@ export function checkOracleRow(row: OracleRow): void {
   checkHash(row.key, 'key');
   checkText(row.answer, 'answer');
   checkText(row.at, 'at');
+}
+
+/** Throws `store_invalid_input` unless the row can be stored and read back exactly. */
+export function checkSnapshotRow(row: SnapshotRow): void {
+  checkText(row.trajectory_id, 'trajectory_id');
+  checkCount(row.seq, 'seq');
+  checkHash(row.hash, 'hash');
+  checkText(row.text, 'text');
 }
 
 /** Throws `store_invalid_input` unless the step can be stored and read back exactly. */

@@ -7,6 +7,8 @@
  *     const own = { name: 'own', open: (place) => openOwn(`./stores/${place}`), remove: () => removeAll('./stores') };
  *     ledgerStoreSuite(own);
  *     oracleStoreSuite(own);
+ *     logStoreSuite(own);
+ *     snapshotStoreSuite(own);
  *
  * docs/guide/own-store.md has the whole of it.
  *
@@ -40,5 +42,6 @@ export {
 export { type LedgerStoreSuite, ledgerStoreSuite } from './ledger-store-suite.ts';
 export { type LogStoreSuite, logStoreSuite } from './log-store-suite.ts';
 export { type OracleStoreSuite, oracleStoreSuite } from './oracle-store-suite.ts';
+export { type SnapshotStoreSuite, snapshotStoreSuite } from './snapshot-store-suite.ts';
 export { batchOf, blobOf, chainOf, entryAfter, entryAt } from './store-rows.ts';
 export type { StoreSuite } from './suite.ts';

@@ -2,12 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { type Flaw, PlainStore } from '../../tests/support/plain-store.ts';
 import { LEDGER_LAWS, ledgerStoreSuite } from './ledger-store-suite.ts';
 import { ORACLE_LAWS, oracleStoreSuite } from './oracle-store-suite.ts';
+import { SNAPSHOT_LAWS, snapshotStoreSuite } from './snapshot-store-suite.ts';
 import type { Bench } from './suite.ts';
 
 let places = 0;
 const plain = { name: 'plain', open: async (place: string) => new PlainStore(`${places}-${place}`) };
 ledgerStoreSuite(plain);
 oracleStoreSuite(plain);
+snapshotStoreSuite(plain);
 
 type Law = () => Promise<void>;
 
@@ -114,9 +116,33 @@ const ORACLE: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   forgets: ['a store opened again has the first answers'],
 };
 
+const SNAPSHOT: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
+  'is never empty': ['a trajectory has no snapshot before one is put'],
+  'keeps the newest snapshot': ['the snapshot that was put last is there, one for each trajectory'],
+  'keeps a snapshot from before an erasure': ['a snapshot whose fold began before an erasure is not kept'],
+  'keeps snapshots through an erasure': ['an erasure takes all snapshots with it'],
+  'keeps a snapshot of nothing': ['a snapshot of a trajectory that is not there is not kept'],
+  'drops one snapshot': [
+    'after all are dropped there are none, and entries and blobs are as they were',
+    'two handles on one place have the same snapshots',
+  ],
+  'drops everything': ['after all are dropped there are none, and entries and blobs are as they were'],
+  'cuts texts at 64 KiB': ['snapshots come back exactly as given'],
+  'reads JSON': ['snapshots come back exactly as given'],
+  'trims names': ['snapshots come back exactly as given'],
+  'keeps the caller’s objects': [
+    'what a caller does later with a snapshot that it gave or got changes nothing in the store',
+  ],
+  'takes anything': ['what no snapshot can hold is refused, and nothing is written'],
+  'forgets what waits when it closes': ['a store opened again has the snapshots, and those that close still took'],
+  forgets: ['a store opened again has the snapshots, and those that close still took'],
+  'goes on when it is closed': ['a closed store refuses snapshots'],
+};
+
 for (const [port, groups, broken] of [
   ['ledger', LEDGER_LAWS, LEDGER],
   ['oracle', ORACLE_LAWS, ORACLE],
+  ['snapshot', SNAPSHOT_LAWS, SNAPSHOT],
 ] as const) {
   describe(`the ${port} laws find a store that`, () => {
     for (const [flaw, titles] of Object.entries(broken)) {

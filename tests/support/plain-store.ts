@@ -1,4 +1,4 @@
-import type { Batch, CommitResult, EntryRow, LedgerStore, TrajectoryInfo } from '#ledger';
+import type { Batch, CommitResult, EntryRow, LedgerStore, SnapshotRow, SnapshotStore, TrajectoryInfo } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
 import { StoreError } from '#stores';
 
@@ -41,20 +41,32 @@ export type Flaw =
   | 'shows what was erased'
   | 'takes in again what was erased'
   | 'erases for a conflict'
-  | 'remembers the last eraser';
+  | 'remembers the last eraser'
+  | 'keeps the newest snapshot'
+  | 'keeps a snapshot from before an erasure'
+  | 'keeps snapshots through an erasure'
+  | 'keeps a snapshot of nothing'
+  | 'drops one snapshot'
+  | 'drops everything';
 
 interface Place {
   rows: EntryRow[];
   blobs: Map<string, string>;
   erased: Map<string, string>;
   answers: Map<string, OracleRow>;
+  snapshots: Map<string, SnapshotRow>;
   closed: boolean;
 }
 
 const places = new Map<string, Place>();
 
+function newPlace(): Place {
+  return { rows: [], blobs: new Map(), erased: new Map(), answers: new Map(), snapshots: new Map(), closed: false };
+}
+
 /** A store as plain as can be, with flaws to order: what the suites themselves are tested with. */
-export class PlainStore implements LedgerStore, OracleStore {
+export class PlainStore implements LedgerStore, OracleStore, SnapshotStore {
+  readonly readonly = false;
   readonly #flaws: ReadonlySet<Flaw>;
   readonly #place: Place;
   #queue: (() => void)[] = [];
@@ -69,7 +81,7 @@ export class PlainStore implements LedgerStore, OracleStore {
   constructor(name: string, flaws: readonly Flaw[] = []) {
     this.#flaws = new Set(flaws);
     const known = this.#has('forgets') ? undefined : places.get(name);
-    this.#place = known ?? { rows: [], blobs: new Map(), erased: new Map(), answers: new Map(), closed: false };
+    this.#place = known ?? newPlace();
     places.set(name, this.#place);
   }
 
@@ -165,6 +177,48 @@ export class PlainStore implements LedgerStore, OracleStore {
     }, given);
   }
 
+  async snapshot(trajectoryId: string): Promise<SnapshotRow | undefined> {
+    if (!isText(trajectoryId) && !this.#has('takes anything')) throw invalid();
+    this.#checkOpen();
+    if (this.#has('is never empty')) return { trajectory_id: trajectoryId, seq: 0, hash: '', text: '' };
+    return this.#out(this.#place.snapshots.get(this.#name(trajectoryId)));
+  }
+
+  async erasures(): Promise<number> {
+    this.#checkOpen();
+    return this.#place.erased.size;
+  }
+
+  async putSnapshot(row: SnapshotRow, erasures: number): Promise<void> {
+    this.#checkOpen();
+    if (!this.#has('takes anything')) {
+      if (!(Number.isSafeInteger(erasures) && erasures >= 0)) throw invalid();
+      this.#checkHash(row.hash);
+      if (![row.text, row.trajectory_id].every(isText) || !(Number.isSafeInteger(row.seq) && row.seq >= 0))
+        throw invalid();
+    }
+    const given = this.#has('keeps the caller’s objects') ? row : { ...row, text: this.#text(row.text) };
+    return this.#inTurn(() => {
+      const { snapshots, rows, erased } = this.#place;
+      const name = this.#name(row.trajectory_id);
+      if (erasures !== erased.size && !this.#has('keeps a snapshot from before an erasure')) return;
+      const isOlder = (snapshots.get(name)?.seq ?? -1) > row.seq;
+      if (this.#has('keeps the newest snapshot') && isOlder) return;
+      const isBegun = rows.some(({ trajectory_id }) => trajectory_id === name);
+      if (isBegun || this.#has('keeps a snapshot of nothing')) snapshots.set(name, given);
+    }, undefined);
+  }
+
+  async dropSnapshots(): Promise<void> {
+    this.#checkOpen();
+    return this.#inTurn(() => {
+      const { snapshots, rows } = this.#place;
+      if (this.#has('drops everything')) rows.length = 0;
+      const names = [...snapshots.keys()];
+      for (const name of this.#has('drops one snapshot') ? names.slice(1) : names) snapshots.delete(name);
+    }, undefined);
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -245,6 +299,7 @@ export class PlainStore implements LedgerStore, OracleStore {
       if (!blobs.has(hash) || this.#has('overwrites')) blobs.set(hash, this.#text(text));
     }
     for (const { hash, by } of batch.erased ?? []) {
+      if (!this.#has('keeps snapshots through an erasure')) this.#place.snapshots.clear();
       if (!erased.has(hash) || this.#has('remembers the last eraser')) erased.set(hash, by);
       if (!this.#has('shows what was erased')) blobs.delete(hash);
     }

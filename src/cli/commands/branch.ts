@@ -45,6 +45,7 @@ export function branch(program: Command): void {
               source: { trajectory_id: trajectory, seq: source.seq, entry_id: source.id },
             });
           } else out.line(line`${begun.id} begins with ${shortId(begun.head)}, from ${trajectory} seq ${source.seq}.`);
+          await assize.close();
           return EXIT.ok;
         }),
       ),

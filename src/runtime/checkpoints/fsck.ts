@@ -1,5 +1,14 @@
-import { askNodes, type EntryRow, type LedgerStore, type LogStore, type VerifyReport } from '#ledger';
+import {
+  askNodes,
+  type EntryRow,
+  type LedgerStore,
+  type LogStore,
+  Replayer,
+  type SnapshotStore,
+  type VerifyReport,
+} from '#ledger';
 import { type Checkpoint, Frontier, leafHash, rootAt, type TreeNode } from '#merkle';
+import { snapshotFault } from '../snapshots/check.ts';
 import { type VerifyOptions, verifyStore } from '../verify.ts';
 
 /** What is wrong with a store beside what `verify` finds in its trajectories. */
@@ -12,6 +21,8 @@ export type FsckFault =
   | { readonly code: 'log_broken'; readonly index: number; readonly detail: string }
   /** A hash above the leaves is missing or another than it must be: proofs would not hold. */
   | { readonly code: 'node_differs'; readonly level: number; readonly index: number; readonly detail: string }
+  /** A snapshot of a trajectory that verifies is not what its entries come to: whoever opens it is shown something else. */
+  | { readonly code: 'snapshot_differs'; readonly trajectory_id: string; readonly detail: string }
   /** The log is behind, or apart from, the checkpoint that was kept. */
   | { readonly code: 'checkpoint'; readonly detail: string };
 
@@ -33,14 +44,18 @@ export interface FsckOptions extends Pick<VerifyOptions, 'threads' | 'onProgress
 export const FAULTS_MAX = 100;
 const PAGE = 1_000;
 
-/** All that can be found wrong with a store by reading all of it: rows, chains, folds, blobs, writs, and the Merkle log. */
+/**
+ * All that can be found wrong with a store by reading all of it: rows, chains, folds, blobs, writs, the Merkle log, and the
+ * snapshots where it keeps any.
+ */
 export async function fsck(
-  store: LedgerStore & LogStore,
+  store: LedgerStore & LogStore & Partial<SnapshotStore>,
   { checkpoint, ...options }: FsckOptions = {},
 ): Promise<FsckReport> {
   const faults: FsckFault[] = [];
   for (const detail of (await store.selfCheck?.()) ?? []) faults.push({ code: 'damaged', detail });
   const trajectories = await verifyStore(store, options);
+  await checkSnapshots(store, trajectories, faults);
   const { frontier, size } = await checkLog(store, faults);
   if (checkpoint !== undefined) await checkKept(store, checkpoint, frontier, faults);
   const known = await store.trajectories();
@@ -51,6 +66,22 @@ export async function fsck(
     trajectories,
     faults: faults.slice(0, FAULTS_MAX),
   };
+}
+
+/** Compares each snapshot with the entries. Of a trajectory that does not verify there is nothing to compare it with. */
+async function checkSnapshots(
+  store: LedgerStore & Partial<SnapshotStore>,
+  trajectories: readonly VerifyReport[],
+  faults: FsckFault[],
+): Promise<void> {
+  const replayer = new Replayer(store);
+  for (const { trajectory_id } of trajectories.filter(({ valid }) => valid)) {
+    const snapshot = await store.snapshot?.(trajectory_id);
+    const fault = snapshot && (await snapshotFault(snapshot, replayer, store));
+    if (fault === undefined) continue;
+    const detail = `the snapshot of ${trajectory_id} at seq ${snapshot?.seq} can’t be used: ${fault}; drop the snapshots`;
+    faults.push({ code: 'snapshot_differs', trajectory_id, detail });
+  }
 }
 
 /** Builds the tree again from the entries, and compares it with what is kept. */

@@ -1,4 +1,15 @@
-import type { Batch, CommitResult, EntryRow, Hash, LedgerStore, LogStep, LogStore, TrajectoryInfo } from '#ledger';
+import type {
+  Batch,
+  CommitResult,
+  EntryRow,
+  Hash,
+  LedgerStore,
+  LogStep,
+  LogStore,
+  SnapshotRow,
+  SnapshotStore,
+  TrajectoryInfo,
+} from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
 import { StoreError } from '../errors.ts';
 import {
@@ -9,6 +20,7 @@ import {
   checkOracleRow,
   checkPage,
   checkPrefix,
+  checkSnapshotRow,
   checkText,
   isEmpty,
 } from '../input.ts';
@@ -19,7 +31,8 @@ const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
  * The port without a disk. Like a store with one, it answers later and not at once, in the order of the calls, and a read
  * does not see what still waits. `close` forgets nothing that was answered, but no one can open the same store again.
  */
-export class MemoryStore implements LedgerStore, LogStore, OracleStore {
+export class MemoryStore implements LedgerStore, LogStore, OracleStore, SnapshotStore {
+  readonly readonly = false;
   readonly #trajectories = new Map<string, EntryRow[]>();
   readonly #byId = new Map<Hash, EntryRow>();
   readonly #blobs = new Map<Hash, string>();
@@ -30,6 +43,7 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore {
   readonly #places = new Map<Hash, number>();
   readonly #leaves: Uint8Array[] = [];
   readonly #nodes = new Map<string, Uint8Array>();
+  readonly #snapshots = new Map<string, SnapshotRow>();
   #waiting: (() => void)[] = [];
   #closed: Promise<void> | undefined;
 
@@ -139,6 +153,34 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore {
     return this.#rows.slice(from, Math.min(from + limit, this.#leaves.length));
   }
 
+  async snapshot(trajectoryId: string): Promise<SnapshotRow | undefined> {
+    checkText(trajectoryId, 'trajectory_id');
+    this.#checkOpen();
+    return this.#snapshots.get(trajectoryId);
+  }
+
+  async putSnapshot(row: SnapshotRow, erasures: number): Promise<void> {
+    this.#checkOpen();
+    checkSnapshotRow(row);
+    checkCount(erasures, 'erasures');
+    const { trajectory_id, seq, hash, text } = row;
+    const kept = Object.freeze({ trajectory_id, seq, hash, text });
+    return this.#inTurn(() => {
+      if (erasures === this.#erased.size && this.#trajectories.has(trajectory_id))
+        this.#snapshots.set(trajectory_id, kept);
+    });
+  }
+
+  async erasures(): Promise<number> {
+    this.#checkOpen();
+    return this.#erased.size;
+  }
+
+  async dropSnapshots(): Promise<void> {
+    this.#checkOpen();
+    return this.#inTurn(() => this.#snapshots.clear());
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#inTurn(() => undefined);
     return this.#closed;
@@ -175,6 +217,7 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore {
     for (const { hash, by } of batch.erased ?? []) {
       this.#blobs.delete(hash);
       if (!this.#erased.has(hash)) this.#erased.set(hash, by);
+      this.#snapshots.clear();
     }
     return COMMITTED;
   }

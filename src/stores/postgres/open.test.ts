@@ -130,16 +130,18 @@ withPostgres('opening', (postgres) => {
     });
 
     test('an older one is migrated by a writer, with its entries', async () => {
-      const url = await withVersion(SCHEMA_VERSION - 1);
+      const url = await withVersion(1);
       const schema = postgres.schemaOf(url);
       await postgres.query(
-        `SET search_path TO "${schema}"; DROP TABLE log, log_node; DROP VIEW append_under_way;
-          DROP FUNCTION log_horizon; DROP FUNCTION integrate`,
+        `SET search_path TO "${schema}"; DROP TABLE log, log_node, snapshot; DROP VIEW append_under_way;
+          DROP FUNCTION log_horizon; DROP FUNCTION integrate; DROP FUNCTION append_erasing;
+          ALTER TABLE blob DROP COLUMN erased_by CASCADE`,
       );
       const stores = await Promise.all(Array.from({ length: 4 }, () => openPostgres({ url, mode: 'existing' })));
       for (const store of stores) {
         expect(await store.entries('t')).toHaveLength(3);
         expect(await store.logSize()).toBe(0);
+        expect(await store.snapshot('t')).toBeUndefined();
         await store.close();
       }
     });
@@ -232,6 +234,13 @@ withPostgres('opening', (postgres) => {
       expect(await store.oraclePut(answer)).toEqual(answer);
       expect(await integrateLog(store)).toBe(1);
       expect(await store.selfCheck()).toEqual([]);
+      const snapshot = { trajectory_id: 't', seq: 0, hash: root.id, text: '{}' };
+      await expect(store.putSnapshot(snapshot, 0)).rejects.toMatchObject({ code: 'store_denied' });
+      await expect(store.dropSnapshots()).rejects.toMatchObject({ code: 'store_denied' });
+      await postgres.query(`GRANT UPDATE, TRUNCATE ON "${schema}".snapshot TO "${user}"`);
+      await store.putSnapshot(snapshot, 0);
+      expect(await store.snapshot('t')).toEqual(snapshot);
+      await store.dropSnapshots();
       await postgres.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = '${user}'`);
       expect(await store.commit(batchOf(entryAfter(root, 't')))).toEqual({ status: 'committed' });
       await store.close();

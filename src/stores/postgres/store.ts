@@ -8,6 +8,8 @@ import type {
   LogStep,
   LogStore,
   RowRange,
+  SnapshotRow,
+  SnapshotStore,
   TrajectoryInfo,
 } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
@@ -22,6 +24,7 @@ import {
   checkOracleRow,
   checkPage,
   checkPrefix,
+  checkSnapshotRow,
   checkText,
   isEmpty,
 } from '../input.ts';
@@ -46,6 +49,7 @@ import type { Readers } from './readers.ts';
 import { prepareResolve } from './resolve.ts';
 import { prepareSelfCheck } from './self-check.ts';
 import type { Session } from './session.ts';
+import { prepareDropSnapshots, prepareErasures, preparePutSnapshot, prepareSnapshot } from './snapshot.ts';
 import { prepareTrajectories } from './trajectories.ts';
 import type { Writer } from './writer.ts';
 
@@ -71,7 +75,7 @@ export interface Connections {
  * and `resolve` waits until it can tell. After `close` every call throws `store_closed`; arguments that no row can hold throw
  * `store_invalid_input`, a server that can't be reached `store_unreachable`, other refusals as `errors.ts` says.
  */
-export class PostgresStore implements LedgerStore, LogStore, OracleStore, Followable {
+export class PostgresStore implements LedgerStore, LogStore, OracleStore, SnapshotStore, Followable {
   /** Where the store is: a URL without user, password and settings. */
   readonly path: string;
   readonly readonly: boolean;
@@ -92,6 +96,10 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Follow
   readonly #logNode: (level: number, index: number) => Promise<Uint8Array | undefined>;
   readonly #logIndex: (id: Hash) => Promise<number | undefined>;
   readonly #logged: (from: number, limit: number) => Promise<EntryRow[]>;
+  readonly #snapshot: (trajectoryId: string) => Promise<SnapshotRow | undefined>;
+  readonly #putSnapshot: (row: SnapshotRow, erasures: number) => (session: Session) => Promise<void>;
+  readonly #dropSnapshots: (session: Session) => Promise<void>;
+  readonly #erasures: () => Promise<number>;
   readonly #selfCheck: () => Promise<string[]>;
   #closed: Promise<void> | undefined;
 
@@ -116,6 +124,10 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Follow
     this.#logNode = prepareLogNode(readers, schema);
     this.#logIndex = prepareLogIndex(readers, schema);
     this.#logged = prepareLogged(readers, schema);
+    this.#snapshot = prepareSnapshot(readers, schema);
+    this.#putSnapshot = preparePutSnapshot(schema);
+    this.#dropSnapshots = prepareDropSnapshots(schema);
+    this.#erasures = prepareErasures(readers, schema);
     this.#selfCheck = prepareSelfCheck(readers, schema);
   }
 
@@ -204,6 +216,26 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Follow
   async logged(from: number, limit: number): Promise<EntryRow[]> {
     checkPage({ from, limit });
     return this.#read(() => this.#logged(from, limit));
+  }
+
+  async snapshot(trajectoryId: string): Promise<SnapshotRow | undefined> {
+    checkText(trajectoryId, 'trajectory_id');
+    return this.#read(() => this.#snapshot(trajectoryId));
+  }
+
+  async putSnapshot(row: SnapshotRow, erasures: number): Promise<void> {
+    const group = this.#writable();
+    checkSnapshotRow(row);
+    checkCount(erasures, 'erasures');
+    return group.run(this.#putSnapshot(row, erasures));
+  }
+
+  async erasures(): Promise<number> {
+    return this.#read(this.#erasures);
+  }
+
+  async dropSnapshots(): Promise<void> {
+    return this.#writable().run(this.#dropSnapshots);
   }
 
   async selfCheck(): Promise<string[]> {

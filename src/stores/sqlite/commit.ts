@@ -28,6 +28,7 @@ export class BatchWriter {
   readonly #insertEntry: StatementSync;
   readonly #insertBlob: StatementSync;
   readonly #eraseBlob: StatementSync;
+  readonly #dropSnapshots: StatementSync;
   #seenVersion: unknown;
 
   constructor(db: DatabaseSync) {
@@ -44,6 +45,7 @@ export class BatchWriter {
     this.#eraseBlob = db.prepare(`
       INSERT INTO blob (hash, text, erased_by) VALUES (?, '', ?)
       ON CONFLICT DO UPDATE SET text = '', erased_by = excluded.erased_by WHERE erased_by IS NULL`);
+    this.#dropSnapshots = db.prepare('DELETE FROM snapshot');
   }
 
   /** To be called first in every transaction: forgets the heads when another connection has written. */
@@ -75,6 +77,7 @@ export class BatchWriter {
 
   #erase(erased: readonly ErasedRow[]): void {
     for (const { hash, by } of erased) this.#eraseBlob.run(Buffer.from(hash, 'hex'), Buffer.from(by, 'hex'));
+    if (erased.length > 0) this.#dropSnapshots.run();
   }
 
   // Before the first insert, so that a conflict, the usual refusal, needs no savepoint.

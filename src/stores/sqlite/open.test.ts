@@ -203,6 +203,20 @@ describe('schemas', () => {
     other.close();
   });
 
+  test('an older one is migrated by a writer, with its entries', async () => {
+    const path = await withVersion(1);
+    const db = new DatabaseSync(path);
+    const before = db.prepare('SELECT count(*) AS n FROM entry').get()?.['n'];
+    db.exec('DROP TABLE log; DROP TABLE log_node; DROP TABLE snapshot; DROP INDEX blob_erased');
+    db.exec('ALTER TABLE blob DROP COLUMN erased_by');
+    db.close();
+    const store = await openSqlite({ path, mode: 'existing' });
+    expect(await store.entries('t')).toHaveLength(before as number);
+    expect([await store.logSize(), await store.snapshot('t')]).toEqual([0, undefined]);
+    await store.close();
+    expect(readFileSync(path).readUInt32BE(60)).toBe(SCHEMA_VERSION);
+  });
+
   test('an older one is refused by a reader, which can not migrate it', async () => {
     const path = await withVersion(SCHEMA_VERSION - 1);
     await expect(openSqlite({ path, mode: 'readonly' })).rejects.toMatchObject({ code: 'store_older_schema' });

@@ -9,6 +9,8 @@ import type {
   LogStep,
   LogStore,
   RowRange,
+  SnapshotRow,
+  SnapshotStore,
   TrajectoryInfo,
 } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
@@ -22,6 +24,7 @@ import {
   checkOracleRow,
   checkPage,
   checkPrefix,
+  checkSnapshotRow,
   checkText,
   isEmpty,
 } from '../input.ts';
@@ -44,6 +47,7 @@ import { prepareOracleGet, prepareOraclePut } from './oracle.ts';
 import { prepareResolve } from './resolve.ts';
 import { whenUnlocked } from './retry.ts';
 import { prepareSelfCheck } from './self-check.ts';
+import { prepareDropSnapshots, prepareErasures, preparePutSnapshot, prepareSnapshot } from './snapshot.ts';
 import { prepareTrajectories } from './trajectories.ts';
 
 /** What `openSqlite` has settled about a connection. */
@@ -60,7 +64,7 @@ export interface Connection {
  * every call throws `store_poisoned`, after `close` every call throws `store_closed`; arguments that no row can hold
  * throw `store_invalid_input`, a damaged file `store_corrupt`, a lock that others hold for too long `store_locked`.
  */
-export class SqliteStore implements LedgerStore, LogStore, OracleStore {
+export class SqliteStore implements LedgerStore, LogStore, OracleStore, SnapshotStore {
   /** Absolute path of the file. */
   readonly path: string;
   readonly readonly: boolean;
@@ -82,6 +86,10 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore {
   readonly #logNode: (level: number, index: number) => Uint8Array | undefined;
   readonly #logIndex: (id: Hash) => number | undefined;
   readonly #logged: (from: number, limit: number) => EntryRow[];
+  readonly #snapshot: (trajectoryId: string) => SnapshotRow | undefined;
+  readonly #putSnapshot: (row: SnapshotRow, erasures: number) => () => void;
+  readonly #dropSnapshots: () => void;
+  readonly #erasures: () => number;
   readonly #selfCheck: () => string[];
   #closed: Promise<void> | undefined;
 
@@ -106,6 +114,10 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore {
     this.#logNode = prepareLogNode(db);
     this.#logIndex = prepareLogIndex(db);
     this.#logged = prepareLogged(db);
+    this.#snapshot = prepareSnapshot(db);
+    this.#putSnapshot = preparePutSnapshot(db);
+    this.#dropSnapshots = prepareDropSnapshots(db);
+    this.#erasures = prepareErasures(db);
     this.#selfCheck = prepareSelfCheck(db);
     this.#group = new GroupCommit(db, connection);
   }
@@ -198,6 +210,27 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore {
   async logged(from: number, limit: number): Promise<EntryRow[]> {
     checkPage({ from, limit });
     return this.#read(() => this.#logged(from, limit));
+  }
+
+  async snapshot(trajectoryId: string): Promise<SnapshotRow | undefined> {
+    checkText(trajectoryId, 'trajectory_id');
+    return this.#read(() => this.#snapshot(trajectoryId));
+  }
+
+  async putSnapshot(row: SnapshotRow, erasures: number): Promise<void> {
+    this.#checkWritable();
+    checkSnapshotRow(row);
+    checkCount(erasures, 'erasures');
+    return this.#group.run(this.#putSnapshot(row, erasures), { rows: 1, bytes: row.text.length });
+  }
+
+  async erasures(): Promise<number> {
+    return this.#read(this.#erasures);
+  }
+
+  async dropSnapshots(): Promise<void> {
+    this.#checkWritable();
+    return this.#group.run(this.#dropSnapshots, { rows: 1, bytes: 0 });
   }
 
   checkAhead(ranges: readonly RowRange[]): Ahead {

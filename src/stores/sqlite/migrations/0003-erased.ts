@@ -1,4 +1,0 @@
-/** A blob that was erased keeps its row, without its text: so it is never taken in again. `erased_by` is the entry that says so. */
-export const erased = `
-ALTER TABLE blob ADD COLUMN erased_by BLOB CHECK (erased_by IS NULL OR (length(erased_by) = 32 AND text = ''));
-`;
