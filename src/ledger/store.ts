@@ -69,8 +69,8 @@ export interface LogStore {
   unlogged(limit: number): Promise<EntryRow[]>;
   /** Gives places; in one transaction. False, and nothing written, where the log has another size by now. */
   integrate(step: LogStep): Promise<boolean>;
-  /** The hash of a leaf (level 0) or of a full subtree, as it was given. */
-  logNode(level: number, index: number): Promise<Uint8Array | undefined>;
+  /** Hashes of leaves (level 0) or of full subtrees, as they were given: that many from an index on, each where there is one. */
+  logNodes(level: number, from: number, count: number): Promise<(Uint8Array | undefined)[]>;
   /** The place of an entry. */
   logIndex(id: Hash): Promise<number | undefined>;
   /** Entries in the order of the log, from a place on. */

@@ -92,6 +92,17 @@ export function checkLogStep({ size, leaves, nodes }: LogStep): void {
   }
 }
 
+/** Most hashes of the log that are asked for at once. */
+const NODES_MAX = 10_000;
+
+/** Throws `store_invalid_input` unless these can be asked for. */
+export function checkNodes(level: number, from: number, count: number): void {
+  checkCount(level, 'level');
+  checkCount(from, 'from');
+  if (!Number.isSafeInteger(count) || count < 1 || count > NODES_MAX)
+    refuse(`count must be a whole number from 1 to ${NODES_MAX}`, { count });
+}
+
 /** Throws `store_invalid_input` unless it is a whole number from 0. */
 export function checkCount(count: number, name: string): void {
   if (!Number.isSafeInteger(count) || count < 0) refuse(`${name} must be a whole number from 0`, { [name]: count });

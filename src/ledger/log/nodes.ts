@@ -7,14 +7,14 @@ import type { LogStore } from '../store.ts';
  *
  * @throws MerkleError `missing_node` where the store has lost one
  */
-export async function askNodes<T>(store: Pick<LogStore, 'logNode'>, question: (read: NodeReader) => T): Promise<T> {
+export async function askNodes<T>(store: Pick<LogStore, 'logNodes'>, question: (read: NodeReader) => T): Promise<T> {
   const wanted = new Map<string, readonly [level: number, index: number]>();
   question((level, index) => {
     wanted.set(`${level} ${index}`, [level, index]);
     return ANY_HASH;
   });
   const nodes = new Map<string, Uint8Array | undefined>();
-  for (const [key, [level, index]] of wanted) nodes.set(key, await store.logNode(level, index));
+  for (const [key, [level, index]] of wanted) nodes.set(key, (await store.logNodes(level, index, 1))[0]);
   return question((level, index) => nodes.get(`${level} ${index}`));
 }
 

@@ -93,9 +93,11 @@ async function checkLog(store: LogStore, faults: FsckFault[]): Promise<{ frontie
     const from = frontier.size;
     const rows = await store.logged(from, Math.min(PAGE, size - from));
     const gap = await gapIn(store, rows, from);
-    for (const row of rows.slice(0, gap)) {
+    const sound = rows.slice(0, gap);
+    const kept = await keptNodes(store, from, sound.length);
+    for (const row of sound) {
       checkOrder(row, frontier.size, seqs, faults);
-      await checkLeaf(store, row, frontier, faults);
+      checkLeaf(kept, row, frontier, faults);
     }
     if (gap === undefined) continue;
     faults.push({ code: 'log_broken', index: from + gap, detail: `the entry of place ${from + gap} is gone` });
@@ -128,23 +130,39 @@ function checkOrder(
   seqs.set(trajectory_id, seq + 1);
 }
 
+/** The hashes that a store keeps of the log, by level and index. */
+type KeptNodes = ReadonlyMap<string, Uint8Array | undefined>;
+
+/** Those of some entries in a row, and all above them that are full with one of these. */
+async function keptNodes(store: LogStore, from: number, count: number): Promise<KeptNodes> {
+  const kept = new Map<string, Uint8Array | undefined>();
+  for (let level = 0; count > 0; level++) {
+    const first = Math.floor(from / 2 ** level);
+    const full = Math.floor((from + count) / 2 ** level) - first;
+    if (full === 0) break;
+    const hashes = await store.logNodes(level, first, full);
+    for (const [i, hash] of hashes.entries()) kept.set(`${level} ${first + i}`, hash);
+  }
+  return kept;
+}
+
 /** Adds the leaf to the tree, and compares what the store keeps of it and above it. */
-async function checkLeaf(store: LogStore, row: EntryRow, frontier: Frontier, faults: FsckFault[]): Promise<void> {
+function checkLeaf(kept: KeptNodes, row: EntryRow, frontier: Frontier, faults: FsckFault[]): void {
   const { id, payload, trajectory_id, seq } = row;
   const index = frontier.size;
-  const leaf = await store.logNode(0, index);
+  const leaf = kept.get(`0 ${index}`);
   if (leaf === undefined || Buffer.compare(leaf, leafHash(payload)) !== 0) {
     const detail = `${trajectory_id} seq ${seq} is not what it was when it got place ${index}`;
     faults.push({ code: 'leaf_differs', index, id, detail });
   }
   // Goes on with what was logged: the nodes above are not at fault for the entry.
-  for (const node of frontier.append([leaf ?? leafHash(payload)]).slice(1)) await checkNode(store, node, faults);
+  for (const node of frontier.append([leaf ?? leafHash(payload)]).slice(1)) checkNode(kept, node, faults);
 }
 
-async function checkNode(store: LogStore, { level, index, hash }: TreeNode, faults: FsckFault[]): Promise<void> {
-  const kept = await store.logNode(level, index);
-  if (kept !== undefined && Buffer.compare(kept, hash) === 0) return;
-  const what = kept === undefined ? 'is missing' : 'is not that of the entries';
+function checkNode(kept: KeptNodes, { level, index, hash }: TreeNode, faults: FsckFault[]): void {
+  const there = kept.get(`${level} ${index}`);
+  if (there !== undefined && Buffer.compare(there, hash) === 0) return;
+  const what = there === undefined ? 'is missing' : 'is not that of the entries';
   const detail = `the hash over the ${2 ** level} entries from place ${index * 2 ** level} on ${what}`;
   faults.push({ code: 'node_differs', level, index, detail });
 }

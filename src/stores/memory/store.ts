@@ -17,6 +17,7 @@ import {
   checkCount,
   checkHash,
   checkLogStep,
+  checkNodes,
   checkOracleRow,
   checkPage,
   checkPrefix,
@@ -134,11 +135,12 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
     return this.#inTurn(() => this.#integrate(step));
   }
 
-  async logNode(level: number, index: number): Promise<Uint8Array | undefined> {
-    checkCount(level, 'level');
-    checkCount(index, 'index');
+  async logNodes(level: number, from: number, count: number): Promise<(Uint8Array | undefined)[]> {
+    checkNodes(level, from, count);
     this.#checkOpen();
-    return level === 0 ? this.#leaves[index] : this.#nodes.get(`${level} ${index}`);
+    return Array.from({ length: count }, (_, i) =>
+      level === 0 ? this.#leaves[from + i] : this.#nodes.get(`${level} ${from + i}`),
+    );
   }
 
   async logIndex(id: Hash): Promise<number | undefined> {

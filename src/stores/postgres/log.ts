@@ -1,5 +1,4 @@
 import type { EntryRow, Hash, LogStep } from '#ledger';
-import type { Row } from './driver.ts';
 import type { Readers } from './readers.ts';
 import { bytea, ENTRY_COLUMNS, entryRow } from './row.ts';
 import type { Session, Statement } from './session.ts';
@@ -50,21 +49,26 @@ export function prepareIntegrate(schema: string): (step: LogStep) => (session: S
   };
 }
 
-/** The hash of a leaf (level 0) or of a full subtree. */
-export function prepareLogNode(
+/** Hashes of leaves (level 0) or of full subtrees, from an index on. */
+export function prepareLogNodes(
   readers: Readers,
   schema: string,
-): (level: number, index: number) => Promise<Uint8Array | undefined> {
-  const leaf: Statement = {
-    name: 'assize log leaf',
-    text: `SELECT encode(leaf, 'hex') FROM "${schema}".log WHERE idx = $1`,
+): (level: number, from: number, count: number) => Promise<(Uint8Array | undefined)[]> {
+  const leaves: Statement = {
+    name: 'assize log leaves',
+    text: `SELECT idx, encode(leaf, 'hex') FROM "${schema}".log WHERE idx >= $1 AND idx < $2`,
   };
-  const node: Statement = {
-    name: 'assize log node',
-    text: `SELECT encode(hash, 'hex') FROM "${schema}".log_node WHERE level = $1 AND idx = $2`,
+  const nodes: Statement = {
+    name: 'assize log nodes',
+    text: `SELECT idx, encode(hash, 'hex') FROM "${schema}".log_node WHERE idx >= $1 AND idx < $2 AND level = $3`,
   };
-  return async (level, index) =>
-    bytesOf(await (level === 0 ? readers.run(leaf, [index]) : readers.run(node, [level, index])));
+  return async (level, from, count) => {
+    const range = [from, from + count];
+    const rows = await (level === 0 ? readers.run(leaves, range) : readers.run(nodes, [...range, level]));
+    const found = new Array<Uint8Array | undefined>(count).fill(undefined);
+    for (const [index, hash] of rows) found[Number(index) - from] = new Uint8Array(Buffer.from(hash as string, 'hex'));
+    return found;
+  };
 }
 
 /** An entry's place in the log. */
@@ -93,8 +97,4 @@ export function prepareLogged(readers: Readers, schema: string): (from: number, 
 
 function byteaOf(bytes: Uint8Array): string {
   return bytea(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex'));
-}
-
-function bytesOf([row]: Row[]): Uint8Array | undefined {
-  return row && new Uint8Array(Buffer.from(row[0]!, 'hex'));
 }

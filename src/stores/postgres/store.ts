@@ -21,6 +21,7 @@ import {
   checkCount,
   checkHash,
   checkLogStep,
+  checkNodes,
   checkOracleRow,
   checkPage,
   checkPrefix,
@@ -40,7 +41,7 @@ import {
   prepareIntegrate,
   prepareLogged,
   prepareLogIndex,
-  prepareLogNode,
+  prepareLogNodes,
   prepareLogSize,
   prepareUnlogged,
 } from './log.ts';
@@ -93,7 +94,7 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Snapsh
   readonly #logSize: () => Promise<number>;
   readonly #unlogged: (limit: number) => Promise<EntryRow[]>;
   readonly #integrate: (step: LogStep) => (session: Session) => Promise<boolean>;
-  readonly #logNode: (level: number, index: number) => Promise<Uint8Array | undefined>;
+  readonly #logNodes: (level: number, from: number, count: number) => Promise<(Uint8Array | undefined)[]>;
   readonly #logIndex: (id: Hash) => Promise<number | undefined>;
   readonly #logged: (from: number, limit: number) => Promise<EntryRow[]>;
   readonly #snapshot: (trajectoryId: string) => Promise<SnapshotRow | undefined>;
@@ -121,7 +122,7 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Snapsh
     this.#logSize = prepareLogSize(readers, schema);
     this.#unlogged = prepareUnlogged(readers, schema);
     this.#integrate = prepareIntegrate(schema);
-    this.#logNode = prepareLogNode(readers, schema);
+    this.#logNodes = prepareLogNodes(readers, schema);
     this.#logIndex = prepareLogIndex(readers, schema);
     this.#logged = prepareLogged(readers, schema);
     this.#snapshot = prepareSnapshot(readers, schema);
@@ -202,10 +203,9 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Snapsh
     return group.run(this.#integrate(step));
   }
 
-  async logNode(level: number, index: number): Promise<Uint8Array | undefined> {
-    checkCount(level, 'level');
-    checkCount(index, 'index');
-    return this.#read(() => this.#logNode(level, index));
+  async logNodes(level: number, from: number, count: number): Promise<(Uint8Array | undefined)[]> {
+    checkNodes(level, from, count);
+    return this.#read(() => this.#logNodes(level, from, count));
   }
 
   async logIndex(id: Hash): Promise<number | undefined> {

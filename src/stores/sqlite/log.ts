@@ -29,11 +29,18 @@ export function prepareIntegrate(db: DatabaseSync, logSize: () => number): (step
   };
 }
 
-/** The hash of a leaf (level 0) or of a full subtree. */
-export function prepareLogNode(db: DatabaseSync): (level: number, index: number) => Uint8Array | undefined {
-  const leaf = db.prepare('SELECT leaf AS hash FROM log WHERE idx = ?');
-  const node = db.prepare('SELECT hash FROM log_node WHERE level = ? AND idx = ?');
-  return (level, index) => (level === 0 ? leaf.get(index) : node.get(level, index))?.['hash'] as Uint8Array | undefined;
+/** Hashes of leaves (level 0) or of full subtrees, from an index on. */
+export function prepareLogNodes(
+  db: DatabaseSync,
+): (level: number, from: number, count: number) => (Uint8Array | undefined)[] {
+  const leaves = db.prepare('SELECT idx, leaf AS hash FROM log WHERE idx >= ? AND idx < ?');
+  const nodes = db.prepare('SELECT idx, hash FROM log_node WHERE level = ? AND idx >= ? AND idx < ?');
+  return (level, from, count) => {
+    const found = new Array<Uint8Array | undefined>(count).fill(undefined);
+    const rows = level === 0 ? leaves.all(from, from + count) : nodes.all(level, from, from + count);
+    for (const row of rows) found[(row['idx'] as number) - from] = row['hash'] as Uint8Array;
+    return found;
+  };
 }
 
 /** An entry's place in the log. */

@@ -21,6 +21,7 @@ import {
   checkCount,
   checkHash,
   checkLogStep,
+  checkNodes,
   checkOracleRow,
   checkPage,
   checkPrefix,
@@ -39,7 +40,7 @@ import {
   prepareIntegrate,
   prepareLogged,
   prepareLogIndex,
-  prepareLogNode,
+  prepareLogNodes,
   prepareLogSize,
   prepareUnlogged,
 } from './log.ts';
@@ -83,7 +84,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #logSize: () => number;
   readonly #unlogged: (limit: number) => EntryRow[];
   readonly #integrate: (step: LogStep) => boolean;
-  readonly #logNode: (level: number, index: number) => Uint8Array | undefined;
+  readonly #logNodes: (level: number, from: number, count: number) => (Uint8Array | undefined)[];
   readonly #logIndex: (id: Hash) => number | undefined;
   readonly #logged: (from: number, limit: number) => EntryRow[];
   readonly #snapshot: (trajectoryId: string) => SnapshotRow | undefined;
@@ -111,7 +112,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     this.#logSize = prepareLogSize(db);
     this.#unlogged = prepareUnlogged(db);
     this.#integrate = prepareIntegrate(db, this.#logSize);
-    this.#logNode = prepareLogNode(db);
+    this.#logNodes = prepareLogNodes(db);
     this.#logIndex = prepareLogIndex(db);
     this.#logged = prepareLogged(db);
     this.#snapshot = prepareSnapshot(db);
@@ -196,10 +197,9 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     return this.#group.run(() => this.#integrate(step), { rows, bytes: rows * 40 });
   }
 
-  async logNode(level: number, index: number): Promise<Uint8Array | undefined> {
-    checkCount(level, 'level');
-    checkCount(index, 'index');
-    return this.#read(() => this.#logNode(level, index));
+  async logNodes(level: number, from: number, count: number): Promise<(Uint8Array | undefined)[]> {
+    checkNodes(level, from, count);
+    return this.#read(() => this.#logNodes(level, from, count));
   }
 
   async logIndex(id: Hash): Promise<number | undefined> {
