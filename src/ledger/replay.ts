@@ -27,6 +27,8 @@ export interface ReplayOptions {
   readonly until?: Hash;
   /** Runs that somebody else checked; not asked for with `until`. */
   readonly ahead?: Ahead;
+  /** What was replayed before, and is gone on with; not to be used any more when this fails. */
+  readonly from?: Replayed;
 }
 
 /** A chain that was replayed: its rules' state and its world. */
@@ -55,9 +57,11 @@ export class Replayer {
 
   /** `path`: this trajectory, and those whose branches led to it. */
   async #replay(trajectoryId: string, options: ReplayOptions, path: readonly string[]): Promise<Replayed> {
-    const chain = new Chain(trajectoryId);
+    const chain = options.from?.chain ?? new Chain(trajectoryId);
     const links = new Links(this.#reader, chain);
-    let fold: Folded | undefined;
+    let fold = options.from?.fold;
+    // The last one again, so that what stands before it can't have changed unseen.
+    let again = options.from === undefined ? 0 : 1;
     for (;;) {
       options.onPage?.(chain.seq);
       // A run has no place inside at which to stop.
@@ -68,8 +72,13 @@ export class Replayer {
         continue;
       }
       const limit = typeof found === 'number' ? found : PAGE;
-      const rows = await this.#reader.entries(trajectoryId, { from: chain.seq, limit });
+      const rows = await this.#reader.entries(trajectoryId, { from: chain.seq - again, limit });
       for (const row of rows) {
+        if (again > 0) {
+          checkAgain(row, chain);
+          again = 0;
+          continue;
+        }
         const entry = checkRow(row);
         chain.accept(entry);
         fold = this.#foldNow(fold, entry) ?? (await this.#foldLater(fold, entry, path));
@@ -82,7 +91,7 @@ export class Replayer {
       }
       if (rows.length < limit) break;
     }
-    if (fold === undefined)
+    if (fold === undefined || again > 0)
       throw new LedgerFault({ trajectory_id: trajectoryId, seq: 0, code: 'not_found', detail: 'there are no entries' });
     if (options.until !== undefined) {
       throw new LedgerFault({
@@ -244,6 +253,12 @@ function foldRun(fold: Folded, run: Run): void {
     applyCommit(fold, place, patches);
     place.seq++;
   }
+}
+
+/** @throws LedgerFault unless it is the last entry that the chain accepted */
+function checkAgain(row: EntryRow, chain: Chain): void {
+  const entry = checkRow(row);
+  if (entry.id !== chain.head) throw fault(entry, 'broken_chain', `${chain.head} stood here`);
 }
 
 function mayRefer(payload: Payload): boolean {

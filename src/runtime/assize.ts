@@ -5,7 +5,6 @@ import {
   type BlobRow,
   type BranchPayload,
   Chain,
-  type DomainRef,
   type EntryRow,
   type EntrySigner,
   entryRow,
@@ -20,12 +19,11 @@ import {
   readRow,
   store,
   type TrajectoryInfo,
-  type VectorItem,
 } from '#ledger';
-import { type Clock, type OracleStore, type Random, systemClock, systemRandom } from '#oracle';
-import { AuthorityFold } from './authority-fold.ts';
+import { type Clock, type OracleStore, type Pause, type Random, systemClock, systemPause, systemRandom } from '#oracle';
 import { checkWrits, policyHash, refOf, rootPayload, vectorOf } from './beginning.ts';
 import { RuntimeError } from './errors.ts';
+import { Reading } from './reading.ts';
 import { COMPILER_VERSION } from './records.ts';
 import { RuledProposals } from './ruled-proposals.ts';
 import { Trajectory } from './trajectory.ts';
@@ -47,6 +45,8 @@ export interface AssizeOptions {
   readonly approvalMs?: number;
   readonly clock?: Clock;
   readonly random?: Random;
+  /** Before what lost to another writer is judged again. Default: a few milliseconds, by chance, longer each time. */
+  readonly pause?: Pause;
 }
 
 export interface CreateOptions {
@@ -98,7 +98,8 @@ export class Assize {
       oracle: options.oracle,
       nameFor: (given) => this.#nameFor(given),
       domainOf: (ref) => this.#domain(ref),
-      load: (trajectoryId) => this.#load(trajectoryId),
+      pause: options.pause ?? systemPause,
+      load: (trajectoryId, before) => this.#load(trajectoryId, before),
       open: (trajectoryId) => this.open(trajectoryId),
     };
   }
@@ -254,32 +255,22 @@ export class Assize {
       world,
       writs: new Writs(),
       ruled: new RuledProposals(),
+      reading: undefined,
     };
   }
 
-  async #load(trajectoryId: string): Promise<TrajectoryParts> {
-    const ruled = new RuledProposals();
-    const authority = new AuthorityFold(trajectoryId);
-    let domainRef: DomainRef | undefined;
-    let overridden = false;
-    const { chain, fold, writs } = await this.#valid(async () => {
-      const replayed = await this.#replayer.replay(trajectoryId, {
-        onEntry: (entry) => {
-          const { seq, payload } = entry;
-          authority.note(entry);
-          if (payload.kind === 'root' || payload.kind === 'branch') domainRef = payload.domain;
-          else if (payload.kind === 'pending_approval') ruled.add(payload.proposal.proposal_id, seq);
-          else if (payload.kind === 'delegation' && payload.concludes !== undefined) ruled.add(payload.concludes, seq);
-          else if ('proposal_id' in payload && payload.proposal_id !== undefined) ruled.add(payload.proposal_id, seq);
-          overridden ||= ('detection_vector' in payload && payload.detection_vector?.some(isBroken)) === true;
-        },
-      });
-      return { ...replayed, writs: await authority.settle((hash) => this.#store.blob(hash)) };
+  /** `before`: what was read of it, which is gone on with. */
+  async #load(trajectoryId: string, before?: Reading): Promise<TrajectoryParts> {
+    const { reading, read } = await this.#valid(async () => {
+      const isRead = before !== undefined && (await before.goOn());
+      const reading = isRead ? before : await Reading.of(this.#store, this.#replayer, trajectoryId);
+      return { reading, read: await reading.copy() };
     });
-    const domain = this.#domain(domainRef as DomainRef);
+    const { chain, fold, writs, ruled } = read;
+    const domain = this.#domain(read.domain);
     const world = worldOf(domain, fold);
-    checkState(world, trajectoryId, overridden);
-    return { domain, chain, world, writs, ruled };
+    checkState(world, trajectoryId, read.overridden);
+    return { domain, chain, world, writs, ruled, reading };
   }
 
   async #domainOfTrajectory(trajectoryId: string): Promise<Domain> {
@@ -339,10 +330,6 @@ function checkEntryOptions({ signer, policy, anchors, approvalMs }: AssizeOption
   const { publicKey, privateKey } = signer;
   if (!verifyText('entry', '', signText('entry', '', privateKey), publicKey))
     throw badOption('the two keys of the signer are not a pair');
-}
-
-function isBroken({ result }: VectorItem): boolean {
-  return result !== 'pass';
 }
 
 /** Chain and hashes say that nothing was changed; this says that what was committed could have been. */

@@ -45,11 +45,15 @@ interface Stage {
  */
 export class AuthorityFold {
   readonly #trajectoryId: string;
-  readonly #writs: Writs = new Writs();
+  #writs: Writs = new Writs();
+  /** Takes the writs of the beginning. */
+  #begin: () => void = () => undefined;
   readonly #stages: Stage[] = [newStage(undefined)];
   readonly #open: Map<Hash, Started> = new Map();
   /** Writs that were looked at. */
   readonly #sound: Set<Hash> = new Set();
+  /** Writs that do not stand in the beginning. */
+  readonly #loaded: Map<Hash, WritChain> = new Map();
   /** One an issuer of roots. */
   readonly #verifiers: Map<string, WritVerifier> = new Map();
   #answer: { readonly seq: number; readonly spent: Amounts } | undefined;
@@ -61,10 +65,10 @@ export class AuthorityFold {
   /** Takes an entry that replay accepted. @throws LedgerFault */
   note(entry: Entry): void {
     const { seq, payload } = entry;
-    if (payload.kind === 'root') {
-      this.#try(seq, 'writ_tampered', () => this.#writs.bind(payload.writs, payload.delegated_from !== undefined));
-    } else if (payload.kind === 'branch') {
-      this.#try(seq, 'writ_tampered', () => this.#writs.bind(payload.writs));
+    if (payload.kind === 'root' || payload.kind === 'branch') {
+      const isDelegated = payload.kind === 'root' && payload.delegated_from !== undefined;
+      this.#begin = () => this.#try(seq, 'writ_tampered', () => this.#writs.bind(payload.writs, isDelegated));
+      this.#begin();
     } else if (payload.kind === 'commit') this.#spend(seq, payload.writ_id, payload.budget_cost);
     else if (payload.kind === 'pending_approval') this.#spend(seq, payload.proposal.writ_id, {});
     else if (payload.kind === 'delegation') this.#noteDelegation(entry as Entry<DelegationPayload>);
@@ -75,8 +79,12 @@ export class AuthorityFold {
     for (const { writId, seq, cost } of spent) this.#spend(seq, writId, cost);
   }
 
-  /** The writs with their budgets, after the last entry. @throws LedgerFault */
+  /** The writs with their budgets, after the last entry; whose they are from now on. @throws LedgerFault */
   async settle(blob: (hash: Hash) => Promise<string | undefined>): Promise<Writs> {
+    // Anew each time: what was booked before is booked again.
+    this.#writs = new Writs();
+    this.#sound.clear();
+    this.#begin();
     for (const { gaveBack, started, accounts } of this.#stages) {
       if (gaveBack !== undefined) {
         const { seq, writ, spent } = gaveBack;
@@ -158,7 +166,8 @@ export class AuthorityFold {
     const known = this.#writs.get(id);
     if (known !== undefined) return known;
     try {
-      const chain = await loadWrit(id, this.#writs, blob);
+      const chain = this.#loaded.get(id) ?? (await loadWrit(id, this.#writs, blob));
+      this.#loaded.set(id, chain);
       this.#writs.admit(chain);
       this.#writs.stored(this.#writs.unstored(chain));
       return chain;

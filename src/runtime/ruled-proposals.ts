@@ -2,17 +2,22 @@ import { type EntryRow, type Hash, readRow } from '#ledger';
 
 /**
  * Which entry ruled on a proposal last, and which concluded a delegation: 52 bits of the id are kept, and the entry says
- * the rest.
+ * the rest. What is added over others (`below`) is gone with this, and they stay.
  */
 export class RuledProposals {
   readonly #seqs: Map<number, number> = new Map();
+  readonly #below: RuledProposals | undefined;
+
+  constructor(below?: RuledProposals) {
+    this.#below = below;
+  }
 
   add(id: Hash, seq: number): void {
     this.#seqs.set(keyOf(id), seq);
   }
 
   seqOf(id: Hash): number | undefined {
-    return this.#seqs.get(keyOf(id));
+    return this.#seqs.get(keyOf(id)) ?? this.#below?.seqOf(id);
   }
 }
 

@@ -13,9 +13,11 @@ import {
   type Payload,
   type Replayer,
 } from '#ledger';
-import type { Clock, OracleStore, Random } from '#oracle';
+import type { Clock, OracleStore, Pause, Random } from '#oracle';
 import { authorityFor } from './authority.ts';
+import { Company } from './company.ts';
 import { RuntimeError } from './errors.ts';
+import type { Reading } from './reading.ts';
 import type { Place } from './records.ts';
 import type { RuledProposals } from './ruled-proposals.ts';
 import { type Ruling, rulingFrom } from './ruling.ts';
@@ -31,6 +33,8 @@ export interface TrajectoryParts {
   readonly writs: Writs;
   /** Where proposals were ruled on, and delegations concluded. */
   readonly ruled: RuledProposals;
+  /** What all this was read from; none where the trajectory was begun here. */
+  readonly reading: Reading | undefined;
 }
 
 /** What the trajectories of one runtime share. */
@@ -49,8 +53,9 @@ export interface Surroundings {
   nameFor(given: string | undefined): string;
   /** The domain that a ledger names. @throws RuntimeError `domain_mismatch` */
   domainOf(ref: DomainRef): Domain;
-  /** Reads a trajectory anew from the store. */
-  load(trajectoryId: string): Promise<TrajectoryParts>;
+  readonly pause: Pause;
+  /** Reads a trajectory from the store; what is new of it where it was read before. */
+  load(trajectoryId: string, before?: Reading): Promise<TrajectoryParts>;
   open(trajectoryId: string): Promise<Trajectory>;
 }
 
@@ -78,7 +83,7 @@ const CLOCK_BEHIND_MS_MAX = 300_000;
 /**
  * The one writer of a trajectory in this process: the chain and the world in memory, which move at once, and the disk, which
  * is waited for. When the store says that another writer was faster, everything that was not yet durable is discarded and
- * the trajectory is read anew; who was writing prepares again on what there is.
+ * what is new is read; who was writing prepares again on what there is.
  */
 export class Writer {
   readonly id: string;
@@ -89,12 +94,17 @@ export class Writer {
   stale: boolean = false;
   /** Counts reloads: an answer for an older life of the trajectory must not start another one. */
   #life: number = 0;
+  readonly #company: Company;
+  /** Appends that are not answered yet. */
+  #underWay: number = 0;
   #loading: Promise<void> | undefined;
 
   constructor(id: string, parts: TrajectoryParts, around: Surroundings) {
     this.id = id;
     this.parts = parts;
     this.around = around;
+    // Whoever opens what was begun elsewhere may not be the only one.
+    this.#company = new Company(around.pause, parts.reading !== undefined);
   }
 
   // ── from here to the append nothing awaits ──
@@ -162,6 +172,7 @@ export class Writer {
     const { rows, blobs, answer, news } = prepared;
     const life = this.#life;
     let result: Awaited<ReturnType<LedgerStore['commit']>>;
+    this.#underWay++;
     try {
       result = await this.around.store.commit({ entries: rows, blobs });
     } catch (error) {
@@ -169,11 +180,15 @@ export class Writer {
       this.#discard(life);
       await this.reread();
       throw error;
+    } finally {
+      this.#underWay--;
     }
     if (result.status === 'committed') {
+      this.#company.won();
       this.subscriptions.publish(news);
       return answer;
     }
+    if (result.status === 'conflict' && life === this.#life) this.#company.lost();
     this.#discard(life);
     return result.status === 'unknown' ? this.#settleUnknown(prepared, result.cause) : undefined;
   }
@@ -214,15 +229,27 @@ export class Writer {
     return this.stale;
   }
 
+  /** Whether what is judged on memory would most likely be in vain: it is known to be wrong, or others write too. */
+  get isOld(): boolean {
+    return this.stale || (this.#company.isTheirTurn && this.#underWay === 0);
+  }
+
+  /** Before something new is judged on old memory. @throws as `ready` */
+  async freshen(): Promise<void> {
+    if (!this.stale) this.#discard(this.#life);
+    await this.ready();
+  }
+
   /** Reads the trajectory anew, once for all who wait. @throws what the store or replay throws; then still stale */
   async ready(): Promise<void> {
     while (this.stale) {
-      this.#loading ??= this.around.load(this.id).then(
+      this.#loading ??= this.#load().then(
         (parts) => {
+          const isNew = parts.chain.head !== this.parts.chain.head;
           this.parts = parts;
           this.stale = false;
           this.#loading = undefined;
-          this.subscriptions.publish(this.subscriptions.allNews());
+          if (isNew) this.subscriptions.publish(this.subscriptions.allNews());
         },
         (error) => {
           this.#loading = undefined;
@@ -231,6 +258,14 @@ export class Writer {
       );
       await this.#loading;
     }
+  }
+
+  async #load(): Promise<TrajectoryParts> {
+    const { reading, chain } = this.parts;
+    await this.#company.letIn();
+    const parts = await this.around.load(this.id, reading);
+    if (parts.chain.seq > chain.seq) this.#company.met();
+    return parts;
   }
 
   /** So that nobody is shown what was discarded. Where it fails, the next who writes tries again and hears why. */

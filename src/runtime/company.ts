@@ -1,0 +1,78 @@
+import type { Pause } from '#oracle';
+
+/** How long a try may seem to take, and what is taken for it at first. */
+const TRY_MS_MIN = 1;
+const TRY_MS_MAX = 200;
+const TRY_MS = 4;
+
+/** In tries: what is left to others after an append, so that each of a few has a turn. */
+const TURN_MIN = 4;
+const TURN_MAX = 8;
+
+/** Of the crowding, after an append; and what of it counts for nothing, so that after a few alone there are no more pauses. */
+const CROWDING_KEPT = 0.8;
+const CROWDING_MIN = 0.25;
+const CROWDING_MAX = 8;
+
+/**
+ * What a writer knows of others who write to its trajectory, and how it gets along with them. Of those who meet, one always
+ * wins; so that it is not the same one each time, whoever has written leaves room for a few others, and whoever has lost
+ * tries again soon, and later each further time. All of it is measured in tries, so that slow machines have longer pauses.
+ * A writer that is alone never pauses.
+ */
+export class Company {
+  readonly #pause: Pause;
+  /** How much others are in the way: more by one with each loss, less by a part with each append. */
+  #crowding: number;
+  /** How often another writer was faster, since an append was the last time. */
+  #losses = 0;
+  /** Since the trajectory was read. */
+  #hasWritten = false;
+  /** How long it took from reading to the answer to an append, the last time. */
+  #tryMs = TRY_MS;
+  #readAt: number | undefined;
+
+  /** `isLikely`: there may be others, although none was met yet. */
+  constructor(pause: Pause, isLikely: boolean) {
+    this.#pause = pause;
+    this.#crowding = isLikely ? 1 : 0;
+  }
+
+  /** Whether it is the turn of others. */
+  get isTheirTurn(): boolean {
+    return this.#hasWritten && this.#crowding > 0;
+  }
+
+  won(): void {
+    this.#answered();
+    this.#losses = 0;
+    this.#hasWritten = true;
+    this.#crowding = this.#crowding < CROWDING_MIN ? 0 : this.#crowding * CROWDING_KEPT;
+  }
+
+  lost(): void {
+    this.#answered();
+    this.#losses++;
+    this.#crowding = Math.min(this.#crowding + 1, CROWDING_MAX);
+  }
+
+  /** Somebody else has written. */
+  met(): void {
+    this.#crowding = Math.max(this.#crowding, 1);
+  }
+
+  /** To be called before the trajectory is read again, so that what is read is not old already. */
+  async letIn(): Promise<void> {
+    const turn = this.#tryMs * Math.max(this.#crowding, 1);
+    if (this.#losses > 0) await this.#pause(0, this.#tryMs * 2 ** (this.#losses - 2));
+    else if (this.isTheirTurn) await this.#pause(turn * TURN_MIN, turn * TURN_MAX);
+    this.#hasWritten = false;
+    this.#readAt = performance.now();
+  }
+
+  #answered(): void {
+    if (this.#readAt === undefined) return;
+    this.#tryMs = Math.min(Math.max(performance.now() - this.#readAt, TRY_MS_MIN), TRY_MS_MAX);
+    this.#readAt = undefined;
+  }
+}
