@@ -22,6 +22,7 @@ const CROWDING_MAX = 8;
  */
 export class Company {
   readonly #pause: Pause;
+  readonly #now: () => number;
   /** How much others are in the way: more by one with each loss, less by a part with each append. */
   #crowding: number;
   /** How often another writer was faster, since an append was the last time. */
@@ -32,9 +33,10 @@ export class Company {
   #tryMs = TRY_MS;
   #readAt: number | undefined;
 
-  /** `isLikely`: there may be others, although none was met yet. */
-  constructor(pause: Pause, isLikely: boolean) {
+  /** `isLikely`: there may be others, although none was met yet. `now`: in milliseconds, from whenever. */
+  constructor(pause: Pause, isLikely: boolean, now: () => number = () => performance.now()) {
     this.#pause = pause;
+    this.#now = now;
     this.#crowding = isLikely ? 1 : 0;
   }
 
@@ -67,12 +69,12 @@ export class Company {
     if (this.#losses > 0) await this.#pause(0, this.#tryMs * 2 ** (this.#losses - 2));
     else if (this.isTheirTurn) await this.#pause(turn * TURN_MIN, turn * TURN_MAX);
     this.#hasWritten = false;
-    this.#readAt = performance.now();
+    this.#readAt = this.#now();
   }
 
   #answered(): void {
     if (this.#readAt === undefined) return;
-    this.#tryMs = Math.min(Math.max(performance.now() - this.#readAt, TRY_MS_MIN), TRY_MS_MAX);
+    this.#tryMs = Math.min(Math.max(this.#now() - this.#readAt, TRY_MS_MIN), TRY_MS_MAX);
     this.#readAt = undefined;
   }
 }
