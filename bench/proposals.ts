@@ -6,11 +6,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type EntryRow, openStore } from 'assize';
+import { type EntryRow, openStore, type Store } from 'assize';
 import { type BenchResult, formatTable, median } from './measure.ts';
 import { openShop, visit } from './shop.ts';
 
-const CALLERS = 64;
+export const CALLERS = 64;
 const PER_ROUND = 8_192;
 const ROUNDS = 9;
 const MEMBERS = 1_000;
@@ -19,45 +19,51 @@ export async function proposalsBench(): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
   try {
     const store = await openStore(`sqlite:${join(folder, 'ledger.db')}`);
-    const { trajectory, writ } = await openShop(store, MEMBERS);
     const bare = new BareInserts(join(folder, 'bare.db'));
-    const own: number[] = [];
-    const baseline: number[] = [];
-    let n = 0;
-    for (let round = -1; round < ROUNDS; round++) {
-      const rows: EntryRow[] = [];
-      const start = performance.now();
-      let left = PER_ROUND;
-      await Promise.all(
-        Array.from({ length: CALLERS }, async () => {
-          while (left-- > 0) {
-            const ruling = await trajectory.propose({ ...visit(n++, MEMBERS), writ });
-            if (ruling.ruling !== 'committed') throw new Error(`unexpected: ${ruling.ruling}`);
-            rows.push(ruling.entry);
-          }
-        }),
-      );
-      const rate = (rows.length / (performance.now() - start)) * 1_000;
-      const bareRate = bare.insert(rows);
-      if (round < 0) continue;
-      own.push(rate);
-      baseline.push(bareRate);
-    }
+    const result = await measureProposals(store, (rows) => bare.insert(rows), PER_ROUND);
     bare.close();
     await store.close();
-    return [
-      {
-        name: `whole proposals, ${CALLERS} callers, durable`,
-        value: median(own),
-        unit: '/s',
-        baseline: { name: 'bare inserts', value: median(baseline) },
-        ratio: median(own.map((rate, i) => rate / (baseline[i] as number))),
-        goal: { min: 20_000, ratioMin: 0.5 },
-      },
-    ];
+    return [{ name: `whole proposals, ${CALLERS} callers, durable`, ...result, goal: { min: 20_000, ratioMin: 0.5 } }];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** So many proposals a round; `insertBare` writes the entries of one, and answers with the rows a second. */
+export async function measureProposals(
+  store: Store,
+  insertBare: (rows: readonly EntryRow[]) => number | Promise<number>,
+  perRound: number,
+): Promise<Omit<BenchResult, 'name'>> {
+  const { trajectory, writ } = await openShop(store, MEMBERS);
+  const own: number[] = [];
+  const baseline: number[] = [];
+  let n = 0;
+  for (let round = -1; round < ROUNDS; round++) {
+    const rows: EntryRow[] = [];
+    const start = performance.now();
+    let left = perRound;
+    await Promise.all(
+      Array.from({ length: CALLERS }, async () => {
+        while (left-- > 0) {
+          const ruling = await trajectory.propose({ ...visit(n++, MEMBERS), writ });
+          if (ruling.ruling !== 'committed') throw new Error(`unexpected: ${ruling.ruling}`);
+          rows.push(ruling.entry);
+        }
+      }),
+    );
+    const rate = (rows.length / (performance.now() - start)) * 1_000;
+    const bareRate = await insertBare(rows);
+    if (round < 0) continue;
+    own.push(rate);
+    baseline.push(bareRate);
+  }
+  return {
+    value: median(own),
+    unit: '/s',
+    baseline: { name: 'bare inserts', value: median(baseline) },
+    ratio: median(own.map((rate, i) => rate / (baseline[i] as number))),
+  };
 }
 
 /** One prepared statement, full durability, one transaction for as many rows as there are callers. */

@@ -6,6 +6,7 @@ const BENCHES: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   canon: async () => (await import('./canon.ts')).canonBench(),
   kernel: async () => (await import('./kernel.ts')).kernelBench(),
   store: async () => (await import('./store.ts')).storeBench(),
+  postgres: async () => (await import('./postgres.ts')).postgresBench(),
   proposals: async () => (await import('./proposals.ts')).proposalsBench(),
   verify: async () => (await import('./verify.ts')).verifyBench(),
   opening: async () => (await import('./opening.ts')).openingBench(),

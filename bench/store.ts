@@ -5,7 +5,6 @@
  * Run it alone: `node bench/store.ts`.
  */
 import { fork } from 'node:child_process';
-import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
@@ -14,19 +13,24 @@ import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { EntryRow } from '#ledger';
-import { openSqlite, type SqliteStore } from '#stores';
-import { type BenchResult, formatTable, median, percentile, type Rate, rateResult } from './measure.ts';
-
-const ROUNDS = 11;
-
-/** As large as a commit entry that changes three fields. */
-const PAYLOAD_BYTES = 600;
+import { openSqlite } from '#stores';
+import {
+  append,
+  type Bare,
+  Chains,
+  type Drive,
+  driveHere,
+  measureAppends,
+  perSecond,
+  ROUNDS,
+  type Rows,
+  rateOf,
+  Watch,
+} from './appends.ts';
+import { type BenchResult, formatTable, rateResult } from './measure.ts';
 
 /** Entries a round for so many callers: 100 to 200 ms, so that checkpoints fall into the rounds. */
 const ENTRIES: Readonly<Record<number, number>> = { 1: 800, 16: 4_000, 64: 8_192, 256: 16_384 };
-
-/** Appends one caller's entries one after the other, or many callers' at once, and settles when all are answered. */
-type Drive = (chains: readonly (readonly EntryRow[])[], store: SqliteStore, watch: Watch) => Promise<void>;
 
 export async function storeBench(): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
@@ -55,34 +59,11 @@ async function measure(
 ): Promise<BenchResult[]> {
   const store = await openSqlite({ path: join(folder, `${name}.db`) });
   const bare = await BareInserts.open(join(folder, `${name}, bare.db`), callers);
-  const watch = new Watch();
-  const chains = new Chains(callers);
-  const own: number[] = [];
-  const baseline: number[] = [];
-  for (let round = -1; round < ROUNDS; round += 1) {
-    const rows = chains.next(ENTRIES[callers]! / callers);
-    const bound = bare.bind(rows);
-    const appendOwn = async (): Promise<void> => {
-      watch.groups = [];
-      own.push(await perSecond(bound.length, () => drive(rows, store, watch)));
-    };
-    // The groups are the store's of this round or, where bare has the first turn, of the round before.
-    const insertBare = async (): Promise<void> => {
-      baseline.push(await perSecond(bound.length, () => bare.insert(bound, watch.groups)));
-    };
-    const turns = round % 2 === 0 ? [insertBare, appendOwn] : [appendOwn, insertBare];
-    for (const turn of turns) await turn();
-    if (round < 0) watch.latencies = [];
-  }
+  const entries = ENTRIES[callers]!;
+  const results = await measureAppends({ name, callers, entries, store, bare, drive, ...(goal && { goal }) });
   bare.close();
   await store.close();
-  const result = rateResult(rateOf(name, own), rateOf('bare inserts', baseline), goal);
-  return [
-    result,
-    { name: `${name}: written together`, value: median(watch.groups), unit: 'entries' },
-    { name: `${name}: p50`, value: percentile(watch.latencies, 50), unit: 'ms' },
-    { name: `${name}: p99`, value: percentile(watch.latencies, 99), unit: 'ms' },
-  ];
+  return results;
 }
 
 /** The store behind sockets beside bare inserts behind the same sockets. */
@@ -106,54 +87,6 @@ async function measureServers(folder: string, sockets: SocketCallers): Promise<B
   await store.close();
   const name = 'append, 64 over sockets, beside a bare server';
   return rateResult(rateOf(name, own), rateOf('bare inserts over sockets', baseline), { ratioMin: 0.75 });
-}
-
-/** Without the first round, which warms up. */
-function rateOf(name: string, rounds: readonly number[]): Rate {
-  return { name, perSecond: median(rounds.slice(1)), rounds: rounds.slice(1) };
-}
-
-async function perSecond(count: number, run: () => void | Promise<void>): Promise<number> {
-  const start = performance.now();
-  await run();
-  const seconds = (performance.now() - start) / 1_000;
-  // Lets the watch close its last group, and a checkpoint that is due run outside of the next turn.
-  await new Promise(setImmediate);
-  return count / seconds;
-}
-
-/** What the callers see: how many were answered together, and how long each waited. */
-class Watch {
-  groups: number[] = [];
-  latencies: number[] = [];
-  #together = 0;
-
-  answered(sentAt: number): void {
-    this.latencies.push(performance.now() - sentAt);
-    // All answers of one group settle in one go; a tick runs after the last of them.
-    if (this.#together === 0) process.nextTick(this.#closeGroup);
-    this.#together += 1;
-  }
-
-  readonly #closeGroup = (): void => {
-    this.groups.push(this.#together);
-    this.#together = 0;
-  };
-}
-
-const driveHere: Drive = async (chains, store, watch) => {
-  await Promise.all(chains.map((chain) => appendAll(chain, store, watch)));
-};
-
-async function appendAll(chain: readonly EntryRow[], store: SqliteStore, watch: Watch): Promise<void> {
-  for (const row of chain) await append(row, store, watch);
-}
-
-async function append(row: EntryRow, store: SqliteStore, watch: Watch): Promise<void> {
-  const sentAt = performance.now();
-  const { status } = await store.commit({ entries: [row], blobs: [] });
-  if (status !== 'committed') throw new Error(`an append was answered ${status}`);
-  watch.answered(sentAt);
 }
 
 /** Has a caller's entry written, and says when it is. */
@@ -183,7 +116,7 @@ class SocketCallers {
     await this.driveWith(chains, (row, _caller, done, fail) => void append(row, store, watch).then(done, fail));
   };
 
-  async driveWith(chains: readonly (readonly EntryRow[])[], write: Append): Promise<void> {
+  async driveWith(chains: Rows, write: Append): Promise<void> {
     await Promise.all(chains.map((chain, caller) => this.#serve(this.#sockets[caller]!, chain, caller, write)));
   }
 
@@ -228,7 +161,7 @@ function bind({ seq, id, parent, kind, payload }: EntryRow, caller: number): Bou
 }
 
 /** Inserts into the store's own tables, as fast as node:sqlite can. */
-class BareInserts {
+class BareInserts implements Bare<Bound> {
   readonly #db: DatabaseSync;
   readonly #begin: StatementSync;
   readonly #insert: StatementSync;
@@ -273,8 +206,7 @@ class BareInserts {
     }
   };
 
-  /** The rows in the order in which callers that go in step send them. */
-  bind(chains: readonly (readonly EntryRow[])[]): Bound[] {
+  bind(chains: Rows): Bound[] {
     return chains[0]!.flatMap((_, index) => chains.map((chain, caller) => bind(chain[index]!, caller)));
   }
 
@@ -293,37 +225,6 @@ class BareInserts {
 
   close(): void {
     this.#db.close();
-  }
-}
-
-/** The callers' chains, each going on from round to round. */
-class Chains {
-  readonly #last: (EntryRow | undefined)[];
-
-  constructor(callers: number) {
-    this.#last = new Array<EntryRow | undefined>(callers).fill(undefined);
-  }
-
-  next(length: number): EntryRow[][] {
-    return this.#last.map((_, caller) => Array.from({ length }, () => this.#entry(caller)));
-  }
-
-  #entry(caller: number): EntryRow {
-    const last = this.#last[caller];
-    const seq = last === undefined ? 0 : last.seq + 1;
-    const parent = last === undefined ? null : last.id;
-    const short = JSON.stringify({ kind: 'commit', note: '', parent, seq, trajectory_id: `t${caller}` });
-    const payload = short.replace('"note":""', `"note":"${'x'.repeat(PAYLOAD_BYTES - short.length)}"`);
-    const row = {
-      id: hash('sha256', payload),
-      trajectory_id: `t${caller}`,
-      parent,
-      seq,
-      kind: 'commit',
-      payload,
-    } as const;
-    this.#last[caller] = row;
-    return row;
   }
 }
 

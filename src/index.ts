@@ -38,7 +38,17 @@ export {
   type VerifyReport,
   verifyTrajectory,
 } from '#ledger';
-export { type Clock, createOracle, fixedClock, type Random, seededRandom, systemClock, systemRandom } from '#oracle';
+export {
+  type Clock,
+  createOracle,
+  fixedClock,
+  type Pause,
+  type Random,
+  seededRandom,
+  systemClock,
+  systemPause,
+  systemRandom,
+} from '#oracle';
 export {
   type ApprovalInput,
   Assize,

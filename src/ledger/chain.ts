@@ -89,6 +89,21 @@ export class Chain {
     };
   }
 
+  /** A chain that goes on from here by itself. */
+  copy(): Chain {
+    const copy = new Chain(this.trajectoryId);
+    copy.head = this.head;
+    copy.seq = this.seq;
+    copy.at = this.at;
+    copy.lastCommit = this.lastCommit;
+    copy.delegatedFrom = this.delegatedFrom;
+    copy.answered = this.answered;
+    for (const [id, pending] of this.open) copy.open.set(id, pending);
+    for (const [id, delegation] of this.delegated) copy.delegated.set(id, delegation);
+    for (const child of this.children) copy.children.add(child);
+    return copy;
+  }
+
   /** Takes the next entry. @throws LedgerFault; the chain is then as before. */
   accept(entry: Entry): void {
     this.#checkPlace(entry);

@@ -26,7 +26,10 @@ export interface ReplayOptions {
   readonly onPage?: (seq: number) => void;
   /** Stop after the entry with this id. */
   readonly until?: Hash;
-  /** Goes on from there, with what it stands on unchecked, and changes it. Must be of this trajectory, and not behind `until`. */
+  /**
+   * Goes on from there, and changes it: not to be used any more when this fails. Must be of this trajectory, and not behind
+   * `until`. Only the entry that it stands at is looked at again.
+   */
   readonly from?: Replayed;
   /** Runs that somebody else checked; not asked for with `until`. */
   readonly ahead?: Ahead;
@@ -70,6 +73,8 @@ export class Replayer {
     const links = new Links(this.#reader, chain);
     let fold = options.from?.fold;
     if (fold !== undefined && chain.head === options.until) return { chain, fold };
+    // The last one again, so that what stands before it can't have changed unseen.
+    let again = options.from === undefined ? 0 : 1;
     for (;;) {
       options.onPage?.(chain.seq);
       // A run has no place inside at which to stop.
@@ -80,8 +85,13 @@ export class Replayer {
         continue;
       }
       const limit = typeof found === 'number' ? found : PAGE;
-      const rows = await this.#reader.entries(trajectoryId, { from: chain.seq, limit });
+      const rows = await this.#reader.entries(trajectoryId, { from: chain.seq - again, limit });
       for (const row of rows) {
+        if (again > 0) {
+          checkAgain(row, chain);
+          again = 0;
+          continue;
+        }
         const entry = checkRow(row);
         chain.accept(entry);
         fold = this.#foldNow(fold, entry) ?? (await this.#foldLater(fold, entry, path));
@@ -94,7 +104,7 @@ export class Replayer {
       }
       if (rows.length < limit) break;
     }
-    if (fold === undefined)
+    if (fold === undefined || again > 0)
       throw new LedgerFault({ trajectory_id: trajectoryId, seq: 0, code: 'not_found', detail: 'there are no entries' });
     if (options.until !== undefined) {
       throw new LedgerFault({
@@ -260,6 +270,12 @@ function foldRun(fold: Folded, run: Run): void {
     applyCommit(fold, place, patches);
     place.seq++;
   }
+}
+
+/** @throws LedgerFault unless it is the last entry that the chain accepted */
+function checkAgain(row: EntryRow, chain: Chain): void {
+  const entry = checkRow(row);
+  if (entry.id !== chain.head) throw fault(entry, 'broken_chain', `${chain.head} stood here`);
 }
 
 function mayRefer(payload: Payload): boolean {

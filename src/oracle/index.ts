@@ -12,6 +12,7 @@
 export { type Clock, fixedClock, systemClock } from './clock.ts';
 export { OracleError, type OracleErrorCode } from './errors.ts';
 export { type Asking, createOracle, type Oracle, type OracleAnswer, type OracleOptions } from './oracle.ts';
+export { type Pause, systemPause } from './pause.ts';
 export {
   type CallScope,
   type MemoryScope,

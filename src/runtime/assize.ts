@@ -20,10 +20,10 @@ import {
   type SnapshotStore,
   type TrajectoryInfo,
 } from '#ledger';
-import { type Clock, type OracleStore, type Random, systemClock, systemRandom } from '#oracle';
+import { type Clock, type OracleStore, type Pause, type Random, systemClock, systemPause, systemRandom } from '#oracle';
 import { begunWith, checkWrits, policyHash, refOf, rootPayload, vectorOf } from './beginning.ts';
 import { RuntimeError } from './errors.ts';
-import { type FoldedTrajectory, type FoldOptions, foldTrajectory } from './fold-trajectory.ts';
+import { copyOf, type FoldedTrajectory, type FoldOptions, foldTrajectory } from './fold-trajectory.ts';
 import { Kept } from './kept.ts';
 import { COMPILER_VERSION } from './records.ts';
 import { RuledProposals } from './ruled-proposals.ts';
@@ -51,6 +51,8 @@ export interface AssizeOptions {
   readonly approvalMs?: number;
   readonly clock?: Clock;
   readonly random?: Random;
+  /** Before what lost to another writer is judged again. Default: a few milliseconds, by chance, longer each time. */
+  readonly pause?: Pause;
 }
 
 export interface CreateOptions {
@@ -112,7 +114,8 @@ export class Assize {
       oracle: options.oracle,
       nameFor: (given) => this.#nameFor(given),
       domainOf: (ref) => this.#domain(ref),
-      load: async (trajectoryId) => (await this.#read(trajectoryId)).parts,
+      pause: options.pause ?? systemPause,
+      reload: (trajectoryId, base) => this.#reload(trajectoryId, base),
       open: (trajectoryId) => this.open(trajectoryId),
     };
   }
@@ -272,7 +275,7 @@ export class Assize {
         },
       );
     }
-    const parts = this.#partsOf(trajectoryId, world);
+    const parts = this.#begun(trajectoryId, world);
     parts.chain.accept({ ...row, payload });
     parts.writs.bind(payload.writs);
     const trajectory = new Trajectory(trajectoryId, parts, this.#around);
@@ -280,13 +283,14 @@ export class Assize {
     return trajectory;
   }
 
-  #partsOf(trajectoryId: string, world: World): TrajectoryParts {
+  #begun(trajectoryId: string, world: World): TrajectoryParts {
     return {
       domain: world.domain,
       chain: new Chain(trajectoryId),
       world,
       writs: new Writs(),
       ruled: new RuledProposals(),
+      base: undefined,
     };
   }
 
@@ -307,11 +311,34 @@ export class Assize {
 
   async #readFrom(trajectoryId: string, erasures: number | undefined, options: FoldOptions = {}): Promise<Read> {
     const folded = await this.#valid(() => foldTrajectory(trajectoryId, this.#replayer, this.#store, options));
-    const { chain, fold, writs, ruled, overridden } = folded;
-    const domain = this.#domain(folded.domain);
+    return { folded, erasures, parts: this.#partsOf(folded) };
+  }
+
+  /**
+   * For a writer that met others, and will meet them again: what was read is kept as it is, to be gone on from the next time,
+   * and the writer gets a copy, which shares the state.
+   */
+  async #reload(trajectoryId: string, before: FoldedTrajectory | undefined): Promise<TrajectoryParts> {
+    const base = (before && (await this.#goneOn(before))) ?? (await this.#read(trajectoryId)).folded;
+    return { ...this.#partsOf(copyOf(base)), base };
+  }
+
+  /** With what is new; undefined where that does not follow: all has to be read then, to see what the matter is. */
+  async #goneOn(from: FoldedTrajectory): Promise<FoldedTrajectory | undefined> {
+    try {
+      return await foldTrajectory(from.chain.trajectoryId, this.#replayer, this.#store, { from });
+    } catch (error) {
+      if (error instanceof LedgerFault) return undefined;
+      throw error;
+    }
+  }
+
+  /** @throws RuntimeError `domain_mismatch`, `invalid_ledger` */
+  #partsOf({ chain, fold, writs, ruled, overridden, domain: ref }: FoldedTrajectory): TrajectoryParts {
+    const domain = this.#domain(ref);
     const world = worldOf(domain, fold);
-    checkState(world, trajectoryId, overridden);
-    return { folded, erasures, parts: { domain, chain, world, writs, ruled } };
+    checkState(world, chain.trajectoryId, overridden);
+    return { domain, chain, world, writs, ruled, base: undefined };
   }
 
   async #domainOfTrajectory(trajectoryId: string): Promise<Domain> {

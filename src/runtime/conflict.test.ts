@@ -185,6 +185,92 @@ test('a ledger that is damaged while it is open is not written to after a confli
   expect(await outcomeOf(trajectory.propose(intent('add', { by: 1 }, worker)), store)).toBe('committed 2');
 });
 
+describe('what is read after a conflict', () => {
+  /**
+   * Two that have met, after so many entries and three of theirs, the last of `one`; and from where on each reading was, of
+   * how many entries. Who has met nobody keeps nothing, and reads all the first time.
+   */
+  async function opened(entries: number): Promise<{ store: FaultyStore; both: Trajectory[]; reads: string[] }> {
+    const { store, trajectory } = await begun();
+    for (let i = 0; i < entries; i++) await trajectory.propose(intent('add', { by: i % 2 === 0 ? 1 : -1 }, worker));
+    const both = [await processOver(store, 'one').open('t'), await processOver(store, 'two').open('t')];
+    for (const who of [both[0], both[1], both[0]]) await who!.propose(intent('keep', { value: entries }, worker));
+    const reads: string[] = [];
+    store.entries = async (name, options) => {
+      const rows = await store.below.entries(name, options);
+      reads.push(`${rows.length} from ${options?.from}`);
+      return rows;
+    };
+    return { store, both, reads };
+  }
+
+  test('is what is new, and the entry before', async () => {
+    const { store, both, reads } = await opened(100);
+    const [one, two] = both as [Trajectory, Trajectory];
+    expect(await one.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
+    expect(await two.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
+    // Their turns were over: each has read before it judged, its own entries too.
+    expect(reads).toEqual(['2 from 102', '4 from 101']);
+    expect(await one.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
+    expect(reads).toEqual(['2 from 102', '4 from 101', '3 from 103']);
+    expect(one.state()).toMatchObject({ n: 3 });
+    expect(canonicalize(one.state())).toBe(await soundState(store, 't'));
+  });
+
+  test.each([1, 12, 17])(
+    'is all of it where what was read before is not there any more, but %i others',
+    async (count) => {
+      const { store, both, reads } = await opened(10);
+      const [one] = both as [Trajectory, Trajectory];
+      const other = new FaultyStore();
+      const anew = await processOver(other, 'anew').create(desk, {
+        trajectoryId: 't',
+        writs: [worker],
+        note: 'restored',
+      });
+      for (let i = 0; i < count; i++) await anew.propose(intent('add', { by: i % 2 === 0 ? 5 : -5 }, worker));
+      Object.assign(store, { below: other.below });
+      expect(await one.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
+      expect(reads).toEqual([`${Math.max(0, count - 11)} from 12`, `${count + 1} from 0`]);
+      expect(one.state()).toMatchObject({ n: count % 2 === 0 ? 1 : 6 });
+    },
+  );
+
+  test('is refused where it was changed, and named', async () => {
+    const { store, both } = await opened(10);
+    const [one, two] = both as [Trajectory, Trajectory];
+    await two.propose(intent('add', { by: 1 }, worker));
+    store.entries = async (name, options) =>
+      (await store.below.entries(name, options)).map((row) =>
+        row.seq === 14 ? { ...row, payload: row.payload.replace('"by":1', '"by":2') } : row,
+      );
+    for (let i = 0; i < 2; i++) {
+      const error = await one.propose(intent('add', { by: 1 }, worker)).catch((caught) => caught);
+      expect(error).toMatchObject({ code: 'invalid_ledger', evidence: { seq: 14, code: 'tampered' } });
+    }
+  });
+
+  test('counts what was spent once, however often it is read on', async () => {
+    const payer = writFor('payer', { trajectory: 't', budget: { usd: 10 } });
+    const { both } = await opened(3);
+    const told: string[] = [];
+    for (let i = 0; i < 14; i++) {
+      const { ruling } = await (both[i % 2] as Trajectory).propose(intent('pay', { usd: 1 }, payer));
+      told.push(ruling);
+    }
+    expect(told).toEqual([...Array(10).fill('committed'), ...Array(4).fill('rejected')]);
+  });
+
+  test('comes with the keys that were ruled on', async () => {
+    const { store, both } = await opened(3);
+    const key = (n: number): object => ({ idempotencyKey: `k${n}` });
+    for (let i = 0; i < 6; i++) {
+      for (const who of both) await who.propose(intent('add', { by: 1 }, worker, key(i)));
+    }
+    expect(await allEntries(store, 't')).toHaveLength(7 + 6);
+  });
+});
+
 describe('two runtimes over one store', () => {
   test('judge again on what the other one wrote', async () => {
     const { store, trajectory: one } = await begun();

@@ -1,4 +1,14 @@
-import type { Chain, DomainRef, Entry, Folded, Hash, LedgerStore, Replayer, VectorItem } from '#ledger';
+import {
+  type Chain,
+  type DomainRef,
+  type Entry,
+  type Folded,
+  type Hash,
+  type LedgerStore,
+  type Replayer,
+  share,
+  type VectorItem,
+} from '#ledger';
 import { AuthorityFold } from './authority-fold.ts';
 import { RuledProposals } from './ruled-proposals.ts';
 import type { Writs } from './writs.ts';
@@ -47,4 +57,10 @@ export async function foldTrajectory(
 
 function isBroken({ result }: VectorItem): boolean {
   return result !== 'pass';
+}
+
+/** One that goes on by itself, and shares the state as long as neither changes it; what was folded stays as it is. */
+export function copyOf({ chain, fold, writs, ruled, domain, overridden }: FoldedTrajectory): FoldedTrajectory {
+  const copy = { chain: chain.copy(), writs: writs.copy(), ruled: new RuledProposals(ruled) };
+  return { ...copy, fold: share(fold), domain, overridden };
 }

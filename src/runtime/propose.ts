@@ -30,7 +30,7 @@ export class Proposals {
   async propose(input: ProposalInput): Promise<Ruling> {
     checkForm(input);
     const { around } = this.#writer;
-    if (this.#writer.stale) await this.#writer.ready();
+    if (this.#writer.isOld) await this.#writer.freshen();
     const key = input.idempotencyKey;
     const nonce = key ?? Buffer.from(around.random.bytes(16)).toString('hex');
     const gathered = this.#gather(input, nonce);

@@ -2,10 +2,16 @@ import { type EntryRow, type Hash, type Payload, readRow } from '#ledger';
 
 /**
  * Which entry ruled last on a proposal that came with an idempotency key, and which concluded a delegation: 52 bits of the
- * key's hash or the delegation's id are kept, and the entry says the rest.
+ * key's hash or the delegation's id are kept, and the entry says the rest. What is added over others
+ * (`below`) is gone with this, and they stay.
  */
 export class RuledProposals {
   readonly #seqs: Map<number, number> = new Map();
+  readonly #below: RuledProposals | undefined;
+
+  constructor(below?: RuledProposals) {
+    this.#below = below;
+  }
 
   /** @throws SyntaxError for what `state` did not write */
   static from(state: string): RuledProposals {
@@ -48,7 +54,7 @@ export class RuledProposals {
   }
 
   seqOf(id: Hash): number | undefined {
-    return this.#seqs.get(keyOf(id));
+    return this.#seqs.get(keyOf(id)) ?? this.#below?.seqOf(id);
   }
 }
 

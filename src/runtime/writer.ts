@@ -14,9 +14,11 @@ import {
   type Payload,
   type Replayer,
 } from '#ledger';
-import type { Clock, OracleStore, Random } from '#oracle';
+import type { Clock, OracleStore, Pause, Random } from '#oracle';
 import { authorityFor } from './authority.ts';
+import { Company } from './company.ts';
 import { RuntimeError } from './errors.ts';
+import type { FoldedTrajectory } from './fold-trajectory.ts';
 import type { Place } from './records.ts';
 import type { RuledProposals } from './ruled-proposals.ts';
 import { type Ruling, rulingFrom } from './ruling.ts';
@@ -32,6 +34,8 @@ export interface TrajectoryParts {
   readonly writs: Writs;
   /** Where proposals were ruled on, and delegations concluded. */
   readonly ruled: RuledProposals;
+  /** What all this is a copy of, and is read on from; none as long as no other writer was met. */
+  readonly base: FoldedTrajectory | undefined;
 }
 
 /** What the trajectories of one runtime share. */
@@ -50,8 +54,9 @@ export interface Surroundings {
   nameFor(given: string | undefined): string;
   /** The domain that a ledger names. @throws RuntimeError `domain_mismatch` */
   domainOf(ref: DomainRef): Domain;
-  /** Reads a trajectory anew from the store. */
-  load(trajectoryId: string): Promise<TrajectoryParts>;
+  readonly pause: Pause;
+  /** Reads a trajectory again: what is new of it where the last reading was kept. */
+  reload(trajectoryId: string, base: FoldedTrajectory | undefined): Promise<TrajectoryParts>;
   open(trajectoryId: string): Promise<Trajectory>;
 }
 
@@ -75,15 +80,18 @@ export interface Prepared<Answer> {
 
 const NOTHING = (): void => undefined;
 
-/** How often what lost to another writer is prepared again before it is given up. */
-export const TRIES_MAX = 8;
+/**
+ * How often what lost to another writer is prepared again before it is given up. Many, because a writer that never lost does
+ * not know that there are others, and leaves them no room until one of them has won once.
+ */
+export const TRIES_MAX = 32;
 /** How far the ledger may be ahead of the clock. */
 const CLOCK_BEHIND_MS_MAX = 300_000;
 
 /**
  * The one writer of a trajectory in this process: the chain and the world in memory, which move at once, and the disk, which
  * is waited for. When the store says that another writer was faster, everything that was not yet durable is discarded and
- * the trajectory is read anew; who was writing prepares again on what there is.
+ * what is new is read; who was writing prepares again on what there is.
  */
 export class Writer {
   readonly id: string;
@@ -94,6 +102,9 @@ export class Writer {
   stale: boolean = false;
   /** Counts reloads: an answer for an older life of the trajectory must not start another one. */
   #life: number = 0;
+  readonly #company: Company;
+  /** Appends that are not answered yet. */
+  #underWay: number = 0;
   #loading: Promise<void> | undefined;
   /** What was sent to the store last. */
   #sent: Promise<unknown> | undefined;
@@ -103,6 +114,7 @@ export class Writer {
     this.id = id;
     this.parts = parts;
     this.around = around;
+    this.#company = new Company(around.pause);
   }
 
   // ── from here to the append nothing awaits ──
@@ -170,6 +182,7 @@ export class Writer {
     const { rows, blobs, erased, answer, news } = prepared;
     const life = this.#life;
     let result: Awaited<ReturnType<LedgerStore['commit']>>;
+    this.#underWay++;
     try {
       const batch = erased === undefined ? { entries: rows, blobs } : { entries: rows, blobs, erased };
       const sent = this.around.store.commit(batch);
@@ -180,11 +193,15 @@ export class Writer {
       this.#discard(life);
       await this.reread();
       throw error;
+    } finally {
+      this.#underWay--;
     }
     if (result.status === 'committed') {
+      this.#company.won();
       this.subscriptions.publish(news);
       return answer;
     }
+    if (result.status === 'conflict' && life === this.#life) this.#company.lost();
     this.#discard(life);
     return result.status === 'unknown' ? this.#settleUnknown(prepared, result.cause) : undefined;
   }
@@ -247,15 +264,27 @@ export class Writer {
     return this.stale;
   }
 
+  /** Whether what is judged on memory would most likely be in vain: it is known to be wrong, or others write too. */
+  get isOld(): boolean {
+    return this.stale || (this.#company.isTheirTurn && this.#underWay === 0);
+  }
+
+  /** Before something new is judged on old memory. @throws as `ready` */
+  async freshen(): Promise<void> {
+    if (!this.stale) this.#discard(this.#life);
+    await this.ready();
+  }
+
   /** Reads the trajectory anew, once for all who wait. @throws what the store or replay throws; then still stale */
   async ready(): Promise<void> {
     while (this.stale) {
-      this.#loading ??= this.around.load(this.id).then(
+      this.#loading ??= this.#load().then(
         (parts) => {
+          const isNew = parts.chain.head !== this.parts.chain.head;
           this.parts = parts;
           this.stale = false;
           this.#loading = undefined;
-          this.subscriptions.publish(this.subscriptions.allNews());
+          if (isNew) this.subscriptions.publish(this.subscriptions.allNews());
         },
         (error) => {
           this.#loading = undefined;
@@ -264,6 +293,14 @@ export class Writer {
       );
       await this.#loading;
     }
+  }
+
+  async #load(): Promise<TrajectoryParts> {
+    const { base, chain } = this.parts;
+    await this.#company.letIn();
+    const parts = await this.around.reload(this.id, base);
+    if (parts.chain.seq > chain.seq) this.#company.met();
+    return parts;
   }
 
   /** So that nobody is shown what was discarded. Where it fails, the next who writes tries again and hears why. */

@@ -72,6 +72,17 @@ export class Writs {
     };
   }
 
+  /** The same, to go on by itself. */
+  copy(): Writs {
+    const copy = new Writs();
+    for (const chain of this.#known.values()) copy.#add(chain);
+    for (const id of this.#stored) copy.#stored.add(id);
+    copy.budgets.restore(this.budgets.state());
+    for (const id of this.revoked) copy.revoked.add(id);
+    copy.#delegated = this.#delegated;
+    return copy;
+  }
+
   get delegated(): Hash | undefined {
     return this.#delegated;
   }

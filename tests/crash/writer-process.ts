@@ -4,11 +4,11 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Append, Operation } from '../../src/testing/history.ts';
 
-const WRITERS = fileURLToPath(new URL('./writers.ts', import.meta.url));
-
 /** A batch as its writer sent it. */
 export interface Sent extends Append {
   readonly trajectory_id: string;
+  /** The store answered that it could not tell; when `resolve` has told, that is the result. */
+  readonly wasInDoubt: boolean;
   /** Whether it carries a blob: its first id and 6,000 dots. */
   readonly hasBlob: boolean;
 }
@@ -17,13 +17,15 @@ export interface WriterOptions {
   /** Names the process in the history. */
   readonly name: string;
   readonly writers: number;
+  /** Default `writers.ts`, which writes to a SQLite file. */
+  readonly program?: 'writers.ts' | 'server-writers.ts';
   /** Lets every write beyond that size of a file fail, as a full disk does. */
   readonly fileBytesMax?: number;
   /** Where Node keeps what it has compiled, so that others start faster; written by one that is dismissed. */
   readonly cache?: string;
 }
 
-/** A process of `writers.ts`, and what it has said. */
+/** A process of writers, and what it has said. */
 export class WriterProcess {
   readonly #name: string;
   readonly #child: ChildProcess;
@@ -32,13 +34,15 @@ export class WriterProcess {
   readonly #reads: Operation[] = [];
   #lastWord = '';
   #committed = 0;
+  #settled = 0;
   #errors = '';
   #heard: () => void = () => undefined;
 
   /** It is started and ready, and opens nothing until `go`. */
-  constructor(path: string, { name, writers, fileBytesMax, cache }: WriterOptions) {
+  constructor(path: string, { name, writers, program = 'writers.ts', fileBytesMax, cache }: WriterOptions) {
     this.#name = name;
-    const command = [process.execPath, WRITERS, path, String(writers)];
+    const script = fileURLToPath(new URL(program, import.meta.url));
+    const command = [process.execPath, script, path, String(writers)];
     const limited = fileBytesMax === undefined ? command : ['sh', '-c', LIMIT, String(fileBytesMax / 512), ...command];
     const env = cache === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: cache };
     this.#child = spawn(limited[0]!, limited.slice(1), { stdio: 'pipe', env });
@@ -54,6 +58,11 @@ export class WriterProcess {
   /** Batches that the store has answered with `committed`. */
   get committed(): number {
     return this.#committed;
+  }
+
+  /** Batches that were in doubt, and are not any more. */
+  get settled(): number {
+    return this.#settled;
   }
 
   /** What it said last, but for batches and reads: `ready`, `open` or `poisoned`. */
@@ -88,6 +97,12 @@ export class WriterProcess {
     if (this.#child.exitCode !== 0) throw new Error(`the writers failed: ${this.#errors}`);
   }
 
+  /** Lets it finish what is under way, and end. */
+  async stop(): Promise<void> {
+    this.#child.stdin!.end('stop\n');
+    await this.end();
+  }
+
   /** Ends one that was never let go. */
   async dismiss(): Promise<void> {
     this.#child.stdin!.end();
@@ -112,7 +127,9 @@ export class WriterProcess {
     const [word, ...rest] = line.split(' ') as [string, ...string[]];
     if (word === 'sent') this.#hearSent(rest);
     else if (word === 'read') this.#hearRead(rest);
-    else if (word === 'committed' || word === 'conflict' || word === 'unknown') this.#hearAnswer(word, rest);
+    else if (word === 'committed' || word === 'conflict' || word === 'failed' || word === 'unknown')
+      this.#hearAnswer(word, rest);
+    else if (word === 'settled') this.#hearSettled(rest);
     else this.#lastWord = word;
     this.#heard();
   }
@@ -127,13 +144,21 @@ export class WriterProcess {
       ids: ids!.split(','),
       trajectory_id: trajectory_id!,
       hasBlob: blobs !== '0',
+      wasInDoubt: false,
     });
   }
 
-  #hearAnswer(status: 'committed' | 'conflict' | 'unknown', [n, returned]: string[]): void {
+  #hearAnswer(status: 'committed' | 'conflict' | 'failed' | 'unknown', [n, returned]: string[]): void {
     const result = status === 'conflict' ? 'failed' : status;
-    this.#sent.set(n!, { ...this.#sent.get(n!)!, returned: Number(returned), result });
+    const wasInDoubt = status === 'unknown';
+    this.#sent.set(n!, { ...this.#sent.get(n!)!, returned: Number(returned), result, wasInDoubt });
     if (status === 'committed') this.#committed += 1;
+  }
+
+  #hearSettled([n, returned, result]: string[]): void {
+    const told = result as 'committed' | 'failed';
+    this.#sent.set(n!, { ...this.#sent.get(n!)!, returned: Number(returned), result: told });
+    this.#settled += 1;
   }
 
   #hearRead([writer, invoked, returned, trajectory_id, entries, head]: string[]): void {

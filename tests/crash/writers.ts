@@ -2,12 +2,12 @@
 // the SQLite store and appends until it is killed: each writer to a trajectory of its own, and all of them to a shared one,
 // where they conflict. Whatever is sent, answered or read is written to stdout at once, before the writer goes on, so that
 // no answer is lost with the process. `writer-process.ts` reads it.
-import { writeSync } from 'node:fs';
 import { isAssizeError } from '#canon';
 import type { Batch, CommitResult, EntryRow } from '#ledger';
 import { openSqlite, type SqliteStore } from '../../src/stores/sqlite/index.ts';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { batchOf, blobOf, entryAfter } from '../../src/testing/store-rows.ts';
+import { now, say } from './words.ts';
 
 const [path, writers] = process.argv.slice(2) as [string, string];
 
@@ -73,13 +73,4 @@ async function head(store: SqliteStore, writer: number, trajectory: string): Pro
   const row = await store.head(trajectory);
   say(`read ${writer} ${invoked} ${now()} ${trajectory} ${row === undefined ? 0 : row.seq + 1} ${row?.id ?? ''}`);
   return row;
-}
-
-/** Microseconds of the machine's one clock, the same for all processes. */
-function now(): number {
-  return Number(process.hrtime.bigint() / 1_000n);
-}
-
-function say(line: string): void {
-  writeSync(1, `${line}\n`);
 }

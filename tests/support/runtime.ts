@@ -41,7 +41,7 @@ export class HandClock implements Clock {
   }
 }
 
-/** A runtime with a clock and chance of its own. */
+/** A runtime with a clock and chance of its own, that does not pause. */
 export function runtimeOver(
   store: LedgerStore,
   domains: readonly Domain[],
@@ -53,6 +53,7 @@ export function runtimeOver(
     anchors: [operator.publicKey],
     clock: new HandClock(),
     random: seededRandom('runtime'),
+    pause: async () => {},
     ...options,
   });
 }

@@ -67,6 +67,7 @@ CREATE FUNCTION append(
 LANGUAGE plpgsql
 SET search_path FROM CURRENT
 -- Plans are made once a connection, perhaps when the tables are still empty; each row is always looked up by an index.
+SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
 AS $$
 DECLARE
@@ -75,12 +76,16 @@ BEGIN
   -- Shows that this append is under way, before it takes places in the order of the store (0002).
   PERFORM pg_advisory_xact_lock_shared(${APPLICATION_ID}, 'entry'::regclass::oid::int4);
   BEGIN
+    SELECT array_agg((SELECT t.key FROM trajectory AS t WHERE t.hash = sha256(convert_to(x.name, 'UTF8'))) ORDER BY x.n)
+    INTO trajectories FROM unnest(names) WITH ORDINALITY AS x (name, n);
+
+    -- Each head on its own, by the whole of its index: joined, the planner may read all of a trajectory for it.
     IF EXISTS (
-      SELECT FROM unnest(names, head_seqs, head_ids) AS x (name, seq, id)
-      LEFT JOIN trajectory AS t ON t.hash = sha256(convert_to(x.name, 'UTF8'))
-      LEFT JOIN entry AS head ON head.trajectory = t.key AND head.seq = x.seq
-      LEFT JOIN entry AS next ON next.trajectory = t.key AND next.seq = x.seq + 1
-      WHERE head.id IS DISTINCT FROM x.id OR (head.id IS NULL AND x.seq >= 0) OR next.id IS NOT NULL
+      SELECT FROM unnest(trajectories, head_seqs, head_ids) AS x (key, seq, id)
+      LEFT JOIN LATERAL (
+        SELECT e.seq, e.id FROM entry AS e WHERE e.trajectory = x.key ORDER BY e.seq DESC LIMIT 1
+      ) AS head ON true
+      WHERE coalesce(head.seq, -1) <> x.seq OR head.id IS DISTINCT FROM x.id
     ) THEN
       RAISE unique_violation;
     END IF;
@@ -92,10 +97,10 @@ BEGIN
         FROM unnest(names, head_seqs) WITH ORDINALITY AS g (name, seq, n) WHERE g.seq = -1 ORDER BY g.n
       ) AS x
       ORDER BY x.hash ON CONFLICT DO NOTHING;
-    END IF;
 
-    SELECT array_agg((SELECT t.key FROM trajectory AS t WHERE t.hash = sha256(convert_to(x.name, 'UTF8'))) ORDER BY x.n)
-    INTO trajectories FROM unnest(names) WITH ORDINALITY AS x (name, n);
+      SELECT array_agg((SELECT t.key FROM trajectory AS t WHERE t.hash = sha256(convert_to(x.name, 'UTF8'))) ORDER BY x.n)
+      INTO trajectories FROM unnest(names) WITH ORDINALITY AS x (name, n);
+    END IF;
 
     INSERT INTO entry (position, trajectory, seq, id, parent, kind, payload)
     SELECT x.position, x.trajectory, x.seq, x.id, x.parent, x.kind, x.payload FROM (

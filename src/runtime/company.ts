@@ -1,0 +1,82 @@
+import type { Pause } from '#oracle';
+
+/** How long a try may seem to take, and what is taken for it at first. */
+const TRY_MS_MIN = 1;
+const TRY_MS_MAX = 200;
+const TRY_MS = 4;
+
+/** In tries: what is left to others after an append, so that each of a few has a turn. */
+const TURN_MIN = 4;
+const TURN_MAX = 8;
+
+/** Losses in a row after which pauses grow no further: who never lost does not wait either. */
+const LOSSES_MAX = 5;
+
+/** Of the crowding, after an append; and what of it counts for nothing, so that after a few alone there are no more pauses. */
+const CROWDING_KEPT = 0.8;
+const CROWDING_MIN = 0.25;
+const CROWDING_MAX = 8;
+
+/**
+ * What a writer knows of others who write to its trajectory, and how it gets along with them. Of those who meet, one always
+ * wins; so that it is not the same one each time, whoever has written leaves room for a few others, and whoever has lost
+ * tries again soon, and later each further time. All of it is measured in tries, so that slow machines have longer pauses.
+ * A writer that is alone never pauses.
+ */
+export class Company {
+  readonly #pause: Pause;
+  readonly #now: () => number;
+  /** How much others are in the way: more by one with each loss, less by a part with each append. */
+  #crowding = 0;
+  /** How often another writer was faster, since an append was the last time. */
+  #losses = 0;
+  /** Since the trajectory was read. */
+  #hasWritten = false;
+  /** How long it took from reading to the answer to an append, the last time. */
+  #tryMs = TRY_MS;
+  #readAt: number | undefined;
+
+  /** `now`: in milliseconds, from whenever. */
+  constructor(pause: Pause, now: () => number = () => performance.now()) {
+    this.#pause = pause;
+    this.#now = now;
+  }
+
+  /** Whether it is the turn of others. */
+  get isTheirTurn(): boolean {
+    return this.#hasWritten && this.#crowding > 0;
+  }
+
+  won(): void {
+    this.#answered();
+    this.#losses = 0;
+    this.#hasWritten = true;
+    this.#crowding = this.#crowding < CROWDING_MIN ? 0 : this.#crowding * CROWDING_KEPT;
+  }
+
+  lost(): void {
+    this.#answered();
+    this.#losses++;
+    this.#crowding = Math.min(this.#crowding + 1, CROWDING_MAX);
+  }
+
+  /** Somebody else has written. */
+  met(): void {
+    this.#crowding = Math.max(this.#crowding, 1);
+  }
+
+  /** To be called before the trajectory is read again, so that what is read is not old already. */
+  async letIn(): Promise<void> {
+    const turn = this.#tryMs * Math.max(this.#crowding, 1);
+    if (this.#losses > 0) await this.#pause(0, this.#tryMs * 2 ** (Math.min(this.#losses, LOSSES_MAX) - 2));
+    else if (this.isTheirTurn) await this.#pause(turn * TURN_MIN, turn * TURN_MAX);
+    this.#hasWritten = false;
+    this.#readAt = this.#now();
+  }
+
+  #answered(): void {
+    if (this.#readAt === undefined) return;
+    this.#tryMs = Math.min(Math.max(this.#now() - this.#readAt, TRY_MS_MIN), TRY_MS_MAX);
+    this.#readAt = undefined;
+  }
+}

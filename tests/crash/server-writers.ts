@@ -1,0 +1,124 @@
+// As `writers.ts`, for a PostgreSQL store whose connections are lost all the time: `node server-writers.ts <url> <writers>`.
+// All writers of all processes append to the same few trajectories. What is in doubt is settled with `resolve` before the
+// writer goes on; a refusal that may be tried again counts as a batch that failed. A second line on stdin ends it: it
+// finishes what is under way, closes its stores, and nothing keeps it alive.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isAssizeError } from '#canon';
+import { type Batch, type CommitResult, type EntryRow, entryRow, type Payload } from '#ledger';
+import { openPostgres, type PostgresStore } from '../../src/stores/postgres/index.ts';
+import { seededNumbers } from '../../src/testing/faults.ts';
+import { batchOf, blobOf } from '../../src/testing/store-rows.ts';
+import { rejectionMembers, rootMembers, second } from '../support/ledger-rows.ts';
+import { now, say } from './words.ts';
+
+const [url, writers] = process.argv.slice(2) as [string, string];
+
+const TRAJECTORIES = 6;
+/** Batches that one writer has under way, each built on the one before. */
+const DEPTH_MAX = 3;
+const HANDLES = 2;
+
+/** A connection over which nothing is heard is given up two seconds later. */
+const STATEMENT_TIMEOUT_MS = 2_000;
+/** As long as a server may take to come back on a slow machine. */
+const CONNECT_ATTEMPTS = 60;
+
+let sent = 0;
+let isOver = false;
+
+// Should whoever started it die first, stdin ends without that line.
+process.stdin.on('end', () => {
+  if (!isOver) process.exit();
+});
+process.stdin.once('data', (seed) => {
+  process.stdin.once('data', () => {
+    isOver = true;
+  });
+  void run(Number(seed));
+});
+say('ready');
+
+async function run(seed: number): Promise<void> {
+  const stores: PostgresStore[] = [];
+  while (stores.length < HANDLES) {
+    stores.push(
+      await openPostgres({ url, statementTimeoutMs: STATEMENT_TIMEOUT_MS, connectAttempts: CONNECT_ATTEMPTS }),
+    );
+  }
+  say('open');
+  await Promise.all(Array.from({ length: Number(writers) }, (_, n) => write(stores[n % HANDLES]!, n, seed)));
+  for (const store of stores) await store.close();
+}
+
+async function write(store: PostgresStore, writer: number, seed: number): Promise<void> {
+  const next = seededNumbers(seed * 31 + writer);
+  for (let turn = 0; !isOver; turn += 1) {
+    const name = `shared-${next(TRAJECTORIES)}`;
+    const note = [seed, writer, turn];
+    let last = await head(store, writer, name);
+    const under: Promise<void>[] = [];
+    for (let depth = next(DEPTH_MAX); depth >= 0; depth -= 1) {
+      const entries = [ledgerEntryAfter(last, name, note)];
+      while (next(2) === 0) entries.push(ledgerEntryAfter(entries.at(-1), name, note));
+      const blobs = next(3) === 0 ? [blobOf(`${entries[0]!.id}${'.'.repeat(6_000)}`)] : [];
+      under.push(append(store, writer, batchOf(entries, blobs)));
+      last = entries.at(-1);
+    }
+    await Promise.all(under);
+  }
+}
+
+/** One that a ledger may have there: a root, or a rejection whose words tell it from others at the same place. */
+function ledgerEntryAfter(parent: EntryRow | undefined, trajectory_id: string, note: unknown): EntryRow {
+  const seq = parent === undefined ? 0 : parent.seq + 1;
+  const place = { trajectory_id, seq, parent: parent?.id ?? null, at: second(seq) };
+  const said =
+    seq === 0
+      ? { kind: 'root', ...rootMembers(), note: JSON.stringify(note) }
+      : { kind: 'rejection', ...rejectionMembers({ detail: JSON.stringify(note) }) };
+  return entryRow({ ...place, ...said } as unknown as Payload);
+}
+
+async function append(store: PostgresStore, writer: number, batch: Batch): Promise<void> {
+  const n = ++sent;
+  const [first] = batch.entries as [EntryRow];
+  const ids = batch.entries.map(({ id }) => id).join(',');
+  say(`sent ${n} ${writer} ${now()} ${first.trajectory_id} ${batch.blobs.length} ${ids}`);
+  const status = await commit(store, batch);
+  say(`${status} ${n} ${now()}`);
+  if (status !== 'unknown') return;
+  const there = await insist(() => store.resolve(first.id));
+  say(`settled ${n} ${now()} ${there === undefined ? 'failed' : 'committed'}`);
+}
+
+async function commit(store: PostgresStore, batch: Batch): Promise<CommitResult['status'] | 'failed'> {
+  try {
+    return (await store.commit(batch)).status;
+  } catch (error) {
+    await pauseAfter(error);
+    return 'failed';
+  }
+}
+
+async function head(store: PostgresStore, writer: number, trajectory: string): Promise<EntryRow | undefined> {
+  const invoked = now();
+  const row = await insist(() => store.head(trajectory));
+  say(`read ${writer} ${invoked} ${now()} ${trajectory} ${row === undefined ? 0 : row.seq + 1} ${row?.id ?? ''}`);
+  return row;
+}
+
+async function insist<T>(read: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await read();
+    } catch (error) {
+      await pauseAfter(error);
+    }
+  }
+}
+
+/** @throws what trying again does not help against */
+async function pauseAfter(error: unknown): Promise<void> {
+  if (!isAssizeError(error) || !error.retryable) throw error;
+  await sleep(10);
+}
