@@ -147,7 +147,7 @@ export class Replayer {
         throw fault(entry, 'malformed', `the blob ${stored.$blob} is no object`);
     }
     if (isErasure(entry.payload)) {
-      await checkErasure(entry, await this.values.value(entry, entry.payload.action.args), this.#reader);
+      await checkErasure(entry, await this.values.erasure(entry, entry.payload), this.#reader);
     }
   }
 

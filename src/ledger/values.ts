@@ -1,8 +1,8 @@
 import { type Json, parseCanonical, WORLD_LIMITS } from '#canon';
 import { isBlobRef } from './blob.ts';
-import type { BlobRef, Entry, Erased, Hash, Stored } from './entry.ts';
+import type { BlobRef, CommitPayload, Entry, Erased, Hash, Stored } from './entry.ts';
 import { checkRow, hashesTo } from './entry-text.ts';
-import { erasureArgs, isErasure } from './erasure.ts';
+import { type ErasureArgs, erasureArgs, isErasure } from './erasure.ts';
 import { type FaultCode, LedgerFault } from './errors.ts';
 import { isHash } from './is-hash.ts';
 import type { Patch } from './patch.ts';
@@ -39,10 +39,8 @@ export class Values {
     }
     const read = this.#parsed(entry, stored, text);
     if (stored.salted !== true) return { value: read as T };
-    const { salt, value } = (read ?? {}) as { readonly salt?: Json; readonly value?: T };
-    if (typeof salt !== 'string' || value === undefined)
-      throw faultAt(entry, 'malformed', `the blob ${stored.$blob} has no salt and value`);
-    return { value };
+    if (!isSalted<T>(read)) throw faultAt(entry, 'malformed', `the blob ${stored.$blob} has no salt and value`);
+    return { value: read.value };
   }
 
   /** How many values that a trajectory refers to were found erased so far. */
@@ -70,6 +68,13 @@ export class Values {
       return list as Patch[];
     }
     return Promise.all(stored.map((patch) => this.#resolved(entry, patch)));
+  }
+
+  /** What an entry says that it erases; undefined where that is not of the form. @throws LedgerFault */
+  async erasure(entry: Place, { action: { args } }: CommitPayload): Promise<ErasureArgs | undefined> {
+    // Salted ones could be said to be erased by the entry itself.
+    if (isBlobRef(args) && args.salted === true) return undefined;
+    return erasureArgs(await this.value(entry, args));
   }
 
   async #resolved(entry: Place, patch: Patch): Promise<Patch> {
@@ -115,8 +120,8 @@ export class Values {
     try {
       const erasing = checkRow(row);
       if (!isErasure(erasing.payload)) return new Set();
-      const args = erasureArgs((await this.value(erasing, erasing.payload.action.args)) as Json);
-      return new Set(args?.values.map(({ hash }) => hash));
+      const erasure = await this.erasure(erasing, erasing.payload);
+      return new Set(erasure?.values.map(({ hash }) => hash));
     } catch (error) {
       if (!(error instanceof LedgerFault)) throw error;
       throw faultAt(entry, 'blob_missing', `what is said to have erased a blob is not sound: ${error.message}`, error);
@@ -129,13 +134,22 @@ export function refersTo(value: unknown): value is BlobRef {
   return isBlobRef(value) && Object.hasOwn(value, '$blob');
 }
 
+function isSalted<T extends Json>(read: Json): read is { readonly salt: string; readonly value: T } {
+  if (typeof read !== 'object' || read === null || Object.keys(read).join() !== 'salt,value') return false;
+  const { salt } = read as { readonly salt: Json };
+  return typeof salt === 'string' && /^[0-9a-f]{32}$/.test(salt);
+}
+
 /**
  * The rule of an erasure: what it erases was salted, in entries of its own trajectory, before it.
  *
  * @throws LedgerFault
  */
-export async function checkErasure(entry: Entry, args: Json, reader: Pick<LedgerStore, 'entries'>): Promise<void> {
-  const erasure = erasureArgs(args);
+export async function checkErasure(
+  entry: Entry,
+  erasure: ErasureArgs | undefined,
+  reader: Pick<LedgerStore, 'entries'>,
+): Promise<void> {
   if (erasure === undefined) throw faultAt(entry, 'malformed', 'the arguments are none of an erasure');
   for (const { hash, seq } of erasure.values) {
     const [row] = seq < entry.seq ? await reader.entries(entry.trajectory_id, { from: seq, limit: 1 }) : [];
