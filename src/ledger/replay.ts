@@ -123,7 +123,8 @@ export class Replayer {
   ): Promise<Folded> {
     const state = await this.values.value(entry, initial_state);
     if (!isObject(state)) throw fault(entry, 'malformed', 'the initial state is no object');
-    const fold = fresh(state);
+    // What stands in the entry is left as it was given.
+    const fold = fresh(isBlobRef(initial_state) ? state : structuredClone(state));
     applyCommit(fold, entry, await this.values.patches(entry, sensitive));
     return fold;
   }
