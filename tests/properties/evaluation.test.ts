@@ -66,7 +66,8 @@ function waitingOf(action: NaiveAction, escalated: Escalated): Waiting {
 
 /** What a ruling says, without what only the live world can do with it. */
 function said(ruling: Ruling): unknown {
-  if (ruling.verdict === 'approved') return { verdict: 'approved', patches: canonicalize(plainPatches(ruling.changes)) };
+  if (ruling.verdict === 'approved')
+    return { verdict: 'approved', patches: canonicalize(plainPatches(ruling.changes)) };
   if (ruling.verdict === 'rejected') return ruling;
   const { compiled: _compiled, ...rest } = ruling;
   return rest;
@@ -105,7 +106,9 @@ function play(specs: readonly RuleSpec[], start: ShopState, steps: readonly Step
 
     if (ruling.verdict === 'approved') {
       const changed = result as ShopState;
-      expect(canonicalize(plainPatches(ruling.changes))).toBe(canonicalize(naiveDiff(state as never, changed as never)));
+      expect(canonicalize(plainPatches(ruling.changes))).toBe(
+        canonicalize(naiveDiff(state as never, changed as never)),
+      );
       expect(firstFinding(domain, world.state)).toBeUndefined();
       if (fate === 'undo') ruling.undo();
       else {
