@@ -42,6 +42,7 @@ export {
 } from './deep-replay/index.ts';
 export type { OpenDelegation, Origin } from './delegate.ts';
 export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGrant } from './delegation-input.ts';
+export type { ErasureInput } from './erase.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export type { ObservationInput, ProposalInput } from './intent.ts';
 export { COMPILER_VERSION, digestOf } from './records.ts';
