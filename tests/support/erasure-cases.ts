@@ -221,6 +221,16 @@ function gone(): ErasureCase[] {
     if (i === 0)
       cases.push({ name: 'erased by nothing', ledger: made.ledger([reference, hashText('nothing')]), verdict });
   }
+  const like = new Case();
+  const named = like.salted('Ann');
+  like.put('ann', named);
+  const args = { at: [], entries: [], reason: 'x', values: [{ hash: named.$blob, seq: 1 }] };
+  const other = like.commit([], { action: { name: 'act', role: { name: 'worker', params: {} }, args } });
+  cases.push({
+    name: 'erased by another action with such arguments',
+    ledger: like.ledger([named, other.id]),
+    verdict: '1 blob_missing',
+  });
   const twice = new Case();
   const reference = twice.salted('Ann');
   twice.put('ann', reference);
