@@ -137,9 +137,9 @@ export class Replayer {
 
   /** What no fold reads must be there all the same, and be what it was, or be erased. Returns what is. */
   async #checkBlobs(entry: Entry): Promise<void> {
-    const folded = foldedOf(entry.payload);
+    const folded = new Set(foldedOf(entry.payload));
     for (const stored of positionsOf(entry.payload)) {
-      if (!isBlobRef(stored) || folded.includes(stored) || isErased(stored)) continue;
+      if (!isBlobRef(stored) || folded.has(stored) || isErased(stored)) continue;
       const held = await this.values.held(entry, stored);
       if (!('value' in held)) continue;
       if (listsOf(entry.payload).includes(stored) && !Array.isArray(held.value))

@@ -104,6 +104,19 @@ describe('a fault names the entry that refers', () => {
   });
 });
 
+test('what an entry erases is read once, also by many at the same time', async () => {
+  const { gone, reader } = ledger();
+  const store = reader();
+  let asked = 0;
+  const resolve = (id: string) => {
+    asked++;
+    return store.resolve(id);
+  };
+  const values = new Values({ blob: (hash) => store.blob(hash), erasedBy: (hash) => store.erasedBy(hash), resolve });
+  await Promise.all(Array.from({ length: 10 }, () => values.held(PLACE, gone)));
+  expect(asked).toBe(1);
+});
+
 describe('operations', () => {
   const add = (value: unknown): Patch => ({ op: 'add', path: '/a', value }) as Patch;
 

@@ -21,7 +21,7 @@ export type Held<T extends Json = Json> = { readonly value: T } | Erased;
 export class Values {
   readonly #reader: Pick<LedgerStore, 'blob' | 'erasedBy' | 'resolve'>;
   /** What entries erase, as far as they were asked for. */
-  readonly #erasures: Map<Hash, ReadonlySet<Hash>> = new Map();
+  readonly #erasures: Map<Hash, Promise<ReadonlySet<Hash>>> = new Map();
 
   readonly #found: Map<string, Set<Hash>> = new Map();
 
@@ -106,26 +106,28 @@ export class Values {
   async #isErased(entry: Place, hash: Hash): Promise<boolean> {
     const by = await this.#reader.erasedBy(hash);
     if (by === undefined) return false;
+    // Asked once, also where many values are read at the same time.
     let erased = this.#erasures.get(by);
     if (erased === undefined) {
-      erased = await this.#erasedIn(entry, by);
+      erased = this.#erasedIn(by);
       this.#erasures.set(by, erased);
     }
-    return erased.has(hash);
-  }
-
-  async #erasedIn(entry: Place, by: Hash): Promise<ReadonlySet<Hash>> {
-    const row = await this.#reader.resolve(by);
-    if (row === undefined) return new Set();
     try {
-      const erasing = checkRow(row);
-      if (!isErasure(erasing.payload)) return new Set();
-      const erasure = await this.erasure(erasing, erasing.payload);
-      return new Set(erasure?.values.map(({ hash }) => hash));
+      return (await erased).has(hash);
     } catch (error) {
+      this.#erasures.delete(by);
       if (!(error instanceof LedgerFault)) throw error;
       throw faultAt(entry, 'blob_missing', `what is said to have erased a blob is not sound: ${error.message}`, error);
     }
+  }
+
+  async #erasedIn(by: Hash): Promise<ReadonlySet<Hash>> {
+    const row = await this.#reader.resolve(by);
+    if (row === undefined) return new Set();
+    const erasing = checkRow(row);
+    if (!isErasure(erasing.payload)) return new Set();
+    const erasure = await this.erasure(erasing, erasing.payload);
+    return new Set(erasure?.values.map(({ hash }) => hash));
   }
 }
 
@@ -151,11 +153,23 @@ export async function checkErasure(
   reader: Pick<LedgerStore, 'entries'>,
 ): Promise<void> {
   if (erasure === undefined) throw faultAt(entry, 'malformed', 'the arguments are none of an erasure');
+  // One entry may have thousands of them.
+  const salted = new Map<number, ReadonlySet<Hash>>();
   for (const { hash, seq } of erasure.values) {
-    const [row] = seq < entry.seq ? await reader.entries(entry.trajectory_id, { from: seq, limit: 1 }) : [];
-    if (row === undefined || !saltedBy(checkRow(row).payload).includes(hash))
+    const there = salted.get(seq) ?? (seq < entry.seq ? await saltedAt(entry.trajectory_id, seq, reader) : new Set());
+    salted.set(seq, there);
+    if (!there.has(hash))
       throw faultAt(entry, 'rule_broken', `it erases ${hash}, which is no salted value of seq ${seq}`);
   }
+}
+
+async function saltedAt(
+  trajectoryId: string,
+  seq: number,
+  reader: Pick<LedgerStore, 'entries'>,
+): Promise<ReadonlySet<Hash>> {
+  const [row] = await reader.entries(trajectoryId, { from: seq, limit: 1 });
+  return new Set(row === undefined ? [] : saltedBy(checkRow(row).payload));
 }
 
 export function faultAt({ trajectory_id, seq }: Place, code: FaultCode, detail: string, cause?: unknown): LedgerFault {

@@ -925,7 +925,7 @@ class Verifier:
         writ = first_writ(payload)
         while at < len(waiting) and waiting[at].name == writ:
             writ, at = waiting[at].above, at + 1
-        may_be_erased = salted(payload)
+        may_be_erased = set(salted(payload))
         for i, blob in enumerate(waiting):
             if i >= at or blob.name in self.erased and blob.name not in may_be_erased:
                 self.found(Fault("bad_export", "the blob %s has no place here" % blob.name), line=blob.line)
@@ -948,7 +948,7 @@ class Verifier:
         args = payload["action"]["args"] if is_erasing(payload) else None
         if is_reference_like(args):
             return
-        names = [value["hash"] for value in erased_values(args) or ()]
+        names = {value["hash"] for value in erased_values(args) or ()}
         for name in said:
             if name not in names:
                 self.found(Fault("bad_export", "the blob %s was said to be erased by it, and it does not" % name))
@@ -1056,11 +1056,11 @@ class Verifier:
         values = self.erasing(p)
         if values is None:
             raise Fault("malformed", "the arguments are none of an erasure")
-        found: Dict[int, List[str]] = {}
+        found: Dict[int, Set[str]] = {}              # one entry may have thousands of them
         for value in values:
             seq = value["seq"]
             if seq not in found:
-                found[seq] = salted(self.load(chain, seq)) if seq < p["seq"] else []
+                found[seq] = set(salted(self.load(chain, seq))) if seq < p["seq"] else set()
             must(value["hash"] in found[seq], "erases %s, which is no salted value of seq %d" % (value["hash"], seq))
 
     def entry_of(self, name: str, id: str) -> Dict[str, Any]:
