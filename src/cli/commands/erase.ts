@@ -13,7 +13,7 @@ import {
 import { addMicros, maxInstant, parsePointer } from 'assize/canon';
 import { ERASE_ACTION, eraseScope } from 'assize/kernel';
 import { type ErasureArgs, isErasure, Values } from 'assize/ledger';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { anchorsPath, readAnchors } from '../anchors.ts';
 import { counted } from '../counted.ts';
 import { findEntry, headOf, readable, shortId } from '../entries.ts';
@@ -47,17 +47,17 @@ export function erase(program: Command): void {
       .command('erase')
       .description('erase sensitive values for good: their hashes stay in the ledger, with who erased them and why')
       .argument('<trajectory>')
-      .option(
-        '--at </path>',
-        'a place of the state: what is sensitive there or below, and all that was ever written there (repeatable)',
-        each,
-        [] as readonly string[],
+      .addOption(
+        repeatable(
+          '--at </path>',
+          'a place of the state: what is sensitive there or below, and was ever written there',
+        ),
       )
-      .option(
-        '--entry <id>',
-        'all that is sensitive in an entry, such as a refused proposal; its id, or the first 8 digits of it (repeatable)',
-        each,
-        [] as readonly string[],
+      .addOption(
+        repeatable(
+          '--entry <id>',
+          'all that is sensitive in an entry, such as a refused proposal; 8 digits of its id do',
+        ),
       )
       .requiredOption('--reason <text>', 'why; it stays in the ledger')
       .requiredOption('--key <file>', 'the private key of one of the store’s anchors: 64 hex digits')
@@ -94,8 +94,10 @@ export function erase(program: Command): void {
     );
 }
 
-function each(text: string, before: readonly string[]): readonly string[] {
-  return [...before, text];
+function repeatable(flags: string, description: string): Option {
+  return new Option(flags, `${description} (repeatable)`)
+    .argParser((text: string, before: readonly string[]) => [...before, text])
+    .default([], 'none');
 }
 
 function checkPlaces({ at, entry }: Options): void {
