@@ -25,7 +25,19 @@ export {
   type KeyPair,
   parseStrict,
 } from '#canon';
-export { type Domain, defineDomain, each, escalate, type InvariantResult, invariant, pass, reject } from '#kernel';
+export {
+  type Domain,
+  defineDomain,
+  type Erased,
+  each,
+  escalate,
+  type InvariantResult,
+  invariant,
+  isErased,
+  pass,
+  reject,
+  sensitive,
+} from '#kernel';
 export {
   checkRow,
   type Entry,
@@ -57,6 +69,7 @@ export {
   type Conclusion,
   type CreateOptions,
   type DelegationInput,
+  type ErasureInput,
   type OpenDelegation,
   type Origin,
   type ProposalInput,

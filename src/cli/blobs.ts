@@ -1,26 +1,36 @@
 import type { LedgerStore } from 'assize';
 import { hashText, type Json, parseStrict, WORLD_LIMITS } from 'assize/canon';
-import { isBlobRef, type Observation, type Payload, type Stored } from 'assize/ledger';
+import { type BlobRef, isBlobRef, type Observation, type Patch, type Payload, type Stored } from 'assize/ledger';
 
-/** A value that a payload names by hash, because it is large. */
+/** A value that a payload names by hash, because it is large or sensitive. */
 export interface NamedBlob {
   /** JSON pointer of its place in the payload. */
   readonly pointer: string;
   readonly hash: string;
   readonly bytes: number;
+  /** It stands beside a salt, and may be erased. */
+  readonly salted?: true;
 }
 
-/** Every large value of a payload. References stand in these places only: elsewhere the same words are plain data. */
+/** Every such value of a payload. References stand in these places only: elsewhere the same words are plain data. */
 export function blobsOf(payload: Payload): NamedBlob[] {
   return placesOf(payload).flatMap(([pointer, value]) =>
-    isBlobRef(value) && value.$blob !== undefined ? [{ pointer, hash: value.$blob, bytes: value.bytes }] : [],
+    isBlobRef(value) && value.$blob !== undefined ? [named(pointer, value)] : [],
   );
 }
 
-/** The value of a blob; undefined when the store does not have it, or has something else under that name. */
-export async function blobValue(store: LedgerStore, hash: string): Promise<Json | undefined> {
+/**
+ * The value of a blob, without its salt; undefined when the store does not have it, or has something else under that name.
+ */
+export async function blobValue(store: LedgerStore, { hash, salted }: NamedBlob): Promise<Json | undefined> {
   const text = await store.blob(hash);
-  return text === undefined || hashText(text) !== hash ? undefined : parseStrict(text, WORLD_LIMITS);
+  if (text === undefined || hashText(text) !== hash) return undefined;
+  const value = parseStrict(text, WORLD_LIMITS);
+  return salted === true ? (value as { readonly value?: Json } | null)?.value : value;
+}
+
+function named(pointer: string, { $blob: hash, bytes, salted }: BlobRef): NamedBlob {
+  return { pointer, hash, bytes, ...(salted === true ? { salted } : {}) };
 }
 
 type Place = readonly [pointer: string, value: Stored | undefined];
@@ -28,13 +38,13 @@ type Place = readonly [pointer: string, value: Stored | undefined];
 function placesOf(payload: Payload): Place[] {
   switch (payload.kind) {
     case 'root':
-      return [['/initial_state', payload.initial_state]];
+      return [['/initial_state', payload.initial_state], ...changed('/sensitive', payload.sensitive)];
     case 'branch':
       return [];
     case 'commit':
       return [
         ['/action/args', payload.action.args],
-        ['/delta/state', payload.delta.state as Stored],
+        ...changed('/delta/state', payload.delta.state),
         ...observed('/observations', payload.observations),
       ];
     case 'rejection':
@@ -42,16 +52,23 @@ function placesOf(payload: Payload): Place[] {
     case 'pending_approval':
       return [
         ['/proposal/action/args', payload.proposal.action.args],
-        ['/proposal/delta/state', payload.proposal.delta.state as Stored],
-        ['/proposal/approval', payload.proposal.approval as Stored],
+        ...changed('/proposal/delta/state', payload.proposal.delta.state),
+        ...changed('/proposal/approval', payload.proposal.approval),
         ...observed('/proposal/observations', payload.proposal.observations),
       ];
     case 'delegation':
       return [
         ['/begins/initial_state', payload.begins?.initial_state],
+        ...changed('/begins/sensitive', payload.begins?.sensitive),
         ['/final_answer', payload.final_answer],
       ];
   }
+}
+
+/** A list that is a blob, or the values of operations in one that stands in place. */
+function changed(pointer: string, patches: Stored<readonly Patch[]> = []): Place[] {
+  if (isBlobRef(patches)) return [[pointer, patches]];
+  return patches.map((patch, i) => [`${pointer}/${i}/value`, (patch as { readonly value?: Stored } | null)?.value]);
 }
 
 function observed(pointer: string, observations: readonly Observation[]): Place[] {

@@ -10,6 +10,7 @@ import { checkpoint } from './commands/checkpoint.ts';
 import { demo } from './commands/demo.ts';
 import { diff } from './commands/diff.ts';
 import { domains } from './commands/domains.ts';
+import { erase } from './commands/erase.ts';
 import { exportCommand } from './commands/export.ts';
 import { fsck } from './commands/fsck.ts';
 import { importCommand } from './commands/import.ts';
@@ -39,6 +40,7 @@ const COMMANDS = [
   pending,
   approve,
   reject,
+  erase,
   keys,
   checkpoint,
   prove,

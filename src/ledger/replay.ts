@@ -142,7 +142,8 @@ export class Replayer {
   ): Promise<Folded> {
     const state = await this.values.value(entry, initial_state);
     if (!isObject(state)) throw fault(entry, 'malformed', 'the initial state is no object');
-    const fold = fresh(state);
+    // What stands in the entry is left as it was given.
+    const fold = fresh(isBlobRef(initial_state) ? state : structuredClone(state));
     applyCommit(fold, entry, await this.values.patches(entry, sensitive));
     return fold;
   }
@@ -169,9 +170,9 @@ export class Replayer {
 
   /** What no fold reads must be there all the same, and be what it was, or be erased. Returns what is. */
   async #checkBlobs(entry: Entry): Promise<void> {
-    const folded = foldedOf(entry.payload);
+    const folded = new Set(foldedOf(entry.payload));
     for (const stored of positionsOf(entry.payload)) {
-      if (!isBlobRef(stored) || folded.includes(stored) || isErased(stored)) continue;
+      if (!isBlobRef(stored) || folded.has(stored) || isErased(stored)) continue;
       const held = await this.values.held(entry, stored);
       if (!('value' in held)) continue;
       if (listsOf(entry.payload).includes(stored) && !Array.isArray(held.value))
@@ -180,7 +181,7 @@ export class Replayer {
         throw fault(entry, 'malformed', `the blob ${stored.$blob} is no object`);
     }
     if (isErasure(entry.payload)) {
-      await checkErasure(entry, await this.values.value(entry, entry.payload.action.args), this.#reader);
+      await checkErasure(entry, await this.values.erasure(entry, entry.payload), this.#reader);
     }
   }
 

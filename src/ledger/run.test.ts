@@ -72,7 +72,7 @@ test('entries that do not follow each other are in runs of their own', () => {
   ]);
 });
 
-test('what resolves something, or refers to a blob, is in no run', () => {
+test('what resolves something, refers to a blob, or erases one is in no run', () => {
   const entries = chainOf(['commit', 'commit', 'commit']);
   const changed = (change: (payload: any) => void): number[][] => {
     const list = structuredClone(entries);
@@ -90,6 +90,13 @@ test('what resolves something, or refers to a blob, is in no run', () => {
   expect(changed((payload) => (payload.delta.state = blob))).toEqual(alone);
   expect(changed((payload) => (payload.observations = [{ name: 'x', value: blob }]))).toEqual(alone);
   expect(changed((payload) => (payload.observations = [{ name: 'x', value: 1 }]))).toEqual([[1, 3]]);
+  for (const value of [blob, { ...blob, salted: true }])
+    expect(changed((payload) => (payload.delta.state = [{ op: 'replace', path: '/n', value }]))).toEqual(alone);
+  const inside = { a: blob };
+  expect(changed((payload) => (payload.delta.state = [{ op: 'replace', path: '/n', value: inside }]))).toEqual([
+    [1, 3],
+  ]);
+  expect(changed((payload) => (payload.action.name = 'assize.erase'))).toEqual(alone);
 });
 
 test('a run joins only the chain that it follows on', () => {

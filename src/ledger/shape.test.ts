@@ -20,6 +20,8 @@ const OBSERVATIONS = [
   { name: 'by value', value: 1 },
   { name: 'by key', oracle_key: HASH, hash: HASH },
 ];
+const SALTED = { $blob: HASH, bytes: 1, salted: true };
+const SENSITIVE = [{ op: 'add', path: '/a', value: SALTED }];
 const INTENT = { action: 'a', role: { name: 'r', params: { p: 'v' } }, args: [], observations: OBSERVATIONS };
 
 /** A payload of each kind with every member that it may have, and the names of those that it must have. */
@@ -31,6 +33,7 @@ const WHOLE: Record<EntryKind, { members: object; required: string[] }> = {
       delegated_from: { trajectory_id: 'p', entry_id: HASH },
       detection_vector: VECTOR,
       note: 'n',
+      sensitive: SENSITIVE,
     },
     required: ['domain', 'initial_state', 'compiler_version', 'writs'],
   },
@@ -87,7 +90,7 @@ const WHOLE: Record<EntryKind, { members: object; required: string[] }> = {
   delegation: {
     members: {
       ...delegationMembers(),
-      begins: { domain: rootMembers()['domain'], initial_state: {} },
+      begins: { domain: rootMembers()['domain'], initial_state: {}, sensitive: SENSITIVE },
       child_head: HASH,
       final_answer: [1],
       concludes: HASH,

@@ -1,8 +1,8 @@
 import { type Json, parseCanonical, WORLD_LIMITS } from '#canon';
 import { isBlobRef } from './blob.ts';
-import type { BlobRef, Entry, Erased, Hash, Stored } from './entry.ts';
+import type { BlobRef, CommitPayload, Entry, Erased, Hash, Stored } from './entry.ts';
 import { checkRow, hashesTo } from './entry-text.ts';
-import { erasureArgs, isErasure } from './erasure.ts';
+import { type ErasureArgs, erasureArgs, isErasure } from './erasure.ts';
 import { type FaultCode, LedgerFault } from './errors.ts';
 import { isHash } from './is-hash.ts';
 import type { Patch } from './patch.ts';
@@ -21,7 +21,7 @@ export type Held<T extends Json = Json> = { readonly value: T } | Erased;
 export class Values {
   readonly #reader: Pick<LedgerStore, 'blob' | 'erasedBy' | 'resolve'>;
   /** What entries erase, as far as they were asked for. */
-  readonly #erasures: Map<Hash, ReadonlySet<Hash>> = new Map();
+  readonly #erasures: Map<Hash, Promise<ReadonlySet<Hash>>> = new Map();
 
   readonly #found: Map<string, Set<Hash>> = new Map();
 
@@ -39,10 +39,8 @@ export class Values {
     }
     const read = this.#parsed(entry, stored, text);
     if (stored.salted !== true) return { value: read as T };
-    const { salt, value } = (read ?? {}) as { readonly salt?: Json; readonly value?: T };
-    if (typeof salt !== 'string' || value === undefined)
-      throw faultAt(entry, 'malformed', `the blob ${stored.$blob} has no salt and value`);
-    return { value };
+    if (!isSalted<T>(read)) throw faultAt(entry, 'malformed', `the blob ${stored.$blob} has no salt and value`);
+    return { value: read.value };
   }
 
   /** How many values that a trajectory refers to were found erased so far. */
@@ -70,6 +68,13 @@ export class Values {
       return list as Patch[];
     }
     return Promise.all(stored.map((patch) => this.#resolved(entry, patch)));
+  }
+
+  /** What an entry says that it erases; undefined where that is not of the form. @throws LedgerFault */
+  async erasure(entry: Place, { action: { args } }: CommitPayload): Promise<ErasureArgs | undefined> {
+    // Salted ones could be said to be erased by the entry itself.
+    if (isBlobRef(args) && args.salted === true) return undefined;
+    return erasureArgs(await this.value(entry, args));
   }
 
   async #resolved(entry: Place, patch: Patch): Promise<Patch> {
@@ -101,26 +106,28 @@ export class Values {
   async #isErased(entry: Place, hash: Hash): Promise<boolean> {
     const by = await this.#reader.erasedBy(hash);
     if (by === undefined) return false;
+    // Asked once, also where many values are read at the same time.
     let erased = this.#erasures.get(by);
     if (erased === undefined) {
-      erased = await this.#erasedIn(entry, by);
+      erased = this.#erasedIn(by);
       this.#erasures.set(by, erased);
     }
-    return erased.has(hash);
-  }
-
-  async #erasedIn(entry: Place, by: Hash): Promise<ReadonlySet<Hash>> {
-    const row = await this.#reader.resolve(by);
-    if (row === undefined) return new Set();
     try {
-      const erasing = checkRow(row);
-      if (!isErasure(erasing.payload)) return new Set();
-      const args = erasureArgs((await this.value(erasing, erasing.payload.action.args)) as Json);
-      return new Set(args?.values.map(({ hash }) => hash));
+      return (await erased).has(hash);
     } catch (error) {
+      this.#erasures.delete(by);
       if (!(error instanceof LedgerFault)) throw error;
       throw faultAt(entry, 'blob_missing', `what is said to have erased a blob is not sound: ${error.message}`, error);
     }
+  }
+
+  async #erasedIn(by: Hash): Promise<ReadonlySet<Hash>> {
+    const row = await this.#reader.resolve(by);
+    if (row === undefined) return new Set();
+    const erasing = checkRow(row);
+    if (!isErasure(erasing.payload)) return new Set();
+    const erasure = await this.erasure(erasing, erasing.payload);
+    return new Set(erasure?.values.map(({ hash }) => hash));
   }
 }
 
@@ -129,19 +136,40 @@ export function refersTo(value: unknown): value is BlobRef {
   return isBlobRef(value) && Object.hasOwn(value, '$blob');
 }
 
+function isSalted<T extends Json>(read: Json): read is { readonly salt: string; readonly value: T } {
+  if (typeof read !== 'object' || read === null || Object.keys(read).join() !== 'salt,value') return false;
+  const { salt } = read as { readonly salt: Json };
+  return typeof salt === 'string' && /^[0-9a-f]{32}$/.test(salt);
+}
+
 /**
  * The rule of an erasure: what it erases was salted, in entries of its own trajectory, before it.
  *
  * @throws LedgerFault
  */
-export async function checkErasure(entry: Entry, args: Json, reader: Pick<LedgerStore, 'entries'>): Promise<void> {
-  const erasure = erasureArgs(args);
+export async function checkErasure(
+  entry: Entry,
+  erasure: ErasureArgs | undefined,
+  reader: Pick<LedgerStore, 'entries'>,
+): Promise<void> {
   if (erasure === undefined) throw faultAt(entry, 'malformed', 'the arguments are none of an erasure');
+  // One entry may have thousands of them.
+  const salted = new Map<number, ReadonlySet<Hash>>();
   for (const { hash, seq } of erasure.values) {
-    const [row] = seq < entry.seq ? await reader.entries(entry.trajectory_id, { from: seq, limit: 1 }) : [];
-    if (row === undefined || !saltedBy(checkRow(row).payload).includes(hash))
+    const there = salted.get(seq) ?? (seq < entry.seq ? await saltedAt(entry.trajectory_id, seq, reader) : new Set());
+    salted.set(seq, there);
+    if (!there.has(hash))
       throw faultAt(entry, 'rule_broken', `it erases ${hash}, which is no salted value of seq ${seq}`);
   }
+}
+
+async function saltedAt(
+  trajectoryId: string,
+  seq: number,
+  reader: Pick<LedgerStore, 'entries'>,
+): Promise<ReadonlySet<Hash>> {
+  const [row] = await reader.entries(trajectoryId, { from: seq, limit: 1 });
+  return new Set(row === undefined ? [] : saltedBy(checkRow(row).payload));
 }
 
 export function faultAt({ trajectory_id, seq }: Place, code: FaultCode, detail: string, cause?: unknown): LedgerFault {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Json } from '#canon';
+import { generateKeys, type Json } from '#canon';
 import { defineDomain, isErased, sensitive } from '#kernel';
-import { exportLines, type Hash, importLines, integrateLog, type LedgerStore } from '#ledger';
+import { exportLines, type Hash, importLines, integrateLog, type LedgerStore, type RootPayload } from '#ledger';
 import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../tests/support/runtime.ts';
 import { ward } from '../../tests/support/ward.ts';
@@ -264,6 +264,28 @@ describe('an erasure', () => {
     expect(isErased((again.state() as { patients: { p1: { name: Json } } }).patients.p1.name)).toBe(true);
     expect(await verifyStore(store)).toMatchObject([{ valid: true }, { valid: true }]);
   });
+});
+
+test('a child whose root was lost begins with the same salted hashes, and not with what they hide', async () => {
+  const lead = generateKeys();
+  const granted = writFor(lead.publicKey, { trajectory: 't' });
+  const store = new MemoryStore();
+  const trajectory = await runtimeOver(store, [ward]).create(ward, { trajectoryId: 't', writs: [granted] });
+  const patients = { p1: { name: 'David', visits: 0, notes: [] } };
+  const initial = { patients, flagged: 0, agreed: 0 };
+  const terms = { task: 'x', writ: granted, subject: 'helper', childTrajectoryId: 'c', initial };
+  await trajectory.delegate({ ...terms, privateKey: lead.privateKey });
+  const [start, [root]] = [await store.head('t'), await store.entries('c')];
+  const { sensitive = [] } = JSON.parse(root!.payload) as RootPayload;
+  const hash = (sensitive[0] as { value: { $blob: Hash } }).value.$blob;
+  const copy = new MemoryStore();
+  const blobs = [{ hash, text: (await store.blob(hash))! }];
+  await copy.commit({ entries: await store.entries('t'), blobs });
+  await runtimeOver(copy, [ward]).open('t');
+  expect(await copy.entries('c')).toEqual([root]);
+  expect(start!.payload + root!.payload).not.toContain('David');
+  for (const one of [store, copy])
+    expect((await verifyStore(one)).map(({ fault }) => fault)).toEqual([undefined, undefined]);
 });
 
 describe('a text that is gone', () => {

@@ -61,8 +61,7 @@ class Search {
   readonly #wanted: Wanted;
   /** Salted values to be erased, with the first entry that refers to them. */
   readonly #chosen: Map<Hash, number> = new Map();
-  /** What stands at sensitive places now. */
-  readonly #standing: Map<string, Hash> = new Map();
+  readonly #standing: Standing = new Standing();
 
   constructor(wanted: Wanted) {
     this.#wanted = wanted;
@@ -86,7 +85,7 @@ class Search {
   }
 
   values(): ErasedValue[] {
-    const paths = new Map([...this.#standing].map(([path, hash]) => [hash, path]));
+    const paths = new Map([...this.#standing.values()].map(([path, hash]) => [hash, path]));
     return [...this.#chosen].map(([hash, seq]) => {
       const path = paths.get(hash);
       return { hash, seq, ...(path === undefined ? {} : { path }) };
@@ -98,9 +97,47 @@ class Search {
   }
 
   #follow(patch: Patch): void {
-    for (const path of this.#standing.keys()) if (isWithin(path, patch.path)) this.#standing.delete(path);
-    for (const hash of saltedIn(patch)) this.#standing.set(patch.path, hash);
+    this.#standing.cut(patch.path);
+    for (const hash of saltedIn(patch)) this.#standing.put(patch.path, hash);
   }
+}
+
+/** What stands at sensitive places now: a tree, because what is written takes away all that was below it. */
+class Standing {
+  readonly #below: Map<string, Standing> = new Map();
+  #hash: Hash | undefined;
+
+  put(path: string, hash: Hash): void {
+    let here: Standing = this;
+    for (const key of keysOf(path)) {
+      const next = here.#below.get(key) ?? new Standing();
+      here.#below.set(key, next);
+      here = next;
+    }
+    here.#hash = hash;
+  }
+
+  cut(path: string): void {
+    const keys = keysOf(path);
+    const last = keys.pop() as string;
+    let here: Standing = this;
+    for (const key of keys) {
+      const next = here.#below.get(key);
+      if (next === undefined) return;
+      here = next;
+    }
+    here.#below.delete(last);
+  }
+
+  *values(path = ''): Generator<readonly [path: string, hash: Hash]> {
+    if (this.#hash !== undefined) yield [path, this.#hash];
+    for (const [key, below] of this.#below) yield* below.values(`${path}/${key}`);
+  }
+}
+
+/** As they stand in the pointer. */
+function keysOf(path: string): string[] {
+  return path.split('/').slice(1);
 }
 
 function listsOf(payload: Payload): Stored<readonly Patch[]>[] {

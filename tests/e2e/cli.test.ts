@@ -33,6 +33,7 @@ const COMMANDS = [
   'pending',
   'approve',
   'reject',
+  'erase',
   'keys new',
   'keys show',
   'checkpoint',

@@ -27,10 +27,10 @@ function blocks(page: string, name = 'sh'): string[] {
     .map(([, , code]) => code as string);
 }
 
-function shell(script: string): string {
+function shell(script: string, cwd = here): string {
   const env = { ...process.env, PATH: `${join(here, 'bin')}:${process.env['PATH']}`, NO_COLOR: '1' };
   return execFileSync('sh', ['-eu', '-c', script], {
-    cwd: here,
+    cwd,
     env,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -67,5 +67,27 @@ test.skipIf(!python)('audit.md, which also needs python3', async () => {
   } finally {
     witness.kill('SIGTERM');
     await once(witness, 'exit');
+  }
+});
+
+test('erasure.md', () => {
+  // Inside the repository, so that `assize` is this package.
+  const folder = mkdtempSync(join(root, 'dist-guide-'));
+  try {
+    for (const name of ['clinic.ts', 'ward.ts'])
+      writeFileSync(join(folder, name), blocks('erasure.md', `ts ${name}`).join('\n'));
+    const printed = execFileSync(process.execPath, ['ward.ts'], { cwd: folder, encoding: 'utf8' });
+    const gone = '{"$erased":"…"}';
+    expect(printed.replaceAll(/[0-9a-f]{64}/g, '…')).toBe(
+      `committed {"patients":{"p1":{"name":${gone},"notes":[${gone}],"visits":1},"p2":{"name":"Maria","notes":[],"visits":0}}}\ntrue 4\n`,
+    );
+    const said = shell(blocks('erasure.md').join('\n'), folder);
+    expect(said).toMatch(/^erased 2 values of 1 entry, by [0-9a-f]{12}, ward seq 5$/m);
+    expect(said).toMatch(/\/delta\/state\/1\/value was erased by [0-9a-f]{64}\./);
+    expect(said).toMatch(/^ward +6 .* 6 +[0-9a-f]{12} +valid$/m);
+    const left = readFileSync(join(folder, 'clinic.db'), 'latin1');
+    for (const text of [said, left]) expect(text).not.toMatch(/David|Maria/);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 });

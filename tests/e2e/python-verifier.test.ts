@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exportLines, integrateLog, logHead } from '#ledger';
 import { MemoryStore } from '#stores';
+import { erasureCases, linesOf, readable, verdictsOf } from '../support/erasure-cases.ts';
 import { everyKind, keysOf } from '../support/ledger-rows.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -71,5 +72,44 @@ describe.skipIf(!python)('with python3', () => {
     }
     const lines = text.split('\n');
     expect(verdict([...lines.slice(0, 5), ...lines.slice(6)].join('\n'))).toMatchObject({ code: 1 });
+  });
+
+  describe('of ledgers with sensitive and erased values', () => {
+    const cases = erasureCases();
+    let theirs: any[];
+
+    // One process for all: it takes longer to start than to verify.
+    beforeAll(() => {
+      const files = cases.map(({ ledger }, i) => {
+        const file = join(folder, `case-${i}.jsonl`);
+        writeFileSync(file, linesOf(ledger));
+        return file;
+      });
+      const script =
+        'import sys, verify\nfor file in sys.argv[1:]:\n    verify.main([file, "--json"])\n    print(chr(0), end="")';
+      const { stdout, stderr } = spawnSync('python3', ['-B', '-c', script, ...files], {
+        encoding: 'utf8',
+        cwd: join(root, 'verifiers/python'),
+      });
+      expect(stderr).toBe('');
+      theirs = stdout
+        .split('\0')
+        .slice(0, -1)
+        .map((text) => JSON.parse(text));
+    });
+
+    test.each(cases.map((one, i) => ({ ...one, i })))('$name: $verdict', async ({ ledger, verdict: expected, i }) => {
+      const ours = await verdictsOf(ledger);
+      expect(Object.values(ours).find((one) => one !== 'valid') ?? 'valid').toBe(expected);
+      const said = theirs[i];
+      const theirVerdicts = Object.keys(ours).map((name) => {
+        const first = said.findings.find((finding: any) => finding.trajectory_id === name);
+        return [name, first === undefined ? 'valid' : `${first.seq} ${first.code}`];
+      });
+      expect({ findings: said.findings, verdicts: Object.fromEntries(theirVerdicts) }).toMatchObject({
+        verdicts: ours,
+      });
+      expect(said.valid).toBe(Object.values(ours).every((one) => one === 'valid') && (await readable(ledger)));
+    });
   });
 });

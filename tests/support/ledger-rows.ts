@@ -1,6 +1,7 @@
 import { delegateWrit, issueWrit, type Writ, writId } from '#authority';
 import { addMicros, contentHash, generateKeys, hashText, type Json, type KeyPair } from '#canon';
 import {
+  type BlobRef,
   type BlobRow,
   type EntryKind,
   type EntryRow,
@@ -12,6 +13,7 @@ import {
   type Patch,
   type Payload,
   store,
+  storeSalted,
 } from '#ledger';
 
 /** Payload members of any sort: the tests build wrong ones too. */
@@ -138,6 +140,17 @@ export function pendingMembers(rest: Members = {}, proposalRest: Members = {}): 
 
 export function delegationMembers(rest: Members = {}): Members {
   return { child_trajectory_id: 'child', task: 'do it', writ: DELEGATED, ...rest };
+}
+
+/** A reference to a value by salted hash; the same value has the same salt. */
+export function salted(value: Json, blobs: BlobRow[]): BlobRef {
+  return storeSalted(value, contentHash(value).slice(0, 32), blobs);
+}
+
+/** A commit that erases values. */
+export function erasureMembers(values: unknown, rest: Members = {}, state: readonly Patch[] = []): Members {
+  const args = { at: [], entries: [], reason: 'asked for', values, ...rest };
+  return commitMembers(state, { action: { name: 'assize.erase', role: { name: 'assize', params: {} }, args } });
 }
 
 /** What the root of a child says, whose delegation that entry starts. */

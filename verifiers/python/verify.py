@@ -7,7 +7,8 @@ How it works. One pass over the lines checks everything a line shows by itself o
 canonical text, hashes, shapes, the rules 5.2 to 5.4 of each chain, the places of the blobs, the Merkle tree. Of an
 entry it keeps 32 bytes of id and two numbers; of a blob its name and place. When all lines are read, a second pass
 takes one trajectory after the other (the sources of branches first), reads again what changes the state, and checks
-the fold (section 6), branches (5.5), delegations between chains (5.6) and the presence and form of writs (section 8).
+the fold (section 6), branches (5.5), delegations between chains (5.6), what was erased (section 4, rules 5.7) and the
+presence and form of writs (section 8).
 The input must be readable twice for this, so standard input and pipes are copied to a temporary file.
 Folded states are shared between branches: containers are copied when they are first changed (class State).
 """
@@ -211,11 +212,31 @@ def is_reference_like(v: Any) -> bool:
     return type(v) is dict and ("$blob" in v or "$erased" in v)
 
 
-def is_stored(v: Any, kind: type = object) -> bool:
-    """A value (of a kind), or a reference to a blob."""
-    if is_reference_like(v):
-        return v.keys() == {"$blob", "bytes"} and is_hash(v["$blob"]) and is_count(v["bytes"])
-    return isinstance(v, kind)
+def is_reference(v: Any) -> bool:
+    return v.keys() == {"$blob", "bytes"} and is_hash(v["$blob"]) and is_count(v["bytes"])
+
+
+def is_stored(v: Any) -> bool:
+    """A value, or a reference to a blob, which may be salted."""
+    if not is_reference_like(v):
+        return True
+    return is_reference({m: v[m] for m in v if m != "salted"}) and v.get("salted", True) is True
+
+
+def is_stored_whole(v: Any, kind: type) -> bool:
+    """A value of a kind, or a reference that is not salted."""
+    return is_reference(v) if is_reference_like(v) else isinstance(v, kind)
+
+
+def is_erased(v: Any) -> bool:
+    """What stands in a state where a value was erased."""
+    return type(v) is dict and v.keys() == {"$erased"} and is_hash(v["$erased"])
+
+
+def has_sound_values(operations: List[Any]) -> bool:
+    """Of operations only that references among their values are references."""
+    return all(is_stored(o["value"]) or is_erased(o["value"])
+               for o in operations if type(o) is dict and type(o.get("value")) is dict)
 
 
 def simple(test: Callable[[Any], bool], what: str) -> Check:
@@ -278,8 +299,11 @@ TYPES: Dict[str, Check] = {
     "name": simple(is_name, "text of 1 to 512 units"),
     "trajectory": simple(lambda v: type(v) is str and "\0" not in v, "text without U+0000"),
     "stored": simple(is_stored, "value or proper reference"),
-    "stored_object": simple(lambda v: is_stored(v, dict), "object or proper reference"),
-    "stored_list": simple(lambda v: is_stored(v, list), "list or proper reference"),
+    "stored_object": simple(lambda v: is_stored_whole(v, dict), "object or proper reference"),
+    "operations": simple(lambda v: type(v) is list and has_sound_values(v), "list with proper references"),
+    "stored_operations": simple(
+        lambda v: is_stored_whole(v, list) and (type(v) is dict or has_sound_values(v)),
+        "list with proper references, or proper reference to a list"),
     "freezing": simple(lambda v: v == "world" or type(v) is list and all(type(x) is str for x in v), "freezing"),
     "one": simple(lambda v: type(v) is int and v == 1, "1"),
     "depth": simple(lambda v: type(v) is int and 0 <= v <= 8, "number from 0 to 8"),
@@ -292,19 +316,19 @@ domain = name:text version:text hash:hash
 role = name:text params:{text}
 action = name:text role:role args:stored
 observation = name:text value?:stored oracle_key?:hash hash?:hash
-delta = state:stored_list effects:list beliefs:list
+delta = state:stored_operations effects:list beliefs:list
 policy = digest:hash decision:allow|deny|needs_approval rule?:text
 counselor = principal:text as:text method:text override?:true reason?:text
 detection = invariant_id:text result:pass|reject|escalate detail?:text
 intent = action:text role:role args:stored observations:[observation]
 proposal = proposal_id:hash writ_id:hash action:action observations:[observation] at:instant delta:delta
-  approval:stored_list budget_cost:{count}
-beginning = domain:domain initial_state:stored_object
+  approval:stored_operations budget_cost:{count}
+beginning = domain:domain initial_state:stored_object sensitive?:operations
 origin = trajectory_id:text entry_id:hash
 signed = key:hash value:signature
 entry = kind:text trajectory_id:trajectory seq:count parent:hash_or_null at:instant signature?:signed
 root = +entry domain:domain initial_state:stored_object compiler_version:text writs:list policy_hash?:hash
-  delegated_from?:origin detection_vector?:[detection] note?:text
+  delegated_from?:origin detection_vector?:[detection] note?:text sensitive?:operations
 branch = +entry source_trajectory_id:text source_commit_id:hash domain:domain compiler_version:text writs:list
   note:text policy_hash?:hash detection_vector?:[detection]
 commit = +entry proposal_id:hash writ_id:hash parent_commit:hash action:action delta:delta observations:[observation]
@@ -364,24 +388,75 @@ def wrong_writ(v: Any) -> str:
     return "" if all(is_name(unit) for unit in v.get("budget", ())) else "has a unit that is no text of 1 to 512 units"
 
 
+Place = Tuple[str, Any]
+
+
+def values_in(position: str, operations: Any) -> List[Place]:
+    """Where a list of operations may refer to blobs: as a whole, or by the values in it."""
+    if type(operations) is not list:
+        return [(position, operations)]
+    return [("%s[%d].value" % (position, i), o.get("value")) for i, o in enumerate(operations) if type(o) is dict]
+
+
 def references(p: Dict[str, Any]) -> List[Tuple[str, Dict[str, Any]]]:
     """An entry's references to blobs with their positions, in the order of section 10."""
     kind = p["kind"]
     observed: List[Dict[str, Any]] = []
+    places: List[Place]
     if kind == "commit":
-        places, observed = [("args", p["action"]["args"]), ("delta.state", p["delta"]["state"])], p["observations"]
+        places = [("args", p["action"]["args"])] + values_in("delta.state", p["delta"]["state"])
+        observed = p["observations"]
     elif kind == "rejection":
         places, observed = [("args", p["intent"]["args"])], p["intent"]["observations"]
     elif kind == "pending_approval":
         q = p["proposal"]
-        places, observed = [("args", q["action"]["args"]), ("delta.state", q["delta"]["state"]),
-                            ("approval", q["approval"])], q["observations"]
+        places = [("args", q["action"]["args"])] + values_in("delta.state", q["delta"]["state"])
+        places += values_in("approval", q["approval"])
+        observed = q["observations"]
     elif kind == "delegation":
-        places = [("initial_state", p.get("begins", {}).get("initial_state")), ("final_answer", p.get("final_answer"))]
+        begins = p.get("begins", {})
+        places = [("initial_state", begins.get("initial_state"))] + values_in("sensitive", begins.get("sensitive", []))
+        places.append(("final_answer", p.get("final_answer")))
     else:
-        places = [("initial_state", p.get("initial_state"))]
+        places = [("initial_state", p.get("initial_state"))] + values_in("sensitive", p.get("sensitive", []))
     places += [("observations[%d].value" % i, o.get("value")) for i, o in enumerate(observed)]
-    return [(position, value) for position, value in places if is_reference_like(value)]
+    return [(position, value) for position, value in places if refers(value)]
+
+
+def salted(p: Dict[str, Any]) -> List[str]:
+    """The blobs of an entry that may be erased."""
+    return [reference["$blob"] for _, reference in references(p) if "salted" in reference]
+
+
+def refers(v: Any) -> bool:
+    """Of a value in operations: a reference, and not what an erasure has left."""
+    return type(v) is dict and "$blob" in v
+
+
+is_salt = re.compile(r"[0-9a-f]{32}").fullmatch
+
+
+def is_salted(v: Any) -> bool:
+    """Whether a blob is a salt and a value."""
+    return type(v) is dict and v.keys() == {"salt", "value"} and type(v["salt"]) is str and bool(is_salt(v["salt"]))
+
+
+ERASE = "assize.erase"
+
+
+def is_erasing(p: Dict[str, Any]) -> bool:
+    return p["kind"] == "commit" and p["action"]["name"] == ERASE
+
+
+def erased_values(args: Any) -> Optional[List[Dict[str, Any]]]:
+    """What an erasure erases, or None where its arguments are not of the form (section 4)."""
+    if type(args) is not dict or type(args.get("reason")) is not str:
+        return None
+    if not all(type(args.get(m)) is list for m in ("at", "entries", "values")):
+        return None
+    sound = all(type(v) is dict and is_hash(v.get("hash")) and is_count(v.get("seq")) and type(v.get("path", "")) is str
+                for v in args["values"])
+    return args["values"] if sound else None
 
 
 def first_writ(p: Dict[str, Any]) -> Optional[str]:
@@ -529,6 +604,7 @@ class Chain:
         self.root_from: Optional[str] = None             # the trajectory that this one's root names
         self.source: Optional[Tuple[str, str]] = None    # of a branch: trajectory and entry
         self.writs: Dict[str, int] = {}                  # writs that are named: index of the first that does
+        self.erased: Set[str] = set()                    # blobs that it refers to and that were erased
         self.stopped = False                             # a fault was found
         self.verified = 0                                # by the second pass: entries without fault
         self.done = False
@@ -654,7 +730,7 @@ class Finding(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A blob since the last entry: its line, its name, its member `parent`."""
+    """A blob since the last entry, or that it was erased: its line, its name, its member `parent`."""
     line: int
     name: str
     above: Any
@@ -666,7 +742,11 @@ class Verifier:
         self.store = copy or source
         self.findings: List[Finding] = []
         self.chains: Dict[str, Chain] = {}
-        self.blobs: Dict[str, Tuple[int, int, bytes]] = {}        # name: offset, length, first byte of the text
+        self.blobs: Dict[str, Tuple[int, int, bytes, bool]] = {}  # name: offset, length, first byte of the text, salted
+        self.erased: Dict[str, str] = {}                 # blobs that were erased: the entry that is said to do so
+        self.erasers: Dict[str, List[str]] = {}          # those entries that have not come yet, and what they erase
+        self.erasures: Dict[str, Tuple[Chain, int]] = {}          # all commits of assize.erase: where they stand
+        self.erased_names: Dict[str, Set[str]] = {}      # what some of them erase
         self.waiting: List[Waiting] = []
         self.bad_entries: Dict[str, str] = {}            # ids of entries that fail section 3: code
         self.tree = Tree()
@@ -727,15 +807,19 @@ class Verifier:
             self.read_entry(text, raw, value["id"], value["payload"], offset)
         elif names == {"blob", "hash"} and is_hash(value["hash"]):
             self.read_blob(text, raw[BLOB_TEXT:-BLOB_END], value["blob"], value["hash"], offset + BLOB_TEXT)
+        elif names == {"by", "erased"} and is_hash(value["by"]) and is_hash(value["erased"]):
+            self.read_erased(text, value)
         elif names == {"entries", "root"} and is_count(value["entries"]) and is_hash(value["root"]):
             self.read_trailer(text, value)
         else:
-            raise Fault("bad_export", "none of the four lines of an export")
+            raise Fault("bad_export", "none of the five lines of an export")
 
     def read_trailer(self, text: str, value: Dict[str, Any]) -> None:
         self.recognised = self.trailer = True
         for blob in self.waiting:
             self.found(Fault("bad_export", "the blob %s before the trailer" % blob.name), line=blob.line)
+        for id in self.erasers:
+            self.found(Fault("bad_export", "the entry %s, which is said to have erased blobs, has not come" % id))
         must_be_same(canonical(value), text)
         must(value["entries"] == self.tree.size, "there are %d entries, not %d" % (self.tree.size, value["entries"]),
              "bad_export")
@@ -745,10 +829,19 @@ class Verifier:
         self.recognised = True
         must_be_same('{"blob":' + canonical(value) + ',"hash":"' + name + '"}', text)
         check_limits(raw, value, BLOB_BYTES, BLOB_VALUES)
-        must(name not in self.blobs, "the blob %s stood before" % name, "bad_export")
+        must(name not in self.blobs and name not in self.erased, "the blob %s stood before" % name, "bad_export")
         must(hashlib.sha256(raw).hexdigest() == name, "the blob does not hash to " + name, "bad_export")
         self.waiting.append(Waiting(self.line, name, value.get("parent") if type(value) is dict else None))
-        self.blobs[name] = (offset, len(raw), raw[:1])
+        self.blobs[name] = (offset, len(raw), raw[:1], is_salted(value))
+
+    def read_erased(self, text: str, value: Dict[str, Any]) -> None:
+        self.recognised = True
+        must_be_same(canonical(value), text)
+        name, by = value["erased"], value["by"]
+        must(name not in self.blobs and name not in self.erased, "the blob %s stood before" % name, "bad_export")
+        self.waiting.append(Waiting(self.line, name, None))
+        self.erased[name] = by
+        self.erasers.setdefault(by, []).append(name)
 
     def read_bad_entry(self, id: str, raw: bytes, payload: Any, why: str) -> None:
         """A line with the beginning of an entry whose payload is not canonical."""
@@ -787,6 +880,7 @@ class Verifier:
         if chain is None:
             chain = self.chains[payload["trajectory_id"]] = Chain(payload["trajectory_id"])
         self.place(chain, id, payload, offset)
+        self.check_eraser(id, payload)
         accepted = chain.seq
         try:
             if not chain.stopped:
@@ -810,6 +904,10 @@ class Verifier:
         chain.offsets.append(offset)
         chain.lines.append(self.line)
         idle = kind in ("rejection", "pending_approval") or kind == "commit" and payload["delta"]["state"] == []
+        if is_erasing(payload):
+            self.erasures.setdefault(id, (chain, len(chain.marks)))
+            idle = False
+        idle = idle and not (self.erased and any(name in self.erased for name in salted(payload)))
         chain.marks.append(0 if idle else 1)
 
     def check_blobs(self, payload: Dict[str, Any], waiting: List[Waiting]) -> None:
@@ -817,20 +915,43 @@ class Verifier:
         at = 0
         for position, named in references(payload):
             name = named["$blob"]
-            if name not in self.blobs:
-                raise Fault("blob_missing", "%s refers to %s, which has not stood before" % (position, name))
-            _, length, begin = self.blobs[name]
-            must(named["bytes"] == length, "%s: the blob has %d bytes" % (position, length), "blob_tampered")
-            # ASSUMED: also where nothing is folded; the page names no code for a reference to the wrong type.
-            must(begin == b"{" or position != "initial_state", "initial_state refers to no object", "malformed")
-            must(begin == b"[" or position not in ("delta.state", "approval"), position + " names no list", "bad_patch")
+            if name in self.erased:
+                must("salted" in named, "%s refers to %s, which was erased and is not salted" % (position, name),
+                     "blob_missing")
+            else:
+                self.check_blob(payload["kind"], position, named)
             if at < len(waiting) and waiting[at].name == name:
                 at += 1
         writ = first_writ(payload)
         while at < len(waiting) and waiting[at].name == writ:
             writ, at = waiting[at].above, at + 1
-        for blob in waiting[at:]:
-            self.found(Fault("bad_export", "the blob %s has no place here" % blob.name), line=blob.line)
+        may_be_erased = set(salted(payload))
+        for i, blob in enumerate(waiting):
+            if i >= at or blob.name in self.erased and blob.name not in may_be_erased:
+                self.found(Fault("bad_export", "the blob %s has no place here" % blob.name), line=blob.line)
+
+    def check_blob(self, kind: str, position: str, named: Dict[str, Any]) -> None:
+        """That a blob is there, and is what its position asks for."""
+        name = named["$blob"]
+        if name not in self.blobs:
+            raise Fault("blob_missing", "%s refers to %s, which has not stood before" % (position, name))
+        _, length, begin, is_salted = self.blobs[name]
+        must(named["bytes"] == length, "%s: the blob has %d bytes" % (position, length), "blob_tampered")
+        must(is_salted or "salted" not in named, position + ": the blob is no salt and value", "malformed")
+        must(begin == b"{" or position != "initial_state", "initial_state refers to no object", "malformed")
+        must(begin == b"[" or position not in ("delta.state", "approval"), position + " names no list",
+             "bad_patch" if kind == "commit" else "malformed")
+
+    def check_eraser(self, id: str, payload: Dict[str, Any]) -> None:
+        """That an entry erases what lines before it say so; arguments in a blob are for the second pass."""
+        said = self.erasers.pop(id, [])
+        args = payload["action"]["args"] if is_erasing(payload) else None
+        if is_reference_like(args):
+            return
+        names = {value["hash"] for value in erased_values(args) or ()}
+        for name in said:
+            if name not in names:
+                self.found(Fault("bad_export", "the blob %s was said to be erased by it, and it does not" % name))
 
     # --- the second pass
 
@@ -840,13 +961,25 @@ class Verifier:
         return json.loads(self.store.readline())["payload"]
 
     def load_blob(self, name: str) -> Any:
-        offset, length, _ = self.blobs[name]
+        offset, length, _, _ = self.blobs[name]
         self.store.seek(offset)
         return json.loads(self.store.read(length))
 
     def value_of(self, value: Any) -> Any:
         """A stored value. The last blobs are kept (`cached_blob`): many roots may begin with the same one."""
-        return self.cached_blob(value["$blob"]) if is_reference_like(value) else value
+        if not is_reference_like(value):
+            return value
+        name = value["$blob"]
+        if name in self.erased:
+            return {"$erased": name}
+        return self.cached_blob(name)["value"] if "salted" in value else self.cached_blob(name)
+
+    def operations(self, stored: Any) -> List[Any]:
+        """Operations with their values; in a list that is a blob these are what they are."""
+        if type(stored) is not list:
+            return self.value_of(stored)
+        return [{**o, "value": self.value_of(o["value"])} if type(o) is dict and refers(o.get("value")) else o
+                for o in stored]
 
     def verify_chains(self) -> None:
         """Folds and rules 5.5 and 5.6 of all trajectories, sources before their branches."""
@@ -874,12 +1007,16 @@ class Verifier:
             for index in range(chain.seq):
                 if chain.marks[index]:
                     p = self.load(chain, index)
+                    self.check_erased(chain, p)
                     if p["kind"] == "commit":
-                        state.apply(self.value_of(p["delta"]["state"]))
+                        state.apply(self.operations(p["delta"]["state"]))
+                        if is_erasing(p):
+                            self.check_erasure(chain, p)
                     elif p["kind"] == "delegation":
                         self.check_delegation(chain, p, index)
-                    else:
+                    elif p["kind"] in ("root", "branch"):
                         state = State(self.check_root(chain, p) if p["kind"] == "root" else self.check_branch(chain, p))
+                        state.apply(self.operations(p.get("sensitive", [])))
                         own = {hash_of(writ): writ for writ in p["writs"]}
                 if index in points:
                     self.shared[(chain.name, points[index])] = state.share()
@@ -889,6 +1026,42 @@ class Verifier:
                 self.check_writ(chain, id, own, index)
         except Fault as fault:
             self.found(fault, chain.name, index, chain.lines[index])
+
+    def check_erased(self, chain: Chain, p: Dict[str, Any]) -> None:
+        """That what was erased, of an entry, was so by the commit that is said to have done it (section 4)."""
+        for name in salted(p):
+            if name in self.erased:
+                must(name in self.erased_by(self.erased[name]), "the blob %s was not erased" % name, "blob_missing")
+                chain.erased.add(name)
+
+    def erased_by(self, id: str) -> Set[str]:
+        """What an entry erases; nothing if it is none, or is no erasure."""
+        if id not in self.erased_names:
+            p = self.load(*self.erasures[id]) if id in self.erasures else None
+            self.erased_names[id] = {value["hash"] for value in (self.erasing(p) if p else None) or ()}
+        return self.erased_names[id]
+
+    def erasing(self, p: Dict[str, Any]) -> Optional[List[Dict[str, Any]]]:
+        """What a commit of assize.erase erases, or None where its arguments are not of the form, or salted."""
+        args = p["action"]["args"]
+        if not is_reference_like(args):
+            return erased_values(args)
+        return erased_values(self.cached_blob(args["$blob"])) if self.is_there(args) else None
+
+    def is_there(self, reference: Dict[str, Any]) -> bool:
+        return "salted" not in reference and reference["$blob"] in self.blobs
+
+    def check_erasure(self, chain: Chain, p: Dict[str, Any]) -> None:
+        """Rules 5.7."""
+        values = self.erasing(p)
+        if values is None:
+            raise Fault("malformed", "the arguments are none of an erasure")
+        found: Dict[int, Set[str]] = {}              # one entry may have thousands of them
+        for value in values:
+            seq = value["seq"]
+            if seq not in found:
+                found[seq] = set(salted(self.load(chain, seq))) if seq < p["seq"] else set()
+            must(value["hash"] in found[seq], "erases %s, which is no salted value of seq %d" % (value["hash"], seq))
 
     def entry_of(self, name: str, id: str) -> Dict[str, Any]:
         """An entry of another trajectory that is named."""
@@ -924,8 +1097,9 @@ class Verifier:
             start = self.delegating_start(chain.name, p["delegated_from"])
             must(start["at"] <= p["at"], "delegated later than the root")
             must(same(p["writs"][0] if p["writs"] else None, start["writ"]), "the first writ is not the delegated one")
-            for m in ("domain", "initial_state"):
-                must("begins" not in start or same(p[m], start["begins"][m]), m + " is not what was delegated")
+            begins = start.get("begins", p)
+            for m in ("domain", "initial_state", "sensitive"):
+                must((m in p) == (m in begins) and same(p.get(m), begins.get(m)), m + " is not what was delegated")
         return self.value_of(p["initial_state"])
 
     def check_delegation(self, chain: Chain, p: Dict[str, Any], index: int) -> None:
@@ -1014,16 +1188,19 @@ def main(arguments: Optional[List[str]] = None) -> int:
     if options.root is not None and options.root.lower() != root:
         verifier.found(Fault("bad_export", "the checkpoint has the root %s" % options.root.lower()))
     findings = sorted(verifier.findings, key=lambda f: f.line)
+    erased = sum(len(chain.erased) for chain in verifier.chains.values())
     if options.json:
         print(json.dumps({"valid": not findings, "entries": size, "trajectories": len(verifier.chains), "root": root,
-                          "findings": [f._asdict() for f in findings], "not_checked": NOT_CHECKED}, indent=2))
+                          "erased": erased, "findings": [f._asdict() for f in findings],
+                          "not_checked": NOT_CHECKED}, indent=2))
         return 1 if findings else 0
     for f in findings:
         where = "" if f.trajectory_id is None else " trajectory %s" % shown(f.trajectory_id)
         where += "" if f.seq is None else " seq %d" % f.seq
         print("line %d:%s%s %s (%s)" % (f.line, where, ":" if where else "", f.detail, f.code))
-    print("%s: %d entries, %d trajectories, root %s, %d findings; not checked: %s" % (
-        "INVALID" if findings else "valid", size, len(verifier.chains), root, len(findings), "; ".join(NOT_CHECKED)))
+    print("%s: %d entries, %d trajectories, %sroot %s, %d findings; not checked: %s" % (
+        "INVALID" if findings else "valid", size, len(verifier.chains), "%d values erased, " % erased if erased else "",
+        root, len(findings), "; ".join(NOT_CHECKED)))
     return 1 if findings else 0
 
 

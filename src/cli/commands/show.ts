@@ -24,7 +24,7 @@ export function show(program: Command): void {
         '<entry>',
         'its id, or the first digits of it, at least 8; or TRAJECTORY@PLACE (a seq, an id, an instant)',
       )
-      .option('--blobs', 'also the large values that the payload only names'),
+      .option('--blobs', 'also the large and sensitive values that the payload only names'),
   )
     .addHelpText('after', 'Negative: the entry does not hash to its id, or is damaged otherwise.')
     .action(
@@ -61,13 +61,19 @@ async function delegated(store: LedgerStore, row: EntryRow, payload: Payload): P
 }
 
 interface Loaded extends NamedBlob {
-  /** Absent unless asked for; null when the store does not have it. */
+  /** The entry that erased it. */
+  readonly erased_by?: string;
+  /** Absent unless asked for, and where it was erased; null when the store does not have it. */
   readonly value?: unknown;
 }
 
 function loaded(store: LedgerStore, blobs: readonly NamedBlob[], values: boolean): Promise<Loaded[]> {
   return Promise.all(
-    blobs.map(async (blob) => (values ? { ...blob, value: (await blobValue(store, blob.hash)) ?? null } : blob)),
+    blobs.map(async (blob) => {
+      const erased_by = blob.salted === true ? await store.erasedBy(blob.hash) : undefined;
+      if (erased_by !== undefined) return { ...blob, erased_by };
+      return values ? { ...blob, value: (await blobValue(store, blob)) ?? null } : blob;
+    }),
   );
 }
 
@@ -89,8 +95,10 @@ function print(
   out.document(read.payload);
   for (const blob of blobs) {
     const size = `${blob.bytes.toLocaleString('en')} bytes`;
-    if (!('value' in blob)) {
-      out.line(dim(line`${blob.pointer} is a blob of ${size}; --blobs shows it.`));
+    if (blob.erased_by !== undefined) {
+      out.line(yellow(line`${blob.pointer} was erased by ${blob.erased_by}.`));
+    } else if (!('value' in blob)) {
+      out.line(dim(line`${blob.pointer} is a ${blob.salted ? 'sensitive ' : ''}blob of ${size}; --blobs shows it.`));
     } else {
       out.line(bold(line`${blob.pointer}, ${size}`));
       if (blob.value === null) out.line(red('The store does not have it, or has something else under its name.'));

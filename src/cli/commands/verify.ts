@@ -72,21 +72,28 @@ function verified(
     onProgress: (done, total) => progress.report('verifying entries', done, total),
   });
 }
+
+/** What most trajectories have none of: a column only where some do. */
+const RARE = ['delegated', 'erased'] as const;
+
 function print(out: Output, reports: readonly VerifyReport[], entries: number): void {
+  const rare = RARE.filter((name) => reports.some((report) => report[name] > 0));
   out.table(
     [
       { title: 'trajectory' },
       { title: 'entries', align: 'right' },
       { title: 'signed', align: 'right' },
       { title: 'open', align: 'right' },
+      ...rare.map((title) => ({ title, align: 'right' }) as const),
       { title: 'head' },
       { title: 'result' },
     ],
-    reports.map(({ trajectory_id, entries: accepted, signed, open, head, fault }) => [
+    reports.map(({ trajectory_id, entries: accepted, signed, open, head, fault, ...report }) => [
       trajectory_id,
       accepted,
       signed,
       open,
+      ...rare.map((name) => report[name]),
       head === null ? '' : shortId(head),
       fault === undefined ? green('valid') : red(`seq ${fault.seq}: ${fault.detail} (${fault.code})`),
     ]),

@@ -106,7 +106,8 @@ export class ExportReader {
       throw this.#bad(`${row.trajectory_id} seq ${row.seq} refers to ${missing}, which is not before it`);
     const blobs = this.#needed.filter((row) => 'text' in row);
     const erased = this.#needed.filter((row) => 'by' in row);
-    const unsalted = erased.find(({ hash }) => !saltedBy(entry.payload).includes(hash));
+    const salted = new Set(erased.length === 0 ? [] : saltedBy(entry.payload));
+    const unsalted = erased.find(({ hash }) => !salted.has(hash));
     if (unsalted !== undefined)
       throw this.#bad(`the blob ${unsalted.hash} is said to be erased, and no salted value of the next entry is`);
     const needed = neededBy(

@@ -1,0 +1,175 @@
+import {
+  checkRow,
+  type EntryRow,
+  generateKeys,
+  issueWrit,
+  type KeyPair,
+  type Ruling,
+  type Store,
+  systemClock,
+  systemRandom,
+  type Writ,
+} from 'assize';
+import { addMicros, maxInstant, parsePointer } from 'assize/canon';
+import { ERASE_ACTION, eraseScope } from 'assize/kernel';
+import { type ErasureArgs, isErasure, Values } from 'assize/ledger';
+import { type Command, Option } from 'commander';
+import { anchorsPath, readAnchors } from '../anchors.ts';
+import { counted } from '../counted.ts';
+import { findEntry, headOf, readable, shortId } from '../entries.ts';
+import { CliError, EXIT } from '../errors.ts';
+import { readText } from '../log-files.ts';
+import { anchorsOption, domainOption, type OpeningOptions, withSharedOptions } from '../options.ts';
+import { green, line, red, yellow } from '../printable.ts';
+import { openAssize } from '../runtime.ts';
+import { inSession, type Session, type SharedOptions } from '../session.ts';
+
+interface Options extends SharedOptions, OpeningOptions {
+  readonly at: readonly string[];
+  readonly entry: readonly string[];
+  readonly reason: string;
+  readonly key: string;
+  readonly principal: string;
+}
+
+/** Long enough to open a large trajectory. */
+const VALID_FOR_MICROS = 5 * 60 * 1_000_000;
+
+/** What is to be erased, with whole ids. */
+interface Wanted {
+  readonly at: readonly string[];
+  readonly entries: readonly string[];
+}
+
+export function erase(program: Command): void {
+  withSharedOptions(
+    program
+      .command('erase')
+      .description('erase sensitive values for good: their hashes stay in the ledger, with who erased them and why')
+      .argument('<trajectory>')
+      .addOption(
+        repeatable(
+          '--at </path>',
+          'a place of the state: what is sensitive there or below, and was ever written there',
+        ),
+      )
+      .addOption(
+        repeatable(
+          '--entry <id>',
+          'all that is sensitive in an entry, such as a refused proposal; 8 digits of its id do',
+        ),
+      )
+      .requiredOption('--reason <text>', 'why; it stays in the ledger')
+      .requiredOption('--key <file>', 'the private key of one of the store’s anchors: 64 hex digits')
+      .option('--principal <who>', 'who erases: the subject of the writ that is made for this', 'operator')
+      .addOption(domainOption)
+      .addOption(anchorsOption),
+  )
+    .addHelpText(
+      'after',
+      'Negative: it was rejected, or an open approval freezes what it would touch.\n' +
+        'Reached are the values that the domain marks sensitive, in the store itself: with them the arguments and\n' +
+        'observations of the proposals that wrote there. Not reached are copies in places that are not sensitive, details\n' +
+        'of rulings, the reason, answers in the oracle log, backups, exports and other copies of the store; and what a\n' +
+        'branch inherited, which is erased where it was written. SQLite overwrites the texts; PostgreSQL has them until\n' +
+        'VACUUM, and in its WAL archive. docs/guide/erasure.md tells more.',
+    )
+    .action(
+      inSession((session, options: Options, trajectoryId: string) => {
+        checkPlaces(options);
+        const key = readPrivateKey(options.key);
+        requireAnchor(session.storeUrl, options.anchors, key);
+        return session.withStore('existing', async (store) => {
+          const head = await headOf(store, trajectoryId);
+          const entries = await Promise.all(options.entry.map(async (id) => (await findEntry(store, id)).id));
+          const wanted = { at: options.at, entries };
+          const assize = await openAssize(store, session.storeUrl, options);
+          const trajectory = await assize.open(trajectoryId);
+          const writ = writFor(wanted, head, options.principal, key);
+          const ruling = await trajectory.erase({ ...wanted, reason: options.reason, writ });
+          await say(session, store, ruling);
+          return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
+        });
+      }),
+    );
+}
+
+function repeatable(flags: string, description: string): Option {
+  return new Option(flags, `${description} (repeatable)`)
+    .argParser((text: string, before: readonly string[]) => [...before, text])
+    .default([], 'none');
+}
+
+function checkPlaces({ at, entry }: Options): void {
+  if (at.length + entry.length === 0) throw new CliError('usage', 'Say with --at or --entry what is to be erased.');
+  const whole = at.find((place) => parsePointer(place).length === 0);
+  if (whole !== undefined) throw new CliError('usage', 'The whole state is not erased at once; name places in it.');
+}
+
+/** @throws CliError */
+function readPrivateKey(path: string): KeyPair {
+  const text = readText(path, 'The private key', 'it is a file of 64 hex digits').trim();
+  if (!/^[0-9a-f]{64}$/.test(text)) throw new CliError('bad_input', `${path} is no private key: 64 hex digits.`);
+  return generateKeys(Buffer.from(text, 'hex'));
+}
+
+function requireAnchor(storeUrl: string, file: string | undefined, { publicKey }: KeyPair): void {
+  if (readAnchors(storeUrl, file).includes(publicKey)) return;
+  const place = file ?? anchorsPath(storeUrl) ?? 'no file';
+  throw new CliError(
+    'usage',
+    `The key of ${publicKey} is none of the store's anchors (${place} has them); only an anchor's key erases from here.`,
+  );
+}
+
+/** A root writ for just this. */
+function writFor({ at, entries }: Wanted, head: EntryRow, principal: string, key: KeyPair): Writ {
+  const clock = systemClock.now();
+  const now = maxInstant(clock, readable(head)?.payload.at ?? clock);
+  return issueWrit(
+    {
+      issuer: key.publicKey,
+      subject: principal,
+      trajectory: head.trajectory_id,
+      actions: [ERASE_ACTION],
+      scopes: [...at.map(eraseScope), ...entries.map((id) => `erase:entry:${id}`)],
+      not_before: now,
+      expires: addMicros(now, VALID_FOR_MICROS),
+      max_depth: 0,
+      nonce: Buffer.from(systemRandom.bytes(16)).toString('hex'),
+    },
+    key.privateKey,
+  );
+}
+
+async function say({ json, out }: Session, store: Store, ruling: Ruling): Promise<void> {
+  if (ruling.ruling === 'frozen') {
+    const { by, detail } = ruling;
+    if (json) out.document({ ruling: 'frozen', by, detail });
+    else out.line(line`${yellow('frozen')} by ${shortId(by)}: ${detail}`);
+    return;
+  }
+  const { id, seq, trajectory_id } = ruling.entry;
+  const place = { ruling: ruling.ruling, trajectory_id, seq, entry_id: id };
+  if (ruling.ruling === 'committed') {
+    const { values } = await erasureOf(store, ruling.entry);
+    const entries = new Set(values.map((value) => value.seq)).size;
+    if (json) out.document({ ...place, erased: values.length, entries, values });
+    else
+      out.line(
+        line`${green('erased')} ${counted(values.length, 'value')} of ${entries === 1 ? '1 entry' : `${entries} entries`}, by ${shortId(id)}, ${trajectory_id} seq ${seq}`,
+      );
+    return;
+  }
+  const { reason, detail } = ruling;
+  if (json) out.document({ ...place, reason, detail });
+  else if (ruling.ruling === 'rejected') out.line(line`${red('rejected')} as ${shortId(id)}: ${detail} (${reason})`);
+  else out.line(line`${yellow('waits')} for ${ruling.channel} as ${shortId(id)}: ${detail}; nothing is erased yet`);
+}
+
+async function erasureOf(store: Store, row: EntryRow): Promise<ErasureArgs> {
+  const { payload } = checkRow(row);
+  const erasure = isErasure(payload) ? await new Values(store).erasure(row, payload) : undefined;
+  if (erasure === undefined) throw new Error(`${row.id} was to be an erasure`);
+  return erasure;
+}

@@ -1,0 +1,219 @@
+/** How the command erases, and tells of what was erased, over the ledger of a clinic. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { keysOf } from '../support/ledger-rows.ts';
+
+const root = join(import.meta.dirname, '../..');
+const assizeModule = pathToFileURL(join(root, 'src/index.ts'));
+const anchor = keysOf(31);
+
+/** Names and notes are sensitive; an urgent note is for a doctor; who is under observation stays known by name. */
+const CLINIC = `
+import { defineDomain, escalate, isErased, pass, reject, sensitive } from '${assizeModule}';
+import { z } from '${pathToFileURL(join(root, 'node_modules/zod/index.js'))}';
+const patient = z.object({
+  name: sensitive(z.string()), observed: z.boolean(), urgent: z.boolean(), notes: z.array(sensitive(z.string())),
+});
+export const clinic = defineDomain({
+  name: 'clinic',
+  version: '1',
+  state: z.object({ patients: z.record(z.string(), patient) }),
+  initial: { patients: {} },
+  counselors: { md: (principal) => principal.startsWith('dr-') },
+  processes: { caring: { writes: ['/patients/{id}'] } },
+  roles: { nurse: { params: ['id'], processes: ['caring'] } },
+  actions: {
+    admit: {
+      process: 'caring',
+      args: z.object({ name: sensitive(z.string()), observed: z.boolean().default(false) }),
+      apply: (state, { name, observed }, { role }) => {
+        state.patients[role.id] = { name, observed, urgent: false, notes: [] };
+      },
+    },
+    note: {
+      process: 'caring',
+      args: z.object({ text: sensitive(z.string()), urgent: z.boolean().default(false) }),
+      apply: (state, { text, urgent }, { role }) => {
+        const who = state.patients[role.id];
+        if (who === undefined) throw new Error('there is no such patient');
+        who.notes.push(text);
+        who.urgent = urgent;
+      },
+    },
+  },
+  invariants: ({ each }) => [
+    each('OBSERVED_HAS_A_NAME', '/patients/*', {}, ({ name, observed }) =>
+      observed && isErased(name) ? reject('who is under observation has a name') : pass),
+    each('URGENT', '/patients/*', { channel: 'md', onApprove: (state, { keys: [id] }) => { state.patients[id].urgent = false; } },
+      ({ urgent }) => (urgent ? escalate('a doctor has to look') : pass)),
+  ],
+});
+`;
+
+const MAKE = `
+import { Assize, issueWrit, openStore } from '${assizeModule}';
+import { clinic } from './clinic.ts';
+const store = await openStore('sqlite:./clinic.db');
+const [publicKey, privateKey] = process.argv.slice(2);
+const writ = issueWrit({
+  issuer: publicKey, subject: 'agent:nurse', actions: ['admit', 'note'], scopes: ['role:nurse:*'], max_depth: 0, nonce: '1',
+  not_before: '2020-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z',
+}, privateKey);
+const assize = new Assize({ store, domains: [clinic], anchors: [publicKey] });
+const trajectory = await assize.create(clinic, { trajectoryId: 'ward', writs: [writ] });
+const act = (action, id, args) => trajectory.propose({ action, role: { name: 'nurse', params: { id } }, args, writ });
+await act('admit', 'p1', { name: 'David Miller' });
+await act('admit', 'p2', { name: 'Maria', observed: true });
+await act('note', 'p1', { text: 'David fell' });
+await act('note', 'p9', { text: 'David again' });
+await assize.create(clinic, { trajectoryId: 'empty', writs: [writ] });
+const frozen = await assize.create(clinic, { trajectoryId: 'frozen', writs: [writ] });
+const there = (action, args) => frozen.propose({ action, role: { name: 'nurse', params: { id: 'p1' } }, args, writ });
+await there('admit', { name: 'Ann' });
+await there('note', { text: 'Ann is worse', urgent: true });
+await store.close();
+`;
+
+const made = mkdtempSync(join(tmpdir(), 'assize-cli-erasure-'));
+let folder: string;
+
+beforeAll(async () => {
+  writeFileSync(join(made, 'clinic.ts'), CLINIC);
+  writeFileSync(join(made, 'make.ts'), MAKE);
+  writeFileSync(join(made, 'clinic.db.anchors.json'), JSON.stringify([anchor.publicKey]));
+  writeFileSync(join(made, 'anchor.key'), `${anchor.privateKey}\n`);
+  writeFileSync(join(made, 'other.key'), `${keysOf(32).privateKey}\n`);
+  writeFileSync(join(made, 'no.key'), 'a key\n');
+  const child = spawn(process.execPath, ['make.ts', anchor.publicKey, anchor.privateKey], {
+    cwd: made,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});
+afterAll(() => rmSync(made, { recursive: true, force: true }));
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'assize-cli-erasure-'));
+  cpSync(made, folder, { recursive: true });
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function assize(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const env = { ...process.env, ASSIZE_STORE: 'sqlite:./clinic.db', NO_COLOR: '1' };
+  const child = spawn(process.execPath, [join(root, 'src/cli/main.ts'), ...args], { cwd: folder, env, stdio: 'pipe' });
+  let [out, err] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, out, err };
+}
+
+async function json(code: number, ...args: string[]): Promise<any> {
+  const ended = await assize(...args, '--json');
+  expect(ended.code, ended.err).toBe(code);
+  return JSON.parse(ended.out);
+}
+
+const erase = (trajectory: string, ...args: string[]): string[] => [
+  'erase',
+  trajectory,
+  ...['--reason', 'she asked for it', '--key', 'anchor.key', '--domain', 'clinic.ts'],
+  ...args,
+];
+
+test('erases a place and an entry, and says how much that was; everything else tells of it', async () => {
+  const { log } = await json(0, 'log', 'ward');
+  const refused = log.at(-1).id as string;
+  const shown = await assize('show', log[1].id, '--blobs');
+  expect(shown.out).toMatch(/\/delta\/state\/1\/value, \d+ bytes\n"David Miller"\n/);
+  expect((await assize('show', log[1].id)).out).toMatch(/\/action\/args is a sensitive blob of \d+ bytes; --blobs/);
+  expect((await assize('verify', 'ward')).out).not.toMatch(/erased|delegated/);
+
+  const { code, out } = await assize(...erase('ward', '--at', '/patients/p1', '--entry', refused.slice(0, 12)));
+  expect({ code, out }).toEqual({
+    code: 0,
+    out: expect.stringMatching(/^erased 5 values of 3 entries, by [0-9a-f]{12}, ward seq 5\n$/),
+  });
+
+  const { log: after } = await json(0, 'log', 'ward');
+  expect(after.at(-1)).toMatchObject({ action: 'assize.erase', ruling: 'committed' });
+  const by = after.at(-1).id as string;
+  const { state } = await json(0, 'state', 'ward');
+  expect(state.patients.p1).toMatchObject({
+    name: { $erased: expect.any(String) },
+    notes: [{ $erased: expect.any(String) }],
+  });
+  expect(state.patients.p2.name).toBe('Maria');
+  // Also what it was before has it no more.
+  expect((await assize('diff', 'ward@4', 'ward@5')).out).toContain('The states are equal.');
+  expect((await assize('diff', 'ward@0', 'ward@5')).out).toContain('$erased');
+  for (const id of [log[1].id, refused]) {
+    for (const more of [[], ['--blobs']])
+      expect((await assize('show', id, ...more)).out).toContain(`was erased by ${by}.`);
+  }
+  expect((await json(0, 'show', refused, '--blobs')).blobs).toEqual([
+    { pointer: '/intent/args', hash: expect.any(String), bytes: expect.any(Number), salted: true, erased_by: by },
+  ]);
+  expect((await assize('verify', 'ward')).out).toMatch(
+    /entries +signed +open +erased +head +result\nward +6 +0 +0 +5 /,
+  );
+});
+
+test('as JSON it names every value', async () => {
+  const said = await json(0, ...erase('ward', '--at', '/patients/p1/name'));
+  expect(said).toMatchObject({ ruling: 'committed', trajectory_id: 'ward', seq: 5, erased: 2, entries: 1 });
+  expect(said.values).toContainEqual({ hash: expect.any(String), seq: 1, path: '/patients/p1/name' });
+});
+
+test('makes a writ for just that', async () => {
+  const { entry_id } = await json(0, ...erase('ward', '--at', '/patients/p1', '--principal', 'operator:ida'));
+  await assize('export', '--out', 'e.jsonl');
+  const { payload } = await json(0, 'show', entry_id);
+  const lines = readFileSync(join(folder, 'e.jsonl'), 'utf8').split('\n');
+  const writ = JSON.parse(lines.find((line) => line.includes(`"hash":"${payload.writ_id}"`)) as string).blob;
+  expect(writ).toMatchObject({
+    issuer: anchor.publicKey,
+    subject: 'operator:ida',
+    trajectory: 'ward',
+    actions: ['assize.erase'],
+    scopes: ['erase:/patients/p1'],
+    max_depth: 0,
+  });
+  expect(Date.parse(writ.expires) - Date.parse(writ.not_before)).toBe(300_000);
+});
+
+test('what is refused or frozen is a negative finding', async () => {
+  const rejected = await json(1, ...erase('ward', '--at', '/patients/p2'));
+  expect(rejected).toMatchObject({ ruling: 'rejected', reason: 'invariant_rejected' });
+  const { code, out } = await assize(...erase('ward', '--at', '/patients/p2/name'));
+  expect({ code, out }).toMatchObject({ code: 1, out: expect.stringMatching(/^rejected as .*under observation/) });
+  const frozen = await assize(...erase('frozen', '--at', '/patients/p1'));
+  expect(frozen).toMatchObject({ code: 1, out: expect.stringMatching(/^frozen by [0-9a-f]{12}: /) });
+  expect(await json(1, ...erase('frozen', '--at', '/patients/p1'))).toMatchObject({ ruling: 'frozen' });
+  expect((await json(0, 'state', 'ward')).state.patients.p2.name).toBe('Maria');
+});
+
+test.each<[string, string[], RegExp]>([
+  ['nothing to erase', erase('empty', '--at', '/patients/p1'), /nothing sensitive at \/patients\/p1/],
+  ['nothing named', erase('ward'), /Say with --at or --entry/],
+  ['the whole state', erase('ward', '--at', ''), /whole state is not erased/],
+  ['no pointer', erase('ward', '--at', 'patients'), /pointer/],
+  ['no such entry', erase('ward', '--entry', 'deadbeef'), /no entry deadbeef/],
+  ['no such trajectory', erase('nowhere', '--at', '/x'), /no trajectory nowhere/],
+  ['the key of somebody else', erase('ward', '--at', '/x', '--key', 'other.key'), /none of the store's anchors/],
+  ['no key', erase('ward', '--at', '/x', '--key', 'no.key'), /no\.key is no private key: 64 hex digits/],
+  ['no key file', erase('ward', '--at', '/x', '--key', 'gone.key'), /private key can't be read/],
+  ['no reason', ['erase', 'ward', '--at', '/x', '--key', 'anchor.key'], /--reason/],
+  ['an empty reason', erase('ward', '--at', '/x', '--reason', ' '), /say why/],
+])('%s is misuse', async (_what, args, saying) => {
+  const { code, out, err } = await assize(...args);
+  expect({ code, out, err }).toEqual({ code: 2, out: '', err: expect.stringMatching(saying) });
+});
