@@ -339,6 +339,18 @@ const BROKEN: readonly Broken[] = [
     write: thenWith(withPending, 'commit', (writer) => approval(writer, { writ_id: OTHER })),
   },
   {
+    rule: 'an approval under a key that what was pending had not',
+    code: 'rule_broken',
+    detail: /not those that were pending/,
+    write: thenWith(withPending, 'commit', (writer) => approval(writer, { key_hash: OTHER })),
+  },
+  {
+    rule: 'a rejection under a key that what was pending had not',
+    code: 'rule_broken',
+    detail: /not the one that was pending/,
+    write: thenWith(withPending, 'rejection', (writer) => refusal(writer, { key_hash: OTHER })),
+  },
+  {
     rule: 'an approval at another cost',
     code: 'rule_broken',
     detail: /not those that were pending/,

@@ -1,5 +1,6 @@
 /** Ledgers that were written once and are never written again: every version must say the same of them. */
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -7,10 +8,11 @@ import { exportLines } from '#ledger';
 import { openCheckpoint, parseVerifierKey } from '#merkle';
 import { verifyStore } from '#runtime';
 import { openStore } from '#stores';
-import { type Golden, linesOf, V1, verdictsOf } from './ledger.ts';
+import { changed, type Golden, linesOf, V1, verdictsOf } from './ledger.ts';
 
 const golden = JSON.parse(readFileSync(join(V1, 'golden.json'), 'utf8')) as Golden[];
 const folder = mkdtempSync(join(tmpdir(), 'assize-golden-'));
+const python = spawnSync('python3', ['--version']).status === 0;
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('version 1 of the ledger', () => {
@@ -27,6 +29,18 @@ describe('version 1 of the ledger', () => {
       expect(found, name).toBe(true);
     }
   });
+
+  test.skipIf(!python).each(golden.map((one) => [one.name, one] as const))(
+    '%s, as the verifier in Python has it',
+    (_, { of, change, verify, export: line }) => {
+      const file = join(folder, 'changed.jsonl');
+      writeFileSync(file, `${changed(linesOf(of), change).join('\n')}\n`);
+      const verifier = join(import.meta.dirname, '../../verifiers/python/verify.py');
+      const { status, stderr } = spawnSync('python3', [verifier, file, '--json'], { encoding: 'utf8' });
+      const sound = line === null && verify.every(({ fault }) => fault === undefined);
+      expect({ status, stderr }).toEqual({ status: sound ? 0 : 1, stderr: '' });
+    },
+  );
 
   test('has all kinds of entries, and every reason that the runtime gives', () => {
     const payloads = linesOf('honest.jsonl').flatMap((line) => {

@@ -322,7 +322,7 @@ counselor = principal:text as:text method:text override?:true reason?:text
 detection = invariant_id:text result:pass|reject|escalate detail?:text
 intent = action:text role:role args:stored observations:[observation]
 proposal = proposal_id:hash writ_id:hash action:action observations:[observation] at:instant delta:delta
-  approval:stored_operations budget_cost:{count}
+  approval:stored_operations budget_cost:{count} key_hash?:hash
 beginning = domain:domain initial_state:stored_object sensitive?:operations
 origin = trajectory_id:text entry_id:hash
 signed = key:hash value:signature
@@ -332,11 +332,11 @@ root = +entry domain:domain initial_state:stored_object compiler_version:text wr
 branch = +entry source_trajectory_id:text source_commit_id:hash domain:domain compiler_version:text writs:list
   note:text policy_hash?:hash detection_vector?:[detection]
 commit = +entry proposal_id:hash writ_id:hash parent_commit:hash action:action delta:delta observations:[observation]
-  budget_cost:{count} compiler_version:text policy?:policy resolves?:hash counselor?:counselor
+  budget_cost:{count} compiler_version:text key_hash?:hash policy?:policy resolves?:hash counselor?:counselor
   detection_vector?:[detection]
 rejection = +entry intent:intent detail:text reason:invalid_authority|policy_denied|budget_exhausted|
   precondition_failed|unknown_tool|type_mismatch|invariant_rejected|counselor_rejected|effect_failed|conflict|expired
-  proposal_id?:hash writ_id?:hash policy?:policy invariant_id?:text resolves?:hash counselor?:counselor
+  proposal_id?:hash key_hash?:hash writ_id?:hash policy?:policy invariant_id?:text resolves?:hash counselor?:counselor
 pending_approval = +entry proposal:proposal digest:hash channel:text detail:text freezes:freezing head:hash
   reason:invariant_escalated|policy_needs_approval|writ_requires_approval policy?:policy invariant_id?:text
   expires?:instant
@@ -574,11 +574,12 @@ class Pending(NamedTuple):
 
 
 def committed_members(p: Dict[str, Any]) -> str:
-    return hash_of([p[m] for m in ("proposal_id", "action", "writ_id", "budget_cost", "observations")])
+    members = [p[m] for m in ("proposal_id", "action", "writ_id", "budget_cost", "observations")]
+    return hash_of([*members, p.get("key_hash")])
 
 
-def rejected_members(action: str, p: Dict[str, Any], observations: Any, writ: Optional[str]) -> str:
-    return hash_of([action, p["role"], p["args"], observations, writ])
+def rejected_members(action: str, of: Dict[str, Any], observations: Any, p: Dict[str, Any]) -> str:
+    return hash_of([action, of["role"], of["args"], observations, p.get("writ_id"), p.get("key_hash")])
 
 
 class Chain:
@@ -668,8 +669,8 @@ class Chain:
             return must("counselor" not in p, "a counselor, but nothing resolved")
         pending = self.resolve(p)
         must(p.get("proposal_id") == pending.proposal_id, "proposal_id is not that of the pending")
-        must(rejected_members(intent["action"], intent, intent["observations"], p.get("writ_id")) == pending.rejected,
-             "intent or writ_id are not those of the pending")
+        must(rejected_members(intent["action"], intent, intent["observations"], p) == pending.rejected,
+             "intent, writ_id or key_hash are not those of the pending")
         must(reason in ("counselor_rejected", "expired"), "resolves with the reason " + reason)
         if reason == "counselor_rejected":
             return self.check_decision(pending, p)
@@ -681,7 +682,7 @@ class Chain:
         must(p["head"] == p["parent"], "head is not parent")
         must(p["digest"] == hash_of(p["proposal"]), "digest is not the hash of the proposal")
         q = p["proposal"]
-        rejected = rejected_members(q["action"]["name"], q["action"], q["observations"], q["writ_id"])
+        rejected = rejected_members(q["action"]["name"], q["action"], q["observations"], q)
         self.open[id] = Pending(q["proposal_id"], committed_members(q), rejected, p["channel"], p.get("expires"))
         self.frozen = id if p["freezes"] == "world" else None
         self.writs.setdefault(q["writ_id"], self.seq)
