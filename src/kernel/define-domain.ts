@@ -62,6 +62,8 @@ export interface Domain<State = any, Actions extends Record<string, unknown> = a
   readonly hash: string;
   readonly state: z.ZodType<State>;
   readonly initial: State | undefined;
+  /** What `defineDomain` was given: to make a changed domain of it. */
+  readonly declared: DomainSpec<z.ZodType<State>, Actions>;
   readonly actions: { readonly [Name in keyof Actions]: Action<State, Actions[Name]> };
   readonly roles: Readonly<Record<string, Role>>;
   readonly processes: Readonly<Record<string, Process>>;
@@ -116,6 +118,7 @@ export function defineDomain<Schema extends z.ZodType, Actions extends Record<st
     hash: declarationHash(spec, rules),
     state: state as z.ZodType<z.infer<Schema>>,
     initial: spec.initial,
+    declared: spec as unknown as DomainSpec<z.ZodType<z.infer<Schema>>, Actions>,
     actions: actions as Domain<z.infer<Schema>, Actions>['actions'],
     roles: spec.roles,
     processes: spec.processes,
