@@ -93,7 +93,8 @@ export function compile(
   const parsed = options.parsed === true ? { args: frozen(intent.args) } : parsedArgs(action, intent.args);
   if ('fault' in parsed) return { reason: 'type_mismatch', detail: `args ${parsed.fault}` };
   const { args } = parsed;
-  if (domain.sensitiveArgs.has(intent.action) && options.parsed !== true && hasErased(args))
+  const isHidden = domain.sensitive !== undefined || domain.sensitiveArgs.has(intent.action);
+  if (isHidden && options.parsed !== true && hasErased(args))
     return {
       reason: 'type_mismatch',
       detail: 'args have a value that is said to be erased, which only an erasure leaves',

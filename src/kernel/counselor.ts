@@ -5,11 +5,13 @@ import { type Change, changesOf } from './changes.ts';
 import { counselorKind } from './channel.ts';
 import { type Authority, type Compiled, compile, type Intent } from './compile.ts';
 import { Draft } from './draft.ts';
+import { ERASE_ACTION } from './erase.ts';
 import { KernelError, messageOf } from './errors.ts';
 import { detectionVector, type Finding } from './evaluate.ts';
 import { changeOutside, compileScope, EVERYTHING, patternFromText, type Scope } from './footprint.ts';
 import { type PatchOperation, patchesOf } from './patches.ts';
 import { changeFault } from './schema.ts';
+import { hasErased } from './sensitive.ts';
 import type { World } from './world.ts';
 
 /** A proposal that waits, as its pending entry has it. */
@@ -58,6 +60,7 @@ export function counsel(world: World, waiting: Waiting, counselor: Counsel, auth
   const as = counselorKind(world.domain, waiting.channel, counselor.principal, waiting.requesters);
   const compiled = compile(world.domain, waiting.intent, authority, { parsed: true });
   if ('reason' in compiled) throw changedSince(`${compiled.reason}: ${compiled.detail}`);
+  if (counselor.replacement !== undefined) checkReplacement(compiled, counselor.replacement);
   const draft = new Draft(world.state, world.owned);
   try {
     const scope =
@@ -145,6 +148,13 @@ function changedSince(what: string): KernelError {
     'changed_since',
     `What would run now is not what was put up for approval: ${what}. Reject it and let it be proposed again.`,
   );
+}
+
+/** What an erasure does is not for anybody to put something else in the place of, nor to make it look done. */
+function checkReplacement({ name }: Compiled, replacement: readonly PatchOperation[]): void {
+  if (name === ERASE_ACTION) throw invalidReplacement('An erasure can be approved or rejected, not replaced.');
+  if (hasErased(replacement))
+    throw invalidReplacement('The state has a value that is said to be erased, which only an erasure leaves.');
 }
 
 function invalidReplacement(message: string, cause?: unknown): KernelError {

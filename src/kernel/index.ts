@@ -32,7 +32,7 @@ export type * from './domain.ts';
 export { BUILT_IN_ROLE, ERASE_ACTION, eraseScope } from './erase.ts';
 export { KernelError, type KernelErrorCode } from './errors.ts';
 export { detailOf, detectionVector, type Finding, firstFinding, type Judged } from './evaluate.ts';
-export { overlaps, type Pattern, patternFromText, patternText } from './footprint.ts';
+export { contains, overlaps, type Pattern, patternFromText, patternText } from './footprint.ts';
 export {
   type Approval,
   type EachInvariant,
@@ -44,8 +44,8 @@ export {
   type PlainInvariant,
   type Rules,
 } from './invariant.ts';
-export { type PatchOperation, partedState, patchesOf, plainPatches } from './patches.ts';
+export { type PatchOperation, partedState, patchesOf, plainPatches, sensitiveAbove } from './patches.ts';
 export { escalate, type InvariantResult, pass, reject } from './result.ts';
 export { keepsValues, stateFault } from './schema.ts';
-export { type Erased, isErased, sensitive } from './sensitive.ts';
+export { type Erased, hasErased, isErased, sensitive } from './sensitive.ts';
 export { initialState, World } from './world.ts';

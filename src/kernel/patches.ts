@@ -1,4 +1,4 @@
-import { type Json, setOwn, toPointer } from '#canon';
+import { type Json, parsePointer, setOwn, toPointer } from '#canon';
 import type { Change } from './changes.ts';
 import type { Domain } from './define-domain.ts';
 import { type Scope, scopeAt } from './footprint.ts';
@@ -55,6 +55,13 @@ function whole(op: 'add' | 'replace', keys: readonly string[], value: Json): Pat
   return isErased(value) ? patch : { ...patch, sensitive: true };
 }
 
+/** The sensitive value that a place is a part of, if it is one. */
+export function sensitiveAbove({ sensitive }: Domain, path: string): string | undefined {
+  const keys = parsePointer(path);
+  const { depth } = sensitive === undefined ? { depth: undefined } : down(sensitive, keys);
+  return depth === undefined || depth === keys.length ? undefined : toPointer(keys.slice(0, depth));
+}
+
 /** How far down a path something sensitive begins, and what is sensitive from its end on. */
 function down(
   sensitive: Scope,
@@ -93,7 +100,8 @@ function writeParted(
 function without(value: Json, scope: Scope, path: readonly string[], parts: PatchOperation[]): Json {
   if (typeof value !== 'object' || value === null) return value;
   const plain: Json[] | Record<string, Json> = Array.isArray(value) ? [] : {};
-  for (const key of Object.keys(value)) {
+  // In the order of a canonical text, whatever order they were written in.
+  for (const key of Array.isArray(value) ? Object.keys(value) : Object.keys(value).sort()) {
     const part = (value as Record<string, Json>)[key] as Json;
     const inside = scopeAt(scope, key);
     const keys = [...path, key];

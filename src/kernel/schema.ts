@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { toPointer } from '#canon';
 import type { Change } from './changes.ts';
 import { KernelError, messageOf } from './errors.ts';
-import { keepMark } from './sensitive.ts';
+import { isErasedSchema } from './sensitive.ts';
 
 /** zod's own description of a schema; only the members that are read here. */
 interface Def {
@@ -47,10 +47,7 @@ export function strictSchema<S extends z.ZodType>(schema: S, kind: 'state' | 'ar
 }
 
 function strict(schema: z.ZodType, kind: 'state' | 'args', path: string): z.ZodType {
-  return keepMark(strictPart(schema, kind, path), schema);
-}
-
-function strictPart(schema: z.ZodType, kind: 'state' | 'args', path: string): z.ZodType {
+  if (isErasedSchema(schema)) return schema;
   const def = defOf(schema);
   if (kind === 'state' && changesValues(def)) {
     throw new KernelError(

@@ -7,8 +7,6 @@ const erased = z.strictObject({ $erased: z.string().regex(/^[0-9a-f]{64}$/) });
 
 export type Erased = z.infer<typeof erased>;
 
-const marked = new WeakSet<z.ZodType>();
-
 /**
  * A value that may have to be erased: a name, a diagnosis, free text. The ledger has it by salted hash only, so that
  * `Trajectory.erase` can take it away for good and every other hash stays as it is; the state then has `{"$erased": hash}` in
@@ -17,23 +15,22 @@ const marked = new WeakSet<z.ZodType>();
  * Arguments with a sensitive part are kept as a whole by salted hash.
  */
 export function sensitive<Schema extends z.ZodType>(schema: Schema): z.ZodUnion<readonly [Schema, typeof erased]> {
-  const made = z.union([schema, erased]);
-  marked.add(made);
-  return made;
+  return z.union([schema, erased]);
 }
 
 export function isErased(value: unknown): value is Erased {
   return typeof value === 'object' && value !== null && erased.safeParse(value).success;
 }
 
+/** By what it is made of, so that a description or a check that is added to it takes nothing away. */
 export function isSensitive(schema: z.ZodType): boolean {
-  return marked.has(schema);
+  const { type, options } = schema._zod.def as { readonly type: string; readonly options?: readonly z.ZodType[] };
+  return type === 'union' && options?.some(isErasedSchema) === true;
 }
 
-/** Says of a schema that was made out of another what was said of that one. */
-export function keepMark<Schema extends z.ZodType>(made: Schema, of: z.ZodType): Schema {
-  if (marked.has(of)) marked.add(made);
-  return made;
+/** The mark itself, which is left as it is when schemas are made strict. */
+export function isErasedSchema(schema: z.ZodType): boolean {
+  return schema === erased;
 }
 
 /** The sensitive places of a state; undefined where there is none, which most domains can be asked at no cost. */

@@ -162,6 +162,11 @@ export class Replayer {
     return (await this.#replay(trajectoryId, { until }, path)).fold;
   }
 
+  /** Forgets the states that branches begin with. */
+  forget(): void {
+    this.#shared.clear();
+  }
+
   /** Lets branches of this entry share a state that was folded already; the fold may go on. */
   keep(entryId: Hash, fold: Folded): void {
     if (this.#shared.size >= 64) this.#shared.delete(this.#shared.keys().next().value as Hash);

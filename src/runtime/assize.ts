@@ -29,7 +29,7 @@ import { COMPILER_VERSION } from './records.ts';
 import { RuledProposals } from './ruled-proposals.ts';
 import { type SnapshotListener, Snapshots } from './snapshots/snapshots.ts';
 import { Trajectory } from './trajectory.ts';
-import type { Surroundings, TrajectoryParts } from './writer.ts';
+import type { Base, Surroundings, TrajectoryParts } from './writer.ts';
 import { Writs } from './writs.ts';
 
 export interface AssizeOptions {
@@ -117,6 +117,7 @@ export class Assize {
       pause: options.pause ?? systemPause,
       reload: (trajectoryId, base) => this.#reload(trajectoryId, base),
       open: (trajectoryId) => this.open(trajectoryId),
+      erased: (trajectoryId) => this.#forgetErased(trajectoryId),
     };
   }
 
@@ -314,13 +315,30 @@ export class Assize {
     return { folded, erasures, parts: this.#partsOf(folded) };
   }
 
+  /** What a branch inherited, or a delegation handed over, is in memory there too. */
+  async #forgetErased(trajectoryId: string): Promise<void> {
+    this.#replayer.forget();
+    await this.#snapshots.drop(trajectoryId);
+    for (const [name, opened] of this.#open) {
+      if (name === trajectoryId) continue;
+      // One that can't be opened has nothing to forget, and who opened it was told.
+      const trajectory = await opened.catch(() => undefined);
+      await trajectory?.forget();
+    }
+  }
+
   /**
    * For a writer that met others, and will meet them again: what was read is kept as it is, to be gone on from the next time,
    * and the writer gets a copy, which shares the state.
    */
-  async #reload(trajectoryId: string, before: FoldedTrajectory | undefined): Promise<TrajectoryParts> {
-    const base = (before && (await this.#goneOn(before))) ?? (await this.#read(trajectoryId)).folded;
-    return { ...this.#partsOf(copyOf(base)), base };
+  async #reload(trajectoryId: string, before: Base | undefined): Promise<TrajectoryParts> {
+    // Something was erased since: it may be in what was kept.
+    const kept =
+      before !== undefined && before.erasures === (await this.#snapshots.erasures(trajectoryId)) ? before : undefined;
+    const gone = kept && (await this.#goneOn(kept));
+    const { folded, erasures } =
+      gone === undefined ? await this.#read(trajectoryId) : { folded: gone, erasures: kept?.erasures };
+    return { ...this.#partsOf(copyOf(folded)), base: { ...folded, erasures } };
   }
 
   /** With what is new; undefined where that does not follow: all has to be read then, to see what the matter is. */

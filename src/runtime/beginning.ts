@@ -1,6 +1,6 @@
 import type { Policy, WritVerifier } from '#authority';
 import type { Json } from '#canon';
-import { type Domain, detailOf, partedState, type World } from '#kernel';
+import { type Domain, detailOf, hasErased, partedState, type World } from '#kernel';
 import type {
   ChildBeginning,
   DelegatedFrom,
@@ -57,6 +57,8 @@ export function begunWith(
   state: Json,
   kept: Kept,
 ): Pick<ChildBeginning, 'initial_state' | 'sensitive'> {
+  if (domain.sensitive !== undefined && hasErased(state))
+    throw new RuntimeError('bad_option', 'The options can’t be used: the state has a value that is said to be erased.');
   const { plain, sensitive } = partedState(domain, state);
   const initial_state = kept.value(plain, false);
   return sensitive.length === 0 ? { initial_state } : { initial_state, sensitive: kept.listed(sensitive) };

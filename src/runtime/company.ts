@@ -76,7 +76,9 @@ export class Company {
 
   #answered(): void {
     if (this.#readAt === undefined) return;
-    this.#tryMs = Math.min(Math.max(this.#now() - this.#readAt, TRY_MS_MIN), TRY_MS_MAX);
+    const ms = this.#now() - this.#readAt;
+    // What took longer was no try: nobody had anything to write.
+    if (ms <= TRY_MS_MAX) this.#tryMs = Math.max(ms, TRY_MS_MIN);
     this.#readAt = undefined;
   }
 }

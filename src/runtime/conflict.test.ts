@@ -261,6 +261,30 @@ describe('what is read after a conflict', () => {
     expect(told).toEqual([...Array(10).fill('committed'), ...Array(4).fill('rejected')]);
   });
 
+  test('is all of it where reading on failed half way: nothing is counted twice or not at all', async () => {
+    const payer = writFor('payer', { trajectory: 't', budget: { usd: 400 } });
+    const { store, both } = await opened(3);
+    const [one, two] = both as [Trajectory, Trajectory];
+    const pay = intent('pay', { usd: 1 }, payer);
+    for (let i = 0; i < 300; i++) await two.propose(pay);
+    let reads = 0;
+    const honest = store.entries;
+    store.entries = async (name, options) => {
+      // Behind the first page.
+      if (++reads === 2) throw new Error('the server is gone');
+      return honest(name, options);
+    };
+    await expect(one.propose(pay)).rejects.toThrow('the server is gone');
+    store.entries = honest;
+    const told = { committed: 0, rejected: 0 } as Record<string, number>;
+    for (let i = 0; i < 110; i++) {
+      const { ruling } = await one.propose(pay);
+      told[ruling] = (told[ruling] ?? 0) + 1;
+    }
+    expect(told).toEqual({ committed: 100, rejected: 10 });
+    expect(canonicalize(one.state())).toBe(await soundState(store, 't'));
+  });
+
   test('comes with the keys that were ruled on', async () => {
     const { store, both } = await opened(3);
     const key = (n: number): object => ({ idempotencyKey: `k${n}` });

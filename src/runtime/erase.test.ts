@@ -7,6 +7,7 @@ import { exportLines, type Hash, importLines, integrateLog, type LedgerStore, ty
 import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../tests/support/runtime.ts';
 import { ward } from '../../tests/support/ward.ts';
+import type { Assize } from './assize.ts';
 import { deepReplay } from './deep-replay/index.ts';
 import type { Trajectory } from './trajectory.ts';
 import { verifyStore } from './verify.ts';
@@ -14,6 +15,7 @@ import { verifyStore } from './verify.ts';
 const agent = writFor('agent:nurse');
 
 interface Ward {
+  readonly assize: Assize;
   readonly store: LedgerStore & MemoryStore;
   readonly trajectory: Trajectory;
   act(action: string, id: string, args?: unknown, more?: object): ReturnType<Trajectory['propose']>;
@@ -21,11 +23,13 @@ interface Ward {
 
 async function openWard(initial?: unknown): Promise<Ward> {
   const store = new MemoryStore();
-  const trajectory = await runtimeOver(store, [ward]).create(ward, {
+  const assize = runtimeOver(store, [ward]);
+  const trajectory = await assize.create(ward, {
     trajectoryId: 't',
     ...(initial === undefined ? {} : { initial }),
   });
   return {
+    assize,
     store,
     trajectory,
     act: (action, id, args = {}, more = {}) =>
@@ -185,20 +189,13 @@ describe('an erasure', () => {
     await act('admit', 'p1', { name: 'David' });
     await act('flag', 'p1', { text: 'look here' });
     const [waiting] = trajectory.pending();
-    await expect(trajectory.erase({ entries: [waiting!.id], reason: 'x', writ: agent })).resolves.toMatchObject({
-      ruling: 'frozen',
-    });
-    // As another process may, that knows of no freeze.
-    const payload = JSON.parse((await store.resolve(waiting!.id))!.payload) as {
-      proposal: { action: { args: { $blob: Hash } } };
-    };
-    await store.commit({
-      entries: [],
-      blobs: [],
-      erased: [{ hash: payload.proposal.action.args.$blob, by: waiting!.id }],
-    });
-    const approval = trajectory.approve(waiting!.id, { principal: 'dr-who', method: 'test' });
-    await expect(approval).rejects.toMatchObject({ code: 'blob_missing' });
+    const ruling = await trajectory.erase({ entries: [waiting!.id], reason: 'x', writ: agent });
+    expect(ruling.ruling).toBe('committed');
+    const by = { principal: 'dr-who', method: 'test' };
+    await expect(trajectory.approve(waiting!.id, by)).rejects.toMatchObject({ code: 'erased' });
+    expect((await trajectory.reject(waiting!.id, { ...by, reason: 'gone' })).ruling).toBe('rejected');
+    await expectSound(store, trajectory, 2);
+    expect(await deepReplay(store, 't', { domains: [ward] })).toMatchObject({ same: true });
   });
 
   test('needs a writ for it, covering the place', async () => {
@@ -288,6 +285,140 @@ test('a child whose root was lost begins with the same salted hashes, and not wi
     expect((await verifyStore(one)).map(({ fault }) => fault)).toEqual([undefined, undefined]);
 });
 
+describe('what was erased is forgotten', () => {
+  test('by branches, open or not, before and after, and does not come back through them', async () => {
+    const { store, assize, trajectory, act } = await openWard();
+    await act('admit', 'p1', { name: 'David' });
+    const noted = await act('note', 'p1', { text: 'David fell' });
+    const at = (noted as { entry: { id: Hash } }).entry.id;
+    const before = await assize.branch('t', at, { trajectoryId: 'before', note: 'x' });
+    await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: agent });
+    const after = await assize.branch('t', at, { trajectoryId: 'after', note: 'x' });
+    for (const branch of [before, after]) {
+      expect(JSON.stringify(branch.state())).not.toContain('David');
+      const replayed = await runtimeOver(store, [ward]).open(branch.id);
+      expect(branch.state()).toEqual(replayed.state());
+      const role = { name: 'nurse', params: { id: 'p1' } };
+      const args = { index: 0, urgent: true };
+      expect((await branch.propose({ action: 'correct', role, args, writ: agent })).ruling).toBe('rejected');
+    }
+    expect(await everything(store)).not.toContain('David');
+  });
+
+  test('by a process that is behind: it reads anew, and erases what the other one wrote', async () => {
+    const { store, trajectory, act } = await openWard();
+    await act('admit', 'p1', { name: 'David' });
+    const other = await reopened(store);
+    await act('note', 'p1', { text: 'David fell' });
+    expect((await other.erase({ at: ['/patients/p1'], reason: 'x', writ: agent })).ruling).toBe('committed');
+    expect(await everything(store)).not.toContain('David');
+    await act('shift', 'p1');
+    await expectSound(store, trajectory, 4);
+  });
+
+  test('by snapshots that are kept elsewhere', async () => {
+    const [store, elsewhere] = [new MemoryStore(), new MemoryStore()];
+    const trajectory = await runtimeOver(store, [ward], { snapshots: elsewhere }).create(ward, { trajectoryId: 't' });
+    const role = { name: 'nurse', params: { id: 'p1' } };
+    await trajectory.propose({ action: 'admit', role, args: { name: 'David' }, writ: agent });
+    let dropped = 0;
+    elsewhere.dropSnapshots = async () => void dropped++;
+    await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: agent });
+    expect(dropped).toBe(1);
+  });
+
+  test('also where the same was written again, which changed nothing', async () => {
+    const { store, trajectory, act } = await openWard();
+    for (let i = 0; i < 2; i++) await act('admit', 'p1', { name: 'David' });
+    await act('admit', 'p1', { name: 5 });
+    await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: agent });
+    expect(await everything(store)).not.toContain('David');
+    expect(await deepReplay(store, 't', { domains: [ward] })).toMatchObject({ same: true });
+  });
+});
+
+describe('an erasure is not to be bent', () => {
+  test('its approval is not replaced, and no state is made to look erased', async () => {
+    const { trajectory, act } = await openWard();
+    await act('admit', 'p1', { name: 'David' });
+    const careful = writFor('agent:careful', { require_approval: ['assize.erase'] });
+    await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: careful });
+    const by = { principal: 'dr-who', method: 'test' };
+    const [waiting] = trajectory.pending();
+    const replacement = [{ op: 'replace', path: '/flagged', value: 0 }] as const;
+    await expect(trajectory.approve(waiting!.id, { ...by, replacement })).rejects.toMatchObject({
+      code: 'invalid_replacement',
+    });
+    expect((await trajectory.approve(waiting!.id, by)).ruling).toBe('committed');
+    expect(JSON.stringify(trajectory.state())).not.toContain('David');
+    const forged = {
+      patients: { p1: { name: { $erased: 'ab'.repeat(32) }, visits: 0, notes: [] } },
+      flagged: 0,
+      agreed: 0,
+    };
+    const create = runtimeOver(new MemoryStore(), [ward]).create(ward, { initial: forged });
+    await expect(create).rejects.toMatchObject({ code: 'bad_option' });
+  });
+
+  test('the mark stays, whatever is added to the schema', () => {
+    const marked = sensitive(z.string());
+    for (const schema of [
+      marked.describe('x'),
+      marked.meta({ title: 'x' }),
+      marked.refine(() => true),
+      marked.optional(),
+    ]) {
+      const domain = defineDomain({
+        name: 'x',
+        version: '1',
+        state: z.object({ a: schema }),
+        processes: { p: { writes: ['/a'] } },
+        roles: { r: { processes: ['p'] } },
+        actions: { set: { process: 'p', args: z.object({ a: schema }), apply: () => {} } },
+        invariants: [],
+      });
+      expect(domain.sensitive).toBeDefined();
+      expect([...domain.sensitiveArgs]).toEqual(['set']);
+    }
+  });
+
+  test('a slip in the name of an action hides its arguments all the same', async () => {
+    const { store, act } = await openWard();
+    expect((await act('admitt', 'p1', { name: 'David' })).ruling).toBe('rejected');
+    for (const { payload } of await store.entries('t')) expect(payload).not.toContain('David');
+  });
+
+  test('a sensitive observation has a value of its own', async () => {
+    const { act } = await openWard();
+    const observations = [{ name: 'o', value: 'David', oracle_key: 'ab'.repeat(32), sensitive: true }];
+    await expect(act('admit', 'p1', { name: 'x' }, { observations })).rejects.toMatchObject({ code: 'bad_intent' });
+  });
+
+  test('a part of a sensitive value is not erased by itself', async () => {
+    const { trajectory, act } = await openWard();
+    await act('admit', 'p1', { name: 'David' });
+    await act('note', 'p1', { text: 'David fell' });
+    const erasure = trajectory.erase({ at: ['/patients/p1/notes/0/text'], reason: 'x', writ: agent });
+    await expect(erasure).rejects.toThrow('a part of the sensitive value at /patients/p1/notes/0,');
+  });
+
+  test('an import takes no text away, unless it is trusted', async () => {
+    const { store, act } = await openWard();
+    await act('admit', 'p1', { name: 'David' });
+    const name = /"\$blob":"([0-9a-f]{64})","bytes":59/.exec((await store.entries('t'))[1]!.payload)![1] as Hash;
+    await everything(store);
+    const early = new MemoryStore();
+    await importLines(early, linesOf(store));
+    const later = await reopened(store);
+    await later.erase({ at: ['/patients/p1'], reason: 'x', writ: agent });
+    await everything(store);
+    expect(await importLines(early, linesOf(store))).toEqual({ entries: 3, imported: 1, unerased: 2 });
+    expect(await early.blob(name)).toContain('David');
+    expect(await importLines(early, linesOf(store), { erase: true })).toEqual({ entries: 3, imported: 0, unerased: 0 });
+    expect(await early.blob(name)).toBeUndefined();
+  });
+});
+
 describe('a text that is gone', () => {
   test('without an erasure that names it is missing, and not erased', async () => {
     const { store, trajectory, act } = await openWard();
@@ -315,7 +446,7 @@ describe('a text that is gone', () => {
     await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: agent });
     const lines = await everything(store);
     for (const copy of [new MemoryStore(), early]) {
-      await importLines(copy, linesOf(store));
+      await importLines(copy, linesOf(store), { erase: true });
       expect(await everything(copy)).toBe(lines);
       expect(await verifyStore(copy)).toMatchObject([{ valid: true, erased: 4 }]);
     }

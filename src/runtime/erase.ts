@@ -1,6 +1,6 @@
 import { type Writ, writId } from '#authority';
 import { contentHash, isAssizeError, type Json, parsePointer } from '#canon';
-import { BUILT_IN_ROLE, ERASE_ACTION } from '#kernel';
+import { BUILT_IN_ROLE, type Domain, ERASE_ACTION, sensitiveAbove } from '#kernel';
 import { type Hash, isHash } from '#ledger';
 import { RuntimeError } from './errors.ts';
 import { type Found, findErasable, type Wanted } from './find-erasable.ts';
@@ -26,6 +26,8 @@ export interface ErasureInput {
 
 const REASON_MAX = 4_096;
 const PLACES_MAX = 1_000;
+/** Values that one entry erases; the next one goes on. */
+const VALUES_MAX = 2_000;
 
 /** Erases what is sensitive: a proposal of the built-in action, whose arguments name what the trajectory has of it. */
 export class Erasures {
@@ -49,12 +51,24 @@ export class Erasures {
         await this.#resolutions.expireDue();
         await writer.settled();
         if (writer.stale) continue;
-        const found = await findErasable(writer.around.store, writer.around.replayer, writer.id, wanted);
-        if (writer.stale || found.length !== writer.parts.chain.seq) continue;
-        checkFound(wanted, found);
+        const found = await findErasable(
+          writer.around.store,
+          writer.around.replayer,
+          writer.id,
+          wanted,
+          writer.parts.domain,
+        );
+        if (writer.stale) continue;
+        if (found.length !== writer.parts.chain.seq) {
+          // Somebody else was faster, or something that is no proposal was written here.
+          await writer.isBehind();
+          continue;
+        }
+        checkFound(wanted, found, writer.parts.domain);
         const ruling = await this.#proposals.rule(this.#gather(input, wanted, found), { builtIn: true });
         if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
-        if (ruling !== undefined) return ruling;
+        if (ruling?.ruling === 'committed' && found.values.length > VALUES_MAX) tries = -1;
+        else if (ruling !== undefined) return ruling;
       }
       throw await writer.lost();
     });
@@ -64,7 +78,8 @@ export class Erasures {
     const { parts, around, id } = this.#writer;
     const writ = parts.writs.present(input.writ);
     verified(around.verifier, writ, parts.writs.delegated);
-    const args = { ...wanted, reason: input.reason, values: found.values } as unknown as Json;
+    const values = found.values.slice(0, VALUES_MAX);
+    const args = { ...wanted, reason: input.reason, values } as unknown as Json;
     const nonce = Buffer.from(around.random.bytes(16)).toString('hex');
     const intent = { action: ERASE_ACTION, role: BUILT_IN_ROLE, args };
     return {
@@ -106,7 +121,14 @@ function isPlace(pointer: unknown): boolean {
   }
 }
 
-function checkFound({ at, entries }: Wanted, found: Found): void {
+function checkFound({ at, entries }: Wanted, found: Found, domain: Domain): void {
+  for (const place of at) {
+    const above = sensitiveAbove(domain, place);
+    if (above !== undefined)
+      throw badErasure(
+        `${place} is a part of the sensitive value at ${above}, which is erased as a whole or not at all`,
+      );
+  }
   const missing = entries.find((id) => !found.entries.has(id));
   if (missing !== undefined)
     throw new RuntimeError('not_found', `This trajectory has no entry ${missing}; erase it where it stands.`);

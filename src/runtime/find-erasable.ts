@@ -1,4 +1,6 @@
-import type { LedgerStore, Patch } from '#ledger';
+import { parsePointer } from '#canon';
+import { contains, type Domain, type Pattern } from '#kernel';
+import type { LedgerStore, Patch, RoleRef } from '#ledger';
 import {
   type ErasedValue,
   type Hash,
@@ -28,15 +30,17 @@ const PAGE = 500;
 
 /**
  * Goes through a trajectory for salted values that are not erased yet: what was ever written at or below the places, and the
- * arguments and observations of the proposals that wrote there, because most of what they wrote was in them.
+ * arguments and observations of the proposals that wrote there, or were of a role that is for just that place: because what
+ * they wrote, or would have, was in them.
  */
 export async function findErasable(
   store: LedgerStore,
   replayer: Replayer,
   trajectoryId: string,
   wanted: Wanted,
+  domain: Domain,
 ): Promise<Found> {
-  const search = new Search(wanted);
+  const search = new Search(wanted, domain);
   let length = 0;
   for (;;) {
     const rows = await store.entries(trajectoryId, { from: length, limit: PAGE });
@@ -63,8 +67,13 @@ class Search {
   readonly #chosen: Map<Hash, number> = new Map();
   readonly #standing: Standing = new Standing();
 
-  constructor(wanted: Wanted) {
+  readonly #domain: Domain;
+  readonly #places: readonly Pattern[];
+
+  constructor(wanted: Wanted, domain: Domain) {
     this.#wanted = wanted;
+    this.#domain = domain;
+    this.#places = wanted.at.map((place) => ({ segments: parsePointer(place), append: false }));
   }
 
   take(id: Hash, payload: Payload, lists: readonly (readonly Patch[])[]): void {
@@ -74,7 +83,7 @@ class Search {
     if (this.#wanted.entries.includes(id)) {
       this.entries.add(id);
       this.#choose(saltedBy(payload), payload.seq);
-    } else if (inside.length > 0) {
+    } else if (inside.length > 0 || this.#isFor(payload)) {
       const elsewhere = new Set(patches.filter((patch) => !inside.includes(patch)).flatMap(saltedIn));
       // Its arguments and observations, and of the changes those that are meant.
       this.#choose(
@@ -82,6 +91,18 @@ class Search {
         payload.seq,
       );
     }
+  }
+
+  /** Whether a proposal was to write at these places or below, whatever it did write. */
+  #isFor(payload: Payload): boolean {
+    const asked = askedIn(payload);
+    const action =
+      asked && (this.#domain.actions as Record<string, { readonly process: string } | undefined>)[asked.name];
+    const role = asked && Object.hasOwn(this.#domain.roles, asked.role.name) ? asked.role : undefined;
+    if (action === undefined || role === undefined) return false;
+    if (this.#domain.roles[role.name]?.params?.some((param) => !Object.hasOwn(role.params, param))) return false;
+    const { writes } = this.#domain.bind(action.process, role.params);
+    return this.#places.some((place) => writes.some((pattern) => contains([place], pattern)));
   }
 
   values(): ErasedValue[] {
@@ -150,6 +171,20 @@ function listsOf(payload: Payload): Stored<readonly Patch[]>[] {
       return [payload.proposal.delta.state, payload.proposal.approval];
     default:
       return [];
+  }
+}
+
+/** What was asked for in an entry, and by whom. */
+function askedIn(payload: Payload): { readonly name: string; readonly role: RoleRef } | undefined {
+  switch (payload.kind) {
+    case 'commit':
+      return payload.action;
+    case 'pending_approval':
+      return payload.proposal.action;
+    case 'rejection':
+      return { name: payload.intent.action, role: payload.intent.role };
+    default:
+      return undefined;
   }
 }
 

@@ -1,5 +1,6 @@
-import { type Domain, ERASE_ACTION, type Intent, overlaps, type Pattern, patternFromText } from '#kernel';
-import type { Chain } from '#ledger';
+import { type Json, parsePointer } from '#canon';
+import { type Domain, type Intent, overlaps, type Pattern, patternFromText } from '#kernel';
+import { type Chain, ERASE_ACTION, erasureArgs } from '#ledger';
 import type { Ruling } from './ruling.ts';
 
 /** The answer to an intent that an open approval stops (decisions §2.5); undefined when nothing does. */
@@ -15,9 +16,16 @@ export function frozenFor(chain: Chain, domain: Domain, intent: Intent): Ruling 
   return undefined;
 }
 
+/** What still stands where it was written; what does not touches no state. */
+function erasedPlaces(args: Json): readonly Pattern[] {
+  return (erasureArgs(args)?.values ?? []).flatMap(({ path }) =>
+    path === undefined ? [] : [{ segments: parsePointer(path), append: false }],
+  );
+}
+
 /** What an intent may read and write, as far as it can be known before it is judged. */
 function touchedBy(domain: Domain, intent: Intent): readonly Pattern[] {
-  if (intent.action === ERASE_ACTION) return domain.erasing.writes;
+  if (intent.action === ERASE_ACTION) return erasedPlaces(intent.args);
   const process = (domain.actions as Record<string, { process: string } | undefined>)[intent.action]?.process;
   const role = Object.hasOwn(domain.roles, intent.role.name) ? domain.roles[intent.role.name] : undefined;
   // What does not compile touches nothing.

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { openStore } from '#stores';
 import { cases } from '../../tests/support/cases.ts';
 import { allEntries, deskOf, FaultyStore, soundState } from '../../tests/support/ledger-runtime.ts';
-import { intent, runtimeOver, writFor } from '../../tests/support/runtime.ts';
+import { HandClock, intent, runtimeOver, writFor } from '../../tests/support/runtime.ts';
 import type { ProposalInput, Ruling, Trajectory } from './index.ts';
 
 const worker = writFor('agent');
@@ -77,6 +77,31 @@ describe('the same key and intent', () => {
     expect(idOf(await trajectory.propose(first))).toBe(idOf(await trajectory.propose(second)));
   });
 });
+
+test.each(['approve', 'reject', 'expire'] as const)(
+  'the same again while what became of it is on its way to the disk (%s): one entry for it',
+  async (way) => {
+    for (let turns = 0; turns < 24; turns++) {
+      const [store, clock] = [new FaultyStore(), new HandClock()];
+      const assize = runtimeOver(store, [desk], { clock, approvalMs: 1_000 });
+      const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [worker] });
+      const ask = (): Promise<Ruling> =>
+        trajectory.propose(intent('ask', { amount: 5 }, worker, { idempotencyKey: 'k' }));
+      await ask();
+      const id = trajectory.pending()[0]?.id as string;
+      const by = { principal: 'dr-who', method: 'test', reason: 'so be it' };
+      if (way === 'expire') clock.forward(2_000);
+      const resolved = way === 'expire' ? trajectory.propose(keyed(1, 'other')) : trajectory[way](id, by);
+      for (let i = 0; i < turns; i++) await Promise.resolve();
+      const again = await ask();
+      await resolved;
+      expect(trajectory.pending()).toEqual([]);
+      // It may have been answered before anything became of it.
+      expect(['escalated', way === 'approve' ? 'committed' : 'rejected']).toContain(again.ruling);
+      expect(await allEntries(store, 't')).toHaveLength(way === 'expire' ? 4 : 3);
+    }
+  },
+);
 
 describe('the same key and another intent', () => {
   const others: [string, ProposalInput][] = [

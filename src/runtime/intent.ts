@@ -81,9 +81,10 @@ export function gather(
       throw badIntent('an oracle key is 64 lower-case hex digits');
     const value = copyJson(observation.value, { foreign: true });
     observed.push({ name: observation.name, value });
+    const sensitive = isSensitive(observation);
     return 'oracle_key' in observation
       ? { hash: hashText(plainText(value)), name: observation.name, oracle_key: observation.oracle_key }
-      : { name: observation.name, value: kept.value(value, isSensitive(observation)) };
+      : { name: observation.name, value: kept.value(value, sensitive) };
   });
   // Another salt each time must not make another proposal of the same one.
   const saltless = observations.map((observation, i) =>
@@ -119,6 +120,8 @@ function isSensitive(observation: ObservationInput): boolean {
   const sensitive = 'sensitive' in observation ? observation.sensitive : false;
   if (sensitive !== undefined && typeof sensitive !== 'boolean')
     throw badIntent('whether an observation is sensitive is true or false');
+  if (sensitive === true && 'oracle_key' in observation)
+    throw badIntent('an observation by oracle key can’t be sensitive: what it is of stands in the oracle log');
   return sensitive === true;
 }
 
@@ -132,7 +135,8 @@ function isName(value: unknown): boolean {
 function roleOf(role: string | RoleRef): RoleRef {
   if (typeof role === 'string' && isName(role)) return { name: role, params: {} };
   if (typeof role !== 'object' || role === null) throw badIntent('a role has a name, and parameters');
-  const params = copyJson(role?.params, { foreign: true });
+  if (role.params === undefined) throw badIntent('a role has params, {} where it needs none; or give its name alone');
+  const params = copyJson(role.params, { foreign: true });
   const texts =
     typeof params === 'object' &&
     params !== null &&

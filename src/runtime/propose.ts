@@ -52,7 +52,7 @@ export class Proposals {
     const writer = this.#writer;
     let gathered = first;
     for (let tries = 0; tries < TRIES_MAX; tries++) {
-      if (writer.busy !== undefined) await writer.busy;
+      while (writer.busy !== undefined) await writer.busy;
       if (writer.stale) {
         await writer.ready();
         gathered = this.#gather(input, nonce);
@@ -66,7 +66,10 @@ export class Proposals {
         await writer.written(this.#resolutions.expire(due));
       }
       if (writer.stale) continue;
-      if (writer.busy !== undefined) continue;
+      if (writer.busy !== undefined) {
+        tries--;
+        continue;
+      }
       const ruling = await this.rule(gathered);
       // No append has confirmed that what freezes is still open.
       if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
@@ -88,9 +91,12 @@ export class Proposals {
     const { id, parts, around } = this.#writer;
     const seq = parts.ruled.seqOf(keyHash as Hash);
     if (seq === undefined) return undefined;
+    // What rules on it may be on its way to the disk yet, or lost on it.
+    await this.#writer.settled();
+    if (this.#writer.stale) return undefined;
     const [row] = await around.store.entries(id, { from: seq, limit: 1 });
     const keyed = row === undefined ? undefined : keyedProposal(row);
-    // Another entry there: the kept bits of two hashes agree, and no proposal had this key.
+    // Another entry there: memory is behind, which the append will tell.
     if (row === undefined || keyed?.keyHash !== keyHash) return undefined;
     if (keyed?.proposalId !== proposalId) throw usedForAnother(key);
     return rulingOf(row);

@@ -36,8 +36,11 @@ function deltaOf(patches: readonly PatchOperation[], kept: Kept): Delta {
   return { beliefs: [], effects: [], state: kept.patches(patches) };
 }
 
-function argsOf({ sensitiveArgs }: Domain, { action, args }: Pick<Intent, 'action' | 'args'>, kept: Kept): Stored {
-  return kept.value(args, sensitiveArgs.has(action));
+/** A name that no action has may be a slip, and the arguments those of one that has sensitive ones. */
+function argsOf(domain: Domain, { action, args }: Pick<Intent, 'action' | 'args'>, kept: Kept): Stored {
+  const { actions, sensitive, sensitiveArgs } = domain;
+  const isSlip = actions[action] === undefined && action !== ERASE_ACTION;
+  return kept.value(args, sensitiveArgs.has(action) || (isSlip && (sensitive !== undefined || sensitiveArgs.size > 0)));
 }
 
 function keyOf({ keyHash }: Gathered): { key_hash?: Hash } {

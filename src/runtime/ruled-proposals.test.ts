@@ -1,25 +1,30 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { hashText } from '#canon';
 import { RuledProposals } from './ruled-proposals.ts';
 
-const digit = fc.constantFrom(...'0123456789abcdef');
-const id = fc.oneof(
-  fc.string({ unit: digit, minLength: 64, maxLength: 64 }),
-  fc.constantFrom('0'.repeat(64), 'f'.repeat(64), `${'0'.repeat(12)}${'f'.repeat(52)}`),
+const added = fc.array(
+  fc.tuple(
+    fc.nat(30).map((n) => hashText(String(n))),
+    fc.nat(1_000),
+  ),
 );
 
-test('what was kept is found again behind its text, and nothing else', () => {
+test('says what was added last, also after it was written down, and over others (property)', () => {
   fc.assert(
-    fc.property(fc.array(fc.option(id)), fc.array(id), (ids, others) => {
-      const ruled = new RuledProposals();
-      for (const [seq, each] of ids.entries()) if (each !== null) ruled.add(each, seq);
-      const again = RuledProposals.from(ruled.state());
-      for (const each of [...ids, ...others]) if (each !== null) expect(again.seqOf(each)).toBe(ruled.seqOf(each));
-      expect(again.state()).toBe(ruled.state());
+    fc.property(added, added, (first, second) => {
+      const below = new RuledProposals();
+      for (const [id, seq] of first) below.add(id, seq);
+      const again = RuledProposals.from(JSON.parse(JSON.stringify(below.state())));
+      const above = new RuledProposals(again);
+      for (const [id, seq] of second) above.add(id, seq);
+      const model = new Map(first);
+      for (let n = 0; n <= 30; n++) expect(again.seqOf(hashText(String(n)))).toBe(model.get(hashText(String(n))));
+      for (const [id, seq] of second) model.set(id, seq);
+      for (let n = 0; n <= 30; n++) expect(above.seqOf(hashText(String(n)))).toBe(model.get(hashText(String(n))));
+      // What is added over others leaves them as they are, and however they came there, it is the same text.
+      expect(again.state()).toEqual(below.state());
+      expect(RuledProposals.from([...below.state()].reverse()).state()).toEqual(below.state());
     }),
   );
-});
-
-test.each(['A', 'AAAA', '!!!!!!!!!!==', 'AAAAAAAAAA'])('%j is no text of it', (text) => {
-  expect(() => RuledProposals.from(text)).toThrow(SyntaxError);
 });

@@ -1,45 +1,30 @@
 import { type EntryRow, type Hash, type Payload, readRow } from '#ledger';
 
 /**
- * Which entry ruled last on a proposal that came with an idempotency key, and which concluded a delegation: 52 bits of the
- * key's hash or the delegation's id are kept, and the entry says the rest. What is added over others
- * (`below`) is gone with this, and they stay.
+ * Which entry ruled last on a proposal that came with an idempotency key, by the key's hash; and which concluded a delegation, by
+ * the id of its start. What is added over others (`below`) is gone with this, and they stay.
  */
 export class RuledProposals {
-  readonly #seqs: Map<number, number> = new Map();
+  readonly #seqs: Map<Hash, number> = new Map();
   readonly #below: RuledProposals | undefined;
 
   constructor(below?: RuledProposals) {
     this.#below = below;
   }
 
-  /** @throws SyntaxError for what `state` did not write */
-  static from(state: string): RuledProposals {
-    const bytes = Buffer.from(state, 'base64');
-    if (bytes.length % KEY_BYTES !== 0 || bytes.toString('base64') !== state) throw new SyntaxError('no list of keys');
+  static from(state: RuledState): RuledProposals {
     const ruled = new RuledProposals();
-    for (let seq = 0, at = 0; at < bytes.length; seq++, at += KEY_BYTES) {
-      const last = bytes[at + KEY_BYTES - 1] as number;
-      if (last % 16 === 0) ruled.#seqs.set(bytes.readUIntBE(at, KEY_BYTES - 1) * 16 + last / 16, seq);
-    }
+    for (const [id, seq] of state) ruled.#seqs.set(id, seq);
     return ruled;
   }
 
-  /** One text: for each seq the key that stands there, or none. */
-  state(): string {
-    let length = 0;
-    for (const seq of this.#seqs.values()) length = Math.max(length, seq + 1);
-    const bytes = Buffer.alloc(length * KEY_BYTES, 0xff);
-    for (const [key, seq] of this.#seqs) {
-      const at = seq * KEY_BYTES;
-      bytes.writeUIntBE(Math.floor(key / 16), at, KEY_BYTES - 1);
-      bytes[at + KEY_BYTES - 1] = (key % 16) * 16;
-    }
-    return bytes.toString('base64');
+  /** In an order that does not tell how they were read. */
+  state(): RuledState {
+    return [...this.#seqs].sort(([one], [other]) => (one < other ? -1 : 1));
   }
 
   add(id: Hash, seq: number): void {
-    this.#seqs.set(keyOf(id), seq);
+    this.#seqs.set(id, seq);
   }
 
   /** An entry that was read. */
@@ -54,17 +39,12 @@ export class RuledProposals {
   }
 
   seqOf(id: Hash): number | undefined {
-    return this.#seqs.get(keyOf(id)) ?? this.#below?.seqOf(id);
+    return this.#seqs.get(id) ?? this.#below?.seqOf(id);
   }
 }
 
-const KEY_DIGITS = 13;
-/** A key and four bits that are zero; where there is no key, all are one. */
-const KEY_BYTES = 7;
-
-function keyOf(id: Hash): number {
-  return Number.parseInt(id.slice(0, KEY_DIGITS), 16);
-}
+/** As JSON: hash or id, and the seq of the entry. */
+export type RuledState = readonly (readonly [id: Hash, seq: number])[];
 
 /** The proposal that an entry rules on, if it came with a key. */
 export function keyedProposal(row: EntryRow): { readonly keyHash: Hash; readonly proposalId: Hash } | undefined {

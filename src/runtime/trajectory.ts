@@ -170,6 +170,11 @@ export class Trajectory {
     return this.#delegations.answer(conclusion);
   }
 
+  /** Reads it anew, so that what was erased in another trajectory, and came from there, is forgotten here too. */
+  forget(): Promise<void> {
+    return this.#writer.forget();
+  }
+
   /**
    * Finishes what a crash left between this trajectory and those that it delegated to: begins a child that has no root yet,
    * concludes what a child has answered. Done whenever a trajectory is opened.

@@ -35,7 +35,12 @@ export interface TrajectoryParts {
   /** Where proposals were ruled on, and delegations concluded. */
   readonly ruled: RuledProposals;
   /** What all this is a copy of, and is read on from; none as long as no other writer was met. */
-  readonly base: FoldedTrajectory | undefined;
+  readonly base: Base | undefined;
+}
+
+/** What was read, to go on from; and how many erasures there were then, as far as anybody can tell. */
+export interface Base extends FoldedTrajectory {
+  readonly erasures: number | undefined;
 }
 
 /** What the trajectories of one runtime share. */
@@ -56,8 +61,10 @@ export interface Surroundings {
   domainOf(ref: DomainRef): Domain;
   readonly pause: Pause;
   /** Reads a trajectory again: what is new of it where the last reading was kept. */
-  reload(trajectoryId: string, base: FoldedTrajectory | undefined): Promise<TrajectoryParts>;
+  reload(trajectoryId: string, base: Base | undefined): Promise<TrajectoryParts>;
   open(trajectoryId: string): Promise<Trajectory>;
+  /** Values were erased in this trajectory: whatever has them in memory beside it has to forget them. */
+  erased(trajectoryId: string): Promise<void>;
 }
 
 /** An entry that was accepted in memory, and what it says. */
@@ -198,6 +205,7 @@ export class Writer {
     }
     if (result.status === 'committed') {
       this.#company.won();
+      if (erased !== undefined) await this.around.erased(this.id);
       this.subscriptions.publish(news);
       return answer;
     }
@@ -228,11 +236,12 @@ export class Writer {
     return this.#alone;
   }
 
-  async #settleUnknown<Answer>({ rows, answer, news }: Prepared<Answer>, cause: unknown): Promise<Answer> {
+  async #settleUnknown<Answer>({ rows, erased, answer, news }: Prepared<Answer>, cause: unknown): Promise<Answer> {
     const [row] = rows;
     let why = cause;
     try {
       if ((await this.around.store.resolve(row.id)) !== undefined) {
+        if (erased !== undefined) await this.around.erased(this.id);
         this.subscriptions.publish(news);
         return answer;
       }
@@ -297,10 +306,20 @@ export class Writer {
 
   async #load(): Promise<TrajectoryParts> {
     const { base, chain } = this.parts;
+    // Reading on changes it: where that fails, for whatever reason, it is half of one thing and half of another.
+    this.parts = { ...this.parts, base: undefined };
     await this.#company.letIn();
     const parts = await this.around.reload(this.id, base);
     if (parts.chain.seq > chain.seq) this.#company.met();
     return parts;
+  }
+
+  /** Forgets all that is in memory, and reads it anew. */
+  async forget(): Promise<void> {
+    await this.settled();
+    this.#discard(this.#life);
+    this.parts = { ...this.parts, base: undefined };
+    await this.reread();
   }
 
   /** So that nobody is shown what was discarded. Where it fails, the next who writes tries again and hears why. */

@@ -48,6 +48,11 @@ export function fsck(program: Command): void {
               for (const { code, detail } of faults) session.out.line(red(line`${detail} (${code})`));
               const sum = line`${entries} entries in ${trajectories.length} trajectories, ${logged} of them in the log.`;
               session.out.line(valid ? green(sum) : red(sum));
+              session.out.line(
+                'checkpoint' in kept
+                  ? line`${valid ? 'Nothing is wrong' : 'Not all is well'}; compared with the checkpoint of ${String(kept.checkpoint.size)} entries.`
+                  : line`${valid ? 'Nothing is wrong' : 'Not all is well'}; there is no checkpoint to compare it with.`,
+              );
             }
             return valid ? EXIT.ok : EXIT.negative;
           },

@@ -7,12 +7,17 @@ import { withSharedOptions } from '../options.ts';
 import { green, line, red } from '../printable.ts';
 import { inSession, type SharedOptions } from '../session.ts';
 
+interface Options extends SharedOptions {
+  readonly erase?: boolean;
+}
+
 export function importCommand(program: Command): void {
   withSharedOptions(
     program
       .command('import')
       .description('read an export into the store, which may be new, and verify what it has then')
-      .argument('[file]', 'default: standard input', '-'),
+      .argument('[file]', 'default: standard input', '-')
+      .option('--erase', 'also delete texts that the store has and the export says to be erased: trust who made it'),
   )
     .addHelpText(
       'after',
@@ -20,10 +25,11 @@ export function importCommand(program: Command): void {
         'Negative: what was imported does not verify. A line that is wrong is misuse, and is named.',
     )
     .action(
-      inSession((session, _options: SharedOptions, file: string) => {
+      inSession((session, { erase = false }: Options, file: string) => {
         const bytes = file === '-' ? process.stdin : createReadStream(file);
         return session.withStore('create', async (store) => {
           const done = await importLines(store, splitLines(watched(bytes, file, session.interruption)), {
+            erase,
             onProgress: (entries) => session.progress.report('entries imported', entries),
           });
           const reports = await verifyStore(store, {
@@ -39,6 +45,10 @@ export function importCommand(program: Command): void {
             }
             const sum = line`${done.entries} entries, ${done.imported} of them new; ${reports.length} trajectories in the store.`;
             session.out.line(faults.length === 0 ? green(sum) : red(sum));
+            if (done.unerased > 0)
+              session.out.line(
+                line`${done.unerased} values are erased in the export and still here; --erase deletes them here too.`,
+              );
           }
           return faults.length === 0 ? EXIT.ok : EXIT.negative;
         });

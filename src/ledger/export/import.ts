@@ -6,6 +6,11 @@ import { readExport } from './read.ts';
 export interface ImportOptions {
   /** Called after every group that was written, with the entries read. */
   readonly onProgress?: (entries: number) => void;
+  /**
+   * Deletes texts that the store has and the export says to be erased. Only for an export that you trust as you trust the
+   * store: whoever made it could name any value. Default: such a text stays, and is counted.
+   */
+  readonly erase?: boolean;
 }
 
 export interface ImportReport {
@@ -13,6 +18,8 @@ export interface ImportReport {
   readonly entries: number;
   /** Those that the store did not have. */
   readonly imported: number;
+  /** Values that the export says to be erased, and that the store has all the same. */
+  readonly unerased: number;
 }
 
 const GROUP_ENTRIES = 500;
@@ -27,13 +34,16 @@ const GROUP_UNITS = 2 ** 21;
 export async function importLines(
   store: LedgerStore,
   lines: AsyncIterable<string>,
-  { onProgress }: ImportOptions = {},
+  { onProgress, erase = false }: ImportOptions = {},
 ): Promise<ImportReport> {
   let entries = 0;
   let imported = 0;
+  let unerased = 0;
   let group = new Group();
   const flush = async (): Promise<void> => {
-    imported += await group.write(store);
+    const done = await group.write(store, erase);
+    imported += done.imported;
+    unerased += done.unerased;
     group = new Group();
     onProgress?.(entries);
   };
@@ -43,7 +53,7 @@ export async function importLines(
     if (group.isFull) await flush();
   }
   await flush();
-  return { entries, imported };
+  return { entries, imported, unerased };
 }
 
 class Group {
@@ -63,14 +73,27 @@ class Group {
     this.#units += row.payload.length + blobs.reduce((sum, { text }) => sum + text.length, 0);
   }
 
-  /** How many of its entries were new. */
-  async write(store: LedgerStore): Promise<number> {
-    if (this.#rows.length === 0) return 0;
-    const done = await store.commit({ entries: this.#rows, blobs: this.#blobs, erased: this.#erased });
+  /** What is erased goes last: an entry that can't be written leaves everything as it was. */
+  async write(store: LedgerStore, erase: boolean): Promise<Pick<ImportReport, 'imported' | 'unerased'>> {
+    if (this.#rows.length === 0) return { imported: 0, unerased: 0 };
+    const imported = await this.#writeEntries(store);
+    const there: ErasedRow[] = [];
+    if (!erase) for (const row of this.#erased) if ((await store.blob(row.hash)) !== undefined) there.push(row);
+    const erased = this.#erased.filter((row) => !there.includes(row));
+    if (erased.length > 0) {
+      const done = await store.commit({ entries: [], blobs: [], erased });
+      if (done.status === 'unknown') throw unknown(done.cause);
+    }
+    return { imported, unerased: there.length };
+  }
+
+  /** How many of them were new. */
+  async #writeEntries(store: LedgerStore): Promise<number> {
+    const done = await store.commit({ entries: this.#rows, blobs: this.#blobs });
     if (done.status === 'committed') return this.#rows.length;
     if (done.status === 'unknown') throw unknown(done.cause);
     // Some of it is there, or something else is: then one by one.
-    await store.commit({ entries: [], blobs: this.#blobs, erased: this.#erased });
+    await store.commit({ entries: [], blobs: this.#blobs });
     let written = 0;
     for (const row of this.#rows) if (await writeOne(store, row)) written++;
     return written;

@@ -1,6 +1,6 @@
 import { isAssizeError } from '#canon';
 import { counselorKind } from '#kernel';
-import type { Entry, PendingPayload, RejectionPayload } from '#ledger';
+import { type Entry, ERASE_ACTION, type PendingPayload, type RejectionPayload } from '#ledger';
 import { holdersOf } from './holders.ts';
 import type { RecordedClaim } from './recorded-authority.ts';
 import type { TakenAsRecorded } from './report.ts';
@@ -17,6 +17,8 @@ export async function replayRefusal(
   const { intent, reason, at, writ_id, policy } = entry.payload;
   if (pending !== undefined) return replayDecision(stage, entry, pending);
   if (OF_NO_DOMAIN.has(reason)) return findings.takes('other');
+  // What it would have erased may be gone by now, by another erasure.
+  if (intent.action === ERASE_ACTION) return findings.takes('erased');
   const proposal = await readProposal(stage, entry, { ...intent, at });
   if (proposal === undefined) return;
   findings.compared++;

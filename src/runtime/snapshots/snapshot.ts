@@ -20,7 +20,7 @@ import {
 } from '#ledger';
 import type { FoldedTrajectory } from '../fold-trajectory.ts';
 import { COMPILER_VERSION } from '../records.ts';
-import { RuledProposals } from '../ruled-proposals.ts';
+import { RuledProposals, type RuledState } from '../ruled-proposals.ts';
 import { Writs, type WritsState } from '../writs.ts';
 
 /** Of the text of a snapshot. It is a cache, so another one is not read: it is made anew. */
@@ -35,7 +35,7 @@ export interface Snapshot {
   readonly overridden: boolean;
   readonly chain: ChainState;
   readonly writs: WritsState;
-  readonly ruled: string;
+  readonly ruled: RuledState;
   readonly state: Json;
 }
 

@@ -63,6 +63,18 @@ export class Snapshots {
     }
   }
 
+  /** After an erasure: a store of snapshots that is not the ledger's own did not hear of it. */
+  async drop(trajectoryId: string): Promise<void> {
+    this.#lengths.clear();
+    const isOwn = (this.#store as unknown) === this.#ledger;
+    if (isOwn || this.#store === undefined || this.#store.readonly) return;
+    try {
+      await this.#store.dropSnapshots();
+    } catch (error) {
+      this.#tell(failed(trajectoryId, 'may still have what was erased, and could not be dropped', error));
+    }
+  }
+
   /** The snapshot that was found turned out not to be one of these entries. */
   refuse(trajectoryId: string, cause: unknown): void {
     this.#lengths.delete(trajectoryId);

@@ -26,9 +26,7 @@ export function preparePutSnapshot(
 ): (row: SnapshotRow, erasures: number) => (session: Session) => Promise<void> {
   const statement: Statement = {
     name: 'assize put snapshot',
-    text: `INSERT INTO "${schema}".snapshot (trajectory, seq, hash, text)
-      SELECT key, $2, $3, $4 FROM (SELECT ${keyOf(schema)} AS key) AS t WHERE key IS NOT NULL AND (${erasuresOf(schema)}) = $5
-      ON CONFLICT (trajectory) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, text = excluded.text`,
+    text: `SELECT "${schema}".put_snapshot(${keyOf(schema)}, $2, $3, $4, $5)`,
   };
   return ({ trajectory_id, seq, hash, text }, erasures) =>
     async (session) => {

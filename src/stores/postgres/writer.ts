@@ -97,7 +97,7 @@ export class Writer {
 /** Makes commits as durable as they have to be, and sees that the server does so. */
 async function setUp(session: Session, { path, durability }: WriterOptions): Promise<Backend> {
   const [row] = await session.run({ text: SET_UP }, [durability === 'full' ? 'on' : 'off']);
-  const [fsync, commit, readonly, pid, startedAt] = row as [string, string, string, string, string];
+  const [, fsync, commit, readonly, pid, startedAt] = row as [string, string, string, string, string, string];
   if (durability === 'full' && (fsync !== 'on' || !['on', 'remote_apply'].includes(commit))) {
     throw new StoreError(
       'store_failed',
@@ -111,7 +111,7 @@ async function setUp(session: Session, { path, durability }: WriterOptions): Pro
 
 // remote_apply waits for more than on does, so it stays.
 const SET_UP = `
-SELECT current_setting('fsync'),
+SELECT set_config('default_transaction_isolation', 'read committed', false), current_setting('fsync'),
   set_config('synchronous_commit',
     CASE WHEN $1 = 'on' AND current_setting('synchronous_commit') = 'remote_apply' THEN 'remote_apply' ELSE $1 END, false),
   current_setting('transaction_read_only'),

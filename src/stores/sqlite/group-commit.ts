@@ -44,8 +44,8 @@ export class GroupCommit {
   #pagesEstimated = 0;
   /** Pages in the WAL for one estimated, as the last checkpoint found it: it depends on the size of the indexes. */
   #pagesPerEstimate = 1;
-  /** The WAL still has what was erased; `now` until it was tried for the first time. */
-  #erased: 'now' | 'later' | undefined;
+  /** The WAL still has what was erased, because somebody was reading in it. */
+  #isUncut = false;
   #whenIdle: (() => void)[] = [];
   #failure: StoreError | undefined;
 
@@ -154,9 +154,10 @@ export class GroupCommit {
     this.#suspects = 0;
     const group = size === this.#waiting.length ? this.#waiting : this.#waiting.slice(0, size);
     this.#waiting = size === this.#waiting.length ? [] : this.#waiting.slice(size);
+    // Before anybody is told that it is gone.
+    if (group.some((job) => job.erases)) this.#cutWal();
     for (const job of group) {
       this.#pagesEstimated += job.pages;
-      if (job.erases) this.#erased = 'now';
       job.answer();
     }
   }
@@ -193,12 +194,12 @@ export class GroupCommit {
   }
 
   #isCheckpointDue(): boolean {
-    return this.#erased === 'now' || this.#pagesEstimated * this.#pagesPerEstimate >= CHECKPOINT_PAGES;
+    return this.#pagesEstimated * this.#pagesPerEstimate >= CHECKPOINT_PAGES;
   }
 
   // PASSIVE waits for no one; what a reader still needs is copied next time.
   #copyWal(): void {
-    if (this.#erased !== undefined) this.#cutWal();
+    if (this.#isUncut) this.#cutWal();
     const pages = Number(this.#checkpoint.get()?.['log']);
     if (this.#pagesEstimated === 0) return;
     this.#pagesPerEstimate = Math.min(Math.max(pages / this.#pagesEstimated, 1 / 8), 8);
@@ -207,9 +208,9 @@ export class GroupCommit {
 
   /** A copied WAL keeps its pages until they are written over. Where somebody still reads in it, it is cut next time. */
   #cutWal(): void {
-    this.#erased = 'later';
+    this.#isUncut = true;
     try {
-      if (this.#truncate.get()?.['busy'] === 0) this.#erased = undefined;
+      if (this.#truncate.get()?.['busy'] === 0) this.#isUncut = false;
     } catch (error) {
       if (!isBusy(error)) throw error;
     }
