@@ -509,7 +509,13 @@ test('the budget of two agents, proposed in two processes in any order, never pa
   const run = fc.asyncProperty(fc.array(spend, { minLength: 2, maxLength: 10 }), async (spends) => {
     const store = new FaultyStore();
     const make = (name: string): Assize =>
-      new Assize({ store, domains: [budget], anchors: [operator.publicKey], random: seededRandom(name) });
+      new Assize({
+        store,
+        domains: [budget],
+        anchors: [operator.publicKey],
+        random: seededRandom(name),
+        pause: async () => {},
+      });
     const first = await make('one').create(budget, { trajectoryId: 't', writs: [worker] });
     const both = [first, await make('two').open('t')];
     const answers: Promise<Ruling>[] = [];

@@ -134,7 +134,7 @@ withPostgres('opening', (postgres) => {
       const schema = postgres.schemaOf(url);
       await postgres.query(
         `SET search_path TO "${schema}"; DROP TABLE log, log_node, snapshot; DROP VIEW append_under_way;
-          DROP FUNCTION log_horizon; DROP FUNCTION integrate; DROP FUNCTION append_erasing;
+          DROP FUNCTION log_horizon; DROP FUNCTION integrate; DROP FUNCTION append_erasing; DROP FUNCTION put_snapshot;
           ALTER TABLE blob DROP COLUMN erased_by CASCADE`,
       );
       const stores = await Promise.all(Array.from({ length: 4 }, () => openPostgres({ url, mode: 'existing' })));
