@@ -136,10 +136,9 @@ function defOf(schema: z.ZodType): Def {
  */
 export function changeFault(schema: z.ZodType, state: unknown, change: Change): string | undefined {
   let here = unwrap(schema);
-  let value = state;
   for (let depth = 0; depth < change.keys.length; depth++) {
     const def = defOf(here);
-    if (isWhole(def)) return fault(here, value, change.keys.slice(0, depth));
+    if (isWhole(def)) return faultAt(here, state, change.keys.slice(0, depth));
     const key = change.keys[depth] as string;
     const next = member(def, key);
     if (next === undefined) return `${toPointer(change.keys)}: the state's schema has no such place`;
@@ -152,9 +151,15 @@ export function changeFault(schema: z.ZodType, state: unknown, change: Change): 
       return isRequired(def, key, next) ? `${toPointer(change.keys)}: must not be removed` : undefined;
     }
     here = unwrap(next);
-    value = (value as Record<string, unknown> | undefined)?.[key];
   }
   return fault(here, change.value, change.keys);
+}
+
+/** Looked up only here: in a large state each step of the way costs more than all that is done with the schema. */
+function faultAt(schema: z.ZodType, state: unknown, keys: readonly string[]): string | undefined {
+  let value = state;
+  for (const key of keys) value = (value as Record<string, unknown> | undefined)?.[key];
+  return fault(schema, value, keys);
 }
 
 /**

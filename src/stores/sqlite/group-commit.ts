@@ -11,7 +11,7 @@ export const GROUP_ROWS_MAX = 1_024;
 export const GROUP_BYTES_MAX: number = 4 * 2 ** 20;
 
 /** Pages in the WAL after which they are copied into the file; more make the few slow commits slower. */
-export const CHECKPOINT_PAGES = 2_000;
+export const CHECKPOINT_PAGES = 4_000;
 
 export interface GroupCommitOptions {
   readonly path: string;
