@@ -6,6 +6,7 @@ import type { Batch, CommitResult, EntryRow } from '#ledger';
 import type { OracleRow } from '#oracle';
 import { interceptSql, sqliteError } from '../../testing/intercept.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
+import { CHECKPOINT_PAGES } from './group-commit.ts';
 import { openSqlite, type SqliteStore } from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-fault-'));
@@ -158,7 +159,7 @@ test('a checkpoint that fails poisons, after the commits before it are answered'
     if (sql.includes('wal_checkpoint')) throw sqliteError(10);
     return proceed();
   });
-  const chain = chainOf('t', 3_000);
+  const chain = chainOf('t', CHECKPOINT_PAGES * 1.5);
   expect(await store.commit(batchOf(chain))).toEqual({ status: 'committed' });
   const next = await store.commit(batchOf(entryAfter(chain.at(-1), 't'))).catch((error: unknown) => error);
   expect(next).toSatisfy((answer: { status?: string; code?: string }) => {
