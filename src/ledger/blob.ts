@@ -47,7 +47,7 @@ export function isErased(value: unknown): value is Erased {
   );
 }
 
-/** Hashes of the blobs that a payload refers to, in the positions that may hold a reference. */
+/** The blob that stands for a value, if one does. */
 export function blobOf(value: Stored): Hash | undefined {
   return isBlobRef(value) ? value.$blob : undefined;
 }

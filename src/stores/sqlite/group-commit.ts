@@ -201,7 +201,6 @@ export class GroupCommit {
   #copyWal(): void {
     if (this.#isUncut) this.#cutWal();
     const pages = Number(this.#checkpoint.get()?.['log']);
-    if (this.#pagesEstimated === 0) return;
     this.#pagesPerEstimate = Math.min(Math.max(pages / this.#pagesEstimated, 1 / 8), 8);
     this.#pagesEstimated = 0;
   }
