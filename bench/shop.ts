@@ -42,13 +42,20 @@ export const shop = defineDomain({
       },
     },
   },
-  invariants: ({ invariant, each }) => [
+  invariants: ({ invariant, each, unique, sum, count }) => [
     invariant('OPEN_IS_KNOWN', ['/open'], ({ open }) =>
       typeof open === 'boolean' ? pass : reject('open is not known'),
     ),
     each('WITHIN_LIMIT', '/members/*', {}, (m) => (m.balance >= -m.limit ? pass : reject('over the limit'))),
     each('VISITS_COUNTED', '/members/*', {}, (m) => (m.visits >= 0 ? pass : reject('negative visits'))),
     each('NAMED', '/members/*', {}, (m) => (m.name.length > 0 ? pass : reject('no name'))),
+    unique('NAMES_DIFFER', '/members/*', { by: (m) => m.name }),
+    sum('DEBTS_BOUNDED', '/members/*', { of: (m) => m.balance }, (total) =>
+      total > -(2 ** 52) ? pass : reject(`all members together owe ${-total}`),
+    ),
+    count('SOME_WITHIN', '/members/*', { where: (m) => m.balance > -(2 ** 40) }, (members) =>
+      members > 0 ? pass : reject('everybody is deep in debt'),
+    ),
   ],
 });
 

@@ -233,7 +233,7 @@ test('a proposal about one patient judges nothing of any other', async () => {
     invariants: (given) =>
       rules(given).map((rule) => ({
         ...rule,
-        check: (member, others, keys) => {
+        check: (member: unknown, others: unknown, keys: readonly string[]) => {
           judged.add(keys[0] as string);
           return rule.check(member, others, keys);
         },

@@ -102,7 +102,7 @@ function escalation(
     markApproval(mark, compiled, finding, { counselor: COUNSELOR_PLACEHOLDER, at: inputs.at });
     const marks = changesOf(mark);
     const closure = closureOf(compiled, finding);
-    const outside = changeOutside(closure.scope, marks);
+    const outside = changeOutside(closure.patterns, marks);
     if (outside !== undefined) throw new FootprintFault(toPointer(outside.keys), 'write');
     const approval = copied(patchesOf(world.domain, mark.state, marks));
     mark.undo();

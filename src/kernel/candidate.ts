@@ -5,7 +5,7 @@ import type { Instant, Observed } from './domain.ts';
 import { Draft } from './draft.ts';
 import { FootprintFault, messageOf, ValueFault } from './errors.ts';
 import { changeOutside } from './footprint.ts';
-import { changeFault } from './schema.ts';
+import { changesFault } from './schema.ts';
 import type { World } from './world.ts';
 
 /** What `apply` depends on beside state, role and arguments. */
@@ -54,16 +54,13 @@ function faultOfChanges(
   draft: Draft,
   changes: readonly Change[],
 ): Refusal | undefined {
-  const outside = changeOutside(compiled.binding.writable, changes);
+  const outside = changeOutside(compiled.binding.writes, changes);
   if (outside !== undefined) {
     return { reason: 'invalid_authority', detail: `${compiled.name} may not change ${toPointer(outside.keys)}` };
   }
-  for (const change of changes) {
-    const fault = changeFault(world.domain.state, draft.state, change);
-    if (fault !== undefined)
-      return { reason: 'type_mismatch', detail: `the result of ${compiled.name} does not fit: ${fault}` };
-  }
-  return undefined;
+  const fault = changesFault(world.domain.state, draft.state, changes);
+  if (fault === undefined) return undefined;
+  return { reason: 'type_mismatch', detail: `the result of ${compiled.name} does not fit: ${fault}` };
 }
 
 function refusalOf(error: unknown, name: string): Refusal {

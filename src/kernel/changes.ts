@@ -2,14 +2,17 @@ import type { Json } from '#canon';
 import { sortKeys, toPointer } from '#canon';
 import { ABSENT, type Draft, type Rec } from './draft.ts';
 import { ValueFault } from './errors.ts';
+import type { Few } from './few.ts';
 import type { Container } from './view.ts';
 
 /** One change, at a path of keys. `appends`: a new last element of a list. */
 export interface Change {
   readonly op: 'add' | 'replace' | 'remove';
   readonly keys: readonly string[];
+  /** The path of the container: the very same list for all that was changed in it, one after the other. */
+  readonly parent: readonly string[];
   /** Absent for `remove`. Shared with the state: read it in the same turn. */
-  readonly value?: Json;
+  readonly value: Json | undefined;
   readonly appends: boolean;
 }
 
@@ -41,40 +44,49 @@ function inPlace(draft: Draft, record: Rec, path: readonly string[], out: Change
     const key = ordered[i] as string;
     const now = Object.hasOwn(container, key) ? (container as Record<string, unknown>)[key] : ABSENT;
     const was = old.has(key) ? old.get(key) : now;
-    const keys = [...path, key];
-    if (list && now === ABSENT) throw gap(keys);
+    if (list && now === ABSENT) throw gap([...path, key]);
     if (was !== now) {
-      compare(draft, was, now, keys, out);
+      compare(draft, was, now, path, key, out);
       continue;
     }
     const child = below.get(key);
-    if (child !== undefined && child.container === now) inPlace(draft, child, keys, out);
+    if (child !== undefined && child.container === now) inPlace(draft, child, [...path, key], out);
   }
   if (list) grownOrShrunk(container, before, path, out);
 }
 
 /** The keys of both, each once; mostly one of them is empty. */
-function either(old: ReadonlyMap<string, unknown>, below: ReadonlyMap<string, unknown>): string[] {
-  if (below.size === 0) return [...old.keys()];
-  if (old.size === 0) return [...below.keys()];
-  return [...new Set([...old.keys(), ...below.keys()])];
+function either(old: Few<unknown>, below: Few<unknown>): readonly string[] {
+  if (below.size === 0) return old.keys;
+  if (old.size === 0) return below.keys;
+  return [...new Set([...old.keys, ...below.keys])];
 }
 
-function sorted(keys: string[]): string[] {
-  if (keys.length > 1) sortKeys(keys);
-  return keys;
+function sorted(keys: readonly string[]): readonly string[] {
+  if (keys.length < 2) return keys;
+  const copy = [...keys];
+  sortKeys(copy);
+  return copy;
 }
 
 /** Two different values at one place. */
-function compare(draft: Draft, was: unknown, now: unknown, keys: readonly string[], out: Change[]): void {
+function compare(
+  draft: Draft,
+  was: unknown,
+  now: unknown,
+  parent: readonly string[],
+  key: string,
+  out: Change[],
+): void {
   if (was === now) return;
-  if (now === ABSENT) out.push({ op: 'remove', keys, appends: false });
+  const keys = [...parent, key];
+  if (now === ABSENT) out.push({ op: 'remove', keys, parent, value: undefined, appends: false });
   else if (was === ABSENT) {
-    out.push({ op: 'add', keys, value: whole(now, keys), appends: false });
+    out.push({ op: 'add', keys, parent, value: whole(now, keys), appends: false });
   } else if (isContainer(was) && isContainer(now) && Array.isArray(was) === Array.isArray(now)) {
     exchanged(draft, was, now, keys, out);
   } else {
-    out.push({ op: 'replace', keys, value: whole(now, keys), appends: false });
+    out.push({ op: 'replace', keys, parent, value: whole(now, keys), appends: false });
   }
 }
 
@@ -88,17 +100,16 @@ function exchanged(draft: Draft, was: Container, now: Container, path: readonly 
   };
   if (Array.isArray(now)) {
     for (let i = 0; i < Math.min(before, now.length); i++) {
-      const keys = [...path, String(i)];
-      if (!(i in now)) throw gap(keys);
-      compare(draft, valueBefore(String(i)), now[i], keys, out);
+      if (!(i in now)) throw gap([...path, String(i)]);
+      compare(draft, valueBefore(String(i)), now[i], path, String(i), out);
     }
     grownOrShrunk(now, before, path, out);
     return;
   }
-  const names = new Set([...Object.keys(was), ...(record?.old.keys() ?? []), ...Object.keys(now)]);
+  const names = new Set([...Object.keys(was), ...(record?.old.keys ?? []), ...Object.keys(now)]);
   for (const key of [...names].sort()) {
     const value = Object.hasOwn(now, key) ? now[key] : ABSENT;
-    compare(draft, valueBefore(key), value, [...path, key], out);
+    compare(draft, valueBefore(key), value, path, key, out);
   }
 }
 
@@ -106,10 +117,10 @@ function grownOrShrunk(list: unknown[], before: number, path: readonly string[],
   for (let i = before; i < list.length; i++) {
     const keys = [...path, String(i)];
     if (!(i in list)) throw gap(keys);
-    out.push({ op: 'add', keys, value: whole(list[i], keys), appends: true });
+    out.push({ op: 'add', keys, parent: path, value: whole(list[i], keys), appends: true });
   }
   for (let i = before - 1; i >= list.length; i--) {
-    out.push({ op: 'remove', keys: [...path, String(i)], appends: false });
+    out.push({ op: 'remove', keys: [...path, String(i)], parent: path, value: undefined, appends: false });
   }
 }
 

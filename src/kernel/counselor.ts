@@ -8,9 +8,9 @@ import { Draft } from './draft.ts';
 import { ERASE_ACTION } from './erase.ts';
 import { KernelError, messageOf } from './errors.ts';
 import { detectionVector, type Finding } from './evaluate.ts';
-import { changeOutside, compileScope, EVERYTHING, patternFromText, type Scope } from './footprint.ts';
+import { changeOutside, compileScope, type Pattern, patternFromText, WHOLE_STATE } from './footprint.ts';
 import { type PatchOperation, patchesOf } from './patches.ts';
-import { changeFault } from './schema.ts';
+import { changesFault } from './schema.ts';
 import { hasErased } from './sensitive.ts';
 import type { World } from './world.ts';
 
@@ -63,20 +63,18 @@ export function counsel(world: World, waiting: Waiting, counselor: Counsel, auth
   if (counselor.replacement !== undefined) checkReplacement(compiled, counselor.replacement);
   const draft = new Draft(world.state, world.owned);
   try {
-    const scope =
+    const open =
       counselor.replacement === undefined
         ? approveExactly(world, waiting, counselor, compiled, draft)
         : replace(draft, waiting, counselor.replacement);
     const changes = changesOf(draft);
-    const outside = changeOutside(scope, changes);
+    const outside = changeOutside(open, changes);
     if (outside !== undefined)
       throw invalidReplacement(
         `The approved state changes ${toPointer(outside.keys)}, which is not frozen for this decision.`,
       );
-    for (const change of changes) {
-      const fault = changeFault(world.domain.state, draft.state, change);
-      if (fault !== undefined) throw invalidReplacement(`The approved state does not fit the domain: ${fault}.`);
-    }
+    const fault = changesFault(world.domain.state, draft.state, changes);
+    if (fault !== undefined) throw invalidReplacement(`The approved state does not fit the domain: ${fault}.`);
     const vector = detectionVector(world.domain, draft.state);
     const broken = vector.filter(({ result }) => result !== 'pass');
     if (broken.length > 0 && counselor.override !== true) {
@@ -107,7 +105,13 @@ export function counsel(world: World, waiting: Waiting, counselor: Counsel, auth
 }
 
 /** Both ways of making the approved state answer with what they may have changed. */
-function approveExactly(world: World, waiting: Waiting, counselor: Counsel, compiled: Compiled, draft: Draft): Scope {
+function approveExactly(
+  world: World,
+  waiting: Waiting,
+  counselor: Counsel,
+  compiled: Compiled,
+  draft: Draft,
+): readonly Pattern[] {
   const finding = rerun(world, waiting, compiled, draft);
   const preview = new Draft(draft.state, world.owned);
   try {
@@ -119,7 +123,7 @@ function approveExactly(world: World, waiting: Waiting, counselor: Counsel, comp
     draft.exchangeRoot(preview.state);
   }
   markApproval(draft, compiled, finding, { counselor: counselor.principal, at: counselor.at });
-  return closureOf(compiled, finding).scope;
+  return closureOf(compiled, finding).patterns;
 }
 
 /** Runs the proposal again; it must do and mean what it did when it was put up for approval. */
@@ -162,9 +166,9 @@ function invalidReplacement(message: string, cause?: unknown): KernelError {
 }
 
 /** Writes the counselor's own operations, in the part of the state that is frozen for the decision. */
-function replace(draft: Draft, { freezes }: Waiting, patches: readonly PatchOperation[]): Scope {
-  const scope = freezes === 'world' ? EVERYTHING : compileScope(freezes.map(patternFromText));
-  draft.within(scope, (state) => {
+function replace(draft: Draft, { freezes }: Waiting, patches: readonly PatchOperation[]): readonly Pattern[] {
+  const open = freezes === 'world' ? [WHOLE_STATE] : freezes.map(patternFromText);
+  draft.within(compileScope(open), (state) => {
     for (const patch of patches) {
       try {
         applyOperation(state, patch);
@@ -174,7 +178,7 @@ function replace(draft: Draft, { freezes }: Waiting, patches: readonly PatchOper
       }
     }
   });
-  return scope;
+  return open;
 }
 
 function applyOperation(state: object, patch: PatchOperation): void {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contentHash, escapeSegment, parseStrict } from '#canon';
+import { canonicalize, contentHash, escapeSegment, parseStrict } from '#canon';
 import { ANY_COUNSELOR } from './channel.ts';
 import type { Action, CounselorPredicate, DomainSpec, Process, Role, RoleParams } from './domain.ts';
 import { KernelError } from './errors.ts';
@@ -16,12 +16,13 @@ import {
   type Scope,
   templateParams,
 } from './footprint.ts';
-import { each, type Invariant, invariant, type Rules } from './invariant.ts';
+import { count, each, type Index, type Invariant, invariant, type Rules, sum, unique } from './invariant.ts';
 import { PatternIndex } from './pattern-index.ts';
 import { saturate } from './saturate.ts';
 import { hasPlace, stateFault, strictSchema } from './schema.ts';
 import { hasSensitivePart, sensitivePlaces, sensitiveScope } from './sensitive.ts';
 import { rulesFault, specFault } from './spec-shape.ts';
+import type { TallyPlan } from './tally.ts';
 
 /** An invariant ready to run. */
 export interface Rule {
@@ -33,8 +34,10 @@ export interface Rule {
   readonly patterns: readonly Pattern[];
   /** What a plain rule sees; for `each`, what `with` may point at. */
   readonly scope: Scope;
-  /** The members of an `each` rule. */
+  /** The members of an `each` rule; the very same for rules of one path. */
   readonly member: Pattern | undefined;
+  /** What it has counted; for a rule over groups that is one. */
+  readonly tallies: readonly TallyPlan[];
 }
 
 /** A process bound to a role's parameters. */
@@ -43,7 +46,6 @@ export interface Binding {
   readonly writes: readonly Pattern[];
   /** reads ∪ writes: what `apply` sees. */
   readonly scope: Scope;
-  readonly writable: Scope;
   /** What an open approval freezes: the footprint, and that of every rule its writes meet (decisions §2.5). */
   readonly closure: readonly Pattern[];
   readonly closureScope: Scope;
@@ -215,23 +217,71 @@ function compileActions(spec: DomainSpec<any, any>): Record<string, ActionSpec> 
 }
 
 function compileRules(spec: DomainSpec<any, any>): Rule[] {
-  const rules: Rules<any> = { invariant, each: each as Rules<any>['each'] };
+  const rules = { invariant, each, unique, sum, count } as Rules<any>;
   const list = typeof spec.invariants === 'function' ? spec.invariants(rules) : spec.invariants;
   const malformed = rulesFault(list);
   if (malformed !== undefined) throw invalid(spec.name, malformed);
   const seen = new Set<string>();
+  const members = new Map<string, Pattern>();
   return list.map((item, index) => {
     if (seen.has(item.id)) throw invalid(spec.name, `two invariants are named ${item.id}`);
     seen.add(item.id);
     checkChannel(spec, `the invariant ${item.id}`, item.channel);
-    const reads = item.reads.map((source) => fixedPattern(spec.name, item.id, source));
-    const member = item.kind === 'each' ? fixedPattern(spec.name, item.id, item.path) : undefined;
-    if (item.kind === 'each' && !(item.path.split('/').includes('*') && item.path.endsWith('/*'))) {
-      throw invalid(spec.name, `the path of ${item.id} must end in /*, such as /orders/*`);
-    }
-    const patterns = member === undefined ? reads : [member, ...reads];
-    return { index, id: item.id, spec: item, patterns, scope: compileScope(reads), member };
+    return { index, id: item.id, spec: item, ...placesOfRule(spec.name, item, members) };
   });
+}
+
+/** `members`: the paths of members that there are already, by how they are written. */
+function placesOfRule(
+  domain: string,
+  item: Invariant<any>,
+  members: Map<string, Pattern>,
+): Pick<Rule, 'patterns' | 'scope' | 'member' | 'tallies'> {
+  const reads = item.reads.map((source) => fixedPattern(domain, item.id, source));
+  const scope = compileScope(reads);
+  const membersAt = (path: string): Pattern => {
+    if (!path.endsWith('/*')) {
+      throw invalid(domain, `the path ${path} of ${item.id} must end in /*, such as /orders/*`);
+    }
+    const known = members.get(path) ?? fixedPattern(domain, item.id, path);
+    members.set(path, known);
+    return known;
+  };
+  if (item.kind === 'plain') {
+    const tallies = Object.entries(item.index ?? {}).map(([name, { path, per, of }]) =>
+      planOf(name, membersAt(path), per, of),
+    );
+    return { patterns: [...reads, ...tallies.map(({ path }) => path)], scope, member: undefined, tallies };
+  }
+  const path = membersAt(item.path);
+  const patterns = [path, ...reads];
+  if (item.kind === 'each') return { patterns, scope, member: path, tallies: [] };
+  return { patterns, scope, member: undefined, tallies: [groupPlan(item, path)] };
+}
+
+function groupPlan(item: Extract<Invariant<any>, { kind: 'unique' | 'sum' | 'count' }>, path: Pattern): TallyPlan {
+  if (item.kind === 'sum') return planOf(item.id, path, item.per, item.of ?? ((member) => member as number));
+  if (item.kind === 'unique') {
+    const group = (member: unknown, keys: readonly string[]): string | undefined => {
+      const value = item.by(member, keys);
+      // No other value's canonical text begins as a text's does.
+      return value === undefined ? undefined : typeof value === 'string' ? `"${value}` : canonicalize(value);
+    };
+    return { ...planOf(item.id, path, group, undefined), named: true };
+  }
+  const { per, where } = item;
+  if (where === undefined) return planOf(item.id, path, per, undefined);
+  const group = (member: unknown, keys: readonly string[]): string | undefined => {
+    const counts: unknown = where(member, keys);
+    if (typeof counts !== 'boolean') throw new Error('its `where` answers neither true nor false');
+    if (!counts) return undefined;
+    return per === undefined ? '' : per(member, keys);
+  };
+  return planOf(item.id, path, group, undefined);
+}
+
+function planOf(name: string, path: Pattern, per: Index['per'], of: Index['of']): TallyPlan {
+  return { name, path, group: per ?? (() => ''), amount: of, named: false };
 }
 
 /** A pointer that leads nowhere would make a rule that never judges, or a process that can't write: always a slip. */
@@ -280,9 +330,9 @@ function checkCounselors(spec: DomainSpec<any, any>): void {
   }
 }
 
-/** What makes a change re-evaluate a rule directly; the `with` places of `each` are found by their reverse index. */
+/** What makes a change re-evaluate a rule directly; the places of `with` are found by their reverse index. */
 function directPatterns(rule: Rule): readonly Pattern[] {
-  return rule.member === undefined ? rule.patterns : [rule.member];
+  return rule.spec.kind === 'plain' ? rule.patterns : rule.patterns.slice(0, 1);
 }
 
 /** Bindings of processes. Those without parameters are made once; to make one is as cheap as to find it among many. */
@@ -327,7 +377,6 @@ class BoundProcess implements Binding {
   readonly reads: readonly Pattern[];
   readonly writes: readonly Pattern[];
   readonly scope: Scope;
-  readonly writable: Scope;
   readonly #rules: readonly Rule[];
   #closure: { readonly patterns: readonly Pattern[]; readonly scope: Scope } | undefined;
 
@@ -339,8 +388,7 @@ class BoundProcess implements Binding {
   ) {
     this.reads = reads;
     this.writes = writes;
-    this.writable = compileScope(writes);
-    const scope = reads.length === 0 ? this.writable : compileScope([...reads, ...writes]);
+    const scope = compileScope([...reads, ...writes]);
     this.scope = saturating === undefined ? scope : saturate(scope, saturating);
     this.#rules = rules;
   }

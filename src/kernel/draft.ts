@@ -1,5 +1,6 @@
 import { copyJson, setOwn } from '#canon';
 import { FootprintFault, ValueFault } from './errors.ts';
+import { Few } from './few.ts';
 import { isWhole, type Scope, scopeAt } from './footprint.ts';
 import { type Container, isIndex, Lens, pointerOf } from './view.ts';
 
@@ -20,36 +21,15 @@ export type Ownership = WeakSet<object> | undefined;
 /** What was changed in one container. */
 export class Rec {
   readonly container: Container;
-  #old: Map<string, Old> | undefined;
-  #below: Map<string, Rec> | undefined;
+  /** First old value by key; for lists also of `length`, a number. */
+  readonly old: Few<Old> = new Few();
+  /** Changed containers below, by key; one counts only while it still stands there. */
+  readonly below: Few<Rec> = new Few();
 
   constructor(container: Container) {
     this.container = container;
   }
-
-  /** First old value by key; for lists also of `length`, a number. */
-  get old(): ReadonlyMap<string, Old> {
-    return this.#old ?? NONE;
-  }
-
-  /** Changed containers below, by key; one counts only while it still stands there. */
-  get below(): ReadonlyMap<string, Rec> {
-    return this.#below ?? NONE;
-  }
-
-  remember(key: string, old: Old): void {
-    this.#old ??= new Map();
-    this.#old.set(key, old);
-  }
-
-  hold(key: string, below: Rec): void {
-    this.#below ??= new Map();
-    this.#below.set(key, below);
-  }
 }
-
-/** Most containers change either inside or below: the other map is not made. */
-const NONE: ReadonlyMap<string, any> = new Map();
 
 /**
  * A state under change: writes go through to the state at once and every first old value is kept, so that the
@@ -93,8 +73,9 @@ export class Draft {
 }
 
 function restore({ container, old }: Rec): void {
-  for (const [key, was] of old) {
+  for (const key of old.keys) {
     if (key === 'length' && Array.isArray(container)) continue;
+    const was = old.get(key);
     if (was === ABSENT) Reflect.deleteProperty(container, key);
     else setOwn(container, key, was);
   }
@@ -196,8 +177,8 @@ class DraftNode extends Lens {
     const { value } = this;
     const record = this.#recorded();
     if (record.old.has(key)) return;
-    if (Array.isArray(value) && key === 'length') record.remember(key, value.length);
-    else record.remember(key, Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : ABSENT);
+    if (Array.isArray(value) && key === 'length') record.old.set(key, value.length);
+    else record.old.set(key, Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : ABSENT);
   }
 
   /** The record of this container, known to those above it as long as it stands below them. */
@@ -208,7 +189,7 @@ class DraftNode extends Lens {
       record = new Rec(this.value);
       this.draft.records.set(this.value, record);
     }
-    if (this.parent !== undefined && this.#stands()) this.parent.#recorded().hold(this.key, record);
+    if (this.parent !== undefined && this.#stands()) this.parent.#recorded().below.set(this.key, record);
     this.#record = record;
     return record;
   }

@@ -119,6 +119,9 @@ export interface Scope {
   readonly any: Scope | undefined;
 }
 
+/** The pattern that everything lies under. */
+export const WHOLE_STATE: Pattern = { segments: [], append: false };
+
 /** The scope of a state that is wholly open. */
 export const EVERYTHING: Scope = { all: true, append: true, keys: new Map(), any: undefined };
 
@@ -197,29 +200,29 @@ export function isWhole({ all, any, keys }: Scope): boolean {
 }
 
 /**
- * Whether the footprint lets a change happen at this path. Under an append-only list only a new last element may be
- * added, and where there is no list yet, a new list.
+ * Whether one of the patterns lets a change happen. Under an append-only list only a new last element may be added, and
+ * where there is no list yet, a new list.
  */
-export function permits(
-  scope: Scope,
-  path: readonly string[],
-  change: { readonly op: 'add' | 'replace' | 'remove'; readonly appends: boolean; readonly list: boolean },
-): boolean {
-  let here: Scope | undefined = scope;
-  for (let i = 0; i < path.length; i++) {
-    if (here.all) return true;
-    if (here.append && i === path.length - 1 && change.op === 'add' && change.appends) return true;
-    here = scopeAt(here, path[i] as string);
-    if (here === undefined) return false;
+function permits(patterns: readonly Pattern[], { op, keys, value, appends }: Change): boolean {
+  for (let i = 0; i < patterns.length; i++) {
+    const { segments, append } = patterns[i] as Pattern;
+    if (!isUnder(keys, segments)) continue;
+    if (!append) return true;
+    const below = keys.length - segments.length;
+    if (op === 'add' && ((below === 1 && appends) || (below === 0 && Array.isArray(value)))) return true;
   }
-  return here.all || (here.append && change.op === 'add' && change.list);
+  return false;
 }
 
-/** The first change that the footprint does not let happen. */
-export function changeOutside(scope: Scope, changes: readonly Change[]): Change | undefined {
-  return changes.find(
-    ({ op, keys, value, appends }) => !permits(scope, keys, { op, appends, list: Array.isArray(value) }),
-  );
+function isUnder(path: readonly string[], segments: readonly PatternSegment[]): boolean {
+  if (segments.length > path.length) return false;
+  for (let i = 0; i < segments.length; i++) if (segments[i] !== ANY && segments[i] !== path[i]) return false;
+  return true;
+}
+
+/** The first change that none of the patterns lets happen. */
+export function changeOutside(patterns: readonly Pattern[], changes: readonly Change[]): Change | undefined {
+  return changes.find((change) => !permits(patterns, change));
 }
 
 /** The patterns of several templates bound to one role. */

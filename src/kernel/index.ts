@@ -35,14 +35,27 @@ export { detailOf, detectionVector, type Finding, firstFinding, type Judged } fr
 export { contains, overlaps, type Pattern, patternFromText, patternText } from './footprint.ts';
 export {
   type Approval,
+  type CountInvariant,
+  type CountOptions,
+  type Counts,
+  count,
   type EachInvariant,
   type EachOptions,
   each,
+  type Index,
   type Invariant,
   type InvariantOptions,
   invariant,
   type PlainInvariant,
+  type PlainOptions,
   type Rules,
+  type SumInvariant,
+  type SumOptions,
+  sum,
+  type UniqueInvariant,
+  type UniqueOptions,
+  type UniqueValue,
+  unique,
 } from './invariant.ts';
 export { type PatchOperation, partedState, patchesOf, plainPatches, sensitiveAbove } from './patches.ts';
 export { escalate, type InvariantResult, pass, reject } from './result.ts';

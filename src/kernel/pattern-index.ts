@@ -12,8 +12,15 @@ interface Node<T> {
  */
 export class PatternIndex<T> {
   readonly #root: Node<T> = node();
+  #depth: number = 0;
+
+  /** Segments of the longest pattern that was ever added. */
+  get depth(): number {
+    return this.#depth;
+  }
 
   add(pattern: Pattern, value: T): void {
+    this.#depth = Math.max(this.#depth, pattern.segments.length);
     let here = this.#root;
     for (const segment of pattern.segments) {
       if (segment === ANY) {

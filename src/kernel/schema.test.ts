@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Change } from './changes.ts';
-import { changeFault, stateFault, strictSchema } from './schema.ts';
+import { changesFault, stateFault, strictSchema } from './schema.ts';
 
 const schema = strictSchema(
   z.object({
@@ -52,8 +52,8 @@ function fault(path: string, ...value: unknown[]): string | undefined {
   else if (value.length === 0) delete parent[last];
   else parent[last] = value[0];
   const op = value.length === 0 ? 'remove' : existed ? 'replace' : 'add';
-  const change = { op, keys, appends: false, ...(value.length === 0 ? {} : { value: value[0] }) } as Change;
-  return changeFault(schema, live, change);
+  const change = { op, keys, parent: keys.slice(0, -1), value: value[0], appends: false } as Change;
+  return changesFault(schema, live, [change]);
 }
 
 test('the state of this test fits', () => {
@@ -129,10 +129,11 @@ test('a check that stumbles is a fault, not a throw', () => {
   const change: Change = {
     op: 'replace',
     keys: ['text'],
+    parent: [],
     value: { length: { toString: 1 } },
     appends: false,
   };
-  expect(changeFault(strict, { text: { length: { toString: 1 } } }, change)).toContain("/text: it can't be checked");
+  expect(changesFault(strict, { text: { length: { toString: 1 } } }, [change])).toContain("/text: it can't be checked");
   expect(stateFault(strict, { text: 'x', own: 1 })).toContain("it can't be checked, no");
 });
 

@@ -130,29 +130,140 @@ function defOf(schema: z.ZodType): Def {
 }
 
 /**
- * Checks one change of a state against the part of the schema it touches, and nothing else, so that the cost
+ * Checks the changes of a state against the parts of the schema that they touch, and nothing else, so that the cost
  * follows the change; a part that has checks of its own (refinements, lengths) or is a union is checked whole.
- * Returns what is wrong, or undefined.
+ * Returns what is wrong with the first that does not fit, or undefined.
  */
-export function changeFault(schema: z.ZodType, state: unknown, change: Change): string | undefined {
-  let here = unwrap(schema);
-  for (let depth = 0; depth < change.keys.length; depth++) {
-    const def = defOf(here);
-    if (isWhole(def)) return faultAt(here, state, change.keys.slice(0, depth));
-    const key = change.keys[depth] as string;
-    const next = member(def, key);
-    if (next === undefined) return `${toPointer(change.keys)}: the state's schema has no such place`;
-    if (def.keyType !== undefined) {
-      const named = keyFault(def.keyType, key);
-      if (named !== undefined) return `${toPointer(change.keys)}: ${named}`;
+export function changesFault(schema: z.ZodType, state: unknown, changes: readonly Change[]): string | undefined {
+  const root = partOf(schema);
+  let parent: Change['parent'] | undefined;
+  let container: Part | WholePart | string = root;
+  for (const change of changes) {
+    if (change.parent !== parent) {
+      parent = change.parent;
+      container = containerAt(root, parent);
     }
-    if (depth === change.keys.length - 1) {
-      if (change.op !== 'remove') return fault(next, change.value, change.keys);
-      return isRequired(def, key, next) ? `${toPointer(change.keys)}: must not be removed` : undefined;
-    }
-    here = unwrap(next);
+    const fault =
+      typeof container === 'string'
+        ? `${toPointer(change.keys)}: ${container}`
+        : container instanceof WholePart
+          ? container.faultOnce(state, change.keys)
+          : memberFault(container, change);
+    if (fault !== undefined) return fault;
   }
-  return fault(here, change.value, change.keys);
+  return undefined;
+}
+
+/** A container on the way that has to be checked as one; with siblings it is checked once. */
+class WholePart {
+  readonly #schema: z.ZodType;
+  readonly #depth: number;
+  #isChecked: boolean = false;
+
+  constructor(schema: z.ZodType, depth: number) {
+    this.#schema = schema;
+    this.#depth = depth;
+  }
+
+  faultOnce(state: unknown, keys: readonly string[]): string | undefined {
+    if (this.#isChecked) return undefined;
+    this.#isChecked = true;
+    return faultAt(this.#schema, state, keys.slice(0, this.#depth));
+  }
+}
+
+/** The part that a path leads to, what has to be checked whole on the way, or why there is none. */
+function containerAt(root: Part, path: readonly string[]): Part | WholePart | string {
+  let here = root;
+  for (let depth = 0; ; depth++) {
+    if (here.isWhole) return new WholePart(here.inner, depth);
+    const key = path[depth];
+    if (key === undefined) return here;
+    const next = here.member(key);
+    if (next === undefined) return NO_PLACE;
+    const named = here.keyFault(key);
+    if (named !== undefined) return named;
+    here = next;
+  }
+}
+
+function memberFault(container: Part, { op, keys, value }: Change): string | undefined {
+  const key = keys[keys.length - 1] as string;
+  const part = container.member(key);
+  if (part === undefined) return `${toPointer(keys)}: ${NO_PLACE}`;
+  const named = container.keyFault(key);
+  if (named !== undefined) return `${toPointer(keys)}: ${named}`;
+  if (op !== 'remove') return part.isPlainly?.(value) === true ? undefined : fault(part.schema, value, keys);
+  return isRequired(container.def, key, part.schema) ? `${toPointer(keys)}: must not be removed` : undefined;
+}
+
+const NO_PLACE = "the state's schema has no such place";
+
+/** What a schema says of one place, read off once. */
+class Part {
+  readonly schema: z.ZodType;
+  /** Without the wrappers that say nothing of what is below. */
+  readonly inner: z.ZodType;
+  readonly def: Def;
+  readonly isWhole: boolean;
+  /** A first look that saves most from being parsed; what it does not know may fit all the same. */
+  readonly isPlainly: ((value: unknown) => boolean) | undefined;
+  readonly #named: ReadonlyMap<string, Part> | undefined;
+  #every: Part | undefined;
+
+  constructor(schema: z.ZodType) {
+    this.schema = schema;
+    this.inner = unwrap(schema);
+    this.def = defOf(this.inner);
+    this.isWhole = isWhole(this.def);
+    this.isPlainly = plainTest(schema);
+    const { shape } = this.def;
+    if (shape !== undefined)
+      this.#named = new Map(Object.keys(shape).map((key) => [key, partOf(shape[key] as z.ZodType)]));
+  }
+
+  member(key: string): Part | undefined {
+    if (this.#named !== undefined) return this.#named.get(key);
+    const every = this.def.valueType ?? this.def.element;
+    if (this.#every === undefined && every !== undefined) this.#every = partOf(every);
+    return this.#every;
+  }
+
+  keyFault(key: string): string | undefined {
+    return this.def.keyType === undefined ? undefined : keyFault(this.def.keyType, key);
+  }
+}
+
+function partOf(schema: z.ZodType): Part {
+  let part = PARTS.get(schema);
+  if (part === undefined) {
+    part = new Part(schema);
+    PARTS.set(schema, part);
+  }
+  return part;
+}
+
+const PARTS = new WeakMap<z.ZodType, Part>();
+
+/** Of the plain types that most values have, their test: it is a tenth of a parse. */
+function plainTest(schema: z.ZodType): Part['isPlainly'] {
+  const { type, format, checks = [] } = defOf(schema);
+  if (format !== undefined) return undefined;
+  if (type === 'string' && checks.length === 0) return isText;
+  if (type === 'boolean' && checks.length === 0) return isBoolean;
+  if (type !== 'number') return undefined;
+  if (checks.length === 0) return Number.isFinite;
+  const [only, ...more] = checks as readonly { _zod?: { def?: { check?: string; format?: string } } }[];
+  const { check, format: sort } = only?._zod?.def ?? {};
+  return more.length === 0 && check === 'number_format' && sort === 'safeint' ? Number.isSafeInteger : undefined;
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}
+
+function isBoolean(value: unknown): boolean {
+  return typeof value === 'boolean';
 }
 
 /** Looked up only here: in a large state each step of the way costs more than all that is done with the schema. */

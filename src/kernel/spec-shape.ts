@@ -43,9 +43,20 @@ const SPEC = z.strictObject({
 
 const OPTIONS = { channel: z.string().optional(), onApprove: fn.optional() };
 
+const GROUPED = { id: z.string(), path: z.string(), reads: pointers, ...OPTIONS };
+const FIGURED = { ...GROUPED, per: fn.optional(), with: fn.optional(), check: fn };
+const INDEX = z.strictObject({ path: z.string(), per: fn.optional(), of: fn.optional() });
+
 const RULES = z.array(
   z.discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('plain'), id: z.string(), reads: pointers, check: fn, ...OPTIONS }),
+    z.strictObject({
+      kind: z.literal('plain'),
+      id: z.string(),
+      reads: pointers,
+      index: z.record(z.string(), INDEX).optional(),
+      check: fn,
+      ...OPTIONS,
+    }),
     z.strictObject({
       kind: z.literal('each'),
       id: z.string(),
@@ -55,6 +66,9 @@ const RULES = z.array(
       check: fn,
       ...OPTIONS,
     }),
+    z.strictObject({ kind: z.literal('unique'), by: fn, check: fn.optional(), ...GROUPED }),
+    z.strictObject({ kind: z.literal('sum'), of: fn.optional(), ...FIGURED }),
+    z.strictObject({ kind: z.literal('count'), where: fn.optional(), ...FIGURED }),
   ]),
 );
 
@@ -64,9 +78,9 @@ export function specFault(spec: unknown): string | undefined {
   return parsed.success ? undefined : issueText(parsed.error);
 }
 
-/** The same of its invariants: `invariant(id, reads, check, options?)` and `each(id, path, options, check)`. */
+/** The same of its invariants, which `invariant`, `each`, `unique`, `sum` and `count` make. */
 export function rulesFault(rules: unknown): string | undefined {
   const parsed = RULES.safeParse(rules);
   if (parsed.success) return undefined;
-  return `/invariants${issueText(parsed.error)}; write invariant(id, reads, check, options?) or each(id, path, options, check)`;
+  return `/invariants${issueText(parsed.error)}; write invariant(id, reads, check, options?), unique(id, path, options, check?), each(id, path, options, check), or sum or count in the same way`;
 }

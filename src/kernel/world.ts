@@ -4,10 +4,11 @@ import type { Domain } from './define-domain.ts';
 import type { RoleParams } from './domain.ts';
 import type { Draft, Ownership } from './draft.ts';
 import { KernelError } from './errors.ts';
-import { detectionVector, type Finding, type Judged, Standing } from './evaluate.ts';
+import { detectionVector, type Finding, type Judged } from './evaluate.ts';
 import { compileScope } from './footprint.ts';
 import { stateFault } from './schema.ts';
 import { sliceOf } from './slice.ts';
+import { Standing } from './standing.ts';
 import type { Container } from './view.ts';
 
 /** A state, and what is known of its rules. Changed only by keeping a candidate. */
@@ -18,12 +19,15 @@ export class World {
   readonly standing: Standing;
   #state: Container;
 
-  /** Judges every rule once; `failing` then says what does not pass. */
-  constructor(domain: Domain, state: Container, owned?: WeakSet<object>) {
+  /**
+   * Judges every rule once; `failing` then says what does not pass. `strict`: every proposal is judged naively, by every
+   * rule on the whole state. That is equal, and slow.
+   */
+  constructor(domain: Domain, state: Container, owned?: WeakSet<object>, options: { readonly strict?: boolean } = {}) {
     this.domain = domain;
     this.owned = owned;
     this.#state = state;
-    this.standing = new Standing(domain);
+    this.standing = new Standing(domain, options.strict === true);
     this.standing.restart(state);
   }
 

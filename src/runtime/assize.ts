@@ -47,6 +47,8 @@ export interface AssizeOptions {
   readonly policy?: Policy;
   /** Signs every entry; default: entries are not signed. */
   readonly signer?: EntrySigner;
+  /** Judges each proposal by every rule on the whole state. The rulings are the same, and slow: for who doubts it. */
+  readonly strict?: boolean;
   /** How long a pending approval stays open, in milliseconds. Default: for ever. */
   readonly approvalMs?: number;
   readonly clock?: Clock;
@@ -140,7 +142,7 @@ export class Assize {
     this.#domain(refOf(domain));
     const trajectoryId = this.#nameFor(options.trajectoryId);
     const state = initialState(domain, options.initial);
-    const world = new World(domain, state as never);
+    const world = this.#worldOf(domain, { state: state as never, owned: undefined });
     const kept = new Kept(this.#around.random);
     const { initial_state, sensitive } = begunWith(domain, state as Json, kept);
     const payload = rootPayload({
@@ -178,7 +180,7 @@ export class Assize {
     const trajectoryId = this.#nameFor(options.trajectoryId);
     const source = await this.#valid(() => this.#replayer.stateAt(sourceTrajectoryId, sourceEntryId));
     const domain = await this.#domainOfTrajectory(sourceTrajectoryId);
-    const world = worldOf(domain, source);
+    const world = this.#worldOf(domain, source);
     const vector = vectorOf(world, options.override === true);
     const payload: BranchPayload = {
       kind: 'branch',
@@ -284,6 +286,10 @@ export class Assize {
     return trajectory;
   }
 
+  #worldOf(domain: Domain, { state, owned }: Pick<Folded, 'state' | 'owned'>): World {
+    return new World(domain, state, owned, { strict: this.#options.strict === true });
+  }
+
   #begun(trajectoryId: string, world: World): TrajectoryParts {
     return {
       domain: world.domain,
@@ -354,7 +360,7 @@ export class Assize {
   /** @throws RuntimeError `domain_mismatch`, `invalid_ledger` */
   #partsOf({ chain, fold, writs, ruled, overridden, domain: ref }: FoldedTrajectory): TrajectoryParts {
     const domain = this.#domain(ref);
-    const world = worldOf(domain, fold);
+    const world = this.#worldOf(domain, fold);
     checkState(world, chain.trajectoryId, overridden);
     return { domain, chain, world, writs, ruled, base: undefined };
   }
@@ -437,8 +443,4 @@ function warn(error: RuntimeError): void {
 
 function badOption(what: string): RuntimeError {
   return new RuntimeError('bad_option', `The options can’t be used: ${what}.`);
-}
-
-function worldOf(domain: Domain, fold: Folded): World {
-  return new World(domain, fold.state as never, fold.owned);
 }

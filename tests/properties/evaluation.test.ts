@@ -153,6 +153,29 @@ test('judging what a change touches is judging everything, after every step, als
   );
 });
 
+test('strict: judging everything says the same as judging what a change touches', () => {
+  fc.assert(
+    fc.property(rules, shopState, schedule, (specs, start, steps) => {
+      const { domain } = generatedDomain(specs);
+      const [quick, strict] = [{}, { strict: true }].map(
+        (options) => new World(domain, clone(start) as never, undefined, options),
+      ) as [World, World];
+      for (const { action, fate } of steps) {
+        const rulings = [quick, strict].map((world) => adjudicate(world, intentOf(action), ANYONE, INPUTS));
+        expect(said(rulings[1] as Ruling)).toEqual(said(rulings[0] as Ruling));
+        for (const ruling of rulings) {
+          if (ruling.verdict === 'approved') fate === 'undo' ? ruling.undo() : ruling.keep();
+        }
+        const failing = [quick, strict].map((world) =>
+          world.failing.map(({ rule, keys }) => canonicalize([rule.id, [...keys]])).sort(),
+        );
+        expect(failing[1]).toEqual(failing[0]);
+      }
+    }),
+    { numRuns: cases(300) },
+  );
+});
+
 test('the same inputs give the same rulings, byte for byte', () => {
   fc.assert(
     fc.property(rules, shopState, schedule, (specs, start, steps) => {

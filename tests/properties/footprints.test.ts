@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { canonicalize } from '#canon';
 import { adjudicate, defineDomain, type Pattern, pass, World } from '#kernel';
 import { FootprintFault } from '../../src/kernel/errors.ts';
-import { ANY, compileScope, contains, overlaps, permits, scopeAt } from '../../src/kernel/footprint.ts';
+import { ANY, changeOutside, compileScope, contains, overlaps, scopeAt } from '../../src/kernel/footprint.ts';
 import { PatternIndex } from '../../src/kernel/pattern-index.ts';
 import { ANYONE } from '../support/authority.ts';
 import { cases } from '../support/cases.ts';
@@ -56,7 +56,7 @@ describe('bound scopes against a search through the patterns', () => {
     );
   });
 
-  test('permits', () => {
+  test('what changes are let happen', () => {
     const change = fc.record({
       op: fc.constantFrom('add' as const, 'replace' as const, 'remove' as const),
       appends: fc.boolean(),
@@ -70,7 +70,8 @@ describe('bound scopes against a search through the patterns', () => {
           const deeper = keys.length - item.segments.length;
           return (deeper === 1 && appends) || (deeper === 0 && list);
         });
-        expect(permits(compileScope(footprint), keys, { op, appends, list })).toBe(expected);
+        const made = { op, keys, parent: keys.slice(0, -1), value: list ? [] : 0, appends };
+        expect(changeOutside(footprint, [made])).toBe(expected ? undefined : made);
       }),
       { numRuns: cases(6_000) },
     );
@@ -243,7 +244,6 @@ describe('an action', () => {
             return;
           }
           ruling.keep();
-          const scope = compileScope(writes);
           for (const operation of naiveDiff(state, clone(world.state) as Container)) {
             const keys = operation.path
               .split('/')
@@ -251,8 +251,9 @@ describe('an action', () => {
               .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
             const parent = keys.slice(0, -1).reduce<unknown>((here, name) => (here as never)[name], world.state);
             const appends = operation.op === 'add' && Array.isArray(parent);
-            const list = operation.op !== 'remove' && Array.isArray(operation.value);
-            expect(permits(scope, keys, { op: operation.op, appends, list })).toBe(true);
+            const value = operation.op === 'remove' ? undefined : operation.value;
+            const made = { op: operation.op, keys, parent: keys.slice(0, -1), value, appends };
+            expect(changeOutside(writes, [made])).toBeUndefined();
           }
         },
       ),

@@ -29,19 +29,27 @@ interface Mutant {
 }
 
 /** How many cases each file needs for the mutants below, with the seed below; more would only take longer. */
-const PROPERTIES = { changes: 100, evaluation: 300, theorems: 300, freeze: 400, footprints: 200, schema: 200 };
+const PROPERTIES = {
+  changes: 100,
+  evaluation: 600,
+  follow: 300,
+  theorems: 300,
+  freeze: 400,
+  footprints: 200,
+  schema: 200,
+};
 
 const MUTANTS: readonly Mutant[] = [
   {
     fault: 'skips an invariant',
-    file: 'kernel/evaluate.ts',
+    file: 'kernel/standing.ts',
     changes: [['if (places === undefined) continue;', 'if (places === undefined || rule.index === 1) continue;']],
     by: 'evaluation',
     property: 'judging what',
   },
   {
     fault: 'walks the invariants in the wrong order',
-    file: 'kernel/evaluate.ts',
+    file: 'kernel/standing.ts',
     changes: [
       [
         'for (const rule of this.#domain.rules) {\n      const places',
@@ -53,21 +61,21 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'takes the members of a rule as they come',
-    file: 'kernel/evaluate.ts',
+    file: 'kernel/members.ts',
     changes: [['[...this.#all.values()].sort(byKeys)', '[...this.#all.values()].reverse()']],
     by: 'evaluation',
     property: 'judging what',
   },
   {
     fault: 'forgets what did not pass before',
-    file: 'kernel/evaluate.ts',
-    changes: [['for (const { rule, keys } of this.failing.values()) add(rule, keys);', '']],
+    file: 'kernel/standing.ts',
+    changes: [['for (const { rule, keys } of this.failing.values()) work.judgeAt(rule, keys);', '']],
     by: 'evaluation',
     property: 'judging what',
   },
   {
     fault: 'drops the index of what members are judged with',
-    file: 'kernel/evaluate.ts',
+    file: 'kernel/standing.ts',
     changes: [
       [
         'for (const [rule, dependents] of this.#dependents) dependents.match(',
@@ -79,11 +87,11 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'does not move that index when a change is kept',
-    file: 'kernel/evaluate.ts',
+    file: 'kernel/standing.ts',
     changes: [
       [
-        'for (const { rule, member, others } of restatements)',
-        'for (const { rule, member, others } of [] as Restatement[])',
+        'for (const { rule, place, others } of restatements)',
+        'for (const { rule, place, others } of [] as Restatement[])',
       ],
     ],
     by: 'evaluation',
@@ -91,15 +99,102 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'lets pass what can’t be judged',
-    file: 'kernel/evaluate.ts',
+    file: 'kernel/judge.ts',
     changes: [
       [
-        "// Fail closed: a rule that can't be judged does not pass.",
-        'if (error !== undefined) return { result: pass, others: [] };',
+        'const what = error instanceof FootprintFault',
+        'if (error !== undefined) return { result: pass, others: [] };\n    const what = error instanceof FootprintFault',
       ],
     ],
     by: 'theorems',
     property: 'every reachable state',
+  },
+  {
+    fault: 'does not look at what is beside a change',
+    file: 'kernel/standing.ts',
+    changes: [['parent === before && parent.length >= deepest', 'parent === before && parent.length >= deepest - 1']],
+    by: 'evaluation',
+    property: 'judging what',
+  },
+  {
+    fault: 'counts nothing anew when a change is kept',
+    file: 'kernel/standing.ts',
+    changes: [['        work.keepCounts();\n      },', '      },']],
+    by: 'evaluation',
+    property: 'judging what',
+  },
+  {
+    fault: 'counts what a refused change would have made',
+    file: 'kernel/standing.ts',
+    changes: [
+      [
+        'const places = work.places[rule.index];',
+        'const places = work.places[rule.index];\n      if (rule.index === 0) work.keepCounts();',
+      ],
+    ],
+    by: 'evaluation',
+    property: 'judging what',
+  },
+  {
+    fault: 'goes on counting members whose collection is gone',
+    file: 'kernel/standing.ts',
+    changes: [['if (path.length < pattern.segments.length)', 'if (path.length < 0)']],
+    by: 'follow',
+    property: 'a world that follows',
+  },
+  {
+    fault: 'leaves a member in the group that it was in',
+    file: 'kernel/tally.ts',
+    changes: [['this.#groups.set(before.group, less(this.group(before.group), name, before));', '']],
+    by: 'evaluation',
+    property: 'judging what',
+  },
+  {
+    fault: 'judges only the group that a member comes into',
+    file: 'kernel/tally.ts',
+    changes: [['      touched(before.group);\n', '']],
+    by: 'evaluation',
+    property: 'judging what',
+  },
+  {
+    fault: 'adds numbers that are no longer exact',
+    file: 'kernel/tally.ts',
+    changes: [['if (Number.isSafeInteger(total)) return total;', 'if (Number.isFinite(total)) return total;']],
+    by: 'evaluation',
+    property: 'judging what',
+  },
+  {
+    fault: 'counts without those that can’t be counted',
+    file: 'kernel/tally.ts',
+    changes: [['if (unfit.size === 0) return undefined;', 'if (unfit.size >= 0) return undefined;']],
+    by: 'evaluation',
+    property: 'judging what',
+  },
+  {
+    fault: 'does not forget that a member could not be counted',
+    file: 'kernel/tally.ts',
+    changes: [['else this.#unfit.delete(name);\n      touched', 'touched']],
+    by: 'evaluation',
+    property: 'judging what',
+  },
+  {
+    fault: 'takes a member for unchanged whose amount alone is another',
+    file: 'kernel/tally.ts',
+    changes: [['a.group === b.group && a.amount === b.amount', 'a.group === b.group']],
+    by: 'evaluation',
+    property: 'judging what',
+  },
+  {
+    fault: 'judges the naive way only what did not pass',
+    file: 'kernel/evaluate.ts',
+    changes: [
+      [
+        "if (result.result !== 'pass') return { rule, keys, result };",
+        "if (result.result === 'reject') return { rule, keys, result };",
+      ],
+    ],
+    by: 'evaluation',
+    property: 'strict',
   },
   {
     fault: 'judges the state before the change',
@@ -171,7 +266,12 @@ const MUTANTS: readonly Mutant[] = [
   {
     fault: 'writes to what may only be read',
     file: 'kernel/candidate.ts',
-    changes: [['changeOutside(compiled.binding.writable, changes)', 'changeOutside(compiled.binding.scope, changes)']],
+    changes: [
+      [
+        'changeOutside(compiled.binding.writes, changes)',
+        'changeOutside([...compiled.binding.reads, ...compiled.binding.writes], changes)',
+      ],
+    ],
     by: 'footprints',
     property: 'changes what its footprint',
   },
@@ -185,7 +285,12 @@ const MUTANTS: readonly Mutant[] = [
   {
     fault: 'lets members be removed that must be there',
     file: 'kernel/schema.ts',
-    changes: [['if (change.op !== ', 'if (change.op === "remove") return undefined;\n      if (change.op !== ']],
+    changes: [
+      [
+        "if (op !== 'remove') return part",
+        "if (op === 'remove') return undefined;\n  if (op !== 'remove') return part",
+      ],
+    ],
     by: 'schema',
     property: 'whatever an action does',
   },

@@ -5,7 +5,7 @@ import { canonicalize } from '#canon';
 import { changesOf } from '../../src/kernel/changes.ts';
 import { Draft } from '../../src/kernel/draft.ts';
 import { EVERYTHING } from '../../src/kernel/footprint.ts';
-import { changeFault, stateFault, strictSchema } from '../../src/kernel/schema.ts';
+import { changesFault, stateFault, strictSchema } from '../../src/kernel/schema.ts';
 import { cases } from '../support/cases.ts';
 import { type Container, clone, isContainer, jsonValue, type Value } from '../support/json.ts';
 import { program, runOnDraft } from '../support/mutations.ts';
@@ -162,7 +162,10 @@ function faultsOf(
 ): { faults: number; now: Value } {
   const draft = new Draft(clone(state), undefined);
   draft.within(EVERYTHING, statement);
-  const faults = changesOf(draft).filter((change) => changeFault(schema, draft.state, change) !== undefined);
+  const changes = changesOf(draft);
+  const faults = changes.filter((change) => changesFault(schema, draft.state, [change]) !== undefined);
+  // All at once finds one where one by one does.
+  expect(changesFault(schema, draft.state, changes) === undefined).toBe(faults.length === 0);
   return { faults: faults.length, now: draft.state as Value };
 }
 
@@ -230,7 +233,7 @@ describe('the check of a change agrees with the check of the whole state', () =>
       s.x = { n: 2 };
       s.y[0] = { n: 3 };
     });
-    for (const change of changesOf(draft)) expect(changeFault(strict, draft.state, change)).toBeUndefined();
+    expect(changesFault(strict, draft.state, changesOf(draft))).toBeUndefined();
     expect(stateFault(strict, draft.state)).toBeUndefined();
     expect([Object.isFrozen(state.x), Object.isFrozen(state.y), Object.isFrozen(state.y[0])]).toEqual([
       false,

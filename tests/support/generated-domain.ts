@@ -12,6 +12,17 @@ import {
   pass,
   reject,
 } from '#kernel';
+import {
+  figuresOf,
+  groupAnswer,
+  groupPlaces,
+  groupRule,
+  groupSpec,
+  type IndexSpec,
+  indexOf,
+  indexSpec,
+  naiveFigures,
+} from './generated-groups.ts';
 import { clone, isContainer } from './json.ts';
 
 // Domains made of data, so that a test can judge a state by itself, on plain objects, with no view, footprint or index.
@@ -58,14 +69,20 @@ export const shopState: fc.Arbitrary<ShopState> = fc.record({
 export type Otherwise = 'reject' | 'escalate' | 'throw' | 'nonsense' | 'promise' | 'mutate' | 'peek';
 
 export interface RuleSpec {
-  readonly kind: 'plain' | 'each';
-  /** For a plain rule what it reads; for `each` the path of its members, alone. */
+  readonly kind: 'plain' | 'each' | 'unique' | 'sum' | 'count';
+  /** For a plain rule what it reads; for the others the path of its members, alone. */
   readonly reads: readonly string[];
   readonly with: 'nothing' | 'user' | 'peer' | 'outside';
   readonly otherwise: Otherwise;
   /** Of 16 states it does not let so many pass; which ones follows from the hash of what it reads. */
   readonly refuses: number;
   readonly salt: number;
+  /** Of rules over groups: by groups, and not all as one. */
+  readonly per?: boolean;
+  /** Some members can't be counted. */
+  readonly odd?: boolean;
+  /** What a plain rule has counted. */
+  readonly index?: IndexSpec;
 }
 
 const PLAIN_READS = [
@@ -123,6 +140,16 @@ export const ruleSpec: fc.Arbitrary<RuleSpec> = fc.oneof(
     refuses: fc.integer({ min: 1, max: 4 }),
     salt: fc.nat(1000),
   }),
+  fc.record({
+    kind: fc.constant('plain' as const),
+    reads: fc.uniqueArray(fc.constantFrom(...PLAIN_READS), { maxLength: 2 }),
+    with: fc.constant('nothing' as const),
+    otherwise: fc.constantFrom<Otherwise[]>('reject', 'reject', 'throw', 'nonsense'),
+    refuses: fc.integer({ min: 0, max: 4 }),
+    salt: fc.nat(1000),
+    index: indexSpec,
+  }),
+  groupSpec,
 );
 
 /** A rule that often asks a person, and whose approval makes it pass. */
@@ -143,7 +170,7 @@ export function idOf(index: number): string {
 }
 
 /** A rule's answer, and for what stands for a throw or nonsense the text that begins its detail. */
-type Answer = { readonly result: 'pass' } | { readonly result: 'reject' | 'escalate'; readonly detail: string };
+export type Answer = { readonly result: 'pass' } | { readonly result: 'reject' | 'escalate'; readonly detail: string };
 
 export interface NaiveFinding {
   readonly id: string;
@@ -168,6 +195,7 @@ export function naiveAll(specs: readonly RuleSpec[], state: ShopState): NaiveFin
 
 function placesOf(spec: RuleSpec, state: ShopState): string[][] {
   if (spec.kind === 'plain') return [[]];
+  if (spec.kind !== 'each') return groupPlaces(spec, state);
   const stars = (spec.reads[0] as string).split('/').slice(1);
   return expand(state, stars).map(({ keys }) => keys);
 }
@@ -175,10 +203,17 @@ function placesOf(spec: RuleSpec, state: ShopState): string[][] {
 function naiveAnswer(spec: RuleSpec, index: number, state: ShopState, keys: readonly string[]): Answer {
   if (spec.kind === 'plain') {
     const seen = readAll(spec.reads, state);
+    if (spec.index !== undefined) {
+      const figures = naiveFigures(spec, state);
+      if ('thrown' in figures)
+        return { result: 'reject', detail: `the invariant can't be judged, it threw: ${figures.thrown}` };
+      return refuses(spec, [seen, figures]) ? otherwise(spec) : { result: 'pass' };
+    }
     if (!refuses(spec, seen)) return { result: 'pass' };
     if (spec.otherwise === 'escalate' && state.approvals[idOf(index)] === tagOf(spec, seen)) return { result: 'pass' };
     return otherwise(spec);
   }
+  if (spec.kind !== 'each') return groupAnswer(spec, state, keys);
   const path = fill(spec.reads[0] as string, keys);
   const member = at(state, path);
   const pointer = otherPointer(spec, member, keys);
@@ -189,7 +224,7 @@ function naiveAnswer(spec: RuleSpec, index: number, state: ShopState, keys: read
   return refuses(spec, [member, other ?? null, keys]) ? otherwise(spec) : { result: 'pass' };
 }
 
-function otherwise(spec: RuleSpec): Answer {
+export function otherwise(spec: RuleSpec): Answer {
   switch (spec.otherwise) {
     case 'throw':
       return { result: 'reject', detail: "the invariant can't be judged, it threw: no idea" };
@@ -205,7 +240,7 @@ function otherwise(spec: RuleSpec): Answer {
   }
 }
 
-function refuses(spec: RuleSpec, seen: unknown): boolean {
+export function refuses(spec: RuleSpec, seen: unknown): boolean {
   return Number.parseInt(contentHash([spec.salt, clone(seen)]).slice(0, 1), 16) < spec.refuses;
 }
 
@@ -220,7 +255,7 @@ function readAll(reads: readonly string[], state: object): unknown[] {
   );
 }
 
-function expand(
+export function expand(
   value: unknown,
   segments: readonly string[],
   keys: string[] = [],
@@ -237,12 +272,12 @@ function expand(
   return Object.hasOwn(value, name) ? expand((value as never)[name], rest, keys) : [];
 }
 
-function fill(path: string, keys: readonly string[]): string {
+export function fill(path: string, keys: readonly string[]): string {
   let star = 0;
   return path.replaceAll('*', () => escapeSegment(keys[star++] as string));
 }
 
-function at(state: unknown, pointer: string): unknown {
+export function at(state: unknown, pointer: string): unknown {
   return expand(state, pointer.split('/').slice(1))[0]?.value;
 }
 
@@ -278,6 +313,12 @@ function ruleOf(spec: RuleSpec, index: number, promises: Promise<unknown>[]): In
     return each<any, string, any>(id, path, options, (member: unknown, { other }: any, keys: readonly string[]) =>
       refuses(spec, [member, other ?? null, keys]) ? answerOf(spec, undefined, promises) : pass,
     );
+  }
+  if (spec.kind !== 'plain') return groupRule(spec, id, (asked) => answerOf(asked, undefined, promises), pass);
+  if (spec.index !== undefined) {
+    const check = (state: any, index: any): InvariantResult =>
+      refuses(spec, [readAll(spec.reads, state), figuresOf(index)]) ? answerOf(spec, state, promises) : pass;
+    return invariant<any, any>(id, spec.reads, check, { index: indexOf(spec) });
   }
   if (spec.otherwise !== 'escalate') {
     return invariant<any>(id, spec.reads, (state) =>
@@ -799,6 +840,8 @@ export function readBy(spec: RuleSpec, index: number): readonly string[] {
   if (spec.kind === 'each') {
     return [...spec.reads, ...(spec.with === 'nothing' ? [] : [spec.with === 'peer' ? '/n/*' : '/users/*'])];
   }
+  if (spec.kind !== 'plain') return [...spec.reads, ...(spec.with === 'nothing' ? [] : ['/users/*'])];
+  if (spec.index !== undefined) return [...spec.reads, spec.index.path];
   return spec.otherwise === 'escalate' ? [...spec.reads, `/approvals/${idOf(index)}`] : spec.reads;
 }
 
@@ -811,7 +854,7 @@ export function meet(left: string, right: string): boolean {
 /** The words of a finding, as an entry has them. */
 export function detailOf({ keys, answer }: NaiveFinding, specs: readonly RuleSpec[], id: string): string {
   const spec = specs[Number(id.slice('RULE_'.length))] as RuleSpec;
-  return spec.kind === 'plain' ? answer.detail : `${fill(spec.reads[0] as string, keys)}: ${answer.detail}`;
+  return spec.kind !== 'each' ? answer.detail : `${fill(spec.reads[0] as string, keys)}: ${answer.detail}`;
 }
 
 /** The first answer of every rule, in order: the detection vector. */
@@ -830,6 +873,6 @@ export function naiveVector(
 /** What the approval of what a rule escalated adds to a state. */
 export function naiveMark(specs: readonly RuleSpec[], state: ShopState, id: string): ShopState {
   const spec = specs[Number(id.slice('RULE_'.length))] as RuleSpec;
-  if (spec.kind === 'each' || spec.reads.includes('/approvals')) return state;
+  if (spec.kind !== 'plain' || spec.reads.includes('/approvals')) return state;
   return { ...state, approvals: { ...state.approvals, [id]: tagOf(spec, readAll(spec.reads, state)) } };
 }

@@ -1,4 +1,14 @@
-import { each, type Invariant, invariant, type Rules } from 'assize/kernel';
+import {
+  count,
+  type EachInvariant,
+  each,
+  type Invariant,
+  invariant,
+  type PlainInvariant,
+  type Rules,
+  sum,
+  unique,
+} from 'assize/kernel';
 import { policy } from '../policy.ts';
 import type { AirlineState } from '../schema.ts';
 import { actions } from '../tools.ts';
@@ -14,8 +24,15 @@ export type Outcome =
       readonly state: AirlineState;
     };
 
-const rules: Rules<AirlineState> = { invariant, each: each as Rules<AirlineState>['each'] };
-const invariants = policy(rules);
+const rules = { invariant, each, unique, sum, count } as Rules<AirlineState>;
+const invariants = policy(rules).map(ofKnownKind);
+
+type KnownKind = PlainInvariant<AirlineState> | EachInvariant<AirlineState>;
+
+function ofKnownKind(rule: Invariant<AirlineState>): KnownKind {
+  if (rule.kind === 'plain' || rule.kind === 'each') return rule;
+  throw new Error(`${rule.id} is a ${rule.kind}, which is not told here`);
+}
 
 /**
  * The domain without a kernel: a tool on a copy of the state, then every invariant on everything, in order. Slow and
@@ -63,13 +80,13 @@ export function approve(state: AirlineState, id: string, keys: readonly string[]
   return approved;
 }
 
-function check(rule: Invariant<AirlineState>, state: AirlineState, value: unknown, keys: readonly string[]) {
-  if (rule.kind === 'plain') return rule.check(state);
+function check(rule: KnownKind, state: AirlineState, value: unknown, keys: readonly string[]) {
+  if (rule.kind === 'plain') return rule.check(state, {});
   const places = Object.entries(rule.with?.(value, keys) ?? {});
   return rule.check(value, Object.fromEntries(places.map(([name, pointer]) => [name, at(state, pointer)])), keys);
 }
 
-function membersOf(rule: Invariant<AirlineState>, state: AirlineState): { keys: string[]; value: unknown }[] {
+function membersOf(rule: KnownKind, state: AirlineState): { keys: string[]; value: unknown }[] {
   if (rule.kind === 'plain') return [{ keys: [], value: state }];
   let members: { keys: string[]; value: unknown }[] = [{ keys: [], value: state }];
   for (const segment of rule.path.split('/').slice(1)) {
