@@ -34,7 +34,7 @@ export interface Proposal {
 export type Step =
   | { readonly do: 'propose'; readonly proposals: readonly Proposal[] }
   | { readonly do: 'approve'; readonly override: boolean; readonly own: ShopState | undefined }
-  | { readonly do: 'reject' | 'misuse' | 'plunder' | 'reopen' | 'wait'; readonly n: number };
+  | { readonly do: 'reject' | 'misuse' | 'junk' | 'plunder' | 'reopen' | 'wait'; readonly n: number };
 
 /** Who proposes. The last one is a counselor too, but never of what they asked for. */
 export const AGENTS: readonly string[] = ['alice', 'bob', 'doc carol'];
@@ -75,7 +75,14 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      do: fc.constantFrom('reject' as const, 'misuse' as const, 'plunder' as const, 'reopen' as const, 'wait' as const),
+      do: fc.constantFrom(
+        'reject' as const,
+        'misuse' as const,
+        'junk' as const,
+        'plunder' as const,
+        'reopen' as const,
+        'wait' as const,
+      ),
       n: fc.nat(7),
     }),
   },
@@ -115,6 +122,8 @@ export interface Happening {
   }[];
   /** Of an approval or rejection; `pending` is what it was about. */
   readonly resolved?: { readonly pending: string | undefined; readonly outcome: Ruling | Error };
+  /** Of an intent that is ill-typed. */
+  readonly junk?: Ruling | Error;
   /** What is pending after the step. */
   readonly pending: readonly string[];
   /** The live state after the step, as its canonical text. */
@@ -172,6 +181,7 @@ class Stage {
     const before = await this.#rows();
     const asked: Happening['asked'][number][] = [];
     let resolved: Happening['resolved'];
+    let junk: Happening['junk'];
     switch (step.do) {
       case 'propose': {
         const inputs = step.proposals.map((proposal) => ({ proposal, input: this.#input(proposal) }));
@@ -196,6 +206,9 @@ class Stage {
         resolved = { pending, outcome };
         break;
       }
+      case 'junk':
+        junk = await settled(this.#trajectory.propose({ ...(JUNK[step.n] as Junk).intent, writ: WRITS[0] as Writ }));
+        break;
       case 'misuse':
         await this.#misuse(step.n);
         break;
@@ -216,6 +229,7 @@ class Stage {
       after: await this.#rows(),
       asked,
       ...(resolved === undefined ? {} : { resolved }),
+      ...(junk === undefined ? {} : { junk }),
       pending: this.#trajectory.pending().map(({ id }) => id),
       state: canonicalize(this.#trajectory.state()),
     };
@@ -277,6 +291,23 @@ class Stage {
     return this.store.entries('t', { limit: 10_000 });
   }
 }
+
+interface Junk {
+  readonly intent: Pick<ProposalInput, 'action' | 'role' | 'args'>;
+  readonly reason: 'unknown_tool' | 'type_mismatch' | 'invalid_authority';
+}
+
+/** Intents that are canonical and ill-typed, with what they are refused for. */
+export const JUNK: readonly Junk[] = [
+  { intent: { action: 'fly', role: 'worker', args: 1 }, reason: 'unknown_tool' },
+  { intent: { action: '__proto__', role: 'worker', args: {} }, reason: 'unknown_tool' },
+  { intent: { action: 'note', role: 'logger', args: 'one' }, reason: 'type_mismatch' },
+  { intent: { action: 'edit', role: 'worker', args: { edits: [] } }, reason: 'type_mismatch' },
+  { intent: { action: 'note', role: 'nobody', args: 1 }, reason: 'type_mismatch' },
+  { intent: { action: 'count', role: 'clerk', args: 1 }, reason: 'type_mismatch' },
+  { intent: { action: 'note', role: { name: 'logger', params: { user: 'a' } }, args: 1 }, reason: 'type_mismatch' },
+  { intent: { action: 'note', role: 'worker', args: 1 }, reason: 'invalid_authority' },
+];
 
 async function settled(promise: Promise<Ruling>): Promise<Ruling | Error> {
   try {
