@@ -4,9 +4,10 @@ import type { Domain } from './define-domain.ts';
 import type { RoleParams } from './domain.ts';
 import type { Draft, Ownership } from './draft.ts';
 import { KernelError } from './errors.ts';
-import { detectionVector, type Finding, type Judged, Standing } from './evaluate.ts';
+import { detectionVector, type Finding, type Judged, readBy, Standing } from './evaluate.ts';
 import { compileScope } from './footprint.ts';
 import { stateFault } from './schema.ts';
+import { hasErased } from './sensitive.ts';
 import { sliceOf } from './slice.ts';
 import type { Container } from './view.ts';
 
@@ -33,6 +34,20 @@ export class World {
 
   get failing(): readonly Finding[] {
     return [...this.standing.failing.values()];
+  }
+
+  /** Whether something that the rule read is erased: it may have passed with it. */
+  isExcused(finding: Finding): boolean {
+    return this.domain.sensitive !== undefined && hasErased(sliceOf(this.#state, compileScope(readBy(finding))));
+  }
+
+  /**
+   * Holds nothing against proposals that need not pass, until they touch it: an erasure is ruled on where it is made, and not
+   * where a branch or child has a value from there.
+   */
+  excuse(): void {
+    const { failing } = this.standing;
+    for (const [key, finding] of failing) if (this.isExcused(finding)) failing.delete(key);
   }
 
   /** Takes over what a draft has made of the state. */

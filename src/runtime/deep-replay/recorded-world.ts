@@ -65,7 +65,7 @@ export class RecordedWorld {
 
   /** What does not pass at the beginning. */
   begin(broken: BrokenByRecord): Finding[] {
-    const found = [...this.world.failing];
+    const found = this.world.failing.filter((finding) => broken.has(finding.rule.id) || !this.world.isExcused(finding));
     this.#setAside(broken);
     return found;
   }
@@ -127,7 +127,7 @@ export class RecordedWorld {
     for (const place of judged) {
       const name = nameOf(place);
       if (!isFinding(place)) this.#aside.delete(name);
-      else if (!before.has(name) && !this.#aside.has(name)) fresh.push(place);
+      else if (!before.has(name) && !this.#aside.has(name) && !this.world.isExcused(place)) fresh.push(place);
     }
     this.#setAside(broken);
     return fresh;
