@@ -503,6 +503,23 @@ describe('an erasure is not to be bent', () => {
     }
   });
 
+  test('a counselor’s own state makes the same entry in whatever order it was written', async () => {
+    const patient = { name: 'Maria', notes: [{ text: 'fell', urgent: true }], visits: 2 };
+    const { name, notes, visits } = patient;
+    const heads: string[] = [];
+    for (const value of [patient, { visits, notes: [{ urgent: true, text: 'fell' }], name }, { notes, visits, name }]) {
+      const { store, trajectory, act } = await openWard();
+      await act('flag', 'p1', { text: 'x' });
+      const replacement = [{ op: 'add', path: '/patients/p1', value }] as const;
+      const [waiting] = trajectory.pending();
+      await trajectory.approve(waiting!.id, { principal: 'dr-who', method: 'test', replacement });
+      heads.push(trajectory.head);
+      await expectSound(store, trajectory, 0);
+      expect(await deepReplay(store, 't', { domains: [ward] })).toMatchObject({ same: true, preserved: true });
+    }
+    expect(new Set(heads).size).toBe(1);
+  });
+
   test('a slip in the name of an action hides its arguments all the same', async () => {
     const { store, act } = await openWard();
     expect((await act('admitt', 'p1', { name: 'David' })).ruling).toBe('rejected');
