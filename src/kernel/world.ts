@@ -5,7 +5,7 @@ import type { RoleParams } from './domain.ts';
 import type { Draft, Ownership } from './draft.ts';
 import { KernelError } from './errors.ts';
 import { detectionVector, type Finding, type Judged, readBy, Standing } from './evaluate.ts';
-import { compileScope } from './footprint.ts';
+import { compileScope, type Pattern } from './footprint.ts';
 import { stateFault } from './schema.ts';
 import { hasErased } from './sensitive.ts';
 import { sliceOf } from './slice.ts';
@@ -38,7 +38,12 @@ export class World {
 
   /** Whether something that the rule read is erased: it may have passed with it. */
   isExcused(finding: Finding): boolean {
-    return this.domain.sensitive !== undefined && hasErased(sliceOf(this.#state, compileScope(readBy(finding))));
+    return this.isErasedIn(readBy(finding));
+  }
+
+  /** Whether something is erased that is read by who reads these places. */
+  isErasedIn(read: readonly Pattern[]): boolean {
+    return this.domain.sensitive !== undefined && hasErased(sliceOf(this.#state, compileScope(read)));
   }
 
   /**

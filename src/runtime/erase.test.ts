@@ -387,10 +387,12 @@ describe('an erasure is not to be bent', () => {
     await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: careful });
     const by = { principal: 'dr-who', method: 'test' };
     const [waiting] = trajectory.pending();
-    const replacement = [{ op: 'replace', path: '/flagged', value: 0 }] as const;
-    await expect(trajectory.approve(waiting!.id, { ...by, replacement })).rejects.toMatchObject({
-      code: 'invalid_replacement',
-    });
+    // Each of them is inside of what is frozen for it.
+    for (const replacement of [[], [{ op: 'replace', path: '/patients/p1/name', value: 'Eve' }] as const])
+      await expect(trajectory.approve(waiting!.id, { ...by, replacement })).rejects.toMatchObject({
+        code: 'invalid_replacement',
+      });
+    expect(trajectory.state()).toMatchObject({ patients: { p1: { name: 'David' } } });
     expect((await trajectory.approve(waiting!.id, by)).ruling).toBe('committed');
     expect(JSON.stringify(trajectory.state())).not.toContain('David');
     const forged = {
