@@ -83,6 +83,14 @@ describe('what was done on a value that is erased since is taken as recorded', (
     await expectSame({ taken_as_recorded: { erased: 3 } });
   });
 
+  test('a commit that changed nothing, and so has nothing that could be erased', async () => {
+    await act('note', 'p1', { text: 'David fell' });
+    for (let i = 0; i < 2; i++)
+      expect((await act('correct', 'p1', { index: 0, urgent: true })).ruling).toBe('committed');
+    expect((await trajectory.erase({ at: ['/patients/p1/notes'], reason: 'x', writ })).ruling).toBe('committed');
+    await expectSame();
+  });
+
   test('a refusal', async () => {
     await act('admit', 'p1', { name: 'odd' });
     expect(await act('visit', 'p1', { times: 1 })).toMatchObject({ ruling: 'rejected', reason: 'type_mismatch' });
