@@ -9,6 +9,7 @@ import { FootprintFault, messageOf } from './errors.ts';
 import { detailOf, type Finding, readBy } from './evaluate.ts';
 import { changeOutside, compileScope, contains, type Pattern, patternText, type Scope } from './footprint.ts';
 import { type PatchOperation, patchesOf } from './patches.ts';
+import { hasErased } from './sensitive.ts';
 import type { World } from './world.ts';
 
 /** A state change that passed everything. `keep` makes it the world's state, `undo` takes it back; call one, once. */
@@ -60,8 +61,13 @@ export function adjudicate(
 ): Ruling {
   const compiled = compile(world.domain, intent, authority, options);
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
-  const candidate = candidateOf(world, compiled, inputs);
   const policy = compiled.policy === undefined ? {} : { policy: compiled.policy };
+  // As in arguments: `apply` may put what was observed where something sensitive stands.
+  if (world.domain.sensitive !== undefined && options.parsed !== true && hasErased(inputs.observations)) {
+    const detail = 'an observation has a value that is said to be erased, which only an erasure leaves';
+    return { verdict: 'rejected', reason: 'type_mismatch', detail, ...policy };
+  }
+  const candidate = candidateOf(world, compiled, inputs);
   if ('reason' in candidate) return { verdict: 'rejected', ...candidate, ...policy };
   const { draft, changes } = candidate;
   const { finding, keep } = world.standing.judgeChanges(draft.state, changes);

@@ -2,8 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ANYONE } from '../../tests/support/authority.ts';
 import { adjudicate, type Ruling } from './adjudicate.ts';
+import { changesOf } from './changes.ts';
 import { defineDomain } from './define-domain.ts';
+import { Draft } from './draft.ts';
 import { detectionVector, firstFinding } from './evaluate.ts';
+import { EVERYTHING } from './footprint.ts';
 import { each, type Invariant, invariant } from './invariant.ts';
 import { escalate, type InvariantResult, pass, reject } from './result.ts';
 import { World } from './world.ts';
@@ -237,4 +240,40 @@ test('a rule over members may not look outside what it says it reads', () => {
     detail: "/orders/o1: the invariant can't be judged, /users/bob is outside the footprint",
   });
   expect(act((s) => s.log.push(1))).toMatchObject({ invariantId: 'ODD', verdict: 'rejected' });
+});
+
+describe('what is excused', () => {
+  const rules = (asked: (id: string, result: InvariantResult) => InvariantResult): Invariant<any>[] => [
+    invariant('LOG', ['/log'], ({ log }) => asked('LOG', log.length < 3 ? pass : reject('full'))),
+    invariant('USERS', ['/users'], ({ users }) =>
+      asked('USERS', users.eve === undefined ? pass : reject('eve is here')),
+    ),
+  ];
+  const full = { ...START, log: [1, 2, 3] };
+
+  test.each([false, true])('is held against nobody until a change touches it (strict: %s)', (strict) => {
+    const { domain } = worldOf(rules, full);
+    const world = new World(domain, structuredClone(full), undefined, { strict });
+    expect(world.failing).toHaveLength(1);
+    world.standing.excuse(({ rule }) => rule.id === 'LOG');
+    expect(world.failing).toEqual([]);
+    const judged = (change: (state: any) => void): string | undefined => {
+      const draft = new Draft(world.state, undefined);
+      draft.within(EVERYTHING, change);
+      const { finding, keep } = world.standing.judgeChanges(draft.state, changesOf(draft));
+      if (finding === undefined) keep();
+      else world.takeBack(draft);
+      return finding?.rule.id;
+    };
+    expect(judged((s) => (s.users.ada.limit = 11))).toBeUndefined();
+    expect(judged((s) => s.log.push(4))).toBe('LOG');
+    expect(judged((s) => (s.users.eve = { limit: 1 }))).toBe('USERS');
+    // As after a counselor's commit, which judges everything anew.
+    world.standing.restart(world.state);
+    expect(judged((s) => (s.users.ada.limit = 12))).toBeUndefined();
+    // Once it passes it is a rule like any other.
+    expect(judged((s) => s.log.pop())).toBeUndefined();
+    expect(judged((s) => s.log.push(9))).toBe('LOG');
+    expect(judged((s) => (s.users.ada.limit = 13))).toBeUndefined();
+  });
 });

@@ -22,12 +22,14 @@ export interface Finding extends Judged {
 
 /** The first rule, in order, that does not pass, judged naively on everything. The oracle of the tests. */
 export function firstFinding(domain: Domain, state: Container): Finding | undefined {
-  const sight = new Sight(state);
-  for (const rule of domain.rules) {
-    const finding = firstOf(rule, state, sight);
-    if (finding !== undefined) return finding;
-  }
+  for (const finding of findings(domain, state)) return finding;
   return undefined;
+}
+
+/** All rules that do not pass, in order, at each of their places; judged naively on everything, as far as they are asked for. */
+export function* findings(domain: Domain, state: Container): Generator<Finding> {
+  const sight = new Sight(state);
+  for (const rule of domain.rules) yield* findingsOf(rule, state, sight);
 }
 
 /** Every rule's result on a state, in order: the detection vector (seed 000, Definition A.63). */
@@ -37,20 +39,19 @@ export function detectionVector(
 ): { invariant_id: string; result: InvariantResult['result']; detail?: string }[] {
   const sight = new Sight(state);
   return domain.rules.map((rule) => {
-    const finding = firstOf(rule, state, sight);
+    const [finding] = findingsOf(rule, state, sight);
     return finding === undefined
       ? { invariant_id: rule.id, result: 'pass' }
       : { invariant_id: rule.id, result: finding.result.result, detail: detailOf(finding) };
   });
 }
 
-function firstOf(rule: Rule, state: Container, sight: Sight): Finding | undefined {
+function* findingsOf(rule: Rule, state: Container, sight: Sight): Generator<Finding> {
   const tallies = talliesOf(rule, state, sight);
   for (const keys of placesOf(rule, state, tallies)) {
     const { result } = judge(rule, state, keys, sight, tallies);
-    if (result.result !== 'pass') return { rule, keys, result };
+    if (result.result !== 'pass') yield { rule, keys, result };
   }
-  return undefined;
 }
 
 /** The rule's own words, with the member they are about. */

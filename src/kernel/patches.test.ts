@@ -144,6 +144,19 @@ describe('of a domain', () => {
     ]);
   });
 
+  test('is the same in whatever order its members were written, of a change and of a whole state', () => {
+    const one = { age: 2, name: 'Bob', notes: [{ text: 'x' }] };
+    const other = { notes: [{ text: 'x' }], name: 'Bob', age: 2 };
+    const [first, second] = [one, other].map((patient) =>
+      patchesFor((state) => {
+        state.patients.q = patient;
+      }),
+    );
+    expect(second).toEqual(first);
+    const parted = [one, other].map((q) => partedState(ward, { patients: { q } }));
+    expect(JSON.stringify(parted[1])).toBe(JSON.stringify(parted[0]));
+  });
+
   test('a change inside something sensitive writes it anew as a whole, once', () => {
     const domain = domainWith([{ segments: ['deep'], append: false }]);
     const draft = new Draft({ deep: { a: 1, b: [1] }, age: 1 }, undefined);

@@ -1,7 +1,7 @@
 import { parsePointer, toPointer } from '#canon';
 import type { Change } from './changes.ts';
 import type { Domain, Rule } from './define-domain.ts';
-import { type Finding, firstFinding, type Judged } from './evaluate.ts';
+import { type Finding, findings, type Judged, readBy } from './evaluate.ts';
 import type { Pattern } from './footprint.ts';
 import { judge, placesOf, talliesOf } from './judge.ts';
 import { type Keys, meets, membersUnder, NO_KEYS, nameOf, Places } from './members.ts';
@@ -28,6 +28,8 @@ type Changed = Pick<Change, 'keys'> & Partial<Pick<Change, 'parent'>>;
 export class Standing {
   /** Rules, or members and groups of them, that do not pass now; they are judged on every proposal until they do. */
   readonly failing: Map<string, Finding> = new Map();
+  /** What does not pass and is held against nobody, until a change touches it. */
+  readonly #excused: Set<string> = new Set();
   readonly #domain: Domain;
   readonly #isStrict: boolean;
   readonly #dependents: Map<Rule, Dependents> = new Map();
@@ -54,8 +56,18 @@ export class Standing {
       for (const keys of placesOf(rule, state, tallies)) {
         const { result, others } = judge(rule, state, keys, sight, tallies);
         if (others !== undefined) this.#dependents.get(rule)?.set(toPointer(keys), others);
-        if (result.result !== 'pass') this.failing.set(findingKey(rule, keys), { rule, keys, result });
+        const key = findingKey(rule, keys);
+        if (result.result !== 'pass' && !this.#excused.has(key)) this.failing.set(key, { rule, keys, result });
       }
+    }
+  }
+
+  /** Takes what does not pass now, and is such a finding, for excused. */
+  excuse(isExcused: (finding: Finding) => boolean): void {
+    for (const [key, finding] of this.failing) {
+      if (!isExcused(finding)) continue;
+      this.failing.delete(key);
+      this.#excused.add(key);
     }
   }
 
@@ -67,7 +79,7 @@ export class Standing {
     state: Container,
     changes: readonly Changed[],
   ): { readonly finding: Finding | undefined; readonly keep: () => void } {
-    if (this.#isStrict) return { finding: firstFinding(this.#domain, state), keep: () => this.restart(state) };
+    if (this.#isStrict) return this.#judgeAll(state, changes);
     const restatements: Restatement[] = [];
     const sight = new Sight(state);
     const work = this.#workFor(state, changes, sight);
@@ -86,8 +98,27 @@ export class Standing {
       keep: () => {
         // To clear what is empty would make it anew.
         if (this.failing.size > 0) this.failing.clear();
+        if (this.#excused.size > 0) for (const key of work.keys()) this.#excused.delete(key);
         for (const { rule, place, others } of restatements) this.#dependents.get(rule)?.set(toPointer(place), others);
         work.keepCounts();
+      },
+    };
+  }
+
+  #judgeAll(state: Container, changes: readonly Changed[]): ReturnType<Standing['judgeChanges']> {
+    const isTouched = (finding: Finding): boolean =>
+      readBy(finding).some((pattern) => changes.some(({ keys }) => meets(pattern, keys)));
+    const all = [...findings(this.#domain, state)];
+    const isExcused = (finding: Finding): boolean =>
+      this.#excused.has(findingKey(finding.rule, finding.keys)) && !isTouched(finding);
+    return {
+      finding: all.find((finding) => !isExcused(finding)),
+      keep: () => {
+        this.#excused.clear();
+        this.restart(state);
+        this.excuse((finding) =>
+          all.some(({ rule, keys }) => findingKey(rule, keys) === findingKey(finding.rule, finding.keys)),
+        );
       },
     };
   }
@@ -105,6 +136,7 @@ export class Standing {
       for (const keys of work.places[rule.index]?.inOrder() ?? []) {
         const { result, others } = judge(rule, state, keys, sight, this.#talliesOf(rule));
         if (others !== undefined) this.#dependents.get(rule)?.set(toPointer(keys), others);
+        this.#excused.delete(findingKey(rule, keys));
         if (result.result === 'pass') this.failing.delete(findingKey(rule, keys));
         else this.failing.set(findingKey(rule, keys), { rule, keys, result });
         judged.push({ rule, keys, result });
@@ -118,7 +150,7 @@ export class Standing {
   }
 
   #workFor(state: Container, changes: readonly Changed[], sight: Sight): Work {
-    const work = new Work(this.#tallies, state, sight);
+    const work = new Work(this.#domain.rules, this.#tallies, state, sight);
     for (const path of this.#pathsOf(changes)) {
       work.along(path, this.#domain.rulesByPath);
       for (const [rule, dependents] of this.#dependents) dependents.match(path, (keys) => work.judgeAt(rule, keys));
@@ -149,13 +181,15 @@ const NOTHING_TO_KEEP = (): void => {};
 class Work {
   readonly places: (Places | undefined)[];
   readonly staged: (readonly StagedTally[] | undefined)[];
+  readonly #rules: readonly Rule[];
   readonly #tallies: readonly (readonly Tally[])[];
   readonly #state: Container;
   readonly #sight: Sight;
 
-  constructor(tallies: readonly (readonly Tally[])[], state: Container, sight: Sight) {
-    this.places = new Array(tallies.length);
-    this.staged = new Array(tallies.length);
+  constructor(rules: readonly Rule[], tallies: readonly (readonly Tally[])[], state: Container, sight: Sight) {
+    this.places = new Array(rules.length);
+    this.staged = new Array(rules.length);
+    this.#rules = rules;
     this.#tallies = tallies;
     this.#state = state;
     this.#sight = sight;
@@ -189,6 +223,13 @@ class Work {
           for (const keys of this.#tally(rule, slot).membersUnder(path)) this.#count(rule, slot, keys);
       }
     });
+  }
+
+  /** What is judged, as findings are named. */
+  keys(): string[] {
+    return this.#rules.flatMap((rule) =>
+      (this.places[rule.index]?.inOrder() ?? []).map((keys) => findingKey(rule, keys)),
+    );
   }
 
   /** Takes over what was counted. */

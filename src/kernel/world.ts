@@ -4,9 +4,10 @@ import type { Domain } from './define-domain.ts';
 import type { RoleParams } from './domain.ts';
 import type { Draft, Ownership } from './draft.ts';
 import { KernelError } from './errors.ts';
-import { detectionVector, type Finding, type Judged } from './evaluate.ts';
-import { compileScope } from './footprint.ts';
+import { detectionVector, type Finding, type Judged, readBy } from './evaluate.ts';
+import { compileScope, type Pattern } from './footprint.ts';
 import { stateFault } from './schema.ts';
+import { hasErased } from './sensitive.ts';
 import { sliceOf } from './slice.ts';
 import { Standing } from './standing.ts';
 import type { Container } from './view.ts';
@@ -37,6 +38,24 @@ export class World {
 
   get failing(): readonly Finding[] {
     return [...this.standing.failing.values()];
+  }
+
+  /** Whether something that the rule read is erased: it may have passed with it. */
+  isExcused(finding: Finding): boolean {
+    return this.isErasedIn(readBy(finding));
+  }
+
+  /** Whether something is erased that is read by who reads these places. */
+  isErasedIn(read: readonly Pattern[]): boolean {
+    return this.domain.sensitive !== undefined && hasErased(sliceOf(this.#state, compileScope(read)));
+  }
+
+  /**
+   * Holds nothing against proposals that need not pass, until they touch it: an erasure is ruled on where it is made, and not
+   * where a branch or child has a value from there.
+   */
+  excuse(): void {
+    this.standing.excuse((finding) => this.isExcused(finding));
   }
 
   /** Takes over what a draft has made of the state. */

@@ -361,6 +361,7 @@ export class Assize {
   #partsOf({ chain, fold, writs, ruled, overridden, domain: ref }: FoldedTrajectory): TrajectoryParts {
     const domain = this.#domain(ref);
     const world = this.#worldOf(domain, fold);
+    if (!overridden) world.excuse();
     checkState(world, chain.trajectoryId, overridden);
     return { domain, chain, world, writs, ruled, base: undefined };
   }

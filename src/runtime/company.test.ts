@@ -58,4 +58,68 @@ describe('pauses', () => {
     await lose();
     expect(pauses[1]).toEqual([0, 5]);
   });
+
+  describe('of one that met others and then had nothing to write', () => {
+    const HOUR = 3_600_000;
+    let ms = 0;
+    let company: Company;
+    beforeEach(() => {
+      company = new Company(pause, () => ms);
+    });
+
+    /** Writes among others, until it leaves them room. */
+    async function crowd(): Promise<void> {
+      for (let n = 0; n < 5; n++) {
+        company.lost();
+        await company.letIn();
+      }
+      company.won();
+      expect(company.isTheirTurn).toBe(true);
+      pauses = [];
+    }
+
+    test('for a moment: as ever', async () => {
+      await crowd();
+      ms += 10;
+      expect(company.isTheirTurn).toBe(true);
+      await append(company);
+      expect(pauses).toHaveLength(1);
+    });
+
+    test('for long: none, also when it reads anew, and none of those that were left over', async () => {
+      await crowd();
+      ms += HOUR;
+      expect(company.isTheirTurn).toBe(false);
+      await company.letIn();
+      for (let n = 0; n < 5; n++) await append(company);
+      expect(pauses).toEqual([]);
+    });
+
+    test('for long, after it had lost: none, and the next loss is the first', async () => {
+      for (let n = 0; n < 5; n++) company.lost();
+      ms += HOUR;
+      await company.letIn();
+      expect(pauses).toEqual([]);
+      company.lost();
+      await company.letIn();
+      expect(pauses).toEqual([[0, 0.5]]);
+    });
+
+    test('for long, whose next append is the one that it meets nobody with: none', async () => {
+      await crowd();
+      ms += HOUR;
+      company.won();
+      for (let n = 0; n < 5; n++) await append(company);
+      expect(pauses).toEqual([]);
+    });
+
+    test('for long, and meets them again: as with the first', async () => {
+      await crowd();
+      ms += HOUR;
+      company.met();
+      company.won();
+      await append(company);
+      expect(pauses).toEqual([[4, 8]]);
+    });
+  });
 });

@@ -17,11 +17,14 @@ const CROWDING_KEPT = 0.8;
 const CROWDING_MIN = 0.25;
 const CROWDING_MAX = 8;
 
+/** In tries: others have had their turns by then, however many they are, and of whether they are still there nothing is known. */
+const IDLE = 2 * TURN_MAX * CROWDING_MAX;
+
 /**
  * What a writer knows of others who write to its trajectory, and how it gets along with them. Of those who meet, one always
  * wins; so that it is not the same one each time, whoever has written leaves room for a few others, and whoever has lost
  * tries again soon, and later each further time. All of it is measured in tries, so that slow machines have longer pauses.
- * A writer that is alone never pauses.
+ * A writer that is alone never pauses, nor does one that has had nothing to write for long.
  */
 export class Company {
   readonly #pause: Pause;
@@ -35,6 +38,8 @@ export class Company {
   /** How long it took from reading to the answer to an append, the last time. */
   #tryMs = TRY_MS;
   #readAt: number | undefined;
+  /** When it last heard of itself or others. */
+  #heardAt: number | undefined;
 
   /** `now`: in milliseconds, from whenever. */
   constructor(pause: Pause, now: () => number = () => performance.now()) {
@@ -44,7 +49,7 @@ export class Company {
 
   /** Whether it is the turn of others. */
   get isTheirTurn(): boolean {
-    return this.#hasWritten && this.#crowding > 0;
+    return this.#hasWritten && this.#crowding > 0 && !this.#isIdle(this.#now());
   }
 
   won(): void {
@@ -62,11 +67,13 @@ export class Company {
 
   /** Somebody else has written. */
   met(): void {
+    this.#heard(this.#now());
     this.#crowding = Math.max(this.#crowding, 1);
   }
 
   /** To be called before the trajectory is read again, so that what is read is not old already. */
   async letIn(): Promise<void> {
+    this.#heard(this.#now());
     const turn = this.#tryMs * Math.max(this.#crowding, 1);
     if (this.#losses > 0) await this.#pause(0, this.#tryMs * 2 ** (Math.min(this.#losses, LOSSES_MAX) - 2));
     else if (this.isTheirTurn) await this.#pause(turn * TURN_MIN, turn * TURN_MAX);
@@ -75,10 +82,25 @@ export class Company {
   }
 
   #answered(): void {
+    const now = this.#now();
+    this.#heard(now);
     if (this.#readAt === undefined) return;
-    const ms = this.#now() - this.#readAt;
+    const ms = now - this.#readAt;
     // What took longer was no try: nobody had anything to write.
     if (ms <= TRY_MS_MAX) this.#tryMs = Math.max(ms, TRY_MS_MIN);
     this.#readAt = undefined;
+  }
+
+  /** After a long time without a word begins anew. */
+  #heard(now: number): void {
+    if (this.#isIdle(now)) {
+      this.#crowding = 0;
+      this.#losses = 0;
+    }
+    this.#heardAt = now;
+  }
+
+  #isIdle(now: number): boolean {
+    return this.#heardAt !== undefined && now - this.#heardAt > IDLE * this.#tryMs;
   }
 }

@@ -242,7 +242,9 @@ export class Delegations {
     if (begins === undefined || (await around.store.head(child)) !== undefined) return;
     const domain = around.domainOf(begins.domain);
     const { state } = await around.replayer.begin({ trajectory_id: this.#writer.id, seq: start.seq }, begins);
-    vectorOf(new World(domain, initialState(domain, state)), false);
+    const world = new World(domain, initialState(domain, state));
+    world.excuse();
+    vectorOf(world, false);
     const above = parts.writs.present(parseWrit(start.writ).parent as Hash);
     const row = this.#writer.make(this.#rootFor(startId, start, above));
     const result = await around.store.commit({ entries: [row], blobs: [] });

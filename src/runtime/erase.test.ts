@@ -2,13 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { generateKeys, type Json } from '#canon';
-import { defineDomain, isErased, sensitive } from '#kernel';
+import { type Domain, defineDomain, isErased, sensitive } from '#kernel';
 import { exportLines, type Hash, importLines, integrateLog, type LedgerStore, type RootPayload } from '#ledger';
 import { MemoryStore } from '#stores';
+import { lead } from '../../tests/support/delegations.ts';
 import { runtimeOver, writFor } from '../../tests/support/runtime.ts';
 import { ward } from '../../tests/support/ward.ts';
 import type { Assize } from './assize.ts';
 import { deepReplay } from './deep-replay/index.ts';
+import type { ObservationInput } from './intent.ts';
 import type { Trajectory } from './trajectory.ts';
 import { verifyStore } from './verify.ts';
 
@@ -247,6 +249,46 @@ describe('an erasure', () => {
     await expectSound(store, trajectory, (await verifyStore(store))[0]!.erased);
   });
 
+  test('of forty, one after the other, lets a proposal be ruled on, and each is made at the first try', async () => {
+    const { store, trajectory, act } = await openWard();
+    const who = Array.from({ length: 40 }, (_, i) => `p${i}`);
+    for (const id of who) await act('admit', id, { name: `David ${id}` });
+    let searches = 0;
+    const entries = store.entries.bind(store);
+    store.entries = (...args) => {
+      searches++;
+      return entries(...args);
+    };
+    const rulings = await Promise.all([
+      // It has begun already, and is put off.
+      act('admit', 'q', { name: 'Maria' }, { idempotencyKey: 'k' }),
+      ...who.map((id) => trajectory.erase({ at: [`/patients/${id}`], reason: 'x', writ: agent })),
+      act('admit', 'r', { name: 'Rosa' }),
+    ]);
+    expect(rulings.map(({ ruling }) => ruling)).toEqual(Array.from({ length: 42 }, () => 'committed'));
+    expect(searches).toBe(40);
+    store.entries = entries;
+    expect(await everything(store)).not.toContain('David');
+    expect(trajectory.length).toBe(1 + 40 + 40 + 2);
+    expect(trajectory.state()).toMatchObject({ patients: { q: { name: 'Maria' }, r: { name: 'Rosa' } } });
+    await expectSound(store, trajectory, 80);
+  });
+
+  test('is not frozen by what waits for another patient, but by what waits for the same', async () => {
+    const { store, trajectory, act } = await openWard();
+    for (const id of ['p1', 'p2', 'p10']) await act('admit', id, { name: `David ${id}` });
+    expect((await act('flag', 'p1', { text: 'look here' })).ruling).toBe('escalated');
+    const erase = (id: string) => trajectory.erase({ at: [`/patients/${id}`], reason: 'x', writ: agent });
+    expect((await erase('p2')).ruling).toBe('committed');
+    expect((await erase('p10')).ruling).toBe('committed');
+    const { id } = trajectory.pending()[0]!;
+    expect(await erase('p1')).toMatchObject({ ruling: 'frozen', by: id });
+    expect(await everything(store)).toContain('David p1');
+    expect((await trajectory.approve(id, { principal: 'dr-who', method: 'test' })).ruling).toBe('committed');
+    expect((await erase('p1')).ruling).toBe('committed');
+    await expectSound(store, trajectory, 9);
+  });
+
   test('is left alone by a branch, which has erased values too', async () => {
     const { store, trajectory, act } = await openWard();
     const admitted = await act('admit', 'p1', { name: 'David' });
@@ -345,10 +387,12 @@ describe('an erasure is not to be bent', () => {
     await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: careful });
     const by = { principal: 'dr-who', method: 'test' };
     const [waiting] = trajectory.pending();
-    const replacement = [{ op: 'replace', path: '/flagged', value: 0 }] as const;
-    await expect(trajectory.approve(waiting!.id, { ...by, replacement })).rejects.toMatchObject({
-      code: 'invalid_replacement',
-    });
+    // Each of them is inside of what is frozen for it.
+    for (const replacement of [[], [{ op: 'replace', path: '/patients/p1/name', value: 'Eve' }] as const])
+      await expect(trajectory.approve(waiting!.id, { ...by, replacement })).rejects.toMatchObject({
+        code: 'invalid_replacement',
+      });
+    expect(trajectory.state()).toMatchObject({ patients: { p1: { name: 'David' } } });
     expect((await trajectory.approve(waiting!.id, by)).ruling).toBe('committed');
     expect(JSON.stringify(trajectory.state())).not.toContain('David');
     const forged = {
@@ -358,6 +402,85 @@ describe('an erasure is not to be bent', () => {
     };
     const create = runtimeOver(new MemoryStore(), [ward]).create(ward, { initial: forged });
     await expect(create).rejects.toMatchObject({ code: 'bad_option' });
+  });
+
+  describe('a value that is said to be erased where anything may stand', () => {
+    const anything = defineDomain<any, any>({
+      ...ward.declared,
+      state: (ward.declared.state as unknown as z.ZodObject).extend({ data: z.unknown() }),
+      initial: { patients: {}, flagged: 0, agreed: 0, data: null },
+      processes: {
+        keeping: { writes: ['/data'] },
+        admitting: { writes: ['/patients/{id}'] },
+        flagging: { writes: ['/flagged', '/data', '/patients/{id}'] },
+      },
+      roles: { nurse: { params: ['id'], processes: ['keeping', 'admitting', 'flagging'] } },
+      actions: {
+        ...ward.declared.actions,
+        keep: {
+          process: 'keeping',
+          args: z.object({ any: z.any(), unknown: z.unknown() }),
+          apply: (state: any, args: any, { observations }: any) => {
+            state.data = [args.any, args.unknown, ...observations];
+          },
+        },
+      },
+    }) as unknown as Domain;
+    const erased = { $erased: 'ab'.repeat(32) };
+    const granted = writFor(lead.publicKey, { trajectory: 't' });
+    const role = { name: 'nurse', params: { id: 'p1' } };
+
+    async function begun() {
+      const store = new MemoryStore();
+      const assize = runtimeOver(store, [anything]);
+      const trajectory = await assize.create(anything, { trajectoryId: 't', writs: [granted] });
+      return { store, assize, trajectory };
+    }
+
+    test.each([
+      ['itself', erased],
+      ['in a list', [1, erased]],
+      ['deep down', { a: [{ b: erased }] }],
+    ])('is refused in a proposal, %s', async (_, value) => {
+      const { store, trajectory } = await begun();
+      const keep = (args: object, ...observations: ObservationInput[]) =>
+        trajectory.propose({ action: 'keep', role, args, writ: agent, observations });
+      for (const asked of [
+        keep({ any: value, unknown: 1 }),
+        keep({ any: 1, unknown: value }),
+        keep({ any: 1, unknown: 1 }, { name: 'o', value }),
+        keep({ any: 1, unknown: 1 }, { name: 'o', value: 1 }, { name: 'p', value, sensitive: true }),
+      ])
+        expect(await asked).toMatchObject({
+          ruling: 'rejected',
+          reason: 'type_mismatch',
+          detail: expect.stringContaining('which only an erasure leaves'),
+        });
+      expect(trajectory.state()).toMatchObject({ data: null });
+      expect(await deepReplay(store, 't', { domains: [anything] })).toMatchObject({ same: true, compared: 5 });
+      expect((await keep({ any: { $erased: 'x' }, unknown: 1 })).ruling).toBe('committed');
+    });
+
+    test.each([
+      ['itself', erased],
+      ['in a list', [1, erased]],
+      ['deep down', { a: [{ b: erased }] }],
+    ])('is refused in a replacement and in a beginning, %s', async (_, value) => {
+      const { store, assize, trajectory } = await begun();
+      await trajectory.propose({ action: 'flag', role, args: { text: 'x' }, writ: agent });
+      const [waiting] = trajectory.pending();
+      const replaced = (data: Json) => {
+        const replacement = [{ op: 'replace', path: '/data', value: data }] as const;
+        return trajectory.approve(waiting!.id, { principal: 'dr-who', method: 'test', replacement });
+      };
+      await expect(replaced(value)).rejects.toThrow('which only an erasure leaves');
+      const initial = { ...(anything.initial as object), data: value };
+      await expect(assize.create(anything, { initial })).rejects.toThrow('said to be erased');
+      await replaced(1);
+      const task = { task: 'x', writ: granted, subject: 'helper', initial, privateKey: lead.privateKey };
+      await expect(trajectory.delegate(task)).rejects.toThrow('said to be erased');
+      expect(await store.trajectories()).toMatchObject([{ entries: 3 }]);
+    });
   });
 
   test('the mark stays, whatever is added to the schema', () => {
@@ -380,6 +503,23 @@ describe('an erasure is not to be bent', () => {
       expect(domain.sensitive).toBeDefined();
       expect([...domain.sensitiveArgs]).toEqual(['set']);
     }
+  });
+
+  test('a counselor’s own state makes the same entry in whatever order it was written', async () => {
+    const patient = { name: 'Maria', notes: [{ text: 'fell', urgent: true }], visits: 2 };
+    const { name, notes, visits } = patient;
+    const heads: string[] = [];
+    for (const value of [patient, { visits, notes: [{ urgent: true, text: 'fell' }], name }, { notes, visits, name }]) {
+      const { store, trajectory, act } = await openWard();
+      await act('flag', 'p1', { text: 'x' });
+      const replacement = [{ op: 'add', path: '/patients/p1', value }] as const;
+      const [waiting] = trajectory.pending();
+      await trajectory.approve(waiting!.id, { principal: 'dr-who', method: 'test', replacement });
+      heads.push(trajectory.head);
+      await expectSound(store, trajectory, 0);
+      expect(await deepReplay(store, 't', { domains: [ward] })).toMatchObject({ same: true, preserved: true });
+    }
+    expect(new Set(heads).size).toBe(1);
   });
 
   test('a slip in the name of an action hides its arguments all the same', async () => {

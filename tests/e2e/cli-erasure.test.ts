@@ -173,6 +173,25 @@ test('as JSON it names every value', async () => {
   expect(said.values).toContainEqual({ hash: expect.any(String), seq: 1, path: '/patients/p1/name' });
 });
 
+test('an import says what is erased in the export, and erases it where that is asked for', async () => {
+  const copy = ['--store', 'sqlite:./copy.db'];
+  await assize('export', '--out', 'before.jsonl');
+  await assize('import', 'before.jsonl', ...copy);
+  await assize(...erase('ward', '--at', '/patients/p1/name'));
+  await assize('export', '--out', 'after.jsonl');
+  const kept = await assize('import', 'after.jsonl', ...copy);
+  expect(kept).toMatchObject({ code: 0, out: expect.stringMatching(/^2 values are erased in the export and still/m) });
+  expect(await json(0, 'import', 'after.jsonl', ...copy)).toMatchObject({ imported: 0, unerased: 2, valid: true });
+  const show = async () => (await assize('show', 'ward@1', '--blobs', ...copy)).out;
+  expect(await show()).toContain('David Miller');
+  const erased = await assize('import', 'after.jsonl', '--erase', ...copy);
+  expect(erased).toMatchObject({ code: 0, out: expect.not.stringContaining('erased') });
+  expect(await show()).not.toContain('David Miller');
+  // And what is gone does not come back.
+  await assize('import', 'before.jsonl', ...copy);
+  expect(await show()).not.toContain('David Miller');
+});
+
 test('makes a writ for just that', async () => {
   const { entry_id } = await json(0, ...erase('ward', '--at', '/patients/p1', '--principal', 'operator:ida'));
   await assize('export', '--out', 'e.jsonl');

@@ -31,11 +31,17 @@ export async function replayApproval(
   const counseled = rerun(stage, entry.payload, waiting, patches);
   if (counseled instanceof KernelError) {
     const what = counseled.code === 'unauthorised_counselor' ? 'counselor' : 'ruling';
-    findings.differs(place, what, what === 'ruling' ? { ruling: 'committed' } : asOf(counselor), counseled.message);
+    if (what === 'ruling' && world.isWithout(pending.proposal.action)) findings.takes('erased');
+    else
+      findings.differs(place, what, what === 'ruling' ? { ruling: 'committed' } : asOf(counselor), counseled.message);
     return goOn(stage, entry, patches, counselor, broken);
   }
-  const { as, overridden, vector } = counseled;
-  const alike = compareVectors(findings, place, recorded, vector as readonly VectorItem[]);
+  const { as } = counseled;
+  const now = counseled.vector as readonly VectorItem[];
+  const excused = world.excusedIn([...recorded, ...now]);
+  const known = (vector: readonly VectorItem[]) => vector.filter(({ invariant_id: id }) => !excused.has(id));
+  const alike = compareVectors(findings, place, known(recorded), known(now));
+  const overridden = excused.size === 0 ? counseled.overridden : counselor.override === true;
   // An override goes with the vector: it is only worth a word of its own where that is the same.
   const override = alike && overridden ? { override: true } : {};
   findings.compare(place, 'counselor', alike ? asOf(counselor) : { as: counselor.as }, { as, ...override });

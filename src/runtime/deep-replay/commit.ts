@@ -45,11 +45,15 @@ function explain(
   judged: Ruling,
 ): void {
   const place = placeOf(entry);
-  if (judged.verdict !== 'approved') findings.differs(place, 'ruling', { ruling: 'committed' }, described(judged));
   // What was made the first time: an action that is not pure may make something else the second time.
   const made =
     judged.verdict === 'approved' ? { cost: judged.compiled.cost, patches: copied(judged.patches()) } : undefined;
   if (judged.verdict === 'approved') judged.undo();
+  if (world.isWithout(entry.payload.action)) {
+    findings.takes('erased');
+    return;
+  }
+  if (judged.verdict !== 'approved') findings.differs(place, 'ruling', { ruling: 'committed' }, described(judged));
   const { cost, patches: now } = made ?? world.made(intent, inputs) ?? {};
   if (cost !== undefined) findings.compare(place, 'cost', entry.payload.budget_cost, cost);
   if (now !== undefined) findings.compare(place, 'delta', patches, now);

@@ -13,6 +13,8 @@ export async function replayPending(stage: Stage, entry: Entry<PendingPayload>):
   const recorded = await readRecorded(stage, entry);
   if (recorded === undefined) stage.findings.takes('erased');
   else await compare(stage, entry, recorded);
+  if (stage.findings.differenceCount > before && stage.world.isWithout(entry.payload.proposal.action))
+    stage.findings.takesInstead(before);
   if (stage.findings.differenceCount > before) stage.otherwise.add(entry.id);
 }
 

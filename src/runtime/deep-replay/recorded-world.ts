@@ -17,7 +17,8 @@ import {
   type Ruling,
   World,
 } from '#kernel';
-import { applyPatches, type Folded, type Patch } from '#ledger';
+import { applyPatches, type Folded, type Patch, type RoleRef, type VectorItem } from '#ledger';
+import { brokenBy } from './vector.ts';
 
 /** What an action makes of a state, whatever the rules say of it. */
 export interface Made {
@@ -65,7 +66,7 @@ export class RecordedWorld {
 
   /** What does not pass at the beginning. */
   begin(broken: BrokenByRecord): Finding[] {
-    const found = [...this.world.failing];
+    const found = this.world.failing.filter((finding) => broken.has(finding.rule.id) || !this.world.isExcused(finding));
     this.#setAside(broken);
     return found;
   }
@@ -84,6 +85,23 @@ export class RecordedWorld {
     const patches = copied(patchesOf(this.domain, candidate.draft.state, candidate.changes));
     this.world.takeBack(candidate.draft);
     return { cost: compiled.cost, patches };
+  }
+
+  /** Whether something that a proposal may read, or the rules on what it writes, is erased: it had it when it was made. */
+  isWithout({ name, role }: { readonly name: string; readonly role: RoleRef }): boolean {
+    const { actions, roles } = this.domain;
+    const process = (actions as Record<string, Domain['actions'][string] | undefined>)[name]?.process;
+    const known = Object.hasOwn(roles, role.name) ? roles[role.name] : undefined;
+    if (process === undefined || known === undefined) return false;
+    if (known.params?.some((param) => !Object.hasOwn(role.params, param))) return false;
+    return this.world.isErasedIn(this.domain.bind(process, role.params).closure);
+  }
+
+  /** Rules that do not pass by a vector, and read something that is erased: they may have said otherwise with it. */
+  excusedIn(vector: readonly VectorItem[]): ReadonlySet<string> {
+    const broken = brokenBy(vector);
+    const excused = this.domain.rules.filter(({ id, patterns }) => broken.has(id) && this.world.isErasedIn(patterns));
+    return new Set(excused.map(({ id }) => id));
   }
 
   /** Goes on with a commit that came out as recorded. Answers what does not pass since. */
@@ -127,7 +145,7 @@ export class RecordedWorld {
     for (const place of judged) {
       const name = nameOf(place);
       if (!isFinding(place)) this.#aside.delete(name);
-      else if (!before.has(name) && !this.#aside.has(name)) fresh.push(place);
+      else if (!before.has(name) && !this.#aside.has(name) && !this.world.isExcused(place)) fresh.push(place);
     }
     this.#setAside(broken);
     return fresh;

@@ -36,8 +36,10 @@ export async function replayRefusal(
   const judged = world.adjudicate(proposal.intent, answers, proposal.inputs, false);
   if (judged.verdict === 'approved') judged.undo();
   const [recorded, now] = [recordedRuling(entry.payload), described(judged)];
-  if (!isSameRuling(recorded, now)) findings.differs(claim.place, 'ruling', recorded, now);
-  else if (recorded['detail'] !== now['detail']) findings.reworded++;
+  if (!isSameRuling(recorded, now)) {
+    if (world.isWithout({ name: intent.action, role: intent.role })) findings.takes('erased');
+    else findings.differs(claim.place, 'ruling', recorded, now);
+  } else if (recorded['detail'] !== now['detail']) findings.reworded++;
 }
 
 /** Reasons that come from effects and from other writers. */

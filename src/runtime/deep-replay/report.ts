@@ -57,7 +57,7 @@ export type TakenAsRecorded =
   /** What a person committed in the proposal's place. */
   | 'counselors_own_state'
   | 'delegation'
-  /** What was erased, an erasure itself, and what can't be run again without it. */
+  /** What was erased, an erasure itself, and what can't be run again, or comes out otherwise, without it. */
   | 'erased'
   /** Refusals for effects and conflicts, which no domain decides. */
   | 'other';
@@ -132,6 +132,13 @@ export class Findings {
 
   takes(why: TakenAsRecorded): void {
     this.taken[why] = (this.taken[why] ?? 0) + 1;
+  }
+
+  /** Takes as recorded, for what was erased, what the differences are about that came after so many. */
+  takesInstead(count: number): void {
+    this.#differenceCount = count;
+    this.#differences.length = Math.min(this.#differences.length, count);
+    this.takes('erased');
   }
 
   report(trajectoryId: string, domain: DomainRef, recorded: DomainRef): DeepReplayReport {
