@@ -89,7 +89,6 @@ export interface DeepReplayReport {
 
 /** Collects what a deep replay finds. */
 export class Findings {
-  entries: number = 0;
   compared: number = 0;
   reworded: number = 0;
   readonly taken: { [Why in TakenAsRecorded]?: number } = {};
@@ -134,14 +133,14 @@ export class Findings {
     this.taken[why] = (this.taken[why] ?? 0) + 1;
   }
 
-  report(trajectoryId: string, domain: DomainRef, recorded: DomainRef): DeepReplayReport {
+  report(trajectoryId: string, domain: DomainRef, recorded: DomainRef, entries: number): DeepReplayReport {
     return {
       trajectory_id: trajectoryId,
       same: this.#differenceCount === 0,
       preserved: this.#brokenCount === 0,
       domain: refOf(domain),
       recorded_domain: refOf(recorded),
-      entries: this.entries,
+      entries,
       compared: this.compared,
       taken_as_recorded: this.taken,
       reworded: this.reworded,
@@ -158,6 +157,6 @@ export function isSame(a: unknown, b: unknown): boolean {
   return canonicalize(a, WORLD_LIMITS) === canonicalize(b, WORLD_LIMITS);
 }
 
-function refOf({ name, version, hash }: DomainRef): DomainRef {
+export function refOf({ name, version, hash }: DomainRef): DomainRef {
   return { name, version, hash };
 }
