@@ -87,7 +87,9 @@ export class JudgingAuthority extends RecordedWrits {
 }
 
 function recordedDecision({ policy, refused }: Claim): ReturnType<Authority['decides']> {
-  return policy === undefined ? undefined : { ruling: policy, detail: refused?.by === 'policy' ? refused.detail : '' };
+  if (policy === undefined) return undefined;
+  const detail = refused?.by === 'policy' ? refused.detail : `the policy said ${policy.decision}, as recorded`;
+  return { ruling: policy, detail };
 }
 
 function sound<T>(trajectory_id: string, seq: number, code: FaultCode, step: () => T): T {
