@@ -174,6 +174,18 @@ describe('what a policy is shown', () => {
     expect(await holds('context.args has price && context.args.price.lessThan(decimal("0.0"))', least)).toBe(true);
   });
 
+  test('an argument is there only where it is a member of its own', async () => {
+    const schema =
+      'entity Principal; entity Trajectory; action spend appliesTo { principal: [Principal], resource: [Trajectory], context: { args: { toString?: String, "/list/length"?: Long } } };';
+    for (const [name, of] of [
+      ['toString', 'has toString'],
+      ['/list/length', 'has "/list/length"'],
+    ] as const) {
+      expect(await holds(`!(context.args ${of})`, ask({ list: [1, 2] }), schema), name).toBe(true);
+    }
+    expect(await holds('context.args has toString', ask({ toString: 'own' }), schema)).toBe(true);
+  });
+
   test('a whole argument that is no object, by its pointer', async () => {
     const schema =
       'entity Principal; entity Trajectory; action spend appliesTo { principal: [Principal], resource: [Trajectory], context: { args: { ""?: Long } } };';

@@ -216,6 +216,21 @@ describe('another domain', () => {
     expect(report.assumed).toBe(1);
   });
 
+  test('whose actions do something else is judged on what was done, not on what it would have done', async () => {
+    const doubling = changed((declared) => ({
+      actions: {
+        ...declared.actions,
+        add: {
+          ...declared.actions.add,
+          apply: (state: { n: number }, { by }: { by: number }) => {
+            state.n += by === 4 ? 8 : by;
+          },
+        },
+      },
+    }));
+    expect(found(await tried({ instead: [doubling] }))).toEqual([]);
+  });
+
   test('the recorded decisions of a policy stand', async () => {
     const { store } = await story({
       policy: table({ effect: 'deny', actions: ['add'] }, { effect: 'needs_approval', actions: ['ask'] }),
