@@ -20,7 +20,10 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Outside the floors: only the published names (`assize/…`) and libraries. */
-export const OUTER: readonly string[] = ['src/cli', 'domains'];
+export const OUTER: readonly string[] = ['src/cli', 'src/integrations', 'domains'];
+
+/** Of these each folder stands by itself. */
+const APART: readonly string[] = ['src/integrations', 'domains'];
 
 /** Floors whose rules are pure: no module of Node. `canon` hashes and signs, `oracle` holds the system's clock and chance. */
 const PURE: readonly string[] = ['merkle', 'ledger', 'kernel', 'authority'];
@@ -98,7 +101,8 @@ function judgeOuter(root: string, file: string, outer: string, specifier: string
   if (specifier.startsWith('#')) return `${outer} uses only published names (assize/…)`;
   if (!specifier.startsWith('.')) return undefined;
   const target = relative(root, resolve(dirname(file), specifier));
-  const own = outer === 'domains' ? (relative(root, file).split('/').slice(0, 2).join('/') as string) : outer;
+  const depth = outer.split('/').length + (APART.includes(outer) ? 1 : 0);
+  const own = relative(root, file).split('/').slice(0, depth).join('/');
   return target.startsWith(`${own}/`) || (isTest && target.startsWith('tests/'))
     ? undefined
     : `${own} uses only published names (assize/…)`;

@@ -18,9 +18,34 @@ export async function loadDomains(files: readonly string[] = []): Promise<Domain
   return [...new Map(found.map((domain) => [domain.hash, domain])).values()];
 }
 
+/**
+ * The domains that a text names: those of a file, `FILE`; the shipped one, `NAME`; or the one of that name in a file,
+ * `NAME@FILE`.
+ *
+ * @throws CliError
+ */
+export async function domainsNamed(text: string): Promise<Domain[]> {
+  const at = text.indexOf('@');
+  const name = at > 0 ? text.slice(0, at) : text;
+  const shipped = (await loadDomains()).filter((domain) => domain.name === name);
+  if (at < 0 && shipped.length > 0) return shipped;
+  const isOfFile = at > 0 && !isFile(text);
+  const module = await importFile(isOfFile ? text.slice(at + 1) : text);
+  const found = Object.values(module).filter(isDomain);
+  if (!isOfFile) return found;
+  const named = found.filter((domain) => domain.name === name);
+  if (named.length > 0) return named;
+  const known = found.map((domain) => domain.name).join(', ');
+  throw new CliError('not_found', `The file ${text.slice(at + 1)} has no domain ${name}; it has ${known}.`);
+}
+
+function isFile(path: string): boolean {
+  return statSync(resolve(path), { throwIfNoEntry: false })?.isFile() === true;
+}
+
 async function importFile(file: string): Promise<object> {
   const path = resolve(file);
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
+  if (!isFile(path)) {
     throw new CliError('unreadable_file', `There is no domain file ${path}.`);
   }
   const module = (await import(pathToFileURL(path).href).catch((cause: unknown) => {

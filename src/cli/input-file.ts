@@ -14,6 +14,16 @@ export function readJson(path: string): Json {
   return parsed(readBytes(path), path, WORLD_LIMITS);
 }
 
+/** The text of a whole file. @throws CliError */
+export function readText(path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readBytes(path));
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    throw new CliError('bad_input', `${path} is no text in UTF-8.`, { cause });
+  }
+}
+
 /** Each line of a JSON Lines file, as the schema makes it. @throws CliError with the line's number */
 export function readLines<T>(path: string, schema: z.ZodType<T>): T[] {
   return linesOf(readBytes(path)).map((line, index) => {

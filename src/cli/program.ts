@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { adjudicate } from './commands/adjudicate.ts';
 import { approve } from './commands/approve.ts';
 import { audit } from './commands/audit.ts';
+import { backtest } from './commands/backtest.ts';
 import { bench } from './commands/bench.ts';
 import { branch } from './commands/branch.ts';
 import { checkpoint } from './commands/checkpoint.ts';
@@ -35,6 +36,7 @@ const COMMANDS = [
   show,
   state,
   verify,
+  backtest,
   branch,
   diff,
   pending,

@@ -1,6 +1,6 @@
 import { type Policy, type WritVerifier, writId } from '#authority';
-import type { Authority } from '#kernel';
-import type { Instant } from '#ledger';
+import type { Authority, Cost } from '#kernel';
+import type { Hash, Instant } from '#ledger';
 import type { WritChain, Writs } from './writs.ts';
 
 /** One use of a writ, for the kernel to ask about. */
@@ -37,12 +37,15 @@ export function authorityFor(
       const detail = [...errors, ...reasons].join('; ') || `the policy says ${decision}`;
       return { ruling: { decision, digest: policy.digest, ...(rule === undefined ? {} : { rule }) }, detail };
     },
-    affords: (cost) => {
-      if (Object.keys(cost).length === 0) return { ok: true };
-      const answer = writs.budgets.covers(id, cost);
-      if (answer.ok) return { ok: true };
-      const { writ_id, unit, left } = answer;
-      return { ok: false, detail: `writ ${writ_id} has ${left} ${unit} left, ${answer.cost} are asked for` };
-    },
+    affords: (cost) => affordable(writs, id, cost),
   };
+}
+
+/** Whether the budgets of a writ and of all above it cover a cost. @throws AuthorityError `unknown_writ` */
+export function affordable(writs: Writs, id: Hash, cost: Cost): ReturnType<Authority['affords']> {
+  if (Object.keys(cost).length === 0) return { ok: true };
+  const answer = writs.budgets.covers(id, cost);
+  if (answer.ok) return { ok: true };
+  const { writ_id, unit, left } = answer;
+  return { ok: false, detail: `writ ${writ_id} has ${left} ${unit} left, ${answer.cost} are asked for` };
 }

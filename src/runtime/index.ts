@@ -8,6 +8,15 @@
  */
 export { Assize, type AssizeOptions, type BranchOptions, type CreateOptions } from './assize.ts';
 export {
+  type BacktestOptions,
+  type BacktestReport,
+  backtest,
+  backtestStore,
+  type ChangeKind,
+  type NotJudgeable,
+  type VerdictDifference,
+} from './backtest/index.ts';
+export {
   type AuditReport,
   auditCheckpoints,
   type CheckpointOptions,

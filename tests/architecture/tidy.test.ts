@@ -62,8 +62,12 @@ for (const { where, not, what, instead } of BANS) {
 }
 
 test('every floor opens with what it guarantees and what it never does', () => {
-  const floors = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  for (const { name } of floors.filter((entry) => !['cli', 'testing'].includes(entry.name))) {
+  const folders = (path: string): string[] =>
+    readdirSync(join(root, 'src', path), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => join(path, name));
+  const floors = folders('').filter((name) => !['cli', 'testing', 'integrations'].includes(name));
+  for (const name of [...floors, ...folders('integrations')]) {
     expect(readFileSync(join(root, 'src', name, 'index.ts'), 'utf8'), name).toMatch(/^(\/\*\*|\/\/)/);
   }
 });

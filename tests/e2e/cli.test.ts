@@ -28,6 +28,7 @@ const COMMANDS = [
   'show',
   'state',
   'verify',
+  'backtest',
   'branch',
   'diff',
   'pending',

@@ -20,6 +20,21 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(here, { recursive: true }));
 
+/** A slow machine says how far it is. */
+function withoutProgress(printed: string): string {
+  return printed.replace(/^[a-z ]+: \d+\/\d+ \(\d+ %\).*\n/gm, '');
+}
+
+/** What a guide shows of a terminal: each command with what stands below it. */
+function steps(page: string): { command: string; below: string }[] {
+  return blocks(page, 'console')
+    .flatMap((block) => block.split(/^\$ /m).slice(1))
+    .map((step) => {
+      const [command = '', ...below] = step.trimEnd().split('\n');
+      return { command, below: below.join('\n') };
+    });
+}
+
 function blocks(page: string, name = 'sh'): string[] {
   const text = readFileSync(join(root, 'docs/guide', page), 'utf8');
   return [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)]
@@ -87,6 +102,26 @@ test('erasure.md', () => {
     expect(said).toMatch(/^ward +6 .* 6 +[0-9a-f]{12} +valid$/m);
     const left = readFileSync(join(folder, 'clinic.db'), 'latin1');
     for (const text of [said, left]) expect(text).not.toMatch(/David|Maria/);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('policies.md', () => {
+  // Inside the repository, so that `assize` is this package.
+  const folder = mkdtempSync(join(root, 'dist-guide-'));
+  try {
+    const text = readFileSync(join(root, 'docs/guide/policies.md'), 'utf8');
+    for (const [, name, code] of text.matchAll(/^```\w+ (\S+)\n([\s\S]*?)^```$/gm))
+      writeFileSync(join(folder, name as string), code as string);
+    const known = (printed: string): string =>
+      withoutProgress(printed)
+        .replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12))
+        .trimEnd();
+    const told = steps('policies.md');
+    expect(told).toHaveLength(5);
+    for (const { command, below } of told)
+      expect(known(shell(`{ ${command}; } 2>&1 || true`, folder)), command).toBe(known(below));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

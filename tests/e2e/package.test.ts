@@ -112,6 +112,26 @@ test('assize/testing with its peers puts a store to the suites as the guide says
   }
 });
 
+test('assize/cedar without its optional peer says what to install', () => {
+  const script = `
+    import { cedarPolicy, CedarError } from 'assize/cedar';
+    await cedarPolicy({ policies: '', schema: '' }).catch((error) => {
+      console.log(error instanceof CedarError, error.code, error.message.includes('npm install @cedar-policy/cedar-wasm'));
+    });`;
+  expect(node(['--input-type=module', '-e', script]).trim()).toBe('true missing_peer true');
+});
+
+test('assize/cedar with its peer decides', () => {
+  const peer = '@cedar-policy';
+  symlinkSync(join(root, 'node_modules', peer), join(folder, 'node_modules', peer));
+  try {
+    writeFileSync(join(folder, 'cedar.mjs'), CEDAR);
+    expect(node(['cedar.mjs']).trim()).toBe('["committed","rejected"]');
+  } finally {
+    unlinkSync(join(folder, 'node_modules', peer));
+  }
+});
+
 test('a domain written against the package is adjudicated and its ledger verifies', () => {
   writeFileSync(join(folder, 'use.mjs'), USE);
   expect(JSON.parse(node(['use.mjs']))).toEqual({
@@ -164,5 +184,32 @@ const first = await trajectory.propose({ action: 'spend', role, args: { amount: 
 const second = await trajectory.propose({ action: 'spend', role, args: { amount: 60_000 }, writ });
 const { valid } = await verifyTrajectory(new Replayer(store), trajectory.id);
 console.log(JSON.stringify({ rulings: [first.ruling, second.ruling], spent: trajectory.state().spent, valid }));
+await store.close();
+`;
+
+const CEDAR = `
+import { Assize, generateKeys, issueWrit, openStore } from 'assize';
+import { cedarPolicy } from 'assize/cedar';
+import { budget } from 'assize/domains/budget';
+
+const policy = await cedarPolicy({
+  schema: \`
+    entity Principal; entity Trajectory;
+    action spend appliesTo { principal: [Principal], resource: [Trajectory], context: { args: { amount: Long } } };
+  \`,
+  policies: 'permit(principal, action, resource) when { context.args.amount <= 100 };',
+});
+const store = await openStore('memory:');
+const keys = generateKeys();
+const assize = new Assize({ store, domains: [budget], anchors: [keys.publicKey], policy });
+const writ = issueWrit({
+  issuer: keys.publicKey, subject: 'agent:ada', actions: ['spend'], scopes: ['role:spender:ada'],
+  not_before: '2020-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z', max_depth: 0, nonce: '1',
+}, keys.privateKey);
+const trajectory = await assize.create(budget, { writs: [writ] });
+const role = { name: 'spender', params: { agent: 'ada' } };
+const rulings = [];
+for (const amount of [100, 101]) rulings.push((await trajectory.propose({ action: 'spend', role, args: { amount }, writ })).ruling);
+console.log(JSON.stringify(rulings));
 await store.close();
 `;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Writ, writId } from '#authority';
+import { type Policy, type Writ, writId } from '#authority';
 import { canonicalize } from '#canon';
 import type { PatchOperation } from '#kernel';
 import type { EntryRow, Payload } from '#ledger';
@@ -141,10 +141,10 @@ export async function play(
   specs: readonly RuleSpec[],
   start: ShopState,
   steps: readonly Step[],
-  options: { readonly freeze?: 'world' | 'footprint'; readonly override?: boolean } = {},
+  options: { readonly freeze?: 'world' | 'footprint'; readonly override?: boolean; readonly policy?: Policy } = {},
 ): Promise<Execution> {
   const generated = generatedDomain(specs, options.freeze);
-  const stage = new Stage(generated);
+  const stage = new Stage(generated, options.policy);
   await stage.begin(start, options.override === true);
   const happenings: Happening[] = [];
   for (const one of steps) happenings.push(await stage.play(one));
@@ -154,19 +154,22 @@ export async function play(
 class Stage {
   readonly store = new MemoryStore();
   readonly #generated: Generated;
+  readonly #policy: Policy | undefined;
   readonly #clock = new HandClock();
   #assize: Assize;
   #trajectory!: Trajectory;
   /** Numbers keys and observations, so that no two proposals are the same one. */
   #count = 0;
 
-  constructor(generated: Generated) {
+  constructor(generated: Generated, policy: Policy | undefined) {
     this.#generated = generated;
+    this.#policy = policy;
     this.#assize = this.#runtime();
   }
 
   #runtime(): Assize {
-    return runtimeOver(this.store, [this.#generated.domain], { clock: this.#clock });
+    const policy = this.#policy;
+    return runtimeOver(this.store, [this.#generated.domain], { clock: this.#clock, ...(policy && { policy }) });
   }
 
   async begin(start: ShopState, override: boolean): Promise<void> {

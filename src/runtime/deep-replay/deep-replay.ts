@@ -3,7 +3,8 @@ import { RuntimeError } from '../errors.ts';
 import { lineageOf } from './lineage.ts';
 import type { DeepReplayOptions, DeepReplaySource, DeepReplayStoreOptions } from './options.ts';
 import type { DeepReplayReport } from './report.ts';
-import { Walk, type WalkOptions } from './walk.ts';
+import { Rerun, type RerunOptions } from './rerun.ts';
+import { Walk } from './walk.ts';
 
 /**
  * Runs the domain of a trajectory again on what is recorded, as far as it goes now; `index.ts` says what is run again. What
@@ -64,18 +65,19 @@ function replayOne(
   store: DeepReplaySource,
   replayer: Replayer,
   trajectoryId: string,
-  options: WalkOptions,
+  options: RerunOptions,
 ): Promise<DeepReplayReport> {
   return valid(async () => {
     const lineage = await lineageOf(store, trajectoryId, options.sources ?? true);
-    const walk = new Walk(store, replayer, lineage, options);
+    const rerun = new Rerun(store, replayer, options);
+    const walk = new Walk(store, replayer, lineage, rerun, options.onProgress);
     for (const stretch of lineage) await walk.along(stretch);
-    return walk.report();
+    return rerun.report(walk);
   });
 }
 
 /** @throws RuntimeError `invalid_ledger` where an entry does not verify */
-async function valid<T>(step: () => Promise<T>): Promise<T> {
+export async function valid<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {

@@ -16,23 +16,19 @@ export interface RecordedClaim {
   readonly refused?: { readonly by: 'writ' | 'policy' | 'budget'; readonly detail: string };
 }
 
-/** Answers the kernel's questions as they were answered when the entries of one trajectory were made. */
-export class RecordedAuthority {
-  readonly #writs: Writs = new Writs();
+/** The writs of one trajectory, as its entries have them. */
+export class RecordedWrits {
+  protected readonly writs: Writs = new Writs();
   readonly #blob: (hash: Hash) => Promise<string | undefined>;
-  readonly #policy: Policy | undefined;
-  readonly #findings: Findings;
 
-  constructor(blob: (hash: Hash) => Promise<string | undefined>, policy: Policy | undefined, findings: Findings) {
+  constructor(blob: (hash: Hash) => Promise<string | undefined>) {
     this.#blob = blob;
-    this.#policy = policy === undefined ? undefined : safely(policy);
-    this.#findings = findings;
   }
 
   /** Takes the writs of the entry that a trajectory begins with. @throws LedgerFault */
   bind({ trajectory_id, seq, writs }: { trajectory_id: string; seq: number; writs: readonly Json[] }): void {
     try {
-      this.#writs.bind(writs);
+      this.writs.bind(writs);
     } catch (error) {
       if (!isAssizeError(error)) throw error;
       throw new LedgerFault({ trajectory_id, seq, code: 'writ_tampered', detail: error.message }, error);
@@ -42,17 +38,29 @@ export class RecordedAuthority {
   /** The writ with its ancestors; undefined where the ledger does not have it, as it need not for a refusal. */
   async writ(id: Hash | undefined): Promise<WritChain | undefined> {
     if (id === undefined) return undefined;
-    const known = this.#writs.get(id);
+    const known = this.writs.get(id);
     if (known !== undefined) return known;
     try {
-      const loaded = await loadWrit(id, this.#writs, this.#blob);
-      this.#writs.admit(loaded);
+      const loaded = await loadWrit(id, this.writs, this.#blob);
+      this.writs.admit(loaded);
       return loaded;
     } catch (error) {
       if (error instanceof RuntimeError || error instanceof AuthorityError || error instanceof CanonError)
         return undefined;
       throw error;
     }
+  }
+}
+
+/** Answers the kernel's questions as they were answered when the entries of one trajectory were made. */
+export class RecordedAuthority extends RecordedWrits {
+  readonly #policy: Policy | undefined;
+  readonly #findings: Findings;
+
+  constructor(blob: (hash: Hash) => Promise<string | undefined>, policy: Policy | undefined, findings: Findings) {
+    super(blob);
+    this.#policy = policy === undefined ? undefined : safely(policy);
+    this.#findings = findings;
   }
 
   /** For a proposal. Whether a writ held it back for a person is said by the writ; all else by the record. */
@@ -62,7 +70,7 @@ export class RecordedAuthority {
       admits: ({ action }) =>
         refused?.by === 'writ'
           ? { ok: false, detail: refused.detail }
-          : { ok: true, needsApproval: writ?.writ.require_approval?.some((name) => covers(name, action)) === true },
+          : { ok: true, needsApproval: isHeldBack(writ, action) },
       decides: (asked) => {
         if (policy === undefined) return undefined;
         this.#askAgain(claim, policy, writ, asked);
@@ -98,4 +106,9 @@ export class RecordedAuthority {
     const now = { digest: recorded.digest, decision, ...(rule === undefined ? {} : { rule }) };
     if (!isSame(recorded, now)) this.#findings.differs(place, 'policy', recorded, now);
   }
+}
+
+/** Whether a writ lets an action be done only with an approval. */
+export function isHeldBack(chain: WritChain | undefined, action: string): boolean {
+  return chain?.writ.require_approval?.some((name) => covers(name, action)) === true;
 }

@@ -43,7 +43,7 @@ export async function replayRefusal(
 }
 
 /** Reasons that come from effects and from other writers. */
-const OF_NO_DOMAIN: ReadonlySet<RejectionPayload['reason']> = new Set(['effect_failed', 'conflict']);
+export const OF_NO_DOMAIN: ReadonlySet<RejectionPayload['reason']> = new Set(['effect_failed', 'conflict']);
 
 /** What a person said, or nobody in time. That they may say it is judged by the domain. */
 async function replayDecision(
@@ -69,7 +69,7 @@ async function replayDecision(
  * Who refused what no domain decides. A footprint that was left has the reason of a writ that does not grant, so the words
  * tell: these are the kernel's own.
  */
-function refusedByAuthority({ reason, detail, intent }: RejectionPayload): RecordedClaim['refused'] {
+export function refusedByAuthority({ reason, detail, intent }: RejectionPayload): RecordedClaim['refused'] {
   if (reason === 'policy_denied') return { by: 'policy', detail };
   if (reason === 'budget_exhausted') return { by: 'budget', detail };
   if (reason !== 'invalid_authority') return undefined;

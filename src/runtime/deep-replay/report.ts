@@ -89,7 +89,6 @@ export interface DeepReplayReport {
 
 /** Collects what a deep replay finds. */
 export class Findings {
-  entries: number = 0;
   compared: number = 0;
   reworded: number = 0;
   readonly taken: { [Why in TakenAsRecorded]?: number } = {};
@@ -141,14 +140,14 @@ export class Findings {
     this.takes('erased');
   }
 
-  report(trajectoryId: string, domain: DomainRef, recorded: DomainRef): DeepReplayReport {
+  report(trajectoryId: string, domain: DomainRef, recorded: DomainRef, entries: number): DeepReplayReport {
     return {
       trajectory_id: trajectoryId,
       same: this.#differenceCount === 0,
       preserved: this.#brokenCount === 0,
       domain: refOf(domain),
       recorded_domain: refOf(recorded),
-      entries: this.entries,
+      entries,
       compared: this.compared,
       taken_as_recorded: this.taken,
       reworded: this.reworded,
@@ -165,6 +164,6 @@ export function isSame(a: unknown, b: unknown): boolean {
   return canonicalize(a, WORLD_LIMITS) === canonicalize(b, WORLD_LIMITS);
 }
 
-function refOf({ name, version, hash }: DomainRef): DomainRef {
+export function refOf({ name, version, hash }: DomainRef): DomainRef {
   return { name, version, hash };
 }

@@ -17,9 +17,13 @@ import type { RecordedAuthority } from './recorded-authority.ts';
 import { type BrokenByRecord, NOTHING_BROKEN, type RecordedWorld } from './recorded-world.ts';
 import type { EntryPlace, Findings } from './report.ts';
 
-/** What the entries of one trajectory are run again with. */
-export interface Stage extends WaitingSources {
+/** What the entries of one trajectory are looked at with. */
+export interface Scene extends WaitingSources {
   readonly world: RecordedWorld;
+}
+
+/** What they are run again with. */
+export interface Stage extends Scene {
   readonly authority: RecordedAuthority;
   readonly findings: Findings;
   /** Ids of what waits and came out otherwise when it was run again. */
@@ -39,45 +43,58 @@ export function placeOf({ trajectory_id, seq, id }: Entry): EntryPlace {
   return { trajectory_id, seq, entry_id: id };
 }
 
+/** A proposal as it was judged. */
+export interface ReadBack {
+  readonly intent: Intent;
+  readonly inputs: Inputs;
+}
+
+/** Why a proposal can't be judged again. */
+export type Missing =
+  | { readonly missing: 'erased' }
+  | { readonly missing: 'observation'; readonly observation: Observation; readonly detail: string };
+
 /**
- * Reads a proposal back with its blobs and observations. Undefined, and noted, where an observation can't be read back, or a part
- * was erased.
+ * Reads a proposal back with its blobs and observations.
  *
  * @throws LedgerFault for a blob that is not there
  */
-export async function readProposal(
-  { replayer, oracle, findings }: Stage,
+export async function readBack(
+  { replayer, oracle }: WaitingSources,
   entry: Entry,
   { action, role, args, observations, at }: AskedFor,
-): Promise<{ intent: Intent; inputs: Inputs } | undefined> {
+): Promise<ReadBack | Missing> {
   const observed: Observed[] = [];
-  for (const observation of observations) {
-    try {
-      observed.push({ name: observation.name, value: await observedValue(observation, entry, { replayer, oracle }) });
-    } catch (error) {
-      if (isAssizeError(error, 'erased')) return erasedIn(findings);
-      if (!isAssizeError(error, 'observation_missing')) throw error;
-      findings.differs(placeOf(entry), 'observation', observation, error.message);
-      return undefined;
-    }
-  }
   try {
+    for (const observation of observations) {
+      try {
+        observed.push({ name: observation.name, value: await observedValue(observation, entry, { replayer, oracle }) });
+      } catch (error) {
+        if (!isAssizeError(error, 'observation_missing')) throw error;
+        return { missing: 'observation', observation, detail: error.message };
+      }
+    }
     const intent = { action, role, args: await readValue(entry, args, replayer) };
     return { intent, inputs: { at, observations: observed } };
   } catch (error) {
-    if (isAssizeError(error, 'erased')) return erasedIn(findings);
+    if (isAssizeError(error, 'erased')) return { missing: 'erased' };
     throw error;
   }
 }
 
-function erasedIn(findings: Findings): undefined {
-  findings.takes('erased');
+/** The same for a deep replay. Undefined, and noted, where it can't be judged again. @throws LedgerFault */
+export async function readProposal(stage: Stage, entry: Entry, asked: AskedFor): Promise<ReadBack | undefined> {
+  const { findings } = stage;
+  const read = await readBack(stage, entry, asked);
+  if (!('missing' in read)) return read;
+  if (read.missing === 'erased') findings.takes('erased');
+  else findings.differs(placeOf(entry), 'observation', read.observation, read.detail);
   return undefined;
 }
 
 /** The operations of a delta or of an approval mark. @throws LedgerFault for a blob that is not there; RuntimeError `erased` */
 export function readPatches(
-  { replayer }: Stage,
+  { replayer }: WaitingSources,
   entry: Entry,
   stored: Stored<readonly Patch[]>,
 ): Promise<readonly PatchOperation[]> {
@@ -87,16 +104,23 @@ export function readPatches(
 /** Goes on with what is recorded of a commit that can't be run again, because a part of it was erased. @throws LedgerFault */
 export async function followErased(stage: Stage, entry: Entry<CommitPayload>): Promise<void> {
   stage.findings.takes('erased');
-  const patches = await stage.replayer.values.patches(entry, entry.payload.delta.state);
-  followRecord(stage, entry, patches as readonly PatchOperation[]);
+  followRecord(stage, entry, await erasedPatches(stage, entry));
+}
+
+/** What a commit did, with `{"$erased": hash}` for what was erased. @throws LedgerFault */
+export async function erasedPatches(
+  { replayer }: WaitingSources,
+  entry: Entry<CommitPayload>,
+): Promise<readonly PatchOperation[]> {
+  return (await replayer.values.patches(entry, entry.payload.delta.state)) as readonly PatchOperation[];
 }
 
 /** Whether what a commit did can't be read any more, or is an erasure. @throws LedgerFault */
-export async function isErasing(stage: Stage, entry: Entry<CommitPayload>): Promise<boolean> {
+export async function isErasing(sources: WaitingSources, entry: Entry<CommitPayload>): Promise<boolean> {
   const { action, delta } = entry.payload;
   if (action.name === ERASE_ACTION) return true;
   try {
-    await readPatches(stage, entry, delta.state);
+    await readPatches(sources, entry, delta.state);
     return false;
   } catch (error) {
     if (isAssizeError(error, 'erased')) return true;
@@ -111,7 +135,7 @@ export function followRecord(stage: Stage, entry: Entry, patches: readonly Patch
 
 /** Goes on with what is recorded. Answers what does not pass since. @throws LedgerFault */
 export function followed(
-  { world }: Stage,
+  { world }: Pick<Scene, 'world'>,
   { trajectory_id, seq }: Entry,
   patches: readonly PatchOperation[],
   broken: BrokenByRecord,

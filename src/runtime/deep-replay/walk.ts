@@ -3,125 +3,120 @@ import {
   Chain,
   type CommitPayload,
   checkRow,
-  type DomainRef,
+  type DelegationPayload,
   type Entry,
   type FaultCode,
   type Folded,
-  type Hash,
   LedgerFault,
   type PendingPayload,
   type RejectionPayload,
   type Replayer,
   type RootPayload,
 } from '#ledger';
-import { replayApproval } from './approval.ts';
-import { replayBeginning } from './beginning.ts';
-import { replayCommit } from './commit.ts';
 import type { Stretch } from './lineage.ts';
-import { type DeepReplayOptions, type DeepReplaySource, domainToRun, LISTED_MAX } from './options.ts';
-import { replayPending } from './pending.ts';
-import { RecordedAuthority } from './recorded-authority.ts';
-import type { RecordedWorld } from './recorded-world.ts';
-import { replayRefusal } from './refusal.ts';
-import { type DeepReplayReport, Findings } from './report.ts';
-import { placeOf, type Stage } from './stage.ts';
+import type { DeepReplaySource } from './options.ts';
+import type { Scene } from './stage.ts';
 
-export interface WalkOptions extends DeepReplayOptions {
-  /** On this way, or on another one of the same call. */
-  readonly sourceIsRunAgain: boolean;
+/**
+ * What is done with each entry on the way. The world of the scene is as it is recorded before the entry, and must be left as
+ * it is recorded after it.
+ */
+export interface Steps<S extends Scene> {
+  /** Where a trajectory begins, with the state that it begins with. */
+  begin(entry: Entry<RootPayload | BranchPayload>, folded: Folded): S | Promise<S>;
+  /** A commit that nobody had to approve. */
+  commit(scene: S, entry: Entry<CommitPayload>): Promise<void>;
+  /** What a counselor committed. */
+  approval(scene: S, entry: Entry<CommitPayload>, pending: PendingPayload): Promise<void>;
+  /** With `pending`, the end of what waited. */
+  refusal(scene: S, entry: Entry<RejectionPayload>, pending: PendingPayload | undefined): Promise<void>;
+  pending(scene: S, entry: Entry<PendingPayload>): Promise<void>;
+  delegation(scene: S, entry: Entry<DelegationPayload>): void | Promise<void>;
 }
 
 /** Entries that are read at a time; between two pages others get their turn. */
 const PAGE = 500;
 
 /** Goes along a lineage, with one world that is folded on the way. */
-export class Walk {
+export class Walk<S extends Scene> {
   readonly #store: DeepReplaySource;
   readonly #replayer: Replayer;
-  readonly #options: WalkOptions;
-  readonly #findings: Findings;
+  readonly #steps: Steps<S>;
+  readonly #onProgress: ((done: number, total: number) => void) | undefined;
   readonly #total: number;
-  readonly #otherwise: Set<Hash> = new Set();
-  #world: RecordedWorld | undefined;
-  #recorded: DomainRef | undefined;
+  #scene: S | undefined;
   #last: Entry | undefined;
+  #entries: number = 0;
 
-  constructor(store: DeepReplaySource, replayer: Replayer, lineage: readonly Stretch[], options: WalkOptions) {
+  constructor(
+    store: DeepReplaySource,
+    replayer: Replayer,
+    lineage: readonly Stretch[],
+    steps: Steps<S>,
+    onProgress?: (done: number, total: number) => void,
+  ) {
     this.#store = store;
     this.#replayer = replayer;
-    this.#options = options;
-    this.#findings = new Findings(options.limit ?? LISTED_MAX);
+    this.#steps = steps;
+    this.#onProgress = onProgress;
     this.#total = lineage.reduce((sum, { entries }) => sum + entries, 0);
   }
 
-  /** @throws LedgerFault; RuntimeError `domain_mismatch` */
+  /** Entries that were gone through. */
+  get entries(): number {
+    return this.#entries;
+  }
+
+  /** The last of them. */
+  get last(): Entry {
+    return this.#last as Entry;
+  }
+
+  /** @throws LedgerFault; what the steps throw */
   async along({ trajectoryId, entries, until }: Stretch): Promise<void> {
     const chain = new Chain(trajectoryId);
-    const blob = (hash: Hash) => this.#store.blob(hash);
-    const authority = new RecordedAuthority(blob, this.#options.policy, this.#findings);
     while (chain.seq < entries) {
-      this.#options.onProgress?.(this.#findings.entries, this.#total);
+      this.#onProgress?.(this.#entries, this.#total);
       const limit = Math.min(PAGE, entries - chain.seq);
       const rows = await this.#store.entries(trajectoryId, { from: chain.seq, limit });
       if (rows.length === 0) throw faultAt(trajectoryId, chain.seq, 'not_found', 'the entry is not there');
-      for (const row of rows) await this.#take(chain, checkRow(row), authority);
+      for (const row of rows) await this.#take(chain, checkRow(row));
     }
     if (until !== undefined && chain.head !== until)
       throw faultAt(trajectoryId, entries - 1, 'source_missing', `the entry ${until} is not in its place`);
   }
 
-  report(): DeepReplayReport {
-    const { domain } = this.#world as RecordedWorld;
-    const last = this.#last as Entry;
-    this.#findings.breaks(placeOf(last), this.#world?.unseen() ?? []);
-    return this.#findings.report(last.trajectory_id, domain, this.#recorded as DomainRef);
-  }
-
-  async #take(chain: Chain, entry: Entry, authority: RecordedAuthority): Promise<void> {
+  async #take(chain: Chain, entry: Entry): Promise<void> {
     const pending = resolvedBy(chain, entry);
     chain.accept(entry);
     this.#last = entry;
-    this.#findings.entries++;
+    this.#entries++;
     const { payload } = entry;
     if (payload.kind === 'root' || payload.kind === 'branch') {
-      authority.bind(payload);
-      return this.#begin(entry as Entry<RootPayload | BranchPayload>);
+      const beginning = entry as Entry<RootPayload | BranchPayload>;
+      this.#scene = await this.#steps.begin(beginning, await this.#folded(beginning));
+      return;
     }
-    const stage: Stage = {
-      world: this.#world as RecordedWorld,
-      authority,
-      findings: this.#findings,
-      replayer: this.#replayer,
-      oracle: this.#options.oracle,
-      otherwise: this.#otherwise,
-    };
+    const scene = this.#scene as S;
     switch (payload.kind) {
       case 'commit':
         return pending === undefined
-          ? replayCommit(stage, entry as Entry<CommitPayload>)
-          : replayApproval(stage, entry as Entry<CommitPayload>, pending);
+          ? this.#steps.commit(scene, entry as Entry<CommitPayload>)
+          : this.#steps.approval(scene, entry as Entry<CommitPayload>, pending);
       case 'rejection':
-        return replayRefusal(stage, entry as Entry<RejectionPayload>, pending);
+        return this.#steps.refusal(scene, entry as Entry<RejectionPayload>, pending);
       case 'pending_approval':
-        return replayPending(stage, entry as Entry<PendingPayload>);
+        return this.#steps.pending(scene, entry as Entry<PendingPayload>);
       case 'delegation':
-        return this.#findings.takes('delegation');
+        return this.#steps.delegation(scene, entry as Entry<DelegationPayload>);
     }
-  }
-
-  async #begin(entry: Entry<RootPayload | BranchPayload>): Promise<void> {
-    const { payload } = entry;
-    this.#recorded = payload.domain;
-    const domain = domainToRun(payload.domain, this.#options);
-    const fits = payload.kind === 'branch' && this.#options.sourceIsRunAgain;
-    this.#world = replayBeginning(this.#findings, entry, domain, { folded: await this.#folded(entry), fits });
   }
 
   /** What a root says, or what the source was folded to: by the way that led here, or anew. */
   async #folded(entry: Entry<RootPayload | BranchPayload>): Promise<Folded> {
     const { payload } = entry;
     if (payload.kind === 'root') return this.#replayer.begin(entry, payload);
-    return this.#world?.folded ?? this.#replayer.stateAt(payload.source_trajectory_id, payload.source_commit_id);
+    return this.#scene?.world.folded ?? this.#replayer.stateAt(payload.source_trajectory_id, payload.source_commit_id);
   }
 }
 

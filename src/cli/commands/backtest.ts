@@ -1,0 +1,98 @@
+import type { Domain, Policy, Store } from 'assize';
+import { backtestStore, domainToRun } from 'assize/runtime';
+import { type Command, Option } from 'commander';
+import { backtestSum, printBacktest } from '../backtest-text.ts';
+import { domainsFor } from '../deep.ts';
+import { domainsNamed } from '../domains.ts';
+import { entryAt, headOf, readable } from '../entries.ts';
+import { CliError, EXIT } from '../errors.ts';
+import { positive, withSharedOptions } from '../options.ts';
+import { type PolicyFiles, policyFrom } from '../policies.ts';
+import { inSession, type SharedOptions } from '../session.ts';
+import { watchedStore } from '../watched-store.ts';
+
+interface Options extends SharedOptions, PolicyFiles {
+  readonly domain: readonly string[];
+  readonly limit?: number;
+}
+
+export function backtest(program: Command): void {
+  withSharedOptions(
+    program
+      .command('backtest')
+      .description('what would have been ruled otherwise under another policy, or another version of a domain')
+      .argument('<trajectory...>', 'those whose proposals are judged once more')
+      .option('--policy <file>', 'a rule table in JSON, or policies in Cedar (FILE.cedar, with --schema)')
+      .option('--schema <file>', 'what policies in Cedar are checked against: Cedar’s text form, or FILE.json')
+      .addOption(
+        new Option(
+          '--domain <domain>',
+          'FILE (a module whose exports include domains), the NAME of a shipped one, or NAME@FILE (repeatable)',
+        )
+          .argParser((text: string, before: readonly string[]) => [...before, text])
+          .default([], 'the recorded ones'),
+      )
+      .option('--limit <n>', 'differences that are listed of each trajectory; all are counted', positive),
+  )
+    .addHelpText(
+      'after',
+      'Negative: something would have been ruled otherwise.\n' +
+        'Each proposal is judged on the recorded state before it, with the recorded arguments, observations and time.\n' +
+        'What people decided is not judged; what can’t be judged, because a value was erased or is missing, is counted.',
+    )
+    .action(
+      inSession(async (session, options: Options, named: readonly string[]) => {
+        if (options.policy === undefined && options.schema === undefined && options.domain.length === 0)
+          throw new CliError('usage', 'Say what to try: --policy FILE, --domain DOMAIN, or both.');
+        const policy: Policy | undefined = await policyFrom(options);
+        const instead = (await Promise.all(options.domain.map(domainsNamed))).flat();
+        const { domains } = await domainsFor({ domain: [] });
+        const trajectoryIds = [...new Set(named)];
+        return session.withStore('readonly', async (store) => {
+          for (const trajectory of trajectoryIds) await headOf(store, trajectory);
+          await requireFitting(store, trajectoryIds, domains, instead);
+          const reports = await backtestStore(watchedStore(store, session.interruption), {
+            domains,
+            instead,
+            trajectoryIds,
+            oracle: store,
+            ...(policy === undefined ? {} : { policy }),
+            ...(options.limit === undefined ? {} : { limit: options.limit }),
+            onProgress: (done, total) => session.progress.report('judging entries', done, total),
+          });
+          session.progress.end();
+          const sum = backtestSum(reports);
+          if (session.json) session.out.document({ ...sum, reports });
+          else printBacktest(session.out, reports, sum);
+          return sum.different === 0 ? EXIT.ok : EXIT.negative;
+        });
+      }),
+    );
+}
+
+/**
+ * Sees before long work begins that there is a domain for each trajectory, and a trajectory for each domain that is tried.
+ *
+ * @throws CliError; RuntimeError `domain_mismatch`
+ */
+async function requireFitting(
+  store: Store,
+  trajectoryIds: readonly string[],
+  domains: readonly Domain[],
+  instead: readonly Domain[],
+): Promise<void> {
+  const names = new Set<string>();
+  for (const trajectoryId of trajectoryIds) {
+    const first = readable(await entryAt(store, trajectoryId, 0))?.payload;
+    // What can't be read is left to the backtest, which says why.
+    if (first?.kind !== 'root' && first?.kind !== 'branch') continue;
+    names.add(first.domain.name);
+    if (!instead.some(({ name }) => name === first.domain.name)) domainToRun(first.domain, { domains });
+  }
+  if (instead.length === 0 || instead.some(({ name }) => names.has(name))) return;
+  const tried = [...new Set(instead.map(({ name }) => name))].join(', ');
+  throw new CliError(
+    'usage',
+    `The trajectories are of ${[...names].join(', ')}, and none is of what --domain names: ${tried}.`,
+  );
+}

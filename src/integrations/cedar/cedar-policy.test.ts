@@ -1,0 +1,446 @@
+import type { PolicyDecision, PolicyQuery } from 'assize/authority';
+import { describe, expect, test } from 'vitest';
+import { policyOf } from './cedar-policy.ts';
+import { type CedarEngine, loadEngine } from './engine.ts';
+import { CedarError, cedarPolicy } from './index.ts';
+import { Slots } from './slots.ts';
+
+const SCHEMA = `
+  entity Role;
+  entity Principal in [Role];
+  entity Trajectory;
+  type Money = Long;
+  action money;
+  type Shown = {
+    role: String, writ: String, at: datetime, scopes: Set<String>, params: { agent?: String },
+    args: { amount: Money, price?: decimal, tags?: Set<String>, counts?: Set<Long>, sure?: Bool, "/to/0/city"?: String, "odd name"?: String },
+  };
+  action spend in [money] appliesTo { principal: [Principal], resource: [Trajectory], context: Shown };
+  action refund appliesTo { principal: [Principal], resource: [Trajectory], context: Shown };
+`;
+
+const POLICIES = `
+  @id("small") @because("Small change.")
+  permit(principal, action in Action::"money", resource) when { context.args.amount < 100 };
+  @id("large") @approval("required")
+  permit(principal, action, resource) when { context.args.amount >= 50 };
+  forbid(principal, action, resource) when { context.args has tags && context.args.tags.contains("cash") };
+  @id("overflow") forbid(principal, action, resource) when { context.args.amount == 70 && context.args.amount * 922337203685477580 > 0 };
+`;
+
+function ask(args: PolicyQuery['args'], change: Partial<PolicyQuery> = {}): PolicyQuery {
+  return {
+    action: 'spend',
+    role: { name: 'spender', params: { agent: 'ada' } },
+    args,
+    scopes: ['role:spender:ada', 'shop:1'],
+    principal: 'agent:ada',
+    writ_id: 'f'.repeat(64),
+    trajectory_id: 't1',
+    at: '2026-01-01T09:00:00.000900Z',
+    ...change,
+  };
+}
+
+/** Whether one condition holds of a proposal; an error where it can't be evaluated. */
+async function holds(condition: string, query: PolicyQuery, schema: string = SCHEMA): Promise<boolean | string> {
+  const policies = `permit(principal, action, resource) when { ${condition} };`;
+  const { decision, errors } = (await cedarPolicy({ policies, schema })).evaluate(query);
+  return errors.length > 0 ? errors.join() : decision === 'allow';
+}
+
+async function codeOf(options: { policies: unknown; schema: unknown }): Promise<string> {
+  try {
+    await cedarPolicy(options as never);
+    return 'taken';
+  } catch (error) {
+    if (!(error instanceof CedarError)) throw error;
+    expect(error.evidence['problems']).not.toHaveLength(0);
+    return `${error.code}: ${error.message}`;
+  }
+}
+
+describe('what decides', () => {
+  test.each<[PolicyQuery['args'], Partial<PolicyDecision>]>([
+    [{ amount: 5 }, { decision: 'allow', rule: 'small', reasons: ['Small change.'], errors: [] }],
+    [{ amount: 60 }, { decision: 'needs_approval', rule: 'large', reasons: ['The policy large applies.'], errors: [] }],
+    [{ amount: 100 }, { decision: 'needs_approval', rule: 'large' }],
+    [
+      { amount: 60, tags: ['cash'] },
+      { decision: 'deny', rule: 'policy2', errors: [] },
+    ],
+    // Cedar itself allows here: the forbid that it can't evaluate is passed over.
+    [
+      { amount: 70 },
+      { decision: 'deny', reasons: [], errors: [expect.stringMatching(/^Cedar: overflow: integer overflow/)] },
+    ],
+  ])('of %j', async (args, decision) => {
+    const policy = await cedarPolicy({ policies: POLICIES, schema: SCHEMA });
+    expect(policy.evaluate(ask(args))).toMatchObject(decision);
+  });
+
+  test('nothing is allowed by default, and no action that is not declared', async () => {
+    const policy = await cedarPolicy({ policies: '', schema: SCHEMA });
+    expect(policy.evaluate(ask({ amount: 1 }))).toEqual({
+      decision: 'deny',
+      reasons: ['No policy permits it.'],
+      errors: [],
+    });
+    for (const action of ['steal', 'money', '__proto__', 'toString']) {
+      const { decision, errors } = policy.evaluate(ask({ amount: 1 }, { action }));
+      expect([decision, errors[0]]).toEqual(['deny', expect.stringContaining(`declares no action "${action}"`)]);
+    }
+  });
+
+  test('policies without an id are named by their place, also the eleventh', async () => {
+    const lines = Array.from(
+      { length: 13 },
+      (_, i) => `permit(principal, action, resource) when { context.args.amount == ${i} };`,
+    );
+    const policy = await cedarPolicy({ policies: lines.join('\n'), schema: SCHEMA });
+    for (let i = 0; i < 13; i++) expect(policy.evaluate(ask({ amount: i })).rule).toBe(`policy${i}`);
+  });
+});
+
+describe('what a policy is shown', () => {
+  test.each([
+    'principal == Principal::"agent:ada"',
+    'principal in Role::"spender"',
+    'action == Action::"spend" && action in Action::"money"',
+    'resource == Trajectory::"t1"',
+    'context.role == "spender" && context.params has agent && context.params.agent == "ada"',
+    'context.scopes.containsAll(["shop:1", "role:spender:ada"])',
+    `context.writ == "${'f'.repeat(64)}"`,
+    'context.at == datetime("2026-01-01T09:00:00.000Z")',
+    'context.args.amount == 7',
+    'context.args has price && context.args.price == decimal("1.25")',
+    'context.args has tags && context.args.tags == ["a", "b"] && context.args has counts && context.args.counts.contains(-3)',
+    'context.args has sure && context.args.sure',
+    'context.args has "/to/0/city" && context.args["/to/0/city"] == "Rome"',
+    'context.args has "odd name" && context.args["odd name"] == "{\\"__entity\\":1}"',
+  ])('%s', async (condition) => {
+    const args = {
+      amount: 7,
+      price: 1.25,
+      tags: ['a', 'b', 'a'],
+      counts: [-3],
+      sure: true,
+      to: [{ city: 'Rome' }],
+      'odd name': '{"__entity":1}',
+      more: { __entity: { type: 'Role', id: 'boss' } },
+    };
+    expect(await holds(condition, ask(args))).toBe(true);
+    expect(await holds(`!(${condition})`, ask(args))).toBe(false);
+  });
+
+  test.each<[PolicyQuery['args'], string]>([
+    [{}, 'the schema requires the argument amount'],
+    [null, 'the schema requires the argument amount'],
+    [[1], 'the schema requires the argument amount'],
+    [{ amount: null }, 'the argument amount is null, which is no Long of Cedar'],
+    [{ amount: 1.5 }, 'the argument amount is a number with a fraction'],
+    [{ amount: 2 ** 53 }, 'the argument amount is a large number'],
+    [{ amount: '1' }, 'the argument amount is a text'],
+    [{ amount: { __extn: { fn: 'decimal', arg: '1.0' } } }, 'the argument amount is an object'],
+    // Optional ones too: left out, they would disarm what forbids by them.
+    [{ amount: 1, tags: null }, 'the argument tags is null'],
+    [{ amount: 1, tags: ['a', 1] }, 'the argument tags/1 is a whole number, which is no String of Cedar'],
+    [
+      { amount: 1, tags: { __entity: { type: 'Role', id: 'x' } } },
+      'the argument tags is an object, which is no Set<String>',
+    ],
+    [{ amount: 1, price: 0.1 + 0.2 }, 'the argument price is a number with a fraction, which is no decimal'],
+    [{ amount: 1, price: 1e21 }, 'the argument price is a large number'],
+    [{ amount: 1, price: 'one' }, 'the argument price is a text'],
+    [{ amount: 1, sure: 1 }, 'the argument sure is a whole number, which is no Bool'],
+    [{ amount: 1, to: [{ city: [] }] }, 'the argument /to/0/city is a list'],
+    [{ amount: 1, 'odd name': 'half \ud800' }, 'the argument odd name is no text in Unicode'],
+    [{ amount: 1, 'odd name': 'x'.repeat(1_048_577) }, 'there is more than the 1048576 characters'],
+    [{ amount: 1, counts: Array.from({ length: 1_048_577 }, () => 1) }, 'there is more than the 1048576 characters'],
+  ])('is a denial for %#, which says why', async (args, problem) => {
+    const policy = await cedarPolicy({ policies: 'permit(principal, action, resource);', schema: SCHEMA });
+    const { decision, errors } = policy.evaluate(ask(args));
+    expect(decision).toBe('deny');
+    expect(errors).toEqual([expect.stringContaining(problem)]);
+  });
+
+  test('decimals may be texts, and whole', async () => {
+    for (const price of ['1.0', 1, '1.00']) {
+      expect(
+        await holds('context.args has price && context.args.price == decimal("1.0")', ask({ amount: 1, price })),
+      ).toBe(true);
+    }
+    const least = ask({ amount: 1, price: -0.0001 });
+    expect(await holds('context.args has price && context.args.price.lessThan(decimal("0.0"))', least)).toBe(true);
+  });
+
+  test('an argument is there only where it is a member of its own', async () => {
+    const schema =
+      'entity Principal; entity Trajectory; action spend appliesTo { principal: [Principal], resource: [Trajectory], context: { args: { toString?: String, "/list/length"?: Long } } };';
+    for (const [name, of] of [
+      ['toString', 'has toString'],
+      ['/list/length', 'has "/list/length"'],
+    ] as const) {
+      expect(await holds(`!(context.args ${of})`, ask({ list: [1, 2] }), schema), name).toBe(true);
+    }
+    expect(await holds('context.args has toString', ask({ toString: 'own' }), schema)).toBe(true);
+  });
+
+  test('a whole argument that is no object, by its pointer', async () => {
+    const schema =
+      'entity Principal; entity Trajectory; action spend appliesTo { principal: [Principal], resource: [Trajectory], context: { args: { ""?: Long } } };';
+    expect(await holds('context.args has "" && context.args[""] == 5', ask(5), schema)).toBe(true);
+    expect(await holds('true', ask({}), schema)).toMatch(/is an object, which is no Long/);
+  });
+});
+
+describe('the digest', () => {
+  test('is of policies, schema and engine; not of the name', async () => {
+    const options = { policies: POLICIES, schema: SCHEMA };
+    const { digest } = await cedarPolicy(options);
+    expect(digest).toMatch(/^[0-9a-f]{64}$/);
+    expect((await cedarPolicy({ ...options, id: 'another' })).digest).toBe(digest);
+    const others = [
+      { ...options, policies: `${POLICIES} ` },
+      { ...options, schema: `${SCHEMA} ` },
+    ];
+    for (const other of others) expect((await cedarPolicy(other)).digest).not.toBe(digest);
+    const engine = await loadEngine();
+    const newer: CedarEngine = { ...engine, getCedarVersion: () => '99.0.0' };
+    expect(policyOf(newer, new Slots(newer), { id: 'cedar', ...options }).digest).not.toBe(digest);
+  });
+
+  test('a schema may be JSON', async () => {
+    const entity = (name: string) => ({ [name]: {} });
+    const spend = {
+      appliesTo: {
+        principalTypes: ['Principal'],
+        resourceTypes: ['Trajectory'],
+        context: {
+          type: 'Record',
+          attributes: {
+            args: {
+              type: 'Record',
+              attributes: {
+                amount: { type: 'Long' },
+                price: { type: 'Extension', name: 'decimal', required: false },
+                sure: { type: 'Boolean', required: false },
+              },
+            },
+          },
+        },
+      },
+    };
+    const schema = { '': { entityTypes: { ...entity('Principal'), ...entity('Trajectory') }, actions: { spend } } };
+    const policy = await cedarPolicy({
+      policies: 'permit(principal, action, resource) when { context.args.amount > 3 };',
+      schema,
+    });
+    expect(policy.evaluate(ask({ amount: 4, price: 0.5, sure: false })).decision).toBe('allow');
+    expect(policy.evaluate(ask({ amount: 3 })).decision).toBe('deny');
+  });
+});
+
+describe('what is refused before it is asked', () => {
+  const context = (members: string): string =>
+    `entity Principal; entity Trajectory; action a appliesTo { principal: [Principal], resource: [Trajectory], context: { ${members} } };`;
+
+  test.each<[string, { policies?: unknown; schema?: unknown }, RegExp]>([
+    ['no Cedar', { policies: 'permit(principal, acti' }, /^bad_policy: .*line 1, column 23: .*unexpected end of input/],
+    ['no policies at all', { policies: undefined }, /^bad_policy: .*must be a text/],
+    ['half a character', { policies: '\ud800' }, /^bad_policy: .*must be a text in Unicode/],
+    [
+      'an argument that is not declared',
+      { policies: 'permit(principal, action, resource)\nwhen { context.args.amout > 1 };' },
+      /^bad_policy: .*line 2, column \d+: .*amout.*did you mean `amount`/,
+    ],
+    [
+      'a place after what is not ASCII',
+      { policies: 'permit(principal, action, resource) when { "é" == "é" && context.zip == 1 };' },
+      /line 1, column 58: .*zip/,
+    ],
+    [
+      'an optional one that is not asked for',
+      { policies: 'permit(principal, action, resource) when { context.args.sure };' },
+      /^bad_policy: .*context.args has sure/,
+    ],
+    [
+      'a condition that never holds',
+      { policies: 'forbid(principal, action, resource) when { context.args has amout };' },
+      /^bad_policy: .*impossible/,
+    ],
+    ['another entity', { policies: 'forbid(principal in Group::"x", action, resource);' }, /^bad_policy: .*Group/],
+    ['another action', { policies: 'forbid(principal, action == Action::"spnd", resource);' }, /^bad_policy: .*spnd/],
+    ['a template', { policies: 'permit(principal == ?principal, action, resource);' }, /^bad_policy: .*template/],
+    [
+      'the same id twice',
+      { policies: '@id("a") permit(principal, action, resource); @id("a") forbid(principal, action, resource);' },
+      /^bad_policy: .*two policies have the id "a"/,
+    ],
+    [
+      'the id of another’s place',
+      { policies: '@id("policy1") permit(principal, action, resource); permit(principal, action, resource);' },
+      /^bad_policy: .*two policies have the id "policy1"/,
+    ],
+    ['an empty id', { policies: '@id("") permit(principal, action, resource);' }, /^bad_policy: .*1 to 512 characters/],
+    [
+      'another approval',
+      { policies: '@id("x") @approval("maybe") permit(principal, action, resource);' },
+      /^bad_policy: .*x has @approval\("maybe"\)/,
+    ],
+    [
+      'approval of what is forbidden',
+      { policies: '@approval("required") forbid(principal, action, resource);' },
+      /^bad_policy: .*put @approval on a permit/,
+    ],
+    ['no schema', { schema: undefined }, /^bad_schema: .*must be a text in Unicode, or an object/],
+    ['a list', { schema: [] }, /^bad_schema: /],
+    ['no JSON', { schema: { a: () => 1 } }, /^bad_schema: /],
+    ['no schema in JSON', { schema: { a: 1 } }, /^bad_schema: .*expected struct/],
+    ['half a schema', { schema: 'entity A' }, /^bad_schema: .*line 1, column 9: .*unexpected end/],
+    ['a namespace', { schema: `namespace N { ${context('')} }` }, /^bad_schema: .*namespace N/],
+    [
+      'another entity type',
+      { schema: `entity Group; ${context('')}` },
+      /^bad_schema: .*no request has the entity type Group/,
+    ],
+    [
+      'groups of principals',
+      { schema: 'entity Group; entity Principal in [Group];' },
+      /no Principal is ever in a Group/,
+    ],
+    ['attributes', { schema: 'entity Principal { level: Long };' }, /attributes, and those of Principal/],
+    ['tags', { schema: 'entity Principal tags String;' }, /tags, and those of Principal/],
+    [
+      'another principal',
+      { schema: 'entity Role; entity Trajectory; action a appliesTo { principal: [Role], resource: [Trajectory] };' },
+      /applies to Role where it is always a Principal/,
+    ],
+    [
+      'another member of the context',
+      { schema: context('amount: Long') },
+      /the context of a has amount; it can have role/,
+    ],
+    ['a role that is no text', { schema: context('role: Long') }, /has role as something else than String/],
+    [
+      'a parameter that is no text',
+      { schema: context('params: { agent: Long }') },
+      /params.agent, which must be a String/,
+    ],
+    ['arguments that are no record', { schema: context('args: Long') }, /args must be a record/],
+    ['a record in the arguments', { schema: context('args: { to: { city: String } }') }, /args.to, which can be/],
+    ['a set of sets', { schema: context('args: { to: Set<Set<Long>> }') }, /args.to, which can be/],
+    ['an entity in the arguments', { schema: context('args: { to: Principal }') }, /args.to, which can be/],
+    ['an address in the arguments', { schema: context('args: { to: ipaddr }') }, /args.to, which can be/],
+    ['no pointer', { schema: context('args: { "/~": Long }') }, /args.\/~: This is not a JSON pointer/],
+    [
+      'an escape of Cedar',
+      { schema: context('args: { __entity: String }') },
+      /has __entity, which means something to Cedar/,
+    ],
+  ])('%s', async (_what, change, message) => {
+    const options = { policies: '', schema: SCHEMA, ...change };
+    expect(await codeOf(options)).toMatch(message);
+  });
+});
+
+describe('an engine that fails', () => {
+  test('denies, and answers what is asked after it', async () => {
+    const engine = await loadEngine();
+    let broken = false;
+    const failing: CedarEngine = {
+      ...engine,
+      statefulIsAuthorized: (call) => {
+        if (broken) throw new Error('unreachable');
+        return engine.statefulIsAuthorized(call);
+      },
+    };
+    const policy = policyOf(failing, new Slots(failing), { id: 'c', policies: POLICIES, schema: SCHEMA });
+    expect(policy.evaluate(ask({ amount: 1 })).decision).toBe('allow');
+    broken = true;
+    expect(policy.evaluate(ask({ amount: 1 }))).toEqual({
+      decision: 'deny',
+      reasons: [],
+      errors: ['Cedar failed: unreachable'],
+    });
+    broken = false;
+    expect(policy.evaluate(ask({ amount: 1 })).decision).toBe('allow');
+  });
+
+  test('is never asked what makes it throw: each throw would cost memory, and some thousand of them all of it', async () => {
+    const policy = await cedarPolicy({ policies: POLICIES, schema: SCHEMA });
+    for (let i = 0; i < 5_000; i++) {
+      const bad = '\udc00';
+      const change = [
+        { principal: bad },
+        { trajectory_id: bad },
+        { role: { name: bad, params: {} } },
+        { scopes: [bad] },
+      ][i % 4];
+      expect(policy.evaluate(ask({ amount: 1, 'odd name': 'x' }, change as Partial<PolicyQuery>)).errors[0]).toMatch(
+        /no text in Unicode/,
+      );
+    }
+    expect(policy.evaluate(ask({ amount: 1 })).decision).toBe('allow');
+  });
+});
+
+describe('what Cedar holds', () => {
+  test('is bounded: what was asked longest ago gives way, and is right again when it is asked', async () => {
+    const engine = await loadEngine();
+    const names: string[] = [];
+    const watched: CedarEngine = {
+      ...engine,
+      preparsePolicySet: (name, policies) => {
+        names.push(name);
+        return engine.preparsePolicySet(name, policies);
+      },
+    };
+    const slots = new Slots(watched, 3);
+    const policies = Array.from({ length: 5 }, (_, i) =>
+      policyOf(watched, slots, {
+        id: `p${i}`,
+        schema: SCHEMA,
+        policies: `permit(principal, action, resource) when { context.args.amount == ${i} };`,
+      }),
+    );
+    for (let round = 0; round < 4; round++) {
+      for (const [i, policy] of policies.entries()) {
+        expect(policy.evaluate(ask({ amount: i })).decision).toBe('allow');
+        expect(policy.evaluate(ask({ amount: i + 1 })).decision).toBe('deny');
+      }
+    }
+    expect(new Set(names).size).toBe(3);
+    expect(names).toHaveLength(20);
+    for (let i = 0; i < 9; i++) policies[4 - (i % 3)]?.evaluate(ask({ amount: 1 }));
+    expect(names).toHaveLength(20);
+  });
+
+  test('a name that could not be filled is used for another', async () => {
+    const engine = await loadEngine();
+    let full = true;
+    const failing: CedarEngine = {
+      ...engine,
+      preparseSchema: (name, schema) =>
+        full ? { type: 'failure', errors: [{ message: 'no room', help: null }] } : engine.preparseSchema(name, schema),
+    };
+    const slots = new Slots(failing, 1);
+    const policy = policyOf(failing, slots, { id: 'p', policies: POLICIES, schema: SCHEMA });
+    expect(policy.evaluate(ask({ amount: 1 })).errors).toEqual(['Cedar failed: no room']);
+    full = false;
+    expect(policy.evaluate(ask({ amount: 1 })).decision).toBe('allow');
+  });
+
+  test('is nobody else’s: another copy with names of its own is not asked in its place', async () => {
+    const engine = await loadEngine();
+    const of = (amount: number) => `permit(principal, action, resource) when { context.args.amount == ${amount} };`;
+    const [one, two] = [1, 2].map((amount) =>
+      policyOf(engine, new Slots(engine, 1), { id: 'p', schema: SCHEMA, policies: of(amount) }),
+    );
+    expect([one?.evaluate(ask({ amount: 1 })).decision, two?.evaluate(ask({ amount: 2 })).decision]).toEqual([
+      'allow',
+      'allow',
+    ]);
+    expect(one?.evaluate(ask({ amount: 1 })).decision).toBe('allow');
+  });
+});

@@ -1,0 +1,140 @@
+import type { Policy, PolicyDecision, PolicyQuery, Verdict } from 'assize/authority';
+import { contentHash, copyJson, isAssizeError, type Json } from 'assize/canon';
+import { type CedarEngine, loadEngine, sayingOf } from './engine.ts';
+import { CedarError, refused } from './errors.ts';
+import { PROJECTION, requestOf } from './projection.ts';
+import { type CedarRule, readPolicies } from './read-policies.ts';
+import { type ReadSchema, readSchema } from './read-schema.ts';
+import { type Prepared, Slots } from './slots.ts';
+
+export interface CedarOptions {
+  /** Policies in Cedar's text form. */
+  readonly policies: string;
+  /** What the policies are checked against, in Cedar's text form or its JSON form. */
+  readonly schema: string | { readonly [namespace: string]: unknown };
+  /** For people, where several policies are told apart. Default `cedar`. */
+  readonly id?: string;
+}
+
+/**
+ * Policies in Cedar as a `Policy`; `index.ts` says how a proposal is shown to them and what decides. The digest is the hash of
+ * the policies, the schema, Cedar's version and that of the showing.
+ *
+ * @throws CedarError `missing_peer`, `bad_schema`, `bad_policy`
+ */
+export async function cedarPolicy({ policies, schema, id = 'cedar' }: CedarOptions): Promise<Policy> {
+  const engine = await loadEngine();
+  const text = textOf(policies);
+  const read = { policies: text, schema: schemaOf(schema) };
+  return policyOf(engine, slotsOf(engine), { id, ...read });
+}
+
+/** The same on an engine that is loaded. */
+export function policyOf(engine: CedarEngine, slots: Slots, { id, policies, schema }: Required<CedarOptions>): Policy {
+  const declared = told('bad_schema', () => readSchema(engine, schema));
+  const rules = told('bad_policy', () => readPolicies(engine, policies, schema));
+  const prepared = { policies: Object.fromEntries(rules.map((rule) => [rule.id, rule.text])), schema };
+  const asked = { engine, slots, prepared, declared, rules };
+  return Object.freeze({
+    id,
+    digest: contentHash({
+      engine: PROJECTION,
+      cedar: `${engine.getCedarVersion()}/${engine.getCedarLangVersion()}`,
+      policies,
+      schema: schema as Json,
+    }),
+    evaluate: (query: PolicyQuery) => {
+      try {
+        return decide(asked, query);
+      } catch (error) {
+        return denied(`Cedar failed: ${error instanceof Error ? error.message.toWellFormed() : typeof error}`);
+      }
+    },
+  });
+}
+
+interface Asked {
+  readonly engine: CedarEngine;
+  readonly slots: Slots;
+  readonly prepared: Prepared;
+  readonly declared: ReadSchema;
+  readonly rules: readonly CedarRule[];
+}
+
+function decide({ engine, slots, prepared, declared, rules }: Asked, query: PolicyQuery): PolicyDecision {
+  const request = requestOf(query, declared);
+  if ('problem' in request) return denied(`Cedar can’t be asked: ${request.problem}.`);
+  const name = slots.nameOf(prepared);
+  const answer = engine.statefulIsAuthorized({
+    ...request,
+    preparsedPolicySetId: name,
+    preparsedSchemaName: name,
+    validateRequest: true,
+  });
+  if (answer.type === 'failure') return denied(...answer.errors.map((error) => `Cedar: ${sayingOf(error)}`));
+  const { decision, diagnostics } = answer.response;
+  // A forbid that could not be evaluated is passed over by Cedar, which then may allow.
+  if (diagnostics.errors.length > 0)
+    return denied(...diagnostics.errors.map(({ policyId, error }) => `Cedar: ${policyId}: ${sayingOf(error)}`));
+  const reasons = new Set(diagnostics.reason);
+  return ruled(
+    decision,
+    rules.filter(({ id }) => reasons.has(id)),
+  );
+}
+
+/** `applied`: in the order of the text, all that forbid, or else all that permit. */
+function ruled(decision: 'allow' | 'deny', applied: readonly CedarRule[]): PolicyDecision {
+  const verdict: Verdict =
+    decision === 'allow' && applied.some(({ needsApproval }) => needsApproval) ? 'needs_approval' : decision;
+  const rule = verdict === 'needs_approval' ? applied.find(({ needsApproval }) => needsApproval) : applied[0];
+  if (rule !== undefined)
+    return {
+      decision: verdict,
+      rule: rule.id,
+      reasons: [rule.because ?? `The policy ${rule.id} applies.`],
+      errors: [],
+    };
+  if (decision === 'allow') return denied('Cedar allows, and names no policy for it');
+  return { decision, reasons: ['No policy permits it.'], errors: [] };
+}
+
+function denied(...errors: readonly string[]): PolicyDecision {
+  return { decision: 'deny', reasons: [], errors };
+}
+
+/** One for each engine, that is: one in a thread. */
+const slotsByEngine = new WeakMap<CedarEngine, Slots>();
+
+function slotsOf(engine: CedarEngine): Slots {
+  const known = slotsByEngine.get(engine);
+  if (known !== undefined) return known;
+  const slots = new Slots(engine);
+  slotsByEngine.set(engine, slots);
+  return slots;
+}
+
+function textOf(policies: unknown): string {
+  if (typeof policies === 'string' && policies.isWellFormed()) return policies;
+  throw refused('bad_policy', ['they must be a text in Unicode']);
+}
+
+function schemaOf(schema: unknown): string | { readonly [namespace: string]: Json } {
+  if (typeof schema === 'string') {
+    if (schema.isWellFormed()) return schema;
+  } else if (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) {
+    return told('bad_schema', () => copyJson(schema, { foreign: true })) as { readonly [namespace: string]: Json };
+  }
+  throw refused('bad_schema', ['it must be a text in Unicode, or an object of Cedar’s JSON form']);
+}
+
+/** What Cedar throws over, told as what it is: a text that can't be read. */
+function told<T>(code: 'bad_schema' | 'bad_policy', read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof CedarError) throw error;
+    if (isAssizeError(error)) throw refused(code, [error.message]);
+    throw refused(code, [error instanceof Error ? error.message : `it threw a ${typeof error}`]);
+  }
+}

@@ -1,0 +1,229 @@
+import { type Json, parsePointer } from 'assize/canon';
+import type { CedarEngine } from './engine.ts';
+import { sayingOf } from './engine.ts';
+import { refused } from './errors.ts';
+
+/** What one value is in Cedar. A set is of texts, whole numbers or booleans. */
+export type Kind = 'String' | 'Long' | 'Bool' | 'decimal' | 'datetime' | { readonly setOf: 'String' | 'Long' | 'Bool' };
+
+export interface Attribute {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly required: boolean;
+}
+
+/** An argument that policies may look at: a member of the arguments, or a place in them where its name is a JSON pointer. */
+export interface Argument extends Attribute {
+  readonly path: readonly string[];
+}
+
+/** What the schema lets policies know of one action. Nothing else of a proposal reaches Cedar. */
+export interface Shown {
+  readonly attributes: readonly Attribute[];
+  readonly params: readonly Attribute[] | undefined;
+  readonly args: readonly Argument[] | undefined;
+}
+
+export interface ReadSchema {
+  readonly actions: ReadonlyMap<string, Shown>;
+  /** Whether a principal is said to be in its role. */
+  readonly inRoles: boolean;
+}
+
+/** What a context may have beside `params` and `args`. */
+const ATTRIBUTES: Readonly<Record<string, Kind>> = {
+  role: 'String',
+  writ: 'String',
+  at: 'datetime',
+  scopes: { setOf: 'String' },
+};
+
+const ENTITIES: Readonly<Record<string, readonly string[]>> = { Principal: ['Role'], Role: [], Trajectory: [] };
+
+type Declared = { readonly [name: string]: any };
+
+/**
+ * Reads which actions there are and what of a proposal each may look at. Refused is whatever no request could have: it would
+ * be a rule that is never met, or an error at every question.
+ *
+ * @throws CedarError `bad_schema`
+ */
+export function readSchema(engine: CedarEngine, schema: string | object): ReadSchema {
+  const answer = engine.schemaToJson(schema);
+  if (answer.type === 'failure') {
+    const text = typeof schema === 'string' ? schema : undefined;
+    throw refused(
+      'bad_schema',
+      answer.errors.map((error) => sayingOf(error, text)),
+    );
+  }
+  const problems: string[] = [];
+  const namespaces = answer.json as Declared;
+  const named = Object.keys(namespaces).filter((name) => name !== '');
+  if (named.length > 0) problems.push(`it has the namespace ${named.join(', ')}; declare everything in none`);
+  const { commonTypes = {}, entityTypes = {}, actions = {} } = (namespaces[''] ?? {}) as Declared;
+  checkEntities(entityTypes, problems);
+  const read = new Map<string, Shown>();
+  for (const [name, action] of Object.entries(actions as Declared)) {
+    const { appliesTo = {} } = action;
+    // Of a group of actions nobody is ever asked.
+    if (isEmpty(appliesTo.principalTypes) || isEmpty(appliesTo.resourceTypes)) continue;
+    read.set(name, shownOf(name, appliesTo, new Types(commonTypes), problems));
+  }
+  if (problems.length > 0) throw refused('bad_schema', problems);
+  return { actions: read, inRoles: entityTypes.Principal?.memberOfTypes?.includes('Role') === true };
+}
+
+function isEmpty(types: unknown): boolean {
+  return !Array.isArray(types) || types.length === 0;
+}
+
+function checkEntities(entityTypes: Declared, problems: string[]): void {
+  for (const [name, { memberOfTypes = [], shape, tags }] of Object.entries(entityTypes)) {
+    const within = Object.hasOwn(ENTITIES, name) ? ENTITIES[name] : undefined;
+    if (within === undefined) {
+      problems.push(`no request has the entity type ${name}; there are ${Object.keys(ENTITIES).join(', ')}`);
+      continue;
+    }
+    const other = (memberOfTypes as string[]).find((type) => !within.includes(type));
+    if (other !== undefined) problems.push(`no ${name} is ever in a ${other}`);
+    if (Object.keys(shape?.attributes ?? {}).length > 0 || (shape !== undefined && shape.type !== 'Record'))
+      problems.push(`the entities have no attributes, and those of ${name} are declared to`);
+    if (tags !== undefined) problems.push(`the entities have no tags, and those of ${name} are declared to`);
+  }
+}
+
+function shownOf(action: string, appliesTo: Declared, types: Types, problems: string[]): Shown {
+  for (const [what, only] of [
+    ['principalTypes', 'Principal'],
+    ['resourceTypes', 'Trajectory'],
+  ] as const) {
+    const declared = appliesTo[what] as readonly string[];
+    if (declared.length !== 1 || declared[0] !== only)
+      problems.push(`the action ${action} applies to ${declared.join(', ')} where it is always a ${only}`);
+  }
+  const shown: { attributes: Attribute[]; params: Attribute[] | undefined; args: Argument[] | undefined } = {
+    attributes: [],
+    params: undefined,
+    args: undefined,
+  };
+  const place = `the context of ${action}`;
+  for (const { name, type, required } of types.members(appliesTo['context'], place, problems)) {
+    if (name === 'params')
+      shown.params = paramsOf(types.members(type, `${place}, params`, problems), place, problems, types);
+    else if (name === 'args')
+      shown.args = argsOf(types.members(type, `${place}, args`, problems), place, problems, types);
+    else if (!Object.hasOwn(ATTRIBUTES, name))
+      problems.push(`${place} has ${name}; it can have ${Object.keys(ATTRIBUTES).join(', ')}, params and args`);
+    else {
+      const kind = ATTRIBUTES[name] as Kind;
+      if (JSON.stringify(types.kind(type)) !== JSON.stringify(kind))
+        problems.push(`${place} has ${name} as something else than ${kindText(kind)}`);
+      shown.attributes.push({ name, kind, required });
+    }
+  }
+  return shown;
+}
+
+interface Member {
+  readonly name: string;
+  readonly type: Json;
+  readonly required: boolean;
+}
+
+function paramsOf(members: readonly Member[], place: string, problems: string[], types: Types): Attribute[] {
+  return members.map(({ name, type, required }) => {
+    checkName(name, place, problems);
+    if (types.kind(type) !== 'String') problems.push(`${place} has params.${name}, which must be a String`);
+    return { name, kind: 'String', required };
+  });
+}
+
+function argsOf(members: readonly Member[], place: string, problems: string[], types: Types): Argument[] {
+  return members.map(({ name, type, required }) => {
+    const kind = types.kind(type);
+    checkName(name, place, problems);
+    if (kind === undefined || kind === 'datetime') {
+      problems.push(
+        `${place} has args.${name}, which can be String, Long, Bool, decimal, or a Set of one of the first three`,
+      );
+    }
+    return { name, kind: kind ?? 'String', required, path: pathOf(name, place, problems) };
+  });
+}
+
+/** In the JSON that Cedar reads these members say that the rest is no data. */
+function checkName(name: string, place: string, problems: string[]): void {
+  if (['__entity', '__extn', '__expr'].includes(name))
+    problems.push(`${place} has ${name}, which means something to Cedar`);
+}
+
+function pathOf(name: string, place: string, problems: string[]): readonly string[] {
+  if (name !== '' && !name.startsWith('/')) return [name];
+  try {
+    return parsePointer(name);
+  } catch (error) {
+    problems.push(`${place} has args.${name}: ${(error as Error).message}`);
+    return [];
+  }
+}
+
+export function kindText(kind: Kind): string {
+  return typeof kind === 'string' ? kind : `Set<${kind.setOf}>`;
+}
+
+const SCALARS: Readonly<Record<string, Kind>> = {
+  String: 'String',
+  Long: 'Long',
+  Bool: 'Bool',
+  Boolean: 'Bool',
+  decimal: 'decimal',
+  datetime: 'datetime',
+};
+
+/** The types of a schema in JSON, with those that it names itself. */
+class Types {
+  readonly #common: Declared;
+
+  constructor(common: Declared) {
+    this.#common = common;
+  }
+
+  /** The members of a record, none where there is none. */
+  members(type: unknown, place: string, problems: string[]): Member[] {
+    if (type === undefined) return [];
+    const record = this.#resolved(type);
+    if (record['type'] !== 'Record') {
+      problems.push(`${place} must be a record`);
+      return [];
+    }
+    return Object.entries(record['attributes'] as Declared).map(([name, declared]) => ({
+      name,
+      type: declared,
+      required: declared.required !== false,
+    }));
+  }
+
+  /** Undefined for what is none of those that are taken. */
+  kind(type: unknown): Kind | undefined {
+    const resolved = this.#resolved(type);
+    if (resolved['type'] === 'Set') {
+      const element = this.kind(resolved['element']);
+      return element === 'String' || element === 'Long' || element === 'Bool' ? { setOf: element } : undefined;
+    }
+    const name = nameOf(resolved);
+    return Object.hasOwn(SCALARS, name) ? SCALARS[name] : undefined;
+  }
+
+  /** Cedar refuses types that are made of themselves. */
+  #resolved(type: unknown): Declared {
+    let resolved = type as Declared;
+    while (Object.hasOwn(this.#common, nameOf(resolved))) resolved = this.#common[nameOf(resolved)];
+    return resolved;
+  }
+}
+
+function nameOf({ type, name }: Declared): string {
+  const given: string = type === 'EntityOrCommon' || type === 'Extension' ? name : type;
+  return given.replace(/^__cedar::/, '');
+}

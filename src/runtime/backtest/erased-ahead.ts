@@ -1,0 +1,53 @@
+import { checkRow, type Entry, type Hash, isErased } from '#ledger';
+import type { DeepReplaySource } from '../deep-replay/options.ts';
+
+/**
+ * Values that are erased now, and were not yet where a walk is. What was ruled there was ruled on them, and can't be held
+ * against what comes out without them. What comes after their erasure was ruled without them already.
+ */
+export class ErasedAhead {
+  readonly #store: Pick<DeepReplaySource, 'erasedBy' | 'resolve'>;
+  readonly #beginning: Entry;
+  readonly #ahead: Set<Hash> = new Set();
+
+  constructor(store: Pick<DeepReplaySource, 'erasedBy' | 'resolve'>, beginning: Entry) {
+    this.#store = store;
+    this.#beginning = beginning;
+  }
+
+  get any(): boolean {
+    return this.#ahead.size > 0;
+  }
+
+  /** Takes what came into the state. */
+  async note(value: unknown): Promise<void> {
+    for (const hash of erasedIn(value)) {
+      const by = await this.#store.erasedBy(hash);
+      if (by !== undefined && !(await this.#isBefore(by))) this.#ahead.add(by);
+    }
+  }
+
+  /** Takes an entry that was come to. */
+  passed({ id }: Entry): void {
+    this.#ahead.delete(id);
+  }
+
+  /** Erased in another trajectory, before this one began. One of this trajectory comes when it is come to. */
+  async #isBefore(by: Hash): Promise<boolean> {
+    const row = await this.#store.resolve(by);
+    if (row === undefined || row.trajectory_id === this.#beginning.trajectory_id) return false;
+    return checkRow(row).payload.at <= this.#beginning.payload.at;
+  }
+}
+
+function erasedIn(value: unknown): ReadonlySet<Hash> {
+  const found = new Set<Hash>();
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const here = open.pop();
+    if (typeof here !== 'object' || here === null) continue;
+    if (isErased(here)) found.add(here.$erased);
+    else for (const member of Object.values(here)) open.push(member);
+  }
+  return found;
+}

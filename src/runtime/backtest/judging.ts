@@ -1,0 +1,202 @@
+import type { Policy } from '#authority';
+import type { Domain, PatchOperation, Ruling } from '#kernel';
+import {
+  type BranchPayload,
+  type CommitPayload,
+  type DelegationPayload,
+  type DomainRef,
+  type Entry,
+  ERASE_ACTION,
+  type Folded,
+  type PendingPayload,
+  type RejectionPayload,
+  type Replayer,
+  type RootPayload,
+} from '#ledger';
+import type { OracleStore } from '#oracle';
+import type { DeepReplaySource } from '../deep-replay/options.ts';
+import { type BrokenByRecord, NOTHING_BROKEN, RecordedWorld } from '../deep-replay/recorded-world.ts';
+import { OF_NO_DOMAIN, refusedByAuthority } from '../deep-replay/refusal.ts';
+import { isSame } from '../deep-replay/report.ts';
+import type { Ruled } from '../deep-replay/ruled.ts';
+import {
+  type AskedFor,
+  erasedPatches,
+  followed,
+  isErasing,
+  placeOf,
+  readBack,
+  readPatches,
+  type Scene,
+} from '../deep-replay/stage.ts';
+import { brokenBy } from '../deep-replay/vector.ts';
+import type { Steps, Walk } from '../deep-replay/walk.ts';
+import { ErasedAhead } from './erased-ahead.ts';
+import { type Claim, JudgingAuthority } from './judging-authority.ts';
+import { type BacktestReport, COMMITTED, ruledNow, ruledThen, Verdicts } from './verdicts.ts';
+
+/** What the proposals of one trajectory are judged with. */
+export interface Court extends Scene {
+  readonly authority: JudgingAuthority;
+  readonly ahead: ErasedAhead;
+}
+
+export interface JudgingOptions {
+  readonly domainOf: (recorded: DomainRef) => Domain;
+  /** A total one. */
+  readonly policy: Policy | undefined;
+  readonly oracle: Pick<OracleStore, 'oracleGet'> | undefined;
+  readonly limit: number;
+}
+
+/** Judges the proposals of a walk once more, and goes on with what is recorded. */
+export class Judging implements Steps<Court> {
+  readonly #store: DeepReplaySource;
+  readonly #replayer: Replayer;
+  readonly #options: JudgingOptions;
+  readonly #verdicts: Verdicts;
+  #domains: { readonly domain: Domain; readonly recorded: DomainRef } | undefined;
+
+  constructor(store: DeepReplaySource, replayer: Replayer, options: JudgingOptions) {
+    this.#store = store;
+    this.#replayer = replayer;
+    this.#options = options;
+    this.#verdicts = new Verdicts(options.limit);
+  }
+
+  /** @throws LedgerFault; RuntimeError `domain_mismatch` */
+  async begin(entry: Entry<RootPayload | BranchPayload>, folded: Folded): Promise<Court> {
+    const { payload } = entry;
+    const { policy, oracle } = this.#options;
+    const domain = this.#options.domainOf(payload.domain);
+    this.#domains = { domain, recorded: payload.domain };
+    const authority = new JudgingAuthority((hash) => this.#store.blob(hash), policy);
+    authority.bind(payload);
+    const ahead = new ErasedAhead(this.#store, entry);
+    await ahead.note(folded.state);
+    const world = new RecordedWorld(domain, folded);
+    world.begin(brokenBy(payload.detection_vector ?? []));
+    return { world, authority, ahead, replayer: this.#replayer, oracle };
+  }
+
+  async commit(court: Court, entry: Entry<CommitPayload>): Promise<void> {
+    const { action, observations, at, writ_id, policy, budget_cost } = entry.payload;
+    if (await isErasing(court, entry)) {
+      this.#verdicts.lacks('erased');
+      await followPatches(court, entry, await erasedPatches(court, entry), NOTHING_BROKEN);
+    } else {
+      const patches = await readPatches(court, entry, entry.payload.delta.state);
+      const asked = { ...action, action: action.name, observations, at };
+      const claim = claimOf(entry, at, writ_id, policy);
+      const judged = await this.#judge(court, entry, asked, claim, COMMITTED, true);
+      if (judged?.verdict === 'approved' && isSame(judged.patches(), patches)) court.world.keep(judged, patches);
+      else {
+        if (judged?.verdict === 'approved') judged.undo();
+        await followPatches(court, entry, patches, NOTHING_BROKEN);
+      }
+    }
+    await court.authority.book(entry, writ_id, budget_cost);
+    court.ahead.passed(entry);
+  }
+
+  async approval(court: Court, entry: Entry<CommitPayload>): Promise<void> {
+    const { writ_id, budget_cost, detection_vector = [] } = entry.payload;
+    this.#verdicts.resolves(entry);
+    await followPatches(court, entry, await erasedPatches(court, entry), brokenBy(detection_vector));
+    await court.authority.book(entry, writ_id, budget_cost);
+    court.ahead.passed(entry);
+  }
+
+  async refusal(court: Court, entry: Entry<RejectionPayload>, pending: PendingPayload | undefined): Promise<void> {
+    const { intent, reason, at, writ_id, policy } = entry.payload;
+    if (pending !== undefined) return this.#verdicts.resolves(entry);
+    if (OF_NO_DOMAIN.has(reason)) return this.#verdicts.lacks('other');
+    const refused = refusedByAuthority(entry.payload);
+    const claim = {
+      ...claimOf(entry, at, writ_id, policy),
+      ...(refused === undefined ? {} : { refused }),
+      reached: refused !== undefined || isReached(entry.payload),
+    };
+    await this.#judge(court, entry, { ...intent, at }, claim, ruledThen(entry.payload), false).then(takenBack);
+  }
+
+  async pending(court: Court, entry: Entry<PendingPayload>): Promise<void> {
+    const { proposal, policy } = entry.payload;
+    const { action, observations, at, writ_id } = proposal;
+    const asked = { ...action, action: action.name, observations, at };
+    const claim = claimOf(entry, at, writ_id, policy);
+    await this.#judge(court, entry, asked, claim, ruledThen(entry.payload), true).then(takenBack);
+  }
+
+  delegation(court: Court, entry: Entry<DelegationPayload>): Promise<void> {
+    return court.authority.delegate(entry);
+  }
+
+  /** At the end of a walk. */
+  report({ last, entries }: Walk<Court>): BacktestReport {
+    const { domain, recorded } = this.#domains as { domain: Domain; recorded: DomainRef };
+    return this.#verdicts.report(last.trajectory_id, { domain, recorded, policy: this.#options.policy }, entries);
+  }
+
+  /** What is ruled of a proposal now, compared with what was; undefined where it can't be judged. */
+  async #judge(
+    { world, authority, ahead, ...sources }: Court,
+    entry: Entry,
+    asked: AskedFor,
+    claim: Claim,
+    recorded: Ruled,
+    parsed: boolean,
+  ): Promise<Ruling | undefined> {
+    // What it would erase may be gone by now.
+    if (asked.action === ERASE_ACTION) return this.#lacks('erased');
+    const read = await readBack(sources, entry, asked);
+    if ('missing' in read) return this.#lacks(read.missing);
+    const answers = authority.answers(claim, await authority.writ(claim.writ_id));
+    const judged = world.adjudicate(read.intent, answers, read.inputs, parsed);
+    if (answers.unknown) return this.#lacks('writ');
+    const { assumed } = answers;
+    this.#verdicts.judge(entry, asked.action, [recorded, ruledNow(judged)], { erased: ahead.any, assumed });
+    return judged;
+  }
+
+  #lacks(why: 'erased' | 'observation' | 'writ'): undefined {
+    this.#verdicts.lacks(why);
+    return undefined;
+  }
+}
+
+function claimOf(
+  entry: Entry,
+  at: string,
+  writ_id: RejectionPayload['writ_id'],
+  policy: RejectionPayload['policy'],
+): Claim {
+  return {
+    place: placeOf(entry),
+    at,
+    ...(writ_id === undefined ? {} : { writ_id }),
+    ...(policy === undefined ? {} : { policy }),
+    reached: true,
+  };
+}
+
+/** Whether a refusal came after the writ was looked at; where nobody can tell, it is taken to have. */
+function isReached({ reason, intent, detail }: RejectionPayload): boolean {
+  if (reason === 'unknown_tool' || reason === 'type_mismatch') return false;
+  return reason !== 'invalid_authority' || !detail.startsWith(`the role ${intent.role.name} does not perform `);
+}
+
+function takenBack(judged: Ruling | undefined): void {
+  if (judged?.verdict === 'approved') judged.undo();
+}
+
+/** Goes on with the recorded changes. @throws LedgerFault */
+async function followPatches(
+  { world, ahead }: Court,
+  entry: Entry<CommitPayload>,
+  patches: readonly PatchOperation[],
+  broken: BrokenByRecord,
+): Promise<void> {
+  await ahead.note(patches);
+  followed({ world }, entry, patches, broken);
+}

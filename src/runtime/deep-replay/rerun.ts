@@ -1,0 +1,92 @@
+import type {
+  BranchPayload,
+  CommitPayload,
+  DomainRef,
+  Entry,
+  Folded,
+  Hash,
+  PendingPayload,
+  RejectionPayload,
+  Replayer,
+  RootPayload,
+} from '#ledger';
+import { replayApproval } from './approval.ts';
+import { replayBeginning } from './beginning.ts';
+import { replayCommit } from './commit.ts';
+import { type DeepReplayOptions, type DeepReplaySource, domainToRun, LISTED_MAX } from './options.ts';
+import { replayPending } from './pending.ts';
+import { RecordedAuthority } from './recorded-authority.ts';
+import type { RecordedWorld } from './recorded-world.ts';
+import { replayRefusal } from './refusal.ts';
+import { type DeepReplayReport, Findings } from './report.ts';
+import { placeOf, type Stage } from './stage.ts';
+import type { Steps, Walk } from './walk.ts';
+
+export interface RerunOptions extends DeepReplayOptions {
+  /** On this way, or on another one of the same call. */
+  readonly sourceIsRunAgain: boolean;
+}
+
+/** Runs each entry of a walk again, and holds what comes out against what stands there. */
+export class Rerun implements Steps<Stage> {
+  readonly #store: DeepReplaySource;
+  readonly #replayer: Replayer;
+  readonly #options: RerunOptions;
+  readonly #findings: Findings;
+  readonly #otherwise: Set<Hash> = new Set();
+  #world: RecordedWorld | undefined;
+  #recorded: DomainRef | undefined;
+
+  constructor(store: DeepReplaySource, replayer: Replayer, options: RerunOptions) {
+    this.#store = store;
+    this.#replayer = replayer;
+    this.#options = options;
+    this.#findings = new Findings(options.limit ?? LISTED_MAX);
+  }
+
+  /** @throws LedgerFault; RuntimeError `domain_mismatch` */
+  begin(entry: Entry<RootPayload | BranchPayload>, folded: Folded): Stage {
+    const { payload } = entry;
+    const authority = new RecordedAuthority((hash) => this.#store.blob(hash), this.#options.policy, this.#findings);
+    authority.bind(payload);
+    this.#recorded = payload.domain;
+    const domain = domainToRun(payload.domain, this.#options);
+    const fits = payload.kind === 'branch' && this.#options.sourceIsRunAgain;
+    this.#world = replayBeginning(this.#findings, entry, domain, { folded, fits });
+    return {
+      world: this.#world,
+      authority,
+      findings: this.#findings,
+      replayer: this.#replayer,
+      oracle: this.#options.oracle,
+      otherwise: this.#otherwise,
+    };
+  }
+
+  commit(stage: Stage, entry: Entry<CommitPayload>): Promise<void> {
+    return replayCommit(stage, entry);
+  }
+
+  approval(stage: Stage, entry: Entry<CommitPayload>, pending: PendingPayload): Promise<void> {
+    return replayApproval(stage, entry, pending);
+  }
+
+  refusal(stage: Stage, entry: Entry<RejectionPayload>, pending: PendingPayload | undefined): Promise<void> {
+    return replayRefusal(stage, entry, pending);
+  }
+
+  pending(stage: Stage, entry: Entry<PendingPayload>): Promise<void> {
+    return replayPending(stage, entry);
+  }
+
+  delegation(): void {
+    this.#findings.takes('delegation');
+  }
+
+  /** At the end of a walk. */
+  report({ last, entries }: Walk<Stage>): DeepReplayReport {
+    const world = this.#world as RecordedWorld;
+    this.#findings.breaks(placeOf(last), world.unseen());
+    return this.#findings.report(last.trajectory_id, world.domain, this.#recorded as DomainRef, entries);
+  }
+}

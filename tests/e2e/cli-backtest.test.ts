@@ -1,0 +1,141 @@
+/** `assize backtest`, as a process of its own, on the ledger of the demo. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Ended, runCommand } from '../support/command.ts';
+
+const root = join(import.meta.dirname, '../..');
+const store = 'sqlite:./assize-demo.db';
+let folder: string;
+async function assize(...args: readonly string[]): Promise<Ended> {
+  const { err, ...ended } = await runCommand(folder, store, ...args);
+  // A slow machine says how far it is.
+  return { ...ended, err: err.replace(/^[a-z ]+: \d+\/\d+ \(\d+ %\).*\n/gm, '') };
+}
+
+const LENIENT = `
+import { defineDomain } from 'assize';
+import { udt } from 'assize/domains/udt';
+export const lenient = defineDomain({
+  ...udt.declared,
+  version: '2',
+  invariants: udt.rules.map(({ spec }) => spec).filter(({ id }) => id !== 'DEFINITIVE_WINDOW'),
+});
+export const other = defineDomain({ ...udt.declared, name: 'other' });
+`;
+const TABLE = {
+  id: 'lab',
+  otherwise: 'allow',
+  rules: [
+    { id: 'doctors-only', effect: 'deny', actions: ['respond_to_relapse'], because: 'Doctors only.' },
+    { id: 'orders', effect: 'needs_approval', actions: ['order_test'] },
+  ],
+};
+const SCHEMA = `
+entity Principal; entity Role; entity Trajectory; action any;
+action enroll, order_test, collect_sample, record_result, submit_claim, respond_to_relapse in [any]
+  appliesTo { principal: [Principal], resource: [Trajectory], context: { role: String } };
+`;
+const CEDAR = `
+permit(principal, action, resource);
+@id("doctors-only") @because("Doctors only.") forbid(principal, action == Action::"respond_to_relapse", resource);
+@id("orders") @approval("required") permit(principal, action == Action::"order_test", resource);
+`;
+
+beforeAll(async () => {
+  // Inside the repository, so that `assize` is this package for the domains.
+  folder = mkdtempSync(join(root, 'dist-backtest-'));
+  expect((await assize('demo')).code).toBe(0);
+  const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
+  write('lenient.ts', LENIENT);
+  write('table.json', JSON.stringify(TABLE));
+  write('lab.cedar', CEDAR);
+  write('lab.cedarschema', SCHEMA);
+  write('broken.cedar', 'permit(principal,');
+  write('broken.json', '{"id":"x"}');
+  write('latin.cedar', '');
+  writeFileSync(join(folder, 'latin.cedar'), Buffer.from([0x2f, 0x2f, 0xe9]));
+  write('nothing.ts', 'export const nothing = 1;\n');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const cedar = ['--policy', 'lab.cedar', '--schema', 'lab.cedarschema'];
+
+describe('what would be ruled otherwise', () => {
+  test('is printed, counted, and told by the exit code', async () => {
+    const { code, out, err } = await assize('backtest', 'david-1', '--policy', 'table.json');
+    expect([code, err]).toEqual([1, '']);
+    expect(out).toMatch(/^entry +action +was ruled +would be ruled +why$/m);
+    expect(out).toMatch(
+      /^david-1@2 +order_test +committed +escalated \(policy_needs_approval: orders\) +Rule orders applies\.$/m,
+    );
+    expect(out).toMatch(
+      /^david-1@9 +respond_to_relapse +escalated \(RELAPSE_RESPONSE_IS_HUMAN\) +rejected \(policy_denied: doctors-only\) +Doctors only\.; nobody would have been asked what was committed by seq 11$/m,
+    );
+    expect(out).toMatch(/^Tried: the policy lab \([0-9a-f]{12}\)\.$/m);
+    expect(out).toContain(
+      '19 proposals judged: 13 the same, 6 different (5 committed → escalated, 1 escalated → rejected).\n' +
+        'Not judged: 1 decision on what waited for a person; nobody would have been asked for 1 of them.\n',
+    );
+  });
+
+  test('is the same by a rule table and by Cedar, but for the words', async () => {
+    const rulings = async (...args: string[]): Promise<unknown> => {
+      const { code, out } = await assize('backtest', 'david-1', '--json', ...args);
+      expect(code).toBe(1);
+      const { reports, ...sum } = JSON.parse(out) as any;
+      return [sum, reports[0].differences.map(({ seq, now }: any) => [seq, now.ruling, now.reason, now.rule])];
+    };
+    expect(await rulings(...cedar)).toEqual(await rulings('--policy', 'table.json'));
+  });
+
+  test('under another version of a domain, with a policy or without, however it is named', async () => {
+    for (const domain of ['lenient.ts', 'udt@lenient.ts', './lenient.ts']) {
+      const { code, out } = await assize('backtest', 'david-1', '--domain', domain);
+      expect(code).toBe(1);
+      expect(out).toMatch(/^david-1@14 +submit_claim +rejected \(DEFINITIVE_WINDOW\) +committed +no longer: /m);
+      expect(out).toMatch(/^Tried: udt@2 \([0-9a-f]{12}\) for 1 \([0-9a-f]{12}\)\.$/m);
+      expect(out).toContain('17 the same, 2 different (2 rejected → committed)');
+    }
+    const both = await assize('backtest', 'david-1', '--domain', 'lenient.ts', ...cedar, '--limit', '3', '--json');
+    const { different, reports } = JSON.parse(both.out) as any;
+    expect([both.code, different, reports[0].differences.length]).toEqual([1, 8, 3]);
+  });
+
+  test('nothing: exit 0', async () => {
+    const { code, out, err } = await assize('backtest', 'david-1', 'david-1', '--domain', 'udt');
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toBe(
+      'Tried: nothing else than the recorded udt@1.\n19 proposals judged: 19 the same, 0 different.\n' +
+        'Not judged: 1 decision on what waited for a person.\n',
+    );
+  });
+});
+
+test.each<[string[], RegExp]>([
+  [['david-1'], /--policy FILE, --domain DOMAIN, or both/],
+  [['--policy', 'table.json'], /missing required argument 'trajectory'/],
+  [['nobody', '--policy', 'table.json'], /There is no trajectory nobody/],
+  [['david-1', '--policy', 'lab.cedar'], /give it with --schema FILE/],
+  [['david-1', '--policy', 'table.json', '--schema', 'lab.cedarschema'], /Only policies in Cedar have a schema/],
+  [['david-1', '--schema', 'lab.cedarschema'], /Only policies in Cedar have a schema/],
+  [['david-1', '--policy', 'none.json'], /none\.json can't be read: there is no such file/],
+  [['david-1', '--policy', 'broken.json'], /broken\.json: .*otherwise/],
+  [
+    ['david-1', '--policy', 'broken.cedar', '--schema', 'lab.cedarschema'],
+    /broken\.cedar: .*line 1, column 18: .*unexpected end of input/,
+  ],
+  [['david-1', '--policy', 'latin.cedar', '--schema', 'lab.cedarschema'], /latin\.cedar is no text in UTF-8/],
+  [['david-1', '--policy', 'lab.cedar', '--schema', 'lab.cedar'], /lab\.cedar: The Cedar schema can’t be used/],
+  [['david-1', '--domain', 'budget'], /The trajectories are of udt, and none is of what --domain names: budget/],
+  [['david-1', '--domain', 'none.ts'], /There is no domain file .*none\.ts/],
+  [['david-1', '--domain', 'nothing.ts'], /exports no domain/],
+  [['david-1', '--domain', 'budget@lenient.ts'], /has no domain budget; it has udt, other/],
+  [['david-1', '--domain', 'udt@none.ts'], /There is no domain file .*none\.ts/],
+  [['david-1', '--policy', 'table.json', '--limit', '0'], /whole number from 1/],
+])('%j is misuse, in one sentence', async (args, message) => {
+  const { code, out, err } = await assize('backtest', ...args);
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toMatch(message);
+  expect(err.trimEnd().split('\n')).toHaveLength(1);
+});

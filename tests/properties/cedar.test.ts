@@ -1,0 +1,283 @@
+import { cedarPolicy } from 'assize/cedar';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { PolicyDecision, PolicyQuery } from '#authority';
+import { cases } from '../support/cases.ts';
+import { clone, jsonValue, oddKey, setMember } from '../support/json.ts';
+
+// Cedar beside a small evaluator of our own, over generated policies and whatever an agent may send.
+
+const SCHEMA = `
+  entity Role; entity Principal in [Role]; entity Trajectory; action any;
+  action "spend", "refund" in [any] appliesTo { principal: [Principal], resource: [Trajectory], context: {
+    role: String, scopes: Set<String>,
+    args: { amount: Long, note?: String, tags?: Set<String>, sure?: Bool, price?: decimal, "/deep/0/n"?: Long },
+  } };
+`;
+
+const NAMES = ['ada', 'bob', 'Role::"x"', 'a"b\\c', '{"__entity":{}}', 'é'] as const;
+const name = fc.constantFrom(...NAMES);
+
+/** A part of a condition, as Cedar has it and as it is. */
+interface Part {
+  readonly text: string;
+  readonly holds: (query: PolicyQuery) => boolean;
+}
+
+const quoted = (text: string): string =>
+  `"${[...text].map((c) => `\\u{${(c.codePointAt(0) as number).toString(16)}}`).join('')}"`;
+const member = (query: PolicyQuery, key: string): any => {
+  const { args } = query;
+  return typeof args === 'object' && args !== null && Object.hasOwn(args, key) ? (args as any)[key] : undefined;
+};
+const deep = (query: PolicyQuery): unknown => {
+  const list = member(query, 'deep');
+  const first =
+    Array.isArray(list) || (typeof list === 'object' && list !== null && Object.hasOwn(list, '0'))
+      ? list[0]
+      : undefined;
+  return typeof first === 'object' && first !== null && Object.hasOwn(first, 'n') ? first.n : undefined;
+};
+
+const COMPARE: Readonly<Record<string, (a: number, b: number) => boolean>> = {
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+  '==': (a, b) => a === b,
+  '!=': (a, b) => a !== b,
+  '>': (a, b) => a > b,
+};
+
+const part: fc.Arbitrary<Part> = fc.oneof(
+  fc.tuple(fc.constantFrom(...Object.keys(COMPARE)), fc.integer({ min: -3, max: 3 })).map(([op, n]) => ({
+    text: `context.args.amount ${op} ${n}`,
+    holds: (query: PolicyQuery) => (COMPARE[op] as (a: number, b: number) => boolean)(member(query, 'amount'), n),
+  })),
+  name.map((value) => ({
+    text: `(context.args has note && context.args.note == ${quoted(value)})`,
+    holds: (query: PolicyQuery) => member(query, 'note') === value,
+  })),
+  name.map((value) => ({
+    text: `(context.args has tags && context.args.tags.contains(${quoted(value)}))`,
+    holds: (query: PolicyQuery) => member(query, 'tags')?.includes(value) === true,
+  })),
+  fc.constant({
+    text: '(context.args has sure && context.args.sure)',
+    holds: (query: PolicyQuery) => member(query, 'sure') === true,
+  }),
+  fc.constant({
+    text: '(context.args has price && context.args.price.lessThan(decimal("0.5")))',
+    holds: (query: PolicyQuery) => Number(member(query, 'price')) < 0.5,
+  }),
+  fc.integer({ min: -2, max: 2 }).map((n) => ({
+    text: `(context.args has "/deep/0/n" && context.args["/deep/0/n"] >= ${n})`,
+    holds: (query: PolicyQuery) => (deep(query) as number) >= n,
+  })),
+  name.map((value) => ({
+    text: `context.role == ${quoted(value)}`,
+    holds: ({ role }: PolicyQuery) => role.name === value,
+  })),
+  name.map((value) => ({
+    text: `context.scopes.contains(${quoted(value)})`,
+    holds: ({ scopes }: PolicyQuery) => scopes.includes(value),
+  })),
+);
+
+const scope = <T extends string>(always: string, ...some: fc.Arbitrary<Part>[]): fc.Arbitrary<Part> =>
+  fc.oneof({ weight: 3, arbitrary: fc.constant<Part>({ text: always as T, holds: () => true }) }, ...some);
+
+const rule = fc.record({
+  effect: fc.constantFrom('permit', 'permit with approval', 'forbid'),
+  principal: scope(
+    'principal',
+    name.map((id) => ({ text: `principal == Principal::${quoted(id)}`, holds: ({ principal }) => principal === id })),
+    name.map((id) => ({ text: `principal in Role::${quoted(id)}`, holds: ({ role }) => role.name === id })),
+  ),
+  action: scope(
+    'action',
+    fc
+      .constantFrom('spend', 'refund')
+      .map((id) => ({ text: `action == Action::"${id}"`, holds: ({ action }) => action === id })),
+    fc.constant<Part>({ text: 'action in Action::"any"', holds: () => true }),
+  ),
+  resource: scope(
+    'resource',
+    name.map((id) => ({ text: `resource == Trajectory::${quoted(id)}`, holds: (query) => query.trajectory_id === id })),
+  ),
+  when: fc.array(part, { maxLength: 3 }),
+  unless: fc.option(part, { nil: undefined, freq: 3 }),
+});
+type Rule = typeof rule extends fc.Arbitrary<infer R> ? R : never;
+
+function textOf({ effect, principal, action, resource, when, unless }: Rule, index: number): string {
+  const approval = effect === 'permit with approval' ? '@approval("required") ' : '';
+  const conditions = when.length === 0 ? '' : ` when { ${when.map(({ text }) => text).join(' && ')} }`;
+  const exception = unless === undefined ? '' : ` unless { ${unless.text} }`;
+  return `@id("r${index}") ${approval}${effect === 'forbid' ? 'forbid' : 'permit'}(${principal.text}, ${action.text}, ${resource.text})${conditions}${exception};`;
+}
+
+function applies({ principal, action, resource, when, unless }: Rule, query: PolicyQuery): boolean {
+  return [principal, action, resource, ...when].every(({ holds }) => holds(query)) && unless?.holds(query) !== true;
+}
+
+/** Every declared argument that is there is of its kind. */
+function isShowable(query: PolicyQuery): boolean {
+  const text = (value: unknown): boolean => typeof value === 'string' && value.isWellFormed();
+  const kinds: readonly [unknown, (value: any) => boolean][] = [
+    [member(query, 'note'), text],
+    [member(query, 'tags'), (value) => Array.isArray(value) && value.every(text)],
+    [member(query, 'sure'), (value) => typeof value === 'boolean'],
+    [member(query, 'price'), isDecimal],
+    [deep(query), Number.isSafeInteger],
+  ];
+  return (
+    Number.isSafeInteger(member(query, 'amount')) && kinds.every(([value, is]) => value === undefined || is(value))
+  );
+}
+
+function isDecimal(value: unknown): boolean {
+  if (typeof value === 'string') return /^-?\d{1,15}\.\d{1,4}$/.test(value);
+  return (
+    typeof value === 'number' &&
+    Math.abs(value) < 1e15 &&
+    Number(value.toFixed(4)) === value &&
+    (value === 0 || Math.abs(value) >= 1e-4)
+  );
+}
+
+function expected(
+  rules: readonly Rule[],
+  query: PolicyQuery,
+): Pick<PolicyDecision, 'decision' | 'rule'> & { isError: boolean } {
+  if (!['spend', 'refund'].includes(query.action) || !isShowable(query)) return { decision: 'deny', isError: true };
+  const applied = (effect: string): number => rules.findIndex((one) => one.effect === effect && applies(one, query));
+  const named = (index: number) => ({ rule: `r${index}`, isError: false });
+  if (applied('forbid') >= 0) return { decision: 'deny', ...named(applied('forbid')) };
+  if (applied('permit with approval') >= 0)
+    return { decision: 'needs_approval', ...named(applied('permit with approval')) };
+  if (applied('permit') >= 0) return { decision: 'allow', ...named(applied('permit')) };
+  return { decision: 'deny', isError: false };
+}
+
+const small = fc.integer({ min: -3, max: 3 });
+/** Arguments that a domain would take. */
+const goodArgs = fc.record(
+  {
+    amount: small,
+    note: name,
+    tags: fc.array(name, { maxLength: 3 }),
+    sure: fc.boolean(),
+    price: fc.constantFrom<unknown>(0, 0.25, 1, 0.5, '0.4', '7.0'),
+    deep: fc.array(fc.record({ n: small }), { maxLength: 2 }),
+  },
+  { requiredKeys: ['amount'] },
+);
+const ESCAPES = [
+  { __entity: { type: 'Role', id: 'ada' } },
+  { __extn: { fn: 'decimal', arg: '0.1' } },
+  { __expr: 'true' },
+  Number.MAX_SAFE_INTEGER + 1,
+  0.1 + 0.2,
+  -0,
+  1e300,
+  null,
+  '\ud800',
+  'x'.repeat(200_000),
+  Array.from({ length: 50_000 }, (_, i) => i),
+  deepList(3_000),
+];
+const odd = fc.oneof(jsonValue, fc.constantFrom<unknown>(...ESCAPES));
+const KEYS = [
+  'amount',
+  'note',
+  'tags',
+  'sure',
+  'price',
+  'deep',
+  'more',
+  '__entity',
+  '__extn',
+  '/deep/0/n',
+  'args',
+  'role',
+];
+/** The same with anything at all put somewhere, or anything at all. */
+const hostileArgs: fc.Arbitrary<any> = fc.oneof(
+  { weight: 1, arbitrary: odd },
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(
+        goodArgs,
+        fc.array(fc.tuple(fc.oneof(fc.constantFrom(...KEYS), oddKey), odd), { minLength: 1, maxLength: 3 }),
+      )
+      .map(([args, members]) => {
+        const changed = { ...args };
+        for (const [key, value] of members) setMember(changed, key, value);
+        return changed;
+      }),
+  },
+);
+
+function deepList(levels: number): unknown {
+  let value: unknown = { __entity: { type: 'Role', id: 'ada' } };
+  for (let i = 0; i < levels; i++) value = i % 2 === 0 ? [value] : { __entity: value };
+  return value;
+}
+
+const query = (args: fc.Arbitrary<any>): fc.Arbitrary<PolicyQuery> =>
+  fc.record({
+    action: fc.oneof(
+      { weight: 9, arbitrary: fc.constantFrom('spend', 'refund') },
+      { weight: 1, arbitrary: fc.constantFrom('any', 'steal', '__proto__') },
+    ),
+    role: fc.record({ name, params: fc.constant({}) }),
+    args,
+    scopes: fc.array(name, { maxLength: 2 }),
+    principal: name,
+    writ_id: fc.constant('f'.repeat(64)),
+    trajectory_id: name,
+    at: fc.constant('2026-01-01T00:00:00.000000Z'),
+  });
+
+async function compare(rules: readonly Rule[], queries: readonly PolicyQuery[]): Promise<void> {
+  const policy = await cedarPolicy({ policies: rules.map(textOf).join('\n'), schema: SCHEMA });
+  for (const asked of queries) {
+    const { decision, rule: named, errors } = policy.evaluate(asked);
+    expect({ decision, rule: named, isError: errors.length > 0 }).toEqual({
+      rule: undefined,
+      ...expected(rules, asked),
+    });
+  }
+}
+
+describe('policies in Cedar decide as they say', () => {
+  const rules = fc.array(rule, { maxLength: 6 });
+
+  test('of what a domain would take', () =>
+    fc.assert(fc.asyncProperty(rules, fc.array(query(goodArgs), { minLength: 10, maxLength: 20 }), compare), {
+      numRuns: cases(200),
+    }));
+
+  test('of whatever is sent: nothing throws, and nothing in arguments is anything but data', () =>
+    fc.assert(fc.asyncProperty(rules, fc.array(query(hostileArgs), { minLength: 10, maxLength: 20 }), compare), {
+      numRuns: cases(200),
+    }));
+
+  test('what is denied stays denied, whatever is put beside what it is denied for', () =>
+    fc.assert(
+      fc.asyncProperty(
+        query(goodArgs),
+        fc.array(fc.tuple(fc.oneof(fc.constantFrom(...KEYS.slice(1)), oddKey), odd), { minLength: 1, maxLength: 4 }),
+        async (asked, members) => {
+          const policies =
+            '@id("all") permit(principal, action, resource); @id("no") forbid(principal, action, resource) when { context.args.amount > 0 };';
+          const policy = await cedarPolicy({ policies, schema: SCHEMA });
+          const args = clone(asked.args as never) as any;
+          args.amount = 1;
+          for (const [key, value] of members) setMember(args, key, value);
+          expect(policy.evaluate({ ...asked, args }).decision).toBe('deny');
+        },
+      ),
+      { numRuns: cases(500) },
+    ));
+});
