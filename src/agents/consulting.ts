@@ -21,6 +21,8 @@ export interface Outside {
   readonly oracle: Oracle;
   readonly clock: Clock;
   readonly random: Random;
+  /** Nobody is asked any more once it is aborted; who was asked before is heard, and what they say recorded. */
+  readonly ended?: AbortSignal;
 }
 
 /** One invocation of an agent: its number from 0 among those of that agent that were decided. */
@@ -41,6 +43,7 @@ export class Consulting {
   /** What the agent gets: nothing of what is noted can be reached from it. */
   readonly face: AgentOracle;
   readonly #oracle: Oracle;
+  readonly #ended: AbortSignal | undefined;
   readonly #invocation: Invocation;
   readonly #calls: CallSequence;
   readonly #answers: Map<number, { readonly name: string; readonly answer: OracleAnswer }> = new Map();
@@ -52,6 +55,7 @@ export class Consulting {
   constructor(outside: Outside, invocation: Invocation) {
     const { trajectory, agent, number } = invocation;
     this.#oracle = outside.oracle;
+    this.#ended = outside.ended;
     this.#invocation = invocation;
     const calls = callSequence({ trajectory, branch: null, agent }, number * ASKS_MAX);
     this.#calls = { next: () => this.#admit(calls) };
@@ -84,7 +88,12 @@ export class Consulting {
   }
 
   async #ask({ name = 'oracle', request, theta, call }: AgentAsking): Promise<Json> {
-    const asking = { scope: this.#calls.next(), request, call, ...(theta === undefined ? {} : { theta }) };
+    const asking = {
+      scope: this.#calls.next(),
+      request,
+      call: this.#inTime(call),
+      ...(theta === undefined ? {} : { theta }),
+    };
     return this.#noting(name).ask(asking);
   }
 
@@ -94,11 +103,26 @@ export class Consulting {
 
   #admit(calls: CallSequence): CallScope {
     const { agent } = this.#invocation;
-    if (this.#isOver)
-      throw new AgentError('decision_over', `${agent} has decided; what it asks after that would be on no record.`);
+    this.#checkOpen();
     if (this.#asked++ >= ASKS_MAX)
       throw new AgentError('too_many_asks', `${agent} asked more than ${ASKS_MAX} questions for one decision.`);
     return calls.next();
+  }
+
+  #inTime(call: AgentAsking['call']): AgentAsking['call'] {
+    return () => {
+      this.#checkOpen();
+      return call();
+    };
+  }
+
+  #checkOpen(): void {
+    if (!this.#isOver && this.#ended?.aborted !== true) return;
+    const { agent } = this.#invocation;
+    throw new AgentError(
+      'decision_over',
+      `Nothing is asked for ${agent} any more: it has decided, or the run has ended.`,
+    );
   }
 
   #noting(name: string): Oracle {

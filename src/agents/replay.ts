@@ -1,4 +1,4 @@
-import { canonicalize, isAssizeError, type Json, maxInstant } from '#canon';
+import { canonicalize, type Instant, isAssizeError, type Json, maxInstant } from '#canon';
 import type { Domain } from '#kernel';
 import { type EntryRow, type Hash, LedgerFault, readRow } from '#ledger';
 import { type Clock, createOracle, type OracleStore, type Random } from '#oracle';
@@ -10,7 +10,7 @@ import { AgentError } from './errors.ts';
 import { type RecordedEntry, recordedEntries } from './recorded-rows.ts';
 import { type ReplayedLedger, ReplayStore } from './replay-store.ts';
 import { type Outcome, proposeIn, resolveIn } from './rule.ts';
-import { type AgentTurn, type CounselTurn, type RecordedTurn, readTurn, turnQuestion } from './turn.ts';
+import { type AgentTurn, type CounselTurn, type RecordedTurn, readTurn, type Turn, turnQuestion } from './turn.ts';
 
 export interface ReplaySource {
   readonly store: ReplayedLedger;
@@ -222,9 +222,8 @@ class Replay {
       if (seq < this.#trajectory.length || !('resolves' in payload) || payload.resolves !== counsel.pending)
         return false;
       // Somebody else may have been faster: what this turn made is of its own time, and of who spoke in it.
-      const before = (this.#entries[seq - 1] as RecordedEntry).entry.payload.at;
-      const isOfTurn = payload.counselor === undefined || payload.counselor.principal === counsel.principal;
-      return isOfTurn && payload.at === maxInstant(at, before);
+      const isTheirs = payload.counselor === undefined || payload.counselor.principal === counsel.principal;
+      return isTheirs && this.#isOfTime(at, seq);
     });
     const resolving = () => resolveIn(this.#trajectory, counsel, recorded);
     return this.#rule(recorded, place === -1 ? undefined : place, resolving);
@@ -233,24 +232,25 @@ class Replay {
   // ── what a turn makes ──
 
   /**
-   * Rules once more on what was ruled on, and compares. `place`: of the entry that it made; a turn that made none was frozen,
-   * refused, or the last one and interrupted, and that one is not carried out here either.
+   * Rules once more on what was ruled on, and compares. `place`: of the entry that it made; a turn that made none was frozen or
+   * refused, and is so again.
    */
   async #rule(
     recorded: RecordedTurn,
     place: number | undefined,
     step: () => Promise<Outcome>,
   ): Promise<RunDifference | undefined> {
-    if (place === undefined && (await this.#isLast(recorded))) return undefined;
-    if (place !== undefined) await this.#takeAsRecorded(this.#withoutExpired(place));
+    if (place === undefined && (await this.#isLeftOut(recorded))) return undefined;
+    if (place !== undefined) await this.#takeAsRecorded(this.#withoutExpired(recorded, place));
     const from = this.#trajectory.length;
     try {
       const { ruling, refused } = await step();
-      const made = this.#trajectory.length - from;
-      if (place === undefined && made > 0)
-        return this.#differs(recorded, 'entry', `it left none, and is ${ruling?.ruling} now`);
-      if (place !== undefined && made === 0)
-        return this.#differs(recorded, 'entry', `it is ${refused?.message ?? ruling?.ruling} now`, refused);
+      const isRuled = ruling !== undefined && ruling.ruling !== 'frozen';
+      if (isRuled !== (place !== undefined)) {
+        const now = refused?.message ?? ruling?.ruling;
+        const before = place === undefined ? 'left no entry' : `made seq ${place}`;
+        return this.#differs(recorded, 'entry', `it ${before}, and is ${now} now`, refused);
+      }
     } catch (error) {
       return this.#differs(recorded, 'entry', messageOf(error), error);
     }
@@ -263,14 +263,37 @@ class Replay {
   }
 
   /** What expired is recorded by whoever proposes next, and so by the turn itself. */
-  #withoutExpired(place: number): number {
+  #withoutExpired({ turn }: RecordedTurn, place: number): number {
     let from = place;
-    while (from > this.#trajectory.length && isExpiry(this.#entries[from - 1] as RecordedEntry)) from--;
+    while (from > this.#trajectory.length && this.#expiresIn(turn, from - 1)) from--;
     return from;
   }
 
-  async #isLast({ number }: RecordedTurn): Promise<boolean> {
-    return (await this.#read(number + 1)) === undefined;
+  #expiresIn({ at }: Turn, seq: number): boolean {
+    const { payload } = (this.#entries[seq] as RecordedEntry).entry;
+    return payload.kind === 'rejection' && payload.reason === 'expired' && this.#isOfTime(at, seq);
+  }
+
+  /** Whether an entry is of the time that a turn gives to what it makes. */
+  #isOfTime(at: Instant, seq: number): boolean {
+    const [before, entry] = this.#entries.slice(seq - 1, seq + 1) as [RecordedEntry, RecordedEntry];
+    return entry.entry.payload.at === maxInstant(at, before.entry.payload.at);
+  }
+
+  /**
+   * Whether what a turn made nothing of can't be ruled on again: it was the last one, and interrupted; or others wrote after the
+   * head that it found and before the next one's, and it met something of that, which nobody knows any more.
+   */
+  async #isLeftOut({ number, turn }: RecordedTurn): Promise<boolean> {
+    const next = await this.#read(number + 1);
+    if (next === undefined) return true;
+    const until = this.#places.get(next.turn.after) ?? -1;
+    for (let seq = this.#trajectory.length; seq <= until; seq++) {
+      const { payload } = (this.#entries[seq] as RecordedEntry).entry;
+      const mattered = payload.kind === 'pending_approval' || 'resolves' in payload;
+      if (mattered && !this.#expiresIn(turn, seq)) return true;
+    }
+    return false;
   }
 
   /** The entries that come before this place, as they are recorded. */
@@ -326,10 +349,6 @@ function differenceOf(recorded: RecordedEntry | undefined, now: EntryRow): strin
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
   const different = names.filter((name) => canonicalize(before[name] ?? null) !== canonicalize(after[name] ?? null));
   return `recorded ${recorded.entry.id}, now ${now.id}: different in ${different.join(', ')}`;
-}
-
-function isExpiry({ entry: { payload } }: RecordedEntry): boolean {
-  return payload.kind === 'rejection' && payload.reason === 'expired';
 }
 
 async function entriesOf({ store, trajectoryId }: ReplaySource): Promise<RecordedEntry[]> {

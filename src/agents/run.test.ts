@@ -4,7 +4,7 @@ import { type Assize, type AssizeOptions, deepReplay, type Trajectory } from '#r
 import { MemoryStore } from '#stores';
 import { chief, Model, newsroom, staff } from '../../tests/support/newsroom.ts';
 import { HandClock, operator, runtimeOver } from '../../tests/support/runtime.ts';
-import { type Agent, AgentError, type RunOptions, replayRun, runAgents } from './index.ts';
+import { type Agent, type RunOptions, replayRun, runAgents } from './index.ts';
 
 /** A run on a store in memory, with all that it needs. */
 async function desk(options: Partial<AssizeOptions> = {}, stories = 3) {

@@ -109,6 +109,7 @@ class Run {
   readonly #agents: Population;
   readonly #options: RunOptions;
   readonly #outside: Outside;
+  readonly #ended: AbortController = new AbortController();
   readonly #standings: Map<string, Standing> = new Map();
   readonly #thinking: Thinking = new Thinking();
   /** The head at which a counselor had nothing to say yet, by what is pending. */
@@ -122,10 +123,19 @@ class Run {
     this.#trajectory = trajectory;
     this.#agents = agents;
     this.#options = options;
-    this.#outside = { oracle, clock, random };
+    this.#outside = { oracle, clock, random, ended: this.#ended.signal };
   }
 
   async go(): Promise<RunReport> {
+    try {
+      return await this.#go();
+    } finally {
+      // Who is still deciding has decided nothing.
+      this.#ended.abort();
+    }
+  }
+
+  async #go(): Promise<RunReport> {
     await this.#takeUp();
     const { maxTurns = TURNS_MAX, signal } = this.#options;
     const end = this.#turn + maxTurns;
