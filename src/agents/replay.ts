@@ -40,7 +40,8 @@ export interface RunReplay {
 
 /**
  * `oracle_miss`: a question that the log has no answer to. `slice`: an agent sees something else. `decision`: it decides, or
- * asks, something else. `entry`: another entry comes of it, or none. `ledger`: a turn that the entries have no place for.
+ * asks, something else. `entry`: another entry comes of it, or none. `ledger`: a turn that the entries, or
+ * the next turn, have no place for.
  */
 export interface RunDifference {
   readonly kind: 'oracle_miss' | 'slice' | 'decision' | 'entry' | 'ledger';
@@ -86,6 +87,8 @@ class Replay {
   readonly #seen: Map<string, { readonly head: Hash; readonly slice: unknown }> = new Map();
   #trajectory!: Trajectory;
   #taken: number = 0;
+  /** The turn before. */
+  #previous: RecordedTurn | undefined;
 
   constructor(
     source: ReplaySource,
@@ -142,6 +145,10 @@ class Replay {
 
   async #take(recorded: RecordedTurn): Promise<RunDifference | undefined> {
     const { turn } = recorded;
+    const previous = this.#previous;
+    this.#previous = recorded;
+    if (turn.previous !== (previous?.hash ?? null))
+      return this.#differs(previous ?? recorded, 'ledger', 'it is not the turn that the next one followed');
     const fault = await this.#reach(recorded);
     if (fault !== undefined) return this.#differs(recorded, 'ledger', fault);
     return 'counsel' in turn ? this.#takeCounsel(recorded, turn) : this.#takeAgent(recorded, turn);
@@ -192,7 +199,7 @@ class Replay {
       return this.#differs(recorded, kind, messageOf(error), error);
     }
     if (decided.slice !== turn.slice) return this.#differs(recorded, 'slice', 'its slice is another one now');
-    if (decided.decision === turn.decision) return decided;
+    if (decided.decision === turn.decision && decided.does === turn.does) return decided;
     const now = canonicalize((decided.intent ?? decided.does) as unknown as Json).slice(0, 200);
     return this.#differs(recorded, 'decision', `recorded ${turn.does}; now ${now}, or what it asked is different`);
   }

@@ -115,6 +115,8 @@ class Run {
   /** The head at which a counselor had nothing to say yet, by what is pending. */
   readonly #putOff: Map<Hash, Hash> = new Map();
   #turn: number = 0;
+  #previous: Hash | null = null;
+  /** Whose turn it was last. */
   #last: string | undefined;
 
   constructor(trajectory: Trajectory, agents: Population, options: RunOptions) {
@@ -181,7 +183,8 @@ class Run {
     if (agent === undefined) throw changed(number, turn.agent, 'is none of the agents');
     const slice = await this.#trajectory.sliceAt(turn.invoked, agent.role.name, agent.role.params);
     const decided = await this.#decide(agent, slice);
-    if (decided.decision !== turn.decision) throw changed(number, turn.agent, 'decides otherwise now');
+    if (decided.decision !== turn.decision || decided.does !== turn.does)
+      throw changed(number, turn.agent, 'decides otherwise now');
     return proposeIn(this.#trajectory, agent, decided, recorded);
   }
 
@@ -276,10 +279,11 @@ class Run {
     this.#over(recorded, outcome);
   }
 
-  #record<T extends Turn>(turn: Omit<T, 'after' | 'at' | 'seed'>): Promise<RecordedTurn> {
+  #record<T extends Turn>(turn: Omit<T, 'previous' | 'after' | 'at' | 'seed'>): Promise<RecordedTurn> {
     const { oracle, clock, random } = this.#outside;
     const seed = Buffer.from(random.bytes(32)).toString('hex');
-    const made = { ...turn, after: this.#trajectory.head, at: clock.now(), seed } as unknown as Turn;
+    const place = { previous: this.#previous, after: this.#trajectory.head, at: clock.now(), seed };
+    const made = { ...turn, ...place } as unknown as Turn;
     return recordTurn(oracle, this.#trajectory.id, this.#turn, made);
   }
 
@@ -290,7 +294,8 @@ class Run {
     this.#options.onTurn?.({ number, turn, head: this.#trajectory.head, ...outcome });
   }
 
-  #note({ turn }: RecordedTurn, { ruling }: Outcome): void {
+  #note({ turn, hash }: RecordedTurn, { ruling }: Outcome): void {
+    this.#previous = hash;
     if ('counsel' in turn) return;
     this.#last = turn.agent;
     const standing = this.#standing(turn.agent);

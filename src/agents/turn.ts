@@ -12,6 +12,8 @@ import { AgentError } from './errors.ts';
 export type Turn = AgentTurn | CounselTurn;
 
 interface Common {
+  /** Hash of the turn before, so that an entry, which names its turn, pins all turns that led to it; null for the first. */
+  readonly previous: Hash | null;
   /** The head that the turn found. */
   readonly after: Hash;
   /** What is ruled on is of this time, or of the head's where that is later. */
@@ -102,11 +104,13 @@ export interface RecordedTurn {
   readonly turn: Turn;
   readonly key: string;
   readonly value: Json;
+  /** Of the answer. */
+  readonly hash: Hash;
 }
 
 /** @throws AgentError `bad_turn` */
-export function recordedTurn(number: number, { value, oracle_key: key }: OracleAnswer): RecordedTurn {
-  if (isTurn(value)) return { number, turn: value as unknown as Turn, key, value };
+export function recordedTurn(number: number, { value, oracle_key: key, hash }: OracleAnswer): RecordedTurn {
+  if (isTurn(value)) return { number, turn: value as unknown as Turn, key, value, hash };
   throw new AgentError('bad_turn', `The oracle log holds something else than turn ${number} under ${key}.`, {
     evidence: { turn: number, key },
   });
@@ -115,7 +119,8 @@ export function recordedTurn(number: number, { value, oracle_key: key }: OracleA
 function isTurn(value: Json): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const turn = value as Partial<AgentTurn & CounselTurn>;
-  const isPlaced = isHash(turn.after) && isInstant(turn.at) && isHash(turn.seed);
+  const isPlaced =
+    (turn.previous === null || isHash(turn.previous)) && isHash(turn.after) && isInstant(turn.at) && isHash(turn.seed);
   if (typeof turn.counsel === 'object') return isPlaced && isHash(turn.counsel?.pending) && isHash(turn.counsel.digest);
   const isDecided = isHash(turn.invoked) && isHash(turn.slice) && isHash(turn.decision);
   return (

@@ -1,8 +1,11 @@
 import { z } from 'zod';
-import type { Agent, RunOptions } from '#agents';
+import { type Agent, type ReplayRunOptions, type RunOptions, replayRun, runAgents } from '#agents';
 import type { Json } from '#canon';
 import { type Domain, defineDomain, each, escalate, invariant, pass, reject } from '#kernel';
-import { writFor } from './runtime.ts';
+import { type Clock, createOracle, seededRandom } from '#oracle';
+import type { AssizeOptions } from '#runtime';
+import { MemoryStore } from '#stores';
+import { HandClock, operator, runtimeOver, writFor } from './runtime.ts';
 
 // A small newsroom: a writer whom a model helps, a checker who draws which claim to check, an editor who prints. What is
 // printed of somebody goes to a person first.
@@ -164,4 +167,29 @@ export function chief(): NonNullable<RunOptions['counsel']> {
       ? { ...by, do: 'reject', reason: 'not of her' }
       : { ...by, do: 'approve', reason: `asked ${times} times` };
   };
+}
+
+/** The newsroom on a store in memory, with all that a run of it needs. The clock goes on with every reading. */
+export async function desk(options: Partial<AssizeOptions> = {}, stories = 3) {
+  const store = new MemoryStore();
+  const hand = new HandClock();
+  const clock: Clock = {
+    now: () => {
+      hand.forward(1);
+      return hand.now();
+    },
+  };
+  const model = new Model();
+  const agents = staff(model, stories);
+  const oracle = createOracle({ store, clock, mode: 'record' });
+  const assize = runtimeOver(store, [newsroom], { oracle: store, clock, ...options });
+  const trajectory = await assize.create(newsroom, { trajectoryId: 'desk' });
+  const run = (more: Partial<RunOptions> = {}, who: readonly Agent[] = agents) =>
+    runAgents(trajectory, who, { oracle, clock, random: seededRandom('run'), counsel: chief(), maxTurns: 60, ...more });
+  const replay = (more: Partial<ReplayRunOptions> = {}, who: readonly Agent[] = agents) =>
+    replayRun({ store, oracleStore: store, trajectoryId: 'desk' }, newsroom, who, {
+      anchors: [operator.publicKey],
+      ...more,
+    });
+  return { store, hand, clock, model, agents, oracle, assize, trajectory, run, replay };
 }

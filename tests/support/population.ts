@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { Agent, AgentOracle } from '#agents';
+import type { Writ } from '#authority';
 import { contentHash, type Json } from '#canon';
 import { EVILS, type Evil, intentOf, type NaiveAction, naiveAction } from './generated-domain.ts';
 import { writFor } from './runtime.ts';
@@ -47,7 +48,7 @@ export function agentOf(spec: AgentSpec, n: number, outside: Outside): Agent {
   return {
     name,
     role: intentOf(spec.moves[0]).role,
-    writ: writFor(name),
+    writ: writOf(name),
     async decide(slice, oracle) {
       const answers: unknown[] = [];
       for (const ask of spec.asks) answers.push(await answerTo(ask, oracle, outside));
@@ -58,6 +59,15 @@ export function agentOf(spec: AgentSpec, n: number, outside: Outside): Agent {
       return { action, args };
     },
   };
+}
+
+const writs = new Map<string, Writ>();
+
+/** Signed once. */
+function writOf(name: string): Writ {
+  const writ = writs.get(name) ?? writFor(name);
+  writs.set(name, writ);
+  return writ;
 }
 
 async function answerTo(ask: Ask, oracle: AgentOracle, outside: Outside): Promise<unknown> {
