@@ -63,10 +63,14 @@ async function settled(
   }
 }
 
+/** As long as an intent's may be: what can't be proposed must not become a turn. */
+const ACTION_MAX = 512;
+
 /** @throws AgentError `bad_decision`; CanonError for arguments that are not JSON */
 function checked(agent: string, decision: Decision): AgentIntent | 'wait' | 'done' {
   if (decision === 'wait' || decision === 'done') return decision;
-  if (typeof decision === 'object' && decision !== null && typeof decision.action === 'string')
-    return { action: decision.action, args: copyJson(decision.args, { foreign: true }) };
+  const { action, args } = decision ?? {};
+  if (typeof action === 'string' && action !== '' && action.length <= ACTION_MAX)
+    return { action, args: copyJson(args, { foreign: true }) };
   throw new AgentError('bad_decision', `${agent} decided nothing: it answers with an action and args, wait, or done.`);
 }

@@ -146,7 +146,7 @@ async function confined(
     oracle: createOracle({ store, clock, mode: 'record' }),
     clock,
     random: seededRandom('confined'),
-    maxTurns: 8,
+    maxTurns: 5,
     ...(counsel === 'nobody'
       ? {}
       : {
