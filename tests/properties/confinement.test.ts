@@ -84,7 +84,7 @@ describe('Proposition 1 (Agent Confinement)', () => {
         const again = await intentOn(spec, second, salt);
         expect(again).toEqual(first);
       }),
-      { numRuns: cases(2_000) },
+      { numRuns: cases(10_000) },
     ));
 
   test('(ii) write-authority confinement: nothing an agent does before it is ruled on changes the world or a slice', () =>
@@ -92,7 +92,7 @@ describe('Proposition 1 (Agent Confinement)', () => {
       fc.asyncProperty(askingRules, shopState, population, (rules, start, specs) =>
         confined(rules, start, specs, 'nobody'),
       ),
-      { numRuns: cases(1_000) },
+      { numRuns: cases(500) },
     ));
 });
 
@@ -102,7 +102,7 @@ describe('Proposition 1+ (Agent Confinement, with counselor commits)', () => {
       fc.asyncProperty(askingRules, shopState, population, (rules, start, specs) =>
         confined(rules, start, specs, 'somebody'),
       ),
-      { numRuns: cases(1_000) },
+      { numRuns: cases(500) },
     ));
 });
 
