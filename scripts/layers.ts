@@ -15,6 +15,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   oracle: ['canon'],
   runtime: ['canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle'],
   stores: ['canon', 'merkle', 'ledger', 'oracle'],
+  agents: ['canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'stores'],
   witness: ['canon', 'merkle'],
   testing: ['canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'runtime', 'stores'],
 };

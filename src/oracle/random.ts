@@ -30,7 +30,10 @@ const BLOCK = 8_192;
 let block = Buffer.alloc(0);
 let drawn = 0;
 
-/** The same bytes for the same seed, however they are cut into drawings. For tests; never for keys or nonces in use. */
+/**
+ * The same bytes for the same seed, however they are cut into drawings. For tests; and for what has to come out the same again,
+ * with a seed of 32 random bytes that is on record. Never for keys.
+ */
 export function seededRandom(seed: string | number): Random {
   let block = 0;
   let pool = new Uint8Array(0);

@@ -59,5 +59,6 @@ export { type ApprovalInput, type RejectionInput, type Resolution, type Ruling, 
 export type { SnapshotListener } from './snapshots/snapshots.ts';
 export type { SliceListener } from './subscriptions.ts';
 export { Trajectory } from './trajectory.ts';
+export type { TurnPorts } from './turn-ports.ts';
 export { type VerifyOptions, verifyStore } from './verify.ts';
 export type { WritChain } from './writs.ts';

@@ -1,8 +1,8 @@
 import type { Writ } from '#authority';
-import { copyJson, hashText, plainText } from '#canon';
+import { contentHash, copyJson, hashText, plainText } from '#canon';
 import type { Intent, Observed } from '#kernel';
 import { type BlobRow, type Hash, isBlobRef, isHash, type Observation, type RoleRef } from '#ledger';
-import type { Random } from '#oracle';
+import { ORACLE_LIMITS, type Random } from '#oracle';
 import { RuntimeError } from './errors.ts';
 import { Kept } from './kept.ts';
 import type { WritChain } from './writs.ts';
@@ -79,11 +79,12 @@ export function gather(
       throw badIntent('an observation has a name and a value');
     if ('oracle_key' in observation && !isHash(observation.oracle_key))
       throw badIntent('an oracle key is 64 lower-case hex digits');
-    const value = copyJson(observation.value, { foreign: true });
+    // What stands in the oracle log may be as large as it takes.
+    const value = copyJson(observation.value, 'oracle_key' in observation ? ORACLE_LIMITS : { foreign: true });
     observed.push({ name: observation.name, value });
     const sensitive = isSensitive(observation);
     return 'oracle_key' in observation
-      ? { hash: hashText(plainText(value)), name: observation.name, oracle_key: observation.oracle_key }
+      ? { hash: contentHash(value, ORACLE_LIMITS), name: observation.name, oracle_key: observation.oracle_key }
       : { name: observation.name, value: kept.value(value, sensitive) };
   });
   // Another salt each time must not make another proposal of the same one.

@@ -1,5 +1,5 @@
 import { copyJson, type Json, WORLD_LIMITS } from '#canon';
-import type { Domain, RoleParams } from '#kernel';
+import { type Domain, type RoleParams, World } from '#kernel';
 import type { EntryRow, Hash, PendingPayload } from '#ledger';
 import { Delegations, type OpenDelegation, type Origin } from './delegate.ts';
 import type { Conclusion, DelegationInput } from './delegation-input.ts';
@@ -9,6 +9,7 @@ import { Proposals } from './propose.ts';
 import { Resolutions } from './resolve.ts';
 import type { ApprovalInput, RejectionInput, Ruling } from './ruling.ts';
 import type { SliceListener } from './subscriptions.ts';
+import { Ports, type TurnPorts } from './turn-ports.ts';
 import { type Surroundings, type TrajectoryParts, Writer } from './writer.ts';
 
 /**
@@ -20,6 +21,7 @@ import { type Surroundings, type TrajectoryParts, Writer } from './writer.ts';
  */
 export class Trajectory {
   readonly id: string;
+  readonly #ports: Ports;
   readonly #writer: Writer;
   readonly #proposals: Proposals;
   readonly #resolutions: Resolutions;
@@ -28,7 +30,9 @@ export class Trajectory {
 
   constructor(id: string, parts: TrajectoryParts, around: Surroundings) {
     this.id = id;
-    this.#writer = new Writer(id, parts, around);
+    this.#ports = new Ports(around.clock, around.random, () => this.head);
+    const { clock, random } = this.#ports;
+    this.#writer = new Writer(id, parts, { ...around, clock, random });
     this.#resolutions = new Resolutions(this.#writer);
     this.#proposals = new Proposals(this.#writer, this.#resolutions);
     this.#delegations = new Delegations(this.#writer, this.#resolutions);
@@ -64,6 +68,17 @@ export class Trajectory {
     return this.#writer.parts.world.slice(role, params);
   }
 
+  /**
+   * The slice of a role as it was after an entry, as a copy.
+   *
+   * @throws LedgerFault when there is no such entry here; KernelError `invalid_domain` for a role that there is not
+   */
+  async sliceAt(entryId: Hash, role: string, params: RoleParams = {}): Promise<unknown> {
+    if (entryId === this.head) return this.slice(role, params);
+    const { state, owned } = await this.#writer.around.replayer.stateAt(this.id, entryId);
+    return new World(this.domain, state as never, owned).slice(role, params);
+  }
+
   /** Open approvals, oldest first, by entry id; copies. */
   pending(): { id: Hash; payload: PendingPayload }[] {
     return [...this.#writer.parts.chain.open].map(([id, payload]) => ({ id, payload: structuredClone(payload) }));
@@ -89,6 +104,14 @@ export class Trajectory {
    */
   propose(input: ProposalInput): Promise<Ruling> {
     return this.#proposals.propose(input);
+  }
+
+  /**
+   * Proposes or resolves in `step` with the time and the chance of a turn in place of the runtime's own, so that the same
+   * entries can be made again. For one who proposes alone: what others propose here meanwhile has them too.
+   */
+  during<T>(turn: TurnPorts, step: () => Promise<T>): Promise<T> {
+    return this.#ports.during(turn, step);
   }
 
   /**

@@ -2,6 +2,7 @@ import { contentHash, type Json, parseCanonical } from '#canon';
 import type { Observed, PatchOperation, Waiting } from '#kernel';
 import {
   type Entry,
+  type Hash,
   isBlobRef,
   isErased,
   type Observation,
@@ -10,7 +11,7 @@ import {
   type Replayer,
   type Stored,
 } from '#ledger';
-import type { OracleStore } from '#oracle';
+import { ORACLE_LIMITS, type OracleRow, type OracleStore } from '#oracle';
 import { RuntimeError } from './errors.ts';
 
 type Place = Pick<Entry, 'trajectory_id' | 'seq'>;
@@ -90,8 +91,8 @@ export async function observedValue(
   const { name, value, oracle_key: key, hash } = observation;
   if (key === undefined) return readValue(entry, value as Stored, replayer);
   const row = await oracle?.oracleGet(key);
-  const answer = row === undefined ? undefined : parseCanonical(row.answer);
-  if (answer !== undefined && contentHash(answer) === hash) return answer;
+  const answer = row === undefined ? undefined : parseCanonical(row.answer, ORACLE_LIMITS);
+  if (answer !== undefined && contentHash(answer, ORACLE_LIMITS) === hash) return answer;
   throw new RuntimeError(
     'observation_missing',
     `The observation ${name} is recorded under oracle key ${key}, which ${answer === undefined ? 'is not at hand' : 'has another answer'}; give the runtime the oracle log that it was made with.`,
@@ -111,10 +112,14 @@ export async function checkObserved(
   for (const { name, oracle_key: key, hash } of observations) {
     if (key === undefined) continue;
     const row = await oracle?.oracleGet(key);
-    if (row !== undefined && contentHash(parseCanonical(row.answer)) === hash) continue;
+    if (row !== undefined && hashOf(row) === hash) continue;
     const what = oracle === undefined ? 'the runtime was given no oracle log' : 'the oracle log has no such answer';
     throw new RuntimeError('observation_missing', `The observation ${name} names oracle key ${key}, but ${what}.`, {
       evidence: { key },
     });
   }
+}
+
+function hashOf({ answer }: OracleRow): Hash {
+  return contentHash(parseCanonical(answer, ORACLE_LIMITS), ORACLE_LIMITS);
 }

@@ -126,3 +126,27 @@ test('policies.md', () => {
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+test('agents.md', () => {
+  // Inside the repository, so that `assize` is this package.
+  const folder = mkdtempSync(join(root, 'dist-guide-'));
+  const run = (name: string) => execFileSync(process.execPath, [name], { cwd: folder, encoding: 'utf8' });
+  try {
+    const files = ['desk.ts', 'record.ts', 'replay.ts'];
+    for (const name of files) writeFileSync(join(folder, name), blocks('agents.md', `ts ${name}`).join('\n'));
+    expect(run('record.ts')).toBe(blocks('agents.md', 'text record').join(''));
+    expect(run('replay.ts')).toBe(blocks('agents.md', 'text replay').join(''));
+    const said = shell(blocks('agents.md').join('\n'), folder);
+    expect(said).toMatch(/^\/observations\/0 model, first asked \d{4}-/m);
+    expect(said).toMatch(/^\/observations\/1 turn 0, first asked \d{4}-/m);
+    expect(said).toContain('"agent": "sara"');
+    const named = shell('export ASSIZE_STORE=sqlite:./desk.db\nassize show desk@1', folder);
+    expect(named).toMatch(/^\/observations\/0 model is an answer of 5 bytes, first asked .*; --blobs shows it\.$/m);
+    const { answers } = JSON.parse(
+      shell('export ASSIZE_STORE=sqlite:./desk.db\nassize show desk@1 --blobs --json', folder),
+    );
+    expect(answers[0]).toMatchObject({ pointer: '/observations/0', name: 'model', is: 'there', value: 'yes' });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

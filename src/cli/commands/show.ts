@@ -5,6 +5,7 @@ import { blobsOf, blobValue, type NamedBlob } from '../blobs.ts';
 import { conclusionsOf, type DelegationStep, stepOf } from '../delegations.ts';
 import { findEntry } from '../entries.ts';
 import { EXIT } from '../errors.ts';
+import { answersOf, type NamedAnswer } from '../observed.ts';
 import { withSharedOptions } from '../options.ts';
 import type { Output } from '../output.ts';
 import { pointOf } from '../points.ts';
@@ -24,7 +25,7 @@ export function show(program: Command): void {
         '<entry>',
         'its id, or the first digits of it, at least 8; or TRAJECTORY@PLACE (a seq, an id, an instant)',
       )
-      .option('--blobs', 'also the large and sensitive values that the payload only names'),
+      .option('--blobs', 'also what the payload only names: large and sensitive values, and answers of the oracle log'),
   )
     .addHelpText('after', 'Negative: the entry does not hash to its id, or is damaged otherwise.')
     .action(
@@ -34,8 +35,13 @@ export function show(program: Command): void {
           const read = readChecked(row);
           const blobs = 'fault' in read ? [] : await loaded(store, blobsOf(read.payload), options.blobs === true);
           const delegation = 'fault' in read ? undefined : await delegated(store, row, read.payload);
-          if (json) out.document({ ...row, ...read, blobs, ...(delegation && { delegation }) });
-          else print(out, row, read, blobs, delegation);
+          const answers = 'fault' in read ? [] : await answersOf(store, read.payload, options.blobs === true);
+          const extra = { ...(answers.length > 0 && { answers }), ...(delegation && { delegation }) };
+          if (json) out.document({ ...row, ...read, blobs, ...extra });
+          else {
+            print(out, row, read, blobs, delegation);
+            for (const answer of answers) printAnswer(out, answer);
+          }
           return 'fault' in read ? EXIT.negative : EXIT.ok;
         }),
       ),
@@ -104,6 +110,19 @@ function print(
       if (blob.value === null) out.line(red('The store does not have it, or has something else under its name.'));
       else out.document(blob.value);
     }
+  }
+}
+
+function printAnswer(out: Output, { pointer, name, is, bytes = 0, at = '', value }: NamedAnswer): void {
+  const size = `${bytes.toLocaleString('en')} bytes`;
+  if (is === 'missing')
+    out.line(yellow(line`${pointer} ${name} is an answer that the oracle log of this store has not.`));
+  else if (is === 'changed') out.line(red(line`${pointer} ${name} is another answer in the oracle log than it was.`));
+  else if (value === undefined)
+    out.line(dim(line`${pointer} ${name} is an answer of ${size}, first asked ${at}; --blobs shows it.`));
+  else {
+    out.line(bold(line`${pointer} ${name}, first asked ${at}`));
+    out.document(value);
   }
 }
 

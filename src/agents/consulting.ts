@@ -1,0 +1,152 @@
+import type { Json } from '#canon';
+import {
+  type Asking,
+  type CallScope,
+  type CallSequence,
+  type Clock,
+  callSequence,
+  type Oracle,
+  type OracleAnswer,
+  oracleClock,
+  oracleRandom,
+  type Random,
+} from '#oracle';
+import type { ObservationInput } from '#runtime';
+import type { AgentAsking, AgentOracle } from './agent.ts';
+import { AgentError } from './errors.ts';
+import { frozen } from './frozen.ts';
+
+/** Where the outside world is asked. A replay uses the oracle alone. */
+export interface Outside {
+  readonly oracle: Oracle;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Nobody is asked any more once it is aborted; who was asked before is heard, and what they say recorded. */
+  readonly ended?: AbortSignal;
+}
+
+/** One invocation of an agent: its number from 0 among those of that agent that were decided. */
+export interface Invocation {
+  readonly trajectory: string;
+  readonly agent: string;
+  readonly number: number;
+}
+
+/**
+ * Most questions of one invocation, and by how much the ordinals of two invocations that follow differ: so the place of a
+ * question does not hang on how many were asked before, which nobody knows any more after a crash.
+ */
+export const ASKS_MAX = 65_536;
+
+/** The oracle of one invocation, which notes what was answered, and answers nothing once the decision is made. */
+export class Consulting {
+  /** What the agent gets: nothing of what is noted can be reached from it. */
+  readonly face: AgentOracle;
+  readonly #oracle: Oracle;
+  readonly #ended: AbortSignal | undefined;
+  readonly #invocation: Invocation;
+  readonly #calls: CallSequence;
+  readonly #answers: Map<number, { readonly name: string; readonly answer: OracleAnswer }> = new Map();
+  readonly #underWay: Set<Promise<unknown>> = new Set();
+  #asked: number = 0;
+  #failure: unknown;
+  #isOver: boolean = false;
+
+  constructor(outside: Outside, invocation: Invocation) {
+    const { trajectory, agent, number } = invocation;
+    this.#oracle = outside.oracle;
+    this.#ended = outside.ended;
+    this.#invocation = invocation;
+    const calls = callSequence({ trajectory, branch: null, agent }, number * ASKS_MAX);
+    this.#calls = { next: () => this.#admit(calls) };
+    this.face = Object.freeze({
+      ask: (asking: AgentAsking) => this.#ask(asking),
+      now: async () => oracleClock(this.#noting('clock'), this.#calls, outside.clock).now(),
+      random: async (bytes: number) => oracleRandom(this.#noting('random'), this.#calls, outside.random).bytes(bytes),
+    });
+  }
+
+  /** Of the first question that was not answered, also where the agent went on without. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  /** Ends it when all that was asked is answered: which of it came before the decision would be chance. */
+  async end(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    this.#isOver = true;
+  }
+
+  /** What was answered, in the order in which it was asked. */
+  observations(): (ObservationInput & { readonly oracle_key: string })[] {
+    return this.#inOrder().map(({ name, answer: { value, oracle_key } }) => ({ name, value, oracle_key }));
+  }
+
+  /** The same without values, as JSON. */
+  consulted(): Json {
+    return this.#inOrder().map(({ name, answer: { oracle_key, hash } }) => [name, oracle_key, hash]);
+  }
+
+  async #ask({ name = 'oracle', request, theta, call }: AgentAsking): Promise<Json> {
+    const asking = {
+      scope: this.#calls.next(),
+      request,
+      call: this.#inTime(call),
+      ...(theta === undefined ? {} : { theta }),
+    };
+    return this.#noting(name).ask(asking);
+  }
+
+  #inOrder(): { readonly name: string; readonly answer: OracleAnswer }[] {
+    return [...this.#answers].sort(([one], [other]) => one - other).map(([, answered]) => answered);
+  }
+
+  #admit(calls: CallSequence): CallScope {
+    const { agent } = this.#invocation;
+    this.#checkOpen();
+    if (this.#asked++ >= ASKS_MAX)
+      throw new AgentError('too_many_asks', `${agent} asked more than ${ASKS_MAX} questions for one decision.`);
+    return calls.next();
+  }
+
+  #inTime(call: AgentAsking['call']): AgentAsking['call'] {
+    return () => {
+      this.#checkOpen();
+      return call();
+    };
+  }
+
+  #checkOpen(): void {
+    if (!this.#isOver && this.#ended?.aborted !== true) return;
+    const { agent } = this.#invocation;
+    throw new AgentError(
+      'decision_over',
+      `Nothing is asked for ${agent} any more: it has decided, or the run has ended.`,
+    );
+  }
+
+  #noting(name: string): Oracle {
+    const oracle = this.#oracle;
+    const consult = (asking: Asking): Promise<OracleAnswer> => {
+      const answering = oracle.consult(asking).then(
+        (answer) => {
+          frozen(answer.value);
+          this.#answers.set((asking.scope as CallScope).ordinal, { name, answer });
+          return answer;
+        },
+        (error: unknown) => {
+          this.#failure ??= error;
+          throw error;
+        },
+      );
+      const settled = answering.then(
+        () => undefined,
+        () => undefined,
+      );
+      this.#underWay.add(settled);
+      settled.then(() => this.#underWay.delete(settled));
+      return answering;
+    };
+    return { mode: oracle.mode, consult, ask: async (asking) => (await consult(asking)).value };
+  }
+}

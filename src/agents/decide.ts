@@ -1,0 +1,76 @@
+import { contentHash, copyJson, type Json, WORLD_LIMITS } from '#canon';
+import type { ObservationInput } from '#runtime';
+import type { Agent, AgentIntent, Decision } from './agent.ts';
+import { Consulting, type Outside } from './consulting.ts';
+import { AgentError } from './errors.ts';
+import { frozen } from './frozen.ts';
+
+/** What an agent decided on a slice, as a turn records it. */
+export interface Decided {
+  readonly agent: string;
+  readonly does: 'propose' | 'wait' | 'done';
+  /** Where it proposes. */
+  readonly intent?: AgentIntent;
+  readonly observations: readonly ObservationInput[];
+  /** Hash of the slice. */
+  readonly slice: string;
+  /** Hash of the decision and of all that was consulted for it. */
+  readonly decision: string;
+}
+
+export interface Invoking {
+  readonly agent: Agent;
+  readonly trajectory: string;
+  /** How many decisions of this agent are recorded. */
+  readonly number: number;
+  /** A copy of its own. */
+  readonly slice: unknown;
+}
+
+/**
+ * Invokes an agent: αr(σ, ω) of Definition A.21. It is given its slice and the oracle and nothing else, and nothing is
+ * changed by it but the oracle log (Proposition 1).
+ *
+ * A question that was not answered ends the decision, whatever the agent made of that: that a service was down is in no
+ * record. A failure to decide upon is an answer, which `call` returns.
+ *
+ * @throws AgentError `bad_decision`; what a `call` throws; OracleError, `oracle_miss` in a replay; what the agent throws
+ */
+export async function decide({ agent, trajectory, number, slice }: Invoking, outside: Outside): Promise<Decided> {
+  const seen = contentHash(slice, WORLD_LIMITS);
+  const consulting = new Consulting(outside, { trajectory, agent: agent.name, number });
+  const answer = await settled(async () => agent.decide(frozen(slice), consulting.face));
+  await consulting.end();
+  if (consulting.failure !== undefined) throw consulting.failure;
+  if ('error' in answer) throw answer.error;
+  const decision = checked(agent.name, answer.decision);
+  return {
+    agent: agent.name,
+    ...(typeof decision === 'string' ? { does: decision } : { does: 'propose', intent: decision }),
+    observations: consulting.observations(),
+    slice: seen,
+    decision: contentHash([decision as Json, consulting.consulted()]),
+  };
+}
+
+async function settled(
+  step: () => Promise<Decision>,
+): Promise<{ readonly decision: Decision } | { readonly error: unknown }> {
+  try {
+    return { decision: await step() };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** As long as an intent's may be: what can't be proposed must not become a turn. */
+const ACTION_MAX = 512;
+
+/** @throws AgentError `bad_decision`; CanonError for arguments that are not JSON */
+function checked(agent: string, decision: Decision): AgentIntent | 'wait' | 'done' {
+  if (decision === 'wait' || decision === 'done') return decision;
+  const { action, args } = decision ?? {};
+  if (typeof action === 'string' && action !== '' && action.length <= ACTION_MAX)
+    return { action, args: copyJson(args, { foreign: true }) };
+  throw new AgentError('bad_decision', `${agent} decided nothing: it answers with an action and args, wait, or done.`);
+}

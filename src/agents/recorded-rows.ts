@@ -1,0 +1,39 @@
+import { checkRow, type Entry, type Observation, PAGE, type Payload } from '#ledger';
+import type { ReplayedLedger } from './replay-store.ts';
+import { nameOfTurn } from './rule.ts';
+import { turnKey } from './turn.ts';
+
+/** An entry as it is recorded, and the turn that made it; undefined for what no turn of a run has proposed. */
+export interface RecordedEntry {
+  readonly entry: Entry;
+  readonly turn: number | undefined;
+}
+
+/** All entries of a trajectory. @throws LedgerFault for one that is damaged; what the store throws */
+export async function recordedEntries(store: ReplayedLedger, trajectoryId: string): Promise<RecordedEntry[]> {
+  const found: RecordedEntry[] = [];
+  for (;;) {
+    const rows = await store.entries(trajectoryId, { from: found.length, limit: PAGE });
+    if (rows.length === 0) return found;
+    for (const row of rows) {
+      const entry = checkRow(row);
+      found.push({ entry, turn: turnOf(trajectoryId, entry.payload) });
+    }
+  }
+}
+
+/** An entry names its turn by name and by key, among what was observed. What resolves has the observations of what waited. */
+function turnOf(trajectoryId: string, payload: Payload): number | undefined {
+  if ('resolves' in payload && payload.resolves !== undefined) return undefined;
+  for (const { name, oracle_key: key } of observationsOf(payload)) {
+    const number = Number(/^turn (\d{1,15})$/.exec(name)?.[1] ?? -1);
+    if (number >= 0 && name === nameOfTurn(number) && key === turnKey(trajectoryId, number)) return number;
+  }
+  return undefined;
+}
+
+function observationsOf(payload: Payload): readonly Observation[] {
+  if (payload.kind === 'commit') return payload.observations;
+  if (payload.kind === 'rejection') return payload.intent.observations;
+  return payload.kind === 'pending_approval' ? payload.proposal.observations : [];
+}

@@ -1,0 +1,177 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { addMicros, canonicalize, generateKeys, type Json } from '#canon';
+import { defineDomain } from '#kernel';
+import type { OracleRow, OracleStore } from '#oracle';
+import { MemoryStore } from '#stores';
+import { desk, newsroom, staff } from '../../tests/support/newsroom.ts';
+import { operator } from '../../tests/support/runtime.ts';
+import { type Agent, type RunReplay, replayRun, type Turn, turnKey } from './index.ts';
+
+/** One recorded run that every case changes something of. */
+let store: MemoryStore;
+let agents: Agent[];
+/** Keys in the order in which a replay reads them first. */
+let read: string[];
+/** The turn that reads a key first. */
+let turnOf: Map<string, number>;
+let turns: number;
+
+const source = (oracleStore: Pick<OracleStore, 'oracleGet'>) => ({ store, oracleStore, trajectoryId: 'desk' });
+
+function replay(oracleGet: OracleStore['oracleGet'], who: readonly Agent[] = agents): Promise<RunReplay> {
+  return replayRun(source({ oracleGet }), newsroom, who, { anchors: [operator.publicKey] });
+}
+
+/** The log with one answer changed; undefined: gone. */
+function withAnswer(key: string, answer: (was: Json) => Json | undefined): OracleStore['oracleGet'] {
+  return async (asked) => {
+    const row = (await store.oracleGet(asked)) as OracleRow | undefined;
+    if (asked !== key || row === undefined) return row;
+    const changed = answer(JSON.parse(row.answer));
+    return changed === undefined ? undefined : { ...row, answer: canonicalize(changed) };
+  };
+}
+
+beforeAll(async () => {
+  const recorded = await desk({}, 4);
+  ({ store, agents } = recorded);
+  await recorded.run();
+  read = [];
+  const keys = new Set<string>();
+  turnOf = new Map();
+  let current = -1;
+  const report = await replay(async (key) => {
+    if (!keys.has(key)) {
+      keys.add(key);
+      read.push(key);
+      if (key === turnKey('desk', current + 1)) current++;
+      turnOf.set(key, current);
+    }
+    return store.oracleGet(key);
+  });
+  expect(report.firstDifference).toBeUndefined();
+  turns = report.turns;
+  read = read.filter((key) => (turnOf.get(key) as number) < turns);
+});
+
+/** Turns that were proposals, waits and a counselor's. */
+async function recordedTurns(): Promise<Turn[]> {
+  const rows = await Promise.all(Array.from({ length: turns }, (_, n) => store.oracleGet(turnKey('desk', n))));
+  return rows.map((row) => JSON.parse((row as OracleRow).answer));
+}
+
+/** Another value for a member of a turn, which it might have. */
+function other(turn: Turn, member: string): unknown {
+  if (member === 'at') return addMicros(turn.at, 1);
+  if (member === 'agent') return (turn as { agent: string }).agent === 'wren' ? 'chad' : 'wren';
+  if (member === 'does') return (turn as { does: string }).does === 'propose' ? 'wait' : 'propose';
+  if (member !== 'counsel') return '0'.repeat(64);
+  const { counsel } = turn as Extract<Turn, { counsel: unknown }>;
+  return counsel.do === 'reject' ? { ...counsel, reason: 'another' } : { ...counsel, do: 'reject', reason: 'no' };
+}
+
+describe('what was changed is found at the first turn that differs', () => {
+  test('any answer of the log that the run used', async () => {
+    const asked = read.filter((key) => key !== turnKey('desk', turnOf.get(key) as number));
+    expect(asked.length).toBeGreaterThan(15);
+    for (const key of asked) {
+      const { same, firstDifference } = await replay(withAnswer(key, (was) => [was]));
+      expect({ same, turn: firstDifference?.turn, kind: firstDifference?.kind }).toEqual({
+        same: false,
+        turn: turnOf.get(key),
+        kind: 'decision',
+      });
+    }
+  });
+
+  test('any answer that is missing, by the question that it answered', async () => {
+    for (const key of read) {
+      const { same, firstDifference } = await replay(withAnswer(key, () => undefined));
+      const turn = turnOf.get(key) as number;
+      // Nothing names the last turn where no entry came of it.
+      if (same) {
+        expect(key).toBe(turnKey('desk', turns - 1));
+        continue;
+      }
+      expect(firstDifference).toMatchObject({ kind: 'oracle_miss', turn });
+      expect(firstDifference?.cause).toMatchObject({ code: 'oracle_miss', evidence: { key } });
+      expect(firstDifference?.detail).toMatch(/^The oracle log has no answer to .* in scope \{"agent":/);
+    }
+  });
+
+  test('any member of any turn: another arbitration, time, chance, slice, decision, or counsel', async () => {
+    const all = await recordedTurns();
+    expect(all.some((turn) => 'counsel' in turn && turn.counsel.do === 'approve')).toBe(true);
+    for (const [n, turn] of all.entries()) {
+      for (const member of Object.keys(turn)) {
+        const { same, firstDifference } = await replay(
+          withAnswer(turnKey('desk', n), (was) => ({ ...(was as object), [member]: other(turn, member) as Json })),
+        );
+        // Nothing follows the last one, and where it proposed nothing its time and chance are of no use.
+        if (n === turns - 1 && same) {
+          expect(['at', 'seed']).toContain(member);
+          continue;
+        }
+        expect({ same, n, member, turn: firstDifference?.turn }).toEqual({
+          same: false,
+          n,
+          member,
+          turn: member === 'previous' && n > 0 ? n - 1 : n,
+        });
+      }
+    }
+  });
+
+  test('an agent whose code was changed, one that is gone, and one that does not like what it hears', async () => {
+    const [wren, chad, edie] = staff({ answer: async () => 'never' } as never, 4) as [Agent, Agent, Agent];
+    const all = await recordedTurns();
+    const first = (name: string) => all.findIndex((turn) => 'agent' in turn && turn.agent === name);
+    const careless: Agent = { ...chad, decide: ({ drafts }) => ({ action: 'check', args: Object.keys(drafts)[0] }) };
+    expect((await replay((key) => store.oracleGet(key), [wren, careless, edie])).firstDifference).toMatchObject({
+      kind: 'decision',
+      turn: first('chad'),
+      agent: 'chad',
+    });
+    expect((await replay((key) => store.oracleGet(key), [wren, chad])).firstDifference).toMatchObject({
+      kind: 'decision',
+      turn: first('edie'),
+      detail: 'there is no agent edie',
+    });
+    const curious: Agent = {
+      ...edie,
+      decide: async (slice, oracle) => {
+        await oracle.ask({ request: 'something new', call: () => 'news' }).catch(() => 'none');
+        return edie.decide(slice, oracle);
+      },
+    };
+    expect((await replay((key) => store.oracleGet(key), [wren, chad, curious])).firstDifference).toMatchObject({
+      kind: 'oracle_miss',
+      turn: first('edie'),
+      cause: { evidence: { request: 'something new' } },
+    });
+  });
+
+  test('a domain that rules otherwise is another domain; a writ that nobody anchors, and an expiry that was not', async () => {
+    const other = defineDomain<any, any>({ ...newsroom.declared, version: '2' } as never);
+    const all = { oracleGet: (key: string) => store.oracleGet(key) };
+    await expect(replayRun(source(all), other, agents, { anchors: [operator.publicKey] })).rejects.toMatchObject({
+      code: 'domain_mismatch',
+    });
+    const stranger = generateKeys(new Uint8Array(32).fill(9)).publicKey;
+    const { firstDifference } = await replayRun(source(all), newsroom, agents, { anchors: [stranger] });
+    expect(firstDifference).toMatchObject({ kind: 'entry', cause: { code: 'bad_writ' } });
+    const hasty = await replayRun(source(all), newsroom, agents, { anchors: [operator.publicKey], approvalMs: 1 });
+    expect(hasty.firstDifference).toMatchObject({ kind: 'entry' });
+    expect(hasty.firstDifference?.detail).toContain('different in expires');
+  });
+
+  test('an entry that is not there any more', async () => {
+    const rows = await store.entries('desk', { limit: 100 });
+    const shorter = new MemoryStore();
+    await shorter.commit({ entries: rows.slice(0, -1), blobs: [] });
+    const report = await replayRun({ ...source(store), store: shorter }, newsroom, agents, {
+      anchors: [operator.publicKey],
+    });
+    expect(report).toMatchObject({ same: false, firstDifference: { kind: 'entry' } });
+  });
+});

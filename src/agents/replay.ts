@@ -1,0 +1,401 @@
+import { canonicalize, type Instant, isAssizeError, type Json, maxInstant } from '#canon';
+import type { Domain } from '#kernel';
+import { type EntryRow, type Hash, LedgerFault, readRow } from '#ledger';
+import { type Clock, createOracle, type OracleStore, type Random } from '#oracle';
+import { Assize, type AssizeOptions, RuntimeError, type Trajectory } from '#runtime';
+import { type Agent, type Population, populationOf } from './agent.ts';
+import type { Outside } from './consulting.ts';
+import { type Decided, decide } from './decide.ts';
+import { AgentError } from './errors.ts';
+import { type RecordedEntry, recordedEntries } from './recorded-rows.ts';
+import { type ReplayedLedger, ReplayStore } from './replay-store.ts';
+import { type Outcome, proposeIn, resolveIn } from './rule.ts';
+import { type AgentTurn, type CounselTurn, type RecordedTurn, readTurn, type Turn, turnQuestion } from './turn.ts';
+
+export interface ReplaySource {
+  readonly store: ReplayedLedger;
+  readonly oracleStore: Pick<OracleStore, 'oracleGet'>;
+  readonly trajectoryId: string;
+}
+
+/**
+ * As the runtime was made that the run was recorded with. `signer` is needed where entries are signed: an id covers the
+ * signature, and Ed25519 gives the same one again for the same key.
+ */
+export type ReplayRunOptions = Pick<AssizeOptions, 'anchors' | 'policy' | 'signer' | 'approvalMs'>;
+
+export interface RunReplay {
+  readonly trajectoryId: string;
+  /** Turns that came out the same. */
+  readonly turns: number;
+  /** Entries that no turn made, with the first one: taken as they are recorded. */
+  readonly taken: number;
+  /** The head that was made. */
+  readonly headId: Hash;
+  readonly recordedHead: Hash;
+  readonly same: boolean;
+  /** Where the replay ended, and why; everything after it would follow from it. */
+  readonly firstDifference?: RunDifference;
+}
+
+/**
+ * `oracle_miss`: a question that the log has no answer to. `slice`: an agent sees something else. `decision`: it decides, or
+ * asks, something else. `entry`: another entry comes of it, or none. `ledger`: a turn that the entries, or
+ * the next turn, have no place for.
+ */
+export interface RunDifference {
+  readonly kind: 'oracle_miss' | 'slice' | 'decision' | 'entry' | 'ledger';
+  readonly turn: number;
+  /** Whose turn it was; undefined for a counselor's, and for one that is missing. */
+  readonly agent?: string;
+  /** Of the entry that would have been next. */
+  readonly seq: number;
+  readonly detail: string;
+  readonly cause?: unknown;
+}
+
+/**
+ * Runs agents again from the ledger and the oracle log alone, in a store in memory: every decision, arbitration, ruling and
+ * entry, to the same head or to the first difference. Nothing is called, no clock read, no number drawn, nothing written.
+ *
+ * @throws AgentError `bad_agents`, `bad_turn`, `signer_needed`; RuntimeError `not_found`, `domain_mismatch`, `invalid_ledger`;
+ * OracleError `oracle_corrupt`
+ */
+export async function replayRun(
+  source: ReplaySource,
+  domain: Domain,
+  agents: readonly Agent[],
+  options: ReplayRunOptions,
+): Promise<RunReplay> {
+  const population = populationOf(agents, domain);
+  const entries = await entriesOf(source);
+  checkSigner(entries, options);
+  return new Replay(source, domain, population, entries, options).run();
+}
+
+class Replay {
+  readonly #source: ReplaySource;
+  readonly #agents: Population;
+  readonly #entries: readonly RecordedEntry[];
+  readonly #places: Map<Hash, number>;
+  readonly #store: ReplayStore;
+  readonly #assize: Assize;
+  readonly #outside: Outside;
+  /** Decisions so far, by agent. */
+  readonly #numbers: Map<string, number> = new Map();
+  /** What each agent would see from the end of its last turn on: where the next one of those was invoked that decide at once. */
+  readonly #seen: Map<string, { readonly head: Hash; readonly slice: unknown }> = new Map();
+  #trajectory!: Trajectory;
+  #taken: number = 0;
+  /** The turn before. */
+  #previous: RecordedTurn | undefined;
+
+  constructor(
+    source: ReplaySource,
+    domain: Domain,
+    agents: Population,
+    entries: readonly RecordedEntry[],
+    options: ReplayRunOptions,
+  ) {
+    const { store, oracleStore, trajectoryId } = source;
+    this.#source = source;
+    this.#agents = agents;
+    this.#entries = entries;
+    this.#places = new Map(entries.map(({ entry }, seq) => [entry.id, seq]));
+    this.#store = new ReplayStore(store, trajectoryId);
+    this.#assize = new Assize({
+      ...options,
+      store: this.#store,
+      oracle: oracleStore,
+      domains: [domain],
+      clock: NO_CLOCK,
+      random: NO_CHANCE,
+      pause: async () => undefined,
+    });
+    const log = { oracleGet: (key: string) => oracleStore.oracleGet(key), oraclePut: nothing };
+    this.#outside = {
+      oracle: createOracle({ store: log, clock: NO_CLOCK, mode: 'replay' }),
+      clock: NO_CLOCK,
+      random: NO_CHANCE,
+    };
+  }
+
+  async run(): Promise<RunReplay> {
+    await this.#takeAsRecorded(1);
+    let turns = 0;
+    let difference: RunDifference | undefined;
+    for (;;) {
+      const recorded = await this.#read(turns);
+      difference = recorded === undefined ? await this.#afterLast(turns) : await this.#take(recorded);
+      if (recorded === undefined || difference !== undefined) break;
+      turns++;
+    }
+    const recordedHead = (this.#entries.at(-1) as RecordedEntry).entry.id;
+    const headId = this.#trajectory.head;
+    return {
+      trajectoryId: this.#source.trajectoryId,
+      turns,
+      taken: this.#taken,
+      headId,
+      recordedHead,
+      same: difference === undefined && headId === recordedHead,
+      ...(difference === undefined ? {} : { firstDifference: difference }),
+    };
+  }
+
+  async #take(recorded: RecordedTurn): Promise<RunDifference | undefined> {
+    const { turn } = recorded;
+    const previous = this.#previous;
+    this.#previous = recorded;
+    if (turn.previous !== (previous?.hash ?? null))
+      return this.#differs(previous ?? recorded, 'ledger', 'it is not the turn that the next one followed');
+    const fault = await this.#reach(recorded);
+    if (fault !== undefined) return this.#differs(recorded, 'ledger', fault);
+    return 'counsel' in turn ? this.#takeCounsel(recorded, turn) : this.#takeAgent(recorded, turn);
+  }
+
+  /** Goes to the head that the turn found: what is before it, and no turn has made, others wrote. */
+  async #reach({ turn, number }: RecordedTurn): Promise<string | undefined> {
+    const place = this.#places.get(turn.after);
+    if (place === undefined) return `it found the head ${turn.after}, which is not in the ledger`;
+    const next = this.#trajectory.length;
+    if (place < next - 1) return `it found the head ${turn.after}, seq ${place}, and the turns before it lead further`;
+    const made = this.#entries.slice(next, place + 1).find((one) => one.turn !== undefined);
+    if (made !== undefined)
+      return `turn ${made.turn} is said by seq ${made.entry.seq} to have made it, which is before turn ${number}`;
+    await this.#takeAsRecorded(place + 1);
+    return undefined;
+  }
+
+  // ── an agent's turn ──
+
+  async #takeAgent(recorded: RecordedTurn, turn: AgentTurn): Promise<RunDifference | undefined> {
+    const agent = this.#agents.get(turn.agent);
+    if (agent === undefined) return this.#differs(recorded, 'decision', `there is no agent ${turn.agent}`);
+    if (recorded.number === 0) for (const one of this.#agents.values()) this.#see(one);
+    const decided = await this.#decide(recorded, turn, agent);
+    if ('kind' in decided) return decided;
+    const difference = turn.does === 'propose' ? await this.#propose(recorded, agent, decided) : undefined;
+    this.#see(agent);
+    return difference;
+  }
+
+  async #decide(recorded: RecordedTurn, turn: AgentTurn, agent: Agent): Promise<Decided | RunDifference> {
+    const number = this.#numbers.get(agent.name) ?? 0;
+    this.#numbers.set(agent.name, number + 1);
+    let decided: Decided;
+    try {
+      const slice = await this.#sliceAt(turn.invoked, agent);
+      decided = await decide({ agent, trajectory: this.#trajectory.id, number, slice }, this.#outside);
+    } catch (error) {
+      const kind = isAssizeError(error, 'oracle_miss') ? 'oracle_miss' : 'decision';
+      if (error instanceof LedgerFault)
+        return this.#differs(
+          recorded,
+          'slice',
+          `it was invoked on the head ${turn.invoked}, which is not there`,
+          error,
+        );
+      return this.#differs(recorded, kind, messageOf(error), error);
+    }
+    if (decided.slice !== turn.slice) return this.#differs(recorded, 'slice', 'its slice is another one now');
+    if (decided.decision === turn.decision && decided.does === turn.does) return decided;
+    const now = canonicalize((decided.intent ?? decided.does) as unknown as Json).slice(0, 200);
+    return this.#differs(recorded, 'decision', `recorded ${turn.does}; now ${now}, or what it asked is different`);
+  }
+
+  async #sliceAt(head: Hash, agent: Agent): Promise<unknown> {
+    const seen = this.#seen.get(agent.name);
+    this.#seen.delete(agent.name);
+    if (seen?.head === head) return seen.slice;
+    return this.#trajectory.sliceAt(head, agent.role.name, agent.role.params);
+  }
+
+  #see({ name, role }: Agent): void {
+    this.#seen.set(name, { head: this.#trajectory.head, slice: this.#trajectory.slice(role.name, role.params) });
+  }
+
+  async #propose(recorded: RecordedTurn, agent: Agent, decided: Decided): Promise<RunDifference | undefined> {
+    const next = this.#entries.findIndex(({ turn }, seq) => seq >= this.#trajectory.length && turn !== undefined);
+    const place = this.#entries[next]?.turn === recorded.number ? next : undefined;
+    return this.#rule(recorded, place, () => proposeIn(this.#trajectory, agent, decided, recorded));
+  }
+
+  // ── a counselor's turn ──
+
+  async #takeCounsel(recorded: RecordedTurn, { at, counsel }: CounselTurn): Promise<RunDifference | undefined> {
+    if (counsel.do === 'later') return undefined;
+    const place = this.#entries.findIndex(({ entry: { payload } }, seq) => {
+      if (seq < this.#trajectory.length || !('resolves' in payload) || payload.resolves !== counsel.pending)
+        return false;
+      // Somebody else may have been faster: what this turn made is of its own time, and of who spoke in it.
+      const isTheirs = payload.counselor === undefined || payload.counselor.principal === counsel.principal;
+      return isTheirs && this.#isOfTime(at, seq);
+    });
+    const resolving = () => resolveIn(this.#trajectory, counsel, recorded);
+    return this.#rule(recorded, place === -1 ? undefined : place, resolving);
+  }
+
+  // ── what a turn makes ──
+
+  /**
+   * Rules once more on what was ruled on, and compares. `place`: of the entry that it made; a turn that made none was frozen or
+   * refused, and is so again.
+   */
+  async #rule(
+    recorded: RecordedTurn,
+    place: number | undefined,
+    step: () => Promise<Outcome>,
+  ): Promise<RunDifference | undefined> {
+    if (place === undefined && (await this.#isLeftOut(recorded))) return undefined;
+    if (place !== undefined) await this.#takeAsRecorded(this.#withoutExpired(recorded, place));
+    const from = this.#trajectory.length;
+    try {
+      const { ruling, refused } = await step();
+      const isRuled = ruling !== undefined && ruling.ruling !== 'frozen';
+      if (isRuled !== (place !== undefined)) {
+        const now = refused?.message ?? ruling?.ruling;
+        const before = place === undefined ? 'left no entry' : `made seq ${place}`;
+        return this.#differs(recorded, 'entry', `it ${before}, and is ${now} now`, refused);
+      }
+    } catch (error) {
+      return this.#differs(recorded, 'entry', messageOf(error), error);
+    }
+    for (let seq = from; seq < this.#trajectory.length; seq++) {
+      const [now] = await this.#store.entries(this.#trajectory.id, { from: seq, limit: 1 });
+      const detail = differenceOf(this.#entries[seq], now as EntryRow);
+      if (detail !== undefined) return this.#differs(recorded, 'entry', detail);
+    }
+    return undefined;
+  }
+
+  /** What expired is recorded by whoever proposes next, and so by the turn itself. */
+  #withoutExpired({ turn }: RecordedTurn, place: number): number {
+    let from = place;
+    while (from > this.#trajectory.length && this.#expiresIn(turn, from - 1)) from--;
+    return from;
+  }
+
+  #expiresIn({ at }: Turn, seq: number): boolean {
+    const { payload } = (this.#entries[seq] as RecordedEntry).entry;
+    return payload.kind === 'rejection' && payload.reason === 'expired' && this.#isOfTime(at, seq);
+  }
+
+  /** Whether an entry is of the time that a turn gives to what it makes. */
+  #isOfTime(at: Instant, seq: number): boolean {
+    const [before, entry] = this.#entries.slice(seq - 1, seq + 1) as [RecordedEntry, RecordedEntry];
+    return entry.entry.payload.at === maxInstant(at, before.entry.payload.at);
+  }
+
+  /**
+   * Whether what a turn made nothing of can't be ruled on again: it was the last one, and interrupted; or others wrote after the
+   * head that it found and before the next one's, and it met something of that, which nobody knows any more.
+   */
+  async #isLeftOut({ number, turn }: RecordedTurn): Promise<boolean> {
+    const next = await this.#read(number + 1);
+    if (next === undefined) return true;
+    const until = this.#places.get(next.turn.after) ?? -1;
+    for (let seq = this.#trajectory.length; seq <= until; seq++) {
+      const { payload } = (this.#entries[seq] as RecordedEntry).entry;
+      const mattered = payload.kind === 'pending_approval' || 'resolves' in payload;
+      if (mattered && !this.#expiresIn(turn, seq)) return true;
+    }
+    return false;
+  }
+
+  /** The entries that come before this place, as they are recorded. */
+  async #takeAsRecorded(until: number): Promise<void> {
+    const { trajectoryId } = this.#source;
+    const from = this.#trajectory?.length ?? 0;
+    if (until <= from) return;
+    const rows = await this.#source.store.entries(trajectoryId, { from, limit: until - from });
+    await this.#store.commit({ entries: rows, blobs: [] });
+    this.#taken += rows.length;
+    this.#assize.release(trajectoryId);
+    this.#trajectory = await this.#assize.open(trajectoryId);
+  }
+
+  // ── the end ──
+
+  /** Behind the last turn there is only what others wrote: no turn may be missing from the log. */
+  async #afterLast(turn: number): Promise<RunDifference | undefined> {
+    const from = this.#trajectory.length;
+    const made = this.#entries.slice(from).some((one) => one.turn !== undefined);
+    if (!made && (await this.#read(turn + 1)) === undefined) {
+      await this.#takeAsRecorded(this.#entries.length);
+      return undefined;
+    }
+    const missing = await this.#outside.oracle
+      .ask({ ...turnQuestion(this.#trajectory.id, turn), call: nothing })
+      .catch((error: unknown) => error);
+    return { kind: 'oracle_miss', turn, seq: from, detail: messageOf(missing), cause: missing };
+  }
+
+  #read(turn: number): Promise<RecordedTurn | undefined> {
+    return readTurn(this.#outside.oracle, this.#source.trajectoryId, turn);
+  }
+
+  #differs(
+    { number, turn }: RecordedTurn,
+    kind: RunDifference['kind'],
+    detail: string,
+    cause?: unknown,
+  ): RunDifference {
+    const who = 'counsel' in turn ? {} : { agent: turn.agent };
+    const why = cause === undefined ? {} : { cause };
+    return { kind, turn: number, ...who, seq: this.#trajectory.length, detail, ...why };
+  }
+}
+
+/** What two entries of one place do not have in common, by the names of the members. */
+function differenceOf(recorded: RecordedEntry | undefined, now: EntryRow): string | undefined {
+  if (recorded?.entry.id === now.id) return undefined;
+  if (recorded === undefined) return `there is none at seq ${now.seq}, and now a ${now.kind}`;
+  const before = recorded.entry.payload as unknown as Record<string, Json>;
+  const after = readRow(now).payload as unknown as Record<string, Json>;
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+  const different = names.filter((name) => canonicalize(before[name] ?? null) !== canonicalize(after[name] ?? null));
+  return `recorded ${recorded.entry.id}, now ${now.id}: different in ${different.join(', ')}`;
+}
+
+async function entriesOf({ store, trajectoryId }: ReplaySource): Promise<RecordedEntry[]> {
+  let entries: RecordedEntry[];
+  try {
+    entries = await recordedEntries(store, trajectoryId);
+  } catch (cause) {
+    if (!(cause instanceof LedgerFault)) throw cause;
+    throw new RuntimeError(
+      'invalid_ledger',
+      `The ledger does not verify, so no run can be replayed: ${cause.message}.`,
+      {
+        evidence: { ...cause.fault },
+        cause,
+      },
+    );
+  }
+  if (entries.length > 0) return entries;
+  throw new RuntimeError('not_found', `There is no trajectory ${trajectoryId} in this store.`);
+}
+
+/** @throws AgentError `signer_needed` */
+function checkSigner(entries: readonly RecordedEntry[], { signer }: ReplayRunOptions): void {
+  for (const { entry, turn } of entries) {
+    const key = entry.payload.signature?.key;
+    if (turn === undefined || key === signer?.publicKey) continue;
+    const what = key === undefined ? 'is not signed; give no signer' : `is signed with ${key}; give that signer`;
+    throw new AgentError('signer_needed', `An entry's id covers its signature, and seq ${entry.seq} ${what}.`, {
+      evidence: { seq: entry.seq, ...(key === undefined ? {} : { key }) },
+    });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+const NO_CLOCK: Clock = { now: nothing };
+const NO_CHANCE: Random = { bytes: nothing };
+
+function nothing(): never {
+  throw new Error('A replay calls nothing, reads no clock, draws no number and writes nothing.');
+}

@@ -1,0 +1,341 @@
+import { contentHash, WORLD_LIMITS } from '#canon';
+import type { Hash, PendingPayload } from '#ledger';
+import { type Clock, type Oracle, type Random, systemClock, systemRandom } from '#oracle';
+import type { Trajectory } from '#runtime';
+import { type Agent, type AgentOracle, type Population, populationOf } from './agent.ts';
+import { Consulting, type Outside } from './consulting.ts';
+import { type Decided, decide } from './decide.ts';
+import { AgentError } from './errors.ts';
+import { type Outcome, proposeIn, resolveIn } from './rule.ts';
+import { type Invoked, Thinking } from './thinking.ts';
+import {
+  type AgentTurn,
+  type CounselDecision,
+  type CounselTurn,
+  type RecordedTurn,
+  readTurn,
+  recordTurn,
+  type Turn,
+} from './turn.ts';
+
+export interface RunOptions {
+  /** The oracle log, in record mode: the one that the runtime was given too. */
+  readonly oracle: Oracle;
+  /** Who of those who may is next. Default: each in turn, or who decided first. */
+  readonly arbiter?: Arbiter;
+  /** Asked when something is pending, again after each change of the head for as long as the answer is `later`. */
+  readonly counsel?: (pending: OpenPending) => CounselDecision | Promise<CounselDecision>;
+  /** All decide at once, each on the world as it is when its last turn is over; default: who is next decides alone. */
+  readonly concurrent?: boolean;
+  /** Ends after so many turns. Default: 1,000, which is for agents that never have enough. */
+  readonly maxTurns?: number;
+  /** Ends when the turn is over that is under way. */
+  readonly signal?: AbortSignal;
+  readonly onTurn?: (done: TurnDone) => void;
+  /** What the time of turns and `AgentOracle.now` come from where the log has none yet. Default: the system's. */
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+/**
+ * Chooses who is next (Definition A.31). What it uses beside its arguments it asks the oracle for, so that it chooses the same
+ * after a crash.
+ */
+export type Arbiter = (candidates: readonly string[], at: Arbitration) => string | Promise<string>;
+
+export interface Arbitration {
+  readonly turn: number;
+  /** Whose turn it was last. */
+  readonly last: string | undefined;
+  readonly oracle: AgentOracle;
+}
+
+export interface OpenPending {
+  readonly id: Hash;
+  readonly payload: PendingPayload;
+}
+
+/** A turn that is over. */
+export interface TurnDone extends Outcome {
+  readonly number: number;
+  readonly turn: Turn;
+  readonly head: Hash;
+}
+
+export interface RunReport {
+  /**
+   * `done`: all agents said so. `waiting`: the others wait for a change that none of them will make. `pending`: what waits for
+   * a person stops the others. `turns`: as many as there might be. `aborted`: by the signal.
+   */
+  readonly ended: 'done' | 'waiting' | 'pending' | 'turns' | 'aborted';
+  /** Of the run so far, with those before this call. */
+  readonly turns: number;
+  readonly head: Hash;
+}
+
+/**
+ * Lets agents work on a trajectory, one turn after the other, until none has anything to propose. A trajectory has one run:
+ * the same again, after whatever became of the first, goes on with it; no turn is taken twice, no call made again whose answer
+ * is in the log, and who was done stays so. Agents must be those that they were.
+ *
+ * Others may write to the trajectory meanwhile; `replayRun` takes what they wrote as recorded. What an agent, an arbiter or the
+ * store throws ends the run where it is.
+ *
+ * @throws AgentError; OracleError; what an agent, arbiter or counsel throws; as `Trajectory.propose`
+ */
+export async function runAgents(
+  trajectory: Trajectory,
+  agents: readonly Agent[],
+  options: RunOptions,
+): Promise<RunReport> {
+  return new Run(trajectory, populationOf(agents, trajectory.domain), options).go();
+}
+
+/** How an agent stands: what its last turn left. */
+interface Standing {
+  /** Its decisions so far. */
+  number: number;
+  /** `wait`: until its slice is another than this. */
+  waits: Hash | undefined;
+  /** Until this is not pending any more. */
+  frozenBy: Hash | undefined;
+  isDone: boolean;
+}
+
+const TURNS_MAX = 1_000;
+
+class Run {
+  readonly #trajectory: Trajectory;
+  readonly #agents: Population;
+  readonly #options: RunOptions;
+  readonly #outside: Outside;
+  readonly #ended: AbortController = new AbortController();
+  readonly #standings: Map<string, Standing> = new Map();
+  readonly #thinking: Thinking = new Thinking();
+  /** The head at which a counselor had nothing to say yet, by what is pending. */
+  readonly #putOff: Map<Hash, Hash> = new Map();
+  #turn: number = 0;
+  #previous: Hash | null = null;
+  /** Whose turn it was last. */
+  #last: string | undefined;
+
+  constructor(trajectory: Trajectory, agents: Population, options: RunOptions) {
+    checkOptions(options);
+    const { oracle, clock = systemClock, random = systemRandom } = options;
+    this.#trajectory = trajectory;
+    this.#agents = agents;
+    this.#options = options;
+    this.#outside = { oracle, clock, random, ended: this.#ended.signal };
+  }
+
+  async go(): Promise<RunReport> {
+    try {
+      return await this.#go();
+    } finally {
+      // Who is still deciding has decided nothing.
+      this.#ended.abort();
+    }
+  }
+
+  async #go(): Promise<RunReport> {
+    await this.#takeUp();
+    const { maxTurns = TURNS_MAX, signal } = this.#options;
+    const end = this.#turn + maxTurns;
+    while (!signal?.aborted) {
+      if (this.#turn === end) return this.#report('turns');
+      const pending = this.#forCounsel();
+      if (pending !== undefined) {
+        await this.#takeCounsel(pending);
+        continue;
+      }
+      const next = await this.#next();
+      if (next === 'aborted') break;
+      if (next === undefined) return this.#report(this.#whyNobody());
+      await this.#take(next);
+    }
+    return this.#report('aborted');
+  }
+
+  // ── where the run was left ──
+
+  /** What the turns so far left, and the last one once more: it may have ended in the middle. */
+  async #takeUp(): Promise<void> {
+    const { id } = this.#trajectory;
+    let last: RecordedTurn | undefined;
+    for (;;) {
+      const recorded = await readTurn(this.#outside.oracle, id, this.#turn);
+      if (recorded === undefined) break;
+      if (last !== undefined) this.#note(last, {});
+      last = recorded;
+      this.#turn++;
+    }
+    if (last !== undefined) this.#note(last, await this.#again(last));
+  }
+
+  async #again(recorded: RecordedTurn): Promise<Outcome> {
+    const { turn, number } = recorded;
+    if ('counsel' in turn) {
+      const isOpen = this.#trajectory.pending().some(({ id }) => id === turn.counsel.pending);
+      return isOpen ? resolveIn(this.#trajectory, turn.counsel, recorded) : {};
+    }
+    if (turn.does !== 'propose') return {};
+    const agent = this.#agents.get(turn.agent);
+    if (agent === undefined) throw changed(number, turn.agent, 'is none of the agents');
+    const slice = await this.#trajectory.sliceAt(turn.invoked, agent.role.name, agent.role.params);
+    const decided = await this.#decide(agent, slice);
+    if (decided.decision !== turn.decision || decided.does !== turn.does)
+      throw changed(number, turn.agent, 'decides otherwise now');
+    return proposeIn(this.#trajectory, agent, decided, recorded);
+  }
+
+  // ── who is next ──
+
+  /** What a counselor was not asked about since the head moved. */
+  #forCounsel(): OpenPending | undefined {
+    if (this.#options.counsel === undefined) return undefined;
+    return this.#trajectory.pending().find(({ id }) => this.#putOff.get(id) !== this.#trajectory.head);
+  }
+
+  async #next(): Promise<Invoked | 'aborted' | undefined> {
+    return this.#options.concurrent === true ? this.#nextOfMany() : this.#nextAlone();
+  }
+
+  async #nextAlone(): Promise<Invoked | undefined> {
+    const candidates = this.#candidates();
+    if (candidates.length === 0) return undefined;
+    return this.#invoke(await this.#arbitrate(candidates, (names) => this.#afterLast(names)));
+  }
+
+  async #nextOfMany(): Promise<Invoked | 'aborted' | undefined> {
+    const thinking = this.#thinking;
+    for (const name of this.#candidates()) {
+      if (!thinking.has(name)) thinking.begin(name, this.#invoke(name));
+    }
+    if (!(await thinking.someone(this.#options.signal))) return this.#options.signal?.aborted ? 'aborted' : undefined;
+    const name = await this.#arbitrate(thinking.arrived(), ([first]) => first as string);
+    return thinking.take(name);
+  }
+
+  #candidates(): string[] {
+    const pending = new Set(this.#trajectory.pending().map(({ id }) => id));
+    return [...this.#agents.keys()].filter((name) => {
+      const { isDone, waits, frozenBy } = this.#standing(name);
+      if (isDone || (frozenBy !== undefined && pending.has(frozenBy))) return false;
+      return waits === undefined || waits !== contentHash(this.#slice(name), WORLD_LIMITS);
+    });
+  }
+
+  async #arbitrate(candidates: readonly string[], otherwise: (names: readonly string[]) => string): Promise<string> {
+    const { arbiter } = this.#options;
+    if (arbiter === undefined) return otherwise(candidates);
+    const invocation = { trajectory: this.#trajectory.id, agent: 'assize.arbiter', number: this.#turn };
+    const oracle = new Consulting(this.#outside, invocation);
+    const chosen = await arbiter(candidates, { turn: this.#turn, last: this.#last, oracle: oracle.face });
+    await oracle.end();
+    if (candidates.includes(chosen)) return chosen;
+    throw new AgentError('bad_decision', `The arbiter chose ${chosen}, who is none of ${candidates.join(', ')}.`);
+  }
+
+  #afterLast(names: readonly string[]): string {
+    const all = [...this.#agents.keys()];
+    const from = this.#last === undefined ? 0 : all.indexOf(this.#last) + 1;
+    const inTurn = [...all.slice(from), ...all.slice(0, from)];
+    return inTurn.find((name) => names.includes(name)) as string;
+  }
+
+  #whyNobody(): RunReport['ended'] {
+    if ([...this.#agents.keys()].every((name) => this.#standing(name).isDone)) return 'done';
+    return this.#trajectory.pending().length > 0 ? 'pending' : 'waiting';
+  }
+
+  // ── one turn ──
+
+  async #invoke(name: string): Promise<Invoked> {
+    const invoked = this.#trajectory.head;
+    return { decided: await this.#decide(this.#agents.get(name) as Agent, this.#slice(name)), invoked };
+  }
+
+  #decide(agent: Agent, slice: unknown): Promise<Decided> {
+    const { number } = this.#standing(agent.name);
+    return decide({ agent, trajectory: this.#trajectory.id, number, slice }, this.#outside);
+  }
+
+  async #take({ decided, invoked }: Invoked): Promise<void> {
+    const { agent, does, slice, decision } = decided;
+    const recorded = await this.#record<AgentTurn>({ agent, does, invoked, slice, decision });
+    const outcome = await proposeIn(this.#trajectory, this.#agents.get(agent) as Agent, decided, recorded);
+    this.#over(recorded, outcome);
+  }
+
+  async #takeCounsel({ id, payload }: OpenPending): Promise<void> {
+    const decision = await this.#options.counsel?.({ id, payload });
+    const { do: does } = decision ?? {};
+    if (decision === undefined || (does !== 'approve' && does !== 'reject' && does !== 'later'))
+      throw new AgentError('bad_decision', 'A counselor says approve, reject or later.');
+    const counsel = { ...decision, pending: id, digest: payload.digest };
+    const recorded = await this.#record<CounselTurn>({ counsel });
+    const outcome = await resolveIn(this.#trajectory, counsel, recorded);
+    if (outcome.ruling === undefined) this.#putOff.set(id, this.#trajectory.head);
+    this.#over(recorded, outcome);
+  }
+
+  #record<T extends Turn>(turn: Omit<T, 'previous' | 'after' | 'at' | 'seed'>): Promise<RecordedTurn> {
+    const { oracle, clock, random } = this.#outside;
+    const seed = Buffer.from(random.bytes(32)).toString('hex');
+    const place = { previous: this.#previous, after: this.#trajectory.head, at: clock.now(), seed };
+    const made = { ...turn, ...place } as unknown as Turn;
+    return recordTurn(oracle, this.#trajectory.id, this.#turn, made);
+  }
+
+  #over(recorded: RecordedTurn, outcome: Outcome): void {
+    this.#turn++;
+    this.#note(recorded, outcome);
+    const { number, turn } = recorded;
+    this.#options.onTurn?.({ number, turn, head: this.#trajectory.head, ...outcome });
+  }
+
+  #note({ turn, hash }: RecordedTurn, { ruling }: Outcome): void {
+    this.#previous = hash;
+    if ('counsel' in turn) return;
+    this.#last = turn.agent;
+    const standing = this.#standing(turn.agent);
+    standing.number++;
+    standing.isDone = turn.does === 'done';
+    standing.waits = turn.does === 'wait' ? turn.slice : undefined;
+    standing.frozenBy = ruling?.ruling === 'frozen' ? ruling.by : undefined;
+  }
+
+  #standing(name: string): Standing {
+    let standing = this.#standings.get(name);
+    if (standing === undefined) {
+      standing = { number: 0, waits: undefined, frozenBy: undefined, isDone: false };
+      this.#standings.set(name, standing);
+    }
+    return standing;
+  }
+
+  #slice(name: string): unknown {
+    const { role } = this.#agents.get(name) as Agent;
+    return this.#trajectory.slice(role.name, role.params);
+  }
+
+  #report(ended: RunReport['ended']): RunReport {
+    return { ended, turns: this.#turn, head: this.#trajectory.head };
+  }
+}
+
+function changed(turn: number, agent: string, what: string): AgentError {
+  return new AgentError(
+    'run_changed',
+    `Turn ${turn} can't be gone on with: ${agent} ${what}. Run the agents that it was recorded with.`,
+    { evidence: { turn, agent } },
+  );
+}
+
+/** @throws AgentError `bad_option` */
+function checkOptions({ oracle, maxTurns = TURNS_MAX }: RunOptions): void {
+  if (oracle?.mode !== 'record')
+    throw new AgentError('bad_option', 'A run needs an oracle that records; replayRun is what replays.');
+  if (!Number.isSafeInteger(maxTurns) || maxTurns < 0)
+    throw new AgentError('bad_option', 'maxTurns must be a whole number from 0.');
+}

@@ -1,0 +1,62 @@
+import type { Hash } from '#ledger';
+import type { Decided } from './decide.ts';
+
+/** A decision, and the head that its slice was made of. */
+export interface Invoked {
+  readonly decided: Decided;
+  readonly invoked: Hash;
+}
+
+type Arrival = { readonly name: string } & ({ readonly invoked: Invoked } | { readonly error: unknown });
+
+/** Agents that decide at the same time, and the order in which they have decided. */
+export class Thinking {
+  /** All whose decision was not taken yet. */
+  readonly #names: Set<string> = new Set();
+  readonly #arrived: Arrival[] = [];
+  #ring: () => void = () => undefined;
+
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  begin(name: string, deciding: Promise<Invoked>): void {
+    this.#names.add(name);
+    const arrive = (arrival: Arrival): void => {
+      this.#arrived.push(arrival);
+      this.#ring();
+    };
+    deciding.then(
+      (invoked) => arrive({ name, invoked }),
+      (error: unknown) => arrive({ name, error }),
+    );
+  }
+
+  /** Waits until somebody has decided. False when nobody is going to, or the signal came first. */
+  async someone(signal: AbortSignal | undefined): Promise<boolean> {
+    if (this.#arrived.length > 0) return true;
+    if (this.#names.size === 0 || signal?.aborted) return false;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#ring = resolve;
+    signal?.addEventListener('abort', resolve as () => void, { once: true });
+    await promise;
+    signal?.removeEventListener('abort', resolve as () => void);
+    return this.#arrived.length > 0;
+  }
+
+  /** Who has decided, first come first. @throws what one of them threw */
+  arrived(): string[] {
+    for (const arrival of this.#arrived) if ('error' in arrival) throw arrival.error;
+    return this.#arrived.map(({ name }) => name);
+  }
+
+  /** The decision of one who has arrived. */
+  take(name: string): Invoked {
+    const [arrival] = this.#arrived.splice(
+      this.#arrived.findIndex((one) => one.name === name),
+      1,
+    );
+    this.#names.delete(name);
+    return (arrival as { readonly invoked: Invoked }).invoked;
+  }
+}

@@ -1,0 +1,49 @@
+import type { Store } from 'assize';
+import { hashText, type Json, parseStrict } from 'assize/canon';
+import type { Observation, Payload } from 'assize/ledger';
+import { ORACLE_LIMITS } from 'assize/oracle';
+
+/** An observation that an entry names by its key in the oracle log, and what the log has under it. */
+export interface NamedAnswer {
+  /** JSON pointer of its place in the payload. */
+  readonly pointer: string;
+  readonly name: string;
+  readonly oracle_key: string;
+  /** `missing`: the log of this store does not have it. `changed`: it has another one than the entry names. */
+  readonly is: 'there' | 'missing' | 'changed';
+  readonly bytes?: number;
+  /** When it was asked. */
+  readonly at?: string;
+  /** Absent unless asked for. */
+  readonly value?: Json;
+}
+
+/** Every answer that an entry names, looked up. */
+export function answersOf(store: Store, payload: Payload, values: boolean): Promise<NamedAnswer[]> {
+  const [above, observations] = observationsOf(payload);
+  const byKey = observations.flatMap(({ name, oracle_key, hash }, n) =>
+    oracle_key === undefined ? [] : [{ pointer: `${above}/${n}`, name, oracle_key, hash }],
+  );
+  return Promise.all(
+    byKey.map(async ({ hash, ...named }): Promise<NamedAnswer> => {
+      const row = await store.oracleGet(named.oracle_key);
+      if (row === undefined) return { ...named, is: 'missing' };
+      if (hashText(row.answer) !== hash) return { ...named, is: 'changed' };
+      const found = { ...named, is: 'there' as const, bytes: Buffer.byteLength(row.answer), at: row.at };
+      return values ? { ...found, value: parseStrict(row.answer, ORACLE_LIMITS) } : found;
+    }),
+  );
+}
+
+function observationsOf(payload: Payload): readonly [pointer: string, observations: readonly Observation[]] {
+  switch (payload.kind) {
+    case 'commit':
+      return ['/observations', payload.observations];
+    case 'rejection':
+      return ['/intent/observations', payload.intent.observations];
+    case 'pending_approval':
+      return ['/proposal/observations', payload.proposal.observations];
+    default:
+      return ['', []];
+  }
+}

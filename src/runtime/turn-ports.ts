@@ -1,0 +1,41 @@
+import type { Hash, Instant } from '#ledger';
+import type { Clock, Random } from '#oracle';
+
+/** Time and chance of one turn: whoever has them again makes the same entries again. */
+export interface TurnPorts {
+  /** Entries are of this time, or of the head's where that is later. */
+  readonly at: Instant;
+  /** The chance of what is ruled on behind a head: what has to be judged anew on another one does not go on with it. */
+  readonly random: (head: Hash) => Random;
+}
+
+/** The clock and chance of one trajectory: the runtime's own, but during a turn that brings its own. */
+export class Ports {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly #head: () => Hash;
+  #turn: TurnPorts | undefined;
+  #drawing: { readonly head: Hash; readonly random: Random } | undefined;
+
+  constructor(clock: Clock, random: Random, head: () => Hash) {
+    this.#head = head;
+    this.clock = { now: () => this.#turn?.at ?? clock.now() };
+    this.random = { bytes: (count) => (this.#turn === undefined ? random : this.#random(this.#turn)).bytes(count) };
+  }
+
+  async during<T>(turn: TurnPorts, step: () => Promise<T>): Promise<T> {
+    this.#turn = turn;
+    try {
+      return await step();
+    } finally {
+      this.#turn = undefined;
+      this.#drawing = undefined;
+    }
+  }
+
+  #random(turn: TurnPorts): Random {
+    const head = this.#head();
+    if (this.#drawing?.head !== head) this.#drawing = { head, random: turn.random(head) };
+    return this.#drawing.random;
+  }
+}
