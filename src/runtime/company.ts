@@ -82,6 +82,8 @@ export class Company {
   }
 
   #answered(): void {
+    // A writer that was always alone has no use for the time.
+    if (this.#readAt === undefined && this.#heardAt === undefined) return;
     const now = this.#now();
     this.#heard(now);
     if (this.#readAt === undefined) return;
