@@ -1,5 +1,5 @@
 import type { Instant } from './domain.ts';
-import type { At } from './path-types.ts';
+import type { At, Place, Places } from './path-types.ts';
 import type { InvariantResult } from './result.ts';
 
 /** Who approves and when, for `onApprove`. */
@@ -56,10 +56,10 @@ export function invariant<State = any>(
 }
 
 /** Options of an `each` invariant: other parts of the state that a member is judged with. */
-export interface EachOptions<State, Path extends string, Others extends Record<string, string>>
+export interface EachOptions<State, Path extends string, Others, Reads extends readonly string[] = readonly string[]>
   extends InvariantOptions<State> {
   /** Static footprint of `with`, such as `/users/*`. */
-  readonly reads?: readonly string[];
+  readonly reads?: Reads;
   /** Names the other places by pointer; each arrives in `others` under its name, `undefined` when absent. */
   readonly with?: (member: At<State, Path>, keys: readonly string[]) => Others;
 }
@@ -88,20 +88,25 @@ export function each<
 
 /** `invariant` and `each` with the state's type filled in, as `defineDomain({ invariants: (rules) => … })` gives them. */
 export interface Rules<State> {
-  invariant(
+  invariant<const Reads extends readonly string[] & Places<State, Reads>>(
     id: string,
-    reads: readonly string[],
+    reads: Reads,
     check: (state: State) => InvariantResult,
     options?: InvariantOptions<State>,
   ): PlainInvariant<State>;
-  each<const Path extends string, Others extends Record<string, `/${string}`> = Record<string, never>>(
+  each<
+    const Path extends string,
+    const Others extends Record<string, string> & Places<State, Others> = Record<string, never>,
+    const Reads extends readonly string[] & Places<State, Reads> = readonly [],
+  >(
     id: string,
-    path: Path,
-    options: EachOptions<State, Path, Others>,
-    check: (
-      member: At<State, Path>,
-      others: { readonly [Name in keyof Others]: At<State, Others[Name]> | undefined },
-      keys: readonly string[],
-    ) => InvariantResult,
+    path: Path extends Place<State, Path> ? Path : Place<State, Path>,
+    options: EachOptions<State, Path, Others, Reads>,
+    check: (member: At<State, Path>, others: OthersAt<State, Others>, keys: readonly string[]) => InvariantResult,
   ): EachInvariant<State>;
 }
+
+/** What stands at the pointers of `with`. */
+type OthersAt<State, Others> = {
+  readonly [Name in keyof Others]: Others[Name] extends string ? At<State, Others[Name]> | undefined : unknown;
+};
