@@ -58,7 +58,7 @@ function programs(page: string): Record<string, string> {
   return found;
 }
 
-test.each(['README.md', 'docs/guide/erasure.md'])('the programs of %s compile', (page) => {
+test.each(['README.md', 'docs/guide/domains.md', 'docs/guide/erasure.md'])('the programs of %s compile', (page) => {
   expect(errorsOf(programs(page))).toEqual([]);
 });
 

@@ -303,6 +303,14 @@ class Check {
         now = { ...now, [part]: smaller.value };
         steps += smaller.steps;
       }
+      if (this.#options.roles?.[now.role.name] === undefined) {
+        const smaller = shrink(
+          now.role.params,
+          (params) => shown({ ...now, role: { ...now.role, params } }) !== undefined,
+        );
+        now = { ...now, role: { ...now.role, params: smaller.value } };
+        steps += smaller.steps;
+      }
       return { found: shown(now) ?? problem, example: exampleOf(now), steps };
     });
   }
@@ -421,10 +429,16 @@ class Check {
     return list[Math.floor(this.#random() * list.length)];
   }
 
+  /** Values that fit, as many as are wanted if there are; those that are drawn first are mostly small. */
   #draw(values: fc.Arbitrary<unknown>, count: number, takes: (value: unknown) => boolean): unknown[] {
-    const seed = Math.floor(this.#random() * 2 ** 31);
-    const drawn = fc.sample(values, { seed, numRuns: Math.max(count, DRAWS_MAX) }).filter(takes);
-    return count === 1 && drawn.length > 0 ? [this.#oneOf(drawn)] : drawn;
+    const found: unknown[] = [];
+    for (let drawn = 0; found.length < count && drawn < DRAWS_MAX * count; ) {
+      const seed = Math.floor(this.#random() * 2 ** 31);
+      const numRuns = drawn === 0 ? count : Math.min(DRAWS_MAX, DRAWS_MAX * count - drawn);
+      found.push(...fc.sample(values, { seed, numRuns }).filter(takes));
+      drawn += numRuns;
+    }
+    return found.slice(0, count);
   }
 }
 

@@ -38,6 +38,6 @@ function* smaller(value: unknown): Generator<unknown> {
       if (Math.abs(less) < Math.abs(value)) yield less;
     }
   } else if (typeof value === 'string') {
-    for (const less of ['', 'a']) if (less.length < value.length) yield less;
+    for (const less of ['', 'a']) if (less.length < value.length || (value.length === 1 && less < value)) yield less;
   } else if (value === true) yield false;
 }
