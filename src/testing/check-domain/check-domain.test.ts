@@ -82,6 +82,7 @@ describe('an action that', () => {
       'impure',
     ],
     ['changes its arguments', (s, a, c) => spend(s, { ...a, amount: a.tags.push('seen') }, c), 'mutates_arguments'],
+    ['makes its arguments a ring', (s, a, c) => spend(s, Object.assign(a, { a }), c), 'mutates_arguments'],
     ['answers later', async (s, a, c) => spend(s, a, c), 'asynchronous'],
     ['starts something', (s, a, c) => [setTimeout(() => {}, 0).unref(), spend(s, a, c)], 'impure'],
     ['stumbles', (s, _, c) => (s.orders[c.role['agent'] as string] as { total: number }).total++, 'throws'],
@@ -121,6 +122,27 @@ describe('an action that', () => {
       { runs: 60 },
     );
     expect(warningsOf(report)).toContain('bad_result action spend');
+  });
+
+  test('takes values of every form gets some', () => {
+    const forms = z.object({
+      any: z.unknown(),
+      pair: z.tuple([z.literal('x'), z.int().min(3).max(5)]).rest(z.boolean()),
+      either: z.discriminatedUnion('t', [z.object({ t: z.literal(1) }), z.object({ t: z.literal(2), of: z.null() })]),
+      both: z.string().regex(/^[a-z]{2,4}$/),
+      day: z.iso.date(),
+      step: z.number().min(10).max(50).multipleOf(5),
+      keys: z.record(z.enum(['p', 'q']), z.number()),
+      some: z.partialRecord(z.enum(['p', 'q']), z.number()),
+      list: z.array(z.email()).min(1),
+      kept: z.string().default('x'),
+    });
+    const seen: unknown[] = [];
+    const actions = { form: { process: 'spending', args: forms, apply: (_: unknown, a: unknown) => seen.push(a) } };
+    const report = checkDomain(zoo(spend, [cap], { actions }), { runs: 30 });
+    expect(errorsOf(report)).toEqual([]);
+    expect(report.proposals.committed).toBeGreaterThan(20);
+    expect(new Set(seen.map((each) => JSON.stringify(each))).size).toBeGreaterThan(10);
   });
 
   test('can never be proposed is found', () => {

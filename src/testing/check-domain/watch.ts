@@ -38,7 +38,7 @@ export class Watch {
       // Not frozen, so that it can be seen what is done to them; the kernel's own are.
       const mine = data === undefined ? undefined : structuredClone(given[data]);
       if (data !== undefined) given[data] = mine;
-      const before = JSON.stringify(mine);
+      const before = textOf(mine);
       const disarm = arm((what) => note('impure', `it uses ${what}; what it depends on has to come in as an argument`));
       try {
         const answer = fn(...given);
@@ -50,9 +50,18 @@ export class Watch {
         throw error;
       } finally {
         disarm();
-        if (JSON.stringify(mine) !== before) note('mutates_arguments', 'it changes the arguments that it is given');
+        if (textOf(mine) !== before) note('mutates_arguments', 'it changes the arguments that it is given');
       }
     };
+  }
+}
+
+/** What can't be written down is no longer what it was. */
+function textOf(data: unknown): string | undefined {
+  try {
+    return JSON.stringify(data);
+  } catch (error) {
+    return String(error);
   }
 }
 
