@@ -5,8 +5,8 @@ import type { IsOpen, Unescaped } from './path-types.ts';
  * is a union of pointers, in which `*` is any key and `{param}` some key. Never narrower than what is given; pointers that
  * are no literals give the state with every part optional.
  */
-export type Part<T, Paths extends string> = 0 extends 1 & T
-  ? any
+export type Part<T, Paths extends string> = unknown extends T
+  ? T
   : string extends Paths
     ? Partly<T>
     : [Paths] extends [never]

@@ -99,9 +99,12 @@ export type SliceOf<D extends Domain, Name> =
         : never
       : never;
 
-type FootprintOf<Words extends DomainWords, Name extends string> = Name extends keyof Words['processes']
-  ? PathsOf<Words['processes'][Name], 'reads'> | PathsOf<Words['processes'][Name], 'writes'>
-  : never;
+/** Where it is not known which processes, neither is what they touch. */
+type FootprintOf<Words extends DomainWords, Name extends string> = string extends Name
+  ? string
+  : Name extends keyof Words['processes']
+    ? PathsOf<Words['processes'][Name], 'reads'> | PathsOf<Words['processes'][Name], 'writes'>
+    : never;
 
 type PathsOf<P, Way extends string> = P extends { readonly [way in Way]: readonly (infer Path extends string)[] }
   ? Path

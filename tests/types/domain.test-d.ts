@@ -122,6 +122,23 @@ defineDomain({
   actions: { look: { ...look, process: 'looking' } },
 });
 
+const processes = { look: { reads: ['/cap'] } };
+export const loose = defineDomain({
+  ...bare,
+  processes,
+  roles: { reader: { processes: Object.keys(processes) } },
+  actions: { look: { ...look, process: 'look' } },
+});
+
+/** Where names are no literals, what is seen may be any part of the state, and who proposes any role. */
+export async function wider(trajectory: Trajectory<typeof loose>, writ: ProposalInput['writ']) {
+  await trajectory.propose({ action: 'look', role: 'reader', args: null, writ });
+  const { cap, claims }: { cap?: number | undefined; claims?: object | undefined } = trajectory.slice('reader');
+  // @ts-expect-error it may not be seen
+  const sure: number = trajectory.slice('reader').cap;
+  return [cap, claims, sure];
+}
+
 export async function uses(assize: Assize, trajectory: Trajectory<typeof desk>, writ: ProposalInput['writ']) {
   const spender = { name: 'spender', params: { agent: 'ada' } } as const;
   // An argument with a default may be left out.
@@ -234,6 +251,8 @@ export const parts: [
   Same<Flat<Part<Shop, '/l/*/x'>>, { l: { x: number }[] }>,
   Same<Flat<Part<Shop, '/l/0/x'>>, { l: ({ x: number } | null)[] }>,
   Same<Flat<Part<Shop, '/l/-'>>, Record<never, never>>,
+  // What may be anything may be anything below, too.
+  Same<Part<{ x: unknown; y: number }, '/x/deep'>['x'], unknown>,
   // Which of the two a member shows is not known.
   Same<Flat<Part<Shop, '/r/m/p' | '/r/*/q'>>, { r: { [key: string]: { p: number } | { q: string } } }>,
-] = [true, true, true, true, true, true, true, true, true];
+] = [true, true, true, true, true, true, true, true, true, true];
