@@ -33,7 +33,7 @@ const PURE: readonly string[] = ['merkle', 'ledger', 'kernel', 'authority'];
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   kernel: ['zod'],
   'stores/postgres': ['pg'],
-  testing: ['vitest', 'fast-check'],
+  testing: ['vitest', 'fast-check', 'zod'],
 };
 
 export interface Violation {

@@ -72,6 +72,7 @@ export {
   type ErasureInput,
   type OpenDelegation,
   type Origin,
+  type Proposal,
   type ProposalInput,
   type RejectionInput,
   type Ruling,

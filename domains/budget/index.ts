@@ -27,8 +27,7 @@ export const budget = defineDomain({
       description: 'Spends whole dollars of the common budget.',
       args: z.object({ amount: z.number().int().positive() }),
       apply: (state, { amount }, { role }) => {
-        const agent = role['agent'] as string;
-        state.spent[agent] = (state.spent[agent] ?? 0) + amount;
+        state.spent[role.agent] = (state.spent[role.agent] ?? 0) + amount;
       },
     },
   },

@@ -3,7 +3,7 @@
  * invariants. It refuses by itself only what makes no sense as a record: an unknown patient, an id twice, a sample that
  * was never ordered, a day that has not come.
  */
-import type { Action, RoleParams } from 'assize/kernel';
+import type { Action } from 'assize/kernel';
 import { z } from 'zod';
 import { abstinenceOn, tracked } from './abstinence.ts';
 import { type Day, dayOf } from './days.ts';
@@ -82,14 +82,21 @@ export type UdtActions = {
   set_aside_positive: SetAsidePositive;
 };
 
-type UdtAction<Args> = Action<UdtState, Args> & { readonly process: ProcessName };
+interface UdtAction<Name extends ProcessName, Args> extends Action<UdtState, Args, OfPatient> {
+  readonly process: Name;
+  /** What is proposed is what is recorded: nothing is filled in. */
+  readonly args: z.ZodType<Args, Args>;
+}
 
-const enroll: UdtAction<Enroll> = {
+/** Every role is confined to one patient. */
+type OfPatient = { readonly patient: string };
+
+const enroll: UdtAction<'enrolment', Enroll> = {
   process: 'enrolment',
   description: 'Enroll a patient. Abstinence counts from this day until there is a positive test.',
   args: z.object({ program_phase: z.string(), enrolled_at: day }),
   apply: (state, { program_phase, enrolled_at }, { role, at }) => {
-    const patient = patientOf(role);
+    const { patient } = role;
     if (state.events[patient] !== undefined) throw new Error(`${patient} is enrolled already`);
     notAfterToday(enrolled_at, at);
     state.events[patient] = 0;
@@ -98,7 +105,7 @@ const enroll: UdtAction<Enroll> = {
   },
 };
 
-const orderTest: UdtAction<OrderTest> = {
+const orderTest: UdtAction<'ordering', OrderTest> = {
   process: 'ordering',
   description: 'Order a urine drug test. Orders are never refused for coverage.',
   args: z.object({ order: id, type: testType, rationale: z.string(), confirms: id.exactOptional() }),
@@ -107,7 +114,7 @@ const orderTest: UdtAction<OrderTest> = {
   },
 };
 
-const collectSample: UdtAction<CollectSample> = {
+const collectSample: UdtAction<'testing', CollectSample> = {
   process: 'testing',
   description: 'Record that the sample of an order was collected. The day of collection is the one that counts.',
   args: z.object({ test: id, collected_at: day }),
@@ -123,7 +130,7 @@ const collectSample: UdtAction<CollectSample> = {
   },
 };
 
-const recordResult: UdtAction<RecordResult> = {
+const recordResult: UdtAction<'testing', RecordResult> = {
   process: 'testing',
   description: 'Record the result of a test, whenever it arrives. A positive resets the tier.',
   args: z.object({ test: id, result: testResult }),
@@ -139,12 +146,12 @@ const recordResult: UdtAction<RecordResult> = {
   },
 };
 
-const trackTier: UdtAction<TrackTier> = {
+const trackTier: UdtAction<'tracking', TrackTier> = {
   process: 'tracking',
   description: 'Bring the abstinence record up to a day and say which tier that is.',
   args: z.object({ as_of: day, tier }),
   apply: (state, { as_of, tier }, { role, at }) => {
-    const patient = patientOf(role);
+    const { patient } = role;
     const before = recordOf(state, patient);
     if (as_of < before.as_of) throw new Error(`${patient} is tracked to ${before.as_of} already`);
     notAfterToday(as_of, at);
@@ -153,7 +160,7 @@ const trackTier: UdtAction<TrackTier> = {
   },
 };
 
-const submitClaim: UdtAction<SubmitClaim> = {
+const submitClaim: UdtAction<'claiming', SubmitClaim> = {
   process: 'claiming',
   description: 'Claim coverage for a test: the day of its collection, and the tier on that day.',
   args: z.object({ claim: id, test: id, date: day, tier }),
@@ -163,19 +170,19 @@ const submitClaim: UdtAction<SubmitClaim> = {
   },
 };
 
-const respondToRelapse: UdtAction<RespondToRelapse> = {
+const respondToRelapse: UdtAction<'relapse_response', RespondToRelapse> = {
   process: 'relapse_response',
   description: 'Propose what is done about a positive test. A doctor decides.',
   args: z.object({ relapse: id, test: id, response: z.string().min(1) }),
   channel: MD,
   apply: (state, { relapse, test, response }, { role }) => {
-    const patient = patientOf(role);
+    const { patient } = role;
     mustBePositive(state, patient, test);
     addRow(state.relapses, patient, relapse, { test, response });
   },
 };
 
-const setAsidePositive: UdtAction<SetAsidePositive> = {
+const setAsidePositive: UdtAction<'reappraisal', SetAsidePositive> = {
   process: 'reappraisal',
   description: 'Propose that a positive test was none, so that the tier is what it was without it. A doctor decides.',
   args: z.object({ relapse: id, test: id, reason: z.string().min(1) }),
@@ -194,7 +201,7 @@ const setAsidePositive: UdtAction<SetAsidePositive> = {
   },
 };
 
-export const actions: { readonly [Name in keyof UdtActions]: UdtAction<UdtActions[Name]> } = {
+export const actions = {
   enroll,
   order_test: orderTest,
   collect_sample: collectSample,
@@ -203,14 +210,9 @@ export const actions: { readonly [Name in keyof UdtActions]: UdtAction<UdtAction
   submit_claim: submitClaim,
   respond_to_relapse: respondToRelapse,
   set_aside_positive: setAsidePositive,
-};
+} satisfies { readonly [Name in keyof UdtActions]: UdtAction<ProcessName, UdtActions[Name]> };
 
-function patientOf(role: RoleParams): string {
-  return role['patient'] as string;
-}
-
-function enrolled({ events }: Pick<UdtState, 'events'>, role: RoleParams): string {
-  const patient = patientOf(role);
+function enrolled({ events }: Pick<UdtState, 'events'>, { patient }: OfPatient): string {
   if (events[patient] === undefined) throw new Error(`${patient} is not enrolled`);
   return patient;
 }

@@ -7,19 +7,19 @@
  * counts from the moment its result is recorded, and no result is ever refused for what it means.
  * Not promised: that the payer agrees. README.md says where each rule comes from and what is open.
  */
-import { type Domain, defineDomain } from 'assize/kernel';
-import { actions, type UdtActions } from './actions.ts';
+import { defineDomain } from 'assize/kernel';
+import { actions } from './actions.ts';
 import { isDoctor, MD } from './doctor.ts';
 import { udtInitial } from './initial.ts';
 import { processes, roles } from './roles.ts';
 import { rules } from './rules.ts';
-import { type UdtState, udtState } from './schema.ts';
+import { udtState } from './schema.ts';
 
 export type { UdtActions } from './actions.ts';
 export { MIDDLE_TIER, udtInitial } from './initial.ts';
 export type { Claim, Coverage, Order, Patient, Relapse, Tier, UdtState, UdtTest } from './schema.ts';
 
-export const udt: Domain<UdtState, UdtActions> = defineDomain({
+export const udt = defineDomain({
   name: 'udt',
   version: '1',
   state: udtState,

@@ -5,16 +5,7 @@
  */
 import type { Process, Role } from 'assize/kernel';
 
-export type ProcessName =
-  | 'ordering'
-  | 'claiming'
-  | 'enrolment'
-  | 'testing'
-  | 'tracking'
-  | 'relapse_response'
-  | 'reappraisal';
-
-export const processes: Record<ProcessName, Process> = {
+export const processes = {
   ordering: { reads: ['/events/{patient}'], writes: ['/orders/{patient}'] },
   claiming: { writes: ['/claims/{patient}', '/events/{patient}'] },
   enrolment: { writes: ['/patients/{patient}', '/events/{patient}'] },
@@ -25,9 +16,11 @@ export const processes: Record<ProcessName, Process> = {
   reappraisal: {
     writes: ['/relapses/{patient}', '/tests/{patient}', '/patients/{patient}', '/events/{patient}'],
   },
-};
+} as const satisfies Record<string, Process>;
 
-export const roles: Record<'LabOrder' | 'Billing' | 'Clinical', Role> = {
+export type ProcessName = keyof typeof processes;
+
+export const roles = {
   LabOrder: {
     params: ['patient'],
     processes: ['ordering'],
@@ -43,4 +36,4 @@ export const roles: Record<'LabOrder' | 'Billing' | 'Clinical', Role> = {
     processes: ['enrolment', 'testing', 'tracking', 'relapse_response', 'reappraisal'],
     sees: ['/patients/{patient}', '/orders/{patient}', '/tests/{patient}', '/relapses/{patient}', '/events/{patient}'],
   },
-};
+} as const satisfies Record<string, Role>;

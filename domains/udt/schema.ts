@@ -80,10 +80,10 @@ export interface UdtState {
 
 /** Ids stand in pointers as they are: no `/`, no `~`, and never a name that JavaScript gives a meaning to. */
 export const id: z.ZodString = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
-export const day: z.ZodType<Day> = z.iso.date();
-export const testType: z.ZodType<TestType> = z.enum(['presumptive', 'definitive']);
-export const testResult: z.ZodType<TestResult> = z.enum(['positive', 'negative']);
-export const tier: z.ZodType<Tier> = z.enum(['0-30', '31-89', '90+']);
+export const day: z.ZodType<Day, Day> = z.iso.date();
+export const testType: z.ZodType<TestType, TestType> = z.enum(['presumptive', 'definitive']);
+export const testResult: z.ZodType<TestResult, TestResult> = z.enum(['positive', 'negative']);
+export const tier: z.ZodType<Tier, Tier> = z.enum(['0-30', '31-89', '90+']);
 
 const count = z.number().int().nonnegative();
 const byPatient = <Row extends z.ZodType>(row: Row) => z.record(id, z.record(id, row));

@@ -23,6 +23,7 @@ import { hasPlace, stateFault, strictSchema } from './schema.ts';
 import { hasSensitivePart, sensitivePlaces, sensitiveScope } from './sensitive.ts';
 import { rulesFault, specFault } from './spec-shape.ts';
 import type { TallyPlan } from './tally.ts';
+import type { DomainWords } from './words.ts';
 
 /** An invariant ready to run. */
 export interface Rule {
@@ -55,9 +56,9 @@ export type ActionSpec = Action<any, any>;
 
 /**
  * A domain ready to run: footprints parsed, schemas strict, rules indexed. Made by `defineDomain`; immutable.
- * `State` and `Actions` (arguments by action) carry the types to where proposals are made.
+ * `State`, `Actions` (arguments by action) and `Words` carry the types to where proposals are made and slices are read.
  */
-export interface Domain<State = any, Actions extends Record<string, unknown> = any> {
+export interface Domain<State = any, Actions extends Record<string, unknown> = any, Words extends DomainWords = any> {
   readonly name: string;
   readonly version: string;
   /** SHA-256 of the canonical declaration (decisions §2.9). */
@@ -66,6 +67,8 @@ export interface Domain<State = any, Actions extends Record<string, unknown> = a
   readonly initial: State | undefined;
   /** What `defineDomain` was given: to make a changed domain of it. */
   readonly declared: DomainSpec<z.ZodType<State>, Actions>;
+  /** Types only: it is never there. */
+  readonly words?: Words;
   readonly actions: { readonly [Name in keyof Actions]: Action<State, Actions[Name]> };
   readonly roles: Readonly<Record<string, Role>>;
   readonly processes: Readonly<Record<string, Process>>;
@@ -85,14 +88,52 @@ export interface Domain<State = any, Actions extends Record<string, unknown> = a
   footprint(role: string, params: RoleParams): Pattern[];
 }
 
+// An alias and not an interface, so that the type of a domain can be written down without this name.
+type Words<Processes, Roles, Performs, Inputs> = {
+  readonly processes: Processes;
+  readonly roles: Roles;
+  readonly performs: Performs;
+  readonly inputs: Inputs;
+};
+
+/** Processes that are named must be there; the compiler's error says which is not. A name that is no literal is let pass. */
+type Known<Name, Processes> = string extends Name
+  ? Name
+  : Name extends Processes
+    ? Name
+    : `there is no process ${Name & string}`;
+
+type KnownToAll<Names, Processes> = { readonly [Of in keyof Names]: Known<Names[Of], Processes> };
+
+type KnownToRoles<Roles, Processes> = {
+  readonly [Name in keyof Roles]: Roles[Name] extends { readonly processes: infer Names }
+    ? { readonly processes: KnownToAll<Names, Processes> }
+    : unknown;
+};
+
+/** Where the compiler reads off what each action performs, and its arguments before they are parsed. */
+type Signed<Performs, Inputs> = {
+  readonly actions: { readonly [Name in keyof Performs]: { readonly process: Performs[Name] } } & {
+    readonly [Name in keyof Inputs]: { readonly args: z.ZodType<unknown, Inputs[Name]> };
+  };
+};
+
 /**
  * Checks a domain module and makes it ready to run.
  *
  * @throws KernelError `invalid_domain` naming the part that is wrong and what to do.
  */
-export function defineDomain<Schema extends z.ZodType, Actions extends Record<string, unknown>>(
-  spec: DomainSpec<Schema, Actions>,
-): Domain<z.infer<Schema>, Actions> {
+export function defineDomain<
+  Schema extends z.ZodType,
+  Actions extends Record<string, unknown>,
+  const Processes extends DomainWords['processes'] = any,
+  const Roles extends DomainWords['roles'] & KnownToRoles<Roles, keyof Processes> = any,
+  const Performs extends DomainWords['performs'] & KnownToAll<Performs, keyof Processes> = Record<never, never>,
+  Inputs extends DomainWords['inputs'] = Record<never, never>,
+>(
+  declared: DomainSpec<Schema, Actions, Words<Processes, Roles, Performs, Inputs>> & Signed<Performs, Inputs>,
+): Domain<z.infer<Schema>, Actions, Words<Processes, Roles, Performs, Inputs>> {
+  const spec = declared as unknown as DomainSpec<Schema, any>;
   const malformed = specFault(spec);
   if (malformed !== undefined) throw invalid(String(spec?.name), malformed);
   if (!/^[a-z][a-z0-9_-]*$/.test(spec.name)) {

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Instant } from '#canon';
 import type { Approval, Invariant, Rules } from './invariant.ts';
+import type { DomainWords, ParamsOfAction } from './words.ts';
 
 export type { Instant } from '#canon';
 
@@ -27,14 +28,15 @@ export interface Observed {
 }
 
 /** All that `apply` may depend on beside state and arguments. No clock, no chance, no network. */
-export interface ApplyContext {
-  readonly role: RoleParams;
+export interface ApplyContext<Params = RoleParams> {
+  /** The parameters of the role; typed by those that all roles have which perform the action's process. */
+  readonly role: Params;
   /** The proposal's time. */
   readonly at: Instant;
   readonly observations: readonly Observed[];
 }
 
-export interface Action<State, Args> {
+export interface Action<State, Args, Params = RoleParams> {
   readonly process: string;
   readonly args: z.ZodType<Args>;
   readonly description?: string;
@@ -44,13 +46,13 @@ export interface Action<State, Args> {
    * in, and the given value is frozen: to change it further, read it back from `state`. What is only partly in the
    * footprint can't be replaced or deleted as a whole, whether or not there is anything in the hidden part.
    */
-  readonly apply: (state: State, args: Args, context: ApplyContext) => void;
+  readonly apply: (state: State, args: Args, context: ApplyContext<Params>) => void;
   /** What it costs, in whole units of the writ's budget. */
-  readonly cost?: (args: Args, context: { readonly role: RoleParams }) => { readonly [unit: string]: number };
+  readonly cost?: (args: Args, context: { readonly role: Params }) => { readonly [unit: string]: number };
   /** Resources that the writ must cover, beside the role itself, in the grammar of scopes. */
-  readonly scopes?: (args: Args, context: { readonly role: RoleParams }) => readonly string[];
+  readonly scopes?: (args: Args, context: { readonly role: Params }) => readonly string[];
   /** Writes the approval of an escalated proposal into the state. */
-  readonly onApprove?: (state: State, args: Args, approval: Approval & { readonly role: RoleParams }) => void;
+  readonly onApprove?: (state: State, args: Args, approval: Approval & { readonly role: Params }) => void;
   /** Who resolves what a policy or writ holds back for approval; a key of `counselors`. Default: any of them. */
   readonly channel?: string;
 }
@@ -58,16 +60,25 @@ export interface Action<State, Args> {
 /** Judges whether a principal is a counselor of that kind (seed 000, Definition A.61). */
 export type CounselorPredicate = (principal: string) => boolean;
 
-/** What a person writes; see `defineDomain`. */
-export interface DomainSpec<Schema extends z.ZodType, Actions extends Record<string, unknown>> {
+/**
+ * What a person writes; see `defineDomain`. `Actions` are the arguments by action as `apply` gets them, `Words` the rest
+ * that proposals and slices are typed by.
+ */
+export interface DomainSpec<
+  Schema extends z.ZodType,
+  Actions extends Record<string, unknown>,
+  Words extends DomainWords = DomainWords,
+> {
   readonly name: string;
   readonly version: string;
   /** Plain zod schemas of JSON; objects are taken as strict at every depth. */
   readonly state: Schema;
   readonly initial?: z.infer<Schema>;
-  readonly processes: Readonly<Record<string, Process>>;
-  readonly roles: Readonly<Record<string, Role>>;
-  readonly actions: { readonly [Name in keyof Actions]: Action<z.infer<Schema>, Actions[Name]> };
+  readonly processes: Words['processes'];
+  readonly roles: Words['roles'];
+  readonly actions: {
+    readonly [Name in keyof Actions]: Action<z.infer<Schema>, Actions[Name], ParamsOfAction<Words, Name>>;
+  };
   /**
    * In order: the first that does not pass decides. As a function it receives `invariant` and `each` typed for this
    * state; a plain list takes them untyped.

@@ -57,8 +57,21 @@ export {
   type UniqueValue,
   unique,
 } from './invariant.ts';
+export type { Part, Partly } from './part-types.ts';
 export { type PatchOperation, partedState, patchesOf, plainPatches, sensitiveAbove } from './patches.ts';
+export type { At, Place } from './path-types.ts';
 export { escalate, type InvariantResult, pass, reject } from './result.ts';
 export { keepsValues, stateFault } from './schema.ts';
 export { type Erased, hasErased, isErased, sensitive } from './sensitive.ts';
+export type {
+  ActionName,
+  ArgsOf,
+  DomainWords,
+  IsUntyped,
+  ParamsOf,
+  RoleArguments,
+  RoleFor,
+  RoleName,
+  SliceOf,
+} from './words.ts';
 export { initialState, World } from './world.ts';

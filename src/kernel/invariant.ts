@@ -1,5 +1,5 @@
 import type { Instant } from './domain.ts';
-import type { At } from './path-types.ts';
+import type { At, Place, Places } from './path-types.ts';
 import type { InvariantResult } from './result.ts';
 
 /** Who approves and when, for `onApprove`. */
@@ -126,10 +126,10 @@ export function invariant<State = any, const Paths extends Readonly<Record<strin
 }
 
 /** Options of an `each` invariant: other parts of the state that a member is judged with. */
-export interface EachOptions<State, Path extends string, Others extends Record<string, string>>
+export interface EachOptions<State, Path extends string, Others, Reads extends readonly string[] = readonly string[]>
   extends InvariantOptions<State> {
   /** Static footprint of `with`, such as `/users/*`. */
-  readonly reads?: readonly string[];
+  readonly reads?: Reads;
   /** Names the other places by pointer; each arrives in `others` under its name, `undefined` when absent. */
   readonly with?: (member: At<State, Path>, keys: readonly string[]) => Others;
 }
@@ -176,28 +176,23 @@ export function unique<State = any, const Path extends string = string>(
 }
 
 /** What the options of `sum` and `count` have in common. */
-interface GroupOptions<State, Path extends string, Others extends Record<string, string>>
-  extends InvariantOptions<State> {
+interface GroupOptions<State, Path extends string, Others, Reads = readonly string[]> extends InvariantOptions<State> {
   /** The group that a member belongs to, which is judged by itself; undefined: none. Default: all are in one, named `''`. */
   readonly per?: (member: At<State, Path>, keys: readonly string[]) => string | undefined;
   /** Static footprint of `with`, such as `/limits/*`. */
-  readonly reads?: readonly string[];
+  readonly reads?: Reads;
   /** Names other places by pointer; each arrives in `others` under its name, `undefined` when absent. */
   readonly with?: (group: string) => Others;
 }
 
-export interface SumOptions<State, Path extends string, Others extends Record<string, string>>
-  extends GroupOptions<State, Path, Others> {
+export interface SumOptions<State, Path extends string, Others, Reads = readonly string[]>
+  extends GroupOptions<State, Path, Others, Reads> {
   /** What a member adds: a whole number. Default: the member itself. */
   readonly of?: (member: At<State, Path>, keys: readonly string[]) => number;
 }
 
 /** A check of a group's figure. */
-type GroupCheck<State, Others extends Record<string, string>> = (
-  figure: number,
-  others: { readonly [Name in keyof Others]: At<State, Others[Name]> | undefined },
-  group: string,
-) => InvariantResult;
+type GroupCheck<State, Others> = (figure: number, others: OthersAt<State, Others>, group: string) => InvariantResult;
 
 /**
  * A rule over the sum of what the members under `path` have, for each group of them. Sums are exact; a member that has no
@@ -217,8 +212,8 @@ export function sum<
   return { kind: 'sum', id, path, reads, check, ...rest } as SumInvariant<State>;
 }
 
-export interface CountOptions<State, Path extends string, Others extends Record<string, string>>
-  extends GroupOptions<State, Path, Others> {
+export interface CountOptions<State, Path extends string, Others, Reads = readonly string[]>
+  extends GroupOptions<State, Path, Others, Reads> {
   /** Which members are counted. Default: all. */
   readonly where?: (member: At<State, Path>, keys: readonly string[]) => boolean;
 }
@@ -240,38 +235,54 @@ export function count<
 
 /** The makers of rules with the state's type filled in, as `defineDomain({ invariants: (rules) => … })` gives them. */
 export interface Rules<State> {
-  invariant<const Paths extends Readonly<Record<string, string>> = Record<never, string>>(
+  invariant<
+    const Reads extends readonly string[] & Places<State, Reads>,
+    const Paths extends Readonly<Record<string, string>> & Places<State, Paths> = Record<never, string>,
+  >(
     id: string,
-    reads: readonly string[],
+    reads: Reads,
     check: (state: State, index: { readonly [Name in keyof Paths]: Counts }) => InvariantResult,
     options?: PlainOptions<State, Paths>,
   ): PlainInvariant<State>;
-  each<const Path extends string, Others extends Record<string, `/${string}`> = Record<string, never>>(
+  each<
+    const Path extends string,
+    const Others extends Record<string, string> & Places<State, Others> = Record<string, never>,
+    const Reads extends readonly string[] & Places<State, Reads> = readonly [],
+  >(
     id: string,
-    path: Path,
-    options: EachOptions<State, Path, Others>,
-    check: (
-      member: At<State, Path>,
-      others: { readonly [Name in keyof Others]: At<State, Others[Name]> | undefined },
-      keys: readonly string[],
-    ) => InvariantResult,
+    path: Path extends Place<State, Path> ? Path : Place<State, Path>,
+    options: EachOptions<State, Path, Others, Reads>,
+    check: (member: At<State, Path>, others: OthersAt<State, Others>, keys: readonly string[]) => InvariantResult,
   ): EachInvariant<State>;
   unique<const Path extends string>(
     id: string,
-    path: Path,
+    path: Path extends Place<State, Path> ? Path : Place<State, Path>,
     options: UniqueOptions<State, Path>,
     check?: (places: readonly string[]) => InvariantResult,
   ): UniqueInvariant<State>;
-  sum<const Path extends string, Others extends Record<string, `/${string}`> = Record<string, never>>(
+  sum<
+    const Path extends string,
+    const Others extends Record<string, string> & Places<State, Others> = Record<never, never>,
+    const Reads extends readonly string[] & Places<State, Reads> = readonly [],
+  >(
     id: string,
-    path: Path,
-    options: SumOptions<State, Path, Others>,
+    path: Path extends Place<State, Path> ? Path : Place<State, Path>,
+    options: SumOptions<State, Path, Others, Reads>,
     check: GroupCheck<State, Others>,
   ): SumInvariant<State>;
-  count<const Path extends string, Others extends Record<string, `/${string}`> = Record<string, never>>(
+  count<
+    const Path extends string,
+    const Others extends Record<string, string> & Places<State, Others> = Record<never, never>,
+    const Reads extends readonly string[] & Places<State, Reads> = readonly [],
+  >(
     id: string,
-    path: Path,
-    options: CountOptions<State, Path, Others>,
+    path: Path extends Place<State, Path> ? Path : Place<State, Path>,
+    options: CountOptions<State, Path, Others, Reads>,
     check: GroupCheck<State, Others>,
   ): CountInvariant<State>;
 }
+
+/** What stands at the pointers of `with`. */
+type OthersAt<State, Others> = {
+  readonly [Name in keyof Others]: Others[Name] extends string ? At<State, Others[Name]> | undefined : unknown;
+};

@@ -138,7 +138,7 @@ export class Assize {
    * @throws RuntimeError `exists`, `bad_name`, `broken_start`, `bad_writ`, `bad_option`, `domain_mismatch`; KernelError
    * `invalid_state`
    */
-  async create(domain: Domain, options: CreateOptions = {}): Promise<Trajectory> {
+  async create<D extends Domain>(domain: D, options: CreateOptions = {}): Promise<Trajectory<D>> {
     this.#domain(refOf(domain));
     const trajectoryId = this.#nameFor(options.trajectoryId);
     const state = initialState(domain, options.initial);
@@ -156,7 +156,7 @@ export class Assize {
       vector: vectorOf(world, options.override === true),
       note: options.note,
     });
-    return this.#begin(trajectoryId, payload, kept.blobs, world);
+    return (await this.#begin(trajectoryId, payload, kept.blobs, world)) as Trajectory<D>;
   }
 
   /**
@@ -205,9 +205,19 @@ export class Assize {
    * half done between it and its delegations is completed first (`Trajectory.completeDelegations`). Where there is a
    * snapshot, only what came after it is replayed; what it stands on is for `verify` to check.
    *
+   * With a domain, it has to be that one's, and is typed by it.
+   *
    * @throws RuntimeError `not_found`, `domain_mismatch`, `invalid_ledger`
    */
-  open(trajectoryId: string): Promise<Trajectory> {
+  open(trajectoryId: string): Promise<Trajectory>;
+  open<D extends Domain>(trajectoryId: string, domain: D): Promise<Trajectory<D>>;
+  async open(trajectoryId: string, domain?: Domain): Promise<Trajectory> {
+    const trajectory = await this.#opened(trajectoryId);
+    if (domain !== undefined) checkDomainOf(trajectory, domain);
+    return trajectory;
+  }
+
+  #opened(trajectoryId: string): Promise<Trajectory> {
     let opened = this.#open.get(trajectoryId);
     if (opened === undefined) {
       opened = this.#read(trajectoryId).then(async ({ folded, erasures, parts }) => {
@@ -423,6 +433,17 @@ function checkEntryOptions({ signer, policy, anchors, approvalMs }: AssizeOption
   const { publicKey, privateKey } = signer;
   if (!verifyText('entry', '', signText('entry', '', privateKey), publicKey))
     throw badOption('the two keys of the signer are not a pair');
+}
+
+/** A domain that is declared alike is the same one, as it is to the ledger. */
+function checkDomainOf({ id, domain }: Trajectory, wanted: Domain): void {
+  if (domain.hash === wanted?.hash) return;
+  const name = (of: Domain | null): string => `${of?.name}@${of?.version} (${String(of?.hash).slice(0, 12)})`;
+  throw new RuntimeError(
+    'domain_mismatch',
+    `${id} is of ${name(domain)} and not of ${name(wanted)}; open it with its own domain, or with none to have it untyped.`,
+    { evidence: { domain: refOf(domain) } },
+  );
 }
 
 /** Chain and hashes say that nothing was changed; this says that what was committed could have been. */

@@ -53,7 +53,8 @@ export class Company {
   }
 
   won(): void {
-    this.#answered();
+    // A writer that was always alone has no use for the time.
+    if (this.#heardAt !== undefined) this.#answered();
     this.#losses = 0;
     this.#hasWritten = true;
     this.#crowding = this.#crowding < CROWDING_MIN ? 0 : this.#crowding * CROWDING_KEPT;
@@ -82,8 +83,6 @@ export class Company {
   }
 
   #answered(): void {
-    // A writer that was always alone has no use for the time.
-    if (this.#readAt === undefined && this.#heardAt === undefined) return;
     const now = this.#now();
     this.#heard(now);
     if (this.#readAt === undefined) return;

@@ -53,7 +53,7 @@ export type { OpenDelegation, Origin } from './delegate.ts';
 export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGrant } from './delegation-input.ts';
 export type { ErasureInput } from './erase.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
-export type { ObservationInput, ProposalInput } from './intent.ts';
+export type { ObservationInput, Proposal, ProposalInput } from './intent.ts';
 export { COMPILER_VERSION, digestOf } from './records.ts';
 export { type ApprovalInput, type RejectionInput, type Resolution, type Ruling, rulingOf } from './ruling.ts';
 export type { SnapshotListener } from './snapshots/snapshots.ts';

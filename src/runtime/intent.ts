@@ -1,17 +1,20 @@
 import type { Writ } from '#authority';
 import { contentHash, copyJson, hashText, plainText } from '#canon';
-import type { Intent, Observed } from '#kernel';
+import type { ActionName, ArgsOf, Domain, Intent, IsUntyped, Observed, RoleFor } from '#kernel';
 import { type BlobRow, type Hash, isBlobRef, isHash, type Observation, type RoleRef } from '#ledger';
 import { ORACLE_LIMITS, type Random } from '#oracle';
 import { RuntimeError } from './errors.ts';
 import { Kept } from './kept.ts';
 import type { WritChain } from './writs.ts';
 
-/** What an agent asks for. */
-export interface ProposalInput {
+/** What an agent asks for, whatever the domain: what comes as JSON is this. */
+export interface ProposalInput extends ProposalRest {
   readonly action: string;
   readonly role: string | RoleRef;
   readonly args: unknown;
+}
+
+interface ProposalRest {
   /** The writ, with its ancestors when they are not known here; or the id of one that is. */
   readonly writ: Hash | Writ | WritChain;
   /** Who asks, as the caller authenticated them. Default: the writ's subject. */
@@ -20,6 +23,19 @@ export interface ProposalInput {
   readonly observations?: readonly ObservationInput[];
   /** The same key and intent again is the same proposal, and gets the same ruling. Default: random. */
   readonly idempotencyKey?: string;
+}
+
+/**
+ * What an agent of a domain that is known asks for: one of its actions, its arguments before parsing, and a role that
+ * performs its process. A role is named alone only where it has no parameters.
+ */
+export type Proposal<D extends Domain> =
+  IsUntyped<D> extends true ? ProposalInput : { readonly [Name in ActionName<D>]: ProposalOf<D, Name> }[ActionName<D>];
+
+interface ProposalOf<D extends Domain, Name extends ActionName<D>> extends ProposalRest {
+  readonly action: Name;
+  readonly role: RoleFor<D, Name>;
+  readonly args: ArgsOf<D, Name>;
 }
 
 export type ObservationInput =

@@ -1,6 +1,6 @@
 import { overlaps, type Pattern } from '#kernel';
 
-export type SliceListener = (slice: unknown) => void;
+export type SliceListener<Slice = unknown> = (slice: Slice) => void;
 
 interface Subscription {
   readonly footprint: readonly Pattern[];

@@ -492,6 +492,12 @@ describe('beginning', () => {
     expect(await trajectory.propose(add(-1))).toMatchObject({ ruling: 'committed' });
   });
 
+  test('opened with its own domain, it is the one that was opened without', async () => {
+    const { assize, trajectory } = await begun();
+    expect(await assize.open('t', desk)).toBe(trajectory);
+    expect(await assize.open('t', deskOf())).toBe(await assize.open('t'));
+  });
+
   const bad: [string, (assize: Assize) => Promise<unknown>, string][] = [
     ['under a name that is taken', (assize) => assize.create(desk, { trajectoryId: 't' }), 'exists'],
     ...['', 'a b', 'a/b', '../a', 'x'.repeat(129), 'é', 'a\u0000', 'a\n'].map(
@@ -508,6 +514,8 @@ describe('beginning', () => {
       (assize) => assize.create(desk, { initial: { ...broken, n: 1, more: 1 } }),
       'invalid_state',
     ],
+    ['opened as of another domain', (assize) => assize.open('t', deskOf('world', '2')), 'domain_mismatch'],
+    ['opened as of what is no domain', (assize) => assize.open('t', null as never), 'domain_mismatch'],
     ['with a note that is no text', (assize) => assize.create(desk, { note: 7 as never }), 'bad_option'],
     ['with a domain that is not the runtime’s', (assize) => assize.create(deskOf('world', '2')), 'domain_mismatch'],
     ['with a writ of a foreign anchor', (assize) => assize.create(desk, { writs: [foreignWrit()] }), 'bad_writ'],

@@ -1,10 +1,10 @@
 import { copyJson, type Json, WORLD_LIMITS } from '#canon';
-import { type Domain, type RoleParams, World } from '#kernel';
+import { type Domain, type RoleArguments, type RoleName, type RoleParams, type SliceOf, World } from '#kernel';
 import type { EntryRow, Hash, PendingPayload } from '#ledger';
 import { Delegations, type OpenDelegation, type Origin } from './delegate.ts';
 import type { Conclusion, DelegationInput } from './delegation-input.ts';
 import { type ErasureInput, Erasures } from './erase.ts';
-import type { ProposalInput } from './intent.ts';
+import type { Proposal, ProposalInput } from './intent.ts';
 import { Proposals } from './propose.ts';
 import { Resolutions } from './resolve.ts';
 import type { ApprovalInput, RejectionInput, Ruling } from './ruling.ts';
@@ -18,8 +18,11 @@ import { type Surroundings, type TrajectoryParts, Writer } from './writer.ts';
  * From the first rule to the append nothing awaits, so rulings are serial; the in-memory head moves at once and the
  * answer waits for the disk. When the store says that another writer was faster, everything that was not yet durable
  * is discarded, the trajectory is read anew and the proposal is judged on what it finds.
+ *
+ * As `Trajectory<typeof domain>` it takes what that domain knows and nothing else, and its slices are typed; as
+ * `Trajectory` it takes what comes, for surfaces that learn the domain at run time. What it does is the same.
  */
-export class Trajectory {
+export class Trajectory<D extends Domain = Domain> {
   readonly id: string;
   readonly #ports: Ports;
   readonly #writer: Writer;
@@ -39,8 +42,8 @@ export class Trajectory {
     this.#erasures = new Erasures(this.#writer, this.#proposals, this.#resolutions);
   }
 
-  get domain(): Domain {
-    return this.#writer.parts.domain;
+  get domain(): D {
+    return this.#writer.parts.domain as D;
   }
 
   /** The id of the last entry. It may not be durable yet while rulings are awaited. */
@@ -64,8 +67,8 @@ export class Trajectory {
   }
 
   /** The part of the state that a role sees, as a copy (Definition A.7). */
-  slice(role: string, params: RoleParams = {}): unknown {
-    return this.#writer.parts.world.slice(role, params);
+  slice<Name extends RoleName<D>>(role: Name, ...[params = {}]: RoleArguments<D, Name>): SliceOf<D, Name> {
+    return this.#writer.parts.world.slice(role, params) as SliceOf<D, Name>;
   }
 
   /**
@@ -74,7 +77,7 @@ export class Trajectory {
    * @throws LedgerFault when there is no such entry here; KernelError `invalid_domain` for a role that there is not
    */
   async sliceAt(entryId: Hash, role: string, params: RoleParams = {}): Promise<unknown> {
-    if (entryId === this.head) return this.slice(role, params);
+    if (entryId === this.head) return this.#writer.parts.world.slice(role, params);
     const { state, owned } = await this.#writer.around.replayer.stateAt(this.id, entryId);
     return new World(this.domain, state as never, owned).slice(role, params);
   }
@@ -90,10 +93,15 @@ export class Trajectory {
    *
    * @throws KernelError `invalid_domain` for a role that there is not
    */
-  subscribe(role: string, params: RoleParams, listener: SliceListener): () => void {
-    this.slice(role, params);
+  subscribe<Name extends RoleName<D>>(
+    role: Name,
+    params: NonNullable<RoleArguments<D, Name>[0]>,
+    listener: SliceListener<SliceOf<D, Name>>,
+  ): () => void {
     const { parts, subscriptions } = this.#writer;
-    return subscriptions.add(parts.domain.footprint(role, params), () => this.slice(role, params), listener);
+    const slice = (): SliceOf<D, Name> => this.#writer.parts.world.slice(role, params) as SliceOf<D, Name>;
+    slice();
+    return subscriptions.add(parts.domain.footprint(role, params), slice, listener as SliceListener);
   }
 
   /**
@@ -102,8 +110,8 @@ export class Trajectory {
    * @throws RuntimeError `bad_intent`, `unknown_writ`, `bad_writ`, `observation_missing`, `idempotency_conflict`, `conflict`,
    * `commit_unknown`, `clock_behind`, `concluded`; CanonError for arguments that are not JSON
    */
-  propose(input: ProposalInput): Promise<Ruling> {
-    return this.#proposals.propose(input);
+  propose(input: Proposal<D>): Promise<Ruling> {
+    return this.#proposals.propose(input as ProposalInput);
   }
 
   /**

@@ -1,5 +1,5 @@
 /**
- * For whoever writes a store, or tests against one.
+ * For whoever writes a store, or tests against one; and for whoever writes a domain: `checkDomain` (docs/guide/domains.md).
  *
  * The suites are what every store of this package passes, and what any other has to pass before a ledger is put into it.
  * In a test file of the store, for vitest:
@@ -20,6 +20,8 @@
  * Never: part of a program that runs. It needs `vitest` and `fast-check`, which are optional peer dependencies of the
  * package, and nothing else of the package imports it.
  */
+export { type CheckDomainOptions, checkDomain } from './check-domain/check-domain.ts';
+export type { Counterexample, DomainProblem, DomainReport, ProblemKind } from './check-domain/report.ts';
 export {
   type FaultSchedule,
   faultAt,

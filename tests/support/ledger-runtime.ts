@@ -29,7 +29,7 @@ export type DeskState = z.infer<typeof deskState>;
  * A desk. `add` is the plain case and may not pass ten; `ask` needs a person; `put` touches one box only; `pay` costs;
  * `keep` takes any JSON; `fail` throws.
  */
-export function deskOf(freeze: 'world' | 'footprint' = 'world', version = '1') {
+export function deskOf(freeze: 'world' | 'footprint' = 'world', version = '1'): Domain {
   return defineDomain({
     name: 'desk',
     version,

@@ -1,0 +1,85 @@
+import type { IsOpen, Unescaped } from './path-types.ts';
+
+/**
+ * The type of a state under a footprint, as `sliceOf` gives it: `Part<{a: {b: X; c: Y}}, '/a/b'>` is `{a: {b: X}}`. `Paths`
+ * is a union of pointers, in which `*` is any key and `{param}` some key. Never narrower than what is given; pointers that
+ * are no literals give the state with every part optional.
+ */
+export type Part<T, Paths extends string> = unknown extends T
+  ? T
+  : string extends Paths
+    ? Partly<T>
+    : [Paths] extends [never]
+      ? Record<never, never>
+      : '' extends Paths
+        ? T
+        : T extends readonly (infer Item)[]
+          ? (Listed<MembersOf<Item, Paths, HeadOf<Paths>>> | (IsOneOpen<HeadOf<Paths>> extends true ? never : null))[]
+          : T extends object
+            ? string extends keyof T
+              ? { [key: string]: MembersOf<T[keyof T], Paths, HeadOf<Paths>> }
+              : Members<T, Paths>
+            : undefined;
+
+/** A list keeps the places of what is not seen, as null. */
+type Listed<Item> = Item extends undefined ? null : Item;
+
+type IsOneOpen<Head extends string> = [Head] extends ['*'] ? true : false;
+
+/** Of a record, or list: which of several heads a key falls under is not known, so what a member shows is one or the other. */
+type MembersOf<Value, Paths extends string, Head extends string> = Head extends unknown
+  ? Part<Value, TailOf<Paths, Head>>
+  : never;
+
+/** Of an object: keys that are named, or that a star means, are seen; those that a parameter may mean, perhaps. */
+type Members<T extends object, Paths extends string> = {
+  [Key in keyof T as Key extends SureKey<T, Paths> ? Key : never]: Part<T[Key], TailAt<Paths, Key>>;
+} & {
+  [Key in keyof T as Key extends SureKey<T, Paths> ? never : HasParam<HeadOf<Paths>> extends true ? Key : never]?: Part<
+    T[Key],
+    TailOf<Paths, ParamOf<HeadOf<Paths>>>
+  >;
+};
+
+type SureKey<T, Paths extends string> = {
+  [Key in keyof T]-?: [TailAt<Paths, Key>] extends [never] ? never : Key;
+}[keyof T];
+
+/** What is left of the pointers that surely go through a key. A list that may only grow is no part of what is seen. */
+type TailAt<Paths extends string, Key> = Paths extends unknown
+  ? HeadOf<Paths> extends infer Head extends string
+    ? Head extends '*'
+      ? TailOf<Paths, Head>
+      : Unescaped<Head> extends Key
+        ? TailOf<Paths, Head>
+        : never
+    : never
+  : never;
+
+type HeadOf<Path extends string> = Path extends `/${infer Head}/${string}`
+  ? Head
+  : Path extends `/${infer Last}`
+    ? Last
+    : never;
+
+/** What is left behind a head. Of `/log/-` nothing is left behind `log`: what may only grow is not seen. */
+type TailOf<Paths extends string, Head extends string> = Paths extends `/${Head}/-`
+  ? never
+  : Paths extends `/${Head}`
+    ? ''
+    : Paths extends `/${Head}/${infer Rest}`
+      ? `/${Rest}`
+      : never;
+
+type ParamOf<Head extends string> = Head extends '*' ? never : IsOpen<Head> extends true ? Head : never;
+
+type HasParam<Head extends string> = [ParamOf<Head>] extends [never] ? false : true;
+
+/** Every part optional, at every depth. */
+export type Partly<T> = 0 extends 1 & T
+  ? any
+  : T extends readonly (infer Item)[]
+    ? (Partly<Item> | null)[]
+    : T extends object
+      ? { [Key in keyof T]?: Partly<T[Key]> | undefined }
+      : T;

@@ -1,0 +1,339 @@
+import { copyJson, type Instant, type Json, WORLD_LIMITS } from '#canon';
+import {
+  type Authority,
+  adjudicate,
+  candidateOf,
+  compile,
+  counsel,
+  type Domain,
+  defineDomain,
+  detailOf,
+  detectionVector,
+  type Escalated,
+  type Finding,
+  firstFinding,
+  type Intent,
+  KernelError,
+  overlaps,
+  type Pattern,
+  patchesOf,
+  type Refusal,
+  type Rule,
+  stateFault,
+  World,
+} from '#kernel';
+import type { Counterexample, ProblemKind } from './report.ts';
+import { type Note, Watch } from './watch.ts';
+
+/** A proposal on a state. */
+export interface Case {
+  readonly state: Json;
+  readonly action: string;
+  readonly role: Intent['role'];
+  readonly args: Json;
+}
+
+/** A problem that one case, or one state, shows. */
+export interface Found {
+  readonly kind: ProblemKind;
+  readonly where: string;
+  readonly sentence: string;
+  readonly detail?: string;
+}
+
+/** What became of a case beside problems. */
+export interface Trial {
+  readonly found: readonly Found[];
+  /** Undefined where there was nothing to judge: the arguments do not fit, or the state breaks a rule. */
+  readonly became: 'committed' | 'escalated' | 'rejected' | undefined;
+  /** Why it was refused. */
+  readonly refusal?: string;
+  /** The invariant that stopped it. */
+  readonly stoppedBy?: string;
+  /** The state that it led to; of what escalated, the approved one. */
+  readonly next?: Json;
+  /** What the action did, as text: the same inputs must give the same. */
+  readonly did?: string;
+}
+
+const EVERYBODY: Authority = {
+  admits: () => ({ ok: true, needsApproval: false }),
+  decides: () => undefined,
+  affords: () => ({ ok: true }),
+};
+const REQUESTER = 'agent:checked';
+const UNJUDGED = "the invariant can't be judged, ";
+const NONSENSE = 'the invariant answered neither pass, reject nor escalate';
+
+/** Runs cases and states through the kernel with every function of the domain watched. */
+export class Trials {
+  readonly domain: Domain;
+  readonly #watch: Watch = new Watch();
+  readonly #at: Instant;
+  readonly #counselors: Readonly<Record<string, string>>;
+  /** Pointers of footprints that some action touched, by process and then as declared. */
+  readonly #used: Set<string> = new Set();
+  #touching: string[][] | undefined;
+
+  constructor(domain: Domain, at: Instant, counselors: Readonly<Record<string, string>>) {
+    this.#at = at;
+    this.#counselors = counselors;
+    this.domain = this.#watched(domain);
+  }
+
+  /** A whole proposal: what the action does, twice; what the kernel says of it; and an approval where it asks for one. */
+  ofCase({ state, action, role, args }: Case): Trial {
+    const { domain } = this;
+    this.#watch.take();
+    const world = new World(domain, copyJson(state, WORLD_LIMITS) as never);
+    if (world.failing.length > 0) return { found: this.#watch.take(), became: undefined };
+    this.#watch.take();
+    const where = `action ${action}`;
+    const intent = { action, role, args };
+    const compiled = compile(domain, intent, EVERYBODY);
+    if ('reason' in compiled) return { ...this.#refused(where, compiled), became: undefined };
+    const inputs = { at: this.#at, observations: [] };
+    const run = (): { did: string; naive?: Finding | undefined; refusal?: Refusal } => {
+      const candidate = candidateOf(world, compiled, inputs);
+      if ('reason' in candidate) return { did: `${candidate.reason}: ${candidate.detail}`, refusal: candidate };
+      const did = JSON.stringify([patchesOf(domain, candidate.draft.state, candidate.changes), compiled.cost]);
+      const naive = firstFinding(domain, candidate.draft.state);
+      world.takeBack(candidate.draft);
+      return { did, naive };
+    };
+    this.#touching = [];
+    const first = run();
+    this.#use(domain.actions[action]?.process as string, compiled.binding);
+    const found: Found[] = this.#watch.take();
+    const second = run();
+    if (first.did !== second.did)
+      found.push({
+        kind: 'impure',
+        where,
+        sentence: `it did two things with the same inputs: ${first.did}, then ${second.did}`,
+      });
+    if (first.refusal !== undefined) {
+      const refused = this.#refused(where, first.refusal);
+      return { ...refused, found: [...found, ...refused.found], became: 'rejected', did: first.did };
+    }
+    const ruling = adjudicate(world, intent, EVERYBODY, inputs);
+    found.push(...this.#watch.take());
+    const said = ruling.verdict === 'approved' ? undefined : ruling.invariantId;
+    const naive = first.naive?.rule;
+    const fault = first.naive === undefined ? undefined : faultOf(first.naive.rule, detailOf(first.naive));
+    if (fault !== undefined) found.push({ ...fault, where: `invariant ${naive?.id}` });
+    if (ruling.verdict === 'rejected' && ruling.reason === 'precondition_failed') {
+      const asked = naive === undefined ? where : `invariant ${naive.id}`;
+      found.push({
+        kind: 'approval_does_not_pass',
+        where: asked,
+        sentence: `no approval can be written: ${ruling.detail}`,
+      });
+    } else if (said !== naive?.id) {
+      const rule = naive?.id ?? said;
+      const sentence = `judged by what changed, the proposal is ${said === undefined ? 'approved' : `stopped by ${said}`}; judged by all rules on everything, it is ${naive === undefined ? 'approved' : `stopped by ${rule}`}`;
+      found.push({ kind: 'evaluation_differs', where: `invariant ${rule}`, sentence });
+    }
+    const stopped = said === undefined ? {} : { stoppedBy: said };
+    if (ruling.verdict === 'rejected') {
+      const refusal = `${said ?? ruling.reason}: ${ruling.detail}`;
+      return { found, became: 'rejected', did: first.did, refusal, ...stopped };
+    }
+    if (ruling.verdict === 'escalated') {
+      const approved = this.#approved(world, intent, ruling);
+      return { ...approved, found: [...found, ...approved.found], became: 'escalated', did: first.did, ...stopped };
+    }
+    ruling.keep();
+    return { found, became: 'committed', did: first.did, next: copyJson(world.state, WORLD_LIMITS) };
+  }
+
+  /** Whether some action of the process touched what a pointer of its footprint names. */
+  isUsed(process: string, pointer: string): boolean {
+    return this.#used.has(`${process} ${pointer}`);
+  }
+
+  /** Every invariant on a state, twice, and on the same state with its keys written in another order. */
+  ofState(state: Json): { found: Found[]; vector: ReturnType<typeof detectionVector> } {
+    this.#watch.take();
+    const judged = (of: Json) => detectionVector(this.domain, copyJson(of, WORLD_LIMITS) as never);
+    const vector = judged(state);
+    const found: Found[] = this.#watch.take();
+    const again = judged(state);
+    const turned = judged(reversed(state));
+    this.#watch.take();
+    for (const [i, { invariant_id, detail = '' }] of vector.entries()) {
+      const rule = this.domain.rules[i] as Rule;
+      const where = `invariant ${invariant_id}`;
+      const differs = ([a, b]: [unknown, unknown]): boolean => JSON.stringify(a) !== JSON.stringify(b);
+      const wording = (of: unknown): string => (of as { detail?: string }).detail ?? 'pass';
+      if (differs([vector[i], again[i]])) {
+        const sentence = `it said two things of one state: ${wording(vector[i])}, then ${wording(again[i])}`;
+        found.push({ kind: 'impure', where, sentence });
+      } else if (differs([vector[i], turned[i]])) {
+        const sentence = `it says another thing when the keys were written in another order: ${wording(turned[i])}`;
+        found.push({ kind: 'key_order', where, sentence });
+      }
+      const fault = faultOf(rule, detail);
+      if (fault !== undefined) found.push({ ...fault, where, detail });
+    }
+    return { found, vector };
+  }
+
+  /** A proposal that escalated, approved by a counselor of its channel. */
+  #approved(world: World, intent: Intent, ruling: Escalated): { found: Found[]; next?: Json; refusal?: string } {
+    const where = ruling.invariantId === undefined ? `action ${intent.action}` : `invariant ${ruling.invariantId}`;
+    const refusal = `${ruling.invariantId}: ${ruling.detail}`;
+    const principal = this.#counselors[ruling.channel];
+    if (principal === undefined) {
+      const sentence = `nobody was found who may approve what escalates to ${ruling.channel}; name one in the option \`counselors\``;
+      return { found: [{ kind: 'no_counselor', where, sentence }], refusal };
+    }
+    const { args } = ruling.compiled;
+    const { patches, approval, channel, freezes } = ruling;
+    const waiting = {
+      intent: { ...intent, args },
+      inputs: { at: this.#at, observations: [] },
+      ...(ruling.invariantId === undefined ? {} : { invariantId: ruling.invariantId }),
+      ...{ patches, approval, channel, freezes, requesters: [REQUESTER] },
+    };
+    try {
+      const commit = counsel(world, waiting, { principal, at: this.#at }, EVERYBODY);
+      commit.keep();
+      return { found: this.#watch.take(), next: copyJson(world.state, WORLD_LIMITS), refusal };
+    } catch (error) {
+      if (!(error instanceof KernelError)) throw error;
+      const kind = error.code === 'changed_since' ? 'approval_differs' : 'approval_does_not_pass';
+      const vector = (error.evidence?.['vector'] ?? []) as readonly { invariant_id: string; detail?: string }[];
+      const why = vector.map(({ invariant_id, detail }) => `${invariant_id} says: ${detail}`).join('; ');
+      const sentence =
+        error.code === 'override_needed'
+          ? `approved by ${principal}, it still does not pass, ${why}; let onApprove write the approval into what the invariant reads`
+          : `it can't be approved: ${error.message}`;
+      return { found: [...this.#watch.take(), { kind, where, sentence }], refusal };
+    }
+  }
+
+  /** What a refusal tells of the action. A precondition that failed with a sentence is what refusals are for. */
+  #refused(where: string, { reason, detail }: Refusal): { found: Found[]; refusal: string } {
+    const found: Found[] = this.#watch.take();
+    if (reason === 'invalid_authority')
+      found.push({ kind: 'outside_footprint', where, sentence: `it leaves its footprint: ${detail}` });
+    if (
+      reason === 'type_mismatch' &&
+      detail.startsWith('the result of ') &&
+      !found.some(({ kind }) => kind === 'asynchronous')
+    )
+      found.push({ kind: 'bad_result', where, sentence: detail });
+    return { found, refusal: `${reason}: ${detail}` };
+  }
+
+  #watched(domain: Domain): Domain {
+    const over = (where: string, of: object, data?: Readonly<Record<string, number>>): object =>
+      Object.fromEntries(
+        Object.entries(of).map(([name, member]) => [
+          name,
+          typeof member === 'function'
+            ? this.#watch.over(where, member, { data: data?.[name], refuses: data !== undefined })
+            : member,
+        ]),
+      );
+    const actions = Object.entries(
+      domain.declared.actions as Record<string, { apply: (...given: any[]) => unknown }>,
+    ).map(([name, action]) => {
+      const apply = (state: object, ...rest: unknown[]): unknown =>
+        action.apply(this.#touching === undefined ? state : traced(state, [], this.#touching), ...rest);
+      return [name, over(`action ${name}`, { ...action, apply }, { apply: 1, onApprove: 1, cost: 0, scopes: 0 })];
+    });
+    const invariants = domain.rules.map(({ id, spec }) => over(`invariant ${id}`, spec));
+    return defineDomain<any, any>({
+      ...domain.declared,
+      actions: Object.fromEntries(actions),
+      invariants: invariants as never,
+    });
+  }
+
+  #use(process: string, binding: { readonly reads: readonly Pattern[]; readonly writes: readonly Pattern[] }): void {
+    const touched = this.#touching ?? [];
+    this.#touching = undefined;
+    for (const way of ['reads', 'writes'] as const) {
+      for (const [i, pattern] of binding[way].entries()) {
+        const met = touched.some(
+          (segments) => segments.length >= pattern.segments.length && overlaps(pattern, { segments, append: false }),
+        );
+        if (met) this.#used.add(`${process} ${this.domain.processes[process]?.[way]?.[i]}`);
+      }
+    }
+  }
+}
+
+/** What the words of the kernel say is wrong with an invariant itself. */
+function faultOf(rule: Rule, detail: string): Pick<Found, 'kind' | 'sentence'> | undefined {
+  // The member is named before the rule's words.
+  const at = detail.indexOf(UNJUDGED);
+  if (at >= 0) {
+    const what = detail.slice(at + UNJUDGED.length);
+    if (what.startsWith('it threw: '))
+      return { kind: 'throws', sentence: `it throws: ${what.slice('it threw: '.length)}` };
+    if (what.endsWith(' is read-only here'))
+      return { kind: 'writes_state', sentence: `it writes to the state: ${what}` };
+    return rule.spec.kind === 'each'
+      ? { kind: 'with_outside_reads', sentence: `it is judged with what its \`reads\` don't name: ${what}` }
+      : { kind: 'outside_footprint', sentence: `it reads what its footprint does not name: ${what}` };
+  }
+  return detail.endsWith(NONSENSE)
+    ? { kind: 'nonsense', sentence: 'it answers neither pass, reject nor escalate' }
+    : undefined;
+}
+
+/** The same state, every object written from its last key to its first. */
+function reversed(value: Json): Json {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, member]) => [key, reversed(member)]),
+  );
+}
+
+/** Takes down each place of the state that is read or written. */
+function traced<T extends object>(value: T, path: readonly string[], touched: string[][]): T {
+  const at = (name: string | symbol): string[] => {
+    const place = [...path, String(name)];
+    if (typeof name === 'string') touched.push(place);
+    return place;
+  };
+  return new Proxy(value, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'object' || member === null) {
+        if (typeof member !== 'function') at(name);
+        return member;
+      }
+      return traced(member, at(name), touched);
+    },
+    set: (target, name, member) => {
+      at(name);
+      return Reflect.set(target, name, member);
+    },
+    ownKeys: (target) => {
+      at('*');
+      return Reflect.ownKeys(target);
+    },
+    deleteProperty: (target, name) => {
+      at(name);
+      return Reflect.deleteProperty(target, name);
+    },
+  });
+}
+
+/** Whether a state is one that the schema takes. */
+export function fits(domain: Domain, state: unknown): boolean {
+  return stateFault(domain.state, state) === undefined;
+}
+
+export function exampleOf({ state, action, role, args }: Case): Counterexample {
+  return { state, action, role, args };
+}
+
+export type { Note };
