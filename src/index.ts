@@ -74,6 +74,8 @@ export {
   type Origin,
   type ProposalInput,
   type RejectionInput,
+  type Revocation,
+  type RevocationInput,
   type Ruling,
   RuntimeError,
   Trajectory,

@@ -99,6 +99,8 @@ export interface WritVerifier {
   check(use: WritUse): WritCheck;
   /** The chain alone. `delegated` as in a use. */
   verify(writ: Writ, chain: readonly Writ[], delegated?: string): VerifiedWrit | WritRefusal;
+  /** The same wherever it leads: a writ for another trajectory is of no use here, but it may be looked at, and revoked. */
+  verifyAnywhere(writ: Writ, chain: readonly Writ[]): VerifiedWrit | WritRefusal;
   /**
    * Whether a writ may be delegated: it is the child's, made by who holds a writ of this trajectory, which holds now.
    * Whether that writ's budget covers it is for the budgets to say.
@@ -143,6 +145,11 @@ class Verifier implements WritVerifier {
   verify(writ: Writ, chain: readonly Writ[], delegated?: string): VerifiedWrit | WritRefusal {
     const held = this.#hold(writ, chain);
     return 'code' in held ? held : (astray(held, delegated) ?? { ok: true, writ: held.writ, lineage: held.lineage });
+  }
+
+  verifyAnywhere(writ: Writ, chain: readonly Writ[]): VerifiedWrit | WritRefusal {
+    const held = this.#hold(writ, chain);
+    return 'code' in held ? held : { ok: true, writ: held.writ, lineage: held.lineage };
   }
 
   checkDelegation(delegation: WritDelegation): VerifiedWrit | WritRefusal {

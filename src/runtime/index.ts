@@ -46,6 +46,7 @@ export type { ErasureInput } from './erase.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export type { ObservationInput, ProposalInput } from './intent.ts';
 export { COMPILER_VERSION, digestOf } from './records.ts';
+export type { Carried, Revocation, RevocationInput } from './revoke.ts';
 export { type ApprovalInput, type RejectionInput, type Resolution, type Ruling, rulingOf } from './ruling.ts';
 export type { SnapshotListener } from './snapshots/snapshots.ts';
 export type { SliceListener } from './subscriptions.ts';
