@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { attenuate, issueWrit, type Policy, type Writ, writId } from '#authority';
 import { contentHash, hashText } from '#canon';
-import { Chain, entryRow, exportLines, importLines, integrateLog, type Payload, Replayer } from '#ledger';
+import { Chain, entryRow, exportLines, importLines, integrateLog, Replayer } from '#ledger';
 import { MemoryStore } from '#stores';
 import {
   apart,
@@ -25,6 +25,7 @@ import {
 } from '../../tests/support/delegations.ts';
 import { keysOf } from '../../tests/support/ledger-rows.ts';
 import { allEntries, type FaultyStore, payloads } from '../../tests/support/ledger-runtime.ts';
+import { revocationCases } from '../../tests/support/revocation-cases.ts';
 import { intent, runtimeOver, writFor } from '../../tests/support/runtime.ts';
 import { deepReplay } from './deep-replay/index.ts';
 import { foldTrajectory } from './fold-trajectory.ts';
@@ -394,86 +395,11 @@ describe('delegations', () => {
 });
 
 describe('a ledger that was written by hand', () => {
-  type Change = (payload: Record<string, any>) => void;
-
-  /** A trajectory with a revocation, and one more commit after it, which somebody has written. */
-  async function forged(change: Change, then: Change = () => {}): Promise<string | undefined> {
-    const { store, trajectory } = await begun();
-    await payAs(trajectory, asLowest);
-    await payAs(trajectory, asBeside);
-    await trajectory.revoke({ writ: below, reason, by: granted });
-    await payAs(trajectory, granted);
-    const rows = await allEntries(store, 't');
-    const forged = new MemoryStore();
-    let [parent, parentCommit]: (string | undefined)[] = [];
-    for (const row of rows) {
-      const payload = JSON.parse(row.payload);
-      if (parent !== undefined) payload.parent = parent;
-      if (parentCommit !== undefined && payload.kind === 'commit') payload.parent_commit = parentCommit;
-      if (row.seq === 3) change(payload);
-      if (row.seq === 4) then(payload);
-      const made = entryRow(payload as Payload, undefined);
-      const texts = await Promise.all([below, lowest, beside].map(async (writ) => store.blob(writId(writ))));
-      const blobs = [below, lowest, beside].map((writ, n) => ({ hash: writId(writ), text: texts[n] as string }));
-      await forged.commit({ entries: [made], blobs: blobs.filter(({ text }) => text !== undefined) });
-      parent = made.id;
-      if (payload.kind !== 'rejection') parentCommit = made.id;
-    }
-    const [report] = await verifyStore(forged);
-    return report?.fault && `${report.fault.seq} ${report.fault.code}: ${report.fault.detail}`;
-  }
-
-  test('as it was made it is valid', async () => {
-    expect(await forged(() => {})).toBeUndefined();
-  });
-
-  test.each<[string, Change, Change, RegExp]>([
-    [
-      'done under the writ afterwards',
-      () => {},
-      (p) => (p['writ_id'] = writId(below)),
-      /^4 rule_broken: it is done under/,
-    ],
-    ['done below it afterwards', () => {}, (p) => (p['writ_id'] = writId(lowest)), /^4 rule_broken: it is done under/],
-    ['by who stands beside', (p) => (p['writ_id'] = writId(beside)), () => {}, /^3 rule_broken: who holds/],
-    ['by who holds it', (p) => (p['action'].args.writ = writId(granted)), () => {}, /^3 rule_broken: who holds/],
-    ['of a writ that is not there', (p) => (p['action'].args.writ = '0'.repeat(64)), () => {}, /^3 writ_missing/],
-    ['of no writ', (p) => (p['action'].args.writ = 'x'), () => {}, /^3 malformed/],
-    ['with a member more', (p) => (p['action'].args.more = 1), () => {}, /^3 malformed/],
-    ['with a change', (p) => (p['delta'].state = [{ op: 'replace', path: '/n', value: 9 }]), () => {}, /^3 malformed/],
-    ['with a cost', (p) => (p['budget_cost'] = { usd: 1 }), () => {}, /^3 malformed/],
-    [
-      'from a trajectory that did not delegate here',
-      (p) => (p['action'].args.from = { trajectory_id: 'other', entry_id: '0'.repeat(64) }),
-      () => {},
-      /^3 rule_broken: this trajectory was not delegated from other/,
-    ],
-  ])('%s', async (_what, change, then, fault) => {
-    expect(await forged(change, then)).toMatch(fault);
-  });
-
-  test('a taken over one that nobody revoked there, or revoked otherwise', async () => {
-    const { store, trajectory } = await begun();
-    const child = await trajectory.delegate(task());
-    const own = child.delegatedFrom?.writ as Writ;
-    await trajectory.revoke({ writ: own, reason, by: granted });
-    const rows = await allEntries(store, 'c');
-    for (const [change, fault] of [
-      [(args: any) => (args.from.entry_id = rows[0]?.id), 'source_missing'],
-      [(args: any) => (args.from.entry_id = child.delegatedFrom?.entryId), 'rule_broken'],
-      [(args: any) => (args.reason = 'another'), 'rule_broken'],
-      [(args: any) => (args.writ = writId(granted)), 'rule_broken'],
-      [(args: any) => delete args.from, 'rule_broken'],
-    ] as const) {
-      const forged = new MemoryStore();
-      for (const row of await allEntries(store, 't')) await forged.commit({ entries: [row], blobs: [] });
-      const payload = JSON.parse(rows[1]?.payload as string);
-      change(payload.action.args);
-      const blobs = [{ hash: writId(own), text: (await store.blob(writId(own))) as string }];
-      await forged.commit({ entries: [rows[0]!, entryRow(payload, undefined)], blobs });
-      const fork = (await verifyStore(forged)).find(({ trajectory_id }) => trajectory_id === 'c');
-      expect(fork?.fault?.code).toBe(fault);
-    }
+  test.each(revocationCases)('$name', async ({ make, fault }) => {
+    const faults = (await verifyStore(await make())).flatMap((report) => report.fault ?? []);
+    expect(faults.map(({ trajectory_id, seq, code }) => `${trajectory_id} ${seq} ${code}`)).toEqual(
+      fault === undefined ? [] : [fault],
+    );
   });
 
   test('a pending of a revocation, which waits for nobody', async () => {
