@@ -130,6 +130,10 @@ export class Writs {
     };
   }
 
+  known(): WritChain[] {
+    return [...this.#known.values()];
+  }
+
   /** A known writ, or one above a known one. */
   find(id: Hash): WritChain | undefined {
     const known = this.#known.get(id);
