@@ -182,7 +182,12 @@ class Verifier implements WritVerifier {
     const known = this.#held.get(writId(links[0]!));
     if (known !== undefined) return known;
     const held = this.#verifyLinks(links);
-    if (!('code' in held)) this.#keep(held);
+    if ('code' in held) return held;
+    // What holds up to a link holds for the link itself: its other children need not look there again.
+    for (let at = links.length - 1; at > 0; at--) {
+      if (!this.#held.has(writId(links[at]!))) this.#keep(compile(links.slice(at)));
+    }
+    this.#keep(held);
     return held;
   }
 

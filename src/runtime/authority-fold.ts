@@ -114,11 +114,12 @@ export class AuthorityFold {
     return this.#writs;
   }
 
-  /** It is done under a writ that holds, and counts for what comes after it. */
+  /** It is done under a writ that holds, but where it is taken over; and counts for what comes after it. */
   #noteRevocation({ seq, writ_id: by, action }: RevocationPayload): void {
     const { writ, from } = action.args;
-    this.#spend(seq, by, {});
-    this.#stages.push(newStage({ revoked: { seq, by, writ, isTakenOver: from !== undefined } }));
+    const isTakenOver = from !== undefined;
+    if (!isTakenOver) this.#spend(seq, by, {});
+    this.#stages.push(newStage({ revoked: { seq, by, writ, isTakenOver } }));
   }
 
   #noteDelegation({ id, seq, payload }: Entry<DelegationPayload>): void {
@@ -161,6 +162,7 @@ export class AuthorityFold {
     { seq, by, writ: id, isTakenOver }: Revoked,
     blob: (hash: Hash) => Promise<string | undefined>,
   ): Promise<void> {
+    await this.#check(seq, by, blob);
     const revoked = await this.#chainOf(seq, id, blob);
     this.#try(seq, 'writ_tampered', () => {
       const held = this.#verifierFor(revoked.chain.at(-1) ?? revoked.writ).verifyAnywhere(revoked.writ, revoked.chain);

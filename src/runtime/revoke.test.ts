@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { attenuate, issueWrit, type Policy, type Writ, writId } from '#authority';
-import { contentHash, hashText } from '#canon';
+import { addMicros, contentHash, hashText } from '#canon';
 import { Chain, entryRow, exportLines, importLines, integrateLog, Replayer } from '#ledger';
 import { MemoryStore } from '#stores';
 import {
@@ -425,6 +425,24 @@ test('a snapshot knows what was revoked, and by which entry', async () => {
   expect(await payAs(later, asLowest)).toBe('invalid_authority');
   expect((await later.revoke({ writ: below, reason, by: granted })).ruling).toEqual(first.ruling);
   expect(await verifyStore(memory)).toMatchObject([{ valid: true }]);
+});
+
+test('time, budget and revocation are asked of each use, however often the writ was used before', async () => {
+  const { store, clock, trajectory } = await begun();
+  const brief = attenuate(
+    granted,
+    { subject: 'brief', nonce: 'n', budget: { usd: 10 }, expires: addMicros(clock.at, 60_000_000) },
+    lead.privateKey,
+  );
+  const held = { writ: brief, chain: [granted] };
+  for (let n = 0; n < 3; n++) expect(await payAs(trajectory, held, 3)).toBe('committed');
+  expect(await payAs(trajectory, held, 2)).toBe('budget_exhausted');
+  clock.forward(60_000);
+  expect(await payAs(trajectory, held, 1)).toBe('invalid_authority');
+  expect(await payAs(trajectory, granted, 1)).toBe('committed');
+  await trajectory.revoke({ writ: granted, reason, by: officer });
+  expect(await payAs(trajectory, granted, 1)).toBe('invalid_authority');
+  await expectWhole(store);
 });
 
 test('two processes: who was not told is told by the append', async () => {

@@ -100,8 +100,13 @@ export class Revocations {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       while (writer.busy !== undefined) await writer.busy;
       if (writer.stale) await writer.ready();
-      const done = await attempt();
-      if (done !== undefined) return done;
+      try {
+        const done = await attempt();
+        if (done !== undefined) return done;
+      } catch (error) {
+        // An error is not recorded, so no append would tell that it was made on what is not so any more.
+        if (!isAssizeError(error) || !(await writer.isBehind())) throw error;
+      }
     }
     throw await writer.lost();
   }

@@ -74,6 +74,20 @@ function inChild(name: string, fault: string | undefined, change: (args: any, ro
   return { name, fault: fault && `c ${fault}`, make };
 }
 
+/** First what stands above the child's writ is revoked, then that. */
+function inChildTwice(name: string): RevocationCase {
+  const make = async (): Promise<MemoryStore> => {
+    const { store, trajectory } = await begun();
+    const child = await trajectory.delegate(
+      task({ writ: { writ: below, chain: [granted] }, privateKey: helper.privateKey }),
+    );
+    await trajectory.revoke({ writ: below, reason, by: granted });
+    await trajectory.revoke({ writ: child.delegatedFrom?.writ as Writ, reason, by: granted });
+    return store.below as MemoryStore;
+  };
+  return { name, fault: undefined, make };
+}
+
 async function storeOf(rows: readonly EntryRow[], blobs: readonly BlobRow[]): Promise<MemoryStore> {
   const store = new MemoryStore();
   await store.commit({ entries: rows, blobs });
@@ -144,6 +158,7 @@ export const revocationCases: readonly RevocationCase[] = [
     args((of) => Object.assign(of, { from: { trajectory_id: 'other', entry_id: '0'.repeat(64) } })),
   ),
   inChild('taken over, as it is made', undefined, NOTHING),
+  inChildTwice('taken over under a writ that was revoked above'),
   inChild('taken over from no entry', '1 source_missing', (of) => Object.assign(of.from, { entry_id: '0'.repeat(64) })),
   inChild('taken over from another sort of entry', '1 rule_broken', (of, [root]) =>
     Object.assign(of.from, { entry_id: root?.id }),

@@ -704,7 +704,10 @@ class Chain:
         args = p["action"]["args"]
         above = (self.delegated_from or {}).get("trajectory_id")
         must("from" not in args or args["from"]["trajectory_id"] == above, "taken over from where it was not delegated")
-        self.use(p["writ_id"])                           # before what it revokes counts
+        if "from" in args:
+            self.writs.setdefault(p["writ_id"], self.seq)
+        else:
+            self.use(p["writ_id"])                       # before what it revokes counts
         self.revoked.append((self.seq, p["writ_id"], args["writ"], "from" in args))
         self.named.append({})
         self.started.append({})
