@@ -452,3 +452,13 @@ test('two processes: who was not told is told by the append', async () => {
   expect(await payAs(trajectory, asBelow)).toBe('invalid_authority');
   expect(trajectory.revoked()).toEqual([writId(below)]);
 });
+
+test('two processes: who does not know of a writ that the other delegated looks again before it says so', async () => {
+  const { store, trajectory } = await begun();
+  const child = await (await reopened(store)).delegate(task());
+  const id = writId(child.delegatedFrom?.writ as Writ);
+  const { ruling, carried } = await trajectory.revoke({ writ: id, reason, by: granted });
+  expect([ruling.ruling, carried]).toEqual(['committed', [{ trajectoryId: 'c' }]]);
+  expect(await payAs(child, id)).toBe('invalid_authority');
+  await expectWhole(store);
+});
