@@ -75,6 +75,8 @@ export {
   type Proposal,
   type ProposalInput,
   type RejectionInput,
+  type Revocation,
+  type RevocationInput,
   type Ruling,
   RuntimeError,
   Trajectory,

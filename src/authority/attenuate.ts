@@ -2,7 +2,7 @@ import type { Instant } from '#canon';
 import type { Amounts } from './amounts.ts';
 import { AuthorityError } from './errors.ts';
 import { type NameSort, nameContains, nameOf } from './grammar.ts';
-import { draftWrit, parseWrit, signWrit, type Writ, type WritBody, writId } from './writ.ts';
+import { draftWrit, membersOf, parseWrit, signWrit, type Writ, type WritBody, writId } from './writ.ts';
 
 /** What a child changes. What is absent stays as the parent has it; `max_depth` becomes one less. */
 export interface Attenuation {
@@ -87,8 +87,9 @@ export function crosses(parent: Writ, child: WritBody): boolean {
   return parent.trajectory !== undefined && child.trajectory !== undefined && child.trajectory !== parent.trajectory;
 }
 
-function signChild(parent: Writ, changes: Attenuation, privateKey: string, axes: readonly Axis[]): Writ {
-  const { signature: _signed, ...inherited } = parseWrit(parent);
+function signChild(given: Writ, changes: Attenuation, privateKey: string, axes: readonly Axis[]): Writ {
+  const parent = parseWrit(given);
+  const { signature: _signed, ...inherited } = parent;
   const narrowed = { ...inherited, max_depth: Math.max(0, parent.max_depth - 1), ...present(changes) };
   const child = draftWrit({ ...narrowed, v: 1, issuer: parent.subject, parent: writId(parent) });
   const wider = firstWider(parent, child, axes);
@@ -134,7 +135,7 @@ function budgetContains(wider: Amounts = {}, narrower: Amounts = {}): boolean {
 
 function present(changes: Attenuation): Attenuation {
   return Object.fromEntries(
-    Object.entries(changes).filter(([, value]) => value !== undefined),
+    Object.entries(membersOf(changes)).filter(([, value]) => value !== undefined),
   ) as unknown as Attenuation;
 }
 

@@ -1,9 +1,12 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { addMicros, canonicalize, generateKeys, type KeyPair, signText } from '#canon';
 import { attenuate } from './attenuate.ts';
 import { checkWrit, createWritVerifier, type WritRefusalCode, type WritUse } from './check.ts';
-import { draftWrit, issueWrit, signWrit, type Writ, type WritBody, writId } from './writ.ts';
+import { draftWrit, issueWrit, signatureHolds, signWrit, type Writ, type WritBody, writId } from './writ.ts';
+
+// As it is, and counted.
+vi.mock('./writ.ts', { spy: true });
 
 const keys = Array.from({ length: 12 }, (_, index) => generateKeys(new Uint8Array(32).fill(index + 1)));
 const [operator, planner, worker, stranger] = keys as [KeyPair, KeyPair, KeyPair, KeyPair];
@@ -317,6 +320,42 @@ describe('the verifier’s memory', () => {
       }),
       { numRuns: 50 },
     );
+  });
+
+  test('a chain’s signatures are looked at once, each link’s; what depends on the moment is looked at in each use', () => {
+    const verifier = createWritVerifier(base);
+    const looked = vi.mocked(signatureHolds);
+    looked.mockClear();
+    const revoked = new Set<string>();
+    const codes = (): string[] =>
+      [
+        {},
+        { at: end },
+        { at: addMicros(start, -1) },
+        { principal: 'x' },
+        { trajectory: 't2' },
+        { action: 'refund' },
+      ].map((change) => {
+        const answer = verifier.check({ ...leafUse, revoked, ...change });
+        return answer.ok ? 'ok' : answer.code;
+      });
+    const others = ['expired', 'not_yet_valid', 'wrong_principal', 'wrong_trajectory'];
+    expect(codes()).toEqual(['ok', ...others, 'action_not_granted']);
+    expect(looked).toHaveBeenCalledTimes(3);
+    // Revoked from one use to the next, and by a link in the middle.
+    revoked.add(writId(middle));
+    expect(codes()).toEqual(['revoked', ...others, 'revoked']);
+    revoked.clear();
+    expect(codes()[0]).toBe('ok');
+    expect(verifier.check({ ...rootUse, writ: middle, chain: [root], principal: worker.publicKey }).ok).toBe(true);
+    const sibling = attenuate(middle, { subject: 'sibling', nonce: 's' }, worker.privateKey);
+    expect(verifier.check({ ...leafUse, writ: sibling, principal: 'sibling' }).ok).toBe(true);
+    // The middle one was looked at with its child, and the sibling's is the one signature that is new.
+    for (let n = 0; n < 100; n++) verifier.check(leafUse);
+    expect(looked).toHaveBeenCalledTimes(4);
+    // What did not hold is not remembered as if it did.
+    const false_ = { ...leafUse, writ: { ...leaf, signature: '0'.repeat(128) } };
+    for (let n = 0; n < 2; n++) expect(verifier.check(false_)).toMatchObject({ code: 'bad_signature' });
   });
 
   test('verify gives the lineage, leaf first', () => {

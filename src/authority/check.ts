@@ -99,6 +99,8 @@ export interface WritVerifier {
   check(use: WritUse): WritCheck;
   /** The chain alone. `delegated` as in a use. */
   verify(writ: Writ, chain: readonly Writ[], delegated?: string): VerifiedWrit | WritRefusal;
+  /** The same wherever it leads: a writ for another trajectory is of no use here, but it may be looked at, and revoked. */
+  verifyAnywhere(writ: Writ, chain: readonly Writ[]): VerifiedWrit | WritRefusal;
   /**
    * Whether a writ may be delegated: it is the child's, made by who holds a writ of this trajectory, which holds now.
    * Whether that writ's budget covers it is for the budgets to say.
@@ -145,6 +147,11 @@ class Verifier implements WritVerifier {
     return 'code' in held ? held : (astray(held, delegated) ?? { ok: true, writ: held.writ, lineage: held.lineage });
   }
 
+  verifyAnywhere(writ: Writ, chain: readonly Writ[]): VerifiedWrit | WritRefusal {
+    const held = this.#hold(writ, chain);
+    return 'code' in held ? held : { ok: true, writ: held.writ, lineage: held.lineage };
+  }
+
   checkDelegation(delegation: WritDelegation): VerifiedWrit | WritRefusal {
     const { writ, chain, trajectory, child, at, revoked, delegated } = delegation;
     checkInstant(at);
@@ -175,7 +182,12 @@ class Verifier implements WritVerifier {
     const known = this.#held.get(writId(links[0]!));
     if (known !== undefined) return known;
     const held = this.#verifyLinks(links);
-    if (!('code' in held)) this.#keep(held);
+    if ('code' in held) return held;
+    // What holds up to a link holds for the link itself: its other children need not look there again.
+    for (let at = links.length - 1; at > 0; at--) {
+      if (!this.#held.has(writId(links[at]!))) this.#keep(compile(links.slice(at)));
+    }
+    this.#keep(held);
     return held;
   }
 

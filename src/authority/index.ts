@@ -29,6 +29,7 @@ export { AuthorityError, type AuthorityErrorCode } from './errors.ts';
 export { contains, covers, MAX_NAME_LENGTH, normalizeAction, normalizeScope, overlaps, segment } from './grammar.ts';
 export { type Policy, type PolicyDecision, type PolicyQuery, safely, type Verdict } from './policy.ts';
 export { parseRuleTable } from './read-rule-table.ts';
+export { mayRevoke, revokeScope } from './revoke.ts';
 export type { Condition, Rule, RuleTable } from './rule.ts';
 export { ruleTable } from './rule-table.ts';
 export { issueWrit, MAX_DEPTH, MAX_ITEMS, MAX_TEXT, parseWrit, type Writ, type WritGrant, writId } from './writ.ts';

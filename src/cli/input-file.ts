@@ -9,9 +9,9 @@ const LINE_LIMITS: Partial<CanonLimits> = { depthMax: 48 };
 
 const NEWLINE = 0x0a;
 
-/** The JSON value of a whole file. @throws CliError */
-export function readJson(path: string): Json {
-  return parsed(readBytes(path), path, WORLD_LIMITS);
+/** The JSON value of a whole file; 0 is standard input. @throws CliError */
+export function readJson(path: string | 0, place: string = String(path)): Json {
+  return parsed(readBytes(path, place), place, WORLD_LIMITS);
 }
 
 /** The text of a whole file. @throws CliError */
@@ -46,12 +46,12 @@ export function checked<T>(value: unknown, schema: z.ZodType<T>, place: string):
   );
 }
 
-function readBytes(path: string): Buffer {
+function readBytes(path: string | 0, place: string | 0 = path): Buffer {
   try {
     return readFileSync(path);
   } catch (cause) {
     const why = WHY[(cause as NodeJS.ErrnoException).code ?? ''] ?? (cause as Error).message;
-    throw new CliError('unreadable_file', `${path} can't be read: ${why}.`, { cause });
+    throw new CliError('unreadable_file', `${place} can't be read: ${why}.`, { cause });
   }
 }
 

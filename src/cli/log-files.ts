@@ -71,13 +71,14 @@ export function writeKeys(key: SignerKey, privatePath: string, publicPath: strin
   writeNew(publicPath, `${formatVerifierKey(key)}\n`, 0o644);
 }
 
-function writeNew(path: string, text: string, mode: number): void {
+/** `rule`: why a file that is there stays. @throws CliError */
+export function writeNew(path: string, text: string, mode: number, rule = 'and a key is never overwritten'): void {
   let file: number;
   try {
     file = openSync(path, 'wx', mode);
   } catch (cause) {
     const there = (cause as NodeJS.ErrnoException).code === 'EEXIST';
-    const what = there ? 'it is there already, and a key is never overwritten' : (cause as Error).message;
+    const what = there ? `it is there already, ${rule}` : (cause as Error).message;
     throw new CliError('usage', `${path} can't be written: ${what}.`, { cause });
   }
   try {

@@ -33,6 +33,13 @@ export interface OpeningOptions {
   readonly anchors?: string;
 }
 
+/** An option that may be given more than once. */
+export function repeatable(flags: string, description: string): Option {
+  return new Option(flags, `${description} (repeatable)`)
+    .argParser((text: string, before: readonly string[]) => [...before, text])
+    .default([], 'none');
+}
+
 /** A whole number from 0. */
 export function count(text: string): number {
   return whole(text, 0);

@@ -24,6 +24,7 @@ import { show } from './commands/show.ts';
 import { state } from './commands/state.ts';
 import { verify } from './commands/verify.ts';
 import { witness } from './commands/witness.ts';
+import { writ } from './commands/writ/index.ts';
 import { EXIT, type ExitCode, report } from './errors.ts';
 import { listenForSignals } from './interrupt.ts';
 
@@ -43,6 +44,7 @@ const COMMANDS = [
   approve,
   reject,
   erase,
+  writ,
   keys,
   checkpoint,
   prove,

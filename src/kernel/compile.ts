@@ -111,7 +111,7 @@ export function compile(
 }
 
 /** The rejections that come from what the writ, the policy and the budget say. */
-function authorised(
+export function authorised(
   intent: Intent,
   action: ActionSpec,
   args: Json,

@@ -6,12 +6,6 @@ import type { ActionSpec } from './define-domain.ts';
 /** The built-in action that erases sensitive values. Its arguments are made by the runtime, never by who asks for it. */
 export const ERASE_ACTION = 'assize.erase';
 
-/** Who performs what is built in: no role of a domain. */
-export const BUILT_IN_ROLE: { readonly name: string; readonly params: Record<string, never> } = Object.freeze({
-  name: 'assize',
-  params: Object.freeze({}),
-});
-
 interface EraseArgs {
   readonly at: readonly string[];
   readonly entries: readonly string[];

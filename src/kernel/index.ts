@@ -13,6 +13,7 @@ export {
   type Rejected,
   type Ruling,
 } from './adjudicate.ts';
+export { BUILT_IN_ROLE } from './built-in.ts';
 export { type Candidate, candidateOf, type Inputs } from './candidate.ts';
 export type { Change } from './changes.ts';
 export { ANY_COUNSELOR, counselorKind } from './channel.ts';
@@ -29,7 +30,7 @@ export {
 export { type Counsel, type CounselorCommit, counsel, type Waiting } from './counselor.ts';
 export { type ActionSpec, type Binding, type Domain, defineDomain, type Rule } from './define-domain.ts';
 export type * from './domain.ts';
-export { BUILT_IN_ROLE, ERASE_ACTION, eraseScope } from './erase.ts';
+export { ERASE_ACTION, eraseScope } from './erase.ts';
 export { KernelError, type KernelErrorCode } from './errors.ts';
 export { detailOf, detectionVector, type Finding, firstFinding, type Judged } from './evaluate.ts';
 export { contains, overlaps, type Pattern, patternFromText, patternText } from './footprint.ts';
@@ -61,6 +62,7 @@ export type { Part, Partly } from './part-types.ts';
 export { type PatchOperation, partedState, patchesOf, plainPatches, sensitiveAbove } from './patches.ts';
 export type { At, Place } from './path-types.ts';
 export { escalate, type InvariantResult, pass, reject } from './result.ts';
+export { adjudicateRevocation, REVOKE_ACTION } from './revoke.ts';
 export { keepsValues, stateFault } from './schema.ts';
 export { type Erased, hasErased, isErased, sensitive } from './sensitive.ts';
 export type {

@@ -13,6 +13,7 @@ import type {
   RejectionPayload,
 } from './entry.ts';
 import { type FaultCode, LedgerFault } from './errors.ts';
+import { isRevocation, REVOKE_ACTION, type RevocationPayload, revocationFault } from './revocation.ts';
 import type { Run } from './run.ts';
 
 /** What the rules of a chain know after an entry, as JSON. What is open is named here, and says the rest itself. */
@@ -127,6 +128,8 @@ export class Chain {
         break;
       case 'pending_approval':
         this.#checkFrozen(entry, undefined);
+        if (payload.proposal.action.name === REVOKE_ACTION)
+          throw this.#fault(entry, 'rule_broken', 'a revocation waits for nobody');
         if (payload.head !== entry.parent)
           throw this.#fault(entry, 'rule_broken', 'a pending approval was judged on another head');
         if (contentHash(payload.proposal) !== payload.digest) {
@@ -185,7 +188,8 @@ export class Chain {
     if (payload.parent_commit !== this.lastCommit) {
       throw this.#fault(entry, 'rule_broken', `parent_commit must be ${this.lastCommit}`);
     }
-    this.#checkFrozen(entry, payload.resolves);
+    if (isRevocation(payload)) this.#checkRevocation(entry, payload);
+    else this.#checkFrozen(entry, payload.resolves);
     if (payload.resolves === undefined) {
       if (payload.counselor !== undefined)
         throw this.#fault(entry, 'rule_broken', 'a counselor commits only what is pending');
@@ -212,7 +216,8 @@ export class Chain {
   }
 
   #checkRejection(entry: Entry, payload: RejectionPayload): void {
-    if (payload.reason !== 'expired') this.#checkFrozen(entry, payload.resolves);
+    const goesOn = payload.reason === 'expired' || payload.intent.action === REVOKE_ACTION;
+    if (!goesOn) this.#checkFrozen(entry, payload.resolves);
     if (payload.resolves === undefined) {
       if (payload.reason === 'counselor_rejected' || payload.counselor !== undefined)
         throw this.#fault(entry, 'rule_broken', 'a counselor rejects only what is pending');
@@ -255,7 +260,18 @@ export class Chain {
     return pending;
   }
 
-  /** Under a frozen world only its resolution, expiry and the conclusions of delegations go on (decisions §2.5). */
+  #checkRevocation(entry: Entry, payload: RevocationPayload): void {
+    const malformed = revocationFault(payload);
+    if (malformed !== undefined) throw this.#fault(entry, 'malformed', malformed);
+    const { from } = payload.action.args;
+    if (from !== undefined && from.trajectory_id !== this.delegatedFrom?.trajectory_id)
+      throw this.#fault(entry, 'rule_broken', `this trajectory was not delegated from ${from.trajectory_id}`);
+  }
+
+  /**
+   * Under a frozen world only its resolution, expiry, revocations and the conclusions of delegations go on
+   * (decisions §2.5): authority is taken away at once, whatever waits.
+   */
   #checkFrozen(entry: Entry, resolves: Hash | undefined): void {
     const frozen = this.frozenBy();
     if (frozen !== undefined && resolves !== frozen) {

@@ -49,6 +49,13 @@ export {
   type VerifyReport,
   verifyTrajectory,
 } from './replay.ts';
+export {
+  isRevocation,
+  REVOKE_ACTION,
+  type RevocationArgs,
+  type RevocationPayload,
+  revokedBy,
+} from './revocation.ts';
 export { type Run, runsOf } from './run.ts';
 export { isPayload, payloadFault } from './shape.ts';
 export type {

@@ -3,6 +3,7 @@ import { type Chain, whatIsDelegated } from './chain.ts';
 import type { DelegatedFrom, DelegationPayload, Entry, EntryRow, Hash, RootPayload } from './entry.ts';
 import { checkRow } from './entry-text.ts';
 import { type FaultCode, LedgerFault } from './errors.ts';
+import { isRevocation, type RevocationPayload } from './revocation.ts';
 import type { LedgerStore } from './store.ts';
 
 /**
@@ -11,7 +12,8 @@ import type { LedgerStore } from './store.ts';
  * - a root with `delegated_from` names a start that names it back, is no older, and has what that start gave it;
  * - a delegation does not lead back to a trajectory that this one was delegated from, over any number of them;
  * - a final answer is to the task that was given;
- * - a conclusion pins a final answer that the child gave to this very start, and says no more and no less than it.
+ * - a conclusion pins a final answer that the child gave to this very start, and says no more and no less than it;
+ * - a revocation that was taken over says what the one there says, and is no older.
  *
  * Only single entries of other chains are read: whether those are sound is for their own verification.
  */
@@ -34,7 +36,7 @@ export class Links {
       if (payload.concludes === undefined) await this.#checkStart(entry, payload);
       else if (payload.child_trajectory_id === entry.trajectory_id) await this.#checkAnswer(entry, payload);
       else await this.#checkConclusion(entry, payload, payload.concludes);
-    }
+    } else if (isRevocation(payload)) await this.#checkTakenOver(entry, payload);
   }
 
   async #checkBeginning(entry: Entry, root: RootPayload, from: DelegatedFrom): Promise<void> {
@@ -73,6 +75,15 @@ export class Links {
       throw fault(entry, 'rule_broken', `it does not say what the final answer of ${child} says`);
     if (answer.at > entry.payload.at)
       throw fault(entry, 'rule_broken', 'the conclusion is older than the final answer');
+  }
+
+  async #checkTakenOver(entry: Entry, { action, at }: RevocationPayload): Promise<void> {
+    const { writ, reason, from } = action.args;
+    if (from === undefined) return;
+    const { payload: there } = await this.#entryOf(entry, from.trajectory_id, from.entry_id);
+    const isSaid = isRevocation(there) && there.action.args.writ === writ && there.action.args.reason === reason;
+    if (!isSaid) throw fault(entry, 'rule_broken', `${from.entry_id} does not revoke ${writ} so`);
+    if (there.at > at) throw fault(entry, 'rule_broken', 'it is taken over before it was revoked');
   }
 
   async #startOf(entry: Entry, { trajectory_id, entry_id }: DelegatedFrom): Promise<DelegationPayload> {

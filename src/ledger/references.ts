@@ -2,6 +2,7 @@ import { type Json, readCanonical } from '#canon';
 import { blobOf, isBlobRef } from './blob.ts';
 import type { Hash, Observation, Payload, Stored } from './entry.ts';
 import type { Patch } from './patch.ts';
+import { revokedBy } from './revocation.ts';
 
 /** Hashes of the blobs that a payload refers to, in every position that may hold a reference. */
 export function referencesOf(payload: Payload): Hash[] {
@@ -15,7 +16,7 @@ export function saltedBy(payload: Payload): Hash[] {
 
 /** The writs that a payload names and that may be stored as blobs under their own ids. */
 export function writsNamedBy(payload: Payload): Hash[] {
-  if (payload.kind === 'commit') return [payload.writ_id];
+  if (payload.kind === 'commit') return [payload.writ_id, revokedBy(payload)].filter((id) => id !== undefined);
   // The writ that is passed on stands in the entry; the one above it may have come later than the root.
   if (payload.kind === 'delegation') return aboveOf(payload.writ);
   if (payload.kind === 'pending_approval') return [payload.proposal.writ_id];

@@ -96,7 +96,8 @@ test('what resolves something, refers to a blob, or erases one is in no run', ()
   expect(changed((payload) => (payload.delta.state = [{ op: 'replace', path: '/n', value: inside }]))).toEqual([
     [1, 3],
   ]);
-  expect(changed((payload) => (payload.action.name = 'assize.erase'))).toEqual(alone);
+  for (const name of ['assize.erase', 'assize.revoke'])
+    expect(changed((payload) => (payload.action.name = name))).toEqual(alone);
 });
 
 test('a run joins only the chain that it follows on', () => {

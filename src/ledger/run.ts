@@ -5,6 +5,7 @@ import type { Amounts, CommitPayload, Entry, Hash, Instant, Payload } from './en
 import { isErasure } from './erasure.ts';
 import type { Patch } from './patch.ts';
 import { valuesIn } from './references.ts';
+import { isRevocation } from './revocation.ts';
 
 /**
  * What a run of entries does to its chain and to the fold, made by whoever checked them one by one and as a chain of their
@@ -134,10 +135,11 @@ export function refersInFold({ delta }: CommitPayload): boolean {
 
 /**
  * Whether more than the fold has to be read for an entry, of the two kinds that nearly all are of: arguments or observations
- * are blobs, or it erases some.
+ * are blobs, it erases some, or it revokes a writ.
  */
 export function refersBesideFold(payload: Extract<Payload, { kind: 'commit' | 'rejection' }>): boolean {
   const { args, observations } =
     payload.kind === 'commit' ? { args: payload.action.args, observations: payload.observations } : payload.intent;
-  return isErasure(payload) || isBlobRef(args) || observations.some(({ value }) => isBlobRef(value));
+  const isBuiltIn = isErasure(payload) || isRevocation(payload);
+  return isBuiltIn || isBlobRef(args) || observations.some(({ value }) => isBlobRef(value));
 }

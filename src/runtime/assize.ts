@@ -1,4 +1,4 @@
-import { createWritVerifier, type Policy, safely, type Writ, type WritVerifier } from '#authority';
+import { createWritVerifier, type Policy, parseWrit, safely, type Writ, type WritVerifier } from '#authority';
 import { type Json, maxInstant, signText, verifyText } from '#canon';
 import { type Domain, detailOf, initialState, stateFault, World } from '#kernel';
 import {
@@ -26,6 +26,7 @@ import { RuntimeError } from './errors.ts';
 import { copyOf, type FoldedTrajectory, type FoldOptions, foldTrajectory } from './fold-trajectory.ts';
 import { Kept } from './kept.ts';
 import { COMPILER_VERSION } from './records.ts';
+import type { Revocation, RevocationInput } from './revoke.ts';
 import { RuledProposals } from './ruled-proposals.ts';
 import { type SnapshotListener, Snapshots } from './snapshots/snapshots.ts';
 import { Trajectory } from './trajectory.ts';
@@ -230,6 +231,20 @@ export class Assize {
       opened.catch(() => this.#open.delete(trajectoryId));
     }
     return opened;
+  }
+
+  /**
+   * Revokes a writ in the trajectory that it is for, and in all that a descendant was delegated to (`Trajectory.revoke`).
+   * `trajectoryId`: where; default: the trajectory that `by` names, or else the revoked writ. A writ that names none holds
+   * in many, and is revoked in each by itself.
+   *
+   * @throws RuntimeError `bad_intent` where that is to be said, and as `open` and `Trajectory.revoke`
+   */
+  async revoke({ trajectoryId, ...input }: RevocationInput & { readonly trajectoryId?: string }): Promise<Revocation> {
+    const where = trajectoryId ?? trajectoryOf(input.by) ?? trajectoryOf(input.writ);
+    if (where === undefined)
+      throw new RuntimeError('bad_intent', 'This is no revocation: say in which trajectory, the writs name none.');
+    return (await this.open(where)).revoke(input);
   }
 
   /** Lets go of an open trajectory; what it has in memory is freed. Leaves a snapshot where one is due. */
@@ -457,6 +472,11 @@ function checkState(world: World, trajectoryId: string, overridden: boolean): vo
     `The state of ${trajectoryId} is none that ${world.domain.name}@${world.domain.version} lets come about: ${what}. Where the domain's rules were changed, give it a new version and branch.`,
     { evidence: { trajectory_id: trajectoryId } },
   );
+}
+
+function trajectoryOf(given: RevocationInput['writ']): string | undefined {
+  if (typeof given !== 'object' || given === null) return undefined;
+  return parseWrit('writ' in given ? given.writ : given).trajectory;
 }
 
 function warn(error: RuntimeError): void {

@@ -1,4 +1,4 @@
-import { createWritVerifier, parseWrit, type Writ, type WritRefusal, type WritVerifier } from '#authority';
+import { createWritVerifier, mayRevoke, parseWrit, type Writ, type WritRefusal, type WritVerifier } from '#authority';
 import { canonicalize, isAssizeError } from '#canon';
 import {
   type Amounts,
@@ -8,7 +8,9 @@ import {
   type FaultCode,
   type Hash,
   type Instant,
+  isRevocation,
   LedgerFault,
+  type RevocationPayload,
   type Run,
 } from '#ledger';
 import { loadWrit, type WritChain, Writs } from './writs.ts';
@@ -28,12 +30,22 @@ interface Started {
   readonly writ: Writ;
 }
 
+/** A revocation: under which writ, which one, and whether it stands in the trajectory that delegated to this one. */
+interface Revoked {
+  readonly seq: number;
+  readonly by: Hash;
+  readonly writ: Hash;
+  readonly isTakenOver: boolean;
+}
+
 /**
- * What was spent and set aside between two conclusions of delegations. Inside of one stage budgets only shrink, so that the
- * order in it does not matter; what a conclusion gives back counts for what comes after it only.
+ * What was spent and set aside between two entries of which one gives back, or revokes: the conclusion of a delegation, a
+ * revocation. Inside of one stage budgets and rights only shrink, so that the order in it does not matter; what begins a stage
+ * counts for what comes after it only.
  */
 interface Stage {
-  readonly gaveBack: { readonly seq: number; readonly writ: Writ; readonly spent: Amounts } | undefined;
+  readonly gaveBack?: { readonly seq: number; readonly writ: Writ; readonly spent: Amounts };
+  readonly revoked?: Revoked;
   readonly started: Started[];
   readonly accounts: Map<Hash, Account>;
 }
@@ -41,13 +53,14 @@ interface Stage {
 /**
  * The part of replay that is about authority and not about the chain (decisions §4.4): every writ that a commit, an open
  * approval or a delegation names is in the ledger, signed and attenuated down from a root, and is for this trajectory; what
- * was spent and set aside for delegations never passed its budget; a final answer says what was spent before it.
+ * was spent and set aside for delegations never passed its budget; nothing was done under a revoked one, which was revoked by
+ * who may; a final answer says what was spent before it.
  * Which roots count is configuration, and is asked when a writ is used.
  */
 export class AuthorityFold {
   readonly #trajectoryId: string;
   readonly #writs: Writs;
-  readonly #stages: Stage[] = [newStage(undefined)];
+  readonly #stages: Stage[] = [newStage()];
   readonly #open: Map<Hash, Started> = new Map();
   /** Writs that were looked at. */
   readonly #sound: Set<Hash> = new Set();
@@ -69,7 +82,8 @@ export class AuthorityFold {
       this.#try(seq, 'writ_tampered', () => this.#writs.bind(payload.writs, payload.delegated_from !== undefined));
     } else if (payload.kind === 'branch') {
       this.#try(seq, 'writ_tampered', () => this.#writs.bind(payload.writs));
-    } else if (payload.kind === 'commit') this.#spend(seq, payload.writ_id, payload.budget_cost);
+    } else if (isRevocation(payload)) this.#noteRevocation(payload);
+    else if (payload.kind === 'commit') this.#spend(seq, payload.writ_id, payload.budget_cost);
     else if (payload.kind === 'pending_approval') this.#spend(seq, payload.proposal.writ_id, {});
     else if (payload.kind === 'delegation') this.#noteDelegation(entry as Entry<DelegationPayload>);
   }
@@ -81,12 +95,16 @@ export class AuthorityFold {
 
   /** The writs with their budgets, after the last entry. @throws LedgerFault */
   async settle(blob: (hash: Hash) => Promise<string | undefined>): Promise<Writs> {
-    for (const { gaveBack, started, accounts } of this.#stages) {
+    for (const { gaveBack, revoked, started, accounts } of this.#stages) {
       if (gaveBack !== undefined) {
         const { seq, writ, spent } = gaveBack;
         this.#try(seq, 'overspent', () => this.#writs.settle(writ, spent));
       }
-      for (const [id, { seq }] of accounts) await this.#check(seq, id, blob);
+      if (revoked !== undefined) await this.#revoke(revoked, blob);
+      for (const [id, { seq }] of accounts) {
+        await this.#check(seq, id, blob);
+        this.#checkStands(seq, id);
+      }
       for (const start of started) this.#checkDelegated(start);
       for (const [id, { seq, spent }] of accounts) {
         this.#try(seq, 'overspent', () => this.#writs.book(id, Object.fromEntries(spent)));
@@ -94,6 +112,14 @@ export class AuthorityFold {
     }
     if (this.#answer !== undefined) this.#checkAnswer(this.#answer);
     return this.#writs;
+  }
+
+  /** It is done under a writ that holds, but where it is taken over; and counts for what comes after it. */
+  #noteRevocation({ seq, writ_id: by, action }: RevocationPayload): void {
+    const { writ, from } = action.args;
+    const isTakenOver = from !== undefined;
+    if (!isTakenOver) this.#spend(seq, by, {});
+    this.#stages.push(newStage({ revoked: { seq, by, writ, isTakenOver } }));
   }
 
   #noteDelegation({ id, seq, payload }: Entry<DelegationPayload>): void {
@@ -110,7 +136,7 @@ export class AuthorityFold {
     } else {
       const { writ } = this.#open.get(concludes) as Started;
       this.#open.delete(concludes);
-      this.#stages.push(newStage({ seq, writ, spent }));
+      this.#stages.push(newStage({ gaveBack: { seq, writ, spent } }));
     }
   }
 
@@ -129,6 +155,31 @@ export class AuthorityFold {
     if (writ.trajectory !== undefined && writ.trajectory !== this.#trajectoryId)
       throw this.#fault(seq, 'writ_tampered', `the writ ${id} is for ${writ.trajectory}`);
     this.#sound.add(id);
+  }
+
+  /** Who revokes stands above; what is taken over is above all that was delegated here, and who revoked it stands there. */
+  async #revoke(
+    { seq, by, writ: id, isTakenOver }: Revoked,
+    blob: (hash: Hash) => Promise<string | undefined>,
+  ): Promise<void> {
+    await this.#check(seq, by, blob);
+    const revoked = await this.#chainOf(seq, id, blob);
+    this.#try(seq, 'writ_tampered', () => {
+      const held = this.#verifierFor(revoked.chain.at(-1) ?? revoked.writ).verifyAnywhere(revoked.writ, revoked.chain);
+      if (!held.ok) throw this.#refused(seq, held);
+    });
+    const { delegated } = this.#writs;
+    const isAbove = isTakenOver
+      ? by === delegated && this.#writs.isBelow(by, id)
+      : mayRevoke(this.#writs.get(by) as WritChain, revoked);
+    if (!isAbove) throw this.#fault(seq, 'rule_broken', `who holds the writ ${by} does not stand above ${id}`);
+    this.#writs.revoked.add(id);
+  }
+
+  #checkStands(seq: number, id: Hash): void {
+    const revoked = this.#writs.revokedAbove(id);
+    if (revoked !== undefined)
+      throw this.#fault(seq, 'rule_broken', `it is done under the writ ${id}, and ${revoked} was revoked before`);
   }
 
   /** That it may be delegated; the writ that it was made of is known by now. */
@@ -206,6 +257,6 @@ function startedBy({ seq, at, child_trajectory_id: child, writ }: DelegationPayl
   return { seq, at, child, writ: parseWrit(writ) };
 }
 
-function newStage(gaveBack: Stage['gaveBack']): Stage {
-  return { gaveBack, started: [], accounts: new Map() };
+function newStage(begins: Pick<Stage, 'gaveBack' | 'revoked'> = {}): Stage {
+  return { ...begins, started: [], accounts: new Map() };
 }

@@ -282,8 +282,8 @@ describe('a writ that was delegated', () => {
     ['with a state that breaks an invariant', { initial: { ...desk.initial, n: 11 } }, 'broken_start'],
     ['with a state that is none', { initial: { n: 1 } }, 'invalid_state'],
     ['with a domain that the runtime was not given', { domain: deskOf('world', '9') }, 'domain_mismatch'],
-    ['without a key', { privateKey: undefined as never }, 'bad_private_key'],
-    ['with a key that is none', { privateKey: 'x' }, 'bad_private_key'],
+    ['without a key', { privateKey: undefined as never }, 'wrong_key'],
+    ['with a key that is none', { privateKey: 'x' }, 'wrong_key'],
   ];
   test.each(wrong)('%s is refused, and nothing is recorded', async (_what, rest, code) => {
     const { store, assize, trajectory } = await begun();

@@ -101,7 +101,7 @@ export class Delegations {
   }
 
   async #complete(startId: Hash, start: DelegationPayload): Promise<void> {
-    if (!(await this.#hasBegun(startId, start))) return;
+    if (!(await this.hasBegun(startId, start))) return;
     const head = await this.#writer.around.store.head(start.child_trajectory_id);
     // Concluding opens the child, so that an answer is verified before it is taken over.
     if (head !== undefined && answerOf(head)?.concludes === startId) await this.conclude(startId);
@@ -226,7 +226,7 @@ export class Delegations {
    * Waits until the start that is known here is durable, and sees that its child has begun. False when it turned out not to
    * be: memory has to be read anew.
    */
-  #hasBegun(startId: Hash, start: DelegationPayload): Promise<boolean> {
+  hasBegun(startId: Hash, start: DelegationPayload): Promise<boolean> {
     return this.#startInTurn(start.child_trajectory_id, async () => {
       const { stale, parts } = this.#writer;
       if (stale || !parts.chain.delegated.has(startId)) return false;
@@ -270,7 +270,7 @@ export class Delegations {
         if (await writer.isBehind()) continue;
         throw notDelegated(`${startId} is no delegation of ${writer.id}`);
       }
-      if (!(await this.#hasBegun(startId, start))) continue;
+      if (!(await this.hasBegun(startId, start))) continue;
       const child = await writer.around.open(start.child_trajectory_id);
       const done = await this.#takeOver(startId, await child.answer(input));
       if (done !== undefined) return done;

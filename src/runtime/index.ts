@@ -54,7 +54,9 @@ export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGra
 export type { ErasureInput } from './erase.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export type { ObservationInput, Proposal, ProposalInput } from './intent.ts';
+export { type ListedWrit, listWrits } from './list-writs.ts';
 export { COMPILER_VERSION, digestOf } from './records.ts';
+export type { Carried, Revocation, RevocationInput } from './revoke.ts';
 export { type ApprovalInput, type RejectionInput, type Resolution, type Ruling, rulingOf } from './ruling.ts';
 export type { SnapshotListener } from './snapshots/snapshots.ts';
 export type { SliceListener } from './subscriptions.ts';

@@ -16,7 +16,7 @@ import type {
   Stored,
   VectorItem,
 } from '#ledger';
-import { ERASE_ACTION, erasureArgs } from '#ledger';
+import { ERASE_ACTION, erasureArgs, REVOKE_ACTION } from '#ledger';
 import type { Gathered } from './intent.ts';
 import type { Kept } from './kept.ts';
 
@@ -39,7 +39,7 @@ function deltaOf(patches: readonly PatchOperation[], kept: Kept): Delta {
 /** A name that no action has may be a slip, and the arguments those of one that has sensitive ones. */
 function argsOf(domain: Domain, { action, args }: Pick<Intent, 'action' | 'args'>, kept: Kept): Stored {
   const { actions, sensitive, sensitiveArgs } = domain;
-  const isSlip = actions[action] === undefined && action !== ERASE_ACTION;
+  const isSlip = actions[action] === undefined && action !== ERASE_ACTION && action !== REVOKE_ACTION;
   return kept.value(args, sensitiveArgs.has(action) || (isSlip && (sensitive !== undefined || sensitiveArgs.size > 0)));
 }
 

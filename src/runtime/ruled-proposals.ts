@@ -1,8 +1,8 @@
-import { type EntryRow, type Hash, type Payload, readRow } from '#ledger';
+import { type EntryRow, type Hash, type Payload, readRow, revokedBy } from '#ledger';
 
 /**
  * Which entry ruled last on a proposal that came with an idempotency key, by the key's hash; and which concluded a delegation, by
- * the id of its start. What is added over others (`below`) is gone with this, and they stay.
+ * the id of its start; and which revoked a writ, by the writ's id. What is added over others (`below`) is gone with this, and they stay.
  */
 export class RuledProposals {
   readonly #seqs: Map<Hash, number> = new Map();
@@ -31,7 +31,10 @@ export class RuledProposals {
   note(payload: Payload): void {
     if (payload.kind === 'delegation') {
       if (payload.concludes !== undefined) this.add(payload.concludes, payload.seq);
-    } else this.noteKey(keyHashOf(payload), payload.seq);
+      return;
+    }
+    this.noteKey(keyHashOf(payload), payload.seq);
+    this.noteKey(revokedBy(payload), payload.seq);
   }
 
   noteKey(keyHash: Hash | undefined, seq: number): void {

@@ -7,6 +7,7 @@ import { type ErasureInput, Erasures } from './erase.ts';
 import type { Proposal, ProposalInput } from './intent.ts';
 import { Proposals } from './propose.ts';
 import { Resolutions } from './resolve.ts';
+import { type Revocation, type RevocationInput, Revocations } from './revoke.ts';
 import type { ApprovalInput, RejectionInput, Ruling } from './ruling.ts';
 import type { SliceListener } from './subscriptions.ts';
 import { Ports, type TurnPorts } from './turn-ports.ts';
@@ -30,6 +31,7 @@ export class Trajectory<D extends Domain = Domain> {
   readonly #resolutions: Resolutions;
   readonly #delegations: Delegations;
   readonly #erasures: Erasures;
+  readonly #revocations: Revocations;
 
   constructor(id: string, parts: TrajectoryParts, around: Surroundings) {
     this.id = id;
@@ -40,6 +42,7 @@ export class Trajectory<D extends Domain = Domain> {
     this.#proposals = new Proposals(this.#writer, this.#resolutions);
     this.#delegations = new Delegations(this.#writer, this.#resolutions);
     this.#erasures = new Erasures(this.#writer, this.#proposals, this.#resolutions);
+    this.#revocations = new Revocations(this.#writer, this.#delegations);
   }
 
   get domain(): D {
@@ -168,6 +171,35 @@ export class Trajectory<D extends Domain = Domain> {
     return this.#erasures.erase(input);
   }
 
+  /**
+   * Revokes a writ with all below it, for good: from this entry on nothing is done under it here, nor in the trajectories
+   * that were delegated to under it. It is adjudicated like a proposal, under a writ for `assize.revoke` on `writ:ID` whose
+   * holder stands above: one of the ancestors of what is revoked, or a root writ of the key that issued its root. It does not
+   * wait for a person, and goes on while an approval freezes the world. Revoking again gives the earlier entry.
+   *
+   * Where an open delegation could not be reached, `carried` says why: opening this trajectory, or revoking again, completes it.
+   *
+   * @throws RuntimeError `bad_intent`, `unknown_writ`, `bad_writ`, `concluded`, `conflict`, `commit_unknown`, `clock_behind`
+   */
+  revoke(input: RevocationInput): Promise<Revocation> {
+    return this.#revocations.revoke(input);
+  }
+
+  /**
+   * Takes over a revocation from the trajectory that delegated to this one, by its entry there, and carries it on. The same
+   * again gives the same entry; undefined where this trajectory gave its final answer, which nothing follows.
+   *
+   * @throws RuntimeError `not_found` for what revokes nothing that this trajectory stands under, and as `revoke`
+   */
+  takeOverRevocation(entryId: Hash): Promise<EntryRow | undefined> {
+    return this.#revocations.takeOver(entryId);
+  }
+
+  /** The ids of the writs that were revoked here, with each of which all below it is. */
+  revoked(): Hash[] {
+    return [...this.#writer.parts.writs.revoked];
+  }
+
   /** The delegation that this trajectory was begun by, with the writ that came with it; undefined for others. */
   get delegatedFrom(): Origin | undefined {
     return this.#delegations.origin;
@@ -208,9 +240,10 @@ export class Trajectory<D extends Domain = Domain> {
 
   /**
    * Finishes what a crash left between this trajectory and those that it delegated to: begins a child that has no root yet,
-   * concludes what a child has answered. Done whenever a trajectory is opened.
+   * tells it what was revoked above it, concludes what a child has answered. Done whenever a trajectory is opened.
    */
-  completeDelegations(): Promise<void> {
-    return this.#delegations.complete();
+  async completeDelegations(): Promise<void> {
+    await this.#revocations.complete();
+    await this.#delegations.complete();
   }
 }

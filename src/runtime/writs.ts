@@ -37,7 +37,7 @@ export class Writs {
   readonly #known: Map<Hash, WritChain> = new Map();
   readonly #stored: Set<Hash> = new Set();
   readonly budgets: BudgetLedger = new BudgetLedger();
-  /** Ids of revoked writs. */
+  /** Ids of revoked writs; with each, all below it. */
   readonly revoked: Set<Hash> = new Set();
   /** The one by whose delegation the trajectory was begun, and the only one that may lead over from another. */
   #delegated: Hash | undefined;
@@ -128,6 +128,32 @@ export class Writs {
       writ: parsed,
       chain: chain?.map((link) => parseWrit(link)) ?? ancestors(parsed, (id) => this.#known.get(id)?.writ),
     };
+  }
+
+  known(): WritChain[] {
+    return [...this.#known.values()];
+  }
+
+  /** A known writ, or one above a known one. */
+  find(id: Hash): WritChain | undefined {
+    const known = this.#known.get(id);
+    if (known !== undefined) return known;
+    for (const { chain } of this.#known.values()) {
+      const at = chain.findIndex((link) => writId(link) === id);
+      if (at >= 0) return { writ: chain[at] as Writ, chain: chain.slice(at + 1) };
+    }
+    return undefined;
+  }
+
+  /** The writ that was revoked, of a known one and those above it, if one was. */
+  revokedAbove(id: Hash): Hash | undefined {
+    if (this.revoked.size === 0) return undefined;
+    return lineageOf(this.get(id)).find((link) => this.revoked.has(link));
+  }
+
+  /** Whether a known writ is another one, or stands below it. */
+  isBelow(id: Hash, above: Hash): boolean {
+    return lineageOf(this.get(id)).includes(above);
   }
 
   /** Remembers a writ whose chain was verified. */
@@ -233,6 +259,11 @@ export function unspent({ budget = {} }: Writ, spent: Amounts): Amounts {
 /** Units may have any name, also those that every object answers to. */
 function amountOf(amounts: Amounts, unit: string): number {
   return Object.hasOwn(amounts, unit) ? (amounts[unit] as number) : 0;
+}
+
+/** The writ's own id first, its root's last. */
+export function lineageOf(held: WritChain | undefined): Hash[] {
+  return held === undefined ? [] : [held.writ, ...held.chain].map(writId);
 }
 
 function ancestors(writ: Writ, find: (id: Hash) => Writ | undefined): Writ[] {

@@ -150,3 +150,27 @@ test('agents.md', () => {
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+test('writs.md', () => {
+  const folder = mkdtempSync(join(root, 'dist-guide-'));
+  const sh = (name?: string): string =>
+    shell(`export ASSIZE_STORE=sqlite:./notes.db\n${blocks('writs.md', name).join('\n')}`, folder);
+  const spend = (): string[] =>
+    execFileSync(process.execPath, ['spend.ts'], { cwd: folder, encoding: 'utf8' }).trim().split('\n');
+  try {
+    for (const name of ['notes.ts', 'spend.ts'])
+      writeFileSync(join(folder, name), blocks('writs.md', `ts ${name}`).join('\n'));
+    expect(sh()).toMatch(/^holds .*\nholds .*\nIt holds, and allows note on role:writer\.\nrefused\n$/);
+    expect(spend()).toEqual([
+      ...Array(4).fill('committed'),
+      expect.stringMatching(/^budget_exhausted: .* has 0 calls left/),
+    ]);
+    expect(sh('sh spent')).toMatch(/spent +4 calls; left: 6 calls\n[\s\S]*spent +4 calls; left: 0 calls/);
+    expect(sh('sh revoke')).toMatch(
+      /^revoked [0-9a-f]{12} by [0-9a-f]{12}, notes seq 6\n[\s\S]*was revoked\. \(revoked\)\nrevoked\n$/,
+    );
+    expect(new Set(spend())).toEqual(new Set([expect.stringMatching(/^invalid_authority: .* was revoked\.$/)]));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -8,6 +8,7 @@ import { exportLines, integrateLog, logHead } from '#ledger';
 import { MemoryStore } from '#stores';
 import { erasureCases, linesOf, readable, verdictsOf } from '../support/erasure-cases.ts';
 import { everyKind, keysOf } from '../support/ledger-rows.ts';
+import { revocationCases } from '../support/revocation-cases.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'assize-python-'));
@@ -41,6 +42,16 @@ describe.skipIf(!python)('with python3', () => {
     const { code, said } = verdict(example);
     expect({ code, said }).toMatchObject({ code: 0, said: { valid: true, entries: 3, findings: [] } });
     expect(said.not_checked.join()).toContain('Ed25519');
+  });
+
+  test.each(revocationCases)('revocations: $name', async ({ make, fault }) => {
+    const store = await make();
+    await integrateLog(store);
+    let text = '';
+    for await (const line of exportLines(store)) text += line;
+    const { said } = verdict(text);
+    const found = said.findings.map(({ trajectory_id, seq, code }: any) => `${trajectory_id} ${seq} ${code}`);
+    expect(found).toEqual(fault === undefined ? [] : [fault]);
   });
 
   test('a ledger of all kinds is valid, with the root of its log', async () => {

@@ -459,8 +459,34 @@ def erased_values(args: Any) -> Optional[List[Dict[str, Any]]]:
     return args["values"] if sound else None
 
 
+REVOKE = "assize.revoke"
+
+
+def is_revoking(p: Dict[str, Any]) -> bool:
+    return p["kind"] == "commit" and p["action"]["name"] == REVOKE
+
+
+def is_revocation(p: Dict[str, Any]) -> bool:
+    """Whether a commit of assize.revoke is one (rules 5.8, the form)."""
+    args = p["action"]["args"]
+    if type(args) is not dict or not {"writ", "reason"} <= args.keys() <= {"writ", "reason", "from"}:
+        return False
+    origin = args.get("from", {"trajectory_id": "", "entry_id": args["writ"]})
+    return (is_hash(args["writ"]) and type(args["reason"]) is str and type(origin) is dict
+            and origin.keys() == {"trajectory_id", "entry_id"} and type(origin["trajectory_id"]) is str
+            and is_hash(origin["entry_id"]) and "resolves" not in p and not p["budget_cost"] and not p["observations"]
+            and p["delta"] == {"state": [], "effects": [], "beliefs": []})
+
+
+def named_writs(p: Dict[str, Any]) -> List[str]:
+    """The writs whose blobs stand before an entry."""
+    first = first_writ(p)
+    revoked = p["action"]["args"].get("writ") if is_revoking(p) and type(p["action"]["args"]) is dict else None
+    return [id for id in (first, revoked) if is_hash(id)]
+
+
 def first_writ(p: Dict[str, Any]) -> Optional[str]:
-    """The writ whose blobs stand before an entry."""
+    """The writ under which an entry is."""
     if p["kind"] == "pending_approval":
         return p["proposal"]["writ_id"]
     if p["kind"] == "delegation":
@@ -605,6 +631,10 @@ class Chain:
         self.root_from: Optional[str] = None             # the trajectory that this one's root names
         self.source: Optional[Tuple[str, str]] = None    # of a branch: trajectory and entry
         self.writs: Dict[str, int] = {}                  # writs that are named: index of the first that does
+        self.revoked: List[Tuple[int, str, str, bool]] = []  # index, writ_id, the writ revoked, taken over
+        # Before, between and after those: writs that are named, and that are delegated: index of the first that does.
+        self.named: List[Dict[str, int]] = [{}]
+        self.started: List[Dict[str, int]] = [{}]
         self.erased: Set[str] = set()                    # blobs that it refers to and that were erased
         self.stopped = False                             # a fault was found
         self.verified = 0                                # by the second pass: entries without fault
@@ -650,7 +680,11 @@ class Chain:
 
     def check_commit(self, id: str, p: Dict[str, Any]) -> None:
         must(p["parent_commit"] == self.last_commit, "parent_commit is not the last commit")
-        must(self.frozen is None or p.get("resolves") == self.frozen, "the trajectory is frozen")
+        if is_revoking(p):
+            must(is_revocation(p), "no revocation", "malformed")
+            self.check_revocation(p)
+        else:
+            must(self.frozen is None or p.get("resolves") == self.frozen, "the trajectory is frozen")
         if "resolves" in p:
             pending = self.resolve(p)
             must(committed_members(p) == pending.committed, "not what the pending proposed")
@@ -659,11 +693,29 @@ class Chain:
         else:
             must("counselor" not in p, "a counselor, but nothing resolved")
         self.last_commit = id
-        self.writs.setdefault(p["writ_id"], self.seq)
+        if not is_revoking(p):
+            self.use(p["writ_id"])
+
+    def use(self, writ: str) -> None:
+        self.writs.setdefault(writ, self.seq)
+        self.named[-1].setdefault(writ, self.seq)
+
+    def check_revocation(self, p: Dict[str, Any]) -> None:
+        args = p["action"]["args"]
+        above = (self.delegated_from or {}).get("trajectory_id")
+        must("from" not in args or args["from"]["trajectory_id"] == above, "taken over from where it was not delegated")
+        if "from" in args:
+            self.writs.setdefault(p["writ_id"], self.seq)
+        else:
+            self.use(p["writ_id"])                       # before what it revokes counts
+        self.revoked.append((self.seq, p["writ_id"], args["writ"], "from" in args))
+        self.named.append({})
+        self.started.append({})
 
     def check_rejection(self, id: str, p: Dict[str, Any]) -> None:
         reason, intent = p["reason"], p["intent"]
-        must(self.frozen is None or reason == "expired" or p.get("resolves") == self.frozen, "the trajectory is frozen")
+        must(self.frozen is None or reason == "expired" or intent["action"] == REVOKE or p.get("resolves") == self.frozen,
+             "the trajectory is frozen")
         if "resolves" not in p:
             must(reason not in ("counselor_rejected", "expired"), reason + ", but nothing resolved")
             return must("counselor" not in p, "a counselor, but nothing resolved")
@@ -679,13 +731,14 @@ class Chain:
 
     def check_pending_approval(self, id: str, p: Dict[str, Any]) -> None:
         must(self.frozen is None, "the trajectory is frozen")
+        must(p["proposal"]["action"]["name"] != REVOKE, "a revocation waits")
         must(p["head"] == p["parent"], "head is not parent")
         must(p["digest"] == hash_of(p["proposal"]), "digest is not the hash of the proposal")
         q = p["proposal"]
         rejected = rejected_members(q["action"]["name"], q["action"], q["observations"], q)
         self.open[id] = Pending(q["proposal_id"], committed_members(q), rejected, p["channel"], p.get("expires"))
         self.frozen = id if p["freezes"] == "world" else None
-        self.writs.setdefault(q["writ_id"], self.seq)
+        self.use(q["writ_id"])
 
     def check_delegation(self, id: str, p: Dict[str, Any]) -> None:
         child, concludes = p["child_trajectory_id"], p.get("concludes")
@@ -697,6 +750,9 @@ class Chain:
             must(child != self.name, "a delegation to itself")
             must(self.delegated_from is None or child != self.delegated_from["trajectory_id"], "back to its parent")
             must(child not in self.children, "a second delegation to the same child")
+            if type(p["writ"]) is dict and is_hash(p["writ"].get("parent")):
+                self.named[-1].setdefault(p["writ"]["parent"], self.seq)
+                self.started[-1].setdefault(hash_of(p["writ"]), self.seq)
             self.delegated[id] = about
             self.children.add(child)
             return
@@ -907,7 +963,7 @@ class Verifier:
         idle = kind in ("rejection", "pending_approval") or kind == "commit" and payload["delta"]["state"] == []
         if is_erasing(payload):
             self.erasures.setdefault(id, (chain, len(chain.marks)))
-            idle = False
+        idle = idle and not is_erasing(payload) and not is_revoking(payload)
         idle = idle and not (self.erased and any(name in self.erased for name in salted(payload)))
         chain.marks.append(0 if idle else 1)
 
@@ -923,9 +979,9 @@ class Verifier:
                 self.check_blob(payload["kind"], position, named)
             if at < len(waiting) and waiting[at].name == name:
                 at += 1
-        writ = first_writ(payload)
-        while at < len(waiting) and waiting[at].name == writ:
-            writ, at = waiting[at].above, at + 1
+        for writ in named_writs(payload):
+            while at < len(waiting) and waiting[at].name == writ:
+                writ, at = waiting[at].above, at + 1
         may_be_erased = set(salted(payload))
         for i, blob in enumerate(waiting):
             if i >= at or blob.name in self.erased and blob.name not in may_be_erased:
@@ -1003,7 +1059,7 @@ class Verifier:
 
     def verify_chain(self, chain: Chain, points: Dict[int, str]) -> None:
         """The accepted entries of one trajectory, in order; the first fault ends it."""
-        state, own, index = State(None), {}, 0
+        state, own, index, first = State(None), {}, 0, None
         try:
             for index in range(chain.seq):
                 if chain.marks[index]:
@@ -1013,18 +1069,30 @@ class Verifier:
                         state.apply(self.operations(p["delta"]["state"]))
                         if is_erasing(p):
                             self.check_erasure(chain, p)
+                        elif is_revoking(p):
+                            self.check_taken_over(p)
                     elif p["kind"] == "delegation":
                         self.check_delegation(chain, p, index)
                     elif p["kind"] in ("root", "branch"):
                         state = State(self.check_root(chain, p) if p["kind"] == "root" else self.check_branch(chain, p))
                         state.apply(self.operations(p.get("sensitive", [])))
                         own = {hash_of(writ): writ for writ in p["writs"]}
+                        first = hash_of(p["writs"][0]) if p["writs"] and "delegated_from" in p else None
                 if index in points:
                     self.shared[(chain.name, points[index])] = state.share()
                 chain.verified = index + 1
             # ASSUMED: all of `writs` is looked at, as if the entry at seq 0 named it (section 8 does not say so).
             for id, index in [(id, 0) for id in own] + list(chain.writs.items()):
                 self.check_writ(chain, id, own, index)
+            gone: Set[str] = set()
+            for (index, by, revoked, taken_over), named, started in zip(chain.revoked, chain.named[1:], chain.started[1:]):
+                self.check_writ(chain, revoked, own, 0)
+                self.check_revoked(by, revoked, own, first if taken_over else None)
+                gone.add(revoked)
+                for id, index in named.items():
+                    must(gone.isdisjoint(self.lineage(id, own)), "done under the writ %s, which was revoked" % id)
+                for id, index in started.items():
+                    must(id not in gone, "the writ %s was revoked before it was delegated" % id, "writ_tampered")
         except Fault as fault:
             self.found(fault, chain.name, index, chain.lines[index])
 
@@ -1063,6 +1131,32 @@ class Verifier:
             if seq not in found:
                 found[seq] = set(salted(self.load(chain, seq))) if seq < p["seq"] else set()
             must(value["hash"] in found[seq], "erases %s, which is no salted value of seq %d" % (value["hash"], seq))
+
+    def check_taken_over(self, p: Dict[str, Any]) -> None:
+        """Rules 5.8 for what was revoked in another trajectory."""
+        args = p["action"]["args"]
+        if "from" in args:
+            there = self.entry_of(args["from"]["trajectory_id"], args["from"]["entry_id"])
+            must(is_revoking(there) and type(there["action"]["args"]) is dict
+                 and all(there["action"]["args"].get(m) == args[m] for m in ("writ", "reason")), "not what was revoked")
+            must(there["at"] <= p["at"], "taken over before it was revoked")
+
+    def lineage(self, id: Optional[str], own: Dict[str, Any]) -> List[str]:
+        """A writ that was looked at, and those above it."""
+        found: List[str] = []
+        while id is not None:
+            found.append(id)
+            id = (own[id] if id in own else self.cached_blob(id))["parent"]
+        return found
+
+    def check_revoked(self, by: str, revoked: str, own: Dict[str, Any], first: Optional[str]) -> None:
+        """Who revokes stands above (section 8); `first`: the delegated writ, where it was taken over."""
+        if first is not None:
+            return must(by == first and revoked in self.lineage(first, own), "not above what was delegated")
+        above, mine = self.lineage(revoked, own), self.lineage(by, own)
+        root, my_root = [own[id] if id in own else self.cached_blob(id) for id in (above[-1], mine[-1])]
+        must(by in above[1:] or by != revoked and len(mine) == 1 and root["issuer"] == my_root["issuer"],
+             "the writ %s does not stand above %s" % (by, revoked))
 
     def entry_of(self, name: str, id: str) -> Dict[str, Any]:
         """An entry of another trajectory that is named."""

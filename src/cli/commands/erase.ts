@@ -1,7 +1,6 @@
 import {
   checkRow,
   type EntryRow,
-  generateKeys,
   issueWrit,
   type KeyPair,
   type Ruling,
@@ -13,14 +12,13 @@ import {
 import { addMicros, maxInstant, parsePointer } from 'assize/canon';
 import { ERASE_ACTION, eraseScope } from 'assize/kernel';
 import { type ErasureArgs, isErasure, Values } from 'assize/ledger';
-import { type Command, Option } from 'commander';
-import { anchorsPath, readAnchors } from '../anchors.ts';
+import type { Command } from 'commander';
 import { counted } from '../counted.ts';
 import { findEntry, headOf, readable, shortId } from '../entries.ts';
 import { CliError, EXIT } from '../errors.ts';
-import { readText } from '../log-files.ts';
-import { anchorsOption, domainOption, type OpeningOptions, withSharedOptions } from '../options.ts';
+import { anchorsOption, domainOption, type OpeningOptions, repeatable, withSharedOptions } from '../options.ts';
 import { green, line, red, yellow } from '../printable.ts';
+import { readPrivateKey, requireAnchor } from '../private-key.ts';
 import { openAssize } from '../runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../session.ts';
 
@@ -78,7 +76,7 @@ export function erase(program: Command): void {
       inSession((session, options: Options, trajectoryId: string) => {
         checkPlaces(options);
         const key = readPrivateKey(options.key);
-        requireAnchor(session.storeUrl, options.anchors, key);
+        requireAnchor(session.storeUrl, options.anchors, key, 'erases');
         return session.withStore('existing', async (store) => {
           const head = await headOf(store, trajectoryId);
           const entries = await Promise.all(options.entry.map(async (id) => (await findEntry(store, id)).id));
@@ -94,32 +92,10 @@ export function erase(program: Command): void {
     );
 }
 
-function repeatable(flags: string, description: string): Option {
-  return new Option(flags, `${description} (repeatable)`)
-    .argParser((text: string, before: readonly string[]) => [...before, text])
-    .default([], 'none');
-}
-
 function checkPlaces({ at, entry }: Options): void {
   if (at.length + entry.length === 0) throw new CliError('usage', 'Say with --at or --entry what is to be erased.');
   const whole = at.find((place) => parsePointer(place).length === 0);
   if (whole !== undefined) throw new CliError('usage', 'The whole state is not erased at once; name places in it.');
-}
-
-/** @throws CliError */
-function readPrivateKey(path: string): KeyPair {
-  const text = readText(path, 'The private key', 'it is a file of 64 hex digits').trim();
-  if (!/^[0-9a-f]{64}$/.test(text)) throw new CliError('bad_input', `${path} is no private key: 64 hex digits.`);
-  return generateKeys(Buffer.from(text, 'hex'));
-}
-
-function requireAnchor(storeUrl: string, file: string | undefined, { publicKey }: KeyPair): void {
-  if (readAnchors(storeUrl, file).includes(publicKey)) return;
-  const place = file ?? anchorsPath(storeUrl) ?? 'no file';
-  throw new CliError(
-    'usage',
-    `The key of ${publicKey} is none of the store's anchors (${place} has them); only an anchor's key erases from here.`,
-  );
 }
 
 /** A root writ for just this. */

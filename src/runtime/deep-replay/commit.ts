@@ -1,5 +1,5 @@
 import type { Inputs, Intent, PatchOperation, Ruling } from '#kernel';
-import type { CommitPayload, Entry } from '#ledger';
+import { type CommitPayload, type Entry, isRevocation } from '#ledger';
 import { copied } from './recorded-world.ts';
 import { isSame } from './report.ts';
 import { described } from './ruled.ts';
@@ -9,6 +9,8 @@ import { followErased, followRecord, isErasing, placeOf, readPatches, readPropos
 export async function replayCommit(stage: Stage, entry: Entry<CommitPayload>): Promise<void> {
   const { world, findings, authority } = stage;
   const { action, observations, at, writ_id, policy, delta } = entry.payload;
+  // Who may revoke is said by writs, and it changes nothing.
+  if (isRevocation(entry.payload)) return findings.takes('writ');
   if (await isErasing(stage, entry)) return followErased(stage, entry);
   const patches = await readPatches(stage, entry, delta.state);
   const proposal = await readProposal(stage, entry, { ...action, action: action.name, observations, at });

@@ -1,6 +1,6 @@
 import { isAssizeError } from '#canon';
 import { counselorKind } from '#kernel';
-import { type Entry, ERASE_ACTION, type PendingPayload, type RejectionPayload } from '#ledger';
+import { type Entry, ERASE_ACTION, type PendingPayload, REVOKE_ACTION, type RejectionPayload } from '#ledger';
 import { holdersOf } from './holders.ts';
 import type { RecordedClaim } from './recorded-authority.ts';
 import type { TakenAsRecorded } from './report.ts';
@@ -19,6 +19,9 @@ export async function replayRefusal(
   if (OF_NO_DOMAIN.has(reason)) return findings.takes('other');
   // What it would have erased may be gone by now, by another erasure.
   if (intent.action === ERASE_ACTION) return findings.takes('erased');
+  // An agent that proposes it by this name proposes what there is not; who revokes is refused by writ or policy.
+  if (intent.action === REVOKE_ACTION && reason !== 'unknown_tool')
+    return findings.takes(reason === 'policy_denied' ? 'policy' : 'writ');
   const proposal = await readProposal(stage, entry, { ...intent, at });
   if (proposal === undefined) return;
   findings.compared++;

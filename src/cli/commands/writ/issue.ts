@@ -1,0 +1,54 @@
+import { issueWrit, systemClock } from 'assize';
+import type { WritGrant } from 'assize/authority';
+import type { Command } from 'commander';
+import { CliError, EXIT } from '../../errors.ts';
+import { readJson } from '../../input-file.ts';
+import { withSharedOptions } from '../../options.ts';
+import { readPrivateKey } from '../../private-key.ts';
+import { inSession, type SharedOptions } from '../../session.ts';
+import { writeWritFile } from '../../writ-file.ts';
+import { newNonce, type TermOptions, termsOf, withTerms } from '../../writ-terms.ts';
+
+interface Options extends SharedOptions, TermOptions {
+  readonly key: string;
+  readonly from?: string;
+  readonly out?: string;
+}
+
+export function issue(command: Command): void {
+  withSharedOptions(
+    withTerms(command.command('issue').description('sign a root writ'), 'any')
+      .requiredOption('--key <file>', 'the private key of the issuer: 64 hex digits')
+      .option('--from <file>', 'a JSON object of the same members, such as {"actions":["spend"]}; options go before it')
+      .option('--out <file>', 'where it goes (default: standard output)'),
+  )
+    .addHelpText(
+      'after',
+      'What is not granted is not allowed: without --action, --scope and --budget the writ is good for nothing.\n' +
+        'It counts where the public key of the issuer is among the anchors. A writ with a budget names its trajectory.',
+    )
+    .action(
+      inSession(async (session, options: Options) => {
+        const key = readPrivateKey(options.key);
+        const grant = {
+          not_before: systemClock.now(),
+          max_depth: 0,
+          nonce: newNonce(),
+          ...grantIn(options.from),
+          ...termsOf(options),
+          issuer: key.publicKey,
+        };
+        const missing = (['subject', 'expires'] as const).find((name) => !(name in grant));
+        if (missing !== undefined) throw new CliError('usage', `Say with --${missing} what the writ is to say of it.`);
+        writeWritFile(session, options.out, { writ: issueWrit(grant as WritGrant, key.privateKey), chain: [] });
+        return EXIT.ok;
+      }),
+    );
+}
+
+function grantIn(path: string | undefined): object {
+  if (path === undefined) return {};
+  const grant = readJson(path);
+  if (typeof grant === 'object' && grant !== null && !Array.isArray(grant)) return grant;
+  throw new CliError('bad_input', `${path} is no JSON object of what a writ grants.`);
+}

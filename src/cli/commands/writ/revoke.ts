@@ -1,0 +1,123 @@
+import { issueWrit, type KeyPair, type Revocation, type Store, systemClock, type Writ, writId } from 'assize';
+import { revokeScope } from 'assize/authority';
+import { addMicros, maxInstant } from 'assize/canon';
+import { REVOKE_ACTION } from 'assize/kernel';
+import type { WritChain } from 'assize/runtime';
+import type { Command } from 'commander';
+import { headOf, readable, shortId } from '../../entries.ts';
+import { CliError, EXIT, type ExitCode } from '../../errors.ts';
+import { findWrit, writsIn } from '../../listed-writs.ts';
+import { anchorsOption, domainOption, type OpeningOptions, withSharedOptions } from '../../options.ts';
+import { green, line, red, yellow } from '../../printable.ts';
+import { readPrivateKey, requireAnchor } from '../../private-key.ts';
+import { openAssize } from '../../runtime.ts';
+import { inSession, type Session, type SharedOptions } from '../../session.ts';
+import { isWritFile, readWritFile } from '../../writ-file.ts';
+import { newNonce } from '../../writ-terms.ts';
+import { shortName } from '../../writ-text.ts';
+
+interface Options extends SharedOptions, OpeningOptions {
+  readonly reason: string;
+  readonly key: string;
+  readonly by?: string;
+  readonly principal: string;
+}
+
+/** Long enough to open a large trajectory. */
+const VALID_FOR_MICROS = 5 * 60 * 1_000_000;
+
+export function revoke(command: Command): void {
+  withSharedOptions(
+    command
+      .command('revoke')
+      .description('revoke a writ and all below it, for good')
+      .argument('<trajectory>', 'where it is revoked; trajectories that were delegated to from there are told')
+      .argument('<writ>', 'a file, - for standard input, or the first 8 digits of the id of one that is known there')
+      .requiredOption('--reason <text>', 'why; it stays in the ledger')
+      .requiredOption('--key <file>', 'a private key: of the holder of --by, or of one of the store’s anchors')
+      .option('--by <file>', 'the writ to do it under, which stands above and grants assize.revoke on writ:**')
+      .option(
+        '--principal <who>',
+        'who revokes, without --by: the subject of the writ that is made for this',
+        'operator',
+      )
+      .addOption(domainOption)
+      .addOption(anchorsOption),
+  )
+    .addHelpText(
+      'after',
+      'Negative: it was refused, or a trajectory that was delegated to could not be told; doing it again tells it.\n' +
+        'What was done stays done. What waits for approval under the writ can only be rejected.',
+    )
+    .action(
+      inSession((session, options: Options, trajectoryId: string, given: string) => {
+        const key = readPrivateKey(options.key);
+        return session.withStore('existing', async (store) => {
+          const revoked = await targetOf(store, trajectoryId, given);
+          const by = await authorityOf(session, store, options, key, trajectoryId, writId(revoked.writ));
+          const assize = await openAssize(store, session.storeUrl, options);
+          const done = await (await assize.open(trajectoryId)).revoke({ writ: revoked, reason: options.reason, by });
+          await assize.close();
+          return say(session, writId(revoked.writ), done);
+        });
+      }),
+    );
+}
+
+async function targetOf(store: Store, trajectoryId: string, given: string): Promise<WritChain> {
+  if (isWritFile(given)) return readWritFile(given);
+  return findWrit(await writsIn(store, trajectoryId), given, trajectoryId);
+}
+
+/** The writ that was given, whose holder has the key, or a root writ for just this. @throws CliError */
+async function authorityOf(
+  { storeUrl }: Session,
+  store: Store,
+  { by, anchors, principal }: Options,
+  key: KeyPair,
+  trajectoryId: string,
+  id: string,
+): Promise<Writ | WritChain> {
+  if (by !== undefined) {
+    const held = readWritFile(by);
+    if (held.writ.subject === key.publicKey) return held;
+    throw new CliError('usage', `The key is not that of ${held.writ.subject}, who holds the writ in ${by}.`);
+  }
+  requireAnchor(storeUrl, anchors, key, 'revokes without --by');
+  const clock = systemClock.now();
+  const now = maxInstant(clock, readable(await headOf(store, trajectoryId))?.payload.at ?? clock);
+  return issueWrit(
+    {
+      issuer: key.publicKey,
+      subject: principal,
+      trajectory: trajectoryId,
+      actions: [REVOKE_ACTION],
+      scopes: [revokeScope(id)],
+      not_before: now,
+      expires: addMicros(now, VALID_FOR_MICROS),
+      max_depth: 0,
+      nonce: newNonce(),
+    },
+    key.privateKey,
+  );
+}
+
+function say({ json, out }: Session, writ: string, { ruling, carried }: Revocation): ExitCode {
+  if (ruling.ruling === 'frozen') throw new Error('a revocation is never frozen');
+  const { id, seq, trajectory_id } = ruling.entry;
+  const told = carried.map(({ trajectoryId, error }) => ({
+    trajectory_id: trajectoryId,
+    told: error === undefined,
+    ...(error && { error: error.message }),
+  }));
+  const why = ruling.ruling === 'rejected' ? { reason: ruling.reason, detail: ruling.detail } : {};
+  if (json) out.document({ ruling: ruling.ruling, writ, trajectory_id, seq, entry_id: id, ...why, carried: told });
+  else if (ruling.ruling === 'rejected')
+    out.line(line`${red('rejected')} as ${shortId(id)}: ${ruling.detail} (${ruling.reason})`);
+  else {
+    out.line(line`${green('revoked')} ${shortName(writ)} by ${shortId(id)}, ${trajectory_id} seq ${seq}`);
+    for (const { trajectory_id: child, error } of told)
+      out.line(error === undefined ? line`  ${child} was told` : line`  ${yellow(child)} was not told: ${error}`);
+  }
+  return ruling.ruling === 'committed' && told.every((each) => each.told) ? EXIT.ok : EXIT.negative;
+}

@@ -1,0 +1,89 @@
+import { type Writ, writId } from 'assize';
+import type { ListedWrit } from 'assize/runtime';
+import type { Command } from 'commander';
+import { CliError, EXIT } from '../../errors.ts';
+import { findWrit, writsIn } from '../../listed-writs.ts';
+import { withSharedOptions } from '../../options.ts';
+import type { Output } from '../../output.ts';
+import { dim, line, red } from '../../printable.ts';
+import { inSession, type SharedOptions } from '../../session.ts';
+import { readWritFile } from '../../writ-file.ts';
+import { amountsOf, grantLines, headingOf, shortName } from '../../writ-text.ts';
+
+interface Options extends SharedOptions {
+  readonly in?: string;
+}
+
+export function showWrits(command: Command): void {
+  withSharedOptions(
+    command
+      .command('show')
+      .description('what a writ grants, with all above it; or the writs of a trajectory with what is left of them')
+      .argument('[writ]', 'a file, or - for standard input; with --in an id, or its first 8 digits')
+      .option('--in <trajectory>', 'as it stands there: what was spent, and whether it was revoked'),
+  )
+    .addHelpText(
+      'after',
+      'Nothing is verified of a file: assize writ verify does. Negative: the trajectory does not verify.',
+    )
+    .action(
+      inSession(async (session, options: Options, given?: string) => {
+        const { json, out } = session;
+        const trajectoryId = options.in;
+        if (trajectoryId === undefined) {
+          if (given === undefined) throw new CliError('usage', 'Name a file with a writ, or a trajectory with --in.');
+          const { writ, chain } = readWritFile(given);
+          if (json) out.document({ id: writId(writ), lineage: lineageOf(writ, chain), writ, chain });
+          else printLine(out, writ, chain);
+          return EXIT.ok;
+        }
+        return session.withStore('readonly', async (store) => {
+          const all = await writsIn(store, trajectoryId);
+          const wanted = given === undefined ? all : [findWrit(all, given, trajectoryId)];
+          if (json) out.document({ trajectory_id: trajectoryId, writs: wanted.map(described) });
+          else if (wanted.length === 0) out.line(line`${trajectoryId} knows no writ.`);
+          else for (const listed of wanted) printListed(out, listed);
+          return EXIT.ok;
+        });
+      }),
+    );
+}
+
+function described({ id, writ, chain, granted, spent, left, revoked, delegated }: ListedWrit) {
+  return {
+    id,
+    lineage: lineageOf(writ, chain),
+    writ,
+    granted,
+    spent,
+    left,
+    ...(delegated && { delegated }),
+    ...(revoked && { revoked }),
+  };
+}
+
+function lineageOf(writ: Writ, chain: readonly Writ[]): string[] {
+  return [writ, ...chain].map((link) => writId(link));
+}
+
+/** The root first, as authority comes down. */
+function printLine(out: Output, writ: Writ, chain: readonly Writ[]): void {
+  for (const link of [writ, ...chain].reverse()) {
+    out.line(headingOf(link));
+    for (const text of grantLines(link)) out.line(text);
+  }
+}
+
+function printListed(out: Output, { writ, chain, granted, spent, left, revoked, delegated }: ListedWrit): void {
+  out.line(headingOf(writ));
+  if (revoked !== undefined) {
+    const which = revoked.writ === writId(writ) ? '' : `, with ${shortName(revoked.writ)} above it`;
+    out.line(line`  ${red('revoked')} by ${shortName(revoked.by)}${which}`);
+  }
+  for (const text of grantLines(writ)) out.line(text);
+  if (Object.keys(granted).length > 0)
+    out.line(line`  ${dim('spent')}       ${amountsOf(spent)}; left: ${amountsOf(left)}`);
+  if (chain.length > 0)
+    out.line(line`  ${dim('below')}       ${chain.map((link) => shortName(writId(link))).join(' ← ')}`);
+  if (delegated === true) out.line(line`  ${dim('the trajectory was begun by its delegation')}`);
+}

@@ -1,0 +1,155 @@
+import { systemClock, type Writ, writId } from 'assize';
+import { createWritVerifier, type WritRefusalCode, type WritVerifier } from 'assize/authority';
+import type { Instant } from 'assize/canon';
+import type { ListedWrit, WritChain } from 'assize/runtime';
+import type { Command } from 'commander';
+import { readAnchors } from '../../anchors.ts';
+import { CliError, EXIT } from '../../errors.ts';
+import { writsIn } from '../../listed-writs.ts';
+import { anchorsOption, repeatable, withSharedOptions } from '../../options.ts';
+import { green, line, red } from '../../printable.ts';
+import { inSession, type Session, type SharedOptions } from '../../session.ts';
+import { readWritFile } from '../../writ-file.ts';
+import { atOption } from '../../writ-terms.ts';
+import { headingOf } from '../../writ-text.ts';
+
+interface Options extends SharedOptions {
+  readonly anchors?: string;
+  readonly at?: Instant;
+  readonly action?: string;
+  readonly scope: readonly string[];
+  readonly principal?: string;
+  readonly trajectory?: string;
+  readonly in?: string;
+}
+
+/** What is wrong with a link, or with the use that is asked about; undefined when nothing is. */
+interface Problem {
+  readonly code: WritRefusalCode;
+  readonly detail: string;
+}
+
+/** What of a trajectory counts. */
+interface Standing {
+  readonly trajectory: string;
+  readonly revoked: ReadonlySet<string>;
+  readonly delegated: string | undefined;
+}
+
+export function verifyWrit(command: Command): void {
+  withSharedOptions(
+    command
+      .command('verify')
+      .description('whether a writ holds: each link to its root, the time, and what it is to be used for')
+      .argument('<writ>', 'a file with the writ and its ancestors, or - for standard input')
+      .addOption(anchorsOption)
+      .addOption(atOption)
+      .option('--action <name>', 'whether it allows this action')
+      .addOption(repeatable('--scope <resource>', 'on this resource'))
+      .option('--principal <who>', 'by whom (default: its subject)')
+      .option('--trajectory <name>', 'in which trajectory (default: the one that it names)')
+      .option('--in <trajectory>', 'the same, as it stands in the store: what was revoked there does not hold'),
+  )
+    .addHelpText(
+      'after',
+      'Negative: it does not hold, or does not allow that. Budgets are shown by assize writ show --in.',
+    )
+    .action(
+      inSession(async (session, options: Options, file: string) => {
+        if (options.action === undefined && options.scope.length > 0)
+          throw new CliError('usage', 'Say with --action what is to be done there.');
+        const held = readWritFile(file);
+        const verifier = createWritVerifier({ anchors: readAnchors(session.storeUrl, options.anchors) });
+        const links = checkedLinks(verifier, held);
+        const broken = links.find(({ problem }) => problem !== undefined)?.problem;
+        const standing = await standingOf(session, options, held.writ);
+        const problem = broken ?? useProblem(verifier, held, options, standing);
+        report(session, held.writ, links, problem, options);
+        return problem === undefined ? EXIT.ok : EXIT.negative;
+      }),
+    );
+}
+
+/** Each link by itself and with all above it, the root first. */
+function checkedLinks(verifier: WritVerifier, { writ, chain }: WritChain): { writ: Writ; problem?: Problem }[] {
+  const links = [writ, ...chain];
+  return links
+    .map((link, index) => {
+      const held = verifier.verifyAnywhere(link, links.slice(index + 1));
+      return held.ok ? { writ: link } : { writ: link, problem: held };
+    })
+    .reverse();
+}
+
+async function standingOf(session: Session, options: Options, writ: Writ): Promise<Standing> {
+  const trajectory = options.in;
+  if (trajectory === undefined)
+    return { trajectory: options.trajectory ?? writ.trajectory ?? '', revoked: new Set(), delegated: undefined };
+  const writs = await session.withStore('readonly', (store) => writsIn(store, trajectory));
+  const delegated = writs.find((listed: ListedWrit) => listed.delegated === true)?.id;
+  return { trajectory, revoked: new Set(writs.flatMap(({ revoked }) => revoked?.writ ?? [])), delegated };
+}
+
+/** A chain that holds is judged by the moment, and by the action if one is named. */
+function useProblem(
+  verifier: WritVerifier,
+  held: WritChain,
+  options: Options,
+  standing: Standing,
+): Problem | undefined {
+  const { action, scope: scopes, principal = held.writ.subject, at = systemClock.now() } = options;
+  // A writ that grants nothing is asked about nothing: all that comes before the action was looked at by then.
+  const asked = action ?? 'assize';
+  const delegated = standing.delegated ?? (options.in === undefined ? crossingOf(held) : undefined);
+  const answer = verifier.check({ ...held, ...standing, delegated, principal, at, action: asked, scopes });
+  if (answer.ok || (action === undefined && answer.code === 'action_not_granted')) return undefined;
+  return answer;
+}
+
+/** The lowest link for another trajectory than its parent: whether it was delegated, only a ledger tells. */
+function crossingOf({ writ, chain }: WritChain): string | undefined {
+  const links = [writ, ...chain];
+  const crossing = links.find((link, index) => {
+    const above = links[index + 1]?.trajectory;
+    return above !== undefined && link.trajectory !== above;
+  });
+  return crossing && writId(crossing);
+}
+
+function report(
+  { json, out }: Session,
+  writ: Writ,
+  links: readonly { writ: Writ; problem?: Problem }[],
+  problem: Problem | undefined,
+  { action, scope }: Options,
+): void {
+  if (json) {
+    const said = ({ code, detail }: Problem) => ({ code, detail });
+    out.document({
+      id: writId(writ),
+      valid: problem === undefined,
+      ...(problem && { problem: said(problem) }),
+      links: links.map(({ writ: link, problem: wrong }) => ({
+        id: writId(link),
+        issuer: link.issuer,
+        subject: link.subject,
+        valid: wrong === undefined,
+        ...(wrong && { problem: said(wrong) }),
+      })),
+    });
+    return;
+  }
+  for (const { writ: link, problem: wrong } of links)
+    out.line(
+      wrong === undefined
+        ? line`${green('holds')}  ${headingOf(link)}`
+        : line`${red('fails')}  ${headingOf(link)}: ${wrong.detail} (${wrong.code})`,
+    );
+  if (problem !== undefined) out.line(line`${red('It does not hold')}: ${problem.detail} (${problem.code})`);
+  else
+    out.line(
+      action === undefined
+        ? line`It holds.`
+        : line`It holds, and allows ${action}${scope.length === 0 ? '' : ` on ${scope.join(', ')}`}.`,
+    );
+}

@@ -1,0 +1,5 @@
+/** Who performs what is built in: no role of a domain. */
+export const BUILT_IN_ROLE: { readonly name: string; readonly params: Record<string, never> } = Object.freeze({
+  name: 'assize',
+  params: Object.freeze({}),
+});

@@ -1,0 +1,59 @@
+import { isBlobRef } from './blob.ts';
+import type { CommitPayload, DelegatedFrom, Hash, Payload } from './entry.ts';
+import { isHash } from './is-hash.ts';
+
+/** The built-in action whose commit revokes a writ, for good, with all below it (decisions §1.3, §3.2). */
+export const REVOKE_ACTION = 'assize.revoke';
+
+/** The arguments of a revocation. */
+export interface RevocationArgs {
+  /** The writ that is revoked. */
+  readonly writ: Hash;
+  readonly reason: string;
+  /** Where it was revoked, when it was taken over from the trajectory that delegated to this one. */
+  readonly from?: DelegatedFrom;
+}
+
+export type RevocationPayload = CommitPayload & { readonly action: { readonly args: RevocationArgs } };
+
+/** Of a payload that a chain has accepted, the arguments are of their form. */
+export function isRevocation(payload: Payload): payload is RevocationPayload {
+  return payload.kind === 'commit' && payload.action.name === REVOKE_ACTION;
+}
+
+/** The writ that a payload revokes, also of one that nobody has checked. */
+export function revokedBy(payload: Payload): Hash | undefined {
+  const args: unknown = isRevocation(payload) ? payload.action.args : undefined;
+  const writ = (args as Partial<RevocationArgs> | null | undefined)?.writ;
+  return isHash(writ) ? writ : undefined;
+}
+
+/** What is wrong with a commit of `assize.revoke` by itself; undefined when nothing is. */
+export function revocationFault(payload: CommitPayload): string | undefined {
+  const { action, delta, observations, budget_cost, resolves } = payload;
+  if (!isRevocationArgs(action.args)) return 'its arguments are none of a revocation';
+  const lists: unknown[] = [delta.state, delta.effects, delta.beliefs, observations, Object.keys(budget_cost)];
+  const does = lists.some((list) => !Array.isArray(list) || list.length > 0);
+  if (does || resolves !== undefined)
+    return 'a revocation changes nothing, costs nothing, and was waited for by nobody';
+  return undefined;
+}
+
+function isRevocationArgs(args: unknown): boolean {
+  if (isBlobRef(args) || !hasMembers(args, ['writ', 'reason'], ['from'])) return false;
+  const { writ, reason, from } = args as unknown as RevocationArgs;
+  if (!isHash(writ) || typeof reason !== 'string') return false;
+  if (from === undefined) return true;
+  return (
+    hasMembers(from, ['trajectory_id', 'entry_id']) && typeof from.trajectory_id === 'string' && isHash(from.entry_id)
+  );
+}
+
+function hasMembers(value: unknown, required: readonly string[], optional: readonly string[] = []): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const names = Object.keys(value);
+  return (
+    required.every((name) => names.includes(name)) &&
+    names.every((name) => required.includes(name) || optional.includes(name))
+  );
+}

@@ -1,0 +1,51 @@
+import { type Writ, writId } from '#authority';
+import { type Amounts, type Hash, type LedgerStore, Replayer } from '#ledger';
+import { foldTrajectory } from './fold-trajectory.ts';
+
+/** A writ that a trajectory knows, and how it stands there after the last entry. */
+export interface ListedWrit {
+  readonly id: Hash;
+  readonly writ: Writ;
+  /** The parent first, the root last. */
+  readonly chain: readonly Writ[];
+  /** What its budget grants, what was spent of it or set aside for delegations, itself and all below; and what is left. */
+  readonly granted: Amounts;
+  readonly spent: Amounts;
+  readonly left: Amounts;
+  /** The writ that was revoked, this one or one above it, and the entry that did so. */
+  readonly revoked?: { readonly writ: Hash; readonly by: Hash };
+  /** The trajectory was begun by its delegation. */
+  readonly delegated?: true;
+}
+
+/**
+ * The writs of a trajectory: those that it was begun with, those that were presented to it, and those that were revoked in it,
+ * roots before what stands below them. What it needs is replayed, and no domain.
+ *
+ * @throws LedgerFault for a trajectory that does not verify, or is not there
+ */
+export async function listWrits(store: LedgerStore, trajectoryId: string): Promise<ListedWrit[]> {
+  const { writs, ruled } = await foldTrajectory(trajectoryId, new Replayer(store), store);
+  const listed: ListedWrit[] = [];
+  for (const { writ, chain } of writs.known()) {
+    const id = writId(writ);
+    const revoked = writs.revokedAbove(id);
+    const [by] =
+      revoked === undefined
+        ? []
+        : await store.entries(trajectoryId, { from: ruled.seqOf(revoked) as number, limit: 1 });
+    const spent = writs.budgets.spent(id);
+    const granted = writ.budget ?? {};
+    listed.push({
+      id,
+      writ,
+      chain,
+      granted,
+      spent: Object.fromEntries(Object.entries(spent).filter(([, amount]) => amount > 0)),
+      left: writs.budgets.left(id),
+      ...(revoked === undefined || by === undefined ? {} : { revoked: { writ: revoked, by: by.id } }),
+      ...(id === writs.delegated ? { delegated: true as const } : {}),
+    });
+  }
+  return listed.sort((one, other) => one.chain.length - other.chain.length || (one.id < other.id ? -1 : 1));
+}

@@ -1,0 +1,301 @@
+/** `assize writ`: what each command says of writs in files, and of those of a ledger. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { budget } from 'assize/domains/budget';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { attenuate, type Writ, writId } from '#authority';
+import { generateKeys } from '#canon';
+import { systemClock } from '#oracle';
+import type { WritChain } from '#runtime';
+import { openStore } from '#stores';
+import { keysOf } from '../support/ledger-rows.ts';
+import { runtimeOver, writFor } from '../support/runtime.ts';
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts');
+const anchor = generateKeys(new Uint8Array(32).fill(7));
+const lead = keysOf(11);
+const helper = keysOf(12);
+let folder: string;
+const at = (name: string): string => join(folder, name);
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'assize-cli-writs-'));
+  for (const [name, key] of Object.entries({ anchor, lead, helper }))
+    writeFileSync(at(`${name}.key`), `${key.privateKey}\n`);
+  writeFileSync(at('a.db.anchors.json'), JSON.stringify([anchor.publicKey]));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function run(input: string, ...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const env = { ...process.env, ASSIZE_STORE: 'sqlite:./a.db', NO_COLOR: '1' };
+  const child = spawn(process.execPath, [main, 'writ', ...args], { cwd: folder, env, stdio: 'pipe' });
+  child.stdin.end(input);
+  let [out, err] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, out, err };
+}
+
+const assize = (...args: string[]) => run('', ...args);
+
+async function json(code: number, ...args: string[]): Promise<any> {
+  const ended = await assize(...args, '--json');
+  expect(ended.code, ended.err).toBe(code);
+  return JSON.parse(ended.out);
+}
+
+const held = (name: string): WritChain => JSON.parse(readFileSync(at(name), 'utf8'));
+
+const terms = (...more: string[]): string[] => [
+  ...['--key', 'anchor.key', '--subject', lead.publicKey, '--trajectory', 't', '--action', 'spend'],
+  ...['--action', 'assize.revoke', '--scope', 'role:spender:*', '--scope', 'writ:**', '--budget', 'calls=10'],
+  ...['--expires', '2100-01-01T00:00:00Z', '--max-depth', '3', ...more],
+];
+
+async function issued(): Promise<void> {
+  expect((await assize('issue', ...terms('--out', 'lead.json'))).code).toBe(0);
+  const child = [
+    '--key',
+    'lead.key',
+    '--subject',
+    helper.publicKey,
+    '--scope',
+    'role:spender:ann',
+    '--budget',
+    'calls=4',
+  ];
+  expect((await assize('attenuate', 'lead.json', ...child, '--out', 'helper.json')).code).toBe(0);
+}
+
+/** A trajectory of the shipped domain with what was issued, and a use of each; and one that was delegated to. */
+async function begun(): Promise<{ lead: Writ; helper: Writ }> {
+  await issued();
+  const store = await openStore(`sqlite:${at('a.db')}`);
+  const assize_ = runtimeOver(store, [budget], { anchors: [anchor.publicKey], clock: systemClock });
+  const [top, below] = [held('lead.json'), held('helper.json')];
+  const trajectory = await assize_.create(budget, { trajectoryId: 't', writs: [top.writ] });
+  for (const writ of [top, below]) {
+    const role = { name: 'spender', params: { agent: 'ann' } };
+    expect((await trajectory.propose({ action: 'spend', role, args: { amount: 5 }, writ })).ruling).toBe('committed');
+  }
+  const { privateKey } = helper;
+  const more = { subject: 'last', childTrajectoryId: 'c', budget: { calls: 2 }, privateKey };
+  await trajectory.delegate({ task: 'the rest', writ: below, ...more });
+  await store.close();
+  return { lead: top.writ, helper: below.writ };
+}
+
+test('key: made for its owner’s eyes, never overwritten', async () => {
+  const { code, out } = await assize('key', 'new.key');
+  expect([code, out]).toEqual([0, expect.stringMatching(/^[0-9a-f]{64}\n$/)]);
+  expect(statSync(at('new.key')).mode & 0o777).toBe(0o600);
+  const text = readFileSync(at('new.key'), 'utf8');
+  expect(generateKeys(Buffer.from(text.trim(), 'hex')).publicKey).toBe(out.trim());
+  expect(await assize('key', 'new.key')).toMatchObject({ code: 2, err: expect.stringContaining('never overwritten') });
+  expect(readFileSync(at('new.key'), 'utf8')).toBe(text);
+  expect(await json(0, 'key', 'other.key')).toMatchObject({ private_file: 'other.key' });
+});
+
+test('issue: from options, or from a file that options go before', async () => {
+  await issued();
+  expect(held('lead.json')).toMatchObject({
+    chain: [],
+    writ: { issuer: anchor.publicKey, subject: lead.publicKey, budget: { calls: 10 }, max_depth: 3, parent: null },
+  });
+  writeFileSync(
+    at('grant.json'),
+    JSON.stringify({ subject: 'ann', actions: ['spend'], expires: '2100-01-01T00:00:00.000000Z', nonce: 'n' }),
+  );
+  const made = await assize('issue', '--key', 'anchor.key', '--from', 'grant.json', '--subject', 'bob');
+  expect(JSON.parse(made.out).writ).toMatchObject({ subject: 'bob', actions: ['spend'], scopes: [], nonce: 'n' });
+});
+
+test('attenuate: the child carries its chain; what would be wider is refused with the axis', async () => {
+  await issued();
+  const { writ, chain } = held('helper.json');
+  expect([writ.issuer, writ.budget, writ.max_depth]).toEqual([lead.publicKey, { calls: 4 }, 2]);
+  expect(chain).toEqual([held('lead.json').writ]);
+  const wider = ['attenuate', 'lead.json', '--key', 'lead.key', '--subject', 'x', '--budget', 'calls=11'];
+  expect(await assize(...wider)).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringContaining('budget goes beyond'),
+  });
+  const over = ['attenuate', 'lead.json', '--key', 'lead.key', '--subject', 'x', '--trajectory', 'u'];
+  expect(await assize(...over)).toMatchObject({ code: 2, err: expect.stringContaining('trajectory goes beyond') });
+  expect(JSON.parse((await assize(...over, '--delegate')).out).writ).toMatchObject({ trajectory: 'u', budget: {} });
+  const piped = await run(
+    readFileSync(at('lead.json'), 'utf8'),
+    'attenuate',
+    '-',
+    '--key',
+    'lead.key',
+    '--subject',
+    'x',
+  );
+  expect(JSON.parse(piped.out).writ.issuer).toBe(lead.publicKey);
+});
+
+test('show: a file, the root first, with nothing unseen in it', async () => {
+  const odd = attenuate(writFor(lead.publicKey), { subject: 'a\u001b[31m\u202eb', nonce: 'n' }, lead.privateKey);
+  writeFileSync(at('odd.json'), JSON.stringify({ writ: odd, chain: [writFor(lead.publicKey)] }));
+  const { code, out } = await assize('show', 'odd.json');
+  expect(code).toBe(0);
+  for (const unseen of ['\u001b', '\u202e']) expect(out).not.toContain(unseen);
+  expect(out.split('\n').filter((line) => line.includes('→'))).toEqual([
+    expect.stringContaining(`→ ${lead.publicKey.slice(0, 12)}`),
+    expect.stringContaining('→ a\\u001b[31m\\u202eb'),
+  ]);
+  const said = await json(0, 'show', 'odd.json');
+  expect(said.lineage).toEqual([writId(odd), writId(writFor(lead.publicKey))]);
+  expect((await run(JSON.stringify(odd), 'show', '-')).code).toBe(0);
+});
+
+test('show --in: what was granted, spent and is left, and what was revoked', async () => {
+  const writs = await begun();
+  const said = await json(0, 'show', '--in', 't');
+  expect(said.writs).toMatchObject([
+    {
+      id: writId(writs.lead),
+      lineage: [writId(writs.lead)],
+      granted: { calls: 10 },
+      spent: { calls: 2 },
+      left: { calls: 8 },
+    },
+    {
+      id: writId(writs.helper),
+      lineage: [writId(writs.helper), writId(writs.lead)],
+      spent: { calls: 2 },
+      left: { calls: 2 },
+    },
+  ]);
+  const one = await assize('show', '--in', 't', writId(writs.helper).slice(0, 8));
+  expect(one.out).toMatch(/spent +2 calls; left: 2 calls\n +below +[0-9a-f]{12}\n$/);
+  expect(one.out).not.toContain('revoked');
+  const child = await json(0, 'show', '--in', 'c');
+  expect(child.writs.find(({ delegated }: any) => delegated)).toMatchObject({
+    granted: { calls: 2 },
+    left: { calls: 2 },
+  });
+  expect(await assize('show', '--in', 't', 'abcdef12')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('no writ'),
+  });
+  expect(await assize('show', '--in', 'nowhere')).toMatchObject({ code: 2, err: expect.stringContaining('nowhere') });
+});
+
+test('revoke: by the holder above, by the anchor, and again; with each child told', async () => {
+  const writs = await begun();
+  const id = writId(writs.helper);
+  const why = ['--reason', 'the key is lost'];
+  const byLead = ['--key', 'lead.key', '--by', 'lead.json', ...why];
+  const { code, out, err } = await assize('revoke', 't', id.slice(0, 8), ...byLead);
+  expect({ code, out, err }).toEqual({
+    code: 0,
+    out: expect.stringMatching(new RegExp(`^revoked ${id.slice(0, 12)} by [0-9a-f]{12}, t seq 4\n  c was told\n$`)),
+    err: '',
+  });
+  const again = await json(0, 'revoke', 't', 'helper.json', '--key', 'anchor.key', ...why);
+  expect(again).toMatchObject({ ruling: 'committed', writ: id, seq: 4, carried: [{ trajectory_id: 'c', told: true }] });
+  const shown = await json(0, 'show', '--in', 't', id);
+  expect(shown.writs).toMatchObject([{ revoked: { writ: id, by: again.entry_id } }]);
+  const child = await assize('show', '--in', 'c');
+  expect(child.out).toMatch(new RegExp(`revoked by [0-9a-f]{12}, with ${id.slice(0, 12)} above it`));
+  expect(await json(0, 'revoke', 't', 'lead.json', '--key', 'anchor.key', ...why)).toMatchObject({ seq: 5 });
+});
+
+test('revoke: refused is negative, a key that is not the holder’s is misuse', async () => {
+  await begun();
+  const why = ['--reason', 'to see'];
+  const refused = await json(1, 'revoke', 't', 'lead.json', '--key', 'helper.key', '--by', 'helper.json', ...why);
+  expect(refused).toMatchObject({ ruling: 'rejected', reason: 'invalid_authority' });
+  const text = await assize('revoke', 't', 'lead.json', '--key', 'helper.key', '--by', 'helper.json', ...why);
+  expect(text).toMatchObject({ code: 1, out: expect.stringMatching(/^rejected as [0-9a-f]{12}: /) });
+  for (const [args, message] of [
+    [['--key', 'helper.key', '--by', 'lead.json'], /The key is not that of/],
+    [['--key', 'helper.key'], /only an anchor's key revokes without --by/],
+  ] as const)
+    expect(await assize('revoke', 't', 'helper.json', ...args, ...why)).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(message),
+    });
+});
+
+test('verify: each link, the time, the use, and what the ledger says', async () => {
+  const writs = await begun();
+  const { code, out } = await assize('verify', 'helper.json');
+  expect([code, out]).toEqual([0, expect.stringMatching(/^holds .*\nholds .*\nIt holds\.\n$/)]);
+  const use = ['verify', 'helper.json', '--action', 'spend', '--scope'];
+  expect(await assize(...use, 'role:spender:ann')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('allows spend'),
+  });
+  const refusals: [string[], string][] = [
+    [['--action', 'spend', '--scope', 'role:spender:bob'], 'scope_not_granted'],
+    [['--action', 'book'], 'action_not_granted'],
+    [['--at', '2200-01-01T00:00:00Z'], 'expired'],
+    [['--at', '2000-01-01T00:00:00Z'], 'not_yet_valid'],
+    [['--principal', 'mallory'], 'wrong_principal'],
+    [['--trajectory', 'u'], 'wrong_trajectory'],
+    [['--in', 'c'], 'wrong_trajectory'],
+  ];
+  for (const [args, problem] of refusals)
+    expect(await json(1, 'verify', 'helper.json', ...args)).toMatchObject({ valid: false, problem: { code: problem } });
+  expect((await json(0, 'verify', 'helper.json', '--in', 't')).valid).toBe(true);
+  await assize('revoke', 't', writId(writs.lead), '--key', 'anchor.key', '--reason', 'lost');
+  expect(await json(1, 'verify', 'helper.json', '--in', 't')).toMatchObject({ problem: { code: 'revoked' } });
+});
+
+test('verify: a forged link, a foreign root, a missing ancestor', async () => {
+  await issued();
+  const { writ, chain } = held('helper.json');
+  const forged = { chain, writ: { ...writ, budget: { calls: 9 } } };
+  writeFileSync(at('forged.json'), JSON.stringify(forged));
+  const text = await assize('verify', 'forged.json');
+  expect(text).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^holds .*\nfails .*\(bad_signature\)\nIt does not hold: /),
+  });
+  writeFileSync(at('alone.json'), JSON.stringify(writ));
+  expect(await json(1, 'verify', 'alone.json')).toMatchObject({ problem: { code: 'broken_chain' } });
+  writeFileSync(at('none.json'), '[]');
+  expect(await json(1, 'verify', 'helper.json', '--anchors', 'none.json')).toMatchObject({
+    problem: { code: 'unknown_anchor' },
+    links: [{ valid: false }, { valid: false }],
+  });
+});
+
+test.each<[string, string[], RegExp]>([
+  ['no subject', ['issue', '--key', 'anchor.key', '--expires', '2100-01-01T00:00:00Z'], /--subject/],
+  ['no end', ['issue', '--key', 'anchor.key', '--subject', 'x'], /--expires/],
+  ['a time that is none', ['issue', '--key', 'anchor.key', '--expires', 'soon'], /must be an instant/],
+  ['a budget that is none', ['issue', ...terms('--budget', 'calls')], /UNIT=AMOUNT/],
+  ['a name that is none', ['issue', ...terms('--scope', 'fs:/a/../b')], /scopes.*\.\./],
+  ['no key', ['issue', '--key', 'no.key'], /can't be read/],
+  ['a key that is none', ['issue', ...terms('--key', 'a.db.anchors.json')], /is no private key/],
+  ['no file', ['show', 'no.json'], /there is no such file/],
+  ['nothing to show', ['show'], /--in/],
+  ['no writ', ['show', 'a.db.anchors.json'], /Not a writ/],
+  ['another’s key', ['attenuate', 'lead.json', '--key', 'helper.key', '--subject', 'x'], /not that of the issuer/],
+  ['a scope without an action', ['verify', 'lead.json', '--scope', 'x'], /--action/],
+])('misuse is one sentence: %s', async (_what, args, message) => {
+  await issued();
+  const { code, out, err } = await assize(...args);
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toMatch(message);
+  expect(err.trim().split('\n')).toHaveLength(1);
+});
+
+test('a file that is there is never overwritten', async () => {
+  await issued();
+  const before = readFileSync(at('lead.json'), 'utf8');
+  expect(await assize('issue', ...terms('--out', 'lead.json'))).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('a writ is never overwritten'),
+  });
+  expect(readFileSync(at('lead.json'), 'utf8')).toBe(before);
+});

@@ -1,0 +1,176 @@
+/** Ledgers with revocations, as they are made and as somebody could write them, and what is wrong with each. */
+import { attenuate, type Writ, writId } from '#authority';
+import { type BlobRow, type EntryRow, entryRow, type Payload } from '#ledger';
+import { MemoryStore } from '#stores';
+import { begun, granted, helper, lead, pay, task, third, worker } from './delegations.ts';
+import { allEntries } from './ledger-runtime.ts';
+import { writFor } from './runtime.ts';
+
+export interface RevocationCase {
+  readonly name: string;
+  /** Trajectory, seq and code of the fault; undefined for a ledger that is valid. */
+  readonly fault: string | undefined;
+  make(): Promise<MemoryStore>;
+}
+
+type Change = (payload: Record<string, any>) => unknown;
+
+const below = attenuate(granted, { subject: helper.publicKey, nonce: 'a', budget: { usd: 60 } }, lead.privateKey);
+const lowest = attenuate(below, { subject: third.publicKey, nonce: 'b', budget: { usd: 20 } }, helper.privateKey);
+const beside = attenuate(granted, { subject: 'beside', nonce: 'c', budget: { usd: 50 } }, lead.privateKey);
+const officer = writFor('officer', { actions: ['assize.revoke'], scopes: ['writ:**'] });
+const reason = 'the key is lost';
+const NOTHING: Change = () => undefined;
+
+/** Two uses, a revocation of `below` at seq 3, and one more use at 4; then the child `c`, which was told of it at its seq 1. */
+async function honest() {
+  const { store, trajectory } = await begun();
+  await trajectory.propose(pay(1, { writ: lowest, chain: [below, granted] }));
+  await trajectory.propose(pay(1, { writ: beside, chain: [granted] }));
+  await trajectory.revoke({ writ: below, reason, by: granted });
+  await trajectory.propose(pay(1, granted));
+  const child = await trajectory.delegate(task());
+  const own = child.delegatedFrom?.writ as Writ;
+  await trajectory.revoke({ writ: own, reason, by: officer });
+  await child.propose(pay(1, own));
+  const blobs: BlobRow[] = [];
+  for (const writ of [below, lowest, beside, own, officer]) {
+    const text = await store.blob(writId(writ));
+    if (text !== undefined) blobs.push({ hash: writId(writ), text });
+  }
+  return { parent: await allEntries(store, 't'), child: await allEntries(store, 'c'), blobs };
+}
+
+/** The same with one payload changed, and every id after it made anew. */
+function rewritten(rows: readonly EntryRow[], at: number, change: Change): EntryRow[] {
+  const made: EntryRow[] = [];
+  let lastCommit: string | undefined;
+  for (const row of rows) {
+    const payload = JSON.parse(row.payload);
+    payload.parent = made.at(-1)?.id ?? null;
+    if (payload.kind === 'commit') payload.parent_commit = lastCommit;
+    if (row.seq === at) change(payload);
+    made.push(entryRow(payload as Payload, undefined));
+    if (payload.kind === 'commit' || payload.kind === 'root') lastCommit = made.at(-1)?.id;
+  }
+  return made;
+}
+
+function inParent(name: string, fault: string | undefined, at: number, change: Change): RevocationCase {
+  const make = async (): Promise<MemoryStore> => {
+    const { parent, blobs } = await honest();
+    // Without its child, which is begun by an entry with the id that it had.
+    return storeOf(rewritten(parent.slice(0, 5), at, change), blobs);
+  };
+  return { name, fault: fault && `t ${fault}`, make };
+}
+
+function inChild(name: string, fault: string | undefined, change: (args: any, rows: readonly EntryRow[]) => unknown) {
+  const make = async (): Promise<MemoryStore> => {
+    const { parent, child, blobs } = await honest();
+    const changed = rewritten(child, 1, ({ action }) => change(action.args, parent));
+    return storeOf([...parent, ...changed], blobs);
+  };
+  return { name, fault: fault && `c ${fault}`, make };
+}
+
+/** First what stands above the child's writ is revoked, then that. */
+function inChildTwice(name: string): RevocationCase {
+  const make = async (): Promise<MemoryStore> => {
+    const { store, trajectory } = await begun();
+    const child = await trajectory.delegate(
+      task({ writ: { writ: below, chain: [granted] }, privateKey: helper.privateKey }),
+    );
+    await trajectory.revoke({ writ: below, reason, by: granted });
+    await trajectory.revoke({ writ: child.delegatedFrom?.writ as Writ, reason, by: granted });
+    return store.below as MemoryStore;
+  };
+  return { name, fault: undefined, make };
+}
+
+async function storeOf(rows: readonly EntryRow[], blobs: readonly BlobRow[]): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  await store.commit({ entries: rows, blobs });
+  return store;
+}
+
+const args =
+  (change: Change): Change =>
+  ({ action }) =>
+    change(action.args);
+const under =
+  (writ: Writ): Change =>
+  (payload) => {
+    payload['writ_id'] = writId(writ);
+  };
+
+export const revocationCases: readonly RevocationCase[] = [
+  inParent('as it is made', undefined, 3, NOTHING),
+  inParent('a use before, under it', undefined, 2, under(below)),
+  inParent('by the issuer of the root', undefined, 3, under(worker)),
+  inParent('of a root, by its issuer', undefined, 3, (payload) => {
+    payload['writ_id'] = writId(worker);
+    payload['action'].args.writ = writId(beside);
+  }),
+  inParent('a use afterwards, under it', '4 rule_broken', 4, under(below)),
+  inParent('a use afterwards, below it', '4 rule_broken', 4, under(lowest)),
+  inParent('by who stands beside', '3 rule_broken', 3, under(beside)),
+  inParent('by who holds it', '3 rule_broken', 3, under(below)),
+  inParent('by who stands below', '3 rule_broken', 3, (payload) => Object.assign(payload, { writ_id: writId(lowest) })),
+  inParent(
+    'of itself',
+    '3 rule_broken',
+    3,
+    args((of) => Object.assign(of, { writ: writId(granted) })),
+  ),
+  inParent(
+    'of a writ that is not there',
+    '3 writ_missing',
+    3,
+    args((of) => Object.assign(of, { writ: '0'.repeat(64) })),
+  ),
+  inParent(
+    'of no writ',
+    '3 malformed',
+    3,
+    args((of) => Object.assign(of, { writ: 'x' })),
+  ),
+  inParent(
+    'without a reason',
+    '3 malformed',
+    3,
+    args((of) => delete of['reason']),
+  ),
+  inParent(
+    'with a member more',
+    '3 malformed',
+    3,
+    args((of) => Object.assign(of, { more: 1 })),
+  ),
+  inParent('with arguments that are a list', '3 malformed', 3, ({ action }) => Object.assign(action, { args: [] })),
+  inParent('with a change', '3 malformed', 3, ({ delta }) => delta.state.push({ op: 'replace', path: '/n', value: 9 })),
+  inParent('with a cost', '3 malformed', 3, ({ budget_cost }) => Object.assign(budget_cost, { usd: 1 })),
+  inParent('with an observation', '3 malformed', 3, ({ observations }) => observations.push({ name: 'x', value: 1 })),
+  inParent(
+    'from a trajectory that did not delegate here',
+    '3 rule_broken',
+    3,
+    args((of) => Object.assign(of, { from: { trajectory_id: 'other', entry_id: '0'.repeat(64) } })),
+  ),
+  inChild('taken over, as it is made', undefined, NOTHING),
+  inChildTwice('taken over under a writ that was revoked above'),
+  inChild('taken over from no entry', '1 source_missing', (of) => Object.assign(of.from, { entry_id: '0'.repeat(64) })),
+  inChild('taken over from another sort of entry', '1 rule_broken', (of, [root]) =>
+    Object.assign(of.from, { entry_id: root?.id }),
+  ),
+  inChild('taken over from a revocation of another', '1 rule_broken', (of, rows) =>
+    Object.assign(of.from, { entry_id: rows[3]?.id }),
+  ),
+  inChild('taken over for another reason', '1 rule_broken', (of) => Object.assign(of, { reason: 'another' })),
+  inChild(
+    'taken over, of a writ that is not above',
+    '1 rule_broken',
+    (of, rows) => Object.assign(of, { writ: writId(below) }) && Object.assign(of.from, { entry_id: rows[3]?.id }),
+  ),
+  inChild('as if it had been revoked here', '1 rule_broken', (of) => delete of.from),
+];

@@ -1,0 +1,15 @@
+import { attenuate, type Writ } from '#authority';
+import { keysOf } from './ledger-rows.ts';
+import { writFor } from './runtime.ts';
+
+/** Siblings who each hold, and each try to take, more than half of what their parent grants. */
+export const SIBLINGS = 50;
+export const GRANT = 100;
+export const SHARE = 60;
+
+export const lead = keysOf(11);
+export const granted: Writ = writFor(lead.publicKey, { trajectory: 't', budget: { usd: GRANT } });
+
+export function siblingOf(n: number): Writ {
+  return attenuate(granted, { subject: `sibling ${n}`, nonce: `${n}`, budget: { usd: SHARE } }, lead.privateKey);
+}
