@@ -77,6 +77,8 @@ function propose(world: World, action: string, args: Json): Waiting {
     ...(ruling.invariantId === undefined ? {} : { invariantId: ruling.invariantId }),
     channel: ruling.channel ?? 'any',
     freezes: ruling.freezes,
+    approvals: ruling.approvals,
+    approvedBy: [],
     requesters: ['alice'],
   };
 }

@@ -1,8 +1,8 @@
 import { type EntryRow, type Hash, type Payload, readRow } from '#ledger';
 
 /**
- * Which entry ruled last on a proposal that came with an idempotency key, by the key's hash; and which concluded a delegation, by
- * the id of its start. What is added over others (`below`) is gone with this, and they stay.
+ * Which entry ruled last on a proposal that came with an idempotency key, by the key's hash; which resolved what was pending, by
+ * the id of that; and which concluded a delegation, by the id of its start. What is added over others (`below`) is gone with this, and they stay.
  */
 export class RuledProposals {
   readonly #seqs: Map<Hash, number> = new Map();
@@ -31,10 +31,17 @@ export class RuledProposals {
   note(payload: Payload): void {
     if (payload.kind === 'delegation') {
       if (payload.concludes !== undefined) this.add(payload.concludes, payload.seq);
-    } else this.noteKey(keyHashOf(payload), payload.seq);
+      return;
+    }
+    const keyHash = keyHashOf(payload);
+    if ('resolves' in payload && payload.resolves !== undefined)
+      this.noteResolved(payload.resolves, keyHash, payload.seq);
+    else if (keyHash !== undefined) this.add(keyHash, payload.seq);
   }
 
-  noteKey(keyHash: Hash | undefined, seq: number): void {
+  /** That something was resolved, and so was ruled on again where it came with a key. */
+  noteResolved(pendingId: Hash, keyHash: Hash | undefined, seq: number): void {
+    this.add(pendingId, seq);
     if (keyHash !== undefined) this.add(keyHash, seq);
   }
 

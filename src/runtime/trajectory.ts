@@ -1,13 +1,14 @@
 import { copyJson, type Json, WORLD_LIMITS } from '#canon';
 import type { Domain, RoleParams } from '#kernel';
 import type { EntryRow, Hash, PendingPayload } from '#ledger';
+import { type AwaitOptions, Decisions, type PendingStatus } from './decisions.ts';
 import { Delegations, type OpenDelegation, type Origin } from './delegate.ts';
 import type { Conclusion, DelegationInput } from './delegation-input.ts';
 import { type ErasureInput, Erasures } from './erase.ts';
 import type { ProposalInput } from './intent.ts';
 import { Proposals } from './propose.ts';
 import { Resolutions } from './resolve.ts';
-import type { ApprovalInput, RejectionInput, Ruling } from './ruling.ts';
+import type { ApprovalInput, FinalRuling, RejectionInput, Ruling } from './ruling.ts';
 import type { SliceListener } from './subscriptions.ts';
 import { type Surroundings, type TrajectoryParts, Writer } from './writer.ts';
 
@@ -23,6 +24,7 @@ export class Trajectory {
   readonly #writer: Writer;
   readonly #proposals: Proposals;
   readonly #resolutions: Resolutions;
+  readonly #decisions: Decisions;
   readonly #delegations: Delegations;
   readonly #erasures: Erasures;
 
@@ -30,6 +32,7 @@ export class Trajectory {
     this.id = id;
     this.#writer = new Writer(id, parts, around);
     this.#resolutions = new Resolutions(this.#writer);
+    this.#decisions = new Decisions(this.#writer, this.#resolutions);
     this.#proposals = new Proposals(this.#writer, this.#resolutions);
     this.#delegations = new Delegations(this.#writer, this.#resolutions);
     this.#erasures = new Erasures(this.#writer, this.#proposals, this.#resolutions);
@@ -92,18 +95,42 @@ export class Trajectory {
   }
 
   /**
-   * Commits what is pending, as the counselor it names (decisions §2.1).
+   * Commits what is pending, as the counselor it names (decisions §2.1). Where it takes the approval of several people, each
+   * but the last is answered `escalated`: it is recorded that they approved, and the proposal waits for the next one under the
+   * id of that entry, as it was put up and as long as it would have.
    *
    * @throws RuntimeError `bad_intent`, `not_pending`, `digest_mismatch`; KernelError `unauthorised_counselor`,
-   * `changed_since`, `override_needed`, `invalid_replacement`. Nothing is recorded then.
+   * `approved_before`, `changed_since`, `override_needed`, `invalid_replacement`. Nothing is recorded then.
    */
   approve(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
     return this.#resolutions.approve(pendingId, input);
   }
 
-  /** Refuses what is pending, as the counselor it names. @throws as `approve` */
+  /** Refuses what is pending, as the counselor it names; one is enough, whoever has approved it. @throws as `approve` */
   reject(pendingId: Hash, input: RejectionInput): Promise<Ruling> {
     return this.#resolutions.reject(pendingId, input);
+  }
+
+  /**
+   * What became of something that was pending once, also before this process began: reads one entry, and one more for each
+   * approval that was not the last.
+   *
+   * @throws RuntimeError `never_pending`, `conflict`
+   */
+  resolutionOf(pendingId: Hash): Promise<PendingStatus> {
+    return this.#decisions.statusOf(pendingId);
+  }
+
+  /**
+   * Waits until something that is pending is decided for good, by whomever and in whichever process, and answers with the
+   * commit or the rejection; also when it was decided before. When it expires meanwhile, that is recorded, and is the answer.
+   * What other processes decide is seen when the store is looked at again, a few times a second.
+   *
+   * @throws RuntimeError `never_pending`, `still_pending` when the clock has come to `until`, `concluded` when the trajectory
+   * gave its final answer first, `conflict`, `clock_behind`; the signal's reason
+   */
+  awaitCounselor(pendingId: Hash, options?: AwaitOptions): Promise<FinalRuling> {
+    return this.#decisions.awaited(pendingId, options);
   }
 
   /**

@@ -14,7 +14,7 @@ import {
   type Replayer,
   type RootPayload,
 } from '#ledger';
-import { replayApproval } from './approval.ts';
+import { replayApproval, replayStep } from './approval.ts';
 import { replayBeginning } from './beginning.ts';
 import { replayCommit } from './commit.ts';
 import type { Stretch } from './lineage.ts';
@@ -103,7 +103,9 @@ export class Walk {
       case 'rejection':
         return replayRefusal(stage, entry as Entry<RejectionPayload>, pending);
       case 'pending_approval':
-        return replayPending(stage, entry as Entry<PendingPayload>);
+        return pending === undefined
+          ? replayPending(stage, entry as Entry<PendingPayload>)
+          : replayStep(stage, entry as Entry<PendingPayload>, pending);
       case 'delegation':
         return this.#findings.takes('delegation');
     }
