@@ -46,7 +46,7 @@ describe('who is to be told', () => {
     durable.resolve();
     const first = await pendingOf(asking);
     const [open] = trajectory.pending();
-    const { proposal, digest } = open?.payload as PendingPayload;
+    const { proposal, digest } = (open as { payload: PendingPayload }).payload;
     const notice = {
       id: first,
       trajectoryId: 't',
