@@ -11,8 +11,10 @@ import { intent, operator, runtimeOver, writFor } from '../support/runtime.ts';
 import { severalOf } from '../support/several.ts';
 
 const domain = severalOf(2, 'footprint');
-const worker = writFor('agent');
-const careful = writFor('careful', { require_approval: ['keep'] });
+// Commands go by the real clock.
+const expires = '2100-01-01T00:00:00.000000Z';
+const worker = writFor('agent', { expires });
+const careful = writFor('careful', { expires, require_approval: ['keep'] });
 let folder: string;
 
 beforeEach(async () => {
