@@ -1,3 +1,4 @@
+import { isAssizeError } from '#canon';
 import { counsel, counselorKind } from '#kernel';
 import type { Chain, CounselorRecord, Hash, Instant, Payload, PendingPayload } from '#ledger';
 import { RuntimeError } from './errors.ts';
@@ -114,7 +115,14 @@ export class Resolutions {
       const pending = this.#pendingOf(pendingId, input);
       const at = writer.now();
       const expired = pending.expires !== undefined && at >= pending.expires;
-      const prepared = expired ? this.expire({ id: pendingId, pending, at }) : step(at);
+      let prepared: Prepared<Ruling>;
+      try {
+        prepared = expired ? this.expire({ id: pendingId, pending, at }) : step(at);
+      } catch (error) {
+        // No append will tell whether what it was refused for still stands.
+        if (isAssizeError(error) && (await writer.isBehind())) continue;
+        throw error;
+      }
       const done = await writer.written(prepared);
       if (done !== undefined) return done;
     }
