@@ -51,9 +51,10 @@ export interface Resolution {
 }
 
 export interface ApprovalInput extends Resolution {
+  /** Also when the result does not pass every invariant. Where it takes several people, all of them must say so. */
   readonly override?: boolean;
   readonly reason?: string;
-  /** The counselor's own change in place of the proposal's. */
+  /** The counselor's own change in place of the proposal's; refused where it takes several people. */
   readonly replacement?: readonly PatchOperation[];
 }
 
