@@ -229,7 +229,8 @@ class Replay {
       if (seq < this.#trajectory.length || !('resolves' in payload) || payload.resolves !== counsel.pending)
         return false;
       // Somebody else may have been faster: what this turn made is of its own time, and of who spoke in it.
-      const isTheirs = payload.counselor === undefined || payload.counselor.principal === counsel.principal;
+      const counselor = payload.kind === 'pending_approval' ? payload.approved_by?.at(-1) : payload.counselor;
+      const isTheirs = counselor === undefined || counselor.principal === counsel.principal;
       return isTheirs && this.#isOfTime(at, seq);
     });
     const resolving = () => resolveIn(this.#trajectory, counsel, recorded);

@@ -2,6 +2,7 @@ import type { EntryRow, Ruling, Store, Trajectory } from 'assize';
 import { findEntry, readable, shortId } from './entries.ts';
 import { CliError, EXIT, type ExitCode } from './errors.ts';
 import type { OpeningOptions } from './options.ts';
+import type { Output } from './output.ts';
 import { green, line, red } from './printable.ts';
 import { openAssize } from './runtime.ts';
 import type { Session, SharedOptions } from './session.ts';
@@ -20,7 +21,7 @@ export function resolvePending(
   session: Session,
   options: ResolvingOptions,
   prefix: string,
-  wanted: Ruling['ruling'],
+  wanted: readonly Ruling['ruling'][],
   resolve: (trajectory: Trajectory, pending: EntryRow, digest: { digest?: string }) => Promise<Ruling>,
 ): Promise<ExitCode> {
   return session.withStore('existing', async (store) => {
@@ -31,7 +32,7 @@ export function resolvePending(
     say(session, pending, ruling);
     await assize.close();
     // What expired is rejected, whatever the counselor wanted.
-    return ruling.ruling === wanted ? EXIT.ok : EXIT.negative;
+    return wanted.includes(ruling.ruling) ? EXIT.ok : EXIT.negative;
   });
 }
 
@@ -55,12 +56,27 @@ function digestOf(row: EntryRow, typed: string | undefined): { digest?: string }
 function say({ json, out }: Session, pending: EntryRow, ruling: Ruling): void {
   if (ruling.ruling === 'frozen') throw new CliError('usage', ruling.detail);
   const { id, seq, trajectory_id } = ruling.entry;
-  const why = ruling.ruling === 'rejected' ? { reason: ruling.reason, detail: ruling.detail } : {};
+  const why =
+    ruling.ruling === 'rejected'
+      ? { reason: ruling.reason, detail: ruling.detail }
+      : ruling.ruling === 'escalated'
+        ? { approvals: ruling.approvals, approved_by: ruling.approvedBy }
+        : {};
   if (json) out.document({ ruling: ruling.ruling, resolves: pending.id, trajectory_id, seq, entry_id: id, ...why });
   else if (ruling.ruling === 'committed')
     out.line(line`${green('committed')} as ${shortId(id)}, ${trajectory_id} seq ${seq}`);
-  else
-    out.line(
-      line`${red('rejected')} as ${shortId(id)}, ${trajectory_id} seq ${seq}: ${'detail' in ruling ? ruling.detail : ''}`,
-    );
+  else if (ruling.ruling === 'escalated') sayStep(out, ruling);
+  else out.line(line`${red('rejected')} as ${shortId(id)}, ${trajectory_id} seq ${seq}: ${ruling.detail}`);
+}
+
+/** It was approved, and others have to approve it too. */
+function sayStep(
+  out: Output,
+  { entry, approvals = 1, approvedBy = [] }: Extract<Ruling, { ruling: 'escalated' }>,
+): void {
+  const { id, seq, trajectory_id } = entry;
+  out.line(
+    line`${green('approved')} as ${shortId(id)}, ${trajectory_id} seq ${seq}: ${approvedBy.length} of ${approvals}`,
+  );
+  out.line(line`It is not done yet. Somebody else approves it with assize approve ${shortId(id)} --as WHO.`);
 }

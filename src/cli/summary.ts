@@ -74,8 +74,15 @@ function ruledOf(
       };
     }
     case 'pending_approval': {
-      const { reason, detail, invariant_id, proposal } = payload;
-      return { ruling: 'escalated', ...actionOf(proposal.action), reason, ...optional({ invariant_id }), detail };
+      const { reason, detail, invariant_id, proposal, resolves, approved_by } = payload;
+      return {
+        ruling: 'escalated',
+        ...actionOf(proposal.action),
+        reason,
+        ...optional({ invariant_id }),
+        detail,
+        ...optional({ resolves, counselor: approved_by?.at(-1)?.principal }),
+      };
     }
     case 'delegation': {
       const delegation = stepOf(row, payload, conclusions);

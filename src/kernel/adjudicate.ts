@@ -2,7 +2,7 @@ import { copyJson, toPointer, WORLD_LIMITS } from '#canon';
 import { candidateOf, type Inputs, refusePromise } from './candidate.ts';
 import type { Change } from './changes.ts';
 import { changesOf } from './changes.ts';
-import { channelOf } from './channel.ts';
+import { approvalsFor, channelOf } from './channel.ts';
 import { type Authority, type Compiled, compile, type Intent, type Refusal } from './compile.ts';
 import { Draft } from './draft.ts';
 import { FootprintFault, messageOf } from './errors.ts';
@@ -39,6 +39,8 @@ export interface Escalated {
   readonly invariantId?: string;
   /** Who may resolve it: a kind of counselor, several joined by `+`, or `any`. */
   readonly channel: string;
+  /** How many different people must approve it. */
+  readonly approvals: number;
   readonly freezes: 'world' | readonly string[];
 }
 
@@ -123,6 +125,7 @@ function escalation(
       detail: reasons.join('; '),
       ...(finding === undefined ? {} : { invariantId: finding.rule.id }),
       channel: channelOf(compiled, finding),
+      approvals: approvalsFor(compiled, finding),
       freezes: freezesOf(world, closure.patterns),
     };
   } catch (error) {

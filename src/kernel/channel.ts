@@ -21,6 +21,28 @@ export function channelOf({ action, heldBack }: Compiled, finding: Pick<Finding,
   return kinds.size === 0 ? ANY_COUNSELOR : [...kinds].sort().join(AND);
 }
 
+/** Most people whose approval one proposal can take. */
+export const APPROVALS_MAX = 8;
+
+/** How many people must approve an escalation: as many as the rule or the action says, whichever are more. */
+export function approvalsFor({ action }: Compiled, finding: Pick<Finding, 'rule'> | undefined): number {
+  return Math.max(action.approvals ?? 1, finding?.rule.spec.approvals ?? 1);
+}
+
+/**
+ * Sees that nobody approves twice: names are compared as `counselorKind` compares them.
+ *
+ * @throws KernelError `approved_before`
+ */
+export function checkAnother(principal: string, approvedBy: readonly { readonly principal: string }[]): void {
+  const name = principal.normalize('NFC');
+  const before = approvedBy.find((one) => one.principal.normalize('NFC') === name);
+  if (before === undefined) return;
+  throw new KernelError('approved_before', `${principal} has approved this; it takes the approval of somebody else.`, {
+    evidence: { principal, approved_by: approvedBy.map((one) => one.principal) },
+  });
+}
+
 /**
  * The channel under which a principal may resolve what waits there (Definition A.61). Who asked, under their own name or
  * through a child of their writ, never may.

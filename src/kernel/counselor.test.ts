@@ -77,6 +77,8 @@ function propose(world: World, action: string, args: Json): Waiting {
     ...(ruling.invariantId === undefined ? {} : { invariantId: ruling.invariantId }),
     channel: ruling.channel ?? 'any',
     freezes: ruling.freezes,
+    approvals: ruling.approvals,
+    approvedBy: [],
     requesters: ['alice'],
   };
 }
@@ -165,6 +167,41 @@ describe('an approval', () => {
     });
     const back = adjudicate(world, { action: 'add', role, args: -7 }, ANYONE, { at: LATER, observations: [] });
     expect(back.verdict).toBe('approved');
+  });
+
+  test('by one of several is shown and not complete, until as many have approved as it takes', () => {
+    const world = open(domainOf([{ ...ask, approvals: 3 }, never]));
+    const waiting = propose(world, 'add', 7);
+    expect(waiting.approvals).toBe(3);
+    const given: { principal: string }[] = [];
+    for (const [principal, complete] of [
+      ['dr a', false],
+      ['dr b', false],
+      ['dr c', true],
+    ] as const) {
+      const commit = decide(world, { ...waiting, approvedBy: given }, { principal });
+      expect(commit).toMatchObject({ complete, as: 'doctor' });
+      commit.undo();
+      given.push({ principal });
+      const again = (): unknown => decide(world, { ...waiting, approvedBy: given }, { principal });
+      expect(codeOf(again)).toBe('approved_before');
+    }
+    expect(world.state).toEqual(START);
+  });
+
+  test('by several overrides what all of them override', () => {
+    const bare = invariant('BARE', ['/n'], ({ n }) => (n < 5 ? pass : escalate('no mark')), { approvals: 2 });
+    const world = open(domainOf([bare, never]));
+    const waiting = propose(world, 'add', 7);
+    const approvedWith = (override: boolean): Waiting => ({
+      ...waiting,
+      approvedBy: [{ principal: 'dr a', override }],
+    });
+    expect(codeOf(() => decide(world, waiting))).toBe('override_needed');
+    expect(codeOf(() => decide(world, approvedWith(true)))).toBe('override_needed');
+    expect(codeOf(() => decide(world, approvedWith(false), { override: true }))).toBe('override_needed');
+    expect(() => decide(world, approvedWith(false), { override: true })).toThrow('dr a approved it without override');
+    expect(decide(world, approvedWith(true), { override: true })).toMatchObject({ overridden: true, complete: true });
   });
 
   test('with override that is not needed is no override', () => {

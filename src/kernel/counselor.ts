@@ -2,7 +2,7 @@ import { canonicalize, escapeSegment, parsePointer, toPointer, WORLD_LIMITS } fr
 import { COUNSELOR_PLACEHOLDER, closureOf, markApproval } from './adjudicate.ts';
 import { type Inputs, runApply } from './candidate.ts';
 import { type Change, changesOf } from './changes.ts';
-import { counselorKind } from './channel.ts';
+import { approvalsFor, checkAnother, counselorKind } from './channel.ts';
 import { type Authority, type Compiled, compile, type Intent } from './compile.ts';
 import { Draft } from './draft.ts';
 import { ERASE_ACTION } from './erase.ts';
@@ -22,6 +22,9 @@ export interface Waiting {
   readonly approval: readonly PatchOperation[];
   readonly invariantId?: string;
   readonly channel: string;
+  /** How many different people must approve it, and who has. */
+  readonly approvals: number;
+  readonly approvedBy: readonly { readonly principal: string; readonly override?: boolean }[];
   readonly freezes: 'world' | readonly string[];
   /** Who asked, and who granted them the writ down from its root: never the one who approves. */
   readonly requesters: readonly string[];
@@ -30,19 +33,26 @@ export interface Waiting {
 export interface Counsel {
   readonly principal: string;
   readonly at: string;
-  /** Commit although the result does not pass every invariant; the vector shows it. */
+  /** Commit although the result does not pass every invariant; the vector shows it. All who approve must say so. */
   readonly override?: boolean;
-  /** A state of the counselor's own in place of the proposal's, as RFC 6902 operations on the current state. */
+  /**
+   * A state of the counselor's own in place of the proposal's, as RFC 6902 operations on the current state. Only where one
+   * approval is enough: nobody else would have seen it.
+   */
   readonly replacement?: readonly PatchOperation[];
 }
+
+type Vector = ReturnType<typeof detectionVector>;
 
 export interface CounselorCommit {
   /** The kind of counselor that the principal is. */
   readonly as: string;
   readonly compiled: Compiled;
   readonly changes: readonly Change[];
-  readonly vector: ReturnType<typeof detectionVector>;
+  readonly vector: Vector;
   readonly overridden: boolean;
+  /** Everybody whose approval it takes has approved. If not it is to be undone: it only shows that it would be committed. */
+  readonly complete: boolean;
   /** What the ledger says of the changes; to be asked before `keep` or `undo`. */
   patches(): PatchOperation[];
   keep(): void;
@@ -52,15 +62,19 @@ export interface CounselorCommit {
 /**
  * Commits what waits: the proposal with its approval mark, or the counselor's own state. What would run now must be
  * what was put up for approval; the result must pass every invariant, or be overridden; the vector records both.
+ * Where it takes more than one, each who approves is asked for the same, and must be somebody else.
  * On an error the world is as before.
  *
- * @throws KernelError `unauthorised_counselor`, `changed_since`, `override_needed`, `invalid_replacement`
+ * @throws KernelError `unauthorised_counselor`, `approved_before`, `changed_since`, `override_needed`,
+ * `invalid_replacement`
  */
 export function counsel(world: World, waiting: Waiting, counselor: Counsel, authority: Authority): CounselorCommit {
   const as = counselorKind(world.domain, waiting.channel, counselor.principal, waiting.requesters);
+  checkAnother(counselor.principal, waiting.approvedBy);
   const compiled = compile(world.domain, waiting.intent, authority, { parsed: true });
   if ('reason' in compiled) throw changedSince(`${compiled.reason}: ${compiled.detail}`);
-  if (counselor.replacement !== undefined) checkReplacement(compiled, counselor.replacement);
+  checkApprovals(world, waiting, compiled);
+  if (counselor.replacement !== undefined) checkReplacement(waiting, compiled, counselor.replacement);
   const draft = new Draft(world.state, world.owned);
   try {
     const open =
@@ -77,19 +91,14 @@ export function counsel(world: World, waiting: Waiting, counselor: Counsel, auth
     if (fault !== undefined) throw invalidReplacement(`The approved state does not fit the domain: ${fault}.`);
     const vector = detectionVector(world.domain, draft.state);
     const broken = vector.filter(({ result }) => result !== 'pass');
-    if (broken.length > 0 && counselor.override !== true) {
-      throw new KernelError(
-        'override_needed',
-        `The approved state does not pass ${broken.map((item) => item.invariant_id).join(', ')}; approve with override to commit it all the same.`,
-        { evidence: { vector: broken } },
-      );
-    }
+    if (broken.length > 0) checkOverride(waiting, counselor, broken);
     return {
       as,
       compiled,
       changes,
       vector,
       overridden: broken.length > 0,
+      complete: waiting.approvedBy.length + 1 >= waiting.approvals,
       patches: () => patchesOf(world.domain, draft.state, changes),
       keep: () => {
         world.adopt(draft);
@@ -154,8 +163,29 @@ function changedSince(what: string): KernelError {
   );
 }
 
+/** Before anything is run: a state of the counselor's own is judged by no rule that says how many it takes. */
+function checkApprovals({ domain }: World, { invariantId, approvals }: Waiting, compiled: Compiled): void {
+  const rule = domain.rules.find(({ id }) => id === invariantId);
+  const needed = approvalsFor(compiled, rule && { rule });
+  if (needed !== approvals) throw changedSince(`it takes the approval of ${needed}, and not of ${approvals}`);
+}
+
+/** Everybody who lets it through although it breaks a rule has to know that it does. */
+function checkOverride({ approvedBy }: Waiting, { override }: Counsel, broken: Vector): void {
+  const unaware = approvedBy.find((one) => one.override !== true);
+  if (override === true && unaware === undefined) return;
+  const what = `The approved state does not pass ${broken.map((item) => item.invariant_id).join(', ')}`;
+  const then =
+    unaware === undefined
+      ? 'approve with override to commit it all the same'
+      : `${unaware.principal} approved it without override; reject it and let it be proposed again`;
+  throw new KernelError('override_needed', `${what}; ${then}.`, { evidence: { vector: broken } });
+}
+
 /** What an erasure does is not for anybody to put something else in the place of, nor to make it look done. */
-function checkReplacement({ name }: Compiled, replacement: readonly PatchOperation[]): void {
+function checkReplacement({ approvals }: Waiting, { name }: Compiled, replacement: readonly PatchOperation[]): void {
+  if (approvals > 1)
+    throw invalidReplacement(`What takes the approval of ${approvals} can be approved or rejected, not replaced.`);
   if (name === ERASE_ACTION) throw invalidReplacement('An erasure can be approved or rejected, not replaced.');
   if (hasErased(replacement))
     throw invalidReplacement('The state has a value that is said to be erased, which only an erasure leaves.');

@@ -80,6 +80,18 @@ describe('a domain that can’t be used says what is wrong', () => {
       { roles: { reader: { processes: ['look'], sees: ['/n/a'] } } },
       'does not see /n',
     ],
+    ...[0, 9, 1.5, '2', null].flatMap((approvals): [string, object, string][] => [
+      [
+        `a rule that takes ${approvals} approvals`,
+        { invariants: [invariant('X', [], () => pass, { approvals } as never)] },
+        '/0/approvals',
+      ],
+      [
+        `an action that takes ${approvals} approvals`,
+        { actions: { count: { ...good.actions.count, approvals } } },
+        '/count/approvals',
+      ],
+    ]),
     ['a state of dates', { state: z.object({ at: z.date() }) }, 'a date at /at'],
     ['a state with a default', { state: z.object({ n: z.array(z.number().default(1)) }) }, 'a default at /n/*'],
     ['a state that is parsed into another', { state: z.string().transform(Number) }, 'a pipe at its root'],
@@ -105,6 +117,10 @@ describe('a domain’s hash', () => {
   test('is the same for the same declaration', () => {
     expect(define({}).hash).toBe(hash);
     expect(define({ initial: { n: {}, log: [], seen: 0 } }).hash).toBe(hash);
+    const one = { count: { ...good.actions.count, approvals: 1 } };
+    expect(
+      define({ actions: one, invariants: [{ ...good.invariants[0], approvals: 1 }, good.invariants[1]] }).hash,
+    ).toBe(hash);
   });
 
   test.each<[string, object]>([
@@ -118,6 +134,11 @@ describe('a domain’s hash', () => {
     ['the counselors', { counselors: {} }],
     ['the freeze', { freeze: 'footprint' }],
     ['the build', { build: 'abc' }],
+    ['how many must approve an action', { actions: { count: { ...good.actions.count, approvals: 2 } } }],
+    [
+      'how many must approve what a rule escalates',
+      { invariants: [{ ...good.invariants[0], approvals: 2 }, good.invariants[1]] },
+    ],
   ])('changes with %s', (_what, change) => {
     expect(define(change).hash).not.toBe(hash);
   });

@@ -487,15 +487,16 @@ function declarationHash(spec: DomainSpec<any, any>, rules: readonly Rule[]): st
         ]),
       ),
       actions: Object.fromEntries(
-        Object.entries(spec.actions as Record<string, ActionSpec>).map(([name, { process, args }]) => [
+        Object.entries(spec.actions as Record<string, ActionSpec>).map(([name, { process, args, approvals }]) => [
           name,
-          { process, args: json(args, 'input') },
+          { process, args: json(args, 'input'), ...several(approvals) },
         ]),
       ),
       invariants: rules.map(({ id, spec: rule, patterns }) => ({
         id,
         kind: rule.kind,
         footprint: patterns.map(patternText),
+        ...several(rule.approvals),
       })),
       counselors: Object.keys(spec.counselors ?? {}).sort(),
       freeze: spec.freeze ?? 'world',
@@ -503,6 +504,11 @@ function declarationHash(spec: DomainSpec<any, any>, rules: readonly Rule[]): st
     },
     SCHEMA_LIMITS,
   );
+}
+
+/** One approval is what there was before it could be more: it leaves no trace in a hash. */
+function several(approvals: number = 1): { approvals?: number } {
+  return approvals > 1 ? { approvals } : {};
 }
 
 /** The bounds of a float are whole numbers beyond 2^53. */

@@ -55,6 +55,8 @@ export interface Action<State, Args, Params = RoleParams> {
   readonly onApprove?: (state: State, args: Args, approval: Approval & { readonly role: Params }) => void;
   /** Who resolves what a policy or writ holds back for approval; a key of `counselors`. Default: any of them. */
   readonly channel?: string;
+  /** How many different people must approve it wherever it is escalated: 1 to 8. Default: 1, or what the invariant says. */
+  readonly approvals?: number;
 }
 
 /** Judges whether a principal is a counselor of that kind (seed 000, Definition A.61). */

@@ -7,6 +7,8 @@ export type KernelErrorCode =
   | 'invalid_state'
   /** The principal is no counselor of the channel, or is the requester. */
   | 'unauthorised_counselor'
+  /** The principal has approved it before, and it takes the approval of another one. */
+  | 'approved_before'
   /** What would run now is not what was put up for approval. */
   | 'changed_since'
   /** The result does not pass every invariant and the counselor did not say `override`. */

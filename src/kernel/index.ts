@@ -16,7 +16,7 @@ export {
 export { BUILT_IN_ROLE } from './built-in.ts';
 export { type Candidate, candidateOf, type Inputs } from './candidate.ts';
 export type { Change } from './changes.ts';
-export { ANY_COUNSELOR, counselorKind } from './channel.ts';
+export { ANY_COUNSELOR, APPROVALS_MAX, counselorKind } from './channel.ts';
 export {
   type Authority,
   type Compiled,

@@ -15,6 +15,8 @@ export interface InvariantOptions<State> {
    * Default: any of them.
    */
   readonly channel?: string;
+  /** How many different people must approve what this invariant escalates: 1 to 8. Default: 1. */
+  readonly approvals?: number;
   /**
    * Writes the approval into the state, so that what escalated passes when it is committed as approved
    * (decisions §2.1). For an `each` invariant `keys` are those of the member that escalated.

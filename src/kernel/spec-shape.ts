@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { APPROVALS_MAX } from './channel.ts';
 import { issueText } from './schema.ts';
 
 const fn = z.custom<(...given: any[]) => unknown>((value) => typeof value === 'function', 'a function is wanted here');
@@ -6,6 +7,7 @@ const schema = z.custom<z.ZodType>(
   (value) => typeof value === 'object' && value !== null && '_zod' in value,
   'a zod schema is wanted here',
 );
+const approvals = z.int().min(1).max(APPROVALS_MAX).optional();
 const pointers = z.array(z.string(), 'a list of JSON pointers is wanted here');
 
 const SPEC = z.strictObject({
@@ -33,6 +35,7 @@ const SPEC = z.strictObject({
       scopes: fn.optional(),
       onApprove: fn.optional(),
       channel: z.string().optional(),
+      approvals,
     }),
   ),
   invariants: z.union([z.array(z.unknown()), fn], 'a list of invariants, or a function that gives one, is wanted here'),
@@ -41,7 +44,7 @@ const SPEC = z.strictObject({
   build: z.string().optional(),
 });
 
-const OPTIONS = { channel: z.string().optional(), onApprove: fn.optional() };
+const OPTIONS = { channel: z.string().optional(), approvals, onApprove: fn.optional() };
 
 const GROUPED = { id: z.string(), path: z.string(), reads: pointers, ...OPTIONS };
 const FIGURED = { ...GROUPED, per: fn.optional(), with: fn.optional(), check: fn };

@@ -1,4 +1,5 @@
 import { canonicalize, contentHash } from '#canon';
+import { lastApprovalFault, stepFault } from './approvals.ts';
 import type {
   CommitPayload,
   CounselorRecord,
@@ -127,14 +128,8 @@ export class Chain {
         if (payload.resolves !== undefined) this.open.delete(payload.resolves);
         break;
       case 'pending_approval':
-        this.#checkFrozen(entry, undefined);
-        if (payload.proposal.action.name === REVOKE_ACTION)
-          throw this.#fault(entry, 'rule_broken', 'a revocation waits for nobody');
-        if (payload.head !== entry.parent)
-          throw this.#fault(entry, 'rule_broken', 'a pending approval was judged on another head');
-        if (contentHash(payload.proposal) !== payload.digest) {
-          throw this.#fault(entry, 'rule_broken', 'the digest is not that of the proposal');
-        }
+        this.#checkPending(entry, payload);
+        if (payload.resolves !== undefined) this.open.delete(payload.resolves);
         this.open.set(entry.id, payload);
         break;
       case 'delegation':
@@ -209,10 +204,36 @@ export class Chain {
     if (payload.counselor === undefined || payload.detection_vector === undefined) {
       throw this.#fault(entry, 'rule_broken', 'an approval names its counselor and the detection vector');
     }
-    this.#checkChannel(entry, payload.counselor, pending);
-    if (pending.expires !== undefined && payload.at >= pending.expires) {
+    const notLast = lastApprovalFault(payload.counselor, pending);
+    if (notLast !== undefined) throw this.#fault(entry, 'rule_broken', notLast);
+    this.#checkApproval(entry, payload.counselor, pending);
+  }
+
+  #checkApproval(entry: Entry, counselor: CounselorRecord, pending: PendingPayload): void {
+    this.#checkChannel(entry, counselor, pending);
+    if (pending.expires !== undefined && entry.payload.at >= pending.expires) {
       throw this.#fault(entry, 'rule_broken', `it approves what expired at ${pending.expires}`);
     }
+  }
+
+  #checkPending(entry: Entry, payload: PendingPayload): void {
+    const { resolves, approved_by: given } = payload;
+    this.#checkFrozen(entry, resolves);
+    if (payload.proposal.action.name === REVOKE_ACTION)
+      throw this.#fault(entry, 'rule_broken', 'a revocation waits for nobody');
+    if (payload.head !== entry.parent)
+      throw this.#fault(entry, 'rule_broken', 'a pending approval was judged on another head');
+    if (contentHash(payload.proposal) !== payload.digest)
+      throw this.#fault(entry, 'rule_broken', 'the digest is not that of the proposal');
+    if (resolves === undefined) {
+      if (given !== undefined)
+        throw this.#fault(entry, 'rule_broken', 'nobody has approved what was not pending before');
+      return;
+    }
+    const before = this.#pending(entry, resolves);
+    const fault = stepFault(payload, before);
+    if (fault !== undefined) throw this.#fault(entry, 'rule_broken', fault);
+    this.#checkApproval(entry, given?.at(-1) as CounselorRecord, before);
   }
 
   #checkRejection(entry: Entry, payload: RejectionPayload): void {

@@ -214,6 +214,12 @@ export interface PendingPayload extends Common<'pending_approval'> {
   /** The head this was judged on. */
   readonly head: Hash;
   readonly expires?: Instant;
+  /** How many people must approve, where it takes more than one: 2 to 8. */
+  readonly approvals?: number;
+  /** The pending that this one goes on from, with one approval more; `approved_by` is then there (see `approvals.ts`). */
+  readonly resolves?: Hash;
+  /** Who approved so far, the first one first. */
+  readonly approved_by?: readonly CounselorRecord[];
 }
 
 /**

@@ -7,6 +7,7 @@
  * Never: I/O of its own (the store is a port), a clock, a domain. May import canon.
  */
 export { type Ahead, PAGE, pageAt, type RowRange } from './ahead.ts';
+export { APPROVALS_MAX, approvalsOf, isSamePrincipal } from './approvals.ts';
 export { blobOf, INLINE_MAX, isBlobRef, isErased, store, storeSalted } from './blob.ts';
 export { Chain, type ChainState } from './chain.ts';
 export type * from './entry.ts';

@@ -1,4 +1,5 @@
 import { isInstant } from '#canon';
+import { APPROVALS_MAX } from './approvals.ts';
 import { isBlobRef, isErased } from './blob.ts';
 import type { EntryKind, Payload } from './entry.ts';
 import { isHash } from './is-hash.ts';
@@ -68,6 +69,8 @@ const isCounselor = members(
   { principal: isText, as: isText, method: isText },
   { override: (v) => v === true, reason: isText },
 );
+const isCounselors: Check = (value) => isList(value) && (value as unknown[]).every(isCounselor);
+const isSeveral: Check = (value) => isSeq(value) && (value as number) >= 2 && (value as number) <= APPROVALS_MAX;
 const isVector: Check = (value) =>
   isList(value) &&
   (value as unknown[]).every(
@@ -175,7 +178,14 @@ const KINDS: Record<EntryKind, readonly [Record<string, Check>, Record<string, C
       ),
       head: isHash,
     },
-    { policy: isPolicy, invariant_id: isText, expires: isTime },
+    {
+      policy: isPolicy,
+      invariant_id: isText,
+      expires: isTime,
+      approvals: isSeveral,
+      resolves: isHash,
+      approved_by: isCounselors,
+    },
   ],
   delegation: [
     { child_trajectory_id: isText, task: isText, writ: isValue },

@@ -13,6 +13,7 @@ import {
   isHash,
   LedgerFault,
   type LedgerStore,
+  type PendingPayload,
   payloadFault,
   Replayer,
   type RootPayload,
@@ -25,6 +26,7 @@ import { begunWith, checkWrits, policyHash, refOf, rootPayload, vectorOf } from 
 import { RuntimeError } from './errors.ts';
 import { copyOf, type FoldedTrajectory, type FoldOptions, foldTrajectory } from './fold-trajectory.ts';
 import { Kept } from './kept.ts';
+import { type NoticeListeners, Notices } from './notices.ts';
 import { COMPILER_VERSION } from './records.ts';
 import type { Revocation, RevocationInput } from './revoke.ts';
 import { RuledProposals } from './ruled-proposals.ts';
@@ -33,7 +35,7 @@ import { Trajectory } from './trajectory.ts';
 import type { Base, Surroundings, TrajectoryParts } from './writer.ts';
 import { Writs } from './writs.ts';
 
-export interface AssizeOptions {
+export interface AssizeOptions extends NoticeListeners {
   readonly store: LedgerStore;
   /** The oracle log that observations by key are in; most often the same store. */
   readonly oracle?: Pick<OracleStore, 'oracleGet'>;
@@ -74,12 +76,28 @@ export interface BranchOptions extends Omit<CreateOptions, 'initial' | 'note'> {
   readonly note: string;
 }
 
+/** Which of what waits is asked for. */
+export interface PendingQuery {
+  /** Default: all of the store. */
+  readonly trajectoryId?: string;
+  /** What waits for this channel, as the entries name it. Default: all of them. */
+  readonly channel?: string;
+}
+
+/** Something that waits for a person, and where. */
+export interface OpenPending {
+  readonly trajectoryId: string;
+  /** Under which it is approved or rejected. */
+  readonly id: Hash;
+  readonly payload: PendingPayload;
+}
+
 /** A trajectory as the store has it. What a writer is made of is changed by it. */
-interface Read {
+interface Read<Parts = TrajectoryParts> {
   readonly folded: FoldedTrajectory;
   /** How many erasures there were when the folding began. */
   readonly erasures: number | undefined;
-  readonly parts: TrajectoryParts;
+  readonly parts: Parts;
 }
 
 /**
@@ -118,6 +136,7 @@ export class Assize {
       nameFor: (given) => this.#nameFor(given),
       domainOf: (ref) => this.#domain(ref),
       pause: options.pause ?? systemPause,
+      notices: new Notices(options),
       reload: (trajectoryId, base) => this.#reload(trajectoryId, base),
       open: (trajectoryId) => this.open(trajectoryId),
       erased: (trajectoryId) => this.#forgetErased(trajectoryId),
@@ -126,6 +145,25 @@ export class Assize {
 
   trajectories(): Promise<TrajectoryInfo[]> {
     return this.#store.trajectories();
+  }
+
+  /**
+   * What waits for a person now, in all trajectories or one, oldest first in each, whoever wrote it: also what a process that
+   * ended told nobody of. One trajectory is read when it is come to, from its snapshot on where there is one, and else whole;
+   * nothing of it is kept. No domain is needed. What has expired is there until somebody opens or proposes something.
+   *
+   * @throws RuntimeError `not_found`, `invalid_ledger`
+   */
+  async *pending({ trajectoryId, channel }: PendingQuery = {}): AsyncGenerator<OpenPending> {
+    const names =
+      trajectoryId === undefined
+        ? (await this.#store.trajectories()).map(({ trajectory_id }) => trajectory_id)
+        : [trajectoryId];
+    for (const name of names) {
+      const { chain } = (await this.#foldStored(name)).folded;
+      for (const [id, payload] of chain.open)
+        if (channel === undefined || payload.channel === channel) yield { trajectoryId: name, id, payload };
+    }
   }
 
   /** A name for a trajectory that nobody has: for writs that must name theirs before it begins. */
@@ -327,23 +365,37 @@ export class Assize {
   }
 
   /** From the snapshot where there is one, as long as it agrees with what came after it. */
-  async #read(trajectoryId: string): Promise<Read> {
+  #read(trajectoryId: string): Promise<Read> {
+    return this.#fold(trajectoryId, (folded) => this.#partsOf(folded));
+  }
+
+  /** The same without its domain. */
+  #foldStored(trajectoryId: string): Promise<Read<undefined>> {
+    return this.#fold(trajectoryId, () => undefined);
+  }
+
+  async #fold<Parts>(trajectoryId: string, make: (folded: FoldedTrajectory) => Parts): Promise<Read<Parts>> {
     const erasures = await this.#snapshots.erasures(trajectoryId);
     const from = await this.#snapshots.find(trajectoryId);
-    if (from === undefined) return this.#readFrom(trajectoryId, erasures);
+    if (from === undefined) return this.#foldFrom(trajectoryId, erasures, make);
     try {
-      return await this.#readFrom(trajectoryId, erasures, { from });
+      return await this.#foldFrom(trajectoryId, erasures, make, { from });
     } catch (error) {
       // Whether the snapshot alone is at fault, only all entries tell.
-      const read = await this.#readFrom(trajectoryId, erasures);
+      const read = await this.#foldFrom(trajectoryId, erasures, make);
       this.#snapshots.refuse(trajectoryId, error);
       return read;
     }
   }
 
-  async #readFrom(trajectoryId: string, erasures: number | undefined, options: FoldOptions = {}): Promise<Read> {
+  async #foldFrom<Parts>(
+    trajectoryId: string,
+    erasures: number | undefined,
+    make: (folded: FoldedTrajectory) => Parts,
+    options: FoldOptions = {},
+  ): Promise<Read<Parts>> {
     const folded = await this.#valid(() => foldTrajectory(trajectoryId, this.#replayer, this.#store, options));
-    return { folded, erasures, parts: this.#partsOf(folded) };
+    return { folded, erasures, parts: make(folded) };
   }
 
   /** What a branch inherited, or a delegation handed over, is in memory there too. */

@@ -21,6 +21,12 @@ export type RuntimeErrorCode =
   | 'broken_start'
   /** What was to be resolved is not pending (any more). */
   | 'not_pending'
+  /** Nothing was ever pending under that id. */
+  | 'never_pending'
+  /** Nobody has decided yet, and it is not to be waited for any longer. */
+  | 'still_pending'
+  /** Who was to be told of what waits, or was decided, failed. Told and never thrown. */
+  | 'notice_failed'
   /** What was approved is not what is pending. */
   | 'digest_mismatch'
   /** A recorded observation can't be read back from the oracle log. */

@@ -6,7 +6,14 @@
  * Never: touches a store but by its port, runs an effect during replay.
  * May import canon, ledger, authority, kernel, oracle.
  */
-export { Assize, type AssizeOptions, type BranchOptions, type CreateOptions } from './assize.ts';
+export {
+  Assize,
+  type AssizeOptions,
+  type BranchOptions,
+  type CreateOptions,
+  type OpenPending,
+  type PendingQuery,
+} from './assize.ts';
 export {
   type BacktestOptions,
   type BacktestReport,
@@ -37,6 +44,7 @@ export {
   streamSink,
   type Witness,
 } from './checkpoints/index.ts';
+export type { AwaitOptions, PendingStatus } from './decisions.ts';
 export {
   type Broken,
   type DeepReplayOptions,
@@ -55,9 +63,17 @@ export type { ErasureInput } from './erase.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export type { ObservationInput, Proposal, ProposalInput } from './intent.ts';
 export { type ListedWrit, listWrits } from './list-writs.ts';
+export type { NoticeListeners, PendingNotice, ResolvedNotice } from './notices.ts';
 export { COMPILER_VERSION, digestOf } from './records.ts';
 export type { Carried, Revocation, RevocationInput } from './revoke.ts';
-export { type ApprovalInput, type RejectionInput, type Resolution, type Ruling, rulingOf } from './ruling.ts';
+export {
+  type ApprovalInput,
+  type FinalRuling,
+  type RejectionInput,
+  type Resolution,
+  type Ruling,
+  rulingOf,
+} from './ruling.ts';
 export type { SnapshotListener } from './snapshots/snapshots.ts';
 export type { SliceListener } from './subscriptions.ts';
 export { Trajectory } from './trajectory.ts';

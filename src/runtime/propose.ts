@@ -59,6 +59,8 @@ export class Proposals {
       }
       if (gathered.keyHash !== undefined) {
         const before = await this.#ruledBefore(gathered, input.idempotencyKey);
+        // What waited may have been decided elsewhere.
+        if (before?.ruling === 'escalated' && (await writer.isBehind())) continue;
         if (before !== undefined) return before;
         if (writer.stale) continue;
       }

@@ -16,7 +16,7 @@ import type {
   Stored,
   VectorItem,
 } from '#ledger';
-import { ERASE_ACTION, erasureArgs, REVOKE_ACTION } from '#ledger';
+import { approvalsOf, ERASE_ACTION, erasureArgs, REVOKE_ACTION } from '#ledger';
 import type { Gathered } from './intent.ts';
 import type { Kept } from './kept.ts';
 
@@ -143,6 +143,7 @@ export function pendingPayload(
     detail: escalated.detail,
     freezes: escalated.freezes,
     head: place.parent as Hash,
+    ...(escalated.approvals > 1 ? { approvals: escalated.approvals } : {}),
     ...(escalated.invariantId === undefined ? {} : { invariant_id: escalated.invariantId }),
     ...(compiled.policy === undefined ? {} : { policy: compiled.policy }),
     ...(expires === undefined ? {} : { expires }),
@@ -152,6 +153,25 @@ export function pendingPayload(
 /** The hash of what will run: the proposal, its time, its delta and what the approval adds (decisions §1.2). */
 export function digestOf(proposal: ProposalRecord): Hash {
   return contentHash(proposal);
+}
+
+/** An approval that is not the last: what is pending, put up again with one more who approved. */
+export function stepPayload(
+  place: Place,
+  pendingId: Hash,
+  pending: PendingPayload,
+  counselor: CounselorRecord,
+): PendingPayload {
+  // Signed anew, if at all, with what is new in it.
+  const { signature: _, ...putUp } = pending;
+  const { given } = approvalsOf(pending);
+  return {
+    ...putUp,
+    ...place,
+    head: place.parent as Hash,
+    resolves: pendingId,
+    approved_by: [...given, counselor],
+  };
 }
 
 export function approvalPayload(

@@ -1,8 +1,9 @@
+import { isAssizeError } from '#canon';
 import { counsel, counselorKind } from '#kernel';
-import type { CounselorRecord, Hash, Instant, PendingPayload } from '#ledger';
+import type { Chain, CounselorRecord, Hash, Instant, Payload, PendingPayload } from '#ledger';
 import { RuntimeError } from './errors.ts';
 import { Kept } from './kept.ts';
-import { approvalPayload, digestOf, erasedWith, resolutionPayload } from './records.ts';
+import { approvalPayload, digestOf, erasedWith, resolutionPayload, stepPayload } from './records.ts';
 import { type ApprovalInput, checkResolution, type RejectionInput, type Resolution, type Ruling } from './ruling.ts';
 import { NO_NEWS } from './subscriptions.ts';
 import { readWaiting } from './waiting.ts';
@@ -32,7 +33,6 @@ export class Resolutions {
       const waiting = await readWaiting(pending, holdersOf(writ), writer.around);
       return (at) => {
         const { world, chain, writs, ruled } = writer.parts;
-        const kept = new Kept(writer.around.random);
         const { principal, override = false, replacement } = input;
         const commit = counsel(
           world,
@@ -47,15 +47,20 @@ export class Resolutions {
           ...(commit.overridden ? { override: true } : {}),
           ...(input.reason === undefined ? {} : { reason: input.reason }),
         };
+        if (!commit.complete) {
+          commit.undo();
+          return this.#enter(pendingId, pending, stepPayload(writer.place(at), pendingId, pending, counselor));
+        }
+        const kept = new Kept(writer.around.random);
         const { row, ruling } = writer.enterOrUndo(commit, () =>
           approvalPayload(writer.place(at), chain.lastCommit, pendingId, pending, commit, counselor, kept),
         );
         commit.keep();
         writs.book(pending.proposal.writ_id, pending.proposal.budget_cost);
-        ruled.noteKey(pending.proposal.key_hash, row.seq);
+        ruled.noteResolved(pendingId, pending.proposal.key_hash, row.seq);
         const news = writer.subscriptions.newsOf(commit.changes.map(({ keys }) => keys));
         const erased = erasedWith(row.id, waiting.intent);
-        return { rows: [row], blobs: kept.blobs, ...(erased && { erased }), answer: ruling, news };
+        return { rows: [row], blobs: kept.blobs, ...(erased && { erased }), answer: ruling, news, resolves: pendingId };
       };
     });
   }
@@ -110,7 +115,14 @@ export class Resolutions {
       const pending = this.#pendingOf(pendingId, input);
       const at = writer.now();
       const expired = pending.expires !== undefined && at >= pending.expires;
-      const prepared = expired ? this.expire({ id: pendingId, pending, at }) : step(at);
+      let prepared: Prepared<Ruling>;
+      try {
+        prepared = expired ? this.expire({ id: pendingId, pending, at }) : step(at);
+      } catch (error) {
+        // No append will tell whether what it was refused for still stands.
+        if (isAssizeError(error) && (await writer.isBehind())) continue;
+        throw error;
+      }
       const done = await writer.written(prepared);
       if (done !== undefined) return done;
     }
@@ -123,18 +135,20 @@ export class Resolutions {
     at: Instant,
     resolution: Parameters<typeof resolutionPayload>[3],
   ): Prepared<Ruling> {
-    const writer = this.#writer;
-    const { row, ruling } = writer.enter(resolutionPayload(writer.place(at), pendingId, pending, resolution));
-    writer.parts.ruled.noteKey(pending.proposal.key_hash, row.seq);
-    return { rows: [row], blobs: [], answer: ruling, news: NO_NEWS };
+    return this.#enter(pendingId, pending, resolutionPayload(this.#writer.place(at), pendingId, pending, resolution));
+  }
+
+  /** A resolution that changes no state. */
+  #enter(pendingId: Hash, { proposal }: PendingPayload, payload: Payload): Prepared<Ruling> {
+    const { row, ruling } = this.#writer.enter(payload);
+    this.#writer.parts.ruled.noteResolved(pendingId, proposal.key_hash, row.seq);
+    return { rows: [row], blobs: [], answer: ruling, news: NO_NEWS, resolves: pendingId };
   }
 
   #pendingOf(id: Hash, input: Resolution): PendingPayload {
     const pending = this.#writer.parts.chain.open.get(id);
     if (pending === undefined) {
-      throw new RuntimeError('not_pending', `Nothing is pending under ${id}; it was resolved before, or never was.`, {
-        evidence: { id },
-      });
+      throw notPending(id, this.#writer.parts.chain);
     }
     if (
       digestOf(pending.proposal) !== pending.digest ||
@@ -150,6 +164,15 @@ export class Resolutions {
     }
     return pending;
   }
+}
+
+function notPending(id: Hash, { open }: Chain): RuntimeError {
+  const [now, payload] = [...open].find(([, { resolves }]) => resolves === id) ?? [];
+  const message =
+    payload === undefined
+      ? `Nothing is pending under ${id}; it was resolved before, or never was.`
+      : `Somebody approved ${id} meanwhile, and it takes ${payload.approvals} to: look at ${now}, under which it waits now.`;
+  return new RuntimeError('not_pending', message, { evidence: { id, ...(now === undefined ? {} : { now }) } });
 }
 
 /** Who holds a writ, and those above them who passed it on. */

@@ -1,8 +1,9 @@
 import { type EntryRow, type Hash, type Payload, readRow, revokedBy } from '#ledger';
 
 /**
- * Which entry ruled last on a proposal that came with an idempotency key, by the key's hash; and which concluded a delegation, by
- * the id of its start; and which revoked a writ, by the writ's id. What is added over others (`below`) is gone with this, and they stay.
+ * Which entry ruled last on a proposal that came with an idempotency key, by the key's hash; which resolved what was pending, by
+ * the id of that; which concluded a delegation, by the id of its start; and which revoked a writ, by the writ's id. What is added
+ * over others (`below`) is gone with this, and they stay.
  */
 export class RuledProposals {
   readonly #seqs: Map<Hash, number> = new Map();
@@ -33,11 +34,17 @@ export class RuledProposals {
       if (payload.concludes !== undefined) this.add(payload.concludes, payload.seq);
       return;
     }
-    this.noteKey(keyHashOf(payload), payload.seq);
-    this.noteKey(revokedBy(payload), payload.seq);
+    const revoked = revokedBy(payload);
+    if (revoked !== undefined) this.add(revoked, payload.seq);
+    const keyHash = keyHashOf(payload);
+    if ('resolves' in payload && payload.resolves !== undefined)
+      this.noteResolved(payload.resolves, keyHash, payload.seq);
+    else if (keyHash !== undefined) this.add(keyHash, payload.seq);
   }
 
-  noteKey(keyHash: Hash | undefined, seq: number): void {
+  /** That something was resolved, and so was ruled on again where it came with a key. */
+  noteResolved(pendingId: Hash, keyHash: Hash | undefined, seq: number): void {
+    this.add(pendingId, seq);
     if (keyHash !== undefined) this.add(keyHash, seq);
   }
 

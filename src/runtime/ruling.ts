@@ -1,6 +1,15 @@
 import { AssizeError } from '#canon';
 import type { PatchOperation } from '#kernel';
-import { type EntryRow, type Hash, type Payload, type PendingPayload, type RejectionReason, readRow } from '#ledger';
+import {
+  approvalsOf,
+  type CounselorRecord,
+  type EntryRow,
+  type Hash,
+  type Payload,
+  type PendingPayload,
+  type RejectionReason,
+  readRow,
+} from '#ledger';
 import { RuntimeError } from './errors.ts';
 
 /** What became of a proposal, or of what was pending. `entry` is durable when this is answered. */
@@ -22,9 +31,15 @@ export type Ruling =
       readonly reason: PendingPayload['reason'];
       readonly detail: string;
       readonly invariantId?: string;
+      /** Where it takes more than one: how many people must approve it, and who has. */
+      readonly approvals?: number;
+      readonly approvedBy?: readonly CounselorRecord[];
     }
   /** An open approval stops this proposal; nothing was recorded. Propose again when it is resolved. */
   | { readonly ruling: 'frozen'; readonly by: Hash; readonly detail: string };
+
+/** What ends an escalation: a counselor's commit or rejection, or its expiry. */
+export type FinalRuling = Extract<Ruling, { readonly ruling: 'committed' | 'rejected' }>;
 
 export interface Resolution {
   /** Who decides: the domain's counselors say whether they may. */
@@ -36,9 +51,10 @@ export interface Resolution {
 }
 
 export interface ApprovalInput extends Resolution {
+  /** Also when the result does not pass every invariant. Where it takes several people, all of them must say so. */
   readonly override?: boolean;
   readonly reason?: string;
-  /** The counselor's own change in place of the proposal's. */
+  /** The counselor's own change in place of the proposal's; refused where it takes several people. */
   readonly replacement?: readonly PatchOperation[];
 }
 
@@ -73,9 +89,15 @@ export function rulingFrom(row: EntryRow, payload: Payload): Ruling {
   }
   if (payload.kind === 'pending_approval') {
     const { channel, reason, detail } = payload;
-    return { ruling: 'escalated', entry, pending: row.id, channel, reason, detail, ...invariantOf(payload) };
+    const asked = { pending: row.id, channel, reason, detail, ...invariantOf(payload) };
+    return { ruling: 'escalated', entry, ...asked, ...severalOf(payload) };
   }
   throw new AssizeError('not_a_ruling', `A ${payload.kind} entry rules on nothing.`);
+}
+
+function severalOf(payload: PendingPayload): { approvals?: number; approvedBy?: readonly CounselorRecord[] } {
+  const { needed, given } = approvalsOf(payload);
+  return needed > 1 ? { approvals: needed, approvedBy: given } : {};
 }
 
 function invariantOf({ invariant_id }: { readonly invariant_id?: string }): { invariantId?: string } {

@@ -1,6 +1,7 @@
 import { copyJson, type Json, WORLD_LIMITS } from '#canon';
 import { type Domain, type RoleArguments, type RoleName, type RoleParams, type SliceOf, World } from '#kernel';
 import type { EntryRow, Hash, PendingPayload } from '#ledger';
+import { type AwaitOptions, Decisions, type PendingStatus } from './decisions.ts';
 import { Delegations, type OpenDelegation, type Origin } from './delegate.ts';
 import type { Conclusion, DelegationInput } from './delegation-input.ts';
 import { type ErasureInput, Erasures } from './erase.ts';
@@ -8,7 +9,7 @@ import type { Proposal, ProposalInput } from './intent.ts';
 import { Proposals } from './propose.ts';
 import { Resolutions } from './resolve.ts';
 import { type Revocation, type RevocationInput, Revocations } from './revoke.ts';
-import type { ApprovalInput, RejectionInput, Ruling } from './ruling.ts';
+import type { ApprovalInput, FinalRuling, RejectionInput, Ruling } from './ruling.ts';
 import type { SliceListener } from './subscriptions.ts';
 import { Ports, type TurnPorts } from './turn-ports.ts';
 import { type Surroundings, type TrajectoryParts, Writer } from './writer.ts';
@@ -29,6 +30,7 @@ export class Trajectory<D extends Domain = Domain> {
   readonly #writer: Writer;
   readonly #proposals: Proposals;
   readonly #resolutions: Resolutions;
+  readonly #decisions: Decisions;
   readonly #delegations: Delegations;
   readonly #erasures: Erasures;
   readonly #revocations: Revocations;
@@ -39,6 +41,7 @@ export class Trajectory<D extends Domain = Domain> {
     const { clock, random } = this.#ports;
     this.#writer = new Writer(id, parts, { ...around, clock, random });
     this.#resolutions = new Resolutions(this.#writer);
+    this.#decisions = new Decisions(this.#writer, this.#resolutions);
     this.#proposals = new Proposals(this.#writer, this.#resolutions);
     this.#delegations = new Delegations(this.#writer, this.#resolutions);
     this.#erasures = new Erasures(this.#writer, this.#proposals, this.#resolutions);
@@ -126,18 +129,42 @@ export class Trajectory<D extends Domain = Domain> {
   }
 
   /**
-   * Commits what is pending, as the counselor it names (decisions §2.1).
+   * Commits what is pending, as the counselor it names (decisions §2.1). Where it takes the approval of several people, each
+   * but the last is answered `escalated`: it is recorded that they approved, and the proposal waits for the next one under the
+   * id of that entry, as it was put up and as long as it would have.
    *
    * @throws RuntimeError `bad_intent`, `not_pending`, `digest_mismatch`; KernelError `unauthorised_counselor`,
-   * `changed_since`, `override_needed`, `invalid_replacement`. Nothing is recorded then.
+   * `approved_before`, `changed_since`, `override_needed`, `invalid_replacement`. Nothing is recorded then.
    */
   approve(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
     return this.#resolutions.approve(pendingId, input);
   }
 
-  /** Refuses what is pending, as the counselor it names. @throws as `approve` */
+  /** Refuses what is pending, as the counselor it names; one is enough, whoever has approved it. @throws as `approve` */
   reject(pendingId: Hash, input: RejectionInput): Promise<Ruling> {
     return this.#resolutions.reject(pendingId, input);
+  }
+
+  /**
+   * What became of something that was pending once, also before this process began: reads one entry, and one more for each
+   * approval that was not the last.
+   *
+   * @throws RuntimeError `never_pending`, `conflict`
+   */
+  resolutionOf(pendingId: Hash): Promise<PendingStatus> {
+    return this.#decisions.statusOf(pendingId);
+  }
+
+  /**
+   * Waits until something that is pending is decided for good, by whomever and in whichever process, and answers with the
+   * commit or the rejection; also when it was decided before. When it expires meanwhile, that is recorded, and is the answer.
+   * What other processes decide is seen when the store is looked at again, a few times a second.
+   *
+   * @throws RuntimeError `never_pending`, `still_pending` when the clock has come to `until`, `concluded` when the trajectory
+   * gave its final answer first, `conflict`, `clock_behind`; the signal's reason
+   */
+  awaitCounselor(pendingId: Hash, options?: AwaitOptions): Promise<FinalRuling> {
+    return this.#decisions.awaited(pendingId, options);
   }
 
   /**

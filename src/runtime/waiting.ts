@@ -1,6 +1,7 @@
 import { contentHash, type Json, parseCanonical } from '#canon';
 import type { Observed, PatchOperation, Waiting } from '#kernel';
 import {
+  approvalsOf,
   type Entry,
   type Hash,
   isBlobRef,
@@ -46,9 +47,15 @@ export async function readWaiting(
     approval: await readOperations(entry, approval, replayer),
     ...(pending.invariant_id === undefined ? {} : { invariantId: pending.invariant_id }),
     channel: pending.channel,
+    ...approvedSoFar(pending),
     freezes: pending.freezes,
     requesters,
   };
+}
+
+function approvedSoFar(pending: PendingPayload): Pick<Waiting, 'approvals' | 'approvedBy'> {
+  const { needed, given } = approvalsOf(pending);
+  return { approvals: needed, approvedBy: given };
 }
 
 /** The value that an entry refers to. @throws LedgerFault; RuntimeError `erased` */

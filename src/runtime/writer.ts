@@ -9,6 +9,7 @@ import {
   type EntrySigner,
   type ErasedRow,
   entryRow,
+  type Hash,
   type Instant,
   type LedgerStore,
   type Payload,
@@ -19,6 +20,7 @@ import { authorityFor } from './authority.ts';
 import { Company } from './company.ts';
 import { RuntimeError } from './errors.ts';
 import type { FoldedTrajectory } from './fold-trajectory.ts';
+import type { Notices } from './notices.ts';
 import type { Place } from './records.ts';
 import type { RuledProposals } from './ruled-proposals.ts';
 import { type Ruling, rulingFrom } from './ruling.ts';
@@ -60,6 +62,7 @@ export interface Surroundings {
   /** The domain that a ledger names. @throws RuntimeError `domain_mismatch` */
   domainOf(ref: DomainRef): Domain;
   readonly pause: Pause;
+  readonly notices: Notices;
   /** Reads a trajectory again: what is new of it where the last reading was kept. */
   reload(trajectoryId: string, base: Base | undefined): Promise<TrajectoryParts>;
   open(trajectoryId: string): Promise<Trajectory>;
@@ -83,6 +86,8 @@ export interface Prepared<Answer> {
   readonly answer: Answer;
   /** For subscribers, when the entries are durable. */
   readonly news: News;
+  /** What was pending and is resolved by the first of the entries. */
+  readonly resolves?: Hash;
 }
 
 const NOTHING = (): void => undefined;
@@ -116,6 +121,7 @@ export class Writer {
   /** What was sent to the store last. */
   #sent: Promise<unknown> | undefined;
   #alone: Promise<unknown> | undefined;
+  #moved: PromiseWithResolvers<void> | undefined;
 
   constructor(id: string, parts: TrajectoryParts, around: Surroundings) {
     this.id = id;
@@ -186,7 +192,7 @@ export class Writer {
 
   /** Answers when the store has it; undefined when another writer was faster and all must be prepared again. */
   async written<Answer>(prepared: Prepared<Answer>): Promise<Answer | undefined> {
-    const { rows, blobs, erased, answer, news } = prepared;
+    const { rows, blobs, erased, answer } = prepared;
     const life = this.#life;
     let result: Awaited<ReturnType<LedgerStore['commit']>>;
     this.#underWay++;
@@ -205,13 +211,31 @@ export class Writer {
     }
     if (result.status === 'committed') {
       this.#company.won();
-      if (erased !== undefined) await this.around.erased(this.id);
-      this.subscriptions.publish(news);
+      await this.#isDurable(prepared);
       return answer;
     }
     if (result.status === 'conflict' && life === this.#life) this.#company.lost();
     this.#discard(life);
     return result.status === 'unknown' ? this.#settleUnknown(prepared, result.cause) : undefined;
+  }
+
+  /** Tells everybody whom it concerns. */
+  async #isDurable({ rows: [row], erased, news, resolves }: Prepared<unknown>): Promise<void> {
+    if (erased !== undefined) await this.around.erased(this.id);
+    this.subscriptions.publish(news);
+    this.around.notices.tell(row, resolves);
+    if (resolves !== undefined || this.parts.chain.answered !== undefined) this.#wake();
+  }
+
+  /** When something that waited may have been decided: here, or by others of whom was read. */
+  moved(): Promise<void> {
+    this.#moved ??= Promise.withResolvers<void>();
+    return this.#moved.promise;
+  }
+
+  #wake(): void {
+    this.#moved?.resolve();
+    this.#moved = undefined;
   }
 
   /** When the store has answered all that was sent to it; what it answered is for those who sent it. */
@@ -236,14 +260,13 @@ export class Writer {
     return this.#alone;
   }
 
-  async #settleUnknown<Answer>({ rows, erased, answer, news }: Prepared<Answer>, cause: unknown): Promise<Answer> {
-    const [row] = rows;
+  async #settleUnknown<Answer>(prepared: Prepared<Answer>, cause: unknown): Promise<Answer> {
+    const [row] = prepared.rows;
     let why = cause;
     try {
       if ((await this.around.store.resolve(row.id)) !== undefined) {
-        if (erased !== undefined) await this.around.erased(this.id);
-        this.subscriptions.publish(news);
-        return answer;
+        await this.#isDurable(prepared);
+        return prepared.answer;
       }
     } catch (error) {
       // Also what no store of ours throws: the caller must not take it for "nothing was written".
@@ -294,6 +317,7 @@ export class Writer {
           this.stale = false;
           this.#loading = undefined;
           if (isNew) this.subscriptions.publish(this.subscriptions.allNews());
+          this.#wake();
         },
         (error) => {
           this.#loading = undefined;

@@ -79,7 +79,7 @@ async function begun(): Promise<{ lead: Writ; helper: Writ }> {
   const [top, below] = [held('lead.json'), held('helper.json')];
   const trajectory = await assize_.create(budget, { trajectoryId: 't', writs: [top.writ] });
   for (const writ of [top, below]) {
-    const role = { name: 'spender', params: { agent: 'ann' } };
+    const role = { name: 'spender' as const, params: { agent: 'ann' } };
     expect((await trajectory.propose({ action: 'spend', role, args: { amount: 5 }, writ })).ruling).toBe('committed');
   }
   const { privateKey } = helper;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exportLines, integrateLog, logHead } from '#ledger';
 import { MemoryStore } from '#stores';
+import { approvalCases } from '../support/approval-cases.ts';
 import { erasureCases, linesOf, readable, verdictsOf } from '../support/erasure-cases.ts';
 import { everyKind, keysOf } from '../support/ledger-rows.ts';
 import { revocationCases } from '../support/revocation-cases.ts';
@@ -85,14 +86,16 @@ describe.skipIf(!python)('with python3', () => {
     expect(verdict([...lines.slice(0, 5), ...lines.slice(6)].join('\n'))).toMatchObject({ code: 1 });
   });
 
-  describe('of ledgers with sensitive and erased values', () => {
-    const cases = erasureCases();
+  describe.each([
+    ['with sensitive and erased values', erasureCases()],
+    ['with decisions of several people', approvalCases()],
+  ])('of ledgers %s', (what, cases) => {
     let theirs: any[];
 
     // One process for all: it takes longer to start than to verify.
     beforeAll(() => {
       const files = cases.map(({ ledger }, i) => {
-        const file = join(folder, `case-${i}.jsonl`);
+        const file = join(folder, `${what}-${i}.jsonl`);
         writeFileSync(file, linesOf(ledger));
         return file;
       });

@@ -10,18 +10,22 @@ import { verifyStore } from '#runtime';
 import { openStore } from '#stores';
 import { changed, type Golden, linesOf, V1, verdictsOf } from './ledger.ts';
 
-const golden = JSON.parse(readFileSync(join(V1, 'golden.json'), 'utf8')) as Golden[];
+const goldenOf = (file: string): Golden[] => JSON.parse(readFileSync(join(V1, file), 'utf8')) as Golden[];
+const golden = goldenOf('golden.json');
+/** Decisions that take several people. */
+const several = goldenOf('several.json');
+const all = [...golden, ...several].map((one) => [`${one.of}: ${one.name}`, one] as const);
 const folder = mkdtempSync(join(tmpdir(), 'assize-golden-'));
 const python = spawnSync('python3', ['--version']).status === 0;
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('version 1 of the ledger', () => {
-  test.each(golden.map((one) => [one.name, one] as const))('%s', async (_, { of, change, name, ...expected }) => {
+  test.each(all)('%s', async (_, { of, change, name, ...expected }) => {
     expect(await verdictsOf(of, change)).toEqual(expected);
   });
 
-  test('has an honest one, and every other is found by somebody', () => {
-    const [honest, ...others] = golden as [Golden, ...Golden[]];
+  test.each([[golden], [several]])('has an honest one, and every other is found by somebody', (list) => {
+    const [honest, ...others] = list as [Golden, ...Golden[]];
     expect(honest).toMatchObject({ export: null, checkpoint: 'at' });
     expect(honest.verify.every(({ fault }) => fault === undefined)).toBe(true);
     for (const { name, verify, export: line, checkpoint } of others) {
@@ -30,17 +34,14 @@ describe('version 1 of the ledger', () => {
     }
   });
 
-  test.skipIf(!python).each(golden.map((one) => [one.name, one] as const))(
-    '%s, as the verifier in Python has it',
-    (_, { of, change, verify, export: line }) => {
-      const file = join(folder, 'changed.jsonl');
-      writeFileSync(file, `${changed(linesOf(of), change).join('\n')}\n`);
-      const verifier = join(import.meta.dirname, '../../verifiers/python/verify.py');
-      const { status, stderr } = spawnSync('python3', [verifier, file, '--json'], { encoding: 'utf8' });
-      const sound = line === null && verify.every(({ fault }) => fault === undefined);
-      expect({ status, stderr }).toEqual({ status: sound ? 0 : 1, stderr: '' });
-    },
-  );
+  test.skipIf(!python).each(all)('%s, as the verifier in Python has it', (_, { of, change, verify, export: line }) => {
+    const file = join(folder, 'changed.jsonl');
+    writeFileSync(file, `${changed(linesOf(of), change).join('\n')}\n`);
+    const verifier = join(import.meta.dirname, '../../verifiers/python/verify.py');
+    const { status, stderr } = spawnSync('python3', [verifier, file, '--json'], { encoding: 'utf8' });
+    const sound = line === null && verify.every(({ fault }) => fault === undefined);
+    expect({ status, stderr }).toEqual({ status: sound ? 0 : 1, stderr: '' });
+  });
 
   test('has all kinds of entries, and every reason that the runtime gives', () => {
     const payloads = linesOf('honest.jsonl').flatMap((line) => {
@@ -83,7 +84,10 @@ describe('version 1 of the ledger', () => {
 
   test('is all there', () => {
     expect(readdirSync(V1).sort()).toEqual(
-      ['golden.json', 'honest.jsonl', 'honest.jsonl.checkpoint', 'honest.jsonl.vkey', 'store.sqlite'].sort(),
+      [
+        ...['golden.json', 'honest.jsonl', 'honest.jsonl.checkpoint', 'honest.jsonl.vkey', 'store.sqlite'],
+        ...['several.json', 'several.jsonl', 'several.jsonl.checkpoint'],
+      ].sort(),
     );
   });
 });

@@ -60,6 +60,8 @@ function waitingOf(action: NaiveAction, escalated: Escalated): Waiting {
     ...(escalated.invariantId === undefined ? {} : { invariantId: escalated.invariantId }),
     channel: escalated.channel ?? 'any',
     freezes: escalated.freezes,
+    approvals: escalated.approvals,
+    approvedBy: [],
     requesters: ['alice'],
   };
 }

@@ -325,7 +325,12 @@ const MUTANTS: readonly Mutant[] = [
   {
     fault: 'commits broken states without override',
     file: 'kernel/counselor.ts',
-    changes: [['if (broken.length > 0 && counselor.override !== true) {', 'if (broken.length > 99) {']],
+    changes: [
+      [
+        'if (broken.length > 0) checkOverride(waiting, counselor, broken);',
+        'if (broken.length > 99) checkOverride(waiting, counselor, broken);',
+      ],
+    ],
     by: 'theorems',
     property: 'Theorem 4 (Extended Audit Log Integrity): (vi) ',
   },

@@ -25,6 +25,7 @@ import json
 import re
 import sys
 import tempfile
+import unicodedata
 from array import array
 from typing import Any, BinaryIO, Callable, Dict, List, NamedTuple, NoReturn, Optional, Set, Tuple
 
@@ -305,6 +306,7 @@ TYPES: Dict[str, Check] = {
         lambda v: is_stored_whole(v, list) and (type(v) is dict or has_sound_values(v)),
         "list with proper references, or proper reference to a list"),
     "freezing": simple(lambda v: v == "world" or type(v) is list and all(type(x) is str for x in v), "freezing"),
+    "several": simple(lambda v: type(v) is int and 2 <= v <= 8, "number from 2 to 8"),
     "one": simple(lambda v: type(v) is int and v == 1, "1"),
     "depth": simple(lambda v: type(v) is int and 0 <= v <= 8, "number from 0 to 8"),
 }
@@ -339,7 +341,7 @@ rejection = +entry intent:intent detail:text reason:invalid_authority|policy_den
   proposal_id?:hash key_hash?:hash writ_id?:hash policy?:policy invariant_id?:text resolves?:hash counselor?:counselor
 pending_approval = +entry proposal:proposal digest:hash channel:text detail:text freezes:freezing head:hash
   reason:invariant_escalated|policy_needs_approval|writ_requires_approval policy?:policy invariant_id?:text
-  expires?:instant
+  expires?:instant approvals?:several resolves?:hash approved_by?:[counselor]
 delegation = +entry child_trajectory_id:text task:text writ:value begins?:beginning concludes?:hash child_head?:hash
   final_answer?:stored budget_cost?:{count}
 writ = v:one issuer:hash subject:name parent:hash_or_null not_before:instant expires:instant max_depth:depth nonce:name
@@ -595,8 +597,11 @@ class Pending(NamedTuple):
     proposal_id: str
     committed: str                                       # hash of what a commit has to repeat
     rejected: str                                        # hash of what a rejection has to repeat
+    put_up: str                                          # hash of what an approval that is not the last has to repeat
     channel: str
     expires: Optional[str]
+    approvals: int
+    given: List[Dict[str, Any]]                          # approved_by
 
 
 def committed_members(p: Dict[str, Any]) -> str:
@@ -606,6 +611,14 @@ def committed_members(p: Dict[str, Any]) -> str:
 
 def rejected_members(action: str, of: Dict[str, Any], observations: Any, p: Dict[str, Any]) -> str:
     return hash_of([action, of["role"], of["args"], observations, p.get("writ_id"), p.get("key_hash")])
+
+
+PUT_UP = ("proposal", "digest", "channel", "reason", "detail", "freezes", "approvals", "policy", "invariant_id",
+          "expires")
+
+
+def put_up_members(p: Dict[str, Any]) -> str:
+    return hash_of([p.get(m) for m in PUT_UP])
 
 
 class Chain:
@@ -678,6 +691,10 @@ class Chain:
         must(pending.channel in ("any", p["counselor"]["as"]), "the counselor is not of the pending's channel")
         must(pending.expires is None or p["at"] < pending.expires, "the pending has expired")
 
+    def check_another(self, pending: Pending, counselor: Dict[str, Any]) -> None:
+        names = [unicodedata.normalize("NFC", c["principal"]) for c in [*pending.given, counselor]]
+        must(len(set(names)) == len(names), "one person approves it twice")
+
     def check_commit(self, id: str, p: Dict[str, Any]) -> None:
         must(p["parent_commit"] == self.last_commit, "parent_commit is not the last commit")
         if is_revoking(p):
@@ -690,6 +707,10 @@ class Chain:
             must(committed_members(p) == pending.committed, "not what the pending proposed")
             must("detection_vector" in p, "resolves, but has no detection_vector")
             self.check_decision(pending, p)
+            must(len(pending.given) + 1 == pending.approvals, "not as many approvals as it takes")
+            must("override" not in p["counselor"] or all("override" in c for c in pending.given),
+                 "overridden, but not by all who approved")
+            self.check_another(pending, p["counselor"])
         else:
             must("counselor" not in p, "a counselor, but nothing resolved")
         self.last_commit = id
@@ -730,15 +751,30 @@ class Chain:
         must("counselor" not in p, "expired, with a counselor")
 
     def check_pending_approval(self, id: str, p: Dict[str, Any]) -> None:
-        must(self.frozen is None, "the trajectory is frozen")
+        must(self.frozen is None or p.get("resolves") == self.frozen, "the trajectory is frozen")
         must(p["proposal"]["action"]["name"] != REVOKE, "a revocation waits")
         must(p["head"] == p["parent"], "head is not parent")
         must(p["digest"] == hash_of(p["proposal"]), "digest is not the hash of the proposal")
+        approvals, given = p.get("approvals", 1), p.get("approved_by")
+        if "resolves" in p:
+            self.check_step(self.resolve(p), p, given or [], approvals)
+        else:
+            must(given is None, "approved, but nothing was pending before")
         q = p["proposal"]
         rejected = rejected_members(q["action"]["name"], q["action"], q["observations"], q)
-        self.open[id] = Pending(q["proposal_id"], committed_members(q), rejected, p["channel"], p.get("expires"))
+        self.open[id] = Pending(q["proposal_id"], committed_members(q), rejected, put_up_members(p), p["channel"],
+                                p.get("expires"), approvals, given or [])
         self.frozen = id if p["freezes"] == "world" else None
         self.use(q["writ_id"])
+
+    def check_step(self, pending: Pending, p: Dict[str, Any], given: List[Dict[str, Any]], approvals: int) -> None:
+        """An approval that is not the last."""
+        must(put_up_members(p) == pending.put_up, "not what was pending")
+        must(len(given) == len(pending.given) + 1 and hash_of(given[:-1]) == hash_of(pending.given),
+             "approved_by does not go on by one")
+        must(len(given) < approvals, "the last approval is a commit")
+        self.check_decision(pending, {"counselor": given[-1], "at": p["at"]})
+        self.check_another(pending, given[-1])
 
     def check_delegation(self, id: str, p: Dict[str, Any]) -> None:
         child, concludes = p["child_trajectory_id"], p.get("concludes")

@@ -26,13 +26,14 @@ export function approve(program: Command): void {
     .addHelpText(
       'after',
       'Negative: it had expired, and is rejected now.\n' +
+        'Where several people have to approve it, each but the last is told under which id it waits for the next one.\n' +
         'Whoever may write the store may approve in anybody’s name: the method is recorded as cli.',
     )
     .action(
       inSession((session, options: Options, pending: string) => {
         requireAnchors(session.storeUrl, options.anchors);
         const { as: principal, override = false, reason } = options;
-        return resolvePending(session, options, pending, 'committed', (trajectory, row, digest) =>
+        return resolvePending(session, options, pending, ['committed', 'escalated'], (trajectory, row, digest) =>
           trajectory.approve(row.id, {
             principal,
             method: METHOD,

@@ -86,17 +86,19 @@ function described(domain: Domain) {
       kind: spec.kind,
       footprint: patterns.map((pattern: Pattern) => patternText(pattern)),
       ...(spec.channel === undefined ? {} : { channel: spec.channel }),
+      ...(spec.approvals === undefined ? {} : { approvals: spec.approvals }),
     })),
     counselors: Object.keys(counselors),
   };
 }
 
 function describedTool(domain: Domain, tool: string) {
-  const { process, description, args } = domain.actions[tool] as ActionSpec;
+  const { process, description, approvals, args } = domain.actions[tool] as ActionSpec;
   return {
     name: tool,
     process,
     ...(description === undefined ? {} : { description }),
+    ...(approvals === undefined ? {} : { approvals }),
     args: z.toJSONSchema(args, { io: 'input', unrepresentable: 'any' }),
   };
 }
@@ -127,7 +129,12 @@ function showDomain({ json, out }: Session, domain: Domain): void {
   section(out, 'Invariants, in order: the first that does not pass decides');
   out.table(
     [{ title: '#', align: 'right' }, { title: 'invariant' }, { title: 'escalates to' }, { title: 'footprint' }],
-    all.invariants.map(({ id, channel, footprint }, i) => [i + 1, id, channel ?? '', list(footprint)]),
+    all.invariants.map(({ id, channel, approvals, footprint }, i) => [
+      i + 1,
+      id,
+      [...(channel === undefined ? [] : [channel]), ...several(approvals)].join(', '),
+      list(footprint),
+    ]),
   );
   section(out, 'Counselors');
   out.line(line`${list(all.counselors)}`);
@@ -145,6 +152,10 @@ function showTool({ json, out }: Session, domain: Domain, tool: string): void {
   }
   out.line(line`${bold(all.name)} of ${all.process}${all.description === undefined ? '' : `: ${all.description}`}`);
   out.document(all.args);
+}
+
+function several(approvals: number = 1): string[] {
+  return approvals > 1 ? [`${approvals} people`] : [];
 }
 
 function section(out: Output, title: string): void {

@@ -1,28 +1,40 @@
 import { type EntryRow, Replayer, type Store } from 'assize';
-import type { PendingPayload } from 'assize/ledger';
+import type { Json } from 'assize/canon';
+import { approvalsOf, type PendingPayload } from 'assize/ledger';
 import type { Command } from 'commander';
+import { soFar } from '../approvals-text.ts';
 import { headOf, shortId } from '../entries.ts';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../options.ts';
 import { dim, line } from '../printable.ts';
+import { printProposal } from '../proposal-text.ts';
 import { inSession, type Session, type SharedOptions } from '../session.ts';
 import { shortTime } from '../summary.ts';
 import { watchedStore } from '../watched-store.ts';
+
+interface Options extends SharedOptions {
+  readonly channel?: string;
+}
+
+/** Proposals that are shown in full in text. */
+const SHOWN_MAX = 20;
 
 export function pending(program: Command): void {
   withSharedOptions(
     program
       .command('pending')
       .description('what waits for a person, oldest first in each trajectory')
-      .argument('[trajectory]', 'default: all of the store'),
+      .argument('[trajectory]', 'default: all of the store')
+      .option('--channel <kind>', 'only what waits for this kind of counselor'),
   )
     .addHelpText('after', 'Negative: a trajectory does not verify.')
     .action(
-      inSession((session, _options: SharedOptions, trajectory?: string) =>
+      inSession((session, { channel }: Options, trajectory?: string) =>
         session.withStore('readonly', async (store) => {
-          const open = await openPendings(session, store, trajectory);
+          const all = await openPendings(session, store, trajectory);
+          const open = channel === undefined ? all : all.filter(({ payload }) => payload.channel === channel);
           session.progress.end();
-          if (session.json) session.out.document({ pending: open });
+          if (session.json) session.out.document({ pending: open.map(described) });
           else print(session, open);
           return EXIT.ok;
         }),
@@ -39,17 +51,25 @@ async function openPendings(session: Session, store: Store, trajectory: string |
   const replayer = new Replayer(
     watchedStore(store, session.interruption, (done) => session.progress.report('replaying entries', done, total)),
   );
-  const open = [];
+  const open: Open[] = [];
   for (const { trajectory_id } of chosen) {
-    const { chain } = await replayer.replay(trajectory_id);
-    for (const [id, payload] of chain.open) open.push(described(id, payload));
+    const { chain, fold } = await replayer.replay(trajectory_id);
+    for (const [id, payload] of chain.open) open.push({ id, payload, state: fold.state as Json });
   }
   return open;
 }
 
-function described(id: EntryRow['id'], payload: PendingPayload) {
+/** Something that waits, with the state of its trajectory as it is now. */
+interface Open {
+  readonly id: EntryRow['id'];
+  readonly payload: PendingPayload;
+  readonly state: Json;
+}
+
+function described({ id, payload }: Open) {
   const { trajectory_id, seq, at, proposal, digest, channel, reason, invariant_id, detail, freezes, expires } = payload;
-  const { action, budget_cost } = proposal;
+  const { action, budget_cost, delta, approval } = proposal;
+  const { needed, given } = approvalsOf(payload);
   return {
     id,
     trajectory_id,
@@ -57,8 +77,12 @@ function described(id: EntryRow['id'], payload: PendingPayload) {
     at,
     action,
     budget_cost,
+    changes: delta.state,
+    approval,
     digest,
     channel,
+    approvals: needed,
+    approved_by: given,
     reason,
     ...(invariant_id === undefined ? {} : { invariant_id }),
     detail,
@@ -67,7 +91,7 @@ function described(id: EntryRow['id'], payload: PendingPayload) {
   };
 }
 
-function print({ out }: Session, open: readonly ReturnType<typeof described>[]): void {
+function print({ out }: Session, open: readonly Open[]): void {
   if (open.length === 0) {
     out.line(line`Nothing waits for a person.`);
     return;
@@ -82,19 +106,16 @@ function print({ out }: Session, open: readonly ReturnType<typeof described>[]):
       { title: 'for' },
       { title: 'because' },
     ],
-    open.map(({ id, trajectory_id, seq, at, action, channel, reason, invariant_id, detail }) => [
-      shortId(id),
-      trajectory_id,
-      seq,
-      shortTime(at),
-      action.name,
-      channel,
-      `${invariant_id ?? reason}: ${detail}`,
-    ]),
+    open.map(({ id, payload }) => {
+      const { trajectory_id, seq, at, proposal, channel, reason, invariant_id, detail } = payload;
+      const wanted = [channel, ...soFar(payload)].join(', ');
+      const why = `${invariant_id ?? reason}: ${detail}`;
+      return [shortId(id), trajectory_id, seq, shortTime(at), proposal.action.name, wanted, why];
+    }),
   );
+  for (const { id, payload, state } of open.slice(0, SHOWN_MAX)) printProposal(out, id, payload, state);
+  out.line(line``);
   out.line(
-    dim(
-      line`assize show ID shows what would run; assize approve ID --as WHO, assize reject ID --as WHO --reason TEXT.`,
-    ),
+    dim(line`assize show ID shows all of it; assize approve ID --as WHO, assize reject ID --as WHO --reason TEXT.`),
   );
 }

@@ -120,7 +120,8 @@ export class Judging implements Steps<Court> {
     await this.#judge(court, entry, { ...intent, at }, claim, ruledThen(entry.payload), false).then(takenBack);
   }
 
-  async pending(court: Court, entry: Entry<PendingPayload>): Promise<void> {
+  async pending(court: Court, entry: Entry<PendingPayload>, before: PendingPayload | undefined): Promise<void> {
+    if (before !== undefined) return this.#verdicts.goesOn(entry);
     const { proposal, policy } = entry.payload;
     const { action, observations, at, writ_id } = proposal;
     const asked = { ...action, action: action.name, observations, at };

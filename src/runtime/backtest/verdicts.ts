@@ -113,6 +113,12 @@ export class Verdicts {
     });
   }
 
+  /** Takes the approval of what waits for one person more: it waits under another name. */
+  goesOn(entry: Entry<PendingPayload>): void {
+    const pending = entry.payload.resolves as Hash;
+    if (this.#moot.has(pending)) this.#moot.set(entry.id, this.#moot.get(pending));
+  }
+
   /** Takes the end of what waited for a person. */
   resolves(entry: Entry<CommitPayload | RejectionPayload>): void {
     this.#resolutions++;

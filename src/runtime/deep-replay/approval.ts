@@ -1,7 +1,16 @@
 import { isAssizeError } from '#canon';
 import { type CounselorCommit, counsel, KernelError, type PatchOperation, type Waiting } from '#kernel';
-import type { CommitPayload, CounselorRecord, Entry, Hash, PendingPayload, VectorItem } from '#ledger';
+import {
+  type CommitPayload,
+  type CounselorRecord,
+  type Entry,
+  ERASE_ACTION,
+  type Hash,
+  type PendingPayload,
+  type VectorItem,
+} from '#ledger';
 import { readWaiting } from '../waiting.ts';
+import { compareCounselor } from './counselor.ts';
 import { holdersOf } from './holders.ts';
 import { type BrokenByRecord, copied, GRANTED } from './recorded-world.ts';
 import { isSame } from './report.ts';
@@ -25,6 +34,11 @@ export async function replayApproval(
   if (await isErasing(stage, entry)) return followErased(stage, entry);
   const patches = await readPatches(stage, entry, delta.state);
   const broken = brokenBy(recorded);
+  // What several approve is not replaced by anybody; that it came out otherwise was said where it was put up.
+  if (pending.resolves !== undefined && stage.otherwise.has(entry.payload.resolves as Hash)) {
+    await compareCounselor(stage, entry, pending, counselor);
+    return goOn(stage, entry, patches, counselor, broken);
+  }
   const waiting = await readBack(stage, entry, pending, holdersOf(await authority.writ(pending.proposal.writ_id)));
   if (waiting === undefined) return goOn(stage, entry, patches, counselor, broken);
   findings.compared++;
@@ -55,6 +69,40 @@ export async function replayApproval(
   goOn(stage, entry, patches, counselor, broken);
 }
 
+/**
+ * An approval that was not the last one: who gave it, and what they approved, must hold now as it did then. Nothing is committed
+ * by it.
+ */
+export async function replayStep(stage: Stage, entry: Entry<PendingPayload>, pending: PendingPayload): Promise<void> {
+  const { authority, findings, world } = stage;
+  const { at, approved_by = [], proposal, resolves } = entry.payload;
+  const counselor = approved_by.at(-1) as CounselorRecord;
+  const place = placeOf(entry);
+  if (stage.otherwise.has(resolves as Hash)) {
+    stage.otherwise.add(entry.id);
+    return compareCounselor(stage, entry, pending, counselor);
+  }
+  if (proposal.action.name === ERASE_ACTION) return findings.takes('erased');
+  const waiting = await readBack(stage, entry, pending, holdersOf(await authority.writ(proposal.writ_id)));
+  if (waiting === undefined) return;
+  findings.compared++;
+  const approved = tried(() =>
+    counsel(world.world, waiting, { principal: counselor.principal, at, override: true }, GRANTED),
+  );
+  if (approved instanceof KernelError) {
+    const what = approved.code === 'unauthorised_counselor' ? 'counselor' : 'ruling';
+    return findings.differs(
+      place,
+      what,
+      what === 'ruling' ? { ruling: 'escalated' } : asOf(counselor),
+      approved.message,
+    );
+  }
+  const { as, overridden } = approved;
+  findings.compare(place, 'counselor', asOf(counselor), { as, ...(overridden ? { override: true } : {}) });
+  approved.undo();
+}
+
 /** As the proposal, or else as a state of the counselor's own; with what stands in the way if it is neither. */
 function rerun(
   { world, findings, otherwise }: Stage,
@@ -68,6 +116,7 @@ function rerun(
   const asked = tried(() => counsel(world.world, waiting, by, GRANTED));
   if (!(asked instanceof KernelError) && isSame(asked.patches(), patches)) return asked;
   if (asked instanceof KernelError && asked.code === 'unauthorised_counselor') return asked;
+  if (waiting.approvals > 1) return asked;
   if (!(asked instanceof KernelError)) asked.undo();
   const own = tried(() => counsel(world.world, waiting, { ...by, replacement: copied(patches) }, GRANTED));
   if (own instanceof KernelError) return own;

@@ -1,6 +1,6 @@
 import { isAssizeError, type Json } from '#canon';
 import type { PatchOperation } from '#kernel';
-import { type Entry, ERASE_ACTION, type PendingPayload, type ProposalRecord, store } from '#ledger';
+import { approvalsOf, type Entry, ERASE_ACTION, type PendingPayload, type ProposalRecord, store } from '#ledger';
 import { digestOf } from '../records.ts';
 import { copied } from './recorded-world.ts';
 import { isSame } from './report.ts';
@@ -66,9 +66,10 @@ async function compare(stage: Stage, entry: Entry<PendingPayload>, before: Recor
   }
   if (judged.verdict !== 'escalated') return;
   if (!isSameWords(entry.payload, judged.detail)) findings.reworded++;
-  const { channel, freezes, approval } = judged;
+  const { channel, approvals, freezes, approval } = judged;
   findings.compare(place, 'approval', before.approval, approval);
   findings.compare(place, 'channel', entry.payload.channel, channel);
+  findings.compare(place, 'approvals', approvalsOf(entry.payload).needed, approvals);
   findings.compare(place, 'freezes', entry.payload.freezes, freezes);
   const what = {
     ...proposal,

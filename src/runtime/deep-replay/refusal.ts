@@ -1,7 +1,5 @@
-import { isAssizeError } from '#canon';
-import { counselorKind } from '#kernel';
 import { type Entry, ERASE_ACTION, type PendingPayload, REVOKE_ACTION, type RejectionPayload } from '#ledger';
-import { holdersOf } from './holders.ts';
+import { compareCounselor } from './counselor.ts';
 import type { RecordedClaim } from './recorded-authority.ts';
 import type { TakenAsRecorded } from './report.ts';
 import { described, isSameRuling, recordedRuling } from './ruled.ts';
@@ -49,23 +47,10 @@ export async function replayRefusal(
 export const OF_NO_DOMAIN: ReadonlySet<RejectionPayload['reason']> = new Set(['effect_failed', 'conflict']);
 
 /** What a person said, or nobody in time. That they may say it is judged by the domain. */
-async function replayDecision(
-  { world, findings, authority }: Stage,
-  entry: Entry<RejectionPayload>,
-  { channel, proposal }: PendingPayload,
-): Promise<void> {
+async function replayDecision(stage: Stage, entry: Entry<RejectionPayload>, pending: PendingPayload): Promise<void> {
   const { reason, counselor } = entry.payload;
-  findings.takes(reason === 'expired' ? 'expired' : ('counselor_rejected' satisfies TakenAsRecorded));
-  if (counselor === undefined) return;
-  const recorded = { as: counselor.as };
-  try {
-    const holders = holdersOf(await authority.writ(proposal.writ_id));
-    const as = counselorKind(world.domain, channel, counselor.principal, holders);
-    findings.compare(placeOf(entry), 'counselor', recorded, { as });
-  } catch (error) {
-    if (!isAssizeError(error, 'unauthorised_counselor')) throw error;
-    findings.differs(placeOf(entry), 'counselor', recorded, error.message);
-  }
+  stage.findings.takes(reason === 'expired' ? 'expired' : ('counselor_rejected' satisfies TakenAsRecorded));
+  if (counselor !== undefined) await compareCounselor(stage, entry, pending, counselor);
 }
 
 /**

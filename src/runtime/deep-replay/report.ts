@@ -13,6 +13,8 @@ export type DifferenceKind =
   | 'approval'
   /** Who is to resolve it. */
   | 'channel'
+  /** How many people must approve it. */
+  | 'approvals'
   | 'freezes'
   /** The hash of what was put up for approval. */
   | 'digest'

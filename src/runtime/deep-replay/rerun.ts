@@ -10,7 +10,7 @@ import type {
   Replayer,
   RootPayload,
 } from '#ledger';
-import { replayApproval } from './approval.ts';
+import { replayApproval, replayStep } from './approval.ts';
 import { replayBeginning } from './beginning.ts';
 import { replayCommit } from './commit.ts';
 import { type DeepReplayOptions, type DeepReplaySource, domainToRun, LISTED_MAX } from './options.ts';
@@ -75,8 +75,8 @@ export class Rerun implements Steps<Stage> {
     return replayRefusal(stage, entry, pending);
   }
 
-  pending(stage: Stage, entry: Entry<PendingPayload>): Promise<void> {
-    return replayPending(stage, entry);
+  pending(stage: Stage, entry: Entry<PendingPayload>, before: PendingPayload | undefined): Promise<void> {
+    return before === undefined ? replayPending(stage, entry) : replayStep(stage, entry, before);
   }
 
   delegation(): void {

@@ -30,7 +30,8 @@ export interface Steps<S extends Scene> {
   approval(scene: S, entry: Entry<CommitPayload>, pending: PendingPayload): Promise<void>;
   /** With `pending`, the end of what waited. */
   refusal(scene: S, entry: Entry<RejectionPayload>, pending: PendingPayload | undefined): Promise<void>;
-  pending(scene: S, entry: Entry<PendingPayload>): Promise<void>;
+  /** With `before`, the approval of that by one person more, who is not the last. */
+  pending(scene: S, entry: Entry<PendingPayload>, before: PendingPayload | undefined): Promise<void>;
   delegation(scene: S, entry: Entry<DelegationPayload>): void | Promise<void>;
 }
 
@@ -106,7 +107,7 @@ export class Walk<S extends Scene> {
       case 'rejection':
         return this.#steps.refusal(scene, entry as Entry<RejectionPayload>, pending);
       case 'pending_approval':
-        return this.#steps.pending(scene, entry as Entry<PendingPayload>);
+        return this.#steps.pending(scene, entry as Entry<PendingPayload>, pending);
       case 'delegation':
         return this.#steps.delegation(scene, entry as Entry<DelegationPayload>);
     }

@@ -17,6 +17,7 @@ import { cases } from '../../../tests/support/cases.ts';
 import { DOCTOR, granted, helper, lead, task, third, worker } from '../../../tests/support/delegations.ts';
 import { allEntries, deskOf } from '../../../tests/support/ledger-runtime.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { severalOf } from '../../../tests/support/several.ts';
 import type { StoreFault } from '../../testing/faults.ts';
 import { faultAt } from '../../testing/faults.ts';
 import { faultyStore } from '../../testing/faulty-store.ts';
@@ -25,8 +26,8 @@ import { type Assize, type AssizeOptions, fsck, type RuntimeError, type Trajecto
 import { readSnapshot, snapshotOf } from './snapshot.ts';
 import { SNAPSHOT_AFTER } from './snapshots.ts';
 
-/** One freezes the world while something waits, the other only what it touches. */
-const domains = [deskOf(), deskOf('footprint', 'apart')];
+/** One freezes the world while something waits, the others only what it touches; in the last it takes two people. */
+const domains = [deskOf(), deskOf('footprint', 'apart'), severalOf(2, 'footprint')];
 
 const below = attenuate(granted, { subject: helper.publicKey, nonce: 'a', budget: { usd: 50 } }, lead.privateKey);
 const lowest = attenuate(below, { subject: third.publicKey, nonce: 'b', budget: { usd: 20 } }, helper.privateKey);
@@ -81,6 +82,7 @@ const act = fc.oneof(
     arbitrary: fc.record({
       resolve: fc.nat(3),
       way: fc.constantFrom('approve' as const, 'override' as const, 'reject' as const),
+      who: fc.constantFrom('dr-who', 'dr-b'),
     }),
   },
   { weight: 2, arbitrary: fc.record({ delegate: fc.integer({ min: 0, max: 40 }) }) },
@@ -135,7 +137,7 @@ async function performOn(
     const open = trajectory.pending();
     const pending = open[act.resolve % Math.max(1, open.length)];
     if (pending === undefined) return undefined;
-    const said = { ...DOCTOR, reason: 'so be it' };
+    const said = { ...DOCTOR, principal: act.who, reason: 'so be it' };
     if (act.way === 'reject') return trajectory.reject(pending.id, said);
     return trajectory.approve(pending.id, { ...said, override: act.way === 'override' });
   }
@@ -184,7 +186,7 @@ test('whoever opens from a snapshot at any entry goes on as one who has replayed
   const met = new Map<string, number>();
   const note = (what: string): void => void met.set(what, (met.get(what) ?? 0) + 1);
   const life = fc.record({
-    domain: fc.nat(1),
+    domain: fc.nat(2),
     before: fc.array(step, { minLength: 5, maxLength: 30 }),
     after: fc.array(fc.oneof({ weight: 3, arbitrary: step }, fc.record({ again: fc.nat(30) })), {
       minLength: 5,

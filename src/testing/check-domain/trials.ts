@@ -189,12 +189,14 @@ export class Trials {
       return { found: [{ kind: 'no_counselor', where, sentence }], refusal };
     }
     const { args } = ruling.compiled;
-    const { patches, approval, channel, freezes } = ruling;
+    const { patches, approval, channel, freezes, approvals } = ruling;
+    // Where it takes several, the others have approved: what the last one commits is what is looked at.
+    const approvedBy = Array.from({ length: approvals - 1 }, (_, i) => ({ principal: `${principal}, ${i + 2}` }));
     const waiting = {
       intent: { ...intent, args },
       inputs: { at: this.#at, observations: [] },
       ...(ruling.invariantId === undefined ? {} : { invariantId: ruling.invariantId }),
-      ...{ patches, approval, channel, freezes, requesters: [REQUESTER] },
+      ...{ patches, approval, channel, freezes, approvals, approvedBy, requesters: [REQUESTER] },
     };
     try {
       const commit = counsel(world, waiting, { principal, at: this.#at }, EVERYBODY);

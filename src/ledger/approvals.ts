@@ -1,0 +1,65 @@
+import { canonicalize } from '#canon';
+import type { CounselorRecord, PendingPayload } from './entry.ts';
+
+/** Most people whose approval one proposal can take. */
+export const APPROVALS_MAX = 8;
+
+/**
+ * Decisions that take more than one person: each approval but the last is a `pending_approval` entry of its own, which
+ * resolves the one before it, repeats what that one put up, and adds who approved. The last one is the commit.
+ */
+export function approvalsOf({ approvals, approved_by }: PendingPayload): {
+  /** How many people it takes. */
+  readonly needed: number;
+  /** Who approved so far, the first one first. */
+  readonly given: readonly CounselorRecord[];
+} {
+  return { needed: approvals ?? 1, given: approved_by ?? [] };
+}
+
+/** Whether two names are one person's: in whichever form of Unicode they are written. */
+export function isSamePrincipal(one: string, other: string): boolean {
+  return one.normalize('NFC') === other.normalize('NFC');
+}
+
+/** Why an entry is no approval of what was pending by one person more, who is not the last; undefined where it is. */
+export function stepFault(step: PendingPayload, before: PendingPayload): string | undefined {
+  if (canonicalize(whatIsPutUp(step)) !== canonicalize(whatIsPutUp(before)))
+    return 'what it puts up is not what was pending';
+  const { needed, given } = approvalsOf(step);
+  const earlier = approvalsOf(before).given;
+  if (given.length !== earlier.length + 1) return 'it adds one who approved, no more and no fewer';
+  if (canonicalize(given.slice(0, -1)) !== canonicalize(earlier)) return 'who approved before is not who had';
+  if (given.length >= needed) return 'the last approval is a commit';
+  return byAnother(given.at(-1) as CounselorRecord, earlier);
+}
+
+/** Why a commit is not the last approval that a proposal takes; undefined where it is. */
+export function lastApprovalFault(counselor: CounselorRecord, before: PendingPayload): string | undefined {
+  const { needed, given } = approvalsOf(before);
+  if (given.length + 1 !== needed) return `it takes the approval of ${needed}, and this is number ${given.length + 1}`;
+  if (counselor.override === true && given.some(({ override }) => override !== true))
+    return 'not everybody who approved has overridden';
+  return byAnother(counselor, given);
+}
+
+function byAnother({ principal }: CounselorRecord, earlier: readonly CounselorRecord[]): string | undefined {
+  return earlier.some((one) => isSamePrincipal(one.principal, principal)) ? 'one person approves it twice' : undefined;
+}
+
+/** All that is the same until the last approval. */
+function whatIsPutUp(pending: PendingPayload): unknown {
+  const { proposal, digest, channel, reason, detail, freezes, approvals, policy, invariant_id, expires } = pending;
+  return {
+    proposal,
+    digest,
+    channel,
+    reason,
+    detail,
+    freezes,
+    approvals: approvals ?? null,
+    policy: policy ?? null,
+    invariant_id: invariant_id ?? null,
+    expires: expires ?? null,
+  };
+}

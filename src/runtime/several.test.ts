@@ -1,0 +1,289 @@
+/** Decisions that take more than one person. */
+import { describe, expect, test } from 'vitest';
+import type { ActionSpec, Domain } from '#kernel';
+import type { PendingPayload } from '#ledger';
+import { MemoryStore } from '#stores';
+import { allEntries, payloads, soundState } from '../../tests/support/ledger-runtime.ts';
+import { HandClock, intent, runtimeOver, writFor } from '../../tests/support/runtime.ts';
+import { codeOf, doctor, pendingOf, severalOf } from '../../tests/support/several.ts';
+import { type AssizeOptions, deepReplay, type Trajectory } from './index.ts';
+
+const worker = writFor('agent');
+const doctorsOwn = writFor('dr-own');
+const careful = writFor('careful', { require_approval: ['pay', 'ask'] });
+const MINUTE = 60_000;
+const two = severalOf(2);
+const three = severalOf(3);
+const apart = severalOf(2, 'footprint');
+
+async function begun(domain: Domain = two, options: Partial<AssizeOptions> = {}) {
+  const store = new MemoryStore();
+  const clock = new HandClock();
+  const open = async (): Promise<Trajectory> => runtimeOver(store, [domain], { clock, ...options }).open('t');
+  const assize = runtimeOver(store, [domain], { clock, approvalMs: 10 * MINUTE, ...options });
+  const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [worker, doctorsOwn, careful] });
+  return { store, clock, trajectory, open };
+}
+
+const ask = (trajectory: Trajectory, amount = 5, writ = worker): Promise<string> =>
+  pendingOf(trajectory.propose(intent('ask', { amount }, writ)));
+
+/** It verifies, and the domain makes it again just as it is. */
+async function sound(store: MemoryStore, domain: Domain): Promise<Record<string, unknown>> {
+  const report = await deepReplay(store, 't', { domains: [domain] });
+  expect(report.differences).toEqual([]);
+  expect(report).toMatchObject({ same: true, preserved: true });
+  return JSON.parse(await soundState(store, 't'));
+}
+
+describe('what takes two', () => {
+  test('waits again after the first, exactly as it was put up, and is committed by the second', async () => {
+    const { store, clock, trajectory } = await begun();
+    const first = await ask(trajectory);
+    expect(trajectory.pending()).toMatchObject([{ id: first, payload: { approvals: 2 } }]);
+    clock.forward(MINUTE);
+    const answer = await trajectory.approve(first, doctor('a', { reason: 'it is due' }));
+    expect(answer).toMatchObject({
+      ruling: 'escalated',
+      approvals: 2,
+      approvedBy: [{ principal: 'dr-a', as: 'md', method: 'test', reason: 'it is due' }],
+    });
+    const second = await pendingOf(answer);
+    const [, before, step] = (await payloads(store, 't')) as [unknown, PendingPayload, PendingPayload];
+    const { seq, parent, at, head, resolves, approved_by, ...putUp } = step;
+    expect({ ...putUp, seq: 1, parent: before.parent, at: before.at, head: before.head }).toEqual(before);
+    expect({ seq, head, resolves }).toEqual({ seq: 2, head: first, resolves: first });
+    expect(at).toBe('2026-03-23T09:01:00.000000Z');
+    expect(approved_by).toEqual([{ principal: 'dr-a', as: 'md', method: 'test', reason: 'it is due' }]);
+    expect(trajectory.pending().map(({ id }) => id)).toEqual([second]);
+    expect(trajectory.state()).toMatchObject({ asked: 0, approved: 0, by: '' });
+
+    expect(await trajectory.approve(second, doctor('b', { digest: before.digest }))).toMatchObject({
+      ruling: 'committed',
+    });
+    expect((await payloads(store, 't'))[3]).toMatchObject({ resolves: second, counselor: { principal: 'dr-b' } });
+    expect(trajectory.pending()).toEqual([]);
+    expect(await sound(store, two)).toMatchObject({ asked: 5, approved: 5, by: 'dr-b' });
+  });
+
+  test('is never approved by one person twice, in whatever form the name is written', async () => {
+    const { store, trajectory, open } = await begun();
+    const second = await pendingOf(trajectory.approve(await ask(trajectory), doctor('Zo\u00eb')));
+    const again = await open();
+    for (const name of ['Zo\u00eb', 'Zoe\u0308']) {
+      for (const one of [trajectory, again]) {
+        expect(await codeOf(one, () => one.approve(second, doctor(name)))).toBe('approved_before');
+        expect(await codeOf(one, () => one.approve(second, doctor(name, { override: true })))).toBe('approved_before');
+      }
+    }
+    expect(await allEntries(store, 't')).toHaveLength(3);
+    expect(await again.approve(second, doctor('zoe'))).toMatchObject({ ruling: 'committed' });
+    expect(await sound(store, two)).toMatchObject({ by: 'dr-zoe' });
+  });
+
+  test('is approved by counselors only, none of whom has asked, first and last', async () => {
+    const { store, trajectory } = await begun();
+    let id = await ask(trajectory, 5, doctorsOwn);
+    for (const helper of ['a', 'b']) {
+      for (const principal of ['dr-own', 'agent', 'clerk-1', '', 'md']) {
+        expect(await codeOf(trajectory, () => trajectory.approve(id, { principal, method: 'test' }))).toBe(
+          'unauthorised_counselor',
+        );
+      }
+      const answer = await trajectory.approve(id, doctor(helper));
+      if (answer.ruling === 'escalated') id = answer.pending;
+    }
+    expect(await sound(store, two)).toMatchObject({ asked: 5, by: 'dr-b' });
+  });
+
+  test.each(['a', 'b'])('is refused by any one of them: %s', async (name) => {
+    const { store, trajectory } = await begun();
+    const second = await pendingOf(trajectory.approve(await ask(trajectory), doctor('a')));
+    const ruling = await trajectory.reject(second, doctor(name, { reason: 'no' }) as never);
+    expect(ruling).toMatchObject({ ruling: 'rejected', reason: 'counselor_rejected', detail: 'no' });
+    expect(await codeOf(trajectory, () => trajectory.approve(second, doctor('c')))).toBe('not_pending');
+    expect(await sound(store, two)).toMatchObject({ asked: 0 });
+  });
+
+  test('says under which id it waits now to who comes with the former one', async () => {
+    const { trajectory } = await begun();
+    const first = await ask(trajectory);
+    const second = await pendingOf(trajectory.approve(first, doctor('a')));
+    for (const attempt of [
+      trajectory.approve(first, doctor('b')),
+      trajectory.reject(first, doctor('b', { reason: 'no' }) as never),
+    ]) {
+      await expect(attempt).rejects.toMatchObject({ code: 'not_pending', evidence: { id: first, now: second } });
+      await expect(attempt).rejects.toThrow(second);
+    }
+  });
+
+  test('freezes as much between the two as before', async () => {
+    const { trajectory } = await begun();
+    const second = await pendingOf(trajectory.approve(await ask(trajectory), doctor('a')));
+    expect(await trajectory.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'frozen', by: second });
+    const other = await begun(apart);
+    const waits = await pendingOf(other.trajectory.approve(await ask(other.trajectory), doctor('a')));
+    expect(await other.trajectory.propose(intent('ask', { amount: 1 }, worker))).toMatchObject({ by: waits });
+    expect(await other.trajectory.propose(intent('add', { by: 4 }, worker))).toMatchObject({ ruling: 'committed' });
+    expect(await other.trajectory.approve(waits, doctor('b'))).toMatchObject({ ruling: 'committed' });
+    expect(await sound(other.store, apart)).toMatchObject({ n: 4, asked: 5, by: 'dr-b' });
+  });
+
+  test('expires when it would have', async () => {
+    const { store, clock, trajectory } = await begun();
+    const first = await ask(trajectory);
+    clock.forward(9 * MINUTE);
+    const second = await pendingOf(trajectory.approve(first, doctor('a')));
+    clock.forward(MINUTE);
+    expect(await trajectory.approve(second, doctor('b'))).toMatchObject({ ruling: 'rejected', reason: 'expired' });
+    expect((await payloads(store, 't'))[3]).toMatchObject({ resolves: second, reason: 'expired' });
+    expect(await sound(store, two)).toMatchObject({ asked: 0 });
+  });
+
+  test('goes on in another process, after a crash, as if nothing had been', async () => {
+    const { store, trajectory, open } = await begun(three);
+    const first = await ask(trajectory);
+    const second = await pendingOf((await open()).approve(first, doctor('a')));
+    const third = await pendingOf((await open()).approve(second, doctor('b')));
+    const last = await open();
+    expect(last.pending()).toMatchObject([{ id: third, payload: { approved_by: [{}, {}], approvals: 3 } }]);
+    expect(await last.approve(third, doctor('c'))).toMatchObject({ ruling: 'committed' });
+    // Whoever holds an older life of it hears that it is decided.
+    expect(await trajectory.approve(first, doctor('d')).catch(({ code }) => code)).toBe('not_pending');
+    expect(await sound(store, three)).toMatchObject({ asked: 5, by: 'dr-c' });
+  });
+
+  test('is what the same proposal with its key is answered with, at each step', async () => {
+    const { trajectory, open } = await begun();
+    const proposal = intent('ask', { amount: 5 }, worker, { idempotencyKey: 'k' });
+    const first = await pendingOf(trajectory.propose(proposal));
+    const second = await pendingOf(trajectory.approve(first, doctor('a')));
+    for (const one of [trajectory, await open()]) {
+      expect(await one.propose(proposal)).toMatchObject({ ruling: 'escalated', pending: second, approvals: 2 });
+    }
+    const committed = await trajectory.approve(second, doctor('b'));
+    for (const one of [trajectory, await open()]) expect(await one.propose(proposal)).toEqual(committed);
+  });
+
+  test('can’t be replaced by a state of somebody’s own, which the other has not seen', async () => {
+    const { trajectory } = await begun();
+    let id = await ask(trajectory);
+    const replacement = [{ op: 'replace', path: '/approved', value: 9 }];
+    for (let n = 0; n < 2; n++) {
+      const attempt = () => trajectory.approve(id, doctor(`r${n}`, { replacement, override: true }));
+      expect(await codeOf(trajectory, attempt)).toBe('invalid_replacement');
+      const answer = await trajectory.approve(id, doctor(`${n}`));
+      if (answer.ruling === 'escalated') id = answer.pending;
+    }
+    expect(trajectory.pending()).toEqual([]);
+  });
+});
+
+describe('an override of what takes two', () => {
+  /** Asks for what a later rule rejects, so that its approval does not pass. */
+  const tooMuch = (trajectory: Trajectory): Promise<string> => ask(trajectory, 200);
+
+  test('is asked of each, and recorded with each', async () => {
+    const { store, trajectory } = await begun();
+    const first = await tooMuch(trajectory);
+    expect(await codeOf(trajectory, () => trajectory.approve(first, doctor('a')))).toBe('override_needed');
+    const second = await pendingOf(trajectory.approve(first, doctor('a', { override: true })));
+    expect(await codeOf(trajectory, () => trajectory.approve(second, doctor('b')))).toBe('override_needed');
+    expect(await trajectory.approve(second, doctor('b', { override: true }))).toMatchObject({ ruling: 'committed' });
+    const [, , step, commit] = await payloads(store, 't');
+    expect(step).toMatchObject({ approved_by: [{ principal: 'dr-a', override: true }] });
+    expect(commit).toMatchObject({ counselor: { principal: 'dr-b', override: true } });
+    expect((await deepReplay(store, 't', { domains: [two] })).differences).toEqual([]);
+  });
+
+  test('is not recorded where nothing is to be overridden', async () => {
+    const { store, trajectory } = await begun();
+    const second = await pendingOf(trajectory.approve(await ask(trajectory), doctor('a', { override: true })));
+    await trajectory.approve(second, doctor('b', { override: true }));
+    const [, , step, commit] = await payloads(store, 't');
+    expect(step).toMatchObject({ approved_by: [{ principal: 'dr-a', as: 'md', method: 'test' }] });
+    expect(step).not.toHaveProperty('approved_by.0.override');
+    expect(commit).not.toHaveProperty('counselor.override');
+  });
+
+  test('is of no use for what came to be broken elsewhere after the first', async () => {
+    const { trajectory } = await begun(apart);
+    const second = await pendingOf(trajectory.approve(await ask(trajectory), doctor('a', { override: true })));
+    // Elsewhere somebody overrides a rule that the first who approved has not seen broken.
+    const held = writFor('held', { require_approval: ['add'] });
+    const other = await pendingOf(trajectory.propose(intent('add', { by: 1 }, held)));
+    const replacement = [{ op: 'replace', path: '/n', value: 11 }] as const;
+    await trajectory.approve(other, doctor('x', { override: true, replacement }));
+    for (const override of [false, true])
+      expect(await codeOf(trajectory, () => trajectory.approve(second, doctor('b', { override })))).toBe(
+        'changed_since',
+      );
+    expect(await trajectory.reject(second, doctor('b', { reason: 'anew' }) as never)).toMatchObject({
+      ruling: 'rejected',
+    });
+  });
+});
+
+describe('how many it takes', () => {
+  test('is what the action says where a writ holds it back, and the most of both where a rule does', async () => {
+    const domain = severalOf(2, 'world', 3);
+    const { trajectory } = await begun(domain);
+    const pay = await trajectory.propose(intent('pay', { usd: 0 }, careful));
+    expect(pay).toMatchObject({ ruling: 'escalated', approvals: 3, channel: 'any', reason: 'writ_requires_approval' });
+    await trajectory.reject(await pendingOf(pay), doctor('a', { reason: 'no' }) as never);
+    expect(await trajectory.propose(intent('ask', { amount: 1 }, careful))).toMatchObject({ approvals: 2 });
+  });
+
+  test('is one where nobody says otherwise, and then no entry says so', async () => {
+    const one = severalOf(1);
+    const { store, trajectory } = await begun(one);
+    const answer = await trajectory.propose(intent('ask', { amount: 1 }, worker));
+    expect(answer).not.toHaveProperty('approvals');
+    expect((await payloads(store, 't'))[1]).not.toHaveProperty('approvals');
+    expect(await trajectory.approve(await pendingOf(answer), doctor('a'))).toMatchObject({ ruling: 'committed' });
+  });
+
+  test('by a domain under the same hash that says otherwise: nothing is approved', async () => {
+    const { store, trajectory } = await begun();
+    const first = await ask(trajectory);
+    const milder = { ...severalOf(1), hash: two.hash };
+    const again = await runtimeOver(store, [milder as Domain]).open('t');
+    const replacement = [{ op: 'replace', path: '/approved', value: 5 }];
+    for (const rest of [{}, { replacement, override: true }])
+      expect(await codeOf(again, () => again.approve(first, doctor('a', rest)))).toBe('changed_since');
+  });
+});
+
+describe('deep replay', () => {
+  async function decided() {
+    const { store, trajectory } = await begun(three);
+    const second = await pendingOf(trajectory.approve(await ask(trajectory), doctor('a')));
+    const third = await pendingOf(trajectory.approve(second, doctor('b')));
+    await trajectory.approve(third, doctor('c'));
+    return store;
+  }
+  const found = async (domain: Domain): Promise<string[]> => {
+    const report = await deepReplay(await decided(), 't', { domains: [{ ...domain, hash: three.hash }] });
+    return report.differences.map(({ seq, what }) => `${seq} ${what}`);
+  };
+
+  test('finds who is no counselor any more, at the step that they took', async () => {
+    const md = (principal: string): boolean => principal.startsWith('dr-') && principal !== 'dr-b';
+    expect(await found({ ...three, counselors: { ...three.counselors, md } })).toEqual(['3 counselor']);
+  });
+
+  test('finds that it takes more or fewer people now, where it was put up', async () => {
+    expect(await found(severalOf(4))).toEqual(['1 approvals']);
+    expect(await found(severalOf(2))).toEqual(['1 approvals']);
+  });
+
+  test('finds that the action does something else, where it was put up; the decision stands on it', async () => {
+    const { ask: honest } = three.actions as Record<string, ActionSpec>;
+    const apply = (state: any): void => {
+      state.asked += 1;
+    };
+    const other = { ...three, actions: { ...three.actions, ask: { ...honest, apply } } };
+    expect(await found(other as Domain)).toEqual(['1 delta', '1 approval', '1 digest']);
+  });
+});

@@ -1,0 +1,214 @@
+/** Attack 26 of docs/design/threats.md: approvals that are not given, or not for this, or used again. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { attenuate, issueWrit } from '#authority';
+import type { Domain } from '#kernel';
+import { type LedgerStore, readRow } from '#ledger';
+import { seededRandom } from '#oracle';
+import { type Ruling, rulingOf, type Trajectory } from '#runtime';
+import { writeAnchors } from '../../src/cli/anchors.ts';
+import { runCommand } from '../support/command.ts';
+import { keysOf } from '../support/ledger-rows.ts';
+import { allEntries, deskOf, soundState } from '../support/ledger-runtime.ts';
+import { HandClock, intent, operator, runtimeOver, START, writFor } from '../support/runtime.ts';
+import { codeOf, doctor, pendingOf, severalOf } from '../support/several.ts';
+import { onEveryDatabase, onEveryStore } from '../support/stores.ts';
+
+const MINUTE = 60_000;
+const worker = writFor('agent');
+const one = deskOf();
+const two = severalOf(2);
+
+async function begun(store: LedgerStore, domain: Domain, clock = new HandClock()): Promise<Trajectory> {
+  const assize = runtimeOver(store, [domain], { clock, approvalMs: 10 * MINUTE });
+  return assize.create(domain, { trajectoryId: 't', writs: [worker] });
+}
+
+/** As another process has it: what it drew at random, and when, is its own. */
+const opened = (store: LedgerStore, domain: Domain, name: string, clock = new HandClock()): Promise<Trajectory> =>
+  runtimeOver(store, [domain], { clock, random: seededRandom(name) }).open('t');
+
+const ask = (trajectory: Trajectory, rest = {}): Promise<string> =>
+  pendingOf(trajectory.propose(intent('ask', { amount: 5 }, worker, rest)));
+
+const decisions = async (store: LedgerStore): Promise<string[]> =>
+  (await allEntries(store, 't')).slice(2).map((row) => rulingOf(row).ruling);
+
+describe('attack 26: approved by who asked, twice, after expiry, with other arguments, by two at once: refused, or one decision', () => {
+  onEveryStore((stores) => {
+    test('by who asked: in their own name, by a child of their writ, in another form of the name', async () => {
+      const store = await stores.newPlace().open();
+      const keys = keysOf(41);
+      const name = 'dr-Zo\u00eb';
+      const own = issueWrit({ ...writGrant, subject: name, nonce: 'own' }, operator.privateKey);
+      const held = issueWrit({ ...writGrant, subject: keys.publicKey, nonce: 'held' }, operator.privateKey);
+      const child = attenuate(held, { subject: 'dr-child', nonce: 'child' }, keys.privateKey);
+      const assize = runtimeOver(store, [two]);
+      const trajectory = await assize.create(two, { trajectoryId: 't', writs: [own, held, child] });
+      for (const [writ, asker] of [
+        [own, name],
+        [own, 'dr-Zoe\u0308'],
+        [child, 'dr-child'],
+        [child, keys.publicKey],
+      ] as const) {
+        const first = await pendingOf(trajectory.propose(intent('ask', { amount: 1 }, writ)));
+        const approve = (id: string) => () => trajectory.approve(id, { principal: asker, method: 'test' });
+        expect(await codeOf(trajectory, approve(first))).toBe('unauthorised_counselor');
+        const second = await pendingOf(trajectory.approve(first, doctor('a')));
+        expect(await codeOf(trajectory, approve(second))).toBe('unauthorised_counselor');
+        await trajectory.reject(second, doctor('a', { reason: 'no' }) as never);
+      }
+    });
+
+    test('twice: by the same person where it takes two; again when it is done', async () => {
+      const store = await stores.newPlace().open();
+      const trajectory = await begun(store, two);
+      const first = await ask(trajectory);
+      const second = await pendingOf(trajectory.approve(first, doctor('a')));
+      for (const id of [first, second])
+        expect(await codeOf(trajectory, () => trajectory.approve(id, doctor('a')))).toMatch(
+          /not_pending|approved_before/,
+        );
+      await trajectory.approve(second, doctor('b'));
+      for (const id of [first, second])
+        for (const who of ['a', 'b', 'c'])
+          expect(await codeOf(trajectory, () => trajectory.approve(id, doctor(who)))).toBe('not_pending');
+      expect(await decisions(store)).toEqual(['escalated', 'committed']);
+      expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 5 });
+    });
+
+    test('after expiry: it is rejected instead, for good, whatever the clock says then', async () => {
+      const store = await stores.newPlace().open();
+      const clock = new HandClock();
+      const trajectory = await begun(store, two, clock);
+      const second = await pendingOf(trajectory.approve(await ask(trajectory), doctor('a')));
+      clock.forward(10 * MINUTE);
+      expect(await trajectory.approve(second, doctor('b'))).toMatchObject({ ruling: 'rejected', reason: 'expired' });
+      clock.at = START;
+      const late = await opened(store, two, 'late').catch((error: { code: string }) => error.code);
+      if (typeof late !== 'string')
+        expect(await late.approve(second, doctor('b')).catch(({ code }) => code)).toBe('not_pending');
+      expect(await decisions(store)).toEqual(['escalated', 'rejected']);
+      expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 0 });
+    });
+
+    test('after the arguments were changed: what is shown is what is hashed, stored and run', async () => {
+      const place = stores.newPlace();
+      const store = await place.open();
+      const trajectory = await begun(store, one);
+      const id = await ask(trajectory);
+      const [open] = trajectory.pending();
+      // In what was shown: nobody else has that.
+      Object.assign((open as never as any).payload.proposal.action.args, { amount: 500 });
+      expect(await trajectory.resolutionOf(id)).toMatchObject({
+        payload: { proposal: { action: { args: { amount: 5 } } } },
+      });
+      // In another proposal, with the digest of this one.
+      const shown = open?.payload.digest as string;
+      await trajectory.reject(id, doctor('a', { reason: 'no' }) as never);
+      const other = await pendingOf(trajectory.propose(intent('ask', { amount: 50 }, worker)));
+      expect(await codeOf(trajectory, () => trajectory.approve(other, doctor('a', { digest: shown })))).toBe(
+        'digest_mismatch',
+      );
+      await trajectory.approve(other, doctor('a'));
+      expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 50 });
+    });
+
+    test('by two at once, in two processes: one decision, whatever they say', async () => {
+      for (const ways of [
+        ['approve', 'approve'],
+        ['approve', 'reject'],
+        ['reject', 'reject'],
+      ] as const) {
+        const place = stores.newPlace();
+        const store = await place.open();
+        const id = await ask(await begun(store, one));
+        const both = await Promise.all(
+          ways.map(async (way, n) => ({ way, who: `${n}`, at: await opened(await place.open(), one, `process ${n}`) })),
+        );
+        const answers = await Promise.allSettled(
+          both.map(({ way, who, at }): Promise<Ruling> => at[way](id, doctor(who, { reason: 'r' }) as never)),
+        );
+        expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+        expect(answers.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'not_pending' } });
+        expect(await decisions(store)).toHaveLength(1);
+        await soundState(store, 't');
+      }
+    });
+
+    test('by five at once where it takes three: as many as it takes, each once', async () => {
+      const place = stores.newPlace();
+      const store = await place.open();
+      const three = severalOf(3);
+      const first = await ask(await begun(store, three));
+      const people = ['a', 'b', 'c', 'd', 'e'];
+      const processes = await Promise.all(people.map(async (who) => opened(await place.open(), three, who)));
+      const approved: string[] = [];
+      await Promise.all(
+        processes.map(async (trajectory, n) => {
+          for (;;) {
+            const now = await trajectory.resolutionOf(first);
+            if (now.status !== 'pending') return;
+            const answer = await trajectory.approve(now.id, doctor(people[n] as string)).catch((error) => error);
+            if (answer.code === 'not_pending' || answer.code === 'conflict') continue;
+            expect(answer).not.toBeInstanceOf(Error);
+            approved.push(people[n] as string);
+            return;
+          }
+        }),
+      );
+      expect(approved).toHaveLength(3);
+      expect(await decisions(store)).toEqual(['escalated', 'escalated', 'committed']);
+      const last = (await allEntries(store, 't')).at(-1) as never;
+      expect(readRow(last).payload).toMatchObject({ counselor: { principal: `dr-${approved[2]}` } });
+      expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 5 });
+    });
+  });
+
+  onEveryDatabase((stores) => {
+    test('by two at once, who type it at two terminals: one decision', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'assize-terminals-'));
+      try {
+        const place = stores.newPlace();
+        const store = await place.open();
+        // Commands go by the real clock.
+        const writ = writFor('agent', { expires: '2100-01-01T00:00:00.000000Z' });
+        const trajectory = await runtimeOver(store, [one]).create(one, { trajectoryId: 't', writs: [writ] });
+        const id = await pendingOf(trajectory.propose(intent('ask', { amount: 5 }, writ)));
+        writeAnchors(`sqlite:${join(folder, 'desk.db')}`, [operator.publicKey]);
+        const module = pathToFileURL(join(import.meta.dirname, '../support/ledger-runtime.ts')).href;
+        writeFileSync(join(folder, 'desk.ts'), `export { desk } from '${module}';\n`);
+        const rest = ['--domain', 'desk.ts', '--anchors', 'desk.db.anchors.json', '--json'];
+        const said = await Promise.all(
+          ['dr-a', 'dr-b'].map((who) => runCommand(folder, place.url, 'approve', id, '--as', who, ...rest)),
+        );
+        expect(said.map(({ code }) => code).sort(), JSON.stringify(said)).toEqual([0, 2]);
+        expect(said.find(({ code }) => code === 2)?.err).toContain('Nothing is pending');
+        expect(await decisions(store)).toEqual(['committed']);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    });
+
+    test('after the arguments were changed in the database: the trajectory opens no more', async () => {
+      const place = stores.newPlace();
+      const store = await place.open();
+      await ask(await begun(store, one));
+      await place.sql(`UPDATE entry SET payload = replace(payload, '"amount":5', '"amount":6')`);
+      const error = await opened(await place.open(), one, 'later').catch((caught) => caught);
+      expect(error).toMatchObject({ code: 'invalid_ledger', evidence: { seq: 1, code: 'tampered' } });
+    });
+  });
+});
+
+const writGrant = {
+  issuer: operator.publicKey,
+  actions: ['**'],
+  scopes: ['**'],
+  not_before: '2026-01-01T00:00:00.000000Z',
+  expires: '2027-01-01T00:00:00.000000Z',
+  max_depth: 4,
+};

@@ -1,0 +1,93 @@
+/** What takes the approval of several people, from the command line. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openStore } from '#stores';
+import { writeAnchors } from '../../src/cli/anchors.ts';
+import { type Ended, runCommand } from '../support/command.ts';
+import { intent, operator, runtimeOver, writFor } from '../support/runtime.ts';
+import { severalOf } from '../support/several.ts';
+
+const domain = severalOf(2, 'footprint');
+// Commands go by the real clock.
+const expires = '2100-01-01T00:00:00.000000Z';
+const worker = writFor('agent', { expires });
+const careful = writFor('careful', { expires, require_approval: ['keep'] });
+let folder: string;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'assize-approvals-'));
+  const several = pathToFileURL(join(import.meta.dirname, '../support/several.ts')).href;
+  const text = `import { severalOf } from '${several}';\nexport const two = severalOf(2, 'footprint');\n`;
+  writeFileSync(join(folder, 'two.ts'), text);
+  const url = `sqlite:${join(folder, 'desk.db')}`;
+  writeAnchors(url, [operator.publicKey]);
+  const store = await openStore(url);
+  const trajectory = await runtimeOver(store, [domain]).create(domain, { trajectoryId: 't', writs: [worker, careful] });
+  await trajectory.propose(intent('ask', { amount: 5 }, worker));
+  // What an agent would rather have read than what it does.
+  const value = { note: 'harmless\u001b[2K\u202e, approve it\u200b' };
+  await trajectory.propose(intent('keep', { value }, careful));
+  await store.close();
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const assize = (...args: string[]): Promise<Ended> => runCommand(folder, 'sqlite:./desk.db', ...args);
+const json = async (...args: string[]): Promise<any> => {
+  const { code, out, err } = await assize(...args, '--json');
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out);
+};
+const approve = (id: string, who: string): Promise<Ended> => assize('approve', id, '--as', who, '--domain', 'two.ts');
+
+test('pending shows the exact arguments and changes, escaped, and how many have approved', async () => {
+  const { out } = await assize('pending');
+  expect(out).toMatch(/t +1 .*ask +md, 0 of 2 +ASKED_IS_APPROVED: 5 is asked for/);
+  expect(out).toContain('would do ask as worker\narguments {"amount":5}\n');
+  expect(out).toMatch(/replace +\/asked +0 +5/);
+  expect(out).toMatch(/an approval adds.*\n.*replace +\/approved +0 +5\n.*replace +\/by +"" +"\$counselor"/);
+  expect(out).toContain('arguments {"value":{"note":"harmless\\u001b[2K\\u202e, approve it\\u200b"}}');
+  expect(out).toContain('an approval adds nothing');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
+  expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u200b\u202e]/);
+  const { pending } = await json('pending', '--channel', 'md');
+  expect(pending).toMatchObject([
+    {
+      action: { name: 'ask', args: { amount: 5 } },
+      changes: [{ op: 'replace', path: '/asked', value: 5 }],
+      approvals: 2,
+      approved_by: [],
+    },
+  ]);
+});
+
+test('the first who approves is told that it takes another, and under which id; the second commits', async () => {
+  const [{ id, digest }] = (await json('pending', '--channel', 'md')).pending;
+  const first = await approve(id, 'dr-a');
+  expect(first).toMatchObject({ code: 0, err: '' });
+  const next = /^approved as ([0-9a-f]{12}), t seq 3: 1 of 2\n/.exec(first.out)?.[1] as string;
+  expect(first.out).toContain(`assize approve ${next} --as WHO`);
+  expect((await assize('pending')).out).toContain('md, 1 of 2 (dr-a)');
+  expect(await approve(next, 'dr-a')).toMatchObject({ code: 2, err: expect.stringContaining('somebody else') });
+  expect(await approve(id, 'dr-b')).toMatchObject({ code: 2, err: expect.stringContaining(next) });
+  const done = await json('approve', next, '--as', 'dr-b', '--digest', digest, '--domain', 'two.ts');
+  expect(done).toMatchObject({ ruling: 'committed', seq: 4 });
+  expect((await assize('verify', '--deep', '--domain', 'two.ts')).code).toBe(0);
+  const { log } = await json('log', 't');
+  expect(log[3]).toMatchObject({ ruling: 'escalated', resolves: id, counselor: 'dr-a' });
+});
+
+test('an approval that is not the last, for programs', async () => {
+  const [{ id }] = (await json('pending', '--channel', 'md')).pending;
+  expect(await json('approve', id, '--as', 'dr-a', '--domain', 'two.ts')).toMatchObject({
+    ruling: 'escalated',
+    resolves: id,
+    entry_id: expect.stringMatching(/^[0-9a-f]{64}$/),
+    approvals: 2,
+    approved_by: [{ principal: 'dr-a', as: 'md', method: 'cli' }],
+  });
+  const shown = (await assize('domains', 'desk', '--domain', 'two.ts')).out;
+  expect(shown).toMatch(/ASKED_IS_APPROVED +md, 2 people/);
+});
