@@ -302,27 +302,32 @@ function placesOfRule(
 
 function groupPlan(item: Extract<Invariant<any>, { kind: 'unique' | 'sum' | 'count' }>, path: Pattern): TallyPlan {
   if (item.kind === 'sum') return planOf(item.id, path, item.per, item.of ?? ((member) => member as number));
-  if (item.kind === 'unique') {
-    const group = (member: unknown, keys: readonly string[]): string | undefined => {
-      const value = item.by(member, keys);
-      // No other value's canonical text begins as a text's does.
-      return value === undefined ? undefined : typeof value === 'string' ? `"${value}` : canonicalize(value);
-    };
-    return { ...planOf(item.id, path, group, undefined), named: true };
-  }
+  if (item.kind === 'unique')
+    return { ...planOf(item.id, path, item.by as never, undefined), group: valueText, named: true };
   const { per, where } = item;
   if (where === undefined) return planOf(item.id, path, per, undefined);
-  const group = (member: unknown, keys: readonly string[]): string | undefined => {
+  const counted = (member: unknown, keys: readonly string[]): string | undefined => {
     const counts: unknown = where(member, keys);
     if (typeof counts !== 'boolean') throw new Error('its `where` answers neither true nor false');
     if (!counts) return undefined;
     return per === undefined ? '' : per(member, keys);
   };
-  return planOf(item.id, path, group, undefined);
+  return planOf(item.id, path, counted, undefined);
 }
 
 function planOf(name: string, path: Pattern, per: Index['per'], of: Index['of']): TallyPlan {
-  return { name, path, group: per ?? (() => ''), amount: of, named: false };
+  return { name, path, by: per ?? inOne, group: nameText, amount: of, named: false };
+}
+
+const inOne = (): string => '';
+
+function nameText(name: unknown): string | undefined {
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** No other value's canonical text begins as a text's does here. */
+function valueText(value: unknown): string {
+  return typeof value === 'string' ? `"${value}` : canonicalize(value);
 }
 
 /** A pointer that leads nowhere would make a rule that never judges, or a process that can't write: always a slip. */

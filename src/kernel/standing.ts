@@ -7,7 +7,7 @@ import { judge, placesOf, talliesOf } from './judge.ts';
 import { type Keys, meets, membersUnder, NO_KEYS, nameOf, Places } from './members.ts';
 import { PatternIndex } from './pattern-index.ts';
 import { Sight } from './sight.ts';
-import { broughtBy, isSame, StagedTally, type Tally, type TallyPlan } from './tally.ts';
+import { type Brought, broughtBy, type Ledgers, StagedTally, type Tally, type TallyPlan } from './tally.ts';
 import type { Container } from './view.ts';
 
 /** What an approved change does to a reverse index; applied when the candidate is kept. */
@@ -50,7 +50,8 @@ export class Standing {
     this.failing.clear();
     for (const dependents of this.#dependents.values()) dependents.clear();
     const sight = new Sight(state);
-    this.#tallies = this.#domain.rules.map((rule) => talliesOf(rule, state, sight));
+    const ledgers = new Map<Pattern, Ledgers>();
+    this.#tallies = this.#domain.rules.map((rule) => talliesOf(rule, state, sight, ledgers));
     for (const rule of this.#domain.rules) {
       const tallies = this.#talliesOf(rule);
       for (const keys of placesOf(rule, state, tallies)) {
@@ -185,6 +186,9 @@ class Work {
   readonly #tallies: readonly (readonly Tally[])[];
   readonly #state: Container;
   readonly #sight: Sight;
+  #lookedIn: Ledgers | undefined;
+  #lookedFor: string = '';
+  #found: readonly Brought[] | undefined;
 
   constructor(rules: readonly Rule[], tallies: readonly (readonly Tally[])[], state: Container, sight: Sight) {
     this.places = new Array(rules.length);
@@ -237,16 +241,28 @@ class Work {
     for (let i = 0; i < this.staged.length; i++) for (const tally of this.staged[i] ?? NO_STAGED) tally.keep();
   }
 
-  /** Counts a member anew. Of a rule over groups, those that it changes are to be judged. */
+  /** Counts a member anew, once. Of a rule over groups, those that it changes are to be judged. */
   #count(rule: Rule, slot: number, keys: Keys): void {
     const tally = this.#tally(rule, slot);
-    const now = broughtBy(tally.plan, this.#sight.member(tally.plan.path, keys), keys);
-    const before = (this.staged[rule.index]?.[slot] ?? tally).brings(nameOf(keys));
-    if (isSame(before, now)) return;
+    const name = nameOf(keys);
+    if (this.staged[rule.index]?.[slot]?.has(name) === true) return;
+    const before = this.#brought(tally.ledgers, name)?.[tally.slot];
+    const now = broughtBy(tally.plan, this.#sight.member(tally.plan.path, keys), keys, before);
+    if (now === before) return;
     this.staged[rule.index] ??= this.#tallies[rule.index]?.map((counted) => new StagedTally(counted));
-    this.staged[rule.index]?.[slot]?.change(keys, before, now, (group) => {
+    this.staged[rule.index]?.[slot]?.change(name, before, now, (group) => {
       if (rule.spec.kind !== 'plain') this.judgeAt(rule, group === undefined ? NO_KEYS : [group]);
     });
+  }
+
+  /** One look for all tallies of a collection, whose rules stand in a row. */
+  #brought(ledgers: Ledgers, name: string): readonly Brought[] | undefined {
+    if (this.#lookedIn !== ledgers || this.#lookedFor !== name) {
+      this.#lookedIn = ledgers;
+      this.#lookedFor = name;
+      this.#found = ledgers.of(name);
+    }
+    return this.#found;
   }
 
   #tally(rule: Rule, slot: number): Tally {

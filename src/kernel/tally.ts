@@ -9,9 +9,12 @@ import type { Sight } from './sight.ts';
 export interface TallyPlan {
   /** What a check finds it under. */
   readonly name: string;
+  /** The very same for rules over one collection. */
   readonly path: Pattern;
-  /** The group that a member is in; undefined: it is in none. */
-  readonly group: (member: unknown, keys: Keys) => string | undefined;
+  /** What tells groups apart; undefined: the member is in none. */
+  readonly by: (member: unknown, keys: Keys) => unknown;
+  /** The name of a group; undefined for what is none. */
+  readonly group: (by: unknown) => string | undefined;
   /** What it adds to the sum of its group; undefined: there are no sums. */
   readonly amount: ((member: unknown, keys: Keys) => number) | undefined;
   /** Whether it has to be known who is in a group. */
@@ -20,6 +23,7 @@ export interface TallyPlan {
 
 /** What one member brings to its group. */
 interface Share {
+  readonly by: unknown;
   readonly group: string;
   readonly amount: number;
 }
@@ -45,7 +49,6 @@ export abstract class Tallied implements Counts {
   abstract readonly plan: TallyPlan;
   abstract group(name: string): Group | undefined;
   abstract unfit(): ReadonlyMap<string, Unfit>;
-  abstract brings(name: string): Brought;
 
   count(group: string = ''): number {
     this.#sound();
@@ -87,32 +90,60 @@ export abstract class Tallied implements Counts {
   }
 }
 
+/** What the members of one collection bring to each of its tallies, by the member's name. */
+export class Ledgers {
+  readonly #byMember: Map<string, Brought[]> = new Map();
+  /** How many tallies there are. */
+  #slots: number = 0;
+
+  newSlot(): number {
+    return this.#slots++;
+  }
+
+  of(name: string): Brought[] | undefined {
+    return this.#byMember.get(name);
+  }
+
+  get names(): Iterable<string> {
+    return this.#byMember.keys();
+  }
+
+  write(name: string, slot: number, now: Brought): void {
+    let brought = this.#byMember.get(name);
+    if (brought === undefined) {
+      brought = new Array<Brought>(this.#slots).fill(undefined);
+      this.#byMember.set(name, brought);
+    }
+    brought[slot] = now;
+    if (now === undefined && brought.every((one) => one === undefined)) this.#byMember.delete(name);
+  }
+}
+
 /**
  * The figures of the members of a collection, by group. Made by one walk; from then on each change costs what it touches.
  * What a candidate would make of them is staged, and taken over when the candidate is kept.
  */
 export class Tally extends Tallied {
   readonly plan: TallyPlan;
-  readonly #shares: Map<string, Share> = new Map();
+  /** Shared by the tallies of one collection, so that one look finds what a member brings to each of them. */
+  readonly ledgers: Ledgers;
+  readonly slot: number;
   readonly #groups: Map<string, Group> = new Map();
   readonly #unfit: Map<string, Unfit> = new Map();
 
-  constructor(plan: TallyPlan) {
+  /** Counts all members of a state. */
+  constructor(plan: TallyPlan, ledgers: Ledgers, state: unknown, sight: Sight) {
     super();
     this.plan = plan;
-  }
-
-  /** Counts all members of a state. */
-  static of(plan: TallyPlan, state: unknown, sight: Sight): Tally {
-    const tally = new Tally(plan);
+    this.ledgers = ledgers;
+    this.slot = ledgers.newSlot();
     for (const keys of membersUnder(plan.path, state, NO_KEYS)) {
+      const now = broughtBy(plan, sight.member(plan.path, keys), keys, undefined);
+      if (now === undefined) continue;
       const name = nameOf(keys);
-      const now = broughtBy(plan, sight.member(plan.path, keys), keys);
-      tally.bring(name, now);
-      if (now !== undefined && 'group' in now)
-        tally.put(now.group, more(tally.group(now.group), name, now, plan.named));
+      this.write(name, now);
+      if ('group' in now) this.put(now.group, more(this.group(now.group), name, now, plan.named));
     }
-    return tally;
   }
 
   override group(name: string): Group | undefined {
@@ -129,18 +160,13 @@ export class Tally extends Tallied {
 
   /** The members whose paths lie under this one, which is shorter than theirs. */
   membersUnder(path: readonly string[]): Keys[] {
-    const all = [...this.#shares.keys(), ...this.#unfit.keys()].map((name) => keysOf(this.plan.path, name));
+    const all = Array.from(this.ledgers.names, (name) => keysOf(this.plan.path, name));
     return all.filter((keys) => path.every((key, i) => memberPath(this.plan.path, keys)[i] === key));
   }
 
-  override brings(name: string): Brought {
-    return this.#shares.get(name) ?? (this.#unfit.size === 0 ? undefined : this.#unfit.get(name));
-  }
-
   /** What a member brings from now on. */
-  bring(name: string, now: Brought): void {
-    if (now === undefined || 'why' in now) this.#shares.delete(name);
-    else this.#shares.set(name, now);
+  write(name: string, now: Brought): void {
+    this.ledgers.write(name, this.slot, now);
     if (now !== undefined && 'why' in now) this.#unfit.set(name, now);
     else if (this.#unfit.size > 0) this.#unfit.delete(name);
   }
@@ -173,13 +199,13 @@ export class StagedTally extends Tallied {
     return this.#unfit ?? this.#base.unfit();
   }
 
-  override brings(name: string): Brought {
-    return this.#brought.has(name) ? this.#brought.get(name) : this.#base.brings(name);
+  /** Whether a member was counted anew before. */
+  has(name: string): boolean {
+    return this.#brought.has(name);
   }
 
   /** `touched` is given the groups whose figures change, and undefined when others can be counted now. */
-  change(keys: Keys, before: Brought, now: Brought, touched: (group: string | undefined) => void): void {
-    const name = nameOf(keys);
+  change(name: string, before: Brought, now: Brought, touched: (group: string | undefined) => void): void {
     this.#brought.set(name, now);
     if (before !== undefined && 'group' in before) {
       this.#groups.set(before.group, less(this.group(before.group), name, before));
@@ -199,32 +225,33 @@ export class StagedTally extends Tallied {
 
   /** Makes it what stands. */
   keep(): void {
-    for (const name of this.#brought.keys) this.#base.bring(name, this.#brought.get(name));
+    for (const name of this.#brought.keys) this.#base.write(name, this.#brought.get(name));
     for (const name of this.#groups.keys) this.#base.put(name, this.#groups.get(name));
   }
 }
 
 const NOBODY: Group = { count: 0, sum: 0, names: [] };
 
-/** What a member brings as it is now; nothing when there is none. */
-export function broughtBy(plan: TallyPlan, member: unknown, keys: Keys): Brought {
+/** What a member brings as it is now; the very same as before where that is unchanged; nothing when there is no member. */
+export function broughtBy(plan: TallyPlan, member: unknown, keys: Keys, before: Brought): Brought {
   if (member === undefined) return undefined;
   try {
-    const group = plan.group(member, keys);
-    if (group === undefined) return undefined;
-    if (typeof group !== 'string') return { keys, why: 'its group is not a text' };
+    const by = plan.by(member, keys);
+    if (by === undefined) return undefined;
     const amount = plan.amount === undefined ? 0 : plan.amount(member, keys);
-    if (!Number.isSafeInteger(amount)) return { keys, why: 'what it adds is not a whole number within 2^53 - 1' };
-    return { group, amount };
+    if (before !== undefined && 'group' in before && before.by === by && before.amount === amount) return before;
+    const group = plan.group(by);
+    if (group === undefined) return unfit(keys, 'its group is not a text', before);
+    if (!Number.isSafeInteger(amount)) return unfit(keys, 'what it adds is not a whole number within 2^53 - 1', before);
+    if (before !== undefined && 'group' in before && before.group === group && before.amount === amount) return before;
+    return { by, group, amount };
   } catch (error) {
-    return { keys, why: error instanceof FootprintFault ? error.message : `it threw: ${messageOf(error)}` };
+    return unfit(keys, error instanceof FootprintFault ? error.message : `it threw: ${messageOf(error)}`, before);
   }
 }
 
-export function isSame(a: Brought, b: Brought): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  if ('why' in a) return 'why' in b && a.why === b.why;
-  return 'group' in b && a.group === b.group && a.amount === b.amount;
+function unfit(keys: Keys, why: string, before: Brought): Unfit {
+  return before !== undefined && 'why' in before && before.why === why ? before : { keys, why };
 }
 
 function more(group: Group = NOBODY, name: string, { amount }: Share, named: boolean): Group {
