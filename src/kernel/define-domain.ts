@@ -16,7 +16,17 @@ import {
   type Scope,
   templateParams,
 } from './footprint.ts';
-import { count, each, type Index, type Invariant, invariant, type Rules, sum, unique } from './invariant.ts';
+import {
+  count,
+  each,
+  type Index,
+  type Invariant,
+  invariant,
+  type Rules,
+  sum,
+  type UniqueInvariant,
+  unique,
+} from './invariant.ts';
 import { PatternIndex } from './pattern-index.ts';
 import { saturate } from './saturate.ts';
 import { hasPlace, stateFault, strictSchema } from './schema.ts';
@@ -302,8 +312,7 @@ function placesOfRule(
 
 function groupPlan(item: Extract<Invariant<any>, { kind: 'unique' | 'sum' | 'count' }>, path: Pattern): TallyPlan {
   if (item.kind === 'sum') return planOf(item.id, path, item.per, item.of ?? ((member) => member as number));
-  if (item.kind === 'unique')
-    return { ...planOf(item.id, path, item.by as never, undefined), group: valueText, named: true };
+  if (item.kind === 'unique') return uniquePlan(item, path);
   const { per, where } = item;
   if (where === undefined) return planOf(item.id, path, per, undefined);
   const counted = (member: unknown, keys: readonly string[]): string | undefined => {
@@ -325,8 +334,27 @@ function nameText(name: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/** No other value's canonical text begins as a text's does here. */
+function uniquePlan({ id, by }: UniqueInvariant<any>, path: Pattern): TallyPlan {
+  const told = (member: unknown, keys: readonly string[]): unknown => {
+    const value = by(member, keys);
+    // It may be a part of the state, which is another one after the next change.
+    return typeof value === 'object' && value !== null ? new Told(canonicalize(value)) : value;
+  };
+  return { ...planOf(id, path, told as Index['per'], undefined), group: valueText, named: true };
+}
+
+/** The canonical text of a value with parts. */
+class Told {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** No other value's text begins as a text's does here. */
 function valueText(value: unknown): string {
+  if (value instanceof Told) return value.text;
   return typeof value === 'string' ? `"${value}` : canonicalize(value);
 }
 

@@ -99,6 +99,18 @@ describe('unique', () => {
     ).toBe('approved');
   });
 
+  test('a value with parts is that of its time, also where it is a part of the state', () => {
+    const { act } = worldOf([unique<State, '/orders/*'>('WHOLE', '/orders/*', { by: (order) => order as never })]);
+    const { user, number } = START.orders['o2'] as Required<Order>;
+    expect(
+      act((s) => {
+        Object.assign(s.orders['o1'] as Order, { user, number, total: 7, open: false });
+      }),
+    ).toMatchObject({ verdict: 'rejected' });
+    expect(act((s) => ((s.orders['o2'] as Order).total = 8)).verdict).toBe('approved');
+    expect(act((s) => (s.orders['o3'] = { user, total: 7, open: false, number })).verdict).toBe('approved');
+  });
+
   test('its check may ask a person', () => {
     const { act } = worldOf([
       unique<State, '/orders/*'>('NUMBERS', '/orders/*', { by: ({ number }) => number, channel: 'boss' }, (places) =>

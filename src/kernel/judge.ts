@@ -6,7 +6,7 @@ import type { CountInvariant, EachInvariant, PlainInvariant, SumInvariant, Uniqu
 import { type Keys, lookup, membersUnder, NO_KEYS } from './members.ts';
 import { type InvariantResult, pass, reject } from './result.ts';
 import type { Sight } from './sight.ts';
-import { Ledgers, type Tallied, Tally } from './tally.ts';
+import { Rows, type Tallied, Tally } from './tally.ts';
 import { type Container, view } from './view.ts';
 
 /** A rule's answer at one place. */
@@ -19,16 +19,11 @@ export interface Judgement {
 /** Where all members are counted: judged before the groups, and passed where each could be. */
 const WHOLE: Keys = NO_KEYS;
 
-/** Counts what a rule has counted, by a walk. `ledgers`: of the collections of which something is counted already. */
-export function talliesOf(
-  rule: Rule,
-  state: unknown,
-  sight: Sight,
-  ledgers: Map<Pattern, Ledgers> = new Map(),
-): Tally[] {
+/** Counts what a rule has counted, by a walk. `rows`: of the collections of which something is counted already. */
+export function talliesOf(rule: Rule, state: unknown, sight: Sight, rows: Map<Pattern, Rows> = new Map()): Tally[] {
   return rule.tallies.map((plan) => {
-    const known = ledgers.get(plan.path) ?? new Ledgers();
-    ledgers.set(plan.path, known);
+    const known = rows.get(plan.path) ?? new Rows();
+    rows.set(plan.path, known);
     return new Tally(plan, known, state, sight);
   });
 }

@@ -7,7 +7,7 @@ import { judge, placesOf, talliesOf } from './judge.ts';
 import { type Keys, meets, membersUnder, NO_KEYS, nameOf, Places } from './members.ts';
 import { PatternIndex } from './pattern-index.ts';
 import { Sight } from './sight.ts';
-import { type Brought, broughtBy, type Ledgers, StagedTally, type Tally, type TallyPlan } from './tally.ts';
+import { type Row, type Rows, StagedTally, type Tally, type TallyPlan, UNCHANGED } from './tally.ts';
 import type { Container } from './view.ts';
 
 /** What an approved change does to a reverse index; applied when the candidate is kept. */
@@ -50,8 +50,8 @@ export class Standing {
     this.failing.clear();
     for (const dependents of this.#dependents.values()) dependents.clear();
     const sight = new Sight(state);
-    const ledgers = new Map<Pattern, Ledgers>();
-    this.#tallies = this.#domain.rules.map((rule) => talliesOf(rule, state, sight, ledgers));
+    const rows = new Map<Pattern, Rows>();
+    this.#tallies = this.#domain.rules.map((rule) => talliesOf(rule, state, sight, rows));
     for (const rule of this.#domain.rules) {
       const tallies = this.#talliesOf(rule);
       for (const keys of placesOf(rule, state, tallies)) {
@@ -186,9 +186,9 @@ class Work {
   readonly #tallies: readonly (readonly Tally[])[];
   readonly #state: Container;
   readonly #sight: Sight;
-  #lookedIn: Ledgers | undefined;
+  #lookedIn: Rows | undefined;
   #lookedFor: string = '';
-  #found: readonly Brought[] | undefined;
+  #found: Row | undefined;
 
   constructor(rules: readonly Rule[], tallies: readonly (readonly Tally[])[], state: Container, sight: Sight) {
     this.places = new Array(rules.length);
@@ -246,21 +246,21 @@ class Work {
     const tally = this.#tally(rule, slot);
     const name = nameOf(keys);
     if (this.staged[rule.index]?.[slot]?.has(name) === true) return;
-    const before = this.#brought(tally.ledgers, name)?.[tally.slot];
-    const now = broughtBy(tally.plan, this.#sight.member(tally.plan.path, keys), keys, before);
-    if (now === before) return;
+    const row = this.#row(tally.rows, name);
+    const now = tally.recount(row, this.#sight.member(tally.plan.path, keys), keys);
+    if (now === UNCHANGED) return;
     this.staged[rule.index] ??= this.#tallies[rule.index]?.map((counted) => new StagedTally(counted));
-    this.staged[rule.index]?.[slot]?.change(name, before, now, (group) => {
+    this.staged[rule.index]?.[slot]?.change(name, tally.read(row), now, (group) => {
       if (rule.spec.kind !== 'plain') this.judgeAt(rule, group === undefined ? NO_KEYS : [group]);
     });
   }
 
   /** One look for all tallies of a collection, whose rules stand in a row. */
-  #brought(ledgers: Ledgers, name: string): readonly Brought[] | undefined {
-    if (this.#lookedIn !== ledgers || this.#lookedFor !== name) {
-      this.#lookedIn = ledgers;
+  #row(rows: Rows, name: string): Row | undefined {
+    if (this.#lookedIn !== rows || this.#lookedFor !== name) {
+      this.#lookedIn = rows;
       this.#lookedFor = name;
-      this.#found = ledgers.of(name);
+      this.#found = rows.of(name);
     }
     return this.#found;
   }

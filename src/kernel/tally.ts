@@ -11,7 +11,7 @@ export interface TallyPlan {
   readonly name: string;
   /** The very same for rules over one collection. */
   readonly path: Pattern;
-  /** What tells groups apart; undefined: the member is in none. */
+  /** What tells groups apart, nothing that changes with the state; undefined: the member is in none. */
   readonly by: (member: unknown, keys: Keys) => unknown;
   /** The name of a group; undefined for what is none. */
   readonly group: (by: unknown) => string | undefined;
@@ -29,9 +29,14 @@ interface Share {
 }
 
 /** A member that can't be counted, and why. */
-interface Unfit {
+class Unfit {
   readonly keys: Keys;
   readonly why: string;
+
+  constructor(keys: Keys, why: string) {
+    this.keys = keys;
+    this.why = why;
+  }
 }
 
 /** What a member brings, if it takes part. */
@@ -90,32 +95,38 @@ export abstract class Tallied implements Counts {
   }
 }
 
-/** What the members of one collection bring to each of its tallies, by the member's name. */
-export class Ledgers {
-  readonly #byMember: Map<string, Brought[]> = new Map();
-  /** How many tallies there are. */
+/** What a member brings to each tally of its collection, two places each: by what it is told apart, and how much. */
+export type Row = readonly unknown[];
+
+/**
+ * What the members of one collection bring, by name. Its tallies share it, and a member's row is flat, because to look for
+ * what was last seen long ago is what takes time in a large collection.
+ */
+export class Rows {
+  readonly #rows: Map<string, unknown[]> = new Map();
   #slots: number = 0;
 
   newSlot(): number {
     return this.#slots++;
   }
 
-  of(name: string): Brought[] | undefined {
-    return this.#byMember.get(name);
+  of(name: string): Row | undefined {
+    return this.#rows.get(name);
   }
 
   get names(): Iterable<string> {
-    return this.#byMember.keys();
+    return this.#rows.keys();
   }
 
   write(name: string, slot: number, now: Brought): void {
-    let brought = this.#byMember.get(name);
-    if (brought === undefined) {
-      brought = new Array<Brought>(this.#slots).fill(undefined);
-      this.#byMember.set(name, brought);
+    let row = this.#rows.get(name);
+    if (row === undefined) {
+      row = new Array<unknown>(this.#slots * 2).fill(undefined);
+      this.#rows.set(name, row);
     }
-    brought[slot] = now;
-    if (now === undefined && brought.every((one) => one === undefined)) this.#byMember.delete(name);
+    row[slot * 2] = now instanceof Unfit ? now : now?.by;
+    row[slot * 2 + 1] = now instanceof Unfit ? undefined : now?.amount;
+    if (now === undefined && row.every((one) => one === undefined)) this.#rows.delete(name);
   }
 }
 
@@ -125,25 +136,52 @@ export class Ledgers {
  */
 export class Tally extends Tallied {
   readonly plan: TallyPlan;
-  /** Shared by the tallies of one collection, so that one look finds what a member brings to each of them. */
-  readonly ledgers: Ledgers;
+  readonly rows: Rows;
   readonly slot: number;
   readonly #groups: Map<string, Group> = new Map();
   readonly #unfit: Map<string, Unfit> = new Map();
 
   /** Counts all members of a state. */
-  constructor(plan: TallyPlan, ledgers: Ledgers, state: unknown, sight: Sight) {
+  constructor(plan: TallyPlan, rows: Rows, state: unknown, sight: Sight) {
     super();
     this.plan = plan;
-    this.ledgers = ledgers;
-    this.slot = ledgers.newSlot();
+    this.rows = rows;
+    this.slot = rows.newSlot();
     for (const keys of membersUnder(plan.path, state, NO_KEYS)) {
-      const now = broughtBy(plan, sight.member(plan.path, keys), keys, undefined);
-      if (now === undefined) continue;
+      const now = this.recount(undefined, sight.member(plan.path, keys), keys);
+      if (now === UNCHANGED || now === undefined) continue;
       const name = nameOf(keys);
       this.write(name, now);
       if ('group' in now) this.put(now.group, more(this.group(now.group), name, now, plan.named));
     }
+  }
+
+  /** What a member brings as it is now, or that it is what stands in its row. */
+  recount(row: Row | undefined, member: unknown, keys: Keys): Brought | typeof UNCHANGED {
+    const { by: byOf, amount: amountOf } = this.plan;
+    const before = row?.[this.slot * 2];
+    if (member === undefined) return before === undefined ? UNCHANGED : undefined;
+    try {
+      const by = byOf(member, keys);
+      if (by === undefined) return before === undefined ? UNCHANGED : undefined;
+      const amount = amountOf === undefined ? 0 : amountOf(member, keys);
+      if (by === before && amount === row?.[this.slot * 2 + 1]) return UNCHANGED;
+      const group = this.plan.group(by);
+      if (group === undefined) return new Unfit(keys, 'its group is not a text');
+      const was = typeof by === 'object' ? this.read(row) : undefined;
+      if (was !== undefined && 'group' in was && was.group === group && was.amount === amount) return UNCHANGED;
+      if (Number.isSafeInteger(amount)) return { by, group, amount };
+      return new Unfit(keys, 'what it adds is not a whole number within 2^53 - 1');
+    } catch (error) {
+      return new Unfit(keys, error instanceof FootprintFault ? error.message : `it threw: ${messageOf(error)}`);
+    }
+  }
+
+  /** What stands in a row. */
+  read(row: Row | undefined): Brought {
+    const by = row?.[this.slot * 2];
+    if (by === undefined || by instanceof Unfit) return by;
+    return { by, group: this.plan.group(by) as string, amount: row?.[this.slot * 2 + 1] as number };
   }
 
   override group(name: string): Group | undefined {
@@ -160,14 +198,14 @@ export class Tally extends Tallied {
 
   /** The members whose paths lie under this one, which is shorter than theirs. */
   membersUnder(path: readonly string[]): Keys[] {
-    const all = Array.from(this.ledgers.names, (name) => keysOf(this.plan.path, name));
+    const all = Array.from(this.rows.names, (name) => keysOf(this.plan.path, name));
     return all.filter((keys) => path.every((key, i) => memberPath(this.plan.path, keys)[i] === key));
   }
 
   /** What a member brings from now on. */
   write(name: string, now: Brought): void {
-    this.ledgers.write(name, this.slot, now);
-    if (now !== undefined && 'why' in now) this.#unfit.set(name, now);
+    this.rows.write(name, this.slot, now);
+    if (now instanceof Unfit) this.#unfit.set(name, now);
     else if (this.#unfit.size > 0) this.#unfit.delete(name);
   }
 
@@ -215,9 +253,9 @@ export class StagedTally extends Tallied {
       this.#groups.set(now.group, more(this.group(now.group), name, now, this.plan.named));
       touched(now.group);
     }
-    if ((before !== undefined && 'why' in before) || (now !== undefined && 'why' in now)) {
+    if (before instanceof Unfit || now instanceof Unfit) {
       this.#unfit ??= new Map(this.#base.unfit());
-      if (now !== undefined && 'why' in now) this.#unfit.set(name, now);
+      if (now instanceof Unfit) this.#unfit.set(name, now);
       else this.#unfit.delete(name);
       touched(undefined);
     }
@@ -230,29 +268,10 @@ export class StagedTally extends Tallied {
   }
 }
 
+/** That a member brings what it brought. */
+export const UNCHANGED: unique symbol = Symbol('unchanged');
+
 const NOBODY: Group = { count: 0, sum: 0, names: [] };
-
-/** What a member brings as it is now; the very same as before where that is unchanged; nothing when there is no member. */
-export function broughtBy(plan: TallyPlan, member: unknown, keys: Keys, before: Brought): Brought {
-  if (member === undefined) return undefined;
-  try {
-    const by = plan.by(member, keys);
-    if (by === undefined) return undefined;
-    const amount = plan.amount === undefined ? 0 : plan.amount(member, keys);
-    if (before !== undefined && 'group' in before && before.by === by && before.amount === amount) return before;
-    const group = plan.group(by);
-    if (group === undefined) return unfit(keys, 'its group is not a text', before);
-    if (!Number.isSafeInteger(amount)) return unfit(keys, 'what it adds is not a whole number within 2^53 - 1', before);
-    if (before !== undefined && 'group' in before && before.group === group && before.amount === amount) return before;
-    return { by, group, amount };
-  } catch (error) {
-    return unfit(keys, error instanceof FootprintFault ? error.message : `it threw: ${messageOf(error)}`, before);
-  }
-}
-
-function unfit(keys: Keys, why: string, before: Brought): Unfit {
-  return before !== undefined && 'why' in before && before.why === why ? before : { keys, why };
-}
 
 function more(group: Group = NOBODY, name: string, { amount }: Share, named: boolean): Group {
   const names = named ? [...group.names, name] : group.names;

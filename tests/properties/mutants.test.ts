@@ -33,7 +33,7 @@ const PROPERTIES = {
   changes: 100,
   evaluation: 600,
   follow: 300,
-  theorems: 60,
+  theorems: 120,
   freeze: 400,
   footprints: 200,
   schema: 200,
@@ -180,7 +180,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     fault: 'takes a member for unchanged whose amount alone is another',
     file: 'kernel/tally.ts',
-    changes: [['a.group === b.group && a.amount === b.amount', 'a.group === b.group']],
+    changes: [['by === before && amount === row?.[this.slot * 2 + 1]', 'by === before']],
     by: 'evaluation',
     property: 'judging what',
   },

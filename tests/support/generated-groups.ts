@@ -76,10 +76,13 @@ function amountOf(spec: Measuring, member: unknown, keys: readonly string[]): nu
   return odd === 12 ? 2 ** 53 - 1 : one - 5;
 }
 
-function distinct(spec: Measuring, member: unknown, keys: readonly string[]): readonly [number, string] | undefined {
+function distinct(spec: RuleSpec, member: any, keys: readonly string[]): unknown {
   const [odd, one] = dice(spec, member, keys);
   if (spec.odd === true && odd === 15) throw new Error('no measure');
-  return one < 3 ? undefined : [one % 7, 'v'];
+  if (one < 3) return undefined;
+  // A part of the state itself, or something that is made of it.
+  if (spec.salt % 2 === 1) return spec.reads[0] === '/orders/*' ? member.tags : member;
+  return [one % 7, 'v'];
 }
 
 function counts(spec: Measuring, member: unknown, keys: readonly string[]): boolean {
@@ -173,7 +176,8 @@ function membersOf(spec: RuleSpec, state: object): Measured[] {
   return measuredAll(spec.reads[0] as string, state, (member, keys) => {
     if (spec.kind === 'unique') {
       const value = distinct(spec, member, keys);
-      return value && { group: canonicalize(value) };
+      if (value === undefined) return undefined;
+      return { group: typeof value === 'string' ? `"${value}` : canonicalize(value) };
     }
     if (spec.kind === 'count' && spec.salt % 2 === 0) {
       const counted: unknown = counts(spec, member, keys);
