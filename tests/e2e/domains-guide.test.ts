@@ -14,7 +14,7 @@ function block(says: string): string {
 // Inside the repository, so that `assize` is this package.
 const folder = mkdtempSync(join(root, 'dist-guide-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-for (const name of ['library.ts', 'library.test.ts', 'check.ts'])
+for (const name of ['library.ts', 'busy.ts', 'library.test.ts', 'check.ts'])
   writeFileSync(join(folder, name), block(`ts ${name}`));
 
 const run = (...given: string[]): string =>
@@ -29,3 +29,42 @@ test('the test of the guide passes', () => {
 test('the check of the guide finds what was forgotten, in the words of the page, and nothing else', () => {
   expect(run('check.ts')).toBe(block('text check.ts'));
 });
+
+test('the busy library refuses what its rules are about, each with its figure', () => {
+  writeFileSync(join(folder, 'use-busy.ts'), USE_BUSY);
+  expect(JSON.parse(run('use-busy.ts'))).toEqual({
+    ok: true,
+    rulings: [
+      'committed',
+      'LENT_ONCE: /loans/ada/emma and /loans/ben/emma have in common what may be there once',
+      'WEEKS: 9 weeks, and ada has 8',
+      'FEW_LONG: 2 long loans at a time',
+      'committed',
+      'ONE_STAYS: one book stays in the house',
+    ],
+  });
+});
+
+const USE_BUSY = `
+import { Assize, generateKeys, issueWrit, openStore } from 'assize';
+import { checkDomain } from 'assize/testing';
+import { busy } from './busy.ts';
+
+const root = generateKeys();
+const writ = issueWrit({
+  issuer: root.publicKey, subject: 'agent:desk', actions: ['**'], scopes: ['role:desk:*'],
+  not_before: '2026-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z', max_depth: 0, nonce: 'desk',
+}, root.privateKey);
+const assize = new Assize({ store: await openStore('memory:'), domains: [busy], anchors: [root.publicKey] });
+const desk = await assize.create(busy, { writs: [writ] });
+const rulings = [];
+for (const [member, book, weeks] of [
+  ['ada', 'emma', 4], ['ben', 'emma', 1], ['ada', 'ulysses', 5], ['ada', 'ulysses', 4], ['ben', 'ulysses', 2], ['ada', 'walden', 1],
+]) {
+  const role = { name: 'desk', params: { member } };
+  const ruling = await desk.propose({ action: 'lend', role, args: { book, weeks }, writ });
+  rulings.push(ruling.ruling === 'rejected' ? ruling.invariantId + ': ' + ruling.detail : ruling.ruling);
+}
+const { ok } = checkDomain(busy, { roles: { desk: [{ member: 'ada' }, { member: 'ben' }] } });
+console.log(JSON.stringify({ ok, rulings }));
+`;
