@@ -31,10 +31,10 @@ test('the check of the guide finds what was forgotten, in the words of the page,
 });
 
 test('the busy library refuses what its rules are about, each with its figure', () => {
-  writeFileSync(join(folder, 'use-busy.ts'), USE_BUSY);
+  writeFileSync(join(folder, 'use-busy.ts'), `${BESIDE}${USE_BUSY}`);
   expect(JSON.parse(run('use-busy.ts'))).toEqual({
     ok: true,
-    rulings: [
+    said: [
       'committed',
       'LENT_ONCE: /loans/ada/emma and /loans/ben/emma have in common what may be there once',
       'WEEKS: 9 weeks, and ada has 8',
@@ -45,26 +45,47 @@ test('the busy library refuses what its rules are about, each with its figure', 
   });
 });
 
-const USE_BUSY = `
+test('while a librarian is asked, all lending waits', () => {
+  writeFileSync(join(folder, 'use-library.ts'), `${BESIDE}${USE_LIBRARY}`);
+  expect(JSON.parse(run('use-library.ts'))).toEqual(['escalated', 'frozen', 'frozen']);
+});
+
+const BESIDE = `
 import { Assize, generateKeys, issueWrit, openStore } from 'assize';
-import { checkDomain } from 'assize/testing';
-import { busy } from './busy.ts';
 
 const root = generateKeys();
 const writ = issueWrit({
   issuer: root.publicKey, subject: 'agent:desk', actions: ['**'], scopes: ['role:desk:*'],
   not_before: '2026-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z', max_depth: 0, nonce: 'desk',
 }, root.privateKey);
-const assize = new Assize({ store: await openStore('memory:'), domains: [busy], anchors: [root.publicKey] });
-const desk = await assize.create(busy, { writs: [writ] });
-const rulings = [];
-for (const [member, book, weeks] of [
-  ['ada', 'emma', 4], ['ben', 'emma', 1], ['ada', 'ulysses', 5], ['ada', 'ulysses', 4], ['ben', 'ulysses', 2], ['ada', 'walden', 1],
-]) {
-  const role = { name: 'desk', params: { member } };
-  const ruling = await desk.propose({ action: 'lend', role, args: { book, weeks }, writ });
-  rulings.push(ruling.ruling === 'rejected' ? ruling.invariantId + ': ' + ruling.detail : ruling.ruling);
+
+async function lending(domain, loans) {
+  const assize = new Assize({ store: await openStore('memory:'), domains: [domain], anchors: [root.publicKey] });
+  const desk = await assize.create(domain, { writs: [writ] });
+  const rulings = [];
+  for (const [member, book, weeks] of loans) {
+    const role = { name: 'desk', params: { member } };
+    rulings.push(await desk.propose({ action: 'lend', role, args: { book, weeks }, writ }));
+  }
+  return rulings;
 }
+`;
+
+const USE_LIBRARY = `
+import { library } from './library.ts';
+
+const rulings = await lending(library, [['ada', 'emma', 8], ['ada', 'ulysses', 1], ['ben', 'walden', 1]]);
+console.log(JSON.stringify(rulings.map(({ ruling }) => ruling)));
+`;
+
+const USE_BUSY = `
+import { checkDomain } from 'assize/testing';
+import { busy } from './busy.ts';
+
+const rulings = await lending(busy, [
+  ['ada', 'emma', 4], ['ben', 'emma', 1], ['ada', 'ulysses', 5], ['ada', 'ulysses', 4], ['ben', 'ulysses', 2], ['ada', 'walden', 1],
+]);
+const said = rulings.map((one) => (one.ruling === 'rejected' ? one.invariantId + ': ' + one.detail : one.ruling));
 const { ok } = checkDomain(busy, { roles: { desk: [{ member: 'ada' }, { member: 'ben' }] } });
-console.log(JSON.stringify({ ok, rulings }));
+console.log(JSON.stringify({ ok, said }));
 `;
