@@ -30,7 +30,7 @@ export interface Index<Member = any, Path extends string = string> {
   readonly path: Path;
   /** The group that a member belongs to; undefined: it is not counted. Default: all are in one, named `''`. */
   readonly per?: (member: Member, keys: readonly string[]) => string | undefined;
-  /** What a member adds to its group's sum: a whole number. Default: the member itself, where it is a number. */
+  /** What a member adds to its group's sum: a whole number. Default: there are no sums, and to ask for one throws. */
   readonly of?: (member: Member, keys: readonly string[]) => number;
 }
 

@@ -14,7 +14,7 @@ function block(says: string): string {
 // Inside the repository, so that `assize` is this package.
 const folder = mkdtempSync(join(root, 'dist-guide-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-for (const name of ['library.ts', 'library.test.ts', 'check.ts'])
+for (const name of ['library.ts', 'busy.ts', 'library.test.ts', 'check.ts'])
   writeFileSync(join(folder, name), block(`ts ${name}`));
 
 const run = (...given: string[]): string =>
@@ -29,3 +29,63 @@ test('the test of the guide passes', () => {
 test('the check of the guide finds what was forgotten, in the words of the page, and nothing else', () => {
   expect(run('check.ts')).toBe(block('text check.ts'));
 });
+
+test('the busy library refuses what its rules are about, each with its figure', () => {
+  writeFileSync(join(folder, 'use-busy.ts'), `${BESIDE}${USE_BUSY}`);
+  expect(JSON.parse(run('use-busy.ts'))).toEqual({
+    ok: true,
+    said: [
+      'committed',
+      'LENT_ONCE: /loans/ada/emma and /loans/ben/emma have in common what may be there once',
+      'WEEKS: 9 weeks, and ada has 8',
+      'FEW_LONG: 2 long loans at a time',
+      'committed',
+      'ONE_STAYS: one book stays in the house',
+    ],
+  });
+});
+
+test('while a librarian is asked, all lending waits', () => {
+  writeFileSync(join(folder, 'use-library.ts'), `${BESIDE}${USE_LIBRARY}`);
+  expect(JSON.parse(run('use-library.ts'))).toEqual(['escalated', 'frozen', 'frozen']);
+});
+
+const BESIDE = `
+import { Assize, generateKeys, issueWrit, openStore } from 'assize';
+
+const root = generateKeys();
+const writ = issueWrit({
+  issuer: root.publicKey, subject: 'agent:desk', actions: ['**'], scopes: ['role:desk:*'],
+  not_before: '2026-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z', max_depth: 0, nonce: 'desk',
+}, root.privateKey);
+
+async function lending(domain, loans) {
+  const assize = new Assize({ store: await openStore('memory:'), domains: [domain], anchors: [root.publicKey] });
+  const desk = await assize.create(domain, { writs: [writ] });
+  const rulings = [];
+  for (const [member, book, weeks] of loans) {
+    const role = { name: 'desk', params: { member } };
+    rulings.push(await desk.propose({ action: 'lend', role, args: { book, weeks }, writ }));
+  }
+  return rulings;
+}
+`;
+
+const USE_LIBRARY = `
+import { library } from './library.ts';
+
+const rulings = await lending(library, [['ada', 'emma', 8], ['ada', 'ulysses', 1], ['ben', 'walden', 1]]);
+console.log(JSON.stringify(rulings.map(({ ruling }) => ruling)));
+`;
+
+const USE_BUSY = `
+import { checkDomain } from 'assize/testing';
+import { busy } from './busy.ts';
+
+const rulings = await lending(busy, [
+  ['ada', 'emma', 4], ['ben', 'emma', 1], ['ada', 'ulysses', 5], ['ada', 'ulysses', 4], ['ben', 'ulysses', 2], ['ada', 'walden', 1],
+]);
+const said = rulings.map((one) => (one.ruling === 'rejected' ? one.invariantId + ': ' + one.detail : one.ruling));
+const { ok } = checkDomain(busy, { roles: { desk: [{ member: 'ada' }, { member: 'ben' }] } });
+console.log(JSON.stringify({ ok, said }));
+`;

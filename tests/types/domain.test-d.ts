@@ -60,7 +60,7 @@ const desk = defineDomain({
     look: { process: 'look', args: z.null(), apply: () => {} },
   },
   counselors: { manager: () => true },
-  invariants: ({ invariant, each }) => [
+  invariants: ({ invariant, each, unique, sum, count }) => [
     invariant('CAP', ['/cap', '/spent/*', '/claims/*/by', '/log/3', '/last/at'], ({ cap }) => (cap > 0 ? pass : pass)),
     // @ts-expect-error the state has no place /capp
     invariant('TYPO', ['/spent', '/capp'], () => pass),
@@ -105,6 +105,121 @@ const desk = defineDomain({
         with: ({ by }) => ({ spent: `/spend/${by}` }),
       },
       () => pass,
+    ),
+    unique('UNIQUE', '/claims/*', { by: ({ by, amount }, [id]) => [by, amount, id ?? null] }, ([first = '']) =>
+      escalate(first),
+    ),
+    unique('SPARSE', '/claims/*', { by: ({ approved }) => approved }),
+    // @ts-expect-error the state has no place /claim/*
+    unique('UNIQUE_PATH', '/claim/*', { by: () => 1 }),
+    // @ts-expect-error a claim has no total
+    unique('UNIQUE_MEMBER', '/claims/*', { by: ({ total }) => total }),
+    // @ts-expect-error an object tells no members apart
+    unique('UNIQUE_VALUE', '/claims/*', { by: (claim) => claim }),
+    // @ts-expect-error nothing says what tells members apart
+    unique('UNIQUE_BY', '/claims/*', {}),
+    // @ts-expect-error no result
+    unique('UNIQUE_RESULT', '/claims/*', { by: ({ by }) => by }, (places) => places.length === 2),
+    sum(
+      'SUM',
+      '/claims/*',
+      {
+        of: ({ amount }) => amount,
+        per: ({ by, approved }) => (approved === undefined ? undefined : by),
+        reads: ['/cap', '/spent/*'],
+        with: (agent) => ({ spent: `/spent/${agent}`, cap: '/cap' }),
+      },
+      (total, { spent, cap }, agent) => {
+        const figures: readonly [number, number | undefined, number | undefined] = [total, spent, cap];
+        // @ts-expect-error what is spent is a number
+        const wrong: string | undefined = spent;
+        return figures.length + agent.length > 0 && wrong ? pass : pass;
+      },
+    ),
+    sum('SPENT', '/spent/*', {}, (total) => (total > 1 ? pass : pass)),
+    // @ts-expect-error the state has no place /spend/*
+    sum('SUM_PATH', '/spend/*', {}, () => pass),
+    // @ts-expect-error a claim has no total
+    sum('SUM_MEMBER', '/claims/*', { of: ({ total }) => total }, () => pass),
+    // @ts-expect-error what is added is a number
+    sum('SUM_OF', '/claims/*', { of: ({ by }) => by }, () => pass),
+    // @ts-expect-error a group is named by a text
+    sum('SUM_PER', '/claims/*', { of: ({ amount }) => amount, per: ({ amount }) => amount }, () => pass),
+    // @ts-expect-error the state has no place /spend/*
+    sum('SUM_READS', '/spent/*', { reads: ['/spend/*'] }, () => pass),
+    sum(
+      'SUM_WITH',
+      '/spent/*',
+      {
+        reads: ['/spent'],
+        // @ts-expect-error the state has no place /spend
+        with: (agent) => ({ spent: `/spend/${agent}` }),
+      },
+      () => pass,
+    ),
+    // @ts-expect-error there is nothing of that name to be judged with
+    sum('SUM_OTHERS', '/spent/*', { reads: ['/cap'], with: () => ({ cap: '/cap' }) }, (_, { limit }) => limit ?? pass),
+    // @ts-expect-error a sum has no `where`; what is left out has no group
+    sum('SUM_WHERE', '/claims/*', { of: ({ amount }) => amount, where: () => true }, () => pass),
+    count(
+      'COUNT',
+      '/claims/*',
+      {
+        where: ({ amount }, [id]) => amount > 1 && id !== '',
+        per: ({ by }) => by,
+        reads: ['/cap'],
+        with: () => ({ cap: '/cap' }),
+      },
+      (n, { cap = 0 }, agent) => (n <= cap ? pass : escalate(`${n.toFixed()} ${cap.toFixed()} ${agent.length}`)),
+    ),
+    // @ts-expect-error the state has no place /claim/*
+    count('COUNT_PATH', '/claim/*', {}, () => pass),
+    // @ts-expect-error a claim has no total
+    count('COUNT_MEMBER', '/claims/*', { where: ({ total }) => total > 1 }, () => pass),
+    // @ts-expect-error whether it is counted is true or false
+    count('COUNT_WHERE', '/claims/*', { where: ({ amount }) => amount }, () => pass),
+    // @ts-expect-error a count adds nothing up
+    count('COUNT_OF', '/claims/*', { of: () => 1 }, () => pass),
+    count(
+      'COUNT_WITH',
+      '/claims/*',
+      {
+        reads: ['/spent'],
+        // @ts-expect-error the state has no place /spend
+        with: (agent) => ({ spent: `/spend/${agent}` }),
+      },
+      () => pass,
+    ),
+    invariant('INDEX', ['/cap'], ({ cap }, { spent, by }) => (spent.sum() + by.count('ada') <= cap ? pass : pass), {
+      index: {
+        spent: { path: '/spent/*', of: (amount) => amount },
+        by: { path: '/claims/*', per: ({ by }) => by },
+      },
+    }),
+    // @ts-expect-error no index of that name is declared
+    invariant('INDEX_NAME', ['/cap'], (_, { spend }) => spend.count(), { index: { spent: { path: '/spent/*' } } }),
+    // @ts-expect-error no index is declared
+    invariant('INDEX_NONE', ['/cap'], (_, { spent }) => (spent.count() > 1 ? pass : pass)),
+    invariant('INDEX_PATH', ['/cap'], () => pass, {
+      // @ts-expect-error the state has no place /spend/*
+      index: { spent: { path: '/spend/*' } },
+    }),
+    invariant('INDEX_MEMBER', ['/cap'], () => pass, {
+      // @ts-expect-error a claim has no total
+      index: { claims: { path: '/claims/*', of: ({ total }) => total } },
+    }),
+    invariant('INDEX_PER', ['/cap'], () => pass, {
+      // @ts-expect-error a group is named by a text
+      index: { claims: { path: '/claims/*', per: ({ amount }) => amount } },
+    }),
+    invariant(
+      'INDEX_FIGURE',
+      ['/cap'],
+      (_, { claims }) => {
+        // @ts-expect-error it has figures, and no members
+        return claims['c'] ?? pass;
+      },
+      { index: { claims: { path: '/claims/*' } } },
     ),
   ],
 });

@@ -58,9 +58,12 @@ function programs(page: string): Record<string, string> {
   return found;
 }
 
-test.each(['README.md', 'docs/guide/domains.md', 'docs/guide/erasure.md'])('the programs of %s compile', (page) => {
-  expect(errorsOf(programs(page))).toEqual([]);
-});
+test.each(['README.md', 'docs/guide/domains.md', 'docs/guide/erasure.md', 'docs/reference/kernel.md'])(
+  'the programs of %s compile',
+  (page) => {
+    expect(errorsOf(programs(page))).toEqual([]);
+  },
+);
 
 test('the typecheck of the repository has these files', () => {
   const { include } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as { include: string[] };

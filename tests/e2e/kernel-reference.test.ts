@@ -1,0 +1,250 @@
+/** What docs/reference/kernel.md names is there: files, names, titles of tests, codes, reasons; and every number of the paper. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ASKS_MAX } from '#agents';
+import * as kernel from '#kernel';
+import { Assize, Trajectory } from '#runtime';
+
+const root = join(import.meta.dirname, '../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const page = read('docs/reference/kernel.md');
+
+/** The rows of all tables whose head begins with a cell, as cells. */
+function rowsOf(head: string): string[][] {
+  const tables = page.match(/(?:^\|.*\|\n)+/gm) ?? [];
+  const rows = tables
+    .map((table) => table.trimEnd().split('\n').map(cellsOf))
+    .filter(([first]) => first?.[0] === head)
+    .flatMap((table) => table.slice(2));
+  if (rows.length === 0) throw new Error(`no table of ${head}`);
+  return rows;
+}
+
+function cellsOf(row: string): string[] {
+  return row
+    .slice(1, -1)
+    .split(' | ')
+    .map((cell) => cell.trim());
+}
+
+const codesIn = (cell = ''): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+/** The words of a union of texts in a source. */
+function unionIn(file: string, opening: string): string[] {
+  const [, after] = read(file).split(opening);
+  const [union = ''] = (after ?? '').split(/;$/m);
+  return [...union.matchAll(/^\s*\| '(\w+)'/gm)].map(([, word = '']) => word);
+}
+
+const paper = rowsOf('paper').map(([what = '', code = '', tests = '']) => ({ what, code, tests }));
+
+const pathOf = (file: string): string => (file.startsWith('tests/') ? file : `src/${file}`);
+
+test('every number of the appendix is there, and every theorem, once', () => {
+  const numbers = paper.flatMap(({ what }) => /^A\.(\d+) /.exec(what)?.[1] ?? []);
+  expect(numbers.map(Number).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 69 }, (_, n) => n + 1));
+  const theorems = paper.flatMap(({ what }) => /^((?:Theorem|Proposition|Corollary) \d\+?)/.exec(what)?.[1] ?? []);
+  expect(theorems.toSorted()).toEqual(
+    ['Theorem 1', 'Theorem 2', 'Theorem 3', 'Theorem 4', 'Proposition 1', 'Corollary 1']
+      .concat(['Theorem 1+', 'Theorem 3+', 'Proposition 1+', 'Corollary 1+'])
+      .toSorted(),
+  );
+  expect(paper).toHaveLength(69 + 10);
+});
+
+test('every file is there, and has the name, exported or a member of what is', () => {
+  let names = 0;
+  for (const { what, code } of paper) {
+    let source = '';
+    for (const token of codesIn(code)) {
+      if (/\.ts$/.test(token)) {
+        expect({ what, file: token, there: existsSync(join(root, pathOf(token))) }).toEqual({
+          what,
+          file: token,
+          there: true,
+        });
+        source = read(pathOf(token));
+      } else {
+        names++;
+        expect({ what, name: token, there: has(source, token) }).toEqual({ what, name: token, there: true });
+      }
+    }
+  }
+  expect(names).toBeGreaterThan(90);
+});
+
+function has(source: string, name: string): boolean {
+  const [owner = '', member] = name.split('.');
+  const declared = new RegExp(
+    `^export (?:abstract )?(?:async )?(?:class|function\\*?|const|interface|type) ${owner}\\b([\\s\\S]*?)(?:^}|^export )`,
+    'm',
+  ).exec(`${source}\nexport `);
+  if (declared === null) return false;
+  return (
+    member === undefined || new RegExp(`^ {2}(?:readonly |async |get )*${member}[<(:]`, 'm').test(declared[1] ?? '')
+  );
+}
+
+/** The titles of the tests of a file, and of what they stand in. */
+function titlesOf(source: string): string[] {
+  const calls = source.matchAll(/(?:\b(?:test|describe)(?:\.\w+)*\(|\]\)\(|\)\(|^)\s*(['"])(.+?)\1\s*[,:]/gm);
+  return [...calls].map(([, , title = '']) => title);
+}
+
+const named = paper.flatMap(({ what, tests }) => {
+  let file = '';
+  return [...tests.matchAll(/`([^`]+)`|“([^”]+)”/g)].flatMap(([, path, title]) => {
+    if (path !== undefined) file = path;
+    return title === undefined ? [] : [{ what, file, title }];
+  });
+});
+const matches = (title: string, pattern: string): boolean =>
+  pattern.endsWith('…') ? title.startsWith(pattern.slice(0, -1)) : title === pattern;
+
+test('every title is that of a test, in the file that is named', () => {
+  for (const { what, file, title } of named) {
+    const found = titlesOf(read(pathOf(file))).some((one) => matches(one, title));
+    expect({ what, file, title, found }).toEqual({ what, file, title, found: true });
+  }
+  expect(named.length).toBeGreaterThan(80);
+});
+
+test('what is no remark has a test, or says why there is none', () => {
+  const without = paper.filter(({ what, tests }) => tests === '' && !what.endsWith('(remark)'));
+  expect(without.map(({ what, code }) => [what, code.slice(0, 16)])).toEqual([
+    ['A.58 Substitution', 'nothing to build'],
+    ['A.59 Evaluation contexts', 'nothing to build'],
+  ]);
+});
+
+test('every property that is named after a theorem is there', () => {
+  for (const file of ['tests/properties/theorems.test.ts', 'tests/properties/confinement.test.ts']) {
+    const here = named.filter((one) => one.file === file);
+    const titles = titlesOf(read(file)).filter((title) => /^(Theorem|Lemma|Corollary|\(i)/.test(title));
+    expect(titles.length).toBeGreaterThan(2);
+    expect(titles.filter((title) => !here.some((one) => matches(title, one.title)))).toEqual([]);
+  }
+});
+
+test('the typed rejections are those of the kernel, in their order', () => {
+  const reasons = rowsOf('reason').map(([reason]) => codesIn(reason)[0]);
+  const all = unionIn('src/kernel/compile.ts', 'readonly reason:');
+  expect([...reasons, 'invariant_rejected']).toEqual(all);
+});
+
+test('the kinds of rules and what they may say are those of the kernel', () => {
+  const kinds = [...read('src/kernel/invariant.ts').matchAll(/readonly kind: '(\w+)'/g)].map(([, kind]) => kind);
+  expect(rowsOf('kind').map(([kind]) => kind)).toEqual(kinds);
+  const options = rowsOf('option').map(([option]) => /\w+/.exec(codesIn(option)[0] ?? '')?.[0]);
+  const declared = [...read('src/kernel/spec-shape.ts').matchAll(/\b(\w+): (?:fn|INDEX|z\.\w+\(|pointers|approvals)/g)];
+  for (const option of options)
+    expect([option, declared.some(([, name]) => name === option) || option === 'approvals']).toEqual([option, true]);
+});
+
+test('the errors are those of the kernel, the runtime and the agents', () => {
+  const codes = (head: string): string[] => rowsOf(head).flatMap(([code]) => codesIn(code));
+  expect(codes('`KernelError`')).toEqual(unionIn('src/kernel/errors.ts', 'type KernelErrorCode ='));
+  expect(codes('`AgentError`')).toEqual(unionIn('src/agents/errors.ts', 'type AgentErrorCode ='));
+  const known = unionIn('src/runtime/errors.ts', 'type RuntimeErrorCode =');
+  expect(codes('`RuntimeError`').filter((code) => !known.includes(code))).toEqual([]);
+});
+
+test('what is called is there, and the numbers are those of the sources', () => {
+  const calls = [...page.matchAll(/`(trajectory|assize)\.(\w+)\(/g)];
+  expect(calls.length).toBeGreaterThan(7);
+  for (const [, of, name = ''] of calls) {
+    const { prototype } = of === 'assize' ? Assize : Trajectory;
+    expect([of, name, name in prototype]).toEqual([of, name, true]);
+  }
+  for (const name of ['patternText', 'patternFromText', 'overlaps', 'contains']) {
+    expect(page).toContain(`\`${name}\``);
+    expect(kernel).toHaveProperty(name);
+  }
+  const numberIn = (file: string, name: string): string =>
+    Number(new RegExp(`const ${name} = ([\\d_]+);`).exec(read(file))?.[1]?.replaceAll('_', '')).toLocaleString('en');
+  expect(page).toContain(`1 to ${kernel.APPROVALS_MAX} different people`);
+  expect(page).toContain(`more than ${ASKS_MAX.toLocaleString('en')} questions`);
+  expect(page).toContain(`at ${numberIn('src/kernel/errors.ts', 'DETAIL_MAX')} characters`);
+  expect(page).toContain(`at most ${numberIn('src/runtime/writer.ts', 'TRIES_MAX')} times`);
+});
+
+test('the links lead somewhere', () => {
+  const anchors = (text: string): string[] =>
+    [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w -]/g, '')
+        .replaceAll(' ', '-'),
+    );
+  const links = [...page.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link);
+  const guide = [...read('docs/guide/domains.md').matchAll(/\]\(\.\.\/reference\/kernel\.md(#[^)]+)?\)/g)];
+  expect(guide.length).toBeGreaterThan(2);
+  for (const [, anchor = ''] of guide) if (anchor !== '') links.push(anchor);
+  for (const link of links) {
+    const there = link.startsWith('#')
+      ? anchors(page).includes(link.slice(1))
+      : existsSync(join(root, 'docs/reference', link));
+    expect([link, there]).toEqual([link, true]);
+  }
+});
+
+test('the domain with all kinds of rules rules as it says', () => {
+  const folder = mkdtempSync(join(root, 'dist-reference-'));
+  try {
+    const code = /^```ts kinds\.ts\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? '';
+    writeFileSync(join(folder, 'kinds.ts'), code);
+    writeFileSync(join(folder, 'use.ts'), USE);
+    const printed = execFileSync(process.execPath, ['use.ts'], { cwd: folder, encoding: 'utf8' });
+    expect(JSON.parse(printed)).toEqual({
+      ok: true,
+      rulings: [
+        'committed',
+        'rejected NUMBERS',
+        'rejected KNOWN',
+        'rejected LIMIT',
+        'committed',
+        'escalated UNSEEN',
+        'frozen undefined',
+        'escalated UNSEEN',
+        'committed',
+        'rejected CAP',
+      ],
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+const USE = `
+import { Assize, generateKeys, issueWrit, openStore } from 'assize';
+import { checkDomain } from 'assize/testing';
+import { shop } from './kinds.ts';
+
+const root = generateKeys();
+const writ = issueWrit({
+  issuer: root.publicKey, subject: 'agent:clerk', actions: ['**'], scopes: ['role:clerk'],
+  not_before: '2026-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z', max_depth: 0, nonce: '1',
+}, root.privateKey);
+const assize = new Assize({ store: await openStore('memory:'), domains: [shop], anchors: [root.publicKey] });
+const initial = { cap: 100, limits: { ada: 50, ben: 90 }, orders: {} };
+const trajectory = await assize.create(shop, { initial, writs: [writ] });
+const rulings = [];
+const note = (ruling) => {
+  rulings.push(ruling.ruling + (ruling.ruling === 'committed' ? '' : ' ' + ruling.invariantId));
+  return ruling;
+};
+const order = async (id, by, number, price) =>
+  note(await trajectory.propose({ action: 'order', role: 'clerk', args: { id, by, number, price }, writ }));
+await order('a', 'ada', '1', 10);
+await order('b', 'ada', '1', 10);
+await order('b', 'eve', '2', 10);
+await order('b', 'ada', '2', 45);
+await order('b', 'ada', '2', 40);
+const { pending } = await order('c', 'ben', '3', 10);
+await order('d', 'ben', '4', 10);
+const one = note(await trajectory.approve(pending, { principal: 'boss:grace', method: 'test' }));
+note(await trajectory.approve(one.pending, { principal: 'boss:hedy', method: 'test' }));
+await order('d', 'ben', '4', 60);
+console.log(JSON.stringify({ ok: checkDomain(shop, { runs: 100 }).ok, rulings }));
+`;
