@@ -5,8 +5,8 @@ import { checkRow, type Payload } from 'assize/ledger';
 import { type LedgerFile, writeLedger } from './ledger.ts';
 import { type BenchResult, compare, formatTable, keep, median, rateResult } from './measure.ts';
 
-const COMMITS = 100_000;
-const ROUNDS = 5;
+const COMMITS = 300_000;
+const ROUNDS = 3;
 
 export async function verifyBench(): Promise<BenchResult[]> {
   const file = await writeLedger(COMMITS);
@@ -40,7 +40,7 @@ async function verifyRates(store: Store, file: LedgerFile): Promise<BenchResult[
     }
   }
   return ([1, 2] as const).map((threads) => ({
-    name: `verify unsigned, ${threads} thread${threads > 1 ? 's' : ''}`,
+    name: `verify ${COMMITS.toLocaleString('en-US')} unsigned, ${threads} thread${threads > 1 ? 's' : ''}`,
     value: median(rates[threads]),
     unit: '/s',
     baseline: { name: 'read, JSON.parse, hash', value: median(bare) },

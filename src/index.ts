@@ -26,6 +26,7 @@ export {
   parseStrict,
 } from '#canon';
 export {
+  count,
   type Domain,
   defineDomain,
   type Erased,
@@ -37,6 +38,8 @@ export {
   pass,
   reject,
   sensitive,
+  sum,
+  unique,
 } from '#kernel';
 export {
   checkRow,

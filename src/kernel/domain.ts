@@ -82,8 +82,8 @@ export interface DomainSpec<
     readonly [Name in keyof Actions]: Action<z.infer<Schema>, Actions[Name], ParamsOfAction<Words, Name>>;
   };
   /**
-   * In order: the first that does not pass decides. As a function it receives `invariant` and `each` typed for this
-   * state; a plain list takes them untyped.
+   * In order: the first that does not pass decides. As a function it receives `invariant`, `each`, `unique`, `sum` and
+   * `count` typed for this state; a plain list takes them untyped.
    */
   readonly invariants: readonly Invariant<any>[] | ((rules: Rules<z.infer<Schema>>) => readonly Invariant<any>[]);
   readonly counselors?: Readonly<Record<string, CounselorPredicate>>;

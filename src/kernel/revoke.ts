@@ -21,7 +21,6 @@ const NOTHING: Binding = Object.freeze({
   reads: [],
   writes: [],
   scope: compileScope([]),
-  writable: compileScope([]),
   closure: [],
   closureScope: compileScope([]),
 });
