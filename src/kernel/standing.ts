@@ -187,7 +187,7 @@ class Work {
   readonly #state: Container;
   readonly #sight: Sight;
   #lookedIn: Rows | undefined;
-  #lookedFor: string = '';
+  #lookedFor: Keys | undefined;
   #found: Row | undefined;
 
   constructor(rules: readonly Rule[], tallies: readonly (readonly Tally[])[], state: Container, sight: Sight) {
@@ -224,7 +224,7 @@ class Work {
         for (const keys of membersAt(pattern)) this.#count(rule, slot, keys);
         // Of a collection that was replaced, or went, members may be gone that the state no longer leads to.
         if (path.length < pattern.segments.length)
-          for (const keys of this.#tally(rule, slot).membersUnder(path)) this.#count(rule, slot, keys);
+          for (const keys of this.#tally(rule, slot).rows.under(pattern, path)) this.#count(rule, slot, keys);
       }
     });
   }
@@ -246,21 +246,21 @@ class Work {
     const tally = this.#tally(rule, slot);
     const name = nameOf(keys);
     if (this.staged[rule.index]?.[slot]?.has(name) === true) return;
-    const row = this.#row(tally.rows, name);
+    const row = this.#row(tally.rows, keys);
     const now = tally.recount(row, this.#sight.member(tally.plan.path, keys), keys);
     if (now === UNCHANGED) return;
     this.staged[rule.index] ??= this.#tallies[rule.index]?.map((counted) => new StagedTally(counted));
-    this.staged[rule.index]?.[slot]?.change(name, tally.read(row), now, (group) => {
+    this.staged[rule.index]?.[slot]?.change(name, { keys, before: tally.read(row), now }, (group) => {
       if (rule.spec.kind !== 'plain') this.judgeAt(rule, group === undefined ? NO_KEYS : [group]);
     });
   }
 
   /** One look for all tallies of a collection, whose rules stand in a row. */
-  #row(rows: Rows, name: string): Row | undefined {
-    if (this.#lookedIn !== rows || this.#lookedFor !== name) {
+  #row(rows: Rows, keys: Keys): Row | undefined {
+    if (this.#lookedIn !== rows || this.#lookedFor !== keys) {
       this.#lookedIn = rows;
-      this.#lookedFor = name;
-      this.#found = rows.of(name);
+      this.#lookedFor = keys;
+      this.#found = rows.of(keys);
     }
     return this.#found;
   }

@@ -145,7 +145,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     fault: 'leaves a member in the group that it was in',
     file: 'kernel/tally.ts',
-    changes: [['this.#groups.set(before.group, less(this.group(before.group), name, before));', '']],
+    changes: [['this.#groups.set(before.group, less(this.group(before.group), before));', '']],
     by: 'evaluation',
     property: 'judging what',
   },
