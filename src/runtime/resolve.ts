@@ -1,4 +1,4 @@
-import { isAssizeError } from '#canon';
+import { form, isAssizeError, requireForm } from '#canon';
 import { counsel, counselorKind } from '#kernel';
 import type { Chain, CounselorRecord, Hash, Instant, Payload, PendingPayload } from '#ledger';
 import { RuntimeError } from './errors.ts';
@@ -105,6 +105,7 @@ export class Resolutions {
     input: Resolution,
     prepare: (pending: PendingPayload) => Promise<(at: Instant) => Prepared<Ruling>>,
   ): Promise<Ruling> {
+    requireForm(form.text, pendingId, 'pendingId');
     const writer = this.#writer;
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       if (writer.stale) await writer.ready();
