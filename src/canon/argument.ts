@@ -8,17 +8,22 @@ export class ArgumentError extends AssizeError<ArgumentErrorCode> {
   override readonly name = 'ArgumentError';
 }
 
-/** What an argument must be; `undefined` when it is, and else what is wanted, and where inside. */
-export type Form = (value: unknown, at: string) => Unfit | undefined;
+/** What an argument must be: `undefined` when the value is that, and else what is wanted, and where in it. */
+export type Form = (value: unknown) => Unfit | undefined;
 
 interface Unfit {
-  /** The argument, or `argument.member`. */
+  /** '' for the value itself, or `.member` and so on. */
   readonly at: string;
   readonly wanted: string;
 }
 
 function formOf(wanted: string, fits: (value: unknown) => boolean): Form {
-  return (value, at) => (fits(value) ? undefined : { at, wanted });
+  const unfit: Unfit = { at: '', wanted };
+  return (value) => (fits(value) ? undefined : unfit);
+}
+
+function below(name: string | number, { at, wanted }: Unfit): Unfit {
+  return { at: `.${name}${at}`, wanted };
 }
 
 /** Forms of arguments, for `requireForm`. They look at types alone; what a value means is judged where it is used. */
@@ -39,18 +44,21 @@ export const form = Object.freeze({
   /** A list, or anything else that can be gone through; not a text. */
   iterable: formOf('a list', (value) => typeof value === 'object' && value !== null && Symbol.iterator in value),
 
+  /** One of one's own, for what the others do not say. */
+  of: formOf,
+
   optional(of: Form): Form {
-    return (value, at) => (value === undefined ? undefined : of(value, at));
+    return (value) => (value === undefined ? undefined : of(value));
   },
 
   /** An array, each item of which is so. */
   list(of: Form): Form {
-    return (value, at) => {
-      if (!Array.isArray(value)) return { at, wanted: 'a list' };
+    return (value) => {
+      if (!Array.isArray(value)) return { at: '', wanted: 'a list' };
       // Not `find`, so that holes are looked at too.
       for (let i = 0; i < value.length; i++) {
-        const unfit = of(value[i], `${at}.${i}`);
-        if (unfit !== undefined) return unfit;
+        const unfit = of(value[i]);
+        if (unfit !== undefined) return below(i, unfit);
       }
       return undefined;
     };
@@ -58,24 +66,25 @@ export const form = Object.freeze({
 
   /** An object, each member of which is so. */
   record(of: Form): Form {
-    return (value, at) =>
-      isObject(value)
-        ? form.members(Object.fromEntries(Object.keys(value).map((name) => [name, of])))(value, at)
-        : form.object(value, at);
+    return (value) => (isObject(value) ? unfitAmong(value, Object.keys(value), () => of) : NO_OBJECT);
   },
 
   /** An object with these members. Others are not looked at. */
   members(forms: Readonly<Record<string, Form>>): Form {
-    return (value, at) => {
-      if (!isObject(value)) return { at, wanted: 'an object' };
-      for (const [name, of] of Object.entries(forms)) {
-        const unfit = of((value as Record<string, unknown>)[name], `${at}.${name}`);
-        if (unfit !== undefined) return unfit;
-      }
-      return undefined;
-    };
+    const names = Object.keys(forms);
+    return (value) => (isObject(value) ? unfitAmong(value, names, (name) => forms[name] as Form) : NO_OBJECT);
   },
 });
+
+const NO_OBJECT: Unfit = { at: '', wanted: 'an object' };
+
+function unfitAmong(object: object, names: readonly string[], formOfMember: (name: string) => Form): Unfit | undefined {
+  for (const name of names) {
+    const unfit = formOfMember(name)((object as Readonly<Record<string, unknown>>)[name]);
+    if (unfit !== undefined) return below(name, unfit);
+  }
+  return undefined;
+}
 
 /**
  * Refuses an argument of another form; to be asked first, when nothing was done yet. What a getter of the caller throws meanwhile
@@ -83,10 +92,11 @@ export const form = Object.freeze({
  * @throws ArgumentError `bad_argument`
  */
 export function requireForm(of: Form, value: unknown, argument: string): void {
-  const unfit = of(value, argument);
+  const unfit = of(value);
   if (unfit === undefined) return;
-  throw new ArgumentError('bad_argument', `The argument ${unfit.at} must be ${unfit.wanted}; nothing was done.`, {
-    evidence: { argument: unfit.at },
+  const place = `${argument}${unfit.at}`;
+  throw new ArgumentError('bad_argument', `The argument ${place} must be ${unfit.wanted}; nothing was done.`, {
+    evidence: { argument: place },
   });
 }
 

@@ -1,4 +1,3 @@
-import { form, requireForm } from '#canon';
 import type { Instant } from './domain.ts';
 import type { At, Place, Places } from './path-types.ts';
 import type { InvariantResult } from './result.ts';
@@ -140,8 +139,6 @@ export interface EachOptions<State, Path extends string, Others, Reads extends r
 /**
  * A rule over every member under `path` (`/orders/*`). Only changed members are evaluated, and those whose `with`
  * places changed. `keys` are what the stars stood for.
- *
- * @throws ArgumentError `bad_argument` without options; what else is wrong `defineDomain` refuses
  */
 export function each<
   State = any,
@@ -157,8 +154,7 @@ export function each<
     keys: readonly string[],
   ) => InvariantResult,
 ): EachInvariant<State> {
-  requireForm(form.object, options, 'options');
-  const { reads = [], ...rest } = options;
+  const { reads = [], ...rest } = options ?? {};
   return { kind: 'each', id, path, reads, check, ...rest } as EachInvariant<State>;
 }
 
@@ -203,8 +199,6 @@ type GroupCheck<State, Others> = (figure: number, others: OthersAt<State, Others
 /**
  * A rule over the sum of what the members under `path` have, for each group of them. Sums are exact; a member that has no
  * whole number, and a sum beyond 2^53 − 1, do not pass. A group without members is not judged, unless it is the only one.
- *
- * @throws ArgumentError `bad_argument` without options; what else is wrong `defineDomain` refuses
  */
 export function sum<
   State = any,
@@ -216,8 +210,7 @@ export function sum<
   options: SumOptions<State, Path, Others>,
   check: GroupCheck<State, Others>,
 ): SumInvariant<State> {
-  requireForm(form.object, options, 'options');
-  const { reads = [], ...rest } = options;
+  const { reads = [], ...rest } = options ?? {};
   return { kind: 'sum', id, path, reads, check, ...rest } as SumInvariant<State>;
 }
 
@@ -229,8 +222,6 @@ export interface CountOptions<State, Path extends string, Others, Reads = readon
 
 /**
  * A rule over the number of members under `path`, for each group of them, as `sum`.
- *
- * @throws ArgumentError `bad_argument` without options; what else is wrong `defineDomain` refuses
  */
 export function count<
   State = any,
@@ -242,8 +233,7 @@ export function count<
   options: CountOptions<State, Path, Others>,
   check: GroupCheck<State, Others>,
 ): CountInvariant<State> {
-  requireForm(form.object, options, 'options');
-  const { reads = [], ...rest } = options;
+  const { reads = [], ...rest } = options ?? {};
   return { kind: 'count', id, path, reads, check, ...rest } as CountInvariant<State>;
 }
 

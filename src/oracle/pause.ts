@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Form, form, requireForm } from '#canon';
+import { form, requireForm } from '#canon';
 import { systemRandom } from './random.ts';
 
 /**
@@ -9,8 +9,10 @@ import { systemRandom } from './random.ts';
 export type Pause = (from: number, to: number, signal?: AbortSignal) => Promise<void>;
 
 /** Node takes longer ones for one millisecond. */
-const MILLISECONDS: Form = (value, at) =>
-  typeof value === 'number' && value >= 0 && value < 2 ** 31 ? undefined : { at, wanted: 'a number of milliseconds' };
+const MILLISECONDS = form.of(
+  'a number of milliseconds',
+  (value) => typeof value === 'number' && value >= 0 && value < 2 ** 31,
+);
 
 /** @throws ArgumentError `bad_argument` */
 export const systemPause: Pause = async (from, to, signal) => {

@@ -1,4 +1,4 @@
-import { form, isAssizeError, requireForm } from '#canon';
+import { isAssizeError } from '#canon';
 import { counsel, counselorKind } from '#kernel';
 import type { Chain, CounselorRecord, Hash, Instant, Payload, PendingPayload } from '#ledger';
 import { RuntimeError } from './errors.ts';
@@ -105,7 +105,6 @@ export class Resolutions {
     input: Resolution,
     prepare: (pending: PendingPayload) => Promise<(at: Instant) => Prepared<Ruling>>,
   ): Promise<Ruling> {
-    requireForm(form.text, pendingId, 'pendingId');
     const writer = this.#writer;
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       if (writer.stale) await writer.ready();
@@ -167,7 +166,8 @@ export class Resolutions {
   }
 }
 
-function notPending(id: Hash, { open }: Chain): RuntimeError {
+function notPending(given: unknown, { open }: Chain): RuntimeError {
+  const id = typeof given === 'string' ? given : `a thing of the type ${typeof given}`;
   const [now, payload] = [...open].find(([, { resolves }]) => resolves === id) ?? [];
   const message =
     payload === undefined

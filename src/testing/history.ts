@@ -70,8 +70,8 @@ export interface HistoryReport {
 const SPAN = { operation: form.text, client: form.text, invoked: form.number, returned: form.number };
 const APPEND = form.members({ ...SPAN, ids: form.list(form.text) });
 const READ = form.members({ ...SPAN, trajectory_id: form.text, ids: form.optional(form.list(form.text)) });
-const OPERATION: Form = (value, at) =>
-  ((value as Partial<Operation> | null | undefined)?.operation === 'append' ? APPEND : READ)(value, at);
+const OPERATION: Form = (value) =>
+  ((value as Partial<Operation> | null | undefined)?.operation === 'append' ? APPEND : READ)(value);
 const ROW = form.members({ id: form.text, trajectory_id: form.text, seq: form.whole, payload: form.text });
 
 /**

@@ -1,3 +1,9 @@
+/**
+ * Bad input of every public function, class and method that the subpaths of the package export: it answers, or throws an error
+ * of the package whose code stands beside its class; it never throws anything else, never hangs, and where it threw, store,
+ * head and state are as before. Code that the caller hands over (stores, callbacks, domains) is trusted, and what a getter of
+ * the caller's throws is his own error and may come back to him. What else is not tried says why in its line.
+ */
 import { describe, expect, test } from 'vitest';
 import { AUTHORITY } from '../support/bad-input/authority.ts';
 import { CANON } from '../support/bad-input/canon.ts';

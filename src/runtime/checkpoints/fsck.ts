@@ -1,4 +1,4 @@
-import { type Form, form, requireForm } from '#canon';
+import { form, requireForm } from '#canon';
 import {
   askNodes,
   type EntryRow,
@@ -42,7 +42,7 @@ export interface FsckOptions extends Pick<VerifyOptions, 'threads' | 'onProgress
   readonly checkpoint?: Checkpoint;
 }
 
-const SIZE: Form = (value, at) => (typeof value === 'bigint' ? undefined : { at, wanted: 'a bigint' });
+const SIZE = form.of('a bigint', (value) => typeof value === 'bigint');
 const FSCK_OPTIONS = form.members({
   checkpoint: form.optional(form.members({ origin: form.text, size: SIZE, root: form.bytes })),
 });
