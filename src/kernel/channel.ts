@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import type { Compiled } from './compile.ts';
 import type { Domain } from './define-domain.ts';
 import { KernelError } from './errors.ts';
@@ -47,7 +48,7 @@ export function checkAnother(principal: string, approvedBy: readonly { readonly 
  * The channel under which a principal may resolve what waits there (Definition A.61). Who asked, under their own name or
  * through a child of their writ, never may.
  *
- * @throws KernelError `unauthorised_counselor`
+ * @throws KernelError `unauthorised_counselor`; ArgumentError `bad_argument`
  */
 export function counselorKind(
   domain: Domain,
@@ -55,6 +56,9 @@ export function counselorKind(
   principal: string,
   requesters: readonly string[],
 ): string {
+  requireForm(form.text, channel, 'channel');
+  requireForm(form.text, principal, 'principal');
+  requireForm(form.list(form.text), requesters, 'requesters');
   const name = principal.normalize('NFC');
   if (requesters.some((requester) => requester.normalize('NFC') === name)) {
     throw unauthorised(

@@ -166,7 +166,8 @@ export class Resolutions {
   }
 }
 
-function notPending(id: Hash, { open }: Chain): RuntimeError {
+function notPending(given: unknown, { open }: Chain): RuntimeError {
+  const id = typeof given === 'string' ? given : `a thing of the type ${typeof given}`;
   const [now, payload] = [...open].find(([, { resolves }]) => resolves === id) ?? [];
   const message =
     payload === undefined
