@@ -25,6 +25,7 @@ import { begunWith, checkWrits, policyHash, refOf, rootPayload, vectorOf } from 
 import { RuntimeError } from './errors.ts';
 import { copyOf, type FoldedTrajectory, type FoldOptions, foldTrajectory } from './fold-trajectory.ts';
 import { Kept } from './kept.ts';
+import { Hands, type ParallelOptions } from './parallel/index.ts';
 import { COMPILER_VERSION } from './records.ts';
 import { RuledProposals } from './ruled-proposals.ts';
 import { type SnapshotListener, Snapshots } from './snapshots/snapshots.ts';
@@ -55,6 +56,11 @@ export interface AssizeOptions {
   readonly random?: Random;
   /** Before what lost to another writer is judged again. Default: a few milliseconds, by chance, longer each time. */
   readonly pause?: Pause;
+  /**
+   * Lets other threads find out what proposals to one domain will do, ahead of their turns; rulings are the same. It pays where
+   * `apply` and the rules take much longer than a message to a thread. Default: all is judged in this thread.
+   */
+  readonly parallel?: ParallelOptions;
 }
 
 export interface CreateOptions {
@@ -92,6 +98,7 @@ export class Assize {
   readonly #around: Surroundings;
   readonly #snapshots: Snapshots;
   readonly #replayer: Replayer;
+  readonly #hands: Hands | undefined;
   readonly #open: Map<string, Promise<Trajectory>> = new Map();
   #policy: Policy | undefined;
 
@@ -104,6 +111,7 @@ export class Assize {
     this.#snapshots = new Snapshots(options.snapshots, options.store, options.onSnapshotFailed ?? warn);
     this.#replayer = new Replayer(options.store, (trajectoryId, seq) => this.#snapshots.find(trajectoryId, seq));
     this.#policy = options.policy === undefined ? undefined : safely(options.policy);
+    this.#hands = options.parallel === undefined ? undefined : new Hands(options.parallel, options.domains);
     this.#around = {
       store: options.store,
       clock: options.clock ?? systemClock,
@@ -117,6 +125,7 @@ export class Assize {
       nameFor: (given) => this.#nameFor(given),
       domainOf: (ref) => this.#domain(ref),
       pause: options.pause ?? systemPause,
+      hands: this.#hands,
       reload: (trajectoryId, base) => this.#reload(trajectoryId, base),
       open: (trajectoryId) => this.open(trajectoryId),
       erased: (trajectoryId) => this.#forgetErased(trajectoryId),
@@ -210,22 +219,27 @@ export class Assize {
   open(trajectoryId: string): Promise<Trajectory> {
     let opened = this.#open.get(trajectoryId);
     if (opened === undefined) {
-      opened = this.#read(trajectoryId).then(async ({ folded, erasures, parts }) => {
-        this.#snapshots.leave(folded, erasures);
-        const trajectory = new Trajectory(trajectoryId, parts, this.#around);
-        await trajectory.completeDelegations();
-        return trajectory;
-      });
+      opened = this.#opened(trajectoryId);
       this.#open.set(trajectoryId, opened);
       opened.catch(() => this.#open.delete(trajectoryId));
     }
     return opened;
   }
 
+  async #opened(trajectoryId: string): Promise<Trajectory> {
+    await this.#hands?.ready();
+    const { folded, erasures, parts } = await this.#read(trajectoryId);
+    this.#snapshots.leave(folded, erasures);
+    const trajectory = new Trajectory(trajectoryId, parts, this.#around);
+    await trajectory.completeDelegations();
+    return trajectory;
+  }
+
   /** Lets go of an open trajectory; what it has in memory is freed. Leaves a snapshot where one is due. */
   release(trajectoryId: string): void {
     const opened = this.#open.get(trajectoryId);
     this.#open.delete(trajectoryId);
+    this.#hands?.release(trajectoryId);
     if (opened === undefined) return;
     this.#snapshots.later(trajectoryId, async () => {
       const trajectory = await opened.catch(() => undefined);
@@ -240,6 +254,7 @@ export class Assize {
   async close(): Promise<void> {
     for (const trajectoryId of [...this.#open.keys()]) this.release(trajectoryId);
     await this.#snapshots.settled();
+    await this.#hands?.close();
   }
 
   #nameFor(given: string | undefined): string {
@@ -257,6 +272,7 @@ export class Assize {
     blobs: BlobRow[],
     world: World,
   ): Promise<Trajectory> {
+    await this.#hands?.ready();
     const row = entryRow(payload, this.#options.signer);
     const malformed = payloadFault(payload);
     if (malformed !== undefined) throw badOption(`the first entry would not verify: ${malformed}`);

@@ -45,6 +45,7 @@ export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGra
 export type { ErasureInput } from './erase.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export type { ObservationInput, ProposalInput } from './intent.ts';
+export type { FromThread, ParallelOptions, Thread, ThreadTask, ToThread } from './parallel/index.ts';
 export { COMPILER_VERSION, digestOf } from './records.ts';
 export { type ApprovalInput, type RejectionInput, type Resolution, type Ruling, rulingOf } from './ruling.ts';
 export type { SnapshotListener } from './snapshots/snapshots.ts';

@@ -19,6 +19,7 @@ import { authorityFor } from './authority.ts';
 import { Company } from './company.ts';
 import { RuntimeError } from './errors.ts';
 import type { FoldedTrajectory } from './fold-trajectory.ts';
+import type { Foresight, Hands } from './parallel/index.ts';
 import type { Place } from './records.ts';
 import type { RuledProposals } from './ruled-proposals.ts';
 import { type Ruling, rulingFrom } from './ruling.ts';
@@ -60,6 +61,8 @@ export interface Surroundings {
   /** The domain that a ledger names. @throws RuntimeError `domain_mismatch` */
   domainOf(ref: DomainRef): Domain;
   readonly pause: Pause;
+  /** Threads that judge in parallel, if there are any. */
+  readonly hands: Hands | undefined;
   /** Reads a trajectory again: what is new of it where the last reading was kept. */
   reload(trajectoryId: string, base: Base | undefined): Promise<TrajectoryParts>;
   open(trajectoryId: string): Promise<Trajectory>;
@@ -105,6 +108,8 @@ export class Writer {
   readonly around: Surroundings;
   readonly subscriptions: Subscriptions = new Subscriptions();
   parts: TrajectoryParts;
+  /** What proposals will do, where other threads find that out. */
+  readonly foresight: Foresight | undefined;
   /** Memory is ahead of the disk: it must be read anew before anything else is judged. */
   stale: boolean = false;
   /** Counts reloads: an answer for an older life of the trajectory must not start another one. */
@@ -122,6 +127,7 @@ export class Writer {
     this.parts = parts;
     this.around = around;
     this.#company = new Company(around.pause);
+    this.foresight = around.hands?.foresee(id, this);
   }
 
   // ── from here to the append nothing awaits ──
@@ -340,6 +346,7 @@ export class Writer {
     if (life !== this.#life) return;
     this.#life++;
     this.stale = true;
+    this.foresight?.forget();
   }
 }
 

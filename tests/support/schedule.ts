@@ -40,7 +40,7 @@ export type Step =
 export const AGENTS: readonly string[] = ['alice', 'bob', 'doc carol'];
 const WRITS: readonly Writ[] = AGENTS.map((subject) => writFor(subject));
 
-const proposal: fc.Arbitrary<Proposal> = fc.record({
+export const proposal: fc.Arbitrary<Proposal> = fc.record({
   agent: fc.nat(AGENTS.length - 1),
   action: naiveAction,
   evil: fc.oneof(
