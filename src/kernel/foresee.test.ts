@@ -38,7 +38,7 @@ const domain: Domain = defineDomain({
   actions: {
     draw: {
       process: 'counting',
-      args: z.object({ n: z.number().default(() => ++drawn) }),
+      args: z.object({ n: z.number().transform(() => ++drawn) }),
       apply: (state, { n }) => {
         runs.apply++;
         state.n = n;
@@ -108,7 +108,7 @@ test('another time is another input', () => {
 });
 
 test('arguments that a schema parses to something else each time are those that are recorded', () => {
-  const { state, ruling } = after('draw', []);
+  const { state, ruling } = after('draw', [], AT, { n: 0 });
   expect(ruling).toMatchObject({ verdict: 'approved', compiled: { args: { n: state['n'] } } });
 });
 

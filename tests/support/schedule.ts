@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { type Writ, writId } from '#authority';
 import { canonicalize } from '#canon';
-import type { PatchOperation } from '#kernel';
+import type { Domain, PatchOperation } from '#kernel';
 import type { EntryRow, Payload } from '#ledger';
-import type { Assize, ProposalInput, Ruling, Trajectory } from '#runtime';
+import type { Assize, AssizeOptions, ProposalInput, Ruling, Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
 import {
   askingRule,
@@ -141,10 +141,15 @@ export async function play(
   specs: readonly RuleSpec[],
   start: ShopState,
   steps: readonly Step[],
-  options: { readonly freeze?: 'world' | 'footprint'; readonly override?: boolean } = {},
+  options: {
+    readonly freeze?: 'world' | 'footprint';
+    readonly override?: boolean;
+    /** Of the runtimes, for this domain. */
+    readonly runtime?: (domain: Domain) => Partial<AssizeOptions>;
+  } = {},
 ): Promise<Execution> {
   const generated = generatedDomain(specs, options.freeze);
-  const stage = new Stage(generated);
+  const stage = new Stage(generated, options.runtime?.(generated.domain));
   await stage.begin(start, options.override === true);
   const happenings: Happening[] = [];
   for (const one of steps) happenings.push(await stage.play(one));
@@ -160,13 +165,16 @@ class Stage {
   /** Numbers keys and observations, so that no two proposals are the same one. */
   #count = 0;
 
-  constructor(generated: Generated) {
+  readonly #options: Partial<AssizeOptions>;
+
+  constructor(generated: Generated, options: Partial<AssizeOptions> = {}) {
     this.#generated = generated;
+    this.#options = options;
     this.#assize = this.#runtime();
   }
 
   #runtime(): Assize {
-    return runtimeOver(this.store, [this.#generated.domain], { clock: this.#clock });
+    return runtimeOver(this.store, [this.#generated.domain], { clock: this.#clock, ...this.#options });
   }
 
   async begin(start: ShopState, override: boolean): Promise<void> {
