@@ -87,6 +87,10 @@ export class Hands {
   /** Ends the threads. What they were asked is ruled on without them. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
     await Promise.all(this.#all.map((hand) => hand.end()));
   }
 
@@ -100,7 +104,7 @@ export class Hands {
       const found = await Promise.all(this.#all.map(({ ready }) => ready));
       return this.#checked(found[0] as (typeof found)[number]);
     } catch (error) {
-      await this.close();
+      await this.#end();
       if (error instanceof RuntimeError) throw error;
       throw new RuntimeError('bad_option', `Nothing can be judged in parallel: ${(error as Error).message}.`, {
         cause: error,
