@@ -7,12 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Assize, type Domain, generateKeys, issueWrit, openStore, type ProposalInput, type Trajectory } from 'assize';
 import { cheap, costly, membersState, middling } from './costly.ts';
-import { type BenchResult, compare, formatTable, rateResult } from './measure.ts';
+import { type BenchResult, type Contender, compare, formatTable, rateResult } from './measure.ts';
 import { shop, shopState, visit } from './shop.ts';
 
 const CALLERS = 64;
 const MEMBERS = 1_000;
 const WORKERS = 2;
+/** For what is not measured in rounds. */
+const PROPOSALS = 1_000;
 
 interface Workload {
   readonly name: string;
@@ -40,11 +42,11 @@ const WORKLOADS: readonly Workload[] = [
 
 export async function parallelBench(): Promise<BenchResult[]> {
   const results: BenchResult[] = [];
-  for (const workload of WORKLOADS) results.push(await measure(workload));
+  for (const workload of WORKLOADS) results.push(...(await measure(workload)));
   return results;
 }
 
-async function measure(workload: Workload): Promise<BenchResult> {
+async function measure(workload: Workload): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
   const [alone, parallel] = [
     await open(workload, folder, 'alone', 0),
@@ -52,13 +54,32 @@ async function measure(workload: Workload): Promise<BenchResult> {
   ];
   try {
     const [baseline, rate] = await compare([alone, parallel], { rounds: 9, roundMs: 500 });
-    const result = rateResult({ ...rate!, name: `${WORKERS} threads, ${workload.name}` }, baseline!);
-    return workload.domain === costly ? { ...result, goal: { ratioMin: 1.3 } } : result;
+    const name = `${WORKERS} threads, ${workload.name}`;
+    const result = rateResult({ ...rate!, name }, baseline!);
+    const [before, value] = [await microsHere(alone), await microsHere(parallel)];
+    return [
+      workload.domain === costly ? { ...result, goal: { ratioMin: 1.3 } } : result,
+      {
+        name: `${name}: of the thread that rules`,
+        value,
+        unit: 'µs',
+        baseline: { name: alone.name, value: before },
+        ratio: value / before,
+      },
+    ];
   } finally {
     await alone.close();
     await parallel.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Processor time of this thread for a proposal: what bounds the rate with processors to spare, whatever else they do. */
+async function microsHere({ run }: Contender): Promise<number> {
+  const start = process.threadCpuUsage();
+  await run(PROPOSALS);
+  const { user, system } = process.threadCpuUsage(start);
+  return (user + system) / PROPOSALS;
 }
 
 async function open(

@@ -57,8 +57,10 @@ export interface AssizeOptions {
   /** Before what lost to another writer is judged again. Default: a few milliseconds, by chance, longer each time. */
   readonly pause?: Pause;
   /**
-   * Lets other threads find out what proposals to one domain will do, ahead of their turns; rulings are the same. It pays where
-   * `apply` and the rules take much longer than a message to a thread. Default: all is judged in this thread.
+   * Lets other threads find out what proposals to one domain will do, ahead of their turns; the rulings are the same. It pays
+   * where `apply` and the rules together take a good part of a millisecond, proposals come many at once and touch different
+   * places, and there are processors to spare. Where they take little, the messages cost more than they spare. To be ended
+   * with `close`. Default: all is judged in this thread.
    */
   readonly parallel?: ParallelOptions;
 }
