@@ -72,6 +72,7 @@ export {
   type ErasureInput,
   type OpenDelegation,
   type Origin,
+  type ParallelOptions,
   type ProposalInput,
   type RejectionInput,
   type Ruling,
