@@ -8,6 +8,7 @@ import { Draft } from './draft.ts';
 import { FootprintFault, messageOf } from './errors.ts';
 import { detailOf, type Finding, readBy } from './evaluate.ts';
 import { changeOutside, compileScope, contains, type Pattern, patternText, type Scope } from './footprint.ts';
+import { type Expected, Known } from './foresee.ts';
 import { type PatchOperation, patchesOf } from './patches.ts';
 import { hasErased } from './sensitive.ts';
 import type { World } from './world.ts';
@@ -52,14 +53,15 @@ export const COUNSELOR_PLACEHOLDER = '$counselor';
 /**
  * The walk of a proposal: compile, candidate, the invariants in order; the first that does not pass decides
  * (seed 000, Definition A.35). Synchronous and total; without `keep` the world stays as it was. `parsed`: the arguments
- * are those of an entry, which were parsed when it was made.
+ * are those of an entry, which were parsed when it was made. `expected`: what was foreseen of it, which is taken as far as it
+ * still holds; the ruling is the same without.
  */
 export function adjudicate(
   world: World,
   intent: Intent,
   authority: Authority,
   inputs: Inputs,
-  options: { readonly parsed?: boolean } = {},
+  options: { readonly parsed?: boolean; readonly expected?: Expected | undefined } = {},
 ): Ruling {
   const compiled = compile(world.domain, intent, authority, options);
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
@@ -69,10 +71,11 @@ export function adjudicate(
     const detail = 'an observation has a value that is said to be erased, which only an erasure leaves';
     return { verdict: 'rejected', reason: 'type_mismatch', detail, ...policy };
   }
-  const candidate = candidateOf(world, compiled, inputs);
+  const known = Known.of(options.expected, compiled, inputs);
+  const candidate = candidateOf(world, compiled, inputs, known?.outcome);
   if ('reason' in candidate) return { verdict: 'rejected', ...candidate, ...policy };
   const { draft, changes } = candidate;
-  const { finding, keep } = world.standing.judgeChanges(draft.state, changes);
+  const { finding, keep } = world.standing.judgeChanges(draft.state, changes, known);
 
   if (finding?.result.result === 'reject') {
     const detail = detailOf(finding);

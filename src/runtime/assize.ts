@@ -28,6 +28,7 @@ import { copyOf, type FoldedTrajectory, type FoldOptions, foldTrajectory } from 
 import { DOMAIN, DOMAINS } from './forms.ts';
 import { Kept } from './kept.ts';
 import { type NoticeListeners, Notices } from './notices.ts';
+import { Hands, type ParallelOptions } from './parallel/index.ts';
 import { COMPILER_VERSION } from './records.ts';
 import type { Revocation, RevocationInput } from './revoke.ts';
 import { RuledProposals } from './ruled-proposals.ts';
@@ -59,6 +60,13 @@ export interface AssizeOptions extends NoticeListeners {
   readonly random?: Random;
   /** Before what lost to another writer is judged again. Default: a few milliseconds, by chance, longer each time. */
   readonly pause?: Pause;
+  /**
+   * Lets other threads find out what proposals to one domain will do, ahead of their turns; the rulings are the same. It pays
+   * where `apply` and the rules together take a good part of a millisecond, proposals come many at once and touch different
+   * places, and there are processors to spare. Where they take little, the messages cost more than they spare. To be ended
+   * with `close`. Default: all is judged in this thread.
+   */
+  readonly parallel?: ParallelOptions;
 }
 
 export interface CreateOptions {
@@ -112,6 +120,7 @@ export class Assize {
   readonly #around: Surroundings;
   readonly #snapshots: Snapshots;
   readonly #replayer: Replayer;
+  readonly #hands: Hands | undefined;
   readonly #open: Map<string, Promise<Trajectory>> = new Map();
   #policy: Policy | undefined;
 
@@ -125,6 +134,7 @@ export class Assize {
     this.#snapshots = new Snapshots(options.snapshots, options.store, options.onSnapshotFailed ?? warn);
     this.#replayer = new Replayer(options.store, (trajectoryId, seq) => this.#snapshots.find(trajectoryId, seq));
     this.#policy = options.policy === undefined ? undefined : safely(options.policy);
+    this.#hands = options.parallel === undefined ? undefined : new Hands(options.parallel, options.domains);
     this.#around = {
       store: options.store,
       clock: options.clock ?? systemClock,
@@ -139,6 +149,7 @@ export class Assize {
       domainOf: (ref) => this.#domain(ref),
       pause: options.pause ?? systemPause,
       notices: new Notices(options),
+      hands: this.#hands,
       reload: (trajectoryId, base) => this.#reload(trajectoryId, base),
       open: (trajectoryId) => this.open(trajectoryId),
       erased: (trajectoryId) => this.#forgetErased(trajectoryId),
@@ -268,12 +279,7 @@ export class Assize {
   #opened(trajectoryId: string): Promise<Trajectory> {
     let opened = this.#open.get(trajectoryId);
     if (opened === undefined) {
-      opened = this.#read(trajectoryId).then(async ({ folded, erasures, parts }) => {
-        this.#snapshots.leave(folded, erasures);
-        const trajectory = new Trajectory(trajectoryId, parts, this.#around);
-        await trajectory.completeDelegations();
-        return trajectory;
-      });
+      opened = this.#openedAnew(trajectoryId);
       this.#open.set(trajectoryId, opened);
       opened.catch(() => this.#open.delete(trajectoryId));
     }
@@ -296,10 +302,20 @@ export class Assize {
     return (await this.open(where)).revoke(input);
   }
 
+  async #openedAnew(trajectoryId: string): Promise<Trajectory> {
+    await this.#hands?.ready();
+    const { folded, erasures, parts } = await this.#read(trajectoryId);
+    this.#snapshots.leave(folded, erasures);
+    const trajectory = new Trajectory(trajectoryId, parts, this.#around);
+    await trajectory.completeDelegations();
+    return trajectory;
+  }
+
   /** Lets go of an open trajectory; what it has in memory is freed. Leaves a snapshot where one is due. */
   release(trajectoryId: string): void {
     const opened = this.#open.get(trajectoryId);
     this.#open.delete(trajectoryId);
+    this.#hands?.release(trajectoryId);
     if (opened === undefined) return;
     this.#snapshots.later(trajectoryId, async () => {
       const trajectory = await opened.catch(() => undefined);
@@ -314,6 +330,7 @@ export class Assize {
   async close(): Promise<void> {
     for (const trajectoryId of [...this.#open.keys()]) this.release(trajectoryId);
     await this.#snapshots.settled();
+    await this.#hands?.close();
   }
 
   #nameFor(given: string | undefined): string {
@@ -331,6 +348,7 @@ export class Assize {
     blobs: BlobRow[],
     world: World,
   ): Promise<Trajectory> {
+    await this.#hands?.ready();
     const row = entryRow(payload, this.#options.signer);
     const malformed = payloadFault(payload);
     if (malformed !== undefined) throw badOption(`the first entry would not verify: ${malformed}`);

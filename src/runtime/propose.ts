@@ -6,6 +6,7 @@ import { concluded, RuntimeError } from './errors.ts';
 import { frozenFor } from './freeze.ts';
 import { checkForm, type Gathered, gather, type ProposalInput } from './intent.ts';
 import { Kept } from './kept.ts';
+import type { Turn } from './parallel/index.ts';
 import { commitPayload, erasedWith, pendingPayload, rejectionPayload } from './records.ts';
 import type { Resolutions } from './resolve.ts';
 import { keyedProposal } from './ruled-proposals.ts';
@@ -50,8 +51,11 @@ export class Proposals {
 
   async #insist(first: Gathered, input: ProposalInput, nonce: string): Promise<Ruling> {
     const writer = this.#writer;
+    const { foresight } = writer;
     let gathered = first;
     for (let tries = 0; tries < TRIES_MAX; tries++) {
+      // What lost to another writer had its turn.
+      const turn = foresight !== undefined && tries === 0 ? await foresight.turn(gathered) : undefined;
       while (writer.busy !== undefined) await writer.busy;
       if (writer.stale) {
         await writer.ready();
@@ -72,7 +76,7 @@ export class Proposals {
         tries--;
         continue;
       }
-      const ruling = await this.rule(gathered);
+      const ruling = await this.rule(gathered, { turn });
       // No append has confirmed that what freezes is still open.
       if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
       if (ruling !== undefined) return ruling;
@@ -107,17 +111,24 @@ export class Proposals {
   // ── from here to the append nothing awaits ──
 
   /** Undefined when another writer was faster. `builtIn`: the runtime has made the arguments. */
-  rule(gathered: Gathered, { builtIn = false } = {}): Promise<Ruling | undefined> | Ruling {
+  rule(
+    gathered: Gathered,
+    { builtIn = false, turn }: { readonly builtIn?: boolean; readonly turn?: Turn | undefined } = {},
+  ): Promise<Ruling | undefined> | Ruling {
     const writer = this.#writer;
     const { chain, domain, world, writs, ruled } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
     const frozen = frozenFor(chain, domain, gathered.intent);
     if (frozen !== undefined) return frozen;
-    const at = writer.now();
+    const now = writer.now();
+    const at = turn !== undefined && turn.at >= chain.at ? turn.at : now;
     const id = writId(gathered.writ.writ);
     const authority = writer.authority(gathered.writ, gathered.principal, at, false);
     const inputs = { at, observations: gathered.observed };
-    const judged = adjudicate(world, gathered.intent, authority, inputs, { parsed: builtIn });
+    const judged = adjudicate(world, gathered.intent, authority, inputs, {
+      parsed: builtIn,
+      expected: turn?.expected(),
+    });
     const unstored = writs.unstored(gathered.writ);
     const kept = new Kept(writer.around.random, [...gathered.blobs, ...unstored]);
     const { row, ruling } = this.#record(gathered, id, judged, at, kept);
@@ -127,6 +138,7 @@ export class Proposals {
     let erased: readonly ErasedRow[] | undefined;
     if (judged.verdict === 'approved') {
       judged.keep();
+      writer.foresight?.moved(judged.changes);
       writs.book(id, judged.compiled.cost);
       erased = erasedWith(row.id, gathered.intent);
       news = writer.subscriptions.newsOf(judged.changes.map(({ keys }) => keys));

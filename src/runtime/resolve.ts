@@ -56,6 +56,7 @@ export class Resolutions {
           approvalPayload(writer.place(at), chain.lastCommit, pendingId, pending, commit, counselor, kept),
         );
         commit.keep();
+        writer.foresight?.moved(commit.changes);
         writs.book(pending.proposal.writ_id, pending.proposal.budget_cost);
         ruled.noteResolved(pendingId, pending.proposal.key_hash, row.seq);
         const news = writer.subscriptions.newsOf(commit.changes.map(({ keys }) => keys));

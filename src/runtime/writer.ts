@@ -21,6 +21,7 @@ import { Company } from './company.ts';
 import { RuntimeError } from './errors.ts';
 import type { FoldedTrajectory } from './fold-trajectory.ts';
 import type { Notices } from './notices.ts';
+import type { Foresight, Hands } from './parallel/index.ts';
 import type { Place } from './records.ts';
 import type { RuledProposals } from './ruled-proposals.ts';
 import { type Ruling, rulingFrom } from './ruling.ts';
@@ -63,6 +64,8 @@ export interface Surroundings {
   domainOf(ref: DomainRef): Domain;
   readonly pause: Pause;
   readonly notices: Notices;
+  /** Threads that judge in parallel, if there are any. */
+  readonly hands: Hands | undefined;
   /** Reads a trajectory again: what is new of it where the last reading was kept. */
   reload(trajectoryId: string, base: Base | undefined): Promise<TrajectoryParts>;
   open(trajectoryId: string): Promise<Trajectory>;
@@ -110,6 +113,8 @@ export class Writer {
   readonly around: Surroundings;
   readonly subscriptions: Subscriptions = new Subscriptions();
   parts: TrajectoryParts;
+  /** What proposals will do, where other threads find that out. */
+  readonly foresight: Foresight | undefined;
   /** Memory is ahead of the disk: it must be read anew before anything else is judged. */
   stale: boolean = false;
   /** Counts reloads: an answer for an older life of the trajectory must not start another one. */
@@ -128,6 +133,7 @@ export class Writer {
     this.parts = parts;
     this.around = around;
     this.#company = new Company(around.pause);
+    this.foresight = around.hands?.foresee(id, this);
   }
 
   // ── from here to the append nothing awaits ──
@@ -364,6 +370,7 @@ export class Writer {
     if (life !== this.#life) return;
     this.#life++;
     this.stale = true;
+    this.foresight?.forget();
   }
 }
 
