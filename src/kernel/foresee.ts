@@ -129,11 +129,11 @@ export class Known {
   readonly #since: readonly Keys[];
 
   /** Undefined where `apply` might do something else now. */
-  static of(expected: Expected | undefined, compiled: Compiled, { at }: Inputs): Known | undefined {
+  static of(expected: Expected | undefined, compiled: Compiled, inputs: Inputs): Known | undefined {
     if (expected === undefined) return undefined;
     const { foreseen, since } = expected;
     const { reads, writes } = compiled.binding;
-    if (foreseen.at !== at || isMet(reads, since) || isMet(writes, since)) return undefined;
+    if (foreseen.at !== inputs.at || isMet(reads, since) || isMet(writes, since)) return undefined;
     // A schema may parse the same arguments to others each time.
     return foreseen.args === canonicalize(compiled.args, WORLD_LIMITS) ? new Known(expected) : undefined;
   }

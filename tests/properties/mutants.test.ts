@@ -199,7 +199,7 @@ const MUTANTS: readonly Mutant[] = [
         'const candidate = candidateOf(',
         'const before = structuredClone(world.state);\n  const candidate = candidateOf(',
       ],
-      ['world.standing.judgeChanges(draft.state, changes)', 'world.standing.judgeChanges(before, changes)'],
+      ['world.standing.judgeChanges(draft.state, changes, known)', 'world.standing.judgeChanges(before, changes)'],
     ],
     by: 'theorems',
     property: 'Theorem 1 ',
@@ -339,8 +339,8 @@ const MUTANTS: readonly Mutant[] = [
     file: 'runtime/propose.ts',
     changes: [
       [
-        'const ruling = await this.rule(gathered);',
-        'await this.rule(gathered);\n      const ruling = await this.rule(gathered);',
+        'const ruling = await this.rule(gathered, { turn });',
+        'await this.rule(gathered);\n      const ruling = await this.rule(gathered, { turn });',
       ],
     ],
     by: 'theorems',
