@@ -168,21 +168,50 @@ describe('what has changed since', () => {
     expect(fourth).toMatchObject({ ruling: 'committed' });
   });
 
-  test('is seen of what is committed while the ledger is read', async () => {
-    const { store, trajectory } = await begun();
-    const since = trajectory.head;
-    await addIf(trajectory, { since, places: ['/n'] });
-    // Its entries are read, and then somebody changes the place.
-    let changing: Promise<Ruling> | undefined;
-    const honest = store.entries.bind(store);
-    store.entries = async (name, options) => {
-      const rows = await honest(name, options);
-      changing ??= keep(trajectory, 1);
-      return rows;
-    };
-    const refused = await addIf(trajectory, { since, places: ['/data'] });
-    expect(refused).toMatchObject({ reason: 'conflict' });
-    expect(refused).toMatchObject({ detail: expect.stringContaining(idOf((await changing) as Ruling)) });
+  describe('is seen while the ledger is read', () => {
+    /** What is answered where all that `meanwhile` does is done after the entries were read, and before they are looked at. */
+    async function overtaken(
+      places: readonly string[],
+      meanwhile: (trajectory: Trajectory, store: FaultyStore) => Promise<Ruling>,
+    ): Promise<{ refused: Ruling; by: string }> {
+      const { store, trajectory } = await begun();
+      const since = trajectory.head;
+      await trajectory.propose(intent('ask', { amount: 5 }, worker));
+      let by: string | undefined;
+      const honest = store.entries.bind(store);
+      store.entries = async (name, options) => {
+        const rows = await honest(name, options);
+        if (by === undefined) {
+          by = '';
+          by = idOf(await meanwhile(trajectory, store));
+        }
+        return rows;
+      };
+      const refused = await addIf(trajectory, { since, places });
+      await soundState(store, 't');
+      return { refused, by: by as string };
+    }
+
+    test('of what is committed', async () => {
+      const { refused, by } = await overtaken(['/data'], (trajectory) => keep(trajectory, 1));
+      expect(refused).toMatchObject({ reason: 'conflict', detail: expect.stringContaining(by) });
+    });
+
+    test('of what a counselor approves', async () => {
+      const { refused, by } = await overtaken(['/asked'], (trajectory) =>
+        trajectory.approve(trajectory.pending()[0]?.id as string, { principal: 'dr-who', method: 'test' }),
+      );
+      expect(refused).toMatchObject({ reason: 'conflict', detail: expect.stringContaining(by) });
+    });
+
+    test('of what another process commits, when memory has it by then', async () => {
+      const { refused, by } = await overtaken(['/data'], async (trajectory, store) => {
+        const changing = await keep(await processOver(store, 'two').open('t'), 1);
+        await trajectory.propose(intent('add', { by: 1 }, worker));
+        return changing;
+      });
+      expect(refused).toMatchObject({ reason: 'conflict', detail: expect.stringContaining(by) });
+    });
   });
 
   test('does not count what was not written after all', async () => {

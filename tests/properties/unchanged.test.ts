@@ -60,6 +60,7 @@ const faults = fc.array(
   fc.tuple(fc.integer({ min: 2, max: 30 }), fc.constantFrom<Fault>('conflict', 'thrown, lost', 'unknown, written')),
   { maxLength: 3 },
 );
+const delays = fc.array(fc.nat(60), { maxLength: 5 });
 
 interface Answer {
   readonly input: ProposalInput;
@@ -72,6 +73,24 @@ class Play {
   /** Codes of errors, with whether what the proposal rests on was read from an entry that was on the disk. */
   readonly errors: { readonly code: string; readonly isDurable: boolean }[] = [];
   #writers: Trajectory[] = [];
+
+  /** `delays`: for how many turns of the engine each reading waits, over and over. */
+  constructor(delays: readonly number[]) {
+    let reads = 0;
+    const delayed = async (): Promise<void> => {
+      for (let left = delays[reads++ % delays.length] ?? 0; left > 0; left--) await undefined;
+    };
+    const { below } = this.store;
+    this.store.entries = (name, options) =>
+      delayed()
+        .then(() => below.entries(name, options))
+        .then(async (rows) => {
+          await delayed();
+          return rows;
+        });
+    this.store.resolve = (id) => delayed().then(() => below.resolve(id));
+    this.store.before = delayed;
+  }
 
   async begin(): Promise<void> {
     await this.#process('first').create(desk, { trajectoryId: 't', writs: [worker] });
@@ -153,8 +172,8 @@ const seen = { refused: 0, ruled: 0 };
 
 test('refused exactly when the ledger says so', async () => {
   await fc.assert(
-    fc.asyncProperty(deeds, faults, async (steps, plan) => {
-      const play = new Play();
+    fc.asyncProperty(deeds, faults, delays, async (steps, plan, turns) => {
+      const play = new Play(turns);
       await play.begin();
       play.store.plan = new Map(plan);
       for (const some of steps) await play.atOnce(some);
