@@ -24,8 +24,10 @@ export interface Approved {
   undo(): void;
 }
 
-export interface Rejected extends Refusal {
+/** `conflict`: what the proposal rests on was changed, says who asked for the judgement. */
+export interface Rejected extends Omit<Refusal, 'reason'> {
   readonly verdict: 'rejected';
+  readonly reason: Refusal['reason'] | 'conflict';
 }
 
 /** What waits for a person. The world is as before. */
@@ -54,18 +56,25 @@ export const COUNSELOR_PLACEHOLDER = '$counselor';
  * The walk of a proposal: compile, candidate, the invariants in order; the first that does not pass decides
  * (seed 000, Definition A.35). Synchronous and total; without `keep` the world stays as it was. `parsed`: the arguments
  * are those of an entry, which were parsed when it was made. `expected`: what was foreseen of it, which is taken as far as it
- * still holds; the ruling is the same without.
+ * still holds; the ruling is the same without. `conflict`: asked once, when it is known that the proposal may be made at all, so
+ * that who may not make it hears nothing else; what it answers is why the proposal is refused.
  */
 export function adjudicate(
   world: World,
   intent: Intent,
   authority: Authority,
   inputs: Inputs,
-  options: { readonly parsed?: boolean; readonly expected?: Expected | undefined } = {},
+  options: {
+    readonly parsed?: boolean;
+    readonly expected?: Expected | undefined;
+    readonly conflict?: () => string | undefined;
+  } = {},
 ): Ruling {
   const compiled = compile(world.domain, intent, authority, options);
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
   const policy = compiled.policy === undefined ? {} : { policy: compiled.policy };
+  const conflict = options.conflict?.();
+  if (conflict !== undefined) return { verdict: 'rejected', reason: 'conflict', detail: conflict, ...policy };
   // As in arguments: `apply` may put what was observed where something sensitive stands.
   if (world.domain.sensitive !== undefined && options.parsed !== true && hasErased(inputs.observations)) {
     const detail = 'an observation has a value that is said to be erased, which only an erasure leaves';

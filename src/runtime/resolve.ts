@@ -59,7 +59,7 @@ export class Resolutions {
         writer.foresight?.moved(commit.changes);
         writs.book(pending.proposal.writ_id, pending.proposal.budget_cost);
         ruled.noteResolved(pendingId, pending.proposal.key_hash, row.seq);
-        const news = writer.subscriptions.newsOf(commit.changes.map(({ keys }) => keys));
+        const news = writer.accepted(row, commit.changes);
         const erased = erasedWith(row.id, waiting.intent);
         return { rows: [row], blobs: kept.blobs, ...(erased && { erased }), answer: ruling, news, resolves: pendingId };
       };

@@ -1,6 +1,6 @@
 import type { Policy, WritVerifier } from '#authority';
 import { instantToMillis, isAssizeError, maxInstant } from '#canon';
-import type { Authority, Domain, World } from '#kernel';
+import type { Authority, Change, Domain, World } from '#kernel';
 import {
   type BlobRow,
   type Chain,
@@ -93,6 +93,14 @@ export interface Prepared<Answer> {
   readonly resolves?: Hash;
 }
 
+/** A commit that memory accepted: who holds one finds those that came after it, and what nobody holds is forgotten. */
+export interface Accepted {
+  readonly id: Hash;
+  /** What it changed. */
+  readonly paths: readonly (readonly string[])[];
+  next: Accepted | undefined;
+}
+
 const NOTHING = (): void => undefined;
 
 /**
@@ -117,6 +125,8 @@ export class Writer {
   readonly foresight: Foresight | undefined;
   /** Memory is ahead of the disk: it must be read anew before anything else is judged. */
   stale: boolean = false;
+  /** The last commit of this process. */
+  latest: Accepted = { id: '', paths: [], next: undefined };
   /** Counts reloads: an answer for an older life of the trajectory must not start another one. */
   #life: number = 0;
   readonly #company: Company;
@@ -192,6 +202,14 @@ export class Writer {
   authority(writ: WritChain, principal: string, at: Instant, approving: boolean): Authority {
     const { verifier, policy } = this.around;
     return authorityFor({ writ, principal, trajectoryId: this.id, at, approving }, this.parts.writs, verifier, policy);
+  }
+
+  /** Notes what a commit changed that memory has now; for subscribers, when it is durable. */
+  accepted({ id }: EntryRow, changes: readonly Pick<Change, 'keys'>[]): News {
+    const paths = changes.map(({ keys }) => keys);
+    this.latest.next = { id, paths, next: undefined };
+    this.latest = this.latest.next;
+    return this.subscriptions.newsOf(paths);
   }
 
   // ── the append is queued; from here the disk is waited for ──
@@ -288,6 +306,11 @@ export class Writer {
         retryable: true,
       },
     );
+  }
+
+  /** Another number once memory was discarded: commits that were noted may be gone, and others' be in what is read anew. */
+  get life(): number {
+    return this.#life;
   }
 
   /**

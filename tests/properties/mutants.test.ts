@@ -339,8 +339,8 @@ const MUTANTS: readonly Mutant[] = [
     file: 'runtime/propose.ts',
     changes: [
       [
-        'const ruling = await this.rule(gathered, { turn });',
-        'await this.rule(gathered);\n      const ruling = await this.rule(gathered, { turn });',
+        'const ruling = await this.rule(gathered, { turn, unchanged });',
+        'await this.rule(gathered);\n      const ruling = await this.rule(gathered, { turn, unchanged });',
       ],
     ],
     by: 'theorems',
