@@ -1,4 +1,4 @@
-import { canonicalize, type Json, parsePointer } from '#canon';
+import { canonicalize, type Json, parsePointer, toPointer } from '#canon';
 import { type Name, nameContains, nameOf, readName } from './grammar.ts';
 import type { Condition } from './rule.ts';
 
@@ -11,7 +11,9 @@ export function compileCondition(condition: Condition): Test {
   const segments = parsePointer(path);
   const tests = compileTests(condition);
   return (args) => {
-    const value = valueAt(args, segments);
+    const found = argumentAt(args, segments);
+    if ('problem' in found) return `there is no place ${path}: ${found.problem}`;
+    const { value } = found;
     if (exists !== undefined && exists !== (value !== undefined)) return false;
     if (tests.length === 0) return true;
     if (value === undefined) return `there is no argument at ${path}`;
@@ -53,13 +55,21 @@ function matching(pattern: Name): Test {
   };
 }
 
-/** The value at a path of own members, or undefined. */
-function valueAt(args: Json, segments: readonly string[]): Json | undefined {
+/**
+ * The value at a path of own members, undefined where there is none. That something above it is of another shape is no
+ * absence: whoever reads it with more good will would find there what a rule forbids, and the rule would not be asked.
+ */
+function argumentAt(
+  args: Json,
+  segments: readonly string[],
+): { readonly value: Json | undefined } | { readonly problem: string } {
   let value: Json | undefined = args;
-  for (const key of segments) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    if (Array.isArray(value) ? !/^(?:0|[1-9]\d*)$/.test(key) : false) return undefined;
-    value = Object.hasOwn(value, key) ? (value as { readonly [key: string]: Json })[key] : undefined;
+  for (const [depth, key] of segments.entries()) {
+    const above = toPointer(segments.slice(0, depth)) || 'the whole';
+    if (typeof value !== 'object' || value === null) return { problem: `${above} has no members` };
+    if (Array.isArray(value) && !/^(?:0|[1-9]\d*)$/.test(key)) return { problem: `${above} is a list` };
+    if (!Object.hasOwn(value, key)) return { value: undefined };
+    value = (value as { readonly [key: string]: Json })[key];
   }
-  return value;
+  return { value };
 }
