@@ -37,6 +37,7 @@ const PROPERTIES = {
   freeze: 400,
   footprints: 200,
   schema: 200,
+  unchanged: 300,
 };
 
 const MUTANTS: readonly Mutant[] = [
@@ -352,6 +353,20 @@ const MUTANTS: readonly Mutant[] = [
     changes: [['if (chain.open.size === 0) return undefined;', 'if (chain.open.size >= 0) return undefined;']],
     by: 'theorems',
     property: 'Lemma A.65',
+  },
+  {
+    fault: 'overlooks what is committed while it reads what was',
+    file: 'runtime/unchanged.ts',
+    changes: [['let commit = this.#latest.next; commit', 'let commit = undefined as Accepted | undefined; commit']],
+    by: 'unchanged',
+    property: 'refused exactly when',
+  },
+  {
+    fault: 'refuses for what was never written',
+    file: 'runtime/unchanged.ts',
+    changes: [['    return found;\n', '    this.#found = found;\n    return found;\n']],
+    by: 'unchanged',
+    property: 'refused exactly when',
   },
 ];
 
