@@ -104,6 +104,20 @@ describe('a revocation', () => {
     await expectWhole(store);
   });
 
+  test('by a peer is refused, whatever their root grants, and an officer’s of the peer is not', async () => {
+    const { store, trajectory } = await begun();
+    const peer = writFor('peer');
+    const input = { reason, by: peer };
+    for (const writ of [granted, worker, officer, asBelow])
+      expect((await trajectory.revoke({ ...input, writ })).ruling).toMatchObject({
+        ruling: 'rejected',
+        reason: 'invalid_authority',
+        detail: expect.stringContaining('does not stand above'),
+      });
+    expect((await trajectory.revoke({ writ: peer, reason, by: officer })).ruling.ruling).toBe('committed');
+    await expectWhole(store);
+  });
+
   test('of a writ that the ledger never saw, which then stands in it', async () => {
     const { store, trajectory } = await begun();
     expect(await refusal(store, () => trajectory.revoke({ writ: writId(lowest), reason, by: granted }))).toBe(

@@ -1,5 +1,6 @@
 /** Ledgers with revocations, as they are made and as somebody could write them, and what is wrong with each. */
 import { attenuate, type Writ, writId } from '#authority';
+import { canonicalize } from '#canon';
 import { type BlobRow, type EntryRow, entryRow, type Payload } from '#ledger';
 import { MemoryStore } from '#stores';
 import { begun, granted, helper, lead, pay, task, third, worker } from './delegations.ts';
@@ -19,6 +20,10 @@ const below = attenuate(granted, { subject: helper.publicKey, nonce: 'a', budget
 const lowest = attenuate(below, { subject: third.publicKey, nonce: 'b', budget: { usd: 20 } }, helper.privateKey);
 const beside = attenuate(granted, { subject: 'beside', nonce: 'c', budget: { usd: 50 } }, lead.privateKey);
 const officer = writFor('officer', { actions: ['assize.revoke'], scopes: ['writ:**'] });
+/** An officer who may revoke the other one only, and two roots that name only half of what makes an officer. */
+const narrow = writFor('narrow', { actions: ['assize.revoke'], scopes: [`writ:${writId(officer)}`, '**'] });
+const scoped = writFor('scoped', { scopes: ['writ:**'] });
+const named = writFor('named', { actions: ['assize.revoke'] });
 const reason = 'the key is lost';
 const NOTHING: Change = () => undefined;
 
@@ -33,12 +38,12 @@ async function honest() {
   const own = child.delegatedFrom?.writ as Writ;
   await trajectory.revoke({ writ: own, reason, by: officer });
   await child.propose(pay(1, own));
-  const blobs: BlobRow[] = [];
-  for (const writ of [below, lowest, beside, own, officer]) {
-    const text = await store.blob(writId(writ));
-    if (text !== undefined) blobs.push({ hash: writId(writ), text });
-  }
+  const blobs = [below, lowest, beside, own, officer, narrow, scoped, named].map(blobOf);
   return { parent: await allEntries(store, 't'), child: await allEntries(store, 'c'), blobs };
+}
+
+function blobOf(writ: Writ): BlobRow {
+  return { hash: writId(writ), text: canonicalize(writ) };
 }
 
 /** The same with one payload changed, and every id after it made anew. */
@@ -107,10 +112,26 @@ const under =
 export const revocationCases: readonly RevocationCase[] = [
   inParent('as it is made', undefined, 3, NOTHING),
   inParent('a use before, under it', undefined, 2, under(below)),
-  inParent('by the issuer of the root', undefined, 3, under(worker)),
-  inParent('of a root, by its issuer', undefined, 3, (payload) => {
+  inParent('by an officer of the root’s issuer', undefined, 3, under(officer)),
+  inParent('of a root, by an officer of its issuer', undefined, 3, (payload) => {
+    payload['writ_id'] = writId(officer);
+    payload['action'].args.writ = writId(worker);
+  }),
+  inParent('of another officer', undefined, 3, (payload) => {
+    payload['writ_id'] = writId(narrow);
+    payload['action'].args.writ = writId(officer);
+  }),
+  inParent('by an officer, for another writ', '3 rule_broken', 3, under(narrow)),
+  inParent('by an officer, of their own writ', '3 rule_broken', 3, (payload) => {
+    payload['writ_id'] = writId(officer);
+    payload['action'].args.writ = writId(officer);
+  }),
+  inParent('by who has another root of the same issuer, for everything', '3 rule_broken', 3, under(worker)),
+  inParent('by who has another root, with the scope and the action by a star', '3 rule_broken', 3, under(scoped)),
+  inParent('by who has another root, with the action and the scope by a star', '3 rule_broken', 3, under(named)),
+  inParent('of an officer, by who has another root', '3 rule_broken', 3, (payload) => {
     payload['writ_id'] = writId(worker);
-    payload['action'].args.writ = writId(beside);
+    payload['action'].args.writ = writId(officer);
   }),
   inParent('a use afterwards, under it', '4 rule_broken', 4, under(below)),
   inParent('a use afterwards, below it', '4 rule_broken', 4, under(lowest)),

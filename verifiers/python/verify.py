@@ -480,6 +480,11 @@ def is_revocation(p: Dict[str, Any]) -> bool:
             and p["delta"] == {"state": [], "effects": [], "beliefs": []})
 
 
+def is_office(root: Dict[str, Any], revoked: str) -> bool:
+    """Whether a root writ is for revoking a writ of its issuer, by name (section 8)."""
+    return REVOKE in root.get("actions", ()) and any("writ:" + w in root.get("scopes", ()) for w in (revoked, "*", "**"))
+
+
 def named_writs(p: Dict[str, Any]) -> List[str]:
     """The writs whose blobs stand before an entry."""
     first = first_writ(p)
@@ -1191,8 +1196,8 @@ class Verifier:
             return must(by == first and revoked in self.lineage(first, own), "not above what was delegated")
         above, mine = self.lineage(revoked, own), self.lineage(by, own)
         root, my_root = [own[id] if id in own else self.cached_blob(id) for id in (above[-1], mine[-1])]
-        must(by in above[1:] or by != revoked and len(mine) == 1 and root["issuer"] == my_root["issuer"],
-             "the writ %s does not stand above %s" % (by, revoked))
+        must(by in above[1:] or by != revoked and len(mine) == 1 and root["issuer"] == my_root["issuer"]
+             and is_office(my_root, revoked), "the writ %s does not stand above %s" % (by, revoked))
 
     def entry_of(self, name: str, id: str) -> Dict[str, Any]:
         """An entry of another trajectory that is named."""
