@@ -9,8 +9,8 @@ import { writFor } from './runtime.ts';
 
 export interface RevocationCase {
   readonly name: string;
-  /** Trajectory, seq and code of the fault; undefined for a ledger that is valid. */
-  readonly fault: string | undefined;
+  /** Trajectory, seq and code of each fault; none for a ledger that is valid. */
+  readonly faults: readonly string[];
   make(): Promise<MemoryStore>;
 }
 
@@ -67,7 +67,7 @@ function inParent(name: string, fault: string | undefined, at: number, change: C
     // Without its child, which is begun by an entry with the id that it had.
     return storeOf(rewritten(parent.slice(0, 5), at, change), blobs);
   };
-  return { name, fault: fault && `t ${fault}`, make };
+  return { name, faults: fault === undefined ? [] : [`t ${fault}`], make };
 }
 
 function inChild(name: string, fault: string | undefined, change: (args: any, rows: readonly EntryRow[]) => unknown) {
@@ -76,7 +76,18 @@ function inChild(name: string, fault: string | undefined, change: (args: any, ro
     const changed = rewritten(child, 1, ({ action }) => change(action.args, parent));
     return storeOf([...parent, ...changed], blobs);
   };
-  return { name, fault: fault && `c ${fault}`, make };
+  return { name, faults: fault === undefined ? [] : [`c ${fault}`], make };
+}
+
+/** The revocation there is changed that the child takes over. */
+function inBoth(name: string, faults: readonly string[], change: Change): RevocationCase {
+  const make = async (): Promise<MemoryStore> => {
+    const { parent, child, blobs } = await honest();
+    const there = rewritten(parent, parent.length - 1, change);
+    const here = rewritten(child, 1, ({ action }) => Object.assign(action.args.from, { entry_id: there.at(-1)?.id }));
+    return storeOf([...there, ...here], blobs);
+  };
+  return { name, faults, make };
 }
 
 /** First what stands above the child's writ is revoked, then that. */
@@ -90,7 +101,7 @@ function inChildTwice(name: string): RevocationCase {
     await trajectory.revoke({ writ: child.delegatedFrom?.writ as Writ, reason, by: granted });
     return store.below as MemoryStore;
   };
-  return { name, fault: undefined, make };
+  return { name, faults: [], make };
 }
 
 async function storeOf(rows: readonly EntryRow[], blobs: readonly BlobRow[]): Promise<MemoryStore> {
@@ -192,6 +203,23 @@ export const revocationCases: readonly RevocationCase[] = [
     'taken over, of a writ that is not above',
     '1 rule_broken',
     (of, rows) => Object.assign(of, { writ: writId(below) }) && Object.assign(of.from, { entry_id: rows[3]?.id }),
+  ),
+  ...[null, 'x', 3, [], { $blob: writId(below), bytes: canonicalize(below).length }].map((none) =>
+    inBoth(
+      `taken over from arguments that are none: ${JSON.stringify(none)}`,
+      ['t 6 malformed', 'c 1 rule_broken'],
+      ({ action }) => Object.assign(action, { args: none }),
+    ),
+  ),
+  inBoth(
+    'taken over from arguments with a member more',
+    ['t 6 malformed', 'c 1 rule_broken'],
+    args((of) => Object.assign(of, { more: 1 })),
+  ),
+  inBoth(
+    'taken over from arguments without a reason',
+    ['t 6 malformed', 'c 1 rule_broken'],
+    args((of) => delete of['reason']),
   ),
   inChild('as if it had been revoked here', '1 rule_broken', (of) => delete of.from),
 ];

@@ -470,14 +470,18 @@ def is_revoking(p: Dict[str, Any]) -> bool:
 
 def is_revocation(p: Dict[str, Any]) -> bool:
     """Whether a commit of assize.revoke is one (rules 5.8, the form)."""
-    args = p["action"]["args"]
+    return (says_revocation(p["action"]["args"]) and "resolves" not in p and not p["budget_cost"]
+            and not p["observations"] and p["delta"] == {"state": [], "effects": [], "beliefs": []})
+
+
+def says_revocation(args: Any) -> bool:
+    """Whether arguments are those of a revocation."""
     if type(args) is not dict or not {"writ", "reason"} <= args.keys() <= {"writ", "reason", "from"}:
         return False
     origin = args.get("from", {"trajectory_id": "", "entry_id": args["writ"]})
     return (is_hash(args["writ"]) and type(args["reason"]) is str and type(origin) is dict
             and origin.keys() == {"trajectory_id", "entry_id"} and type(origin["trajectory_id"]) is str
-            and is_hash(origin["entry_id"]) and "resolves" not in p and not p["budget_cost"] and not p["observations"]
-            and p["delta"] == {"state": [], "effects": [], "beliefs": []})
+            and is_hash(origin["entry_id"]))
 
 
 def is_office(root: Dict[str, Any], revoked: str) -> bool:
@@ -1178,8 +1182,8 @@ class Verifier:
         args = p["action"]["args"]
         if "from" in args:
             there = self.entry_of(args["from"]["trajectory_id"], args["from"]["entry_id"])
-            must(is_revoking(there) and type(there["action"]["args"]) is dict
-                 and all(there["action"]["args"].get(m) == args[m] for m in ("writ", "reason")), "not what was revoked")
+            must(is_revoking(there) and says_revocation(there["action"]["args"])
+                 and all(there["action"]["args"][m] == args[m] for m in ("writ", "reason")), "not what was revoked")
             must(there["at"] <= p["at"], "taken over before it was revoked")
 
     def lineage(self, id: Optional[str], own: Dict[str, Any]) -> List[str]:
