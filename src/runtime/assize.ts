@@ -256,13 +256,18 @@ export class Assize {
     return trajectory;
   }
 
+  /** What an opening does besides reading; who may write nothing leaves it as it is. */
+  protected complete(trajectory: Trajectory): Promise<void> {
+    return trajectory.completeDelegations();
+  }
+
   #opened(trajectoryId: string): Promise<Trajectory> {
     let opened = this.#open.get(trajectoryId);
     if (opened === undefined) {
       opened = this.#read(trajectoryId).then(async ({ folded, erasures, parts }) => {
         this.#snapshots.leave(folded, erasures);
         const trajectory = new Trajectory(trajectoryId, parts, this.#around);
-        await trajectory.completeDelegations();
+        await this.complete(trajectory);
         return trajectory;
       });
       this.#open.set(trajectoryId, opened);
