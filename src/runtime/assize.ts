@@ -199,8 +199,8 @@ export class Assize {
   }
 
   /**
-   * Begins a trajectory from a commit of another one, or from its root or branch entry. It inherits the state, never
-   * open approvals, writs or budgets; the source is not changed.
+   * Begins a trajectory from a commit of another one, or from its root or branch entry. It inherits the state and what was
+   * revoked by then, never open approvals, writs or budgets; the source is not changed.
    *
    * @throws RuntimeError `not_found`, `exists`, `broken_start`, `domain_mismatch`, `invalid_ledger`, `bad_writ`,
    * `bad_option`
@@ -218,6 +218,7 @@ export class Assize {
     }
     const trajectoryId = this.#nameFor(options.trajectoryId);
     const source = await this.#valid(() => this.#replayer.stateAt(sourceTrajectoryId, sourceEntryId));
+    const revoked = await this.#replayer.revokedAt(sourceTrajectoryId, sourceEntryId);
     const domain = await this.#domainOfTrajectory(sourceTrajectoryId);
     const world = this.#worldOf(domain, source);
     const vector = vectorOf(world, options.override === true);
@@ -236,7 +237,7 @@ export class Assize {
       ...policyHash(this.#policy),
       ...(vector === undefined ? {} : { detection_vector: vector }),
     };
-    return this.#begin(trajectoryId, payload, [], world);
+    return this.#begin(trajectoryId, payload, [], world, revoked);
   }
 
   /**
@@ -324,6 +325,7 @@ export class Assize {
     payload: RootPayload | BranchPayload,
     blobs: BlobRow[],
     world: World,
+    revoked: ReadonlySet<Hash> = new Set(),
   ): Promise<Trajectory> {
     const row = entryRow(payload, this.#options.signer);
     const malformed = payloadFault(payload);
@@ -348,7 +350,9 @@ export class Assize {
     }
     const parts = this.#begun(trajectoryId, world);
     parts.chain.accept({ ...row, payload });
+    parts.chain.inherit(revoked);
     parts.writs.bind(payload.writs);
+    parts.writs.inherit(revoked);
     const trajectory = new Trajectory(trajectoryId, parts, this.#around);
     this.#open.set(trajectoryId, Promise.resolve(trajectory));
     return trajectory;

@@ -75,6 +75,11 @@ export class AuthorityFold {
     for (const [id, start] of from?.chain.delegated ?? []) this.#open.set(id, startedBy(start));
   }
 
+  /** Takes over what was revoked where a branch begins: nothing in it is done under that. */
+  inherit(revoked: ReadonlySet<Hash>): void {
+    this.#writs.inherit(revoked);
+  }
+
   /** Takes an entry that replay accepted. @throws LedgerFault */
   note(entry: Entry): void {
     const { seq, payload } = entry;

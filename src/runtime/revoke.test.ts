@@ -30,6 +30,7 @@ import { intent, runtimeOver, writFor } from '../../tests/support/runtime.ts';
 import { deepReplay } from './deep-replay/index.ts';
 import { foldTrajectory } from './fold-trajectory.ts';
 import { fsck } from './index.ts';
+import { listWrits } from './list-writs.ts';
 import { snapshotOf } from './snapshots/snapshot.ts';
 import type { Trajectory } from './trajectory.ts';
 import { verifyStore } from './verify.ts';
@@ -404,6 +405,61 @@ describe('delegations', () => {
     const other = { writ: worker, reason, by: officer };
     expect(await codeOf(assize.revoke(other))).toBe('bad_intent');
     expect((await assize.revoke({ ...other, trajectoryId: 'd' })).ruling.ruling).toBe('committed');
+    await expectWhole(store);
+  });
+});
+
+describe('branches', () => {
+  const free = writFor(lead.publicKey, { nonce: 'free' });
+  const kid = attenuate(free, { subject: 'kid', nonce: 'kid' }, lead.privateKey);
+  const asKid = { writ: kid, chain: [free] };
+
+  test('take over what was revoked where they begin, and no more', async () => {
+    const { store, assize, trajectory } = await begun();
+    await payAs(trajectory, asKid, 0);
+    const [root] = await allEntries(store, 't');
+    const { ruling } = await trajectory.revoke({ writ: asKid, reason, by: free });
+    const at = ruling.ruling === 'committed' ? ruling.entry.id : '';
+    const early = await assize.branch('t', root?.id as string, { trajectoryId: 'early', writs: [free], note: 'x' });
+    const late = await assize.branch('t', at, { trajectoryId: 'late', writs: [free, kid], note: 'x' });
+    const again = await assize.branch('late', late.head, { trajectoryId: 'again', writs: [free], note: 'x' });
+    expect(early.revoked()).toEqual([]);
+    expect(await payAs(early, asKid, 0)).toBe('committed');
+    for (const branch of [late, await reopened(store, 'late'), again, await reopened(store, 'again')]) {
+      expect(branch.revoked()).toEqual([writId(kid)]);
+      expect(await payAs(branch, asKid, 0)).toBe('invalid_authority');
+      expect(await payAs(branch, free, 0)).toBe('committed');
+    }
+    // What is revoked in the source later, or in the branch, is of the one it is revoked in.
+    await trajectory.revoke({ writ: free, reason, by: officer });
+    await early.revoke({ writ: asKid, reason, by: free });
+    expect([await payAs(trajectory, free, 0), await payAs(early, asKid, 0)]).toEqual([
+      'invalid_authority',
+      'invalid_authority',
+    ]);
+    expect(await payAs(late, free, 0)).toBe('committed');
+    expect(await payAs(late, attenuate(free, { subject: 'kid', nonce: 'new' }, lead.privateKey), 0)).toBe('committed');
+    await expectWhole(store);
+  });
+
+  test('delegate nothing under it; with a snapshot of either just so', async () => {
+    const { store, assize, trajectory } = await begun();
+    const { ruling } = await trajectory.revoke({ writ: free, reason, by: officer });
+    const at = ruling.ruling === 'committed' ? ruling.entry.id : '';
+    await assize.branch('t', at, { trajectoryId: 'b', writs: [free], note: 'x' });
+    const memory = store.below as MemoryStore;
+    for (const id of ['t', 'b'])
+      await memory.putSnapshot(snapshotOf(await foldTrajectory(id, new Replayer(store), store)) as never, 0 as never);
+    const later = runtimeOver(memory, [desk, apart], { snapshots: memory });
+    const fromSnapshot = await later.branch('t', at, { trajectoryId: 'c', writs: [free], note: 'x' });
+    for (const branch of [await later.open('b'), await reopened(store, 'b'), fromSnapshot]) {
+      const below = task({ writ: free, childTrajectoryId: 'd', budget: {} });
+      expect(await refusal(store, () => branch.delegate(below))).toBe('bad_writ');
+      expect(await payAs(branch, asKid, 0)).toBe('invalid_authority');
+    }
+    expect((await listWrits(memory, 'b')).find(({ id }) => id === writId(free))).toMatchObject({
+      revoked: { writ: writId(free), by: (await allEntries(store, 'b'))[0]?.id },
+    });
     await expectWhole(store);
   });
 });

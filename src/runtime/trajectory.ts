@@ -223,7 +223,7 @@ export class Trajectory<D extends Domain = Domain> {
     return this.#revocations.takeOver(entryId);
   }
 
-  /** The ids of the writs that were revoked here, with each of which all below it is. */
+  /** The ids of the writs that were revoked here, or where this branch begins; with each, all below it is. */
   revoked(): Hash[] {
     return [...this.#writer.parts.writs.revoked];
   }

@@ -69,6 +69,7 @@ async function verifyOne(
     ...options,
     onEntry: (entry) => authority.note(entry),
     onRun: (run) => authority.noteRun(run),
+    onInherited: (revoked) => authority.inherit(revoked),
   });
   if (!report.valid) return report;
   try {

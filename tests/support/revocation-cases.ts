@@ -24,6 +24,9 @@ const officer = writFor('officer', { actions: ['assize.revoke'], scopes: ['writ:
 const narrow = writFor('narrow', { actions: ['assize.revoke'], scopes: [`writ:${writId(officer)}`, '**'] });
 const scoped = writFor('scoped', { scopes: ['writ:**'] });
 const named = writFor('named', { actions: ['assize.revoke'] });
+/** For any trajectory, so that they hold in branches too. */
+const free = writFor(lead.publicKey, { nonce: 'free' });
+const kid = attenuate(free, { subject: helper.publicKey, nonce: 'kid' }, lead.privateKey);
 const reason = 'the key is lost';
 const NOTHING: Change = () => undefined;
 
@@ -57,6 +60,7 @@ function rewritten(rows: readonly EntryRow[], at: number, change: Change): Entry
     if (row.seq === at) change(payload);
     made.push(entryRow(payload as Payload, undefined));
     if (payload.kind === 'commit' || payload.kind === 'root') lastCommit = made.at(-1)?.id;
+    if (payload.kind === 'branch') lastCommit = payload.source_commit_id;
   }
   return made;
 }
@@ -102,6 +106,27 @@ function inChildTwice(name: string): RevocationCase {
     return store.below as MemoryStore;
   };
   return { name, faults: [], make };
+}
+
+/** A branch from before the revocation of `kid` uses it, or delegates under it; said to begin at another entry of the source. */
+function inBranch(name: string, fault: string | undefined, from: number, does: 'uses' | 'delegates'): RevocationCase {
+  const make = async (): Promise<MemoryStore> => {
+    const { store, assize, trajectory } = await begun();
+    await trajectory.propose(pay(0, { writ: kid, chain: [free] }));
+    const [, before] = await allEntries(store, 't');
+    await trajectory.revoke({ writ: kid, reason, by: free });
+    await trajectory.propose(pay(0, free));
+    const branch = await assize.branch('t', before?.id as string, { trajectoryId: 'b', writs: [free], note: 'x' });
+    if (does === 'uses') await branch.propose(pay(0, { writ: kid, chain: [free] }));
+    else
+      await branch.delegate(
+        task({ writ: { writ: kid, chain: [free] }, privateKey: helper.privateKey, childTrajectoryId: 'd', budget: {} }),
+      );
+    const [parent, rows] = [await allEntries(store, 't'), await allEntries(store, 'b')];
+    const moved = rewritten(rows, 0, (payload) => Object.assign(payload, { source_commit_id: parent[from]?.id }));
+    return storeOf([...parent, ...moved], [blobOf(kid), blobOf(free)]);
+  };
+  return { name, faults: fault === undefined ? [] : [`b ${fault}`], make };
 }
 
 async function storeOf(rows: readonly EntryRow[], blobs: readonly BlobRow[]): Promise<MemoryStore> {
@@ -221,5 +246,10 @@ export const revocationCases: readonly RevocationCase[] = [
     ['t 6 malformed', 'c 1 rule_broken'],
     args((of) => delete of['reason']),
   ),
+  inBranch('a branch from before it', undefined, 1, 'uses'),
+  inBranch('a branch from before it, with a delegation', undefined, 1, 'delegates'),
+  inBranch('a branch from it, and a use under it', '1 rule_broken', 2, 'uses'),
+  inBranch('a branch from after it, and a use under it', '1 rule_broken', 3, 'uses'),
+  inBranch('a branch from after it, and a delegation under it', '1 rule_broken', 3, 'delegates'),
   inChild('as if it had been revoked here', '1 rule_broken', (of) => delete of.from),
 ];

@@ -654,6 +654,7 @@ class Chain:
         self.source: Optional[Tuple[str, str]] = None    # of a branch: trajectory and entry
         self.writs: Dict[str, int] = {}                  # writs that are named: index of the first that does
         self.revoked: List[Tuple[int, str, str, bool]] = []  # index, writ_id, the writ revoked, taken over
+        self.inherited: Set[str] = set()                 # of a branch: what was revoked where it begins
         # Before, between and after those: writs that are named, and that are delegated: index of the first that does.
         self.named: List[Dict[str, int]] = [{}]
         self.started: List[Dict[str, int]] = [{}]
@@ -1129,11 +1130,15 @@ class Verifier:
             # ASSUMED: all of `writs` is looked at, as if the entry at seq 0 named it (section 8 does not say so).
             for id, index in [(id, 0) for id in own] + list(chain.writs.items()):
                 self.check_writ(chain, id, own, index)
-            gone: Set[str] = set()
-            for (index, by, revoked, taken_over), named, started in zip(chain.revoked, chain.named[1:], chain.started[1:]):
-                self.check_writ(chain, revoked, own, 0)
-                self.check_revoked(by, revoked, own, first if taken_over else None)
-                gone.add(revoked)
+            gone = set(chain.inherited)
+            for stage, (named, started) in enumerate(zip(chain.named, chain.started)):
+                if stage > 0:
+                    index, by, revoked, taken_over = chain.revoked[stage - 1]
+                    self.check_writ(chain, revoked, own, 0)
+                    self.check_revoked(by, revoked, own, first if taken_over else None)
+                    gone.add(revoked)
+                if not gone:
+                    continue
                 for id, index in named.items():
                     must(gone.isdisjoint(self.lineage(id, own)), "done under the writ %s, which was revoked" % id)
                 for id, index in started.items():
@@ -1221,6 +1226,7 @@ class Verifier:
         must(entry["kind"] in ("root", "branch", "commit"), "a branch of a " + entry["kind"])
         source = self.chains[name]                       # not done: sources that go round in a circle
         must(source.done and source.find(id) < source.verified, "the source is not valid up to " + id, "source_missing")
+        chain.inherited = source.inherited | {gone for index, _, gone, _ in source.revoked if index <= source.find(id)}
         self.wanted[key] -= 1
         return self.shared[key] if self.wanted[key] else self.shared.pop(key)
 
