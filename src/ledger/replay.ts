@@ -325,6 +325,8 @@ export interface VerifyReport {
   /** Values that it refers to and that were erased by an entry that says so. */
   readonly erased: number;
   readonly fault?: Fault;
+  /** What is no fault, and somebody should see to; absent: nothing. */
+  readonly warnings?: readonly string[];
 }
 
 /** Replays one trajectory and reports; never throws for what is wrong with the ledger. */

@@ -367,8 +367,20 @@ describe('delegations', () => {
       };
       await expect(trajectory.revoke({ writ: granted, reason, by: officer })).rejects.toThrow('the process is gone');
       store.before = () => {};
+      // It is no fault of the ledger, and is said of the trajectory that goes on.
+      const untold = last === 't' ? 'c' : 'd';
+      const said = await verifyStore(store);
+      expect(said.flatMap(({ fault }) => fault ?? [])).toEqual([]);
+      expect(said.filter(({ warnings }) => warnings !== undefined)).toMatchObject([
+        {
+          trajectory_id: untold,
+          valid: true,
+          warnings: [expect.stringContaining(`${writId(granted)} was revoked in ${last}`)],
+        },
+      ]);
       const again = runtimeOver(store, [desk, apart]);
       await again.open(last);
+      expect((await verifyStore(store)).filter(({ warnings }) => warnings !== undefined)).toEqual([]);
       expect((await again.open('d')).revoked()).toEqual([writId(granted)]);
       expect(await payAs(await again.open('d'), lowestWrit)).toBe('invalid_authority');
       if (last === 't') expect(await payAs(await again.open('c'), own)).toBe('invalid_authority');
