@@ -19,8 +19,13 @@ export class ReplayStore extends MemoryStore {
   }
 
   override async entries(trajectoryId: string, page?: { from?: number; limit?: number }): Promise<EntryRow[]> {
-    const own = await super.entries(trajectoryId, page);
-    return trajectoryId === this.#trajectoryId || own.length > 0 ? own : this.#source.entries(trajectoryId, page);
+    return trajectoryId === this.#trajectoryId
+      ? super.entries(trajectoryId, page)
+      : this.#source.entries(trajectoryId, page);
+  }
+
+  override async head(trajectoryId: string): Promise<EntryRow | undefined> {
+    return trajectoryId === this.#trajectoryId ? super.head(trajectoryId) : this.#source.head(trajectoryId);
   }
 
   override async resolve(id: Hash): Promise<EntryRow | undefined> {

@@ -3,8 +3,9 @@ import { addMicros, canonicalize, generateKeys, type Json } from '#canon';
 import { defineDomain } from '#kernel';
 import type { OracleRow, OracleStore } from '#oracle';
 import { MemoryStore } from '#stores';
+import { keysOf } from '../../tests/support/ledger-rows.ts';
 import { desk, newsroom, staff } from '../../tests/support/newsroom.ts';
-import { operator } from '../../tests/support/runtime.ts';
+import { operator, writFor } from '../../tests/support/runtime.ts';
 import { type Agent, type RunReplay, replayRun, type Turn, turnKey } from './index.ts';
 
 /** One recorded run that every case changes something of. */
@@ -174,4 +175,54 @@ describe('what was changed is found at the first turn that differs', () => {
     });
     expect(report).toMatchObject({ same: false, firstDifference: { kind: 'entry' } });
   });
+});
+
+describe('what others wrote between the turns is taken as it is recorded', () => {
+  const lead = keysOf(11);
+  const officer = writFor('officer', { actions: ['assize.revoke'], scopes: ['writ:**'] });
+
+  /** A run beside which somebody delegates to `child`, and revokes what was delegated. */
+  async function withDelegation(left: 'open' | 'untold' | 'answered' | 'concluded') {
+    const recorded = await desk();
+    const { trajectory, run, store: kept } = recorded;
+    const granted = writFor(lead.publicKey, { trajectory: 'desk', budget: { usd: 100 } });
+    await run({ maxTurns: 1 });
+    const terms = { task: 'look', writ: granted, subject: 'helper', childTrajectoryId: 'child', ...lead };
+    const child = await trajectory.delegate(terms);
+    await run({ maxTurns: 3 });
+    const [start] = trajectory.delegations();
+    if (left === 'untold') kept.commit = refusing(kept.commit.bind(kept));
+    const writ = child.delegatedFrom?.writ;
+    const done = await trajectory
+      .revoke({ writ: writ as never, reason: 'lost', by: officer })
+      .catch((error: unknown) => error);
+    expect(done instanceof Error).toBe(left === 'untold');
+    Reflect.deleteProperty(kept, 'commit');
+    if (left === 'answered' || left === 'concluded') await child.answer({ finalAnswer: 'so' });
+    if (left === 'concluded') await trajectory.conclude(start?.id as string);
+    if (left !== 'untold') await run();
+    return recorded;
+  }
+
+  /** The process ends before the child is told. */
+  function refusing(commit: MemoryStore['commit']): MemoryStore['commit'] {
+    return (batch) => {
+      if (batch.entries[0]?.trajectory_id === 'child') throw new Error('the process is gone');
+      return commit(batch);
+    };
+  }
+
+  test.each(['open', 'untold', 'answered', 'concluded'] as const)(
+    'a delegation that was revoked, and is %s',
+    async (left) => {
+      const { store: kept, replay: again } = await withDelegation(left);
+      const before = await kept.trajectories();
+      expect(before).toHaveLength(2);
+      const report = await again();
+      expect(report).toMatchObject({ same: true });
+      expect(report.firstDifference).toBeUndefined();
+      expect(report.turns).toBeGreaterThan(3);
+      expect(await kept.trajectories()).toEqual(before);
+    },
+  );
 });

@@ -80,6 +80,11 @@ export async function replayRun(
   return new Replay(source, domain, population, entries, options).run();
 }
 
+/** What was left half done in the ledger, it was left so by others: a replay finds it so, and writes to no other trajectory. */
+class ReplayAssize extends Assize {
+  protected override async complete(): Promise<void> {}
+}
+
 class Replay {
   readonly #source: ReplaySource;
   readonly #agents: Population;
@@ -110,7 +115,7 @@ class Replay {
     this.#entries = entries;
     this.#places = new Map(entries.map(({ entry }, seq) => [entry.id, seq]));
     this.#store = new ReplayStore(store, trajectoryId);
-    this.#assize = new Assize({
+    this.#assize = new ReplayAssize({
       ...options,
       store: this.#store,
       oracle: oracleStore,

@@ -29,6 +29,7 @@ export interface ChainState {
   /** Oldest first. */
   readonly delegated: readonly Hash[];
   readonly children: readonly string[];
+  readonly revoked: readonly Hash[];
   readonly delegated_from?: DelegatedFrom;
   readonly answered?: Hash;
 }
@@ -52,6 +53,8 @@ export class Chain {
   readonly delegated: Map<Hash, DelegationPayload> = new Map();
   /** Every trajectory that was ever delegated to. */
   readonly children: Set<string> = new Set();
+  /** Writs that were revoked here, or in the source of a branch before it began: no branch gives back what was taken. */
+  readonly revoked: Set<Hash> = new Set();
   /** The delegation that this trajectory was begun by, if it was. */
   delegatedFrom: DelegatedFrom | undefined;
   /** The entry with this trajectory's final answer; nothing follows it. */
@@ -71,6 +74,7 @@ export class Chain {
     for (const id of state.open) chain.open.set(id, payloadOf(entryOf(id), 'pending_approval'));
     for (const id of state.delegated) chain.delegated.set(id, payloadOf(entryOf(id), 'delegation'));
     for (const child of state.children) chain.children.add(child);
+    chain.inherit(state.revoked);
     chain.delegatedFrom = state.delegated_from;
     chain.answered = state.answered;
     return chain;
@@ -86,6 +90,7 @@ export class Chain {
       open: [...this.open.keys()],
       delegated: [...this.delegated.keys()],
       children: [...this.children],
+      revoked: [...this.revoked],
       ...(this.delegatedFrom === undefined ? {} : { delegated_from: this.delegatedFrom }),
       ...(this.answered === undefined ? {} : { answered: this.answered }),
     };
@@ -103,7 +108,13 @@ export class Chain {
     for (const [id, pending] of this.open) copy.open.set(id, pending);
     for (const [id, delegation] of this.delegated) copy.delegated.set(id, delegation);
     for (const child of this.children) copy.children.add(child);
+    copy.inherit(this.revoked);
     return copy;
+  }
+
+  /** Takes over what was revoked where a branch begins. */
+  inherit(revoked: Iterable<Hash>): void {
+    for (const id of revoked) this.revoked.add(id);
   }
 
   /** Takes the next entry. @throws LedgerFault; the chain is then as before. */
@@ -121,6 +132,7 @@ export class Chain {
       case 'commit':
         this.#checkCommit(entry, payload);
         this.lastCommit = entry.id;
+        if (isRevocation(payload)) this.revoked.add(payload.action.args.writ);
         if (payload.resolves !== undefined) this.open.delete(payload.resolves);
         break;
       case 'rejection':

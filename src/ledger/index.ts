@@ -55,6 +55,7 @@ export {
   REVOKE_ACTION,
   type RevocationArgs,
   type RevocationPayload,
+  revocationArgs,
   revokedBy,
 } from './revocation.ts';
 export { type Run, runsOf } from './run.ts';

@@ -3,7 +3,7 @@ import { type Chain, whatIsDelegated } from './chain.ts';
 import type { DelegatedFrom, DelegationPayload, Entry, EntryRow, Hash, RootPayload } from './entry.ts';
 import { checkRow } from './entry-text.ts';
 import { type FaultCode, LedgerFault } from './errors.ts';
-import { isRevocation, type RevocationPayload } from './revocation.ts';
+import { isRevocation, type RevocationPayload, revocationArgs } from './revocation.ts';
 import type { LedgerStore } from './store.ts';
 
 /**
@@ -81,8 +81,9 @@ export class Links {
     const { writ, reason, from } = action.args;
     if (from === undefined) return;
     const { payload: there } = await this.#entryOf(entry, from.trajectory_id, from.entry_id);
-    const isSaid = isRevocation(there) && there.action.args.writ === writ && there.action.args.reason === reason;
-    if (!isSaid) throw fault(entry, 'rule_broken', `${from.entry_id} does not revoke ${writ} so`);
+    const said = revocationArgs(there);
+    if (said?.writ !== writ || said.reason !== reason)
+      throw fault(entry, 'rule_broken', `${from.entry_id} does not revoke ${writ} so`);
     if (there.at > at) throw fault(entry, 'rule_broken', 'it is taken over before it was revoked');
   }
 

@@ -23,6 +23,8 @@ export interface ReplayOptions {
   readonly onEntry?: (entry: Entry) => void;
   /** Called for every run that was accepted as a whole. */
   readonly onRun?: (run: Run) => void;
+  /** Called of a branch, before its first entry is given: the writs that had been revoked where it begins. */
+  readonly onInherited?: (revoked: ReadonlySet<Hash>) => void;
   /** Called at the beginning of every page, with the seq it begins at. */
   readonly onPage?: (seq: number) => void;
   /** Stop after the entry with this id. */
@@ -44,6 +46,12 @@ export interface Replayed {
   readonly fold: Folded;
 }
 
+/** What a branch takes over of the entry that it begins at. */
+interface Point {
+  readonly fold: Folded;
+  readonly revoked: ReadonlySet<Hash>;
+}
+
 /** A fold of a trajectory up to some entry at or before the one with this seq, that nobody else has. */
 export type StartFor = (trajectoryId: string, seq: number) => Promise<Replayed | undefined>;
 
@@ -56,7 +64,7 @@ export class Replayer {
   readonly values: Values;
   readonly #reader: LedgerReader;
   readonly #startFor: StartFor;
-  readonly #shared: Map<Hash, Folded> = new Map();
+  readonly #points: Map<Hash, Point> = new Map();
 
   /** `startFor`: where to begin when only the state after an entry is asked for. Default: at the first entry. */
   constructor(reader: LedgerReader, startFor: StartFor = async () => undefined) {
@@ -98,7 +106,8 @@ export class Replayer {
         }
         const entry = checkRow(row);
         chain.accept(entry);
-        fold = this.#foldNow(fold, entry) ?? (await this.#foldLater(fold, entry, path));
+        fold = this.#foldNow(fold, entry) ?? (await this.#foldLater(fold, entry, chain, path));
+        if (entry.kind === 'branch') options.onInherited?.(chain.revoked);
         if (mayRefer(entry.payload)) {
           await this.#checkBlobs(entry);
           await links.check(entry);
@@ -126,17 +135,27 @@ export class Replayer {
    *
    * @throws LedgerFault
    */
-  stateAt(trajectoryId: string, entryId: Hash): Promise<Folded> {
-    return this.#stateAt(trajectoryId, entryId, [trajectoryId]);
+  async stateAt(trajectoryId: string, entryId: Hash): Promise<Folded> {
+    return share((await this.#pointAt(trajectoryId, entryId, [trajectoryId])).fold);
   }
 
-  async #stateAt(trajectoryId: string, entryId: Hash, path: readonly string[]): Promise<Folded> {
-    let kept = this.#shared.get(entryId);
-    if (kept === undefined) {
-      kept = await this.#foldUntil(trajectoryId, entryId, path);
-      this.keep(entryId, kept);
+  /**
+   * The writs that had been revoked in a trajectory when an entry was made, with those that it took over itself.
+   *
+   * @throws LedgerFault
+   */
+  async revokedAt(trajectoryId: string, entryId: Hash): Promise<ReadonlySet<Hash>> {
+    return (await this.#pointAt(trajectoryId, entryId, [trajectoryId])).revoked;
+  }
+
+  async #pointAt(trajectoryId: string, entryId: Hash, path: readonly string[]): Promise<Point> {
+    let point = this.#points.get(entryId);
+    if (point === undefined) {
+      const { chain, fold } = await this.#replayUntil(trajectoryId, entryId, path);
+      point = { fold, revoked: chain.revoked };
+      this.#keep(entryId, point);
     }
-    return share(kept);
+    return point;
   }
 
   /** The state that a root begins with, or a delegation gives to its child. @throws LedgerFault */
@@ -152,29 +171,28 @@ export class Replayer {
     return fold;
   }
 
-  async #foldUntil(trajectoryId: string, until: Hash, path: readonly string[]): Promise<Folded> {
+  async #replayUntil(trajectoryId: string, until: Hash, path: readonly string[]): Promise<Replayed> {
     const row = await this.#reader.resolve(until);
     const from = row === undefined ? undefined : await this.#startFor(trajectoryId, row.seq);
     if (from !== undefined) {
       try {
-        return (await this.#replay(trajectoryId, { until, from }, path)).fold;
+        return await this.#replay(trajectoryId, { until, from }, path);
       } catch (error) {
         // Perhaps it is only the start that does not fit.
         if (!(error instanceof LedgerFault)) throw error;
       }
     }
-    return (await this.#replay(trajectoryId, { until }, path)).fold;
+    return this.#replay(trajectoryId, { until }, path);
   }
 
   /** Forgets the states that branches begin with. */
   forget(): void {
-    this.#shared.clear();
+    this.#points.clear();
   }
 
-  /** Lets branches of this entry share a state that was folded already; the fold may go on. */
-  keep(entryId: Hash, fold: Folded): void {
-    if (this.#shared.size >= 64) this.#shared.delete(this.#shared.keys().next().value as Hash);
-    this.#shared.set(entryId, share(fold));
+  #keep(entryId: Hash, point: Point): void {
+    if (this.#points.size >= 64) this.#points.delete(this.#points.keys().next().value as Hash);
+    this.#points.set(entryId, point);
   }
 
   /** What no fold reads must be there all the same, and be what it was, or be erased. Returns what is. */
@@ -204,15 +222,19 @@ export class Replayer {
     return fold;
   }
 
-  async #foldLater(fold: Folded | undefined, entry: Entry, path: readonly string[]): Promise<Folded> {
+  async #foldLater(fold: Folded | undefined, entry: Entry, chain: Chain, path: readonly string[]): Promise<Folded> {
     const { payload } = entry;
     if (payload.kind === 'root') return this.begin(entry, payload);
-    if (payload.kind === 'branch') return this.#branched(entry as Entry<BranchPayload>, path);
+    if (payload.kind === 'branch') {
+      const source = await this.#sourceOf(entry as Entry<BranchPayload>, path);
+      chain.inherit(source.revoked);
+      return share(source.fold);
+    }
     applyCommit(fold as Folded, entry, await this.values.patches(entry, (payload as CommitPayload).delta.state));
     return fold as Folded;
   }
 
-  async #branched(entry: Entry<BranchPayload>, path: readonly string[]): Promise<Folded> {
+  async #sourceOf(entry: Entry<BranchPayload>, path: readonly string[]): Promise<Point> {
     const { source_trajectory_id: trajectoryId, source_commit_id: sourceId } = entry.payload;
     // Honest ids can't do this; a changed beginning can, and would lead round for ever.
     if (path.includes(trajectoryId)) throw fault(entry, 'source_missing', `${trajectoryId} would begin with itself`);
@@ -220,19 +242,19 @@ export class Replayer {
     if (row === undefined || row.trajectory_id !== trajectoryId) {
       throw fault(entry, 'source_missing', `${trajectoryId} has no entry ${sourceId} to branch from`);
     }
-    const source = this.#sourceOf(entry, row);
+    const source = this.#soundSource(entry, row);
     if (source.payload.at > entry.payload.at) throw fault(entry, 'rule_broken', 'the branch is older than its source');
     if (source.kind !== 'commit' && !(source.kind === 'root' || source.kind === 'branch')) {
       throw fault(entry, 'rule_broken', 'a branch begins at a commit, or at a root or branch entry');
     }
     try {
-      return await this.#stateAt(trajectoryId, sourceId, [...path, trajectoryId]);
+      return await this.#pointAt(trajectoryId, sourceId, [...path, trajectoryId]);
     } catch (error) {
       throw unsound(entry, error);
     }
   }
 
-  #sourceOf(entry: Entry, row: EntryRow): Entry {
+  #soundSource(entry: Entry, row: EntryRow): Entry {
     try {
       return checkRow(row);
     } catch (error) {
@@ -307,6 +329,8 @@ export interface VerifyReport {
   /** Values that it refers to and that were erased by an entry that says so. */
   readonly erased: number;
   readonly fault?: Fault;
+  /** What is no fault, and somebody should see to; absent: nothing. */
+  readonly warnings?: readonly string[];
 }
 
 /**

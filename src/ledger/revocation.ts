@@ -21,6 +21,12 @@ export function isRevocation(payload: Payload): payload is RevocationPayload {
   return payload.kind === 'commit' && payload.action.name === REVOKE_ACTION;
 }
 
+/** What a payload revokes, why and whence, also of one that no chain has accepted; undefined where it does not say so. */
+export function revocationArgs(payload: Payload): RevocationArgs | undefined {
+  const args: unknown = isRevocation(payload) ? payload.action.args : undefined;
+  return isRevocationArgs(args) ? args : undefined;
+}
+
 /** The writ that a payload revokes, also of one that nobody has checked. */
 export function revokedBy(payload: Payload): Hash | undefined {
   const args: unknown = isRevocation(payload) ? payload.action.args : undefined;
@@ -39,7 +45,7 @@ export function revocationFault(payload: CommitPayload): string | undefined {
   return undefined;
 }
 
-function isRevocationArgs(args: unknown): boolean {
+function isRevocationArgs(args: unknown): args is RevocationArgs {
   if (isBlobRef(args) || !hasMembers(args, ['writ', 'reason'], ['from'])) return false;
   const { writ, reason, from } = args as unknown as RevocationArgs;
   if (!isHash(writ) || typeof reason !== 'string') return false;

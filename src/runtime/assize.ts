@@ -216,8 +216,8 @@ export class Assize {
   }
 
   /**
-   * Begins a trajectory from a commit of another one, or from its root or branch entry. It inherits the state, never
-   * open approvals, writs or budgets; the source is not changed.
+   * Begins a trajectory from a commit of another one, or from its root or branch entry. It inherits the state and what was
+   * revoked by then, never open approvals, writs or budgets; the source is not changed.
    *
    * @throws RuntimeError `not_found`, `exists`, `broken_start`, `domain_mismatch`, `invalid_ledger`, `bad_writ`,
    * `bad_option`; ArgumentError `bad_argument`
@@ -238,6 +238,7 @@ export class Assize {
     }
     const trajectoryId = this.#nameFor(options.trajectoryId);
     const source = await this.#valid(() => this.#replayer.stateAt(sourceTrajectoryId, sourceEntryId));
+    const revoked = await this.#replayer.revokedAt(sourceTrajectoryId, sourceEntryId);
     const domain = await this.#domainOfTrajectory(sourceTrajectoryId);
     const world = this.#worldOf(domain, source);
     const vector = vectorOf(world, options.override === true);
@@ -256,7 +257,7 @@ export class Assize {
       ...policyHash(this.#policy),
       ...(vector === undefined ? {} : { detection_vector: vector }),
     };
-    return this.#begin(trajectoryId, payload, [], world);
+    return this.#begin(trajectoryId, payload, [], world, revoked);
   }
 
   /**
@@ -274,6 +275,11 @@ export class Assize {
     const trajectory = await this.#opened(trajectoryId);
     if (domain !== undefined) checkDomainOf(trajectory, domain);
     return trajectory;
+  }
+
+  /** What an opening does besides reading; who may write nothing leaves it as it is. */
+  protected complete(trajectory: Trajectory): Promise<void> {
+    return trajectory.completeDelegations();
   }
 
   #opened(trajectoryId: string): Promise<Trajectory> {
@@ -307,7 +313,7 @@ export class Assize {
     const { folded, erasures, parts } = await this.#read(trajectoryId);
     this.#snapshots.leave(folded, erasures);
     const trajectory = new Trajectory(trajectoryId, parts, this.#around);
-    await trajectory.completeDelegations();
+    await this.complete(trajectory);
     return trajectory;
   }
 
@@ -347,6 +353,7 @@ export class Assize {
     payload: RootPayload | BranchPayload,
     blobs: BlobRow[],
     world: World,
+    revoked: ReadonlySet<Hash> = new Set(),
   ): Promise<Trajectory> {
     await this.#hands?.ready();
     const row = entryRow(payload, this.#options.signer);
@@ -372,7 +379,9 @@ export class Assize {
     }
     const parts = this.#begun(trajectoryId, world);
     parts.chain.accept({ ...row, payload });
+    parts.chain.inherit(revoked);
     parts.writs.bind(payload.writs);
+    parts.writs.inherit(revoked);
     const trajectory = new Trajectory(trajectoryId, parts, this.#around);
     this.#open.set(trajectoryId, Promise.resolve(trajectory));
     return trajectory;

@@ -1,4 +1,12 @@
-import { createWritVerifier, mayRevoke, parseWrit, type Writ, type WritRefusal, type WritVerifier } from '#authority';
+import {
+  createWritVerifier,
+  mayRevoke,
+  parseWrit,
+  type Writ,
+  type WritRefusal,
+  type WritVerifier,
+  writId,
+} from '#authority';
 import { canonicalize, isAssizeError } from '#canon';
 import {
   type Amounts,
@@ -13,7 +21,7 @@ import {
   type RevocationPayload,
   type Run,
 } from '#ledger';
-import { loadWrit, type WritChain, Writs } from './writs.ts';
+import { lineageOf, loadWrit, type WritChain, Writs } from './writs.ts';
 
 /** What was done under one writ, as far as it is read. */
 interface Account {
@@ -75,6 +83,11 @@ export class AuthorityFold {
     for (const [id, start] of from?.chain.delegated ?? []) this.#open.set(id, startedBy(start));
   }
 
+  /** Takes over what was revoked where a branch begins: nothing in it is done under that. */
+  inherit(revoked: ReadonlySet<Hash>): void {
+    this.#writs.inherit(revoked);
+  }
+
   /** Takes an entry that replay accepted. @throws LedgerFault */
   note(entry: Entry): void {
     const { seq, payload } = entry;
@@ -112,6 +125,27 @@ export class AuthorityFold {
     }
     if (this.#answer !== undefined) this.#checkAnswer(this.#answer);
     return this.#writs;
+  }
+
+  /** Whether something was delegated from here and is open, or was delegated to here. */
+  get isLinked(): boolean {
+    return this.#open.size > 0 || this.#writs.delegated !== undefined;
+  }
+
+  /** The delegations that are open after `settle` under what is revoked here: the child, and what above its writ or at it was. */
+  withdrawn(): { readonly child: string; readonly revoked: readonly Hash[] }[] {
+    const found: { child: string; revoked: Hash[] }[] = [];
+    for (const { child, writ } of this.#open.values()) {
+      const lineage = [writId(writ), ...lineageOf(this.#writs.get(writ.parent as Hash))];
+      const revoked = lineage.filter((id) => this.#writs.revoked.has(id));
+      if (revoked.length > 0) found.push({ child, revoked });
+    }
+    return found;
+  }
+
+  /** Whether, after `settle`, nothing is done here any more under any of these: it has ended, or one of them is revoked. */
+  isDoneWith(revoked: readonly Hash[]): boolean {
+    return this.#answer !== undefined || revoked.some((id) => this.#writs.revoked.has(id));
   }
 
   /** It is done under a writ that holds, but where it is taken over; and counts for what comes after it. */

@@ -50,7 +50,11 @@ export async function foldTrajectory(
     else ruled.note(payload);
     overridden ||= ('detection_vector' in payload && payload.detection_vector?.some(isBroken)) === true;
   };
-  const { chain, fold } = await replayer.replay(trajectoryId, { ...options, onEntry });
+  const { chain, fold } = await replayer.replay(trajectoryId, {
+    ...options,
+    onEntry,
+    onInherited: (revoked) => authority.inherit(revoked),
+  });
   const writs = await authority.settle((hash) => store.blob(hash));
   return { chain, fold, writs, ruled, domain: domain as DomainRef, overridden };
 }

@@ -33,7 +33,8 @@ export async function listWrits(store: LedgerStore, trajectoryId: string): Promi
     const [by] =
       revoked === undefined
         ? []
-        : await store.entries(trajectoryId, { from: ruled.seqOf(revoked) as number, limit: 1 });
+        : // What a branch took over was revoked by the entry that begins it.
+          await store.entries(trajectoryId, { from: ruled.seqOf(revoked) ?? 0, limit: 1 });
     const spent = writs.budgets.spent(id);
     const granted = writ.budget ?? {};
     listed.push({

@@ -30,6 +30,7 @@ import { intent, runtimeOver, writFor } from '../../tests/support/runtime.ts';
 import { deepReplay } from './deep-replay/index.ts';
 import { foldTrajectory } from './fold-trajectory.ts';
 import { fsck } from './index.ts';
+import { listWrits } from './list-writs.ts';
 import { snapshotOf } from './snapshots/snapshot.ts';
 import type { Trajectory } from './trajectory.ts';
 import { verifyStore } from './verify.ts';
@@ -101,6 +102,20 @@ describe('a revocation', () => {
     expect((await trajectory.revoke({ writ: granted, reason, by: just })).ruling.ruling).toBe('committed');
     expect(await payAs(trajectory, asLowest)).toBe('invalid_authority');
     expect(await payAs(trajectory, worker, 0)).toBe('committed');
+    await expectWhole(store);
+  });
+
+  test('by a peer is refused, whatever their root grants, and an officer’s of the peer is not', async () => {
+    const { store, trajectory } = await begun();
+    const peer = writFor('peer');
+    const input = { reason, by: peer };
+    for (const writ of [granted, worker, officer, asBelow])
+      expect((await trajectory.revoke({ ...input, writ })).ruling).toMatchObject({
+        ruling: 'rejected',
+        reason: 'invalid_authority',
+        detail: expect.stringContaining('does not stand above'),
+      });
+    expect((await trajectory.revoke({ writ: peer, reason, by: officer })).ruling.ruling).toBe('committed');
     await expectWhole(store);
   });
 
@@ -352,8 +367,20 @@ describe('delegations', () => {
       };
       await expect(trajectory.revoke({ writ: granted, reason, by: officer })).rejects.toThrow('the process is gone');
       store.before = () => {};
+      // It is no fault of the ledger, and is said of the trajectory that goes on.
+      const untold = last === 't' ? 'c' : 'd';
+      const said = await verifyStore(store);
+      expect(said.flatMap(({ fault }) => fault ?? [])).toEqual([]);
+      expect(said.filter(({ warnings }) => warnings !== undefined)).toMatchObject([
+        {
+          trajectory_id: untold,
+          valid: true,
+          warnings: [expect.stringContaining(`${writId(granted)} was revoked in ${last}`)],
+        },
+      ]);
       const again = runtimeOver(store, [desk, apart]);
       await again.open(last);
+      expect((await verifyStore(store)).filter(({ warnings }) => warnings !== undefined)).toEqual([]);
       expect((await again.open('d')).revoked()).toEqual([writId(granted)]);
       expect(await payAs(await again.open('d'), lowestWrit)).toBe('invalid_authority');
       if (last === 't') expect(await payAs(await again.open('c'), own)).toBe('invalid_authority');
@@ -394,12 +421,65 @@ describe('delegations', () => {
   });
 });
 
+describe('branches', () => {
+  const free = writFor(lead.publicKey, { nonce: 'free' });
+  const kid = attenuate(free, { subject: 'kid', nonce: 'kid' }, lead.privateKey);
+  const asKid = { writ: kid, chain: [free] };
+
+  test('take over what was revoked where they begin, and no more', async () => {
+    const { store, assize, trajectory } = await begun();
+    await payAs(trajectory, asKid, 0);
+    const [root] = await allEntries(store, 't');
+    const { ruling } = await trajectory.revoke({ writ: asKid, reason, by: free });
+    const at = ruling.ruling === 'committed' ? ruling.entry.id : '';
+    const early = await assize.branch('t', root?.id as string, { trajectoryId: 'early', writs: [free], note: 'x' });
+    const late = await assize.branch('t', at, { trajectoryId: 'late', writs: [free, kid], note: 'x' });
+    const again = await assize.branch('late', late.head, { trajectoryId: 'again', writs: [free], note: 'x' });
+    expect(early.revoked()).toEqual([]);
+    expect(await payAs(early, asKid, 0)).toBe('committed');
+    for (const branch of [late, await reopened(store, 'late'), again, await reopened(store, 'again')]) {
+      expect(branch.revoked()).toEqual([writId(kid)]);
+      expect(await payAs(branch, asKid, 0)).toBe('invalid_authority');
+      expect(await payAs(branch, free, 0)).toBe('committed');
+    }
+    // What is revoked in the source later, or in the branch, is of the one it is revoked in.
+    await trajectory.revoke({ writ: free, reason, by: officer });
+    await early.revoke({ writ: asKid, reason, by: free });
+    expect([await payAs(trajectory, free, 0), await payAs(early, asKid, 0)]).toEqual([
+      'invalid_authority',
+      'invalid_authority',
+    ]);
+    expect(await payAs(late, free, 0)).toBe('committed');
+    expect(await payAs(late, attenuate(free, { subject: 'kid', nonce: 'new' }, lead.privateKey), 0)).toBe('committed');
+    await expectWhole(store);
+  });
+
+  test('delegate nothing under it; with a snapshot of either just so', async () => {
+    const { store, assize, trajectory } = await begun();
+    const { ruling } = await trajectory.revoke({ writ: free, reason, by: officer });
+    const at = ruling.ruling === 'committed' ? ruling.entry.id : '';
+    await assize.branch('t', at, { trajectoryId: 'b', writs: [free], note: 'x' });
+    const memory = store.below as MemoryStore;
+    for (const id of ['t', 'b'])
+      await memory.putSnapshot(snapshotOf(await foldTrajectory(id, new Replayer(store), store)) as never, 0 as never);
+    const later = runtimeOver(memory, [desk, apart], { snapshots: memory });
+    const fromSnapshot = await later.branch('t', at, { trajectoryId: 'c', writs: [free], note: 'x' });
+    for (const branch of [await later.open('b'), await reopened(store, 'b'), fromSnapshot]) {
+      const below = task({ writ: free, childTrajectoryId: 'd', budget: {} });
+      expect(await refusal(store, () => branch.delegate(below))).toBe('bad_writ');
+      expect(await payAs(branch, asKid, 0)).toBe('invalid_authority');
+    }
+    expect((await listWrits(memory, 'b')).find(({ id }) => id === writId(free))).toMatchObject({
+      revoked: { writ: writId(free), by: (await allEntries(store, 'b'))[0]?.id },
+    });
+    await expectWhole(store);
+  });
+});
+
 describe('a ledger that was written by hand', () => {
-  test.each(revocationCases)('$name', async ({ make, fault }) => {
-    const faults = (await verifyStore(await make())).flatMap((report) => report.fault ?? []);
-    expect(faults.map(({ trajectory_id, seq, code }) => `${trajectory_id} ${seq} ${code}`)).toEqual(
-      fault === undefined ? [] : [fault],
-    );
+  test.each(revocationCases)('$name', async ({ make, faults }) => {
+    const found = (await verifyStore(await make())).flatMap((report) => report.fault ?? []);
+    expect(found.map(({ trajectory_id, seq, code }) => `${trajectory_id} ${seq} ${code}`)).toEqual(faults);
   });
 
   test('a pending of a revocation, which waits for nobody', async () => {

@@ -12,6 +12,7 @@ import {
   type RevocationArgs,
   type RevocationPayload,
   readRow,
+  revocationArgs,
   revokedBy,
 } from '#ledger';
 import type { Delegations } from './delegate.ts';
@@ -213,7 +214,7 @@ export class Revocations {
     const { chain, writs } = parts;
     const row = await around.store.resolve(entryId);
     const entry = row?.trajectory_id === chain.delegatedFrom?.trajectory_id ? row && checkRow(row) : undefined;
-    const writ = entry && revokedBy(entry.payload);
+    const writ = entry && revocationArgs(entry.payload)?.writ;
     if (writ !== undefined && writs.isBelow(writs.delegated as Hash, writ)) return entry as Entry<RevocationPayload>;
     throw new RuntimeError('not_found', `${entryId} revokes nothing that was delegated to ${id}.`);
   }

@@ -205,8 +205,9 @@ export class Trajectory<D extends Domain = Domain> {
   /**
    * Revokes a writ with all below it, for good: from this entry on nothing is done under it here, nor in the trajectories
    * that were delegated to under it. It is adjudicated like a proposal, under a writ for `assize.revoke` on `writ:ID` whose
-   * holder stands above: one of the ancestors of what is revoked, or a root writ of the key that issued its root. It does not
-   * wait for a person, and goes on while an approval freezes the world. Revoking again gives the earlier entry.
+   * holder stands above: one of the ancestors of what is revoked, or a root writ of the key that issued its root and that names
+   * both the action and `writ:ID`, `writ:*` or `writ:**`. It does not wait for a person, and goes on while an approval freezes
+   * the world. Revoking again gives the earlier entry.
    *
    * Where an open delegation could not be reached, `carried` says why: opening this trajectory, or revoking again, completes it.
    *
@@ -226,7 +227,7 @@ export class Trajectory<D extends Domain = Domain> {
     return this.#revocations.takeOver(entryId);
   }
 
-  /** The ids of the writs that were revoked here, with each of which all below it is. */
+  /** The ids of the writs that were revoked here, or where this branch begins; with each, all below it is. */
   revoked(): Hash[] {
     return [...this.#writer.parts.writs.revoked];
   }

@@ -34,7 +34,8 @@ const ENTRIES_MAX = 2 ** 31 - 1;
  * Verifies trajectories by replay: every id, every chain rule, every fold, and that each writ that is named is in the
  * ledger, signed down from a root, and not overspent. With two threads the other checks entries ahead and hands over whole
  * runs; this one checks what it comes to first, and folds everything.
- * What is wrong is in the reports; an error means that the store could not be read.
+ * What is wrong is in the reports; an error means that the store could not be read. Of a trajectory that goes on because
+ * nobody told it what was revoked where it was delegated, there is a warning, where both are verified.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -45,25 +46,31 @@ export async function verifyStore(store: LedgerStore, options: VerifyOptions = {
   const worth = (options.threads ?? 2) > 1 && total >= WORTH_A_THREAD && total < ENTRIES_MAX;
   const ahead = worth ? store.checkAhead?.(ranges) : undefined;
   const replayer = new Replayer(store);
-  const reports: VerifyReport[] = [];
+  const verified: Verified[] = [];
   try {
     for (const { trajectory_id, position } of ranges) {
       const onPage = (seq: number): void => {
         ahead?.reached(position + seq);
         options.onProgress?.(position + seq, total);
       };
-      const report = await verifyOne(store, replayer, trajectory_id, {
+      const one = await verifyOne(store, replayer, trajectory_id, {
         onPage,
         ...(ahead === undefined ? {} : { ahead }),
       });
       // A run can't tell which of its entries is at fault: without runs it is found and named.
-      const again = ahead !== undefined && !report.valid;
-      reports.push(again ? await verifyOne(store, new Replayer(store), trajectory_id, {}) : report);
+      const again = ahead !== undefined && !one.report.valid;
+      verified.push(again ? await verifyOne(store, new Replayer(store), trajectory_id, {}) : one);
     }
   } finally {
     await ahead?.close();
   }
-  return reports;
+  return warned(verified);
+}
+
+/** A report, and what the writs came to of a trajectory that is valid and has to do with delegations. */
+interface Verified {
+  readonly report: VerifyReport;
+  readonly authority?: AuthorityFold;
 }
 
 /** Chain and fold, and then that every writ it names is there, holds, and was not overspent. */
@@ -72,22 +79,41 @@ async function verifyOne(
   replayer: Replayer,
   trajectoryId: string,
   options: Pick<ReplayOptions, 'ahead' | 'onPage'>,
-): Promise<VerifyReport> {
-  if (trajectoryId.includes('\0')) return unnameable(trajectoryId);
+): Promise<Verified> {
+  if (trajectoryId.includes('\0')) return { report: unnameable(trajectoryId) };
   const authority = new AuthorityFold(trajectoryId);
   const report = await verifyTrajectory(replayer, trajectoryId, {
     ...options,
     onEntry: (entry) => authority.note(entry),
     onRun: (run) => authority.noteRun(run),
+    onInherited: (revoked) => authority.inherit(revoked),
   });
-  if (!report.valid) return report;
+  if (!report.valid) return { report };
   try {
     await authority.settle((hash) => store.blob(hash));
-    return report;
+    return authority.isLinked ? { report, authority } : { report };
   } catch (error) {
     if (!(error instanceof LedgerFault)) throw error;
-    return { ...report, valid: false, fault: error.fault };
+    return { report: { ...report, valid: false, fault: error.fault } };
   }
+}
+
+/** The reports, with what no trajectory shows alone and is no fault of either. */
+function warned(verified: readonly Verified[]): VerifyReport[] {
+  const authorities = new Map(verified.map(({ report, authority }) => [report.trajectory_id, authority]));
+  const warnings = new Map<string, string[]>();
+  for (const { report, authority } of verified) {
+    for (const { child, revoked } of authority?.withdrawn() ?? []) {
+      if (authorities.get(child)?.isDoneWith(revoked) !== false) continue;
+      const { trajectory_id: above } = report;
+      const what = `${revoked[0]} was revoked in ${above}, and this trajectory goes on; opening ${above} tells it`;
+      warnings.set(child, [...(warnings.get(child) ?? []), what]);
+    }
+  }
+  return verified.map(({ report }) => {
+    const said = warnings.get(report.trajectory_id);
+    return said === undefined ? report : { ...report, warnings: said };
+  });
 }
 
 /** No store has written such a name, and none can be asked for it. */

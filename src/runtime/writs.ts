@@ -83,6 +83,11 @@ export class Writs {
     return copy;
   }
 
+  /** Takes over what was revoked where a branch begins. */
+  inherit(revoked: Iterable<Hash>): void {
+    for (const id of revoked) this.revoked.add(id);
+  }
+
   get delegated(): Hash | undefined {
     return this.#delegated;
   }

@@ -1,11 +1,12 @@
 /**
- * Uses, delegations and revocations in any order, by two processes that are now and then begun anew, beside a model that knows
+ * Uses, delegations, branches and revocations in any order, by two processes that are now and then begun anew, beside a model that knows
  * who stands above whom and keeps one set of what was revoked in each trajectory.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { attenuate, delegateWrit, type Writ, writId } from '#authority';
 import { isAssizeError } from '#canon';
+import type { EntryRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type Assize, backtestStore, verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
@@ -24,8 +25,10 @@ interface Held {
   readonly chain: readonly Writ[];
 }
 
-const root = (n: number): Held => ({
-  writ: writFor(KEYS[0]!.publicKey, { trajectory: 't', nonce: `root ${n}`, max_depth: 8 }),
+const OFFICE = { actions: ['**', 'assize.revoke'], scopes: ['**', 'writ:**'] };
+
+const root = (nonce: string, grant: Parameters<typeof writFor>[1] = {}): Held => ({
+  writ: writFor(KEYS[0]!.publicKey, { nonce, max_depth: 8, ...grant }),
   level: 0,
   chain: [],
 });
@@ -42,13 +45,18 @@ function childOf({ writ, level, chain }: Held, nonce: string, trajectory?: strin
 
 const lineageOf = ({ writ, chain }: Held): string[] => [writ, ...chain].map(writId);
 
-/** What can be done in a trajectory: the writ that it was begun with, two children of it, a grandchild; in the first, another root. */
+/** What can be done in a trajectory: the writ that it was begun with, two children of it, a grandchild; in the first, two more roots. */
 class Place {
+  /** Not begun by a delegation, so that its writs hold in branches of it too. */
+  readonly isFree: boolean;
   readonly writs: readonly Held[];
   readonly revoked = new Set<string>();
+  /** Of those, what was revoked in it, and not where it begins. */
+  readonly own = new Set<string>();
   readonly below: { readonly name: string; readonly writ: Held }[] = [];
 
   constructor(first: Held, more: readonly Held[] = []) {
+    this.isFree = first.chain.length === 0;
     const [a, b] = [childOf(first, 'a'), childOf(first, 'b')];
     this.writs = [first, a, b, childOf(a, 'c'), ...more];
   }
@@ -60,18 +68,20 @@ class Place {
 
 function mayRevoke(by: Held, target: Held): boolean {
   const above = lineageOf(target).slice(1).includes(writId(by.writ));
-  // All roots here are of one issuer.
-  return above || (by.chain.length === 0 && writId(by.writ) !== writId(target.writ));
+  // All roots here are of one issuer, and one of them is an officer's.
+  const isOfficer = by.chain.length === 0 && by.writ.nonce === 'officer';
+  return above || (isOfficer && writId(by.writ) !== writId(target.writ));
 }
 
 const step = fc.record({
   where: fc.nat(5),
   process: fc.nat(1),
-  by: fc.nat(4),
+  by: fc.nat(5),
   act: fc.oneof(
     { weight: 5, arbitrary: fc.constant('use' as const) },
-    { weight: 3, arbitrary: fc.record({ revoke: fc.nat(7), asId: fc.boolean() }) },
+    { weight: 3, arbitrary: fc.record({ revoke: fc.nat(8), asId: fc.boolean() }) },
     { weight: 2, arbitrary: fc.constant('delegate' as const) },
+    { weight: 1, arbitrary: fc.constant('branch' as const) },
     { weight: 1, arbitrary: fc.constant('begin anew' as const) },
   ),
 });
@@ -84,13 +94,14 @@ test('a use is committed exactly while nothing above it was revoked where it is,
     let made = 0;
     const make = (): Assize => runtimeOver(store, [desk], { random: seededRandom(`process ${made++}`) });
     const processes = [make(), make()];
-    const first = root(1);
+    const first = root('first');
     await processes[0]!.create(desk, { trajectoryId: 't', writs: [first.writ] });
-    const places = new Map([['t', new Place(first, [root(2)])]]);
+    const places = new Map([['t', new Place(first, [root('second'), root('officer', OFFICE)])]]);
 
     const revoke = (name: string, id: string): void => {
       const place = places.get(name) as Place;
       place.revoked.add(id);
+      place.own.add(id);
       for (const { name: child, writ } of place.below) if (lineageOf(writ).includes(id)) revoke(child, id);
     };
 
@@ -108,6 +119,16 @@ test('a use is committed exactly while nothing above it was revoked where it is,
         const { ruling } = await trajectory.propose(intent('keep', { value: 1 }, { writ, chain } as never));
         expect(ruling).toBe(place.stands(by) ? 'committed' : 'rejected');
         count(`use ${ruling}`);
+      } else if (act === 'branch') {
+        if (!place.isFree) continue;
+        const rows = await store.entries(name);
+        const from = rows.findLast(({ kind }) => kind !== 'rejection' && kind !== 'delegation') as EntryRow;
+        const branch = `b${places.size}`;
+        await processes[process]!.branch(name, from.id, { trajectoryId: branch, note: 'x' });
+        const copy = new Place(first, place.writs.slice(4));
+        for (const id of place.revoked) copy.revoked.add(id);
+        places.set(branch, copy);
+        if (copy.revoked.size > 0) count('branch');
       } else if (act === 'delegate') {
         if (by.level > 5) continue;
         const child = `c${places.size}`;
@@ -129,7 +150,7 @@ test('a use is committed exactly while nothing above it was revoked where it is,
         const isKnown = place.below.some(({ writ: delegated }) => writId(delegated.writ) === id);
         const given = act.asId && isKnown ? id : { writ: target.writ, chain: target.chain };
         const { ruling, carried } = await trajectory.revoke({ writ: given, reason: 'so', by: { writ, chain } });
-        const wasBefore = place.revoked.has(id);
+        const wasBefore = place.own.has(id);
         const fits = wasBefore || (place.stands(by) && mayRevoke(by, target));
         expect(ruling.ruling).toBe(fits ? 'committed' : 'rejected');
         count(`revoke ${wasBefore ? 'again' : ruling.ruling}`);
@@ -156,6 +177,6 @@ test('a use is committed exactly while nothing above it was revoked where it is,
     'revoke committed',
     'revoke rejected',
   ];
-  for (const what of [...wanted, 'revoke again', 'carried'])
+  for (const what of [...wanted, 'revoke again', 'carried', 'branch'])
     expect([what, (seen.get(what) ?? 0) > cases(10)]).toEqual([what, true]);
 });

@@ -1,5 +1,6 @@
 /** Ledgers with revocations, as they are made and as somebody could write them, and what is wrong with each. */
 import { attenuate, type Writ, writId } from '#authority';
+import { canonicalize } from '#canon';
 import { type BlobRow, type EntryRow, entryRow, type Payload } from '#ledger';
 import { MemoryStore } from '#stores';
 import { begun, granted, helper, lead, pay, task, third, worker } from './delegations.ts';
@@ -8,8 +9,8 @@ import { writFor } from './runtime.ts';
 
 export interface RevocationCase {
   readonly name: string;
-  /** Trajectory, seq and code of the fault; undefined for a ledger that is valid. */
-  readonly fault: string | undefined;
+  /** Trajectory, seq and code of each fault; none for a ledger that is valid. */
+  readonly faults: readonly string[];
   make(): Promise<MemoryStore>;
 }
 
@@ -19,6 +20,13 @@ const below = attenuate(granted, { subject: helper.publicKey, nonce: 'a', budget
 const lowest = attenuate(below, { subject: third.publicKey, nonce: 'b', budget: { usd: 20 } }, helper.privateKey);
 const beside = attenuate(granted, { subject: 'beside', nonce: 'c', budget: { usd: 50 } }, lead.privateKey);
 const officer = writFor('officer', { actions: ['assize.revoke'], scopes: ['writ:**'] });
+/** An officer who may revoke the other one only, and two roots that name only half of what makes an officer. */
+const narrow = writFor('narrow', { actions: ['assize.revoke'], scopes: [`writ:${writId(officer)}`, '**'] });
+const scoped = writFor('scoped', { scopes: ['writ:**'] });
+const named = writFor('named', { actions: ['assize.revoke'] });
+/** For any trajectory, so that they hold in branches too. */
+const free = writFor(lead.publicKey, { nonce: 'free' });
+const kid = attenuate(free, { subject: helper.publicKey, nonce: 'kid' }, lead.privateKey);
 const reason = 'the key is lost';
 const NOTHING: Change = () => undefined;
 
@@ -33,12 +41,12 @@ async function honest() {
   const own = child.delegatedFrom?.writ as Writ;
   await trajectory.revoke({ writ: own, reason, by: officer });
   await child.propose(pay(1, own));
-  const blobs: BlobRow[] = [];
-  for (const writ of [below, lowest, beside, own, officer]) {
-    const text = await store.blob(writId(writ));
-    if (text !== undefined) blobs.push({ hash: writId(writ), text });
-  }
+  const blobs = [below, lowest, beside, own, officer, narrow, scoped, named].map(blobOf);
   return { parent: await allEntries(store, 't'), child: await allEntries(store, 'c'), blobs };
+}
+
+function blobOf(writ: Writ): BlobRow {
+  return { hash: writId(writ), text: canonicalize(writ) };
 }
 
 /** The same with one payload changed, and every id after it made anew. */
@@ -52,6 +60,7 @@ function rewritten(rows: readonly EntryRow[], at: number, change: Change): Entry
     if (row.seq === at) change(payload);
     made.push(entryRow(payload as Payload, undefined));
     if (payload.kind === 'commit' || payload.kind === 'root') lastCommit = made.at(-1)?.id;
+    if (payload.kind === 'branch') lastCommit = payload.source_commit_id;
   }
   return made;
 }
@@ -62,7 +71,7 @@ function inParent(name: string, fault: string | undefined, at: number, change: C
     // Without its child, which is begun by an entry with the id that it had.
     return storeOf(rewritten(parent.slice(0, 5), at, change), blobs);
   };
-  return { name, fault: fault && `t ${fault}`, make };
+  return { name, faults: fault === undefined ? [] : [`t ${fault}`], make };
 }
 
 function inChild(name: string, fault: string | undefined, change: (args: any, rows: readonly EntryRow[]) => unknown) {
@@ -71,7 +80,18 @@ function inChild(name: string, fault: string | undefined, change: (args: any, ro
     const changed = rewritten(child, 1, ({ action }) => change(action.args, parent));
     return storeOf([...parent, ...changed], blobs);
   };
-  return { name, fault: fault && `c ${fault}`, make };
+  return { name, faults: fault === undefined ? [] : [`c ${fault}`], make };
+}
+
+/** The revocation there is changed that the child takes over. */
+function inBoth(name: string, faults: readonly string[], change: Change): RevocationCase {
+  const make = async (): Promise<MemoryStore> => {
+    const { parent, child, blobs } = await honest();
+    const there = rewritten(parent, parent.length - 1, change);
+    const here = rewritten(child, 1, ({ action }) => Object.assign(action.args.from, { entry_id: there.at(-1)?.id }));
+    return storeOf([...there, ...here], blobs);
+  };
+  return { name, faults, make };
 }
 
 /** First what stands above the child's writ is revoked, then that. */
@@ -85,7 +105,28 @@ function inChildTwice(name: string): RevocationCase {
     await trajectory.revoke({ writ: child.delegatedFrom?.writ as Writ, reason, by: granted });
     return store.below as MemoryStore;
   };
-  return { name, fault: undefined, make };
+  return { name, faults: [], make };
+}
+
+/** A branch from before the revocation of `kid` uses it, or delegates under it; said to begin at another entry of the source. */
+function inBranch(name: string, fault: string | undefined, from: number, does: 'uses' | 'delegates'): RevocationCase {
+  const make = async (): Promise<MemoryStore> => {
+    const { store, assize, trajectory } = await begun();
+    await trajectory.propose(pay(0, { writ: kid, chain: [free] }));
+    const [, before] = await allEntries(store, 't');
+    await trajectory.revoke({ writ: kid, reason, by: free });
+    await trajectory.propose(pay(0, free));
+    const branch = await assize.branch('t', before?.id as string, { trajectoryId: 'b', writs: [free], note: 'x' });
+    if (does === 'uses') await branch.propose(pay(0, { writ: kid, chain: [free] }));
+    else
+      await branch.delegate(
+        task({ writ: { writ: kid, chain: [free] }, privateKey: helper.privateKey, childTrajectoryId: 'd', budget: {} }),
+      );
+    const [parent, rows] = [await allEntries(store, 't'), await allEntries(store, 'b')];
+    const moved = rewritten(rows, 0, (payload) => Object.assign(payload, { source_commit_id: parent[from]?.id }));
+    return storeOf([...parent, ...moved], [blobOf(kid), blobOf(free)]);
+  };
+  return { name, faults: fault === undefined ? [] : [`b ${fault}`], make };
 }
 
 async function storeOf(rows: readonly EntryRow[], blobs: readonly BlobRow[]): Promise<MemoryStore> {
@@ -107,10 +148,26 @@ const under =
 export const revocationCases: readonly RevocationCase[] = [
   inParent('as it is made', undefined, 3, NOTHING),
   inParent('a use before, under it', undefined, 2, under(below)),
-  inParent('by the issuer of the root', undefined, 3, under(worker)),
-  inParent('of a root, by its issuer', undefined, 3, (payload) => {
+  inParent('by an officer of the root’s issuer', undefined, 3, under(officer)),
+  inParent('of a root, by an officer of its issuer', undefined, 3, (payload) => {
+    payload['writ_id'] = writId(officer);
+    payload['action'].args.writ = writId(worker);
+  }),
+  inParent('of another officer', undefined, 3, (payload) => {
+    payload['writ_id'] = writId(narrow);
+    payload['action'].args.writ = writId(officer);
+  }),
+  inParent('by an officer, for another writ', '3 rule_broken', 3, under(narrow)),
+  inParent('by an officer, of their own writ', '3 rule_broken', 3, (payload) => {
+    payload['writ_id'] = writId(officer);
+    payload['action'].args.writ = writId(officer);
+  }),
+  inParent('by who has another root of the same issuer, for everything', '3 rule_broken', 3, under(worker)),
+  inParent('by who has another root, with the scope and the action by a star', '3 rule_broken', 3, under(scoped)),
+  inParent('by who has another root, with the action and the scope by a star', '3 rule_broken', 3, under(named)),
+  inParent('of an officer, by who has another root', '3 rule_broken', 3, (payload) => {
     payload['writ_id'] = writId(worker);
-    payload['action'].args.writ = writId(beside);
+    payload['action'].args.writ = writId(officer);
   }),
   inParent('a use afterwards, under it', '4 rule_broken', 4, under(below)),
   inParent('a use afterwards, below it', '4 rule_broken', 4, under(lowest)),
@@ -172,5 +229,27 @@ export const revocationCases: readonly RevocationCase[] = [
     '1 rule_broken',
     (of, rows) => Object.assign(of, { writ: writId(below) }) && Object.assign(of.from, { entry_id: rows[3]?.id }),
   ),
+  ...[null, 'x', 3, [], { $blob: writId(below), bytes: canonicalize(below).length }].map((none) =>
+    inBoth(
+      `taken over from arguments that are none: ${JSON.stringify(none)}`,
+      ['t 6 malformed', 'c 1 rule_broken'],
+      ({ action }) => Object.assign(action, { args: none }),
+    ),
+  ),
+  inBoth(
+    'taken over from arguments with a member more',
+    ['t 6 malformed', 'c 1 rule_broken'],
+    args((of) => Object.assign(of, { more: 1 })),
+  ),
+  inBoth(
+    'taken over from arguments without a reason',
+    ['t 6 malformed', 'c 1 rule_broken'],
+    args((of) => delete of['reason']),
+  ),
+  inBranch('a branch from before it', undefined, 1, 'uses'),
+  inBranch('a branch from before it, with a delegation', undefined, 1, 'delegates'),
+  inBranch('a branch from it, and a use under it', '1 rule_broken', 2, 'uses'),
+  inBranch('a branch from after it, and a use under it', '1 rule_broken', 3, 'uses'),
+  inBranch('a branch from after it, and a delegation under it', '1 rule_broken', 3, 'delegates'),
   inChild('as if it had been revoked here', '1 rule_broken', (of) => delete of.from),
 ];

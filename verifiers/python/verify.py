@@ -470,14 +470,23 @@ def is_revoking(p: Dict[str, Any]) -> bool:
 
 def is_revocation(p: Dict[str, Any]) -> bool:
     """Whether a commit of assize.revoke is one (rules 5.8, the form)."""
-    args = p["action"]["args"]
+    return (says_revocation(p["action"]["args"]) and "resolves" not in p and not p["budget_cost"]
+            and not p["observations"] and p["delta"] == {"state": [], "effects": [], "beliefs": []})
+
+
+def says_revocation(args: Any) -> bool:
+    """Whether arguments are those of a revocation."""
     if type(args) is not dict or not {"writ", "reason"} <= args.keys() <= {"writ", "reason", "from"}:
         return False
     origin = args.get("from", {"trajectory_id": "", "entry_id": args["writ"]})
     return (is_hash(args["writ"]) and type(args["reason"]) is str and type(origin) is dict
             and origin.keys() == {"trajectory_id", "entry_id"} and type(origin["trajectory_id"]) is str
-            and is_hash(origin["entry_id"]) and "resolves" not in p and not p["budget_cost"] and not p["observations"]
-            and p["delta"] == {"state": [], "effects": [], "beliefs": []})
+            and is_hash(origin["entry_id"]))
+
+
+def is_office(root: Dict[str, Any], revoked: str) -> bool:
+    """Whether a root writ is for revoking a writ of its issuer, by name (section 8)."""
+    return REVOKE in root.get("actions", ()) and any("writ:" + w in root.get("scopes", ()) for w in (revoked, "*", "**"))
 
 
 def named_writs(p: Dict[str, Any]) -> List[str]:
@@ -645,6 +654,7 @@ class Chain:
         self.source: Optional[Tuple[str, str]] = None    # of a branch: trajectory and entry
         self.writs: Dict[str, int] = {}                  # writs that are named: index of the first that does
         self.revoked: List[Tuple[int, str, str, bool]] = []  # index, writ_id, the writ revoked, taken over
+        self.inherited: Set[str] = set()                 # of a branch: what was revoked where it begins
         # Before, between and after those: writs that are named, and that are delegated: index of the first that does.
         self.named: List[Dict[str, int]] = [{}]
         self.started: List[Dict[str, int]] = [{}]
@@ -1120,11 +1130,15 @@ class Verifier:
             # ASSUMED: all of `writs` is looked at, as if the entry at seq 0 named it (section 8 does not say so).
             for id, index in [(id, 0) for id in own] + list(chain.writs.items()):
                 self.check_writ(chain, id, own, index)
-            gone: Set[str] = set()
-            for (index, by, revoked, taken_over), named, started in zip(chain.revoked, chain.named[1:], chain.started[1:]):
-                self.check_writ(chain, revoked, own, 0)
-                self.check_revoked(by, revoked, own, first if taken_over else None)
-                gone.add(revoked)
+            gone = set(chain.inherited)
+            for stage, (named, started) in enumerate(zip(chain.named, chain.started)):
+                if stage > 0:
+                    index, by, revoked, taken_over = chain.revoked[stage - 1]
+                    self.check_writ(chain, revoked, own, 0)
+                    self.check_revoked(by, revoked, own, first if taken_over else None)
+                    gone.add(revoked)
+                if not gone:
+                    continue
                 for id, index in named.items():
                     must(gone.isdisjoint(self.lineage(id, own)), "done under the writ %s, which was revoked" % id)
                 for id, index in started.items():
@@ -1173,8 +1187,8 @@ class Verifier:
         args = p["action"]["args"]
         if "from" in args:
             there = self.entry_of(args["from"]["trajectory_id"], args["from"]["entry_id"])
-            must(is_revoking(there) and type(there["action"]["args"]) is dict
-                 and all(there["action"]["args"].get(m) == args[m] for m in ("writ", "reason")), "not what was revoked")
+            must(is_revoking(there) and says_revocation(there["action"]["args"])
+                 and all(there["action"]["args"][m] == args[m] for m in ("writ", "reason")), "not what was revoked")
             must(there["at"] <= p["at"], "taken over before it was revoked")
 
     def lineage(self, id: Optional[str], own: Dict[str, Any]) -> List[str]:
@@ -1191,8 +1205,8 @@ class Verifier:
             return must(by == first and revoked in self.lineage(first, own), "not above what was delegated")
         above, mine = self.lineage(revoked, own), self.lineage(by, own)
         root, my_root = [own[id] if id in own else self.cached_blob(id) for id in (above[-1], mine[-1])]
-        must(by in above[1:] or by != revoked and len(mine) == 1 and root["issuer"] == my_root["issuer"],
-             "the writ %s does not stand above %s" % (by, revoked))
+        must(by in above[1:] or by != revoked and len(mine) == 1 and root["issuer"] == my_root["issuer"]
+             and is_office(my_root, revoked), "the writ %s does not stand above %s" % (by, revoked))
 
     def entry_of(self, name: str, id: str) -> Dict[str, Any]:
         """An entry of another trajectory that is named."""
@@ -1212,6 +1226,7 @@ class Verifier:
         must(entry["kind"] in ("root", "branch", "commit"), "a branch of a " + entry["kind"])
         source = self.chains[name]                       # not done: sources that go round in a circle
         must(source.done and source.find(id) < source.verified, "the source is not valid up to " + id, "source_missing")
+        chain.inherited = source.inherited | {gone for index, _, gone, _ in source.revoked if index <= source.find(id)}
         self.wanted[key] -= 1
         return self.shared[key] if self.wanted[key] else self.shared.pop(key)
 

@@ -5,7 +5,7 @@ import { headOf, shortId } from '../entries.ts';
 import { CliError, EXIT } from '../errors.ts';
 import { domainOption, withSharedOptions } from '../options.ts';
 import type { Output } from '../output.ts';
-import { green, line, red } from '../printable.ts';
+import { green, line, red, yellow } from '../printable.ts';
 import { inSession, type Session, type SharedOptions } from '../session.ts';
 import { watchedStore } from '../watched-store.ts';
 
@@ -98,6 +98,8 @@ function print(out: Output, reports: readonly VerifyReport[], entries: number): 
       fault === undefined ? green('valid') : red(`seq ${fault.seq}: ${fault.detail} (${fault.code})`),
     ]),
   );
+  for (const { trajectory_id, warnings = [] } of reports)
+    for (const what of warnings) out.line(line`${yellow(trajectory_id)}: ${what}`);
   const valid = reports.filter((report) => report.valid).length;
   const sum = line`${valid} of ${reports.length} trajectories are valid, ${entries} entries.`;
   out.line(valid === reports.length ? green(sum) : red(sum));
