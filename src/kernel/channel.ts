@@ -2,6 +2,7 @@ import type { Compiled } from './compile.ts';
 import type { Domain } from './define-domain.ts';
 import { KernelError } from './errors.ts';
 import type { Finding } from './evaluate.ts';
+import { plainName } from './principal-name.ts';
 
 /** The channel of what any counselor may resolve. */
 export const ANY_COUNSELOR = 'any';
@@ -35,8 +36,8 @@ export function approvalsFor({ action }: Compiled, finding: Pick<Finding, 'rule'
  * @throws KernelError `approved_before`
  */
 export function checkAnother(principal: string, approvedBy: readonly { readonly principal: string }[]): void {
-  const name = principal.normalize('NFC');
-  const before = approvedBy.find((one) => one.principal.normalize('NFC') === name);
+  const name = plainName(principal);
+  const before = approvedBy.find((one) => plainName(one.principal) === name);
   if (before === undefined) return;
   throw new KernelError('approved_before', `${principal} has approved this; it takes the approval of somebody else.`, {
     evidence: { principal, approved_by: approvedBy.map((one) => one.principal) },
@@ -55,8 +56,8 @@ export function counselorKind(
   principal: string,
   requesters: readonly string[],
 ): string {
-  const name = principal.normalize('NFC');
-  if (requesters.some((requester) => requester.normalize('NFC') === name)) {
+  const name = plainName(principal);
+  if (requesters.some((requester) => plainName(requester) === name)) {
     throw unauthorised(
       `${principal} asked for this, or granted the writ it was asked under, and so can't resolve it.`,
       principal,
