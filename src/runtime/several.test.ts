@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type ActionSpec, type Domain, defineDomain, escalate, pass } from '#kernel';
-import type { PendingPayload } from '#ledger';
+import { type CounselorRecord, entryRow, type PendingPayload, type VectorItem } from '#ledger';
 import { MemoryStore } from '#stores';
 import { allEntries, payloads, soundState } from '../../tests/support/ledger-runtime.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../../tests/support/runtime.ts';
@@ -401,6 +401,27 @@ describe('deep replay', () => {
   test('finds who is no counselor any more, at the step that they took', async () => {
     const md = (principal: string): boolean => principal.startsWith('dr-') && principal !== 'dr-b';
     expect(await found({ ...three, counselors: { ...three.counselors, md } })).toEqual(['3 counselor']);
+  });
+
+  test('finds who is said to have overridden something else', async () => {
+    const store = new MemoryStore();
+    const trajectory = await runtimeOver(store, [scales]).create(scales, { trajectoryId: 't' });
+    await trajectory.propose(intent('sign', null, writFor('agent'), { role: 'signing' } as never));
+    const put = { action: 'put', role: { name: 'on', params: { scale: 'u' } }, args: 9, writ: writFor('agent') };
+    await trajectory.approve(await pendingOf(trajectory.propose(put)), doctor('z', { override: true }));
+    await trajectory.approve(trajectory.pending()[0]?.id as string, doctor('a', { override: true }));
+    const step = (await payloads(store, 't')).at(-1) as PendingPayload;
+    const differences = async (overridden: VectorItem[]) => {
+      const written = new MemoryStore();
+      const approved_by = [{ ...(step.approved_by?.[0] as CounselorRecord), overridden }];
+      const rows = (await allEntries(store, 't')).slice(0, -1);
+      await written.commit({ entries: [...rows, entryRow({ ...step, approved_by })] as never, blobs: [] });
+      return (await deepReplay(written, 't', { domains: [scales] })).differences;
+    };
+    expect(await differences(step.approved_by?.[0]?.overridden as VectorItem[])).toEqual([]);
+    const signed: VectorItem = { invariant_id: 'SIGNED', result: 'escalate' };
+    expect(await differences([signed])).toMatchObject([{ seq: step.seq, what: 'vector', recorded: [signed] }]);
+    expect(await differences([])).toMatchObject([{ seq: step.seq, what: 'vector' }]);
   });
 
   test('finds that it takes more or fewer people now, where it was put up', async () => {
