@@ -9,6 +9,8 @@ const BENCHES: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   store: async () => (await import('./store.ts')).storeBench(),
   postgres: async () => (await import('./postgres.ts')).postgresBench(),
   proposals: async () => (await import('./proposals.ts')).proposalsBench(),
+  parallel: async () => (await import('./parallel.ts')).parallelBench(),
+  contention: async () => (await import('./contention.ts')).contentionBench(),
   verify: async () => (await import('./verify.ts')).verifyBench(),
   opening: async () => (await import('./opening.ts')).openingBench(),
   million: async () => (await import('./million.ts')).millionBench(),

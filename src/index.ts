@@ -75,6 +75,7 @@ export {
   type ErasureInput,
   type OpenDelegation,
   type Origin,
+  type ParallelOptions,
   type Proposal,
   type ProposalInput,
   type RejectionInput,

@@ -1,5 +1,7 @@
 /** What was recorded elsewhere and is adjudicated here: an agent's runs, the benchmark's own solutions, and what its tools made of them. */
+
 import type { Json } from 'assize/canon';
+import { form, requireForm } from 'assize/canon';
 import { z } from 'zod';
 import type { ChangedRecords } from './adjudicate-records.ts';
 
@@ -28,8 +30,14 @@ export interface ExpectedRun {
   readonly changed: ChangedRecords;
 }
 
-/** Which run it is, for matching runs with expectations. */
-export function runKey({ task_id, trial }: { readonly task_id: number; readonly trial?: number }): string {
+/**
+ * Which run it is, for matching runs with expectations.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
+export function runKey(run: { readonly task_id: number; readonly trial?: number }): string {
+  requireForm(form.members({ task_id: form.number, trial: form.optional(form.number) }), run, 'run');
+  const { task_id, trial } = run;
   return trial === undefined ? `task ${task_id}` : `task ${task_id}, trial ${trial}`;
 }
 

@@ -3,7 +3,9 @@
  * branch of it, every writing call is proposed in order, and what the agent looked up before a call are the
  * observations of its proposal. Then the whole store is verified.
  */
+
 import { Assize, fixedClock, type KeyPair, type LedgerStore, verifyStore } from 'assize';
+import { form, requireForm } from 'assize/canon';
 import type { Fault } from 'assize/ledger';
 import { bareAirline, openBase } from './adjudicate-base.ts';
 import { type CallReport, RunAdjudicator, type RunReport } from './adjudicate-run.ts';
@@ -63,11 +65,21 @@ export interface AdjudicationReport {
   readonly results: readonly RunReport[];
 }
 
+const ADJUDICATE_OPTIONS = form.members({
+  store: form.object,
+  runs: form.list(form.object),
+  mode: form.text,
+  escalations: form.text,
+  keys: form.members({ publicKey: form.text, privateKey: form.text }),
+  expected: form.optional(form.list(form.object)),
+});
+
 /**
  * @throws AssizeError `base_mismatch` when the base's name stands for something else in this store; the reason of
- * `signal`; what the runtime and the store throw
+ * `signal`; what the runtime and the store throw; ArgumentError `bad_argument`
  */
 export async function adjudicateAirline(options: AdjudicateOptions): Promise<AdjudicationReport> {
+  requireForm(ADJUDICATE_OPTIONS, options, 'options');
   const { store, keys, users, flights, reservations, runs, escalations, signal } = options;
   const started = performance.now();
   const domain = options.mode === 'tools' ? bareAirline : airline;

@@ -1,3 +1,4 @@
+import { form, requireForm } from 'assize/canon';
 import type { AirlineState, EstTime } from './schema.ts';
 
 /** The three files of the benchmark's database. */
@@ -6,11 +7,18 @@ export type AirlineRecords = Pick<AirlineState, 'users' | 'flights' | 'reservati
 /** The moment at which the benchmark's world stands still (policy.md, first line). */
 export const AIRLINE_NOW: EstTime = '2024-05-15T15:00:00';
 
-/** The state before the first proposal: the records as they are, and no event yet. */
-export function airlineInitial(
-  { users, flights, reservations }: AirlineRecords,
-  now: EstTime = AIRLINE_NOW,
-): AirlineState {
+/**
+ * The state before the first proposal: the records as they are, and no event yet.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
+export function airlineInitial(records: AirlineRecords, now: EstTime = AIRLINE_NOW): AirlineState {
+  requireForm(
+    form.members({ users: form.object, flights: form.object, reservations: form.object }),
+    records,
+    'records',
+  );
+  const { users, flights, reservations } = records;
   return {
     now,
     users,

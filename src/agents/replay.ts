@@ -1,4 +1,4 @@
-import { canonicalize, type Instant, isAssizeError, type Json, maxInstant } from '#canon';
+import { canonicalize, form, type Instant, isAssizeError, type Json, maxInstant, requireForm } from '#canon';
 import type { Domain } from '#kernel';
 import { type EntryRow, type Hash, LedgerFault, readRow } from '#ledger';
 import { type Clock, createOracle, type OracleStore, type Random } from '#oracle';
@@ -59,7 +59,7 @@ export interface RunDifference {
  * entry, to the same head or to the first difference. Nothing is called, no clock read, no number drawn, nothing written.
  *
  * @throws AgentError `bad_agents`, `bad_turn`, `signer_needed`; RuntimeError `not_found`, `domain_mismatch`, `invalid_ledger`;
- * OracleError `oracle_corrupt`
+ * OracleError `oracle_corrupt`; ArgumentError `bad_argument`
  */
 export async function replayRun(
   source: ReplaySource,
@@ -67,6 +67,13 @@ export async function replayRun(
   agents: readonly Agent[],
   options: ReplayRunOptions,
 ): Promise<RunReplay> {
+  requireForm(
+    form.members({ store: form.object, oracleStore: form.object, trajectoryId: form.text }),
+    source,
+    'source',
+  );
+  requireForm(form.members({ hash: form.text, roles: form.object }), domain, 'domain');
+  requireForm(form.members({ signer: form.optional(form.object) }), options, 'options');
   const population = populationOf(agents, domain);
   const entries = await entriesOf(source);
   checkSigner(entries, options);

@@ -1,4 +1,4 @@
-import { contentHash, WORLD_LIMITS } from '#canon';
+import { contentHash, form, requireForm, WORLD_LIMITS } from '#canon';
 import type { Hash, PendingPayload } from '#ledger';
 import { type Clock, type Oracle, type Random, systemClock, systemRandom } from '#oracle';
 import type { Trajectory } from '#runtime';
@@ -81,13 +81,14 @@ export interface RunReport {
  * Others may write to the trajectory meanwhile; `replayRun` takes what they wrote as recorded. What an agent, an arbiter or the
  * store throws ends the run where it is.
  *
- * @throws AgentError; OracleError; what an agent, arbiter or counsel throws; as `Trajectory.propose`
+ * @throws AgentError; OracleError; what an agent, arbiter or counsel throws; as `Trajectory.propose`; ArgumentError `bad_argument`
  */
 export async function runAgents(
   trajectory: Trajectory,
   agents: readonly Agent[],
   options: RunOptions,
 ): Promise<RunReport> {
+  requireForm(form.object, options, 'options');
   return new Run(trajectory, populationOf(agents, trajectory.domain), options).go();
 }
 
@@ -333,7 +334,9 @@ function changed(turn: number, agent: string, what: string): AgentError {
 }
 
 /** @throws AgentError `bad_option` */
-function checkOptions({ oracle, maxTurns = TURNS_MAX }: RunOptions): void {
+function checkOptions({ oracle, clock, random, maxTurns = TURNS_MAX }: RunOptions): void {
+  requireForm(form.optional(form.members({ now: form.code })), clock, 'options.clock');
+  requireForm(form.optional(form.members({ bytes: form.code })), random, 'options.random');
   if (oracle?.mode !== 'record')
     throw new AgentError('bad_option', 'A run needs an oracle that records; replayRun is what replays.');
   if (!Number.isSafeInteger(maxTurns) || maxTurns < 0)

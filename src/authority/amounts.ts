@@ -13,6 +13,8 @@ export function isAmount(value: unknown): value is number {
  * @throws AuthorityError `bad_amount`
  */
 export function costItems(cost: Amounts): (readonly [unit: string, amount: number])[] {
+  if (typeof cost !== 'object' || cost === null)
+    throw new AuthorityError('bad_amount', 'Amounts are an object of whole numbers by unit.');
   const items: (readonly [string, number])[] = [];
   for (const unit of Object.keys(cost)) {
     const amount = cost[unit];

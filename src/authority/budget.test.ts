@@ -258,3 +258,13 @@ describe('under any order of spending', () => {
     );
   });
 });
+
+test('a state that does not fit is restored not at all', () => {
+  const ledger = opened();
+  expect(() => ledger.restore({ [rootId]: { calls: 3 }, [childId]: { calls: 7 } })).toThrow(
+    expect.objectContaining({ code: 'budget_exhausted' }),
+  );
+  expect(ledger.state()).toEqual({});
+  ledger.restore({ [rootId]: { calls: 3 }, [childId]: { calls: 2 } });
+  expect(ledger.state()).toEqual({ [rootId]: { calls: 3 }, [childId]: { calls: 2 } });
+});

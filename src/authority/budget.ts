@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import { type Amounts, costItems } from './amounts.ts';
 import { AuthorityError } from './errors.ts';
 import { type Writ, writId } from './writ.ts';
@@ -116,25 +117,26 @@ export class BudgetLedger {
   }
 
   /**
-   * Books what `state` said, once the writs are granted and before anything is spent.
-   * @throws AuthorityError `unknown_writ`, `bad_amount`, `budget_exhausted`
+   * Books what `state` said, once the writs are granted and before anything is spent; all of it, or after an error nothing.
+   * @throws AuthorityError `unknown_writ`, `bad_amount`, `budget_exhausted`; ArgumentError `bad_argument`
    */
   restore(state: Readonly<Record<string, Amounts>>): void {
-    for (const [id, spent] of Object.entries(state)) {
-      const account = this.#account(id);
-      for (const [unit, amount] of costItems(spent)) account.spent.set(unit, amount);
-      for (const unit of account.spent.keys()) {
-        if (rest(account, unit) < 0)
-          throw new AuthorityError('budget_exhausted', `Writ ${id} can’t have spent so many ${unit}.`, {
-            evidence: { writ_id: id, unit },
-          });
-      }
+    requireForm(form.object, state, 'state');
+    const read = Object.entries(state).map(([id, spent]) => ({ account: this.#account(id), items: costItems(spent) }));
+    for (const { account, items } of read) {
+      const over = items.find(([unit, amount]) => amount > (account.granted.get(unit) ?? 0));
+      if (over !== undefined)
+        throw new AuthorityError('budget_exhausted', `Writ ${account.id} can’t have spent so many ${over[0]}.`, {
+          evidence: { writ_id: account.id, unit: over[0] },
+        });
     }
+    for (const { account, items } of read) for (const [unit, amount] of items) account.spent.set(unit, amount);
   }
 
   #account(id: string): Account {
     const account = this.#accounts.get(id);
     if (account !== undefined) return account;
+    requireForm(form.text, id, 'id');
     throw new AuthorityError('unknown_writ', `No budget was granted under writ ${id}.`, { evidence: { writ_id: id } });
   }
 }

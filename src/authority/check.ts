@@ -1,4 +1,4 @@
-import { assertPublicKey, type Instant, isInstant } from '#canon';
+import { assertPublicKey, form, type Instant, isInstant, requireForm } from '#canon';
 import { crosses, widening, wideningElsewhere } from './attenuate.ts';
 import { AuthorityError } from './errors.ts';
 import { type Name, type NameSort, nameContains, nameOf, quoted, readName } from './grammar.ts';
@@ -118,11 +118,15 @@ export function checkWrit(use: WritUse & WritVerifierOptions): WritCheck {
 }
 
 /**
- * @throws AssizeError when an anchor is not a public key; AuthorityError `bad_amount` for a depth or size out of bounds
+ * @throws AssizeError when an anchor is not a public key; AuthorityError `bad_amount` for a depth or size out of bounds;
+ * ArgumentError `bad_argument`
  */
 export function createWritVerifier(options: WritVerifierOptions): WritVerifier {
   return new Verifier(options);
 }
+
+const CHAIN = form.list(form.any);
+const WRIT_USE = form.members({ chain: CHAIN, scopes: form.list(form.any), revoked: form.object });
 
 class Verifier implements WritVerifier {
   readonly #anchors: ReadonlySet<string>;
@@ -130,7 +134,9 @@ class Verifier implements WritVerifier {
   readonly #cacheSize: number;
   readonly #held = new Map<string, Held>();
 
-  constructor({ anchors, cacheSize = DEFAULT_CACHE_SIZE, maxDepth = MAX_DEPTH }: WritVerifierOptions) {
+  constructor(options: WritVerifierOptions) {
+    requireForm(form.members({ anchors: form.iterable }), options, 'options');
+    const { anchors, cacheSize = DEFAULT_CACHE_SIZE, maxDepth = MAX_DEPTH } = options;
     this.#anchors = new Set(anchors);
     for (const anchor of this.#anchors) assertPublicKey(anchor);
     this.#cacheSize = bounded('cacheSize', cacheSize, 1_000_000);
@@ -138,6 +144,7 @@ class Verifier implements WritVerifier {
   }
 
   check(use: WritUse): WritCheck {
+    requireForm(WRIT_USE, use, 'use');
     const held = this.#hold(use.writ, use.chain);
     return 'code' in held ? held : judge(held, use);
   }
@@ -153,6 +160,7 @@ class Verifier implements WritVerifier {
   }
 
   checkDelegation(delegation: WritDelegation): VerifiedWrit | WritRefusal {
+    requireForm(form.members({ chain: CHAIN, revoked: form.object }), delegation, 'delegation');
     const { writ, chain, trajectory, child, at, revoked, delegated } = delegation;
     checkInstant(at);
     const [above, ...rest] = chain;
@@ -174,6 +182,7 @@ class Verifier implements WritVerifier {
 
   /** The verified chain, from memory if it held before. What is given must be the chain in either case. */
   #hold(writ: Writ, chain: readonly Writ[]): Held | WritRefusal {
+    if (!Array.isArray(chain)) requireForm(CHAIN, chain, 'chain');
     if (chain.length > this.#maxDepth) {
       return refuse('too_deep', `The writ stands ${chain.length} links below its root; ${this.#maxDepth} are allowed.`);
     }

@@ -8,6 +8,7 @@
  * inside a segment. Nothing is repaired but Unicode form (NFC) and, in scopes, the case of the scheme: what could name the
  * same thing in two ways (`..`, `.`, `//`, `\`, escaped separators) is refused.
  */
+import { form, requireForm } from '#canon';
 import { AuthorityError } from './errors.ts';
 
 /** Longest accepted text, in UTF-16 units. */
@@ -80,8 +81,11 @@ export function normalizeAction(text: string): string {
  * Any text as one segment, so that data can't add segments or stars: `role:${segment(name)}:${segment(patient)}`.
  * What has a meaning here becomes `~` and two hex digits; the empty text becomes `~`. Different texts stay different, but
  * for Unicode twins (NFC).
+ *
+ * @throws ArgumentError `bad_argument`
  */
 export function segment(text: string): string {
+  requireForm(form.text, text, 'text');
   if (text === '') return '~';
   if (text === '.' || text === '..') return text.replaceAll('.', '~2e');
   return text.replace(ESCAPED, (char) => `~${char.charCodeAt(0).toString(16).padStart(2, '0')}`);

@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign, verify } from 'node:crypto';
+import { form, requireForm } from './argument.ts';
 import { BoundedCache } from './bounded-cache.ts';
 import { isLowOrder, isReduced, isScalar, isUsablePoint } from './ed25519-rule.ts';
 import { AssizeError } from './errors.ts';
@@ -66,14 +67,16 @@ export function assertPublicKey(publicKey: unknown): asserts publicKey is string
 
 /**
  * The signature of the bytes, 128 lower-case hex digits; the same for the same bytes and key (RFC 8032 section 5.1.6).
- * @throws KeyError `bad_private_key`.
+ * @throws KeyError `bad_private_key`; ArgumentError `bad_argument` for a message that is not bytes.
  */
 export function signBytes(message: Uint8Array, privateKey: string): string {
+  requireForm(form.bytes, message, 'message');
   return sign(null, message, privateKeyOf(privateKey)).toString('hex');
 }
 
 /** Whether the signature is valid under the rule of `ed25519-rule.ts`; false, never an error, for anything malformed. */
 export function verifyBytes(message: Uint8Array, signature: unknown, publicKey: unknown): boolean {
+  if (!(message instanceof Uint8Array)) return false;
   if (typeof signature !== 'string' || !SIGNATURE_HEX.test(signature)) return false;
   if (typeof publicKey !== 'string' || !KEY_HEX.test(publicKey)) return false;
   const value = Buffer.from(signature, 'hex');

@@ -88,7 +88,7 @@ const ISO = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?
  */
 export function parseInstant(isoText: string): Instant {
   if (isInstant(isoText)) return isoText;
-  const match = ISO.exec(isoText);
+  const match = typeof isoText === 'string' ? ISO.exec(isoText) : null;
   if (match === null) throw badInstant(isoText, 'write it as 2026-03-23T09:00:00Z or with an offset such as +02:00');
   const [, year, month, day, hour, minute, second = '00', fraction = '', , sign, offsetHour = '0', offsetMinute = '0'] =
     match;
@@ -129,6 +129,13 @@ function digits(text: string, start: number, end: number): number {
   return value;
 }
 
+/** Total: not everything has a text. */
+function shown(given: unknown): string {
+  return typeof given === 'object' || typeof given === 'function' ? typeof given : String(given);
+}
+
 function badInstant(given: unknown, why: string): CanonError {
-  return new CanonError('bad_instant', '', `This is not an instant: ${why}.`, { evidence: { given: String(given) } });
+  return new CanonError('bad_instant', '', `This is not an instant: ${why}.`, {
+    evidence: { given: shown(given) },
+  });
 }

@@ -55,7 +55,7 @@ function requireCount(name: string, value: unknown, max: number): void {
 
 function refuse(limit: string, value: unknown, wanted: string): never {
   throw new CanonError('bad_limits', '', `The limit ${limit} must be ${wanted}.`, {
-    evidence: { limit, given: String(value) },
+    evidence: { limit, given: typeof value === 'object' || typeof value === 'function' ? typeof value : String(value) },
   });
 }
 

@@ -12,6 +12,7 @@ import { parseStrict } from './parse-strict.ts';
  */
 export function parseCanonical(text: string, limits?: Partial<CanonLimits>): Json {
   const settings = completeLimits(limits);
+  if (typeof text !== 'string') throw notCanonical('', '');
   return parseFast(text, settings) ?? parseByDefinition(text, settings);
 }
 

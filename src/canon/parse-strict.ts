@@ -1,3 +1,4 @@
+import { form, requireForm } from './argument.ts';
 import { CanonError } from './canon-error.ts';
 import type { Json } from './errors.ts';
 import { JsonReader } from './json-reader.ts';
@@ -7,10 +8,11 @@ import { type CanonLimits, completeLimits } from './limits.ts';
  * The value of a JSON text from outside (RFC 8259, restricted to I-JSON, RFC 7493), or bytes of UTF-8. −0 is read as 0.
  * Refuses what two readers could read differently: duplicate names, also when an escape hides them, a byte order mark,
  * invalid UTF-8, lone surrogates, integers that a double cannot hold.
- * @throws CanonError with offset, line, column and pointer; limits hold for the text as it came.
+ * @throws CanonError with offset, line, column and pointer; limits hold for the text as it came. ArgumentError `bad_argument`.
  */
 export function parseStrict(text: string | Uint8Array, limits?: Partial<CanonLimits>): Json {
   const settings = completeLimits(limits);
+  requireForm(form.textOrBytes, text, 'text');
   const bytes = typeof text === 'string' ? byteLength(text, settings.bytesMax) : text.byteLength;
   if (bytes > settings.bytesMax) throw tooLarge(bytes, settings.bytesMax);
   const source = typeof text === 'string' ? text : decode(text);

@@ -1,7 +1,11 @@
 import { CanonError } from './canon-error.ts';
 
-/** One reference token, escaped: `~` is `~0` and `/` is `~1` (RFC 6901 section 3). */
+/**
+ * One reference token, escaped: `~` is `~0` and `/` is `~1` (RFC 6901 section 3).
+ * @throws CanonError `bad_pointer` for what is no text
+ */
 export function escapeSegment(segment: string): string {
+  if (typeof segment !== 'string') throw badPointer('', 'a segment is a text');
   if (!segment.includes('~') && !segment.includes('/')) return segment;
   // The tilde first: otherwise the tilde of a fresh `~1` would be escaped again.
   return segment.replaceAll('~', '~0').replaceAll('/', '~1');
@@ -12,12 +16,17 @@ export function escapeSegment(segment: string): string {
  * @throws CanonError `bad_pointer` for a `/`, or a `~` that neither 0 nor 1 follows.
  */
 export function unescapeSegment(segment: string): string {
+  if (typeof segment !== 'string') throw badPointer('', 'a segment is a text');
   if (segment.includes('/')) throw badPointer(segment, 'a segment has no "/"; write it as "~1"');
   return unescapeToken(segment, segment);
 }
 
-/** The pointer of a path of names; of no names it is '', the whole document. */
+/**
+ * The pointer of a path of names; of no names it is '', the whole document.
+ * @throws CanonError `bad_pointer` for what is no list of texts
+ */
 export function toPointer(segments: readonly string[]): string {
+  if (!Array.isArray(segments)) throw badPointer('', 'a path is a list of names');
   let pointer = '';
   for (const segment of segments) pointer += '/' + escapeSegment(segment);
   return pointer;
@@ -28,6 +37,7 @@ export function toPointer(segments: readonly string[]): string {
  * @throws CanonError `bad_pointer` when it is not '' and does not begin with `/`, or has a stray `~`.
  */
 export function parsePointer(pointer: string): string[] {
+  if (typeof pointer !== 'string') throw badPointer('', 'a pointer is a text');
   if (pointer === '') return [];
   if (pointer[0] !== '/') throw badPointer(pointer, 'a pointer is empty or begins with "/"');
   const tokens = pointer.slice(1).split('/');

@@ -1,3 +1,4 @@
+import { form, requireForm } from './argument.ts';
 import { CanonError } from './canon-error.ts';
 import { KeyError, signBytes, verifyBytes } from './ed25519.ts';
 
@@ -15,9 +16,11 @@ const PREFIXES: ReadonlyMap<string, string> = new Map<Purpose, string>([
 /**
  * The Ed25519 signature over `assize/<purpose>/v1\n` and the text, 128 lower-case hex digits. The same call gives the same
  * signature.
- * @throws KeyError `bad_private_key`, `bad_purpose`; CanonError `lone_surrogate` for a text that has no UTF-8.
+ * @throws KeyError `bad_private_key`, `bad_purpose`; CanonError `lone_surrogate` for a text that has no UTF-8;
+ * ArgumentError `bad_argument`
  */
 export function signText(purpose: Purpose, text: string, privateKey: string): string {
+  requireForm(form.text, text, 'text');
   if (!text.isWellFormed()) {
     throw new CanonError('lone_surrogate', '', 'A text with a lone surrogate has no UTF-8 bytes and cannot be signed.');
   }
@@ -30,9 +33,10 @@ export function signText(purpose: Purpose, text: string, privateKey: string): st
  * @throws KeyError `bad_purpose`, which is a mistake of the caller.
  */
 export function verifyText(purpose: Purpose, text: string, signature: string, publicKey: string): boolean {
-  const bytes = signedBytes(purpose, text);
+  // A mistake in the purpose is one, whatever the text is.
+  const bytes = signedBytes(purpose, typeof text === 'string' ? text : '');
   // Half a pair would be encoded as U+FFFD, and the signature of another text would be valid.
-  return text.isWellFormed() && verifyBytes(bytes, signature, publicKey);
+  return typeof text === 'string' && text.isWellFormed() && verifyBytes(bytes, signature, publicKey);
 }
 
 function signedBytes(purpose: Purpose, text: string): Buffer {

@@ -3,6 +3,7 @@ import * as canon from './index.ts';
 
 test('the public names, which only a decision changes', () => {
   expect(Object.keys(canon).sort()).toEqual([
+    'ArgumentError',
     'AssizeError',
     'CanonError',
     'DEFAULT_LIMITS',
@@ -15,6 +16,7 @@ test('the public names, which only a decision changes', () => {
     'contentHash',
     'copyJson',
     'escapeSegment',
+    'form',
     'generateKeys',
     'hashBytes',
     'hashText',
@@ -29,6 +31,7 @@ test('the public names, which only a decision changes', () => {
     'parseStrict',
     'plainText',
     'readCanonical',
+    'requireForm',
     'setOwn',
     'signBytes',
     'signText',

@@ -47,8 +47,8 @@ export function printBacktest(out: Output, reports: readonly BacktestReport[], s
       differences.map((difference) => [
         `${difference.trajectory_id}@${difference.seq}`,
         difference.action,
-        rulingOf(difference.recorded),
-        painted(difference.now),
+        rulingOf(difference.recorded, difference.now),
+        painted(difference.now, difference.recorded),
         whyOf(difference),
       ]),
     );
@@ -84,15 +84,23 @@ function listed<Key extends string>(
 
 type Ruled = VerdictDifference['now'];
 
-/** `rejected (BUDGET_CAP)`, `rejected (policy_denied: cap)`. */
-function rulingOf({ ruling, reason, invariant_id, rule }: Ruled): string {
+/** `rejected (BUDGET_CAP)`, `rejected (policy_denied: cap)`, `escalated (LARGE) to 2 × manager`. */
+function rulingOf(ruled: Ruled, other: Ruled): string {
+  const { ruling, reason, invariant_id, rule } = ruled;
   const by = invariant_id ?? (rule === undefined ? reason : `${reason}: ${rule}`);
-  return by === undefined ? String(ruling) : `${ruling} (${by})`;
+  return `${ruling}${by === undefined ? '' : ` (${by})`}${toWhom(ruled, other)}`;
 }
 
-function painted(ruled: Ruled): Value {
+/** Who must approve it, where that is more than one, or is what differs. */
+function toWhom({ channel, approvals }: Ruled, other: Ruled): string {
+  if (channel === undefined) return '';
+  const differs = other['channel'] !== undefined && (other['channel'] !== channel || other['approvals'] !== approvals);
+  return differs || approvals !== 1 ? ` to ${approvals} × ${channel}` : '';
+}
+
+function painted(ruled: Ruled, other: Ruled): Value {
   const paint = { committed: green, rejected: red, escalated: yellow }[ruled['ruling'] as 'committed'];
-  return paint(rulingOf(ruled));
+  return paint(rulingOf(ruled, other));
 }
 
 function whyOf({ recorded, now, resolved, writ_assumed }: VerdictDifference): string {

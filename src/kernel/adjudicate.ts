@@ -8,6 +8,7 @@ import { Draft } from './draft.ts';
 import { FootprintFault, messageOf } from './errors.ts';
 import { detailOf, type Finding, readBy } from './evaluate.ts';
 import { changeOutside, compileScope, contains, type Pattern, patternText, type Scope } from './footprint.ts';
+import { type Expected, Known } from './foresee.ts';
 import { type PatchOperation, patchesOf } from './patches.ts';
 import { hasErased } from './sensitive.ts';
 import type { World } from './world.ts';
@@ -23,8 +24,10 @@ export interface Approved {
   undo(): void;
 }
 
-export interface Rejected extends Refusal {
+/** `conflict`: what the proposal rests on was changed, says who asked for the judgement. */
+export interface Rejected extends Omit<Refusal, 'reason'> {
   readonly verdict: 'rejected';
+  readonly reason: Refusal['reason'] | 'conflict';
 }
 
 /** What waits for a person. The world is as before. */
@@ -52,27 +55,36 @@ export const COUNSELOR_PLACEHOLDER = '$counselor';
 /**
  * The walk of a proposal: compile, candidate, the invariants in order; the first that does not pass decides
  * (seed 000, Definition A.35). Synchronous and total; without `keep` the world stays as it was. `parsed`: the arguments
- * are those of an entry, which were parsed when it was made.
+ * are those of an entry, which were parsed when it was made. `expected`: what was foreseen of it, which is taken as far as it
+ * still holds; the ruling is the same without. `conflict`: asked once, when it is known that the proposal may be made at all, so
+ * that who may not make it hears nothing else; what it answers is why the proposal is refused.
  */
 export function adjudicate(
   world: World,
   intent: Intent,
   authority: Authority,
   inputs: Inputs,
-  options: { readonly parsed?: boolean } = {},
+  options: {
+    readonly parsed?: boolean;
+    readonly expected?: Expected | undefined;
+    readonly conflict?: () => string | undefined;
+  } = {},
 ): Ruling {
   const compiled = compile(world.domain, intent, authority, options);
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
   const policy = compiled.policy === undefined ? {} : { policy: compiled.policy };
+  const conflict = options.conflict?.();
+  if (conflict !== undefined) return { verdict: 'rejected', reason: 'conflict', detail: conflict, ...policy };
   // As in arguments: `apply` may put what was observed where something sensitive stands.
   if (world.domain.sensitive !== undefined && options.parsed !== true && hasErased(inputs.observations)) {
     const detail = 'an observation has a value that is said to be erased, which only an erasure leaves';
     return { verdict: 'rejected', reason: 'type_mismatch', detail, ...policy };
   }
-  const candidate = candidateOf(world, compiled, inputs);
+  const known = Known.of(options.expected, compiled, inputs);
+  const candidate = candidateOf(world, compiled, inputs, known?.outcome);
   if ('reason' in candidate) return { verdict: 'rejected', ...candidate, ...policy };
   const { draft, changes } = candidate;
-  const { finding, keep } = world.standing.judgeChanges(draft.state, changes);
+  const { finding, keep } = world.standing.judgeChanges(draft.state, changes, known);
 
   if (finding?.result.result === 'reject') {
     const detail = detailOf(finding);

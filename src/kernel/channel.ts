@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import type { Compiled } from './compile.ts';
 import type { Domain } from './define-domain.ts';
 import { KernelError } from './errors.ts';
@@ -48,7 +49,7 @@ export function checkAnother(principal: string, approvedBy: readonly { readonly 
  * The channel under which a principal may resolve what waits there (Definition A.61). Who asked, under their own name or
  * through a child of their writ, never may.
  *
- * @throws KernelError `unauthorised_counselor`
+ * @throws KernelError `unauthorised_counselor`; ArgumentError `bad_argument`
  */
 export function counselorKind(
   domain: Domain,
@@ -56,6 +57,9 @@ export function counselorKind(
   principal: string,
   requesters: readonly string[],
 ): string {
+  requireForm(form.text, channel, 'channel');
+  requireForm(form.text, principal, 'principal');
+  requireForm(form.list(form.text), requesters, 'requesters');
   const name = plainName(principal);
   if (requesters.some((requester) => plainName(requester) === name)) {
     throw unauthorised(

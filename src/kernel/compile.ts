@@ -1,5 +1,5 @@
 import { segment } from '#authority';
-import { copyJson, type Json, setOwn } from '#canon';
+import { copyJson, form, type Json, requireForm, setOwn } from '#canon';
 import type { ActionSpec, Binding, Domain } from './define-domain.ts';
 import type { RoleParams } from './domain.ts';
 import { ERASE_ACTION, eraseAction } from './erase.ts';
@@ -68,13 +68,18 @@ export interface Compiled {
   readonly heldBack?: { readonly reason: 'policy_needs_approval' | 'writ_requires_approval'; readonly detail: string };
 }
 
-/** The first five of the six typed rejections, in their order; the sixth comes from `apply` (`candidate.ts`). */
+/**
+ * The first five of the six typed rejections, in their order; the sixth comes from `apply` (`candidate.ts`).
+ *
+ * @throws ArgumentError `bad_argument`
+ */
 export function compile(
   domain: Domain,
   intent: Intent,
   authority: Authority,
   options: { readonly parsed?: boolean } = {},
 ): Compiled | Refusal {
+  requireForm(INTENT, intent, 'intent');
   // Arguments that were not parsed are those of an agent, who has no say in what is built in.
   if (options.parsed === true && intent.action === ERASE_ACTION) {
     return authorised(intent, eraseAction, frozen(intent.args), [], domain.erasing, authority);
@@ -109,6 +114,8 @@ export function compile(
   const binding = domain.bind(action.process, intent.role.params);
   return authorised(intent, action, args, [roleScope(domain, intent.role)], binding, authority);
 }
+
+const INTENT = form.members({ action: form.text, role: form.members({ name: form.text, params: form.object }) });
 
 /** The rejections that come from what the writ, the policy and the budget say. */
 export function authorised(

@@ -1,4 +1,4 @@
-import { canonicalize, escapeSegment, parsePointer, toPointer, WORLD_LIMITS } from '#canon';
+import { canonicalize, escapeSegment, isAssizeError, parsePointer, toPointer, WORLD_LIMITS } from '#canon';
 import { COUNSELOR_PLACEHOLDER, closureOf, markApproval } from './adjudicate.ts';
 import { type Inputs, runApply } from './candidate.ts';
 import { type Change, changesOf } from './changes.ts';
@@ -215,6 +215,12 @@ function checkReplacement({ approvals }: Waiting, { name }: Compiled, replacemen
   if (approvals > 1)
     throw invalidReplacement(`What takes the approval of ${approvals} can be approved or rejected, not replaced.`);
   if (name === ERASE_ACTION) throw invalidReplacement('An erasure can be approved or rejected, not replaced.');
+  try {
+    canonicalize(replacement, { ...WORLD_LIMITS, foreign: true });
+  } catch (error) {
+    if (!isAssizeError(error)) throw error;
+    throw invalidReplacement(`The approved state is no JSON: ${error.message}`, error);
+  }
   if (hasErased(replacement))
     throw invalidReplacement('The state has a value that is said to be erased, which only an erasure leaves.');
 }

@@ -150,3 +150,30 @@ test('a domain is not changed by whoever has it', () => {
   expect(() => Object.assign(domain.actions, { other: {} })).toThrow(TypeError);
   expect(() => Object.assign(domain.actions['count'] as object, { apply: () => {} })).toThrow(TypeError);
 });
+
+describe('a schema that holds itself is refused, because it has no end', () => {
+  const lazy: z.ZodType = z.object({ below: z.array(z.lazy(() => lazy)) });
+  const own = z.object({
+    get below() {
+      return z.array(own);
+    },
+  });
+  test.each<[string, z.ZodType]>([
+    ['by z.lazy', lazy],
+    ['by a getter', own],
+    ['as z.json does', z.json()],
+    ['in a part of it', z.object({ a: z.union([z.string(), z.record(z.string(), own)]) })],
+  ])('%s', (_what, args) => {
+    const { count } = good.actions;
+    expect(() => define({ actions: { count: { ...count, args } } })).toThrow(
+      expect.objectContaining({ code: 'invalid_domain', message: expect.stringContaining('holds itself') }),
+    );
+  });
+
+  test('and not one that only stands in two places', () => {
+    const shared = z.object({ n: z.number() });
+    expect(() =>
+      define({ actions: { count: { ...good.actions.count, args: z.object({ a: shared, b: shared }) } } }),
+    ).not.toThrow();
+  });
+});

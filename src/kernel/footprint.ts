@@ -1,4 +1,4 @@
-import { escapeSegment, parsePointer, unescapeSegment } from '#canon';
+import { escapeSegment, form, parsePointer, requireForm, unescapeSegment } from '#canon';
 import type { Change } from './changes.ts';
 import type { RoleParams } from './domain.ts';
 import { KernelError } from './errors.ts';
@@ -71,7 +71,9 @@ function literalText(key: string): string {
 
 const LITERAL = '~2';
 
+/** @throws ArgumentError `bad_argument` */
 export function patternFromText(text: string): Pattern {
+  requireForm(form.text, text, 'text');
   const raw = text.split('/').slice(1);
   const append = raw.at(-1) === '-';
   const segments = (append ? raw.slice(0, -1) : raw).map((segment) => {

@@ -34,6 +34,7 @@ export { ERASE_ACTION, eraseScope } from './erase.ts';
 export { KernelError, type KernelErrorCode } from './errors.ts';
 export { detailOf, detectionVector, type Finding, firstFinding, type Judged } from './evaluate.ts';
 export { contains, overlaps, type Pattern, patternFromText, patternText } from './footprint.ts';
+export { type Expected, type Foreseen, foresee, foreseenFrom, placesOf } from './foresee.ts';
 export {
   type Approval,
   type CountInvariant,
@@ -61,6 +62,7 @@ export {
 export type { Part, Partly } from './part-types.ts';
 export { type PatchOperation, partedState, patchesOf, plainPatches, sensitiveAbove } from './patches.ts';
 export type { At, Place } from './path-types.ts';
+export { Premise } from './premise.ts';
 export { faultOfName } from './principal-name.ts';
 export { escalate, type InvariantResult, pass, reject } from './result.ts';
 export { adjudicateRevocation, REVOKE_ACTION } from './revoke.ts';

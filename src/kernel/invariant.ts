@@ -154,7 +154,7 @@ export function each<
     keys: readonly string[],
   ) => InvariantResult,
 ): EachInvariant<State> {
-  const { reads = [], ...rest } = options;
+  const { reads = [], ...rest } = options ?? {};
   return { kind: 'each', id, path, reads, check, ...rest } as EachInvariant<State>;
 }
 
@@ -210,7 +210,7 @@ export function sum<
   options: SumOptions<State, Path, Others>,
   check: GroupCheck<State, Others>,
 ): SumInvariant<State> {
-  const { reads = [], ...rest } = options;
+  const { reads = [], ...rest } = options ?? {};
   return { kind: 'sum', id, path, reads, check, ...rest } as SumInvariant<State>;
 }
 
@@ -220,7 +220,9 @@ export interface CountOptions<State, Path extends string, Others, Reads = readon
   readonly where?: (member: At<State, Path>, keys: readonly string[]) => boolean;
 }
 
-/** A rule over the number of members under `path`, for each group of them, as `sum`. */
+/**
+ * A rule over the number of members under `path`, for each group of them, as `sum`.
+ */
 export function count<
   State = any,
   const Path extends string = string,
@@ -231,7 +233,7 @@ export function count<
   options: CountOptions<State, Path, Others>,
   check: GroupCheck<State, Others>,
 ): CountInvariant<State> {
-  const { reads = [], ...rest } = options;
+  const { reads = [], ...rest } = options ?? {};
   return { kind: 'count', id, path, reads, check, ...rest } as CountInvariant<State>;
 }
 

@@ -1,7 +1,8 @@
 import { ANY, type Pattern } from './footprint.ts';
 
 interface Node<T> {
-  values: T[];
+  /** A list as long as there are few, which is faster to go through; a set of many, from which one is taken out at once. */
+  values: T[] | Set<T>;
   keys: Map<string, Node<T>>;
   any: Node<T> | undefined;
 }
@@ -35,7 +36,10 @@ export class PatternIndex<T> {
         here = next;
       }
     }
-    here.values.push(value);
+    if (Array.isArray(here.values)) {
+      here.values.push(value);
+      if (here.values.length > FEW) here.values = new Set(here.values);
+    } else here.values.add(value);
   }
 
   /** Removes one value from exactly that pattern; empty branches go. */
@@ -48,10 +52,9 @@ export class PatternIndex<T> {
       trail.push({ parent: here, segment });
       here = next;
     }
-    const at = here.values.indexOf(value);
-    if (at >= 0) here.values.splice(at, 1);
+    takeOut(here.values, value);
     for (let i = trail.length - 1; i >= 0; i--) {
-      if (here.values.length > 0 || here.keys.size > 0 || here.any !== undefined) return;
+      if (sizeOf(here.values) > 0 || here.keys.size > 0 || here.any !== undefined) return;
       const { parent, segment } = trail[i] as (typeof trail)[number];
       if (segment === ANY) parent.any = undefined;
       else parent.keys.delete(segment);
@@ -63,6 +66,21 @@ export class PatternIndex<T> {
   match(path: readonly string[], found: (value: T) => void): void {
     walk(this.#root, path, 0, found);
   }
+}
+
+const FEW = 16;
+
+function takeOut<T>(values: T[] | Set<T>, value: T): void {
+  if (!Array.isArray(values)) {
+    values.delete(value);
+    return;
+  }
+  const at = values.indexOf(value);
+  if (at >= 0) values.splice(at, 1);
+}
+
+function sizeOf(values: readonly unknown[] | ReadonlySet<unknown>): number {
+  return Array.isArray(values) ? values.length : (values as ReadonlySet<unknown>).size;
 }
 
 function node<T>(): Node<T> {

@@ -1,3 +1,5 @@
+import { form, requireForm } from '#canon';
+
 /** Longest name of who decides, in UTF-16 units: as long as a writ's subject may be. */
 const NAME_MAX = 512;
 
@@ -14,6 +16,7 @@ const ALL_UNSEEN = new RegExp(UNSEEN, 'gu');
  * and capitals, are the host's.
  */
 export function faultOfName(name: string): string | undefined {
+  requireForm(form.text, name, 'name');
   if (name === '' || name.length > NAME_MAX) return `it has 1 to ${NAME_MAX} characters`;
   // White space among it: a tab is one as well.
   if (!/^\S+(?: \S+)*$/u.test(name)) return 'it has no white space but single spaces inside';

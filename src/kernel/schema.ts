@@ -19,6 +19,9 @@ interface Def {
   readonly options?: readonly z.ZodType[];
   readonly items?: readonly z.ZodType[];
   readonly rest?: z.ZodType | null;
+  readonly in?: z.ZodType;
+  readonly out?: z.ZodType;
+  readonly getter?: () => z.ZodType;
 }
 
 const LEAVES = new Set([
@@ -41,9 +44,42 @@ const PARSING = new Set(['default', 'prefault', 'catch', 'pipe', 'transform', 'l
 /**
  * The same schema with every object strict, at every depth: an unknown member is an error, not silently dropped.
  * A state's schema must be made of plain JSON parts, because each change is checked against the part it touches.
+ *
+ * @throws KernelError `invalid_domain`, also for a schema that holds itself
  */
 export function strictSchema<S extends z.ZodType>(schema: S, kind: 'state' | 'args'): S {
+  refuseRecursion(schema, kind, new Set(), new Set());
   return strict(schema, kind, '') as S;
+}
+
+/** A schema that holds itself has no end to be made strict to, and no declaration that could be hashed. */
+function refuseRecursion(
+  schema: z.ZodType,
+  kind: 'state' | 'args',
+  above: Set<z.ZodType>,
+  sound: Set<z.ZodType>,
+): void {
+  if (sound.has(schema)) return;
+  if (above.has(schema)) {
+    throw new KernelError(
+      'invalid_domain',
+      `The schema of ${kind === 'state' ? 'the state' : 'an action’s arguments'} holds itself; write out as many levels as are needed, or take z.unknown() and check it in the action.`,
+    );
+  }
+  above.add(schema);
+  for (const part of partsWithin(defOf(schema))) refuseRecursion(part, kind, above, sound);
+  above.delete(schema);
+  sound.add(schema);
+}
+
+function partsWithin(def: Def): z.ZodType[] {
+  const { keyType, valueType, element, innerType, rest, in: before, out: after, getter } = def;
+  return [
+    ...Object.values(def.shape ?? {}),
+    ...(def.options ?? []),
+    ...(def.items ?? []),
+    ...[keyType, valueType, element, innerType, rest, before, after, getter?.()].filter((part) => part != null),
+  ];
 }
 
 function strict(schema: z.ZodType, kind: 'state' | 'args', path: string): z.ZodType {

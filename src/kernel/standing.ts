@@ -3,6 +3,7 @@ import type { Change } from './changes.ts';
 import type { Domain, Rule } from './define-domain.ts';
 import { type Finding, findings, type Judged, readBy } from './evaluate.ts';
 import type { Pattern } from './footprint.ts';
+import type { Known } from './foresee.ts';
 import { judge, placesOf, talliesOf } from './judge.ts';
 import { type Keys, meets, membersUnder, NO_KEYS, nameOf, Places } from './members.ts';
 import { PatternIndex } from './pattern-index.ts';
@@ -74,11 +75,12 @@ export class Standing {
 
   /**
    * The first rule, in order, that does not pass on the changed state; judges only what the changes touch, and what did
-   * not pass before. `keep` must be called if the change stays.
+   * not pass before. `keep` must be called if the change stays. `known`: what rules are known to say there.
    */
   judgeChanges(
     state: Container,
     changes: readonly Changed[],
+    known?: Pick<Known, 'judgement'>,
   ): { readonly finding: Finding | undefined; readonly keep: () => void } {
     if (this.#isStrict) return this.#judgeAll(state, changes);
     const restatements: Restatement[] = [];
@@ -89,7 +91,7 @@ export class Standing {
       if (places === undefined) continue;
       const tallies = work.staged[rule.index] ?? this.#talliesOf(rule);
       for (const keys of places.inOrder()) {
-        const { result, others } = judge(rule, state, keys, sight, tallies);
+        const { result, others } = known?.judgement(rule, keys) ?? judge(rule, state, keys, sight, tallies);
         if (result.result !== 'pass') return { finding: { rule, keys, result }, keep: NOTHING_TO_KEEP };
         if (others !== undefined && this.#dependents.has(rule)) restatements.push({ rule, place: keys, others });
       }
@@ -187,7 +189,7 @@ class Work {
   readonly #state: Container;
   readonly #sight: Sight;
   #lookedIn: Rows | undefined;
-  #lookedFor: string = '';
+  #lookedFor: Keys | undefined;
   #found: Row | undefined;
 
   constructor(rules: readonly Rule[], tallies: readonly (readonly Tally[])[], state: Container, sight: Sight) {
@@ -224,7 +226,7 @@ class Work {
         for (const keys of membersAt(pattern)) this.#count(rule, slot, keys);
         // Of a collection that was replaced, or went, members may be gone that the state no longer leads to.
         if (path.length < pattern.segments.length)
-          for (const keys of this.#tally(rule, slot).membersUnder(path)) this.#count(rule, slot, keys);
+          for (const keys of this.#tally(rule, slot).rows.under(pattern, path)) this.#count(rule, slot, keys);
       }
     });
   }
@@ -246,21 +248,21 @@ class Work {
     const tally = this.#tally(rule, slot);
     const name = nameOf(keys);
     if (this.staged[rule.index]?.[slot]?.has(name) === true) return;
-    const row = this.#row(tally.rows, name);
+    const row = this.#row(tally.rows, keys);
     const now = tally.recount(row, this.#sight.member(tally.plan.path, keys), keys);
     if (now === UNCHANGED) return;
     this.staged[rule.index] ??= this.#tallies[rule.index]?.map((counted) => new StagedTally(counted));
-    this.staged[rule.index]?.[slot]?.change(name, tally.read(row), now, (group) => {
+    this.staged[rule.index]?.[slot]?.change(name, { keys, before: tally.read(row), now }, (group) => {
       if (rule.spec.kind !== 'plain') this.judgeAt(rule, group === undefined ? NO_KEYS : [group]);
     });
   }
 
   /** One look for all tallies of a collection, whose rules stand in a row. */
-  #row(rows: Rows, name: string): Row | undefined {
-    if (this.#lookedIn !== rows || this.#lookedFor !== name) {
+  #row(rows: Rows, keys: Keys): Row | undefined {
+    if (this.#lookedIn !== rows || this.#lookedFor !== keys) {
       this.#lookedIn = rows;
-      this.#lookedFor = name;
-      this.#found = rows.of(name);
+      this.#lookedFor = keys;
+      this.#found = rows.of(keys);
     }
     return this.#found;
   }

@@ -1,8 +1,8 @@
 import { FootprintFault, messageOf } from './errors.ts';
 import { Few } from './few.ts';
-import type { Pattern } from './footprint.ts';
+import { ANY, type Pattern } from './footprint.ts';
 import type { Counts } from './invariant.ts';
-import { byKeys, type Keys, keysOf, memberPath, membersUnder, NO_KEYS, nameOf, placeOf } from './members.ts';
+import { byKeys, type Keys, keysOf, membersUnder, NO_KEYS, nameOf, placeOf } from './members.ts';
 import type { Sight } from './sight.ts';
 
 /** An index as a rule declares it. */
@@ -46,7 +46,6 @@ export type Brought = Share | Unfit | undefined;
 interface Group {
   readonly count: number;
   readonly sum: number | bigint;
-  readonly names: readonly string[];
 }
 
 /** What is read of a tally: of the one that stands, or of one as a candidate would make it. */
@@ -54,6 +53,8 @@ export abstract class Tallied implements Counts {
   abstract readonly plan: TallyPlan;
   abstract group(name: string): Group | undefined;
   abstract unfit(): ReadonlyMap<string, Unfit>;
+  /** The members of a group, by name, where that is kept. */
+  abstract namesOf(group: string): Iterable<string>;
 
   count(group: string = ''): number {
     this.#sound();
@@ -77,7 +78,7 @@ export abstract class Tallied implements Counts {
   /** The places of the members of a group, in order. */
   places(group: string): readonly string[] {
     const { path } = this.plan;
-    const members = (this.group(group) ?? NOBODY).names.map((name) => keysOf(path, name));
+    const members = Array.from(this.namesOf(group), (name) => keysOf(path, name));
     return members.sort(byKeys).map((keys) => placeOf(path, keys));
   }
 
@@ -98,35 +99,81 @@ export abstract class Tallied implements Counts {
 /** What a member brings to each tally of its collection, two places each: by what it is told apart, and how much. */
 export type Row = readonly unknown[];
 
+/** Rows by the members' keys, one level a star. */
+type Branch = Map<string, Branch | unknown[]>;
+
 /**
- * What the members of one collection bring, by name. Its tallies share it, and a member's row is flat, because to look for
- * what was last seen long ago is what takes time in a large collection.
+ * What the members of one collection bring. Its tallies share it, and a member's row is flat, because to look for what was
+ * last seen long ago is what takes time in a large collection.
  */
 export class Rows {
-  readonly #rows: Map<string, unknown[]> = new Map();
+  readonly #root: Branch = new Map();
   #slots: number = 0;
 
   newSlot(): number {
     return this.#slots++;
   }
 
-  of(name: string): Row | undefined {
-    return this.#rows.get(name);
+  of(keys: Keys): Row | undefined {
+    let here: Branch | Row | undefined = this.#root;
+    for (let i = 0; i < keys.length; i++) {
+      here = (here as Branch).get(keys[i] as string);
+      if (here === undefined) return undefined;
+    }
+    return here as Row;
   }
 
-  get names(): Iterable<string> {
-    return this.#rows.keys();
-  }
-
-  write(name: string, slot: number, now: Brought): void {
-    let row = this.#rows.get(name);
+  write(keys: Keys, slot: number, now: Brought): void {
+    let row = this.of(keys) as unknown[] | undefined;
     if (row === undefined) {
       row = new Array<unknown>(this.#slots * 2).fill(undefined);
-      this.#rows.set(name, row);
+      plant(this.#root, keys, row);
     }
     row[slot * 2] = now instanceof Unfit ? now : now?.by;
     row[slot * 2 + 1] = now instanceof Unfit ? undefined : now?.amount;
-    if (now === undefined && row.every((one) => one === undefined)) this.#rows.delete(name);
+    if (now === undefined && row.every((one) => one === undefined)) prune(this.#root, keys, 0);
+  }
+
+  /** The members whose paths lie under this one, at the cost of those. */
+  under({ segments }: Pattern, path: readonly string[]): Keys[] {
+    const named = segments.flatMap((segment, i) => (segment === ANY ? [path[i]] : []));
+    const found: Keys[] = [];
+    collect(this.#root, named, NO_KEYS, found);
+    return found;
+  }
+}
+
+function plant(root: Branch, keys: Keys, row: unknown[]): void {
+  let here = root;
+  for (let i = 0; i < keys.length - 1; i++) {
+    let next = here.get(keys[i] as string) as Branch | undefined;
+    if (next === undefined) {
+      next = new Map();
+      here.set(keys[i] as string, next);
+    }
+    here = next;
+  }
+  here.set(keys.at(-1) as string, row);
+}
+
+function prune(here: Branch, keys: Keys, depth: number): void {
+  const key = keys[depth] as string;
+  if (depth < keys.length - 1) {
+    const below = here.get(key) as Branch;
+    prune(below, keys, depth + 1);
+    if (below.size > 0) return;
+  }
+  here.delete(key);
+}
+
+/** `named`: what the stars stand for, as far as a path says it. */
+function collect(here: Branch, named: readonly (string | undefined)[], keys: Keys, found: Keys[]): void {
+  const key = named[keys.length];
+  for (const name of key === undefined ? here.keys() : [key]) {
+    const below = here.get(name);
+    if (below === undefined) continue;
+    if (keys.length === named.length - 1) found.push([...keys, name]);
+    else collect(below as Branch, named, [...keys, name], found);
   }
 }
 
@@ -139,6 +186,8 @@ export class Tally extends Tallied {
   readonly rows: Rows;
   readonly slot: number;
   readonly #groups: Map<string, Group> = new Map();
+  /** Most groups that are named have one member. */
+  readonly #names: Map<string, string | Set<string>> = new Map();
   readonly #unfit: Map<string, Unfit> = new Map();
 
   /** Counts all members of a state. */
@@ -150,9 +199,8 @@ export class Tally extends Tallied {
     for (const keys of membersUnder(plan.path, state, NO_KEYS)) {
       const now = this.recount(undefined, sight.member(plan.path, keys), keys);
       if (now === UNCHANGED || now === undefined) continue;
-      const name = nameOf(keys);
-      this.write(name, now);
-      if ('group' in now) this.put(now.group, more(this.group(now.group), name, now, plan.named));
+      this.write(keys, undefined, now);
+      if ('group' in now) this.put(now.group, more(this.group(now.group), now));
     }
   }
 
@@ -196,17 +244,35 @@ export class Tally extends Tallied {
     return [...this.#groups.keys()];
   }
 
-  /** The members whose paths lie under this one, which is shorter than theirs. */
-  membersUnder(path: readonly string[]): Keys[] {
-    const all = Array.from(this.rows.names, (name) => keysOf(this.plan.path, name));
-    return all.filter((keys) => path.every((key, i) => memberPath(this.plan.path, keys)[i] === key));
+  override namesOf(group: string): Iterable<string> {
+    const names = this.#names.get(group) ?? [];
+    return typeof names === 'string' ? [names] : names;
   }
 
   /** What a member brings from now on. */
-  write(name: string, now: Brought): void {
-    this.rows.write(name, this.slot, now);
-    if (now instanceof Unfit) this.#unfit.set(name, now);
-    else if (this.#unfit.size > 0) this.#unfit.delete(name);
+  write(keys: Keys, before: Brought, now: Brought): void {
+    this.rows.write(keys, this.slot, now);
+    if (before instanceof Unfit) this.#unfit.delete(nameOf(keys));
+    if (now instanceof Unfit) this.#unfit.set(nameOf(keys), now);
+    if (!this.plan.named) return;
+    if (before !== undefined && 'group' in before) this.#leave(before.group, nameOf(keys));
+    if (now !== undefined && 'group' in now) this.#join(now.group, nameOf(keys));
+  }
+
+  #join(group: string, name: string): void {
+    const there = this.#names.get(group);
+    if (there === undefined) this.#names.set(group, name);
+    else if (typeof there === 'string') this.#names.set(group, new Set([there, name]));
+    else there.add(name);
+  }
+
+  #leave(group: string, name: string): void {
+    const there = this.#names.get(group);
+    if (there === name) this.#names.delete(group);
+    else if (there instanceof Set) {
+      there.delete(name);
+      if (there.size === 0) this.#names.delete(group);
+    }
   }
 
   put(name: string, group: Group | undefined): void {
@@ -215,11 +281,18 @@ export class Tally extends Tallied {
   }
 }
 
+/** A member that was counted anew. */
+interface Counted {
+  readonly keys: Keys;
+  readonly before: Brought;
+  readonly now: Brought;
+}
+
 /** A tally with some members counted anew, which differ from what they were. */
 export class StagedTally extends Tallied {
   readonly plan: TallyPlan;
   readonly #base: Tally;
-  readonly #brought: Few<Brought> = new Few();
+  readonly #counted: Few<Counted> = new Few();
   readonly #groups: Few<Group | undefined> = new Few();
   #unfit: Map<string, Unfit> | undefined;
 
@@ -237,20 +310,31 @@ export class StagedTally extends Tallied {
     return this.#unfit ?? this.#base.unfit();
   }
 
+  override namesOf(group: string): Iterable<string> {
+    const names = new Set(this.#base.namesOf(group));
+    for (const name of this.#counted.keys) {
+      const { now } = this.#counted.get(name) as Counted;
+      if (now !== undefined && 'group' in now && now.group === group) names.add(name);
+      else names.delete(name);
+    }
+    return names;
+  }
+
   /** Whether a member was counted anew before. */
   has(name: string): boolean {
-    return this.#brought.has(name);
+    return this.#counted.has(name);
   }
 
   /** `touched` is given the groups whose figures change, and undefined when others can be counted now. */
-  change(name: string, before: Brought, now: Brought, touched: (group: string | undefined) => void): void {
-    this.#brought.set(name, now);
+  change(name: string, counted: Counted, touched: (group: string | undefined) => void): void {
+    const { before, now } = counted;
+    this.#counted.set(name, counted);
     if (before !== undefined && 'group' in before) {
-      this.#groups.set(before.group, less(this.group(before.group), name, before));
+      this.#groups.set(before.group, less(this.group(before.group), before));
       touched(before.group);
     }
     if (now !== undefined && 'group' in now) {
-      this.#groups.set(now.group, more(this.group(now.group), name, now, this.plan.named));
+      this.#groups.set(now.group, more(this.group(now.group), now));
       touched(now.group);
     }
     if (before instanceof Unfit || now instanceof Unfit) {
@@ -263,7 +347,10 @@ export class StagedTally extends Tallied {
 
   /** Makes it what stands. */
   keep(): void {
-    for (const name of this.#brought.keys) this.#base.write(name, this.#brought.get(name));
+    for (const name of this.#counted.keys) {
+      const { keys, before, now } = this.#counted.get(name) as Counted;
+      this.#base.write(keys, before, now);
+    }
     for (const name of this.#groups.keys) this.#base.put(name, this.#groups.get(name));
   }
 }
@@ -271,18 +358,15 @@ export class StagedTally extends Tallied {
 /** That a member brings what it brought. */
 export const UNCHANGED: unique symbol = Symbol('unchanged');
 
-const NOBODY: Group = { count: 0, sum: 0, names: [] };
+const NOBODY: Group = { count: 0, sum: 0 };
 
-function more(group: Group = NOBODY, name: string, { amount }: Share, named: boolean): Group {
-  const names = named ? [...group.names, name] : group.names;
-  return { count: group.count + 1, sum: plus(group.sum, amount), names };
+function more(group: Group = NOBODY, { amount }: Share): Group {
+  return { count: group.count + 1, sum: plus(group.sum, amount) };
 }
 
 /** Undefined when nobody is left. */
-function less(group: Group = NOBODY, name: string, { amount }: Share): Group | undefined {
-  if (group.count <= 1) return undefined;
-  const names = group.names.length === 0 ? group.names : group.names.filter((other) => other !== name);
-  return { count: group.count - 1, sum: plus(group.sum, -amount), names };
+function less(group: Group = NOBODY, { amount }: Share): Group | undefined {
+  return group.count <= 1 ? undefined : { count: group.count - 1, sum: plus(group.sum, -amount) };
 }
 
 /** Exact: two safe numbers whose sum is one too are added without a loss. */

@@ -1,4 +1,4 @@
-import { copyJson, WORLD_LIMITS } from '#canon';
+import { copyJson, form, requireForm, WORLD_LIMITS } from '#canon';
 import type { Change } from './changes.ts';
 import type { Domain } from './define-domain.ts';
 import type { RoleParams } from './domain.ts';
@@ -78,8 +78,12 @@ export class World {
   /**
    * The slice of a role: the part of the state under its footprint, as a copy that stays as it is
    * (seed 000, Definition A.7). All that an agent is ever given.
+   *
+   * @throws KernelError `invalid_domain` for a role that there is not; ArgumentError `bad_argument`
    */
   slice(role: string, params: RoleParams): unknown {
+    requireForm(form.text, role, 'role');
+    requireForm(form.object, params, 'params');
     if (!Object.hasOwn(this.domain.roles, role)) {
       throw new KernelError('invalid_domain', `The domain ${this.domain.name} has no role ${role}.`);
     }

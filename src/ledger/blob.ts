@@ -1,4 +1,4 @@
-import { canonicalize, hashText, type Json, WORLD_LIMITS } from '#canon';
+import { canonicalize, form, hashText, type Json, requireForm, WORLD_LIMITS } from '#canon';
 import type { BlobRef, Erased, Hash, Stored } from './entry.ts';
 import { isHash } from './is-hash.ts';
 import type { BlobRow } from './store.ts';
@@ -9,8 +9,11 @@ export const INLINE_MAX = 16_384;
 /**
  * The value in place, or, when it is large, a reference to a blob that is added to `blobs`. A value that could be
  * mistaken for a reference, or for an erased one, is stored as a blob too, so that a reference is never forged.
+ *
+ * @throws CanonError for a large value that is not JSON; ArgumentError `bad_argument`
  */
 export function store<T extends Json>(value: T, blobs: BlobRow[], inlineMax: number = INLINE_MAX): Stored<T> {
+  requireForm(form.whole, inlineMax, 'inlineMax');
   const reference = looksLikeReference(value);
   if (!reference && roomAfter(value, inlineMax) >= 0) return value;
   const text = canonicalize(value, WORLD_LIMITS);

@@ -1,4 +1,14 @@
-import { canonicalize, hashText, parseCanonical, plainText, readCanonical, signText, verifyText } from '#canon';
+import {
+  canonicalize,
+  form,
+  hashText,
+  parseCanonical,
+  plainText,
+  readCanonical,
+  requireForm,
+  signText,
+  verifyText,
+} from '#canon';
 import type { Entry, EntryRow, EntrySignature, Hash, Payload } from './entry.ts';
 import { type FaultCode, LedgerFault } from './errors.ts';
 import { payloadFault } from './shape.ts';
@@ -24,9 +34,10 @@ function sign(payload: Payload, signer: EntrySigner): EntrySignature {
  * Checks everything that a row shows by itself: its text is canonical, hashes to its id, is a whole payload of a
  * known kind, agrees with the columns beside it, and its signature, if it has one, holds.
  *
- * @throws LedgerFault
+ * @throws LedgerFault; ArgumentError `bad_argument`
  */
 export function checkRow(row: EntryRow): Entry {
+  requireForm(ENTRY_ROW, row, 'row');
   const payload = canonicalPayload(row);
   if (hashText(row.payload) !== row.id) throw faultOf(row, 'tampered', 'the payload does not hash to the id');
   const malformed = payloadFault(payload);
@@ -39,13 +50,21 @@ export function checkRow(row: EntryRow): Entry {
     payload.kind !== kind
   ) {
     const column = COLUMNS.find((name) => payload[name] !== row[name]) as (typeof COLUMNS)[number];
-    throw faultOf(row, 'misfiled', `the payload's ${column} is ${payload[column]}, the row's ${row[column]}`);
+    throw faultOf(row, 'misfiled', `the payload's ${column} is ${payload[column]}, the row's ${String(row[column])}`);
   }
   if (payload.signature !== undefined && !signatureHolds(payload)) {
     throw faultOf(row, 'bad_signature', 'the signature does not hold');
   }
   return { id, trajectory_id, parent, seq, kind, payload };
 }
+
+const ENTRY_ROW = form.members({
+  id: form.text,
+  trajectory_id: form.text,
+  seq: form.number,
+  kind: form.text,
+  payload: form.text,
+});
 
 /** What stands beside the text as well, to be found by. */
 const COLUMNS = ['trajectory_id', 'seq', 'parent', 'kind'] as const;
@@ -75,8 +94,13 @@ export function hashesTo(text: string, hash: Hash): boolean {
   return text.isWellFormed() && hashText(text) === hash;
 }
 
-/** The entry of a row that was checked before: no checks, for reading what was just verified or written. */
+/**
+ * The entry of a row that was checked before: no checks, for reading what was just verified or written.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
 export function readRow(row: EntryRow): Entry {
+  requireForm(ENTRY_ROW, row, 'row');
   const { id, trajectory_id, parent, seq, kind } = row;
   return { id, trajectory_id, parent, seq, kind, payload: readCanonical(row.payload) as unknown as Payload };
 }

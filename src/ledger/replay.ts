@@ -1,4 +1,5 @@
 import type { Json } from '#canon';
+import { form, requireForm } from '#canon';
 import { type Ahead, PAGE } from './ahead.ts';
 import { isBlobRef, isErased } from './blob.ts';
 import { Chain } from './chain.ts';
@@ -36,6 +37,8 @@ export interface ReplayOptions {
 }
 
 /** A chain that was replayed: its rules' state and its world. */
+const REPLAY_OPTIONS = form.members({ until: form.optional(form.text) });
+
 export interface Replayed {
   readonly chain: Chain;
   readonly fold: Folded;
@@ -62,8 +65,9 @@ export class Replayer {
     this.#startFor = startFor;
   }
 
-  /** @throws LedgerFault naming the entry at fault and why */
+  /** @throws LedgerFault naming the entry at fault and why; ArgumentError `bad_argument` */
   replay(trajectoryId: string, options: ReplayOptions = {}): Promise<Replayed> {
+    requireForm(REPLAY_OPTIONS, options, 'options');
     return this.#replay(trajectoryId, options, [trajectoryId]);
   }
 
@@ -305,12 +309,17 @@ export interface VerifyReport {
   readonly fault?: Fault;
 }
 
-/** Replays one trajectory and reports; never throws for what is wrong with the ledger. */
+/**
+ * Replays one trajectory and reports; never throws for what is wrong with the ledger.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
 export async function verifyTrajectory(
   replayer: Replayer,
   trajectoryId: string,
   options: Omit<ReplayOptions, 'until'> = {},
 ): Promise<VerifyReport> {
+  requireForm(REPLAY_OPTIONS, options, 'options');
   let entries = 0;
   let signed = 0;
   let head: Hash | null = null;

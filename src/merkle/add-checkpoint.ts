@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import { type Checkpoint, parseCheckpoint } from './checkpoint.ts';
 import { attempt, MerkleError, malformed } from './errors.ts';
 import { isHashBytes } from './hash.ts';
@@ -24,9 +25,11 @@ export const REQUEST_BYTES_MAX: number = NOTE_BYTES_MAX + 4_000;
 
 /**
  * The body of a request.
- * @throws MerkleError `bad_request`, `bad_note`, `bad_checkpoint` for what `parseAddCheckpoint` would refuse.
+ * @throws MerkleError `bad_request`, `bad_note`, `bad_checkpoint` for what `parseAddCheckpoint` would refuse; ArgumentError `bad_argument`
  */
 export function formatAddCheckpoint(old: Size, proof: readonly Uint8Array[], signed: string): string {
+  requireForm(form.list(form.any), proof, 'proof');
+  requireForm(form.text, signed, 'signed');
   const size = wideSize(old);
   if (size === undefined) throw malformed('bad_request', 'the old size is not a whole number from 0 to 2^64-1');
   if (!proof.every(isHashBytes)) throw malformed('bad_request', 'a hash of the proof is not 32 bytes');
@@ -59,7 +62,7 @@ export function parseAddCheckpoint(body: string | Uint8Array): AddCheckpoint {
 
 /** The size that a witness has recorded, from its answer 409; undefined when it is not `<size>\n`. */
 export function parseRecordedSize(body: string): bigint | undefined {
-  return body.endsWith('\n') ? readDecimal(body.slice(0, -1)) : undefined;
+  return typeof body === 'string' && body.endsWith('\n') ? readDecimal(body.slice(0, -1)) : undefined;
 }
 
 function checkpointOf(signed: string): Checkpoint {

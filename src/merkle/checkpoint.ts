@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import { malformed } from './errors.ts';
 import { emptyRoot, isHashBytes, sameHash } from './hash.ts';
 import { isKeyName } from './note-key.ts';
@@ -28,9 +29,12 @@ export interface CheckpointDraft {
  * The text to be signed. It is for the caller to sign no two checkpoints of one log of which neither is the other's
  * beginning.
  * @throws MerkleError `bad_checkpoint` for an origin that could be mistaken, a size beyond 2^64-1, a root that is not 32
- * bytes, a size of 0 with another root than the empty one, or an extension line that is empty or more than a line.
+ * bytes, a size of 0 with another root than the empty one, or an extension line that is empty or more than a line; ArgumentError `bad_argument`
  */
-export function formatCheckpoint({ origin, size, root, extensions = [] }: CheckpointDraft): string {
+export function formatCheckpoint(draft: CheckpointDraft): string {
+  requireForm(form.object, draft, 'draft');
+  const { origin, size, root, extensions = [] } = draft;
+  requireForm(form.list(form.text), extensions, 'draft.extensions');
   if (!isKeyName(origin)) throw malformed('bad_checkpoint', 'an origin is not empty and has no space, + or newline');
   const leaves = wideSize(size);
   if (leaves === undefined) throw malformed('bad_checkpoint', 'a size is a whole number from 0 to 2^64-1');

@@ -1,6 +1,7 @@
-import { signBytes, verifyBytes } from '#canon';
+import { requireForm, signBytes, verifyBytes } from '#canon';
 import { parseCheckpoint } from './checkpoint.ts';
 import { attempt, MerkleError } from './errors.ts';
+import { NOTE_SIGNATURE, SIGNER_KEY, VERIFIER_KEY } from './forms.ts';
 import type { NoteSignature } from './note.ts';
 import { requireUse, type SignerKey, type VerifierKey } from './note-key.ts';
 import { type Size, wideSize } from './size.ts';
@@ -13,9 +14,10 @@ const TIME_MAX = 2n ** 63n - 1n;
 /**
  * A witness's signature over the text of a checkpoint: as of that time, in seconds since 1970, this is the largest tree of
  * that log it has seen, and a continuation of every one before. To be made for what `decideCheckpoint` allowed only.
- * @throws MerkleError `wrong_key`, `bad_time`, `bad_checkpoint`
+ * @throws MerkleError `wrong_key`, `bad_time`, `bad_checkpoint`; ArgumentError `bad_argument`
  */
 export function cosign(text: string, signer: SignerKey, timeSeconds: Size): NoteSignature {
+  requireForm(SIGNER_KEY, signer, 'signer');
   requireUse(signer, 'cosignature');
   parseCheckpoint(text);
   const time = wideSize(timeSeconds);
@@ -30,9 +32,11 @@ export function cosign(text: string, signer: SignerKey, timeSeconds: Size): Note
 
 /**
  * The time, in seconds since 1970, at which the witness cosigned the text; undefined when that is not its cosignature of it.
- * @throws MerkleError `wrong_key`
+ * @throws MerkleError `wrong_key`; ArgumentError `bad_argument`
  */
 export function cosignedAt(text: string, signature: NoteSignature, witness: VerifierKey): bigint | undefined {
+  requireForm(NOTE_SIGNATURE, signature, 'signature');
+  requireForm(VERIFIER_KEY, witness, 'witness');
   requireUse(witness, 'cosignature');
   const value = Buffer.from(signature.value);
   if (value.length !== TIME_BYTES + SIGNATURE_BYTES) return undefined;

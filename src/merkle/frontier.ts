@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import { MerkleError } from './errors.ts';
 import { joined, nodeHash, requireHash } from './hash.ts';
 import { countOf } from './size.ts';
@@ -26,9 +27,10 @@ export class Frontier {
 
   /**
    * The empty log, or the one whose state was taken with `state()`.
-   * @throws MerkleError `bad_frontier`, `bad_size`, `bad_hash`
+   * @throws MerkleError `bad_frontier`, `bad_size`, `bad_hash`; ArgumentError `bad_argument`
    */
   constructor(state: FrontierState = { size: 0, hashes: [] }) {
+    requireForm(form.members({ hashes: form.list(form.any) }), state, 'state');
     this.#size = countOf(state.size, 'The size of the log');
     if (state.hashes.length !== subtreesIn(this.#size)) {
       const evidence = { size: this.#size, hashes: state.hashes.length };
@@ -48,9 +50,10 @@ export class Frontier {
   /**
    * Adds leaves, in order. Answers with the subtrees that are full now and were not before, every one of them once: what a
    * store writes to have proofs in O(log n) reads. After an error nothing was added.
-   * @throws MerkleError `bad_hash`; `bad_size` when there were more than 2^53-1 leaves.
+   * @throws MerkleError `bad_hash`; `bad_size` when there were more than 2^53-1 leaves; ArgumentError `bad_argument`
    */
   append(leafHashes: readonly Uint8Array[]): TreeNode[] {
+    requireForm(form.list(form.any), leafHashes, 'leafHashes');
     countOf(this.#size + leafHashes.length, 'The size of the log');
     for (const hash of leafHashes) requireHash(hash, 'the hash of a leaf');
     const full: TreeNode[] = [];

@@ -1,5 +1,6 @@
-import { assertPublicKey, generateKeys, hashBytes } from '#canon';
+import { assertPublicKey, generateKeys, hashBytes, requireForm } from '#canon';
 import { MerkleError } from './errors.ts';
+import { SIGNER_KEY, VERIFIER_KEY } from './forms.ts';
 import { isNoteText, readBase64, writeBase64 } from './strict-text.ts';
 
 /** What a key signs: the text of notes, or the message of cosignatures. One key is for one of them. */
@@ -35,7 +36,7 @@ const KEY_BYTES = 32;
  */
 export function verifierKey(name: string, use: KeyUse, publicKey: string): VerifierKey {
   if (!isKeyName(name)) throw badKey('a name is not empty and has no space, + or control character');
-  if (!Object.hasOwn(TYPES, use)) throw badKey('its use is note or cosignature');
+  if (typeof use !== 'string' || !Object.hasOwn(TYPES, use)) throw badKey('its use is note or cosignature');
   try {
     assertPublicKey(publicKey);
   } catch (cause) {
@@ -55,8 +56,14 @@ export function signerKey(name: string, use: KeyUse, privateKey: string): Signer
   return { ...verifierKey(name, use, publicKey), privateKey };
 }
 
-/** `<name>+<id>+<Base64 of type and public key>`: what verifiers are configured with. */
+/**
+ * `<name>+<id>+<Base64 of type and public key>`: what verifiers are configured with.
+ *
+ * @throws MerkleError `bad_key` for one that `parseVerifierKey` would refuse; ArgumentError `bad_argument`
+ */
 export function formatVerifierKey(key: VerifierKey): string {
+  requireForm(VERIFIER_KEY, key, 'key');
+  own(verifierKey(key.name, key.use, key.publicKey), key.id);
   return `${key.name}+${key.id}+${writeBase64(typed(key.use, key.publicKey))}`;
 }
 
@@ -69,8 +76,14 @@ export function parseVerifierKey(text: string): VerifierKey {
   return own(verifierKey(name, use, material), id);
 }
 
-/** `PRIVATE+KEY+<name>+<id>+<Base64 of type and seed>`, as Go's sumdb/note writes it: for the operator's key file. A secret. */
+/**
+ * `PRIVATE+KEY+<name>+<id>+<Base64 of type and seed>`, as Go's sumdb/note writes it: for the operator's key file. A secret.
+ *
+ * @throws MerkleError `bad_key` for one that `parseSignerKey` would refuse; ArgumentError `bad_argument`
+ */
 export function formatSignerKey(key: SignerKey): string {
+  requireForm(SIGNER_KEY, key, 'key');
+  own(signerKey(key.name, key.use, key.privateKey), key.id);
   return `${PRIVATE}${key.name}+${key.id}+${writeBase64(typed(key.use, key.privateKey))}`;
 }
 

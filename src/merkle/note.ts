@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import { malformed } from './errors.ts';
 import { isKeyName } from './note-key.ts';
 import { isNoteText, readBase64, readText, writeBase64 } from './strict-text.ts';
@@ -55,9 +56,10 @@ export function parseSignatures(text: string): NoteSignature[] {
 
 /**
  * The signed note of a text and its signatures.
- * @throws MerkleError `bad_note` for what `parseNote` would refuse.
+ * @throws MerkleError `bad_note` for what `parseNote` would refuse; ArgumentError `bad_argument`
  */
 export function formatNote(note: Note): string {
+  requireForm(form.object, note, 'note');
   if (!isNoteText(note.text) || !note.text.endsWith('\n')) {
     throw malformed('bad_note', 'the text must end with a newline and have no other control character');
   }
@@ -68,16 +70,20 @@ export function formatNote(note: Note): string {
 
 /**
  * Signature lines, as they stand in a note and in the answer of a witness.
- * @throws MerkleError `bad_note`
+ * @throws MerkleError `bad_note`; ArgumentError `bad_argument`
  */
 export function formatSignatures(signatures: readonly NoteSignature[]): string {
+  requireForm(form.list(form.object), signatures, 'signatures');
   const text = signatures.map(formatSignature).join('');
   parseSignatures(text);
   return text;
 }
 
 function formatSignature({ name, keyId, value }: NoteSignature): string {
-  if (!KEY_ID.test(keyId)) throw malformed('bad_note', 'a key id is not 8 lower-case hex digits');
+  if (!isKeyName(name) || !(value instanceof Uint8Array))
+    throw malformed('bad_note', 'a signature has a name and bytes');
+  if (typeof keyId !== 'string' || !KEY_ID.test(keyId))
+    throw malformed('bad_note', 'a key id is not 8 lower-case hex digits');
   return `${DASH}${name} ${writeBase64(Buffer.concat([Buffer.from(keyId, 'hex'), value]))}\n`;
 }
 

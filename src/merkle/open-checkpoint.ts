@@ -1,5 +1,7 @@
+import { form, requireForm } from '#canon';
 import { type Checkpoint, parseCheckpoint } from './checkpoint.ts';
 import { attempt, MerkleError } from './errors.ts';
+import { KNOWN_LOG, VERIFIER_KEY, VERIFIER_KEYS } from './forms.ts';
 import { emptyRoot, sameHash } from './hash.ts';
 import { formatNote, type NoteSignature, parseNote, parseSignatures } from './note.ts';
 import { requireUse, type VerifierKey } from './note-key.ts';
@@ -33,13 +35,15 @@ export type CheckpointVerdict =
 /**
  * Verifies a signed checkpoint of any origin: that it is that log's, signed by one of its keys, and that no signature of a
  * known key, be it of the log or of a witness, fails. How many witnesses are enough is for the caller to say.
- * @throws MerkleError `bad_key`, `wrong_key` for mistakes in the configuration.
+ * @throws MerkleError `bad_key`, `wrong_key` for mistakes in the configuration; ArgumentError `bad_argument`
  */
 export function openCheckpoint(
   source: string | Uint8Array,
   log: KnownLog,
   witnesses: readonly VerifierKey[] = [],
 ): CheckpointVerdict {
+  requireForm(KNOWN_LOG, log, 'log');
+  requireForm(VERIFIER_KEYS, witnesses, 'witnesses');
   for (const witness of witnesses) requireUse(witness, 'cosignature');
   const note = openNote(source, [...log.keys, ...witnesses]);
   if (!note.valid) return note;
@@ -58,17 +62,21 @@ export function openCheckpoint(
 /**
  * How many witnesses stand behind cosignatures. A public key counts once, whatever its names: a cosignature does not say the
  * name of the witness, so whoever has it can put it under another (c2sp.org/tlog-cosignature).
+ *
+ * @throws ArgumentError `bad_argument`
  */
 export function witnessCount(cosignatures: readonly VerifiedSignature[]): number {
+  requireForm(form.list(form.members({ key: VERIFIER_KEY })), cosignatures, 'cosignatures');
   return new Set(cosignatures.map(({ key }) => key.publicKey)).size;
 }
 
 /**
  * A signed checkpoint with the cosignatures that a witness answered. Those that are by other keys, or do not hold, are left
  * out; one by a key that is there already takes its place.
- * @throws MerkleError `bad_note` when either is malformed; `bad_key`, `wrong_key` for mistakes in the configuration.
+ * @throws MerkleError `bad_note` when either is malformed; `bad_key`, `wrong_key` for mistakes in the configuration; ArgumentError `bad_argument`
  */
 export function addCosignatures(signed: string, answer: string, witnesses: readonly VerifierKey[]): string {
+  requireForm(VERIFIER_KEYS, witnesses, 'witnesses');
   for (const witness of witnesses) requireUse(witness, 'cosignature');
   const note = parseNote(signed);
   const signatures = new Map(note.signatures.map((signature) => [keyOf(signature), signature]));

@@ -1,6 +1,7 @@
-import { signBytes, verifyBytes } from '#canon';
+import { requireForm, signBytes, verifyBytes } from '#canon';
 import { cosignedAt } from './cosignature.ts';
 import { attempt, MerkleError, malformed } from './errors.ts';
+import { SIGNER_KEY, VERIFIER_KEYS } from './forms.ts';
 import { type NoteSignature, parseNote } from './note.ts';
 import { requireUse, type SignerKey, type VerifierKey } from './note-key.ts';
 import { isNoteText } from './strict-text.ts';
@@ -28,9 +29,10 @@ export type NoteVerdict =
  * Reads a note of any origin and verifies it by the keys (c2sp.org/signed-note, Signatures): every signature that bears the
  * name and id of one of them must hold, and one at least must be there. Signatures of other keys are passed over. A text is
  * shown only when the note is valid.
- * @throws MerkleError `bad_key` when two different keys have one name and id: a mistake, or an attack, in the configuration.
+ * @throws MerkleError `bad_key` when two different keys have one name and id: a mistake, or an attack, in the configuration; ArgumentError `bad_argument`
  */
 export function openNote(source: string | Uint8Array, keys: readonly VerifierKey[]): NoteVerdict {
+  requireForm(VERIFIER_KEYS, keys, 'keys');
   const known = byNameAndId(keys);
   const note = attempt(() => parseNote(source));
   if (note instanceof MerkleError) return { valid: false, reason: 'malformed', detail: note.message };
@@ -51,9 +53,10 @@ export function openNote(source: string | Uint8Array, keys: readonly VerifierKey
 
 /**
  * The signature of a note's text, which ends with a newline.
- * @throws MerkleError `wrong_key`, `bad_note`
+ * @throws MerkleError `wrong_key`, `bad_note`; ArgumentError `bad_argument`
  */
 export function signNote(text: string, signer: SignerKey): NoteSignature {
+  requireForm(SIGNER_KEY, signer, 'signer');
   requireUse(signer, 'note');
   if (!isNoteText(text) || !text.endsWith('\n')) throw malformed('bad_note', 'the text does not end with a newline');
   const value = Buffer.from(signBytes(Buffer.from(text), signer.privateKey), 'hex');

@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import { parseCheckpoint } from './checkpoint.ts';
 import { attempt, MerkleError, malformed } from './errors.ts';
 import { isHashBytes } from './hash.ts';
@@ -25,15 +26,23 @@ export interface ProofFileDraft extends Omit<ProofFile, 'index'> {
 /** Larger files are refused: a signed checkpoint, and `extra` of about 70 kB. */
 export const PROOF_FILE_BYTES_MAX: number = NOTE_BYTES_MAX + 100_000;
 
+const PROOF_DRAFT = form.members({
+  proof: form.list(form.any),
+  signed: form.text,
+  extra: form.optional(form.bytes),
+});
+
 const HEADER = 'c2sp.org/tlog-proof@v1';
 /** The longest path in a tree of at most 2^64-1 leaves. */
 const PATH_MAX = 64;
 
 /**
  * The text of a proof file; its name ends with `.tlog-proof`.
- * @throws MerkleError `bad_proof_file` for what `parseProofFile` would refuse.
+ * @throws MerkleError `bad_proof_file` for what `parseProofFile` would refuse; ArgumentError `bad_argument`
  */
-export function formatProofFile({ index, proof, signed, extra }: ProofFileDraft): string {
+export function formatProofFile(draft: ProofFileDraft): string {
+  requireForm(PROOF_DRAFT, draft, 'draft');
+  const { index, proof, signed, extra } = draft;
   const place = wideSize(index);
   if (place === undefined) throw malformed('bad_proof_file', 'the index is not a whole number from 0 to 2^64-1');
   if (!proof.every(isHashBytes)) throw malformed('bad_proof_file', 'a hash is not 32 bytes');

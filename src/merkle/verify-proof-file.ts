@@ -1,5 +1,7 @@
+import { form, requireForm } from '#canon';
 import type { Checkpoint } from './checkpoint.ts';
 import { attempt, MerkleError } from './errors.ts';
+import { KNOWN_LOG, VERIFIER_KEYS } from './forms.ts';
 import { leafHash } from './hash.ts';
 import type { VerifierKey } from './note-key.ts';
 import { type CheckpointRefusal, type KnownLog, openCheckpoint, witnessCount } from './open-checkpoint.ts';
@@ -34,13 +36,15 @@ export type ProofVerdict =
  * Verifies, without anybody's help, that the leaf is in the log at the index that the file says (c2sp.org/tlog-proof,
  * Verifying). The file may come from an enemy.
  * @param leaf The canonical text of the entry's payload, or its UTF-8 bytes.
- * @throws MerkleError `bad_leaf`; `bad_quorum`, `bad_key`, `wrong_key` for mistakes in the configuration.
+ * @throws MerkleError `bad_leaf`; `bad_quorum`, `bad_key`, `wrong_key` for mistakes in the configuration; ArgumentError `bad_argument`
  */
 export function verifyProofFile(
   source: string | Uint8Array,
   leaf: Uint8Array | string,
-  { log, witnesses, quorum }: ProofTrust,
+  trust: ProofTrust,
 ): ProofVerdict {
+  requireForm(PROOF_TRUST, trust, 'trust');
+  const { log, witnesses, quorum } = trust;
   requireQuorum(quorum, witnesses);
   const hash = leafHash(leaf);
   const file = attempt(() => parseProofFile(source));
@@ -57,12 +61,18 @@ export function verifyProofFile(
   return { valid: true, index, checkpoint, cosignatures, ...(extra === undefined ? {} : { extra }) };
 }
 
+const PROOF_TRUST = form.members({ log: KNOWN_LOG, witnesses: VERIFIER_KEYS, quorum: form.any });
+
 function requireQuorum(quorum: number, witnesses: readonly VerifierKey[]): void {
   const distinct = new Set(witnesses.map(({ publicKey }) => publicKey)).size;
   if (Number.isSafeInteger(quorum) && quorum >= 0 && quorum <= distinct) return;
-  throw new MerkleError('bad_quorum', `Of ${distinct} witnesses, ${quorum} can't be wanted.`, {
-    evidence: { quorum, witnesses: distinct },
-  });
+  throw new MerkleError(
+    'bad_quorum',
+    `Of ${distinct} witnesses, ${typeof quorum === 'number' ? quorum : typeof quorum} can't be wanted.`,
+    {
+      evidence: { quorum, witnesses: distinct },
+    },
+  );
 }
 
 function refused(reason: ProofRefusal, detail: string): ProofVerdict {

@@ -21,6 +21,7 @@ export interface InclusionClaim {
  * Everything may come from an enemy: the answer is false, never an error, and after at most 64 hashes.
  */
 export function verifyInclusion(claim: InclusionClaim, proof: readonly Uint8Array[]): boolean {
+  if (!isObject(claim)) return false;
   const [index, size] = [wideSize(claim.index), wideSize(claim.size)];
   if (index === undefined || size === undefined || index >= size) return false;
   if (!isHashBytes(claim.leafHash) || !isHashBytes(claim.root) || !isPath(proof)) return false;
@@ -46,6 +47,7 @@ export function verifyInclusion(claim: InclusionClaim, proof: readonly Uint8Arra
  * from an enemy, as with `verifyInclusion`.
  */
 export function verifyConsistency(older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[]): boolean {
+  if (!isObject(older) || !isObject(newer)) return false;
   const [first, second] = [wideSize(older.size), wideSize(newer.size)];
   if (first === undefined || second === undefined || first === 0n || first > second) return false;
   if (!isHashBytes(older.root) || !isHashBytes(newer.root) || !isPath(proof)) return false;
@@ -74,6 +76,10 @@ export function verifyConsistency(older: TreeHead, newer: TreeHead, proof: reado
 
 /** No path in a tree of at most 2^64-1 leaves is longer than this: 64, and one for the older tree's own subtree. */
 const PATH_MAX = 65;
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
 
 function isPath(proof: unknown): proof is readonly Uint8Array[] {
   if (!Array.isArray(proof) || proof.length > PATH_MAX) return false;

@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import { type AddCheckpoint, parseAddCheckpoint } from './add-checkpoint.ts';
 import { attempt, MerkleError } from './errors.ts';
 import { emptyRoot, sameHash } from './hash.ts';
@@ -61,9 +62,10 @@ export type WitnessDecision =
  * Decides an add-checkpoint request (c2sp.org/tlog-witness), whose body may be anything. The answer 200 obliges: store
  * `record` for that log, and only then cosign and answer. Reading `recorded` and storing `record` must be one atomic step, or
  * of two requests the slower rolls the log back.
- * @throws MerkleError `bad_key` for two keys of one name and id in the configuration; `bad_size` for a record that is none.
+ * @throws MerkleError `bad_key` for two keys of one name and id in the configuration; `bad_size` for a record that is none; ArgumentError `bad_argument`
  */
 export function decideCheckpoint(body: string | Uint8Array, memory: WitnessMemory): WitnessDecision {
+  requireForm(form.members({ log: form.code, recorded: form.code }), memory, 'memory');
   const request = attempt(() => parseAddCheckpoint(body));
   if (request instanceof MerkleError) return refusal('malformed', request.message);
   const { checkpoint, signed, old } = request;

@@ -1,4 +1,4 @@
-import { AssizeError, canonicalize, hashText, type Json, parseCanonical } from '#canon';
+import { AssizeError, canonicalize, form, hashText, type Json, parseCanonical, requireForm } from '#canon';
 import type { Clock } from './clock.ts';
 import { OracleError } from './errors.ts';
 import { type FullQuestion, fullQuestion, hashQuestion, ORACLE_LIMITS, type Question } from './question.ts';
@@ -42,7 +42,12 @@ export interface OracleOptions {
   readonly mode: 'record' | 'replay';
 }
 
-export function createOracle({ store, clock, mode }: OracleOptions): Oracle {
+const ORACLE_OPTIONS = form.members({ store: form.object, clock: form.object, mode: form.text });
+
+/** @throws ArgumentError `bad_argument` */
+export function createOracle(options: OracleOptions): Oracle {
+  requireForm(ORACLE_OPTIONS, options, 'options');
+  const { store, clock, mode } = options;
   const underWay = new Map<string, Promise<string>>();
 
   const settle = async (key: string, question: FullQuestion, call: Asking['call']): Promise<string> => {
@@ -53,7 +58,9 @@ export function createOracle({ store, clock, mode }: OracleOptions): Oracle {
     return answerText(key, await store.oraclePut({ key, answer, at: clock.now() }));
   };
 
-  const consult = async ({ call, ...asked }: Asking): Promise<OracleAnswer> => {
+  const consult = async (asking: Asking): Promise<OracleAnswer> => {
+    requireForm(form.members({ call: form.code }), asking, 'asking');
+    const { call, ...asked } = asking;
     const question = fullQuestion(asked);
     const key = hashQuestion(question);
     let pending = underWay.get(key);

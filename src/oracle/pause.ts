@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { form, requireForm } from '#canon';
 import { systemRandom } from './random.ts';
 
 /**
@@ -7,7 +8,17 @@ import { systemRandom } from './random.ts';
  */
 export type Pause = (from: number, to: number, signal?: AbortSignal) => Promise<void>;
 
+/** Node takes longer ones for one millisecond. */
+const MILLISECONDS = form.of(
+  'a number of milliseconds',
+  (value) => typeof value === 'number' && value >= 0 && value < 2 ** 31,
+);
+
+/** @throws ArgumentError `bad_argument` */
 export const systemPause: Pause = async (from, to, signal) => {
+  requireForm(MILLISECONDS, from, 'from');
+  requireForm(MILLISECONDS, to, 'to');
+  requireForm(form.optional(form.object), signal, 'signal');
   const ms = from + ((to - from) * systemRandom.bytes(1)[0]!) / 255;
   try {
     await sleep(ms, undefined, signal === undefined ? {} : { signal });

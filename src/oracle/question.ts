@@ -67,7 +67,9 @@ export function oracleKey(question: Question): string {
  * what is not hashed could not tell two questions apart.
  * @throws OracleError `bad_question`
  */
-export function fullQuestion({ scope, request, theta = {} }: Question): FullQuestion {
+export function fullQuestion(question: Question): FullQuestion {
+  if (typeof question !== 'object' || question === null) throw bad('question', 'must be an object');
+  const { scope, request, theta = {} } = question;
   return {
     scope: checkedScope(scope),
     request: jsonOf('request', request),

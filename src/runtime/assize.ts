@@ -1,5 +1,5 @@
 import { createWritVerifier, type Policy, parseWrit, safely, type Writ, type WritVerifier } from '#authority';
-import { type Json, maxInstant, signText, verifyText } from '#canon';
+import { form, type Json, maxInstant, requireForm, signText, verifyText } from '#canon';
 import { type Domain, detailOf, initialState, stateFault, World } from '#kernel';
 import {
   type BlobRow,
@@ -25,8 +25,10 @@ import { type Clock, type OracleStore, type Pause, type Random, systemClock, sys
 import { begunWith, checkWrits, policyHash, refOf, rootPayload, vectorOf } from './beginning.ts';
 import { RuntimeError } from './errors.ts';
 import { copyOf, type FoldedTrajectory, type FoldOptions, foldTrajectory } from './fold-trajectory.ts';
+import { DOMAIN, DOMAINS } from './forms.ts';
 import { Kept } from './kept.ts';
 import { type NoticeListeners, Notices } from './notices.ts';
+import { Hands, type ParallelOptions } from './parallel/index.ts';
 import { COMPILER_VERSION } from './records.ts';
 import type { Revocation, RevocationInput } from './revoke.ts';
 import { RuledProposals } from './ruled-proposals.ts';
@@ -58,6 +60,13 @@ export interface AssizeOptions extends NoticeListeners {
   readonly random?: Random;
   /** Before what lost to another writer is judged again. Default: a few milliseconds, by chance, longer each time. */
   readonly pause?: Pause;
+  /**
+   * Lets other threads find out what proposals to one domain will do, ahead of their turns; the rulings are the same. It pays
+   * where `apply` and the rules together take a good part of a millisecond, proposals come many at once and touch different
+   * places, and there are processors to spare. Where they take little, the messages cost more than they spare. To be ended
+   * with `close`. Default: all is judged in this thread.
+   */
+  readonly parallel?: ParallelOptions;
 }
 
 export interface CreateOptions {
@@ -111,11 +120,13 @@ export class Assize {
   readonly #around: Surroundings;
   readonly #snapshots: Snapshots;
   readonly #replayer: Replayer;
+  readonly #hands: Hands | undefined;
   readonly #open: Map<string, Promise<Trajectory>> = new Map();
   #policy: Policy | undefined;
 
-  /** @throws AssizeError for an anchor that is no public key; RuntimeError `bad_option` */
+  /** @throws AssizeError for an anchor that is no public key; RuntimeError `bad_option`; ArgumentError `bad_argument` */
   constructor(options: AssizeOptions) {
+    requireForm(ASSIZE_OPTIONS, options, 'options');
     checkEntryOptions(options);
     this.#options = options;
     this.#store = options.store;
@@ -123,6 +134,7 @@ export class Assize {
     this.#snapshots = new Snapshots(options.snapshots, options.store, options.onSnapshotFailed ?? warn);
     this.#replayer = new Replayer(options.store, (trajectoryId, seq) => this.#snapshots.find(trajectoryId, seq));
     this.#policy = options.policy === undefined ? undefined : safely(options.policy);
+    this.#hands = options.parallel === undefined ? undefined : new Hands(options.parallel, options.domains);
     this.#around = {
       store: options.store,
       clock: options.clock ?? systemClock,
@@ -137,6 +149,7 @@ export class Assize {
       domainOf: (ref) => this.#domain(ref),
       pause: options.pause ?? systemPause,
       notices: new Notices(options),
+      hands: this.#hands,
       reload: (trajectoryId, base) => this.#reload(trajectoryId, base),
       open: (trajectoryId) => this.open(trajectoryId),
       erased: (trajectoryId) => this.#forgetErased(trajectoryId),
@@ -152,9 +165,11 @@ export class Assize {
    * ended told nobody of. One trajectory is read when it is come to, from its snapshot on where there is one, and else whole;
    * nothing of it is kept. No domain is needed. What has expired is there until somebody opens or proposes something.
    *
-   * @throws RuntimeError `not_found`, `invalid_ledger`
+   * @throws RuntimeError `not_found`, `invalid_ledger`; ArgumentError `bad_argument`
    */
-  async *pending({ trajectoryId, channel }: PendingQuery = {}): AsyncGenerator<OpenPending> {
+  async *pending(query: PendingQuery = {}): AsyncGenerator<OpenPending> {
+    requireForm(form.object, query, 'query');
+    const { trajectoryId, channel } = query;
     const names =
       trajectoryId === undefined
         ? (await this.#store.trajectories()).map(({ trajectory_id }) => trajectory_id)
@@ -175,9 +190,11 @@ export class Assize {
    * Begins a trajectory with a root entry.
    *
    * @throws RuntimeError `exists`, `bad_name`, `broken_start`, `bad_writ`, `bad_option`, `domain_mismatch`; KernelError
-   * `invalid_state`
+   * `invalid_state`; ArgumentError `bad_argument`
    */
   async create<D extends Domain>(domain: D, options: CreateOptions = {}): Promise<Trajectory<D>> {
+    requireForm(DOMAIN, domain, 'domain');
+    requireForm(form.object, options, 'options');
     this.#domain(refOf(domain));
     const trajectoryId = this.#nameFor(options.trajectoryId);
     const state = initialState(domain, options.initial);
@@ -203,9 +220,12 @@ export class Assize {
    * open approvals, writs or budgets; the source is not changed.
    *
    * @throws RuntimeError `not_found`, `exists`, `broken_start`, `domain_mismatch`, `invalid_ledger`, `bad_writ`,
-   * `bad_option`
+   * `bad_option`; ArgumentError `bad_argument`
    */
   async branch(sourceTrajectoryId: string, sourceEntryId: Hash, options: BranchOptions): Promise<Trajectory> {
+    requireForm(form.text, sourceTrajectoryId, 'sourceTrajectoryId');
+    requireForm(form.text, sourceEntryId, 'sourceEntryId');
+    requireForm(form.object, options, 'options');
     const row = await this.#store.resolve(sourceEntryId);
     if (row === undefined || row.trajectory_id !== sourceTrajectoryId) {
       throw new RuntimeError('not_found', `${sourceTrajectoryId} has no entry ${sourceEntryId} to branch from.`);
@@ -259,12 +279,7 @@ export class Assize {
   #opened(trajectoryId: string): Promise<Trajectory> {
     let opened = this.#open.get(trajectoryId);
     if (opened === undefined) {
-      opened = this.#read(trajectoryId).then(async ({ folded, erasures, parts }) => {
-        this.#snapshots.leave(folded, erasures);
-        const trajectory = new Trajectory(trajectoryId, parts, this.#around);
-        await trajectory.completeDelegations();
-        return trajectory;
-      });
+      opened = this.#openedAnew(trajectoryId);
       this.#open.set(trajectoryId, opened);
       opened.catch(() => this.#open.delete(trajectoryId));
     }
@@ -276,19 +291,31 @@ export class Assize {
    * `trajectoryId`: where; default: the trajectory that `by` names, or else the revoked writ. A writ that names none holds
    * in many, and is revoked in each by itself.
    *
-   * @throws RuntimeError `bad_intent` where that is to be said, and as `open` and `Trajectory.revoke`
+   * @throws RuntimeError `bad_intent` where that is to be said, and as `open` and `Trajectory.revoke`; ArgumentError `bad_argument`
    */
-  async revoke({ trajectoryId, ...input }: RevocationInput & { readonly trajectoryId?: string }): Promise<Revocation> {
+  async revoke(options: RevocationInput & { readonly trajectoryId?: string }): Promise<Revocation> {
+    requireForm(form.object, options, 'input');
+    const { trajectoryId, ...input } = options;
     const where = trajectoryId ?? trajectoryOf(input.by) ?? trajectoryOf(input.writ);
     if (where === undefined)
       throw new RuntimeError('bad_intent', 'This is no revocation: say in which trajectory, the writs name none.');
     return (await this.open(where)).revoke(input);
   }
 
+  async #openedAnew(trajectoryId: string): Promise<Trajectory> {
+    await this.#hands?.ready();
+    const { folded, erasures, parts } = await this.#read(trajectoryId);
+    this.#snapshots.leave(folded, erasures);
+    const trajectory = new Trajectory(trajectoryId, parts, this.#around);
+    await trajectory.completeDelegations();
+    return trajectory;
+  }
+
   /** Lets go of an open trajectory; what it has in memory is freed. Leaves a snapshot where one is due. */
   release(trajectoryId: string): void {
     const opened = this.#open.get(trajectoryId);
     this.#open.delete(trajectoryId);
+    this.#hands?.release(trajectoryId);
     if (opened === undefined) return;
     this.#snapshots.later(trajectoryId, async () => {
       const trajectory = await opened.catch(() => undefined);
@@ -303,6 +330,7 @@ export class Assize {
   async close(): Promise<void> {
     for (const trajectoryId of [...this.#open.keys()]) this.release(trajectoryId);
     await this.#snapshots.settled();
+    await this.#hands?.close();
   }
 
   #nameFor(given: string | undefined): string {
@@ -310,7 +338,7 @@ export class Assize {
     if (typeof given === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(given)) return given;
     throw new RuntimeError(
       'bad_name',
-      `${JSON.stringify(given)} can't name a trajectory; use 1 to 128 letters, digits, dots, colons, dashes or underscores.`,
+      `${typeof given === 'string' ? JSON.stringify(given) : `A thing of the type ${typeof given}`} can't name a trajectory; use 1 to 128 letters, digits, dots, colons, dashes or underscores.`,
     );
   }
 
@@ -320,6 +348,7 @@ export class Assize {
     blobs: BlobRow[],
     world: World,
   ): Promise<Trajectory> {
+    await this.#hands?.ready();
     const row = entryRow(payload, this.#options.signer);
     const malformed = payloadFault(payload);
     if (malformed !== undefined) throw badOption(`the first entry would not verify: ${malformed}`);
@@ -488,6 +517,13 @@ export class Assize {
     }
   }
 }
+
+const ASSIZE_OPTIONS = form.members({
+  store: form.object,
+  domains: DOMAINS,
+  policy: form.optional(form.members({ evaluate: form.code })),
+  signer: form.optional(form.object),
+});
 
 /** What stands in every entry: one that does not hold would make a ledger that never opens again. */
 function checkEntryOptions({ signer, policy, anchors, approvalMs }: AssizeOptions): void {

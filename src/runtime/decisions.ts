@@ -1,4 +1,4 @@
-import { addMicros, instantToMillis } from '#canon';
+import { addMicros, form, instantToMillis, requireForm } from '#canon';
 import { type Hash, type Instant, isHash, type PendingPayload, readRow } from '#ledger';
 import { concluded, RuntimeError } from './errors.ts';
 import type { Resolutions } from './resolve.ts';
@@ -47,7 +47,10 @@ export class Decisions {
     throw await this.#writer.lost();
   }
 
-  async awaited(pendingId: Hash, { signal, until }: AwaitOptions = {}): Promise<FinalRuling> {
+  async awaited(pendingId: Hash, options: AwaitOptions = {}): Promise<FinalRuling> {
+    requireForm(form.object, options, 'options');
+    const { signal, until } = options;
+    if (until !== undefined) instantToMillis(until);
     const writer = this.#writer;
     for (;;) {
       signal?.throwIfAborted();
@@ -128,11 +131,12 @@ function msBetween(from: Instant, to: Instant): number {
   return Math.max(1, instantToMillis(addMicros(to, 999)) - instantToMillis(from));
 }
 
-function neverPending(trajectoryId: string, id: unknown): RuntimeError {
+function neverPending(trajectoryId: string, given: unknown): RuntimeError {
+  const id = typeof given === 'string' ? given : `a thing of the type ${typeof given}`;
   return new RuntimeError(
     'never_pending',
-    `Nothing was ever pending under ${String(id)} in ${trajectoryId}; wait for what a proposal answers as pending.`,
-    { evidence: { id: String(id), trajectory_id: trajectoryId } },
+    `Nothing was ever pending under ${id} in ${trajectoryId}; wait for what a proposal answers as pending.`,
+    { evidence: { id, trajectory_id: trajectoryId } },
   );
 }
 

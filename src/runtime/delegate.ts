@@ -1,5 +1,5 @@
 import { parseWrit, type Writ, writId } from '#authority';
-import { canonicalize, isAssizeError, type Json, maxInstant, WORLD_LIMITS } from '#canon';
+import { canonicalize, form, isAssizeError, type Json, maxInstant, requireForm, WORLD_LIMITS } from '#canon';
 import { initialState, World } from '#kernel';
 import {
   type BlobRow,
@@ -80,6 +80,7 @@ export class Delegations {
   }
 
   async conclude(startId: Hash, input: Conclusion = {}): Promise<EntryRow> {
+    requireForm(form.text, startId, 'delegationId');
     checkConclusion(input);
     return this.#inTurn(startId, () => this.#conclude(startId, input));
   }

@@ -95,7 +95,9 @@ export class Erasures {
   }
 }
 
-function wantedBy({ at = [], entries = [], reason, principal = '', writ }: ErasureInput): Wanted {
+function wantedBy(input: ErasureInput): Wanted {
+  if (typeof input !== 'object' || input === null) throw badErasure('it is an object');
+  const { at = [], entries = [], reason, principal = '', writ } = input;
   if (typeof reason !== 'string' || reason.trim() === '' || reason.length > REASON_MAX)
     throw badErasure(`say why, in 1 to ${REASON_MAX} characters`);
   if (typeof principal !== 'string') throw badErasure('a principal is a text');
@@ -104,11 +106,15 @@ function wantedBy({ at = [], entries = [], reason, principal = '', writ }: Erasu
     throw badErasure('name places, or entries');
   if (at.length + entries.length > PLACES_MAX)
     throw badErasure(`name at most ${PLACES_MAX} places and entries at once`);
-  const odd = at.find((place) => !isPlace(place));
-  if (odd !== undefined) throw badErasure(`${JSON.stringify(odd)} is no JSON pointer to a place in the state`);
-  const unknown = entries.find((id) => !isHash(id));
-  if (unknown !== undefined) throw badErasure(`${JSON.stringify(unknown)} is no id of an entry`);
+  const odd = at.findIndex((place) => !isPlace(place));
+  if (odd !== -1) throw badErasure(`${quoted(at[odd])} is no JSON pointer to a place in the state`);
+  const unknown = entries.findIndex((id) => !isHash(id));
+  if (unknown !== -1) throw badErasure(`${quoted(entries[unknown])} is no id of an entry`);
   return { at: [...new Set(at)], entries: [...new Set(entries)] };
+}
+
+function quoted(given: unknown): string {
+  return typeof given === 'string' ? JSON.stringify(given) : `a thing of the type ${typeof given}`;
 }
 
 function isPlace(pointer: unknown): boolean {

@@ -67,7 +67,9 @@ export type RuntimeErrorCode =
   /** The checkpoint is older than the entry. */
   | 'not_logged'
   /** A snapshot could not be used, or not be left. Told and never thrown: the trajectory is replayed. */
-  | 'snapshot_failed';
+  | 'snapshot_failed'
+  /** A thread that judges in parallel died or hung. Told and never thrown: its proposals are judged in this one. */
+  | 'worker_failed';
 
 /** Misuse of the runtime, or an environment that fails it. Refusals of proposals are results, not errors. */
 export class RuntimeError extends AssizeError<RuntimeErrorCode> {

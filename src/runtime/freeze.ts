@@ -1,5 +1,5 @@
 import { type Json, parsePointer, toPointer } from '#canon';
-import { type Change, type Domain, type Intent, overlaps, type Pattern, patternFromText } from '#kernel';
+import { type Binding, type Change, type Domain, type Intent, overlaps, type Pattern, patternFromText } from '#kernel';
 import { type Chain, ERASE_ACTION, erasureArgs, type Hash, type PendingPayload } from '#ledger';
 import { RuntimeError } from './errors.ts';
 import type { Ruling } from './ruling.ts';
@@ -57,11 +57,16 @@ function erasedPlaces(args: Json): readonly Pattern[] {
 /** What an intent may read and write, as far as it can be known before it is judged. */
 function touchedBy(domain: Domain, intent: Intent): readonly Pattern[] {
   if (intent.action === ERASE_ACTION) return erasedPlaces(intent.args);
+  const binding = bindingOf(domain, intent);
+  // What does not compile touches nothing.
+  return binding === undefined ? [] : [...binding.reads, ...binding.writes];
+}
+
+/** The process of an intent, bound to its role; undefined where that does not compile. */
+export function bindingOf(domain: Domain, intent: Intent): Binding | undefined {
   const process = (domain.actions as Record<string, { process: string } | undefined>)[intent.action]?.process;
   const role = Object.hasOwn(domain.roles, intent.role.name) ? domain.roles[intent.role.name] : undefined;
-  // What does not compile touches nothing.
-  if (process === undefined || !role?.processes.includes(process)) return [];
-  if (role.params?.some((param) => !Object.hasOwn(intent.role.params, param))) return [];
-  const { reads, writes } = domain.bind(process, intent.role.params);
-  return [...reads, ...writes];
+  if (process === undefined || !role?.processes.includes(process)) return undefined;
+  if (role.params?.some((param) => !Object.hasOwn(intent.role.params, param))) return undefined;
+  return domain.bind(process, intent.role.params);
 }

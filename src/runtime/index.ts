@@ -61,9 +61,10 @@ export type { OpenDelegation, Origin } from './delegate.ts';
 export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGrant } from './delegation-input.ts';
 export type { ErasureInput } from './erase.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
-export type { ObservationInput, Proposal, ProposalInput } from './intent.ts';
+export type { IfUnchanged, ObservationInput, Proposal, ProposalInput } from './intent.ts';
 export { type ListedWrit, listWrits } from './list-writs.ts';
 export type { NoticeListeners, PendingNotice, ResolvedNotice } from './notices.ts';
+export type { FromThread, ParallelOptions, Thread, ThreadTask, ToThread } from './parallel/index.ts';
 export { COMPILER_VERSION, digestOf } from './records.ts';
 export type { Carried, Revocation, RevocationInput } from './revoke.ts';
 export {

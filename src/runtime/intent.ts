@@ -23,6 +23,22 @@ interface ProposalRest {
   readonly observations?: readonly ObservationInput[];
   /** The same key and intent again is the same proposal, and gets the same ruling. Default: random. */
   readonly idempotencyKey?: string;
+  /**
+   * Refuses it, as `conflict`, where what it rests on was changed meanwhile. A condition of this attempt and no part of the
+   * proposal: what has a ruling by its key keeps it.
+   */
+  readonly ifUnchanged?: IfUnchanged;
+}
+
+/** What a proposal rests on, and when that was read. */
+export interface IfUnchanged {
+  /** The head when the slice was read: `Trajectory.head` in the same turn. */
+  readonly since: Hash;
+  /**
+   * JSON pointers to places that the role sees, 1 to 1,000: a commit after `since` that changed something at, above or below one
+   * of them is a conflict.
+   */
+  readonly places: readonly string[];
 }
 
 /**
@@ -163,6 +179,6 @@ function roleOf(role: string | RoleRef): RoleRef {
   return { name: role.name, params: params as Record<string, string> };
 }
 
-function badIntent(what: string): RuntimeError {
+export function badIntent(what: string): RuntimeError {
   return new RuntimeError('bad_intent', `This is no intent: ${what}.`);
 }

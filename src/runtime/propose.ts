@@ -6,11 +6,13 @@ import { concluded, RuntimeError } from './errors.ts';
 import { frozenFor } from './freeze.ts';
 import { checkForm, type Gathered, gather, type ProposalInput } from './intent.ts';
 import { Kept } from './kept.ts';
+import type { Turn } from './parallel/index.ts';
 import { commitPayload, erasedWith, pendingPayload, rejectionPayload } from './records.ts';
 import type { Resolutions } from './resolve.ts';
 import { keyedProposal } from './ruled-proposals.ts';
 import { type Ruling, rulingOf } from './ruling.ts';
 import { NO_NEWS } from './subscriptions.ts';
+import { Unchanged } from './unchanged.ts';
 import { checkObserved } from './waiting.ts';
 import { type Recorded, TRIES_MAX, type Writer } from './writer.ts';
 import { verified } from './writs.ts';
@@ -30,6 +32,8 @@ export class Proposals {
   async propose(input: ProposalInput): Promise<Ruling> {
     checkForm(input);
     const { around } = this.#writer;
+    const { ifUnchanged } = input;
+    const unchanged = ifUnchanged === undefined ? undefined : new Unchanged(this.#writer, ifUnchanged);
     if (this.#writer.isOld) await this.#writer.freshen();
     const key = input.idempotencyKey;
     const nonce = key ?? Buffer.from(around.random.bytes(16)).toString('hex');
@@ -37,21 +41,29 @@ export class Proposals {
     const byKey = gathered.observations.some(({ oracle_key }) => oracle_key !== undefined);
     if (byKey) await checkObserved(gathered.observations, around.oracle);
     const { proposalId, keyHash } = gathered;
-    if (keyHash === undefined) return this.#insist(gathered, input, nonce);
+    if (keyHash === undefined) return this.#insist(gathered, input, nonce, unchanged);
     const underWay = this.#underWay.get(keyHash);
     if (underWay !== undefined) {
       if (underWay.proposalId !== proposalId) throw usedForAnother(key);
       return underWay.ruling;
     }
-    const ruling = this.#insist(gathered, input, nonce).finally(() => this.#underWay.delete(keyHash));
+    const ruling = this.#insist(gathered, input, nonce, unchanged).finally(() => this.#underWay.delete(keyHash));
     this.#underWay.set(keyHash, { proposalId, ruling });
     return ruling;
   }
 
-  async #insist(first: Gathered, input: ProposalInput, nonce: string): Promise<Ruling> {
+  async #insist(
+    first: Gathered,
+    input: ProposalInput,
+    nonce: string,
+    unchanged: Unchanged | undefined,
+  ): Promise<Ruling> {
     const writer = this.#writer;
+    const { foresight } = writer;
     let gathered = first;
     for (let tries = 0; tries < TRIES_MAX; tries++) {
+      // What lost to another writer had its turn.
+      const turn = foresight !== undefined && tries === 0 ? await foresight.turn(gathered) : undefined;
       while (writer.busy !== undefined) await writer.busy;
       if (writer.stale) {
         await writer.ready();
@@ -64,15 +76,16 @@ export class Proposals {
         if (before !== undefined) return before;
         if (writer.stale) continue;
       }
+      if (unchanged !== undefined) await unchanged.look();
       for (let due = this.#resolutions.due(); due !== undefined && !writer.stale; due = this.#resolutions.due()) {
         await writer.written(this.#resolutions.expire(due));
       }
-      if (writer.stale) continue;
+      if (writer.stale || unchanged?.isOutdated) continue;
       if (writer.busy !== undefined) {
         tries--;
         continue;
       }
-      const ruling = await this.rule(gathered);
+      const ruling = await this.rule(gathered, { turn, unchanged });
       // No append has confirmed that what freezes is still open.
       if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
       if (ruling !== undefined) return ruling;
@@ -107,17 +120,33 @@ export class Proposals {
   // ── from here to the append nothing awaits ──
 
   /** Undefined when another writer was faster. `builtIn`: the runtime has made the arguments. */
-  rule(gathered: Gathered, { builtIn = false } = {}): Promise<Ruling | undefined> | Ruling {
+  rule(
+    gathered: Gathered,
+    {
+      builtIn = false,
+      turn,
+      unchanged,
+    }: {
+      readonly builtIn?: boolean;
+      readonly turn?: Turn | undefined;
+      readonly unchanged?: Unchanged | undefined;
+    } = {},
+  ): Promise<Ruling | undefined> | Ruling {
     const writer = this.#writer;
     const { chain, domain, world, writs, ruled } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
     const frozen = frozenFor(chain, domain, gathered.intent);
     if (frozen !== undefined) return frozen;
-    const at = writer.now();
+    const now = writer.now();
+    const at = turn !== undefined && turn.at >= chain.at ? turn.at : now;
     const id = writId(gathered.writ.writ);
     const authority = writer.authority(gathered.writ, gathered.principal, at, false);
     const inputs = { at, observations: gathered.observed };
-    const judged = adjudicate(world, gathered.intent, authority, inputs, { parsed: builtIn });
+    const judged = adjudicate(world, gathered.intent, authority, inputs, {
+      parsed: builtIn,
+      expected: turn?.expected(),
+      conflict: () => unchanged?.conflict(gathered.intent),
+    });
     const unstored = writs.unstored(gathered.writ);
     const kept = new Kept(writer.around.random, [...gathered.blobs, ...unstored]);
     const { row, ruling } = this.#record(gathered, id, judged, at, kept);
@@ -127,9 +156,10 @@ export class Proposals {
     let erased: readonly ErasedRow[] | undefined;
     if (judged.verdict === 'approved') {
       judged.keep();
+      writer.foresight?.moved(judged.changes);
       writs.book(id, judged.compiled.cost);
       erased = erasedWith(row.id, gathered.intent);
-      news = writer.subscriptions.newsOf(judged.changes.map(({ keys }) => keys));
+      news = writer.accepted(row, judged.changes);
     }
     return writer.written({ rows: [row], blobs: kept.blobs, ...(erased && { erased }), answer: ruling, news });
   }

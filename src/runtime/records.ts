@@ -1,5 +1,5 @@
 import { contentHash } from '#canon';
-import type { Approved, CounselorCommit, Domain, Escalated, Intent, PatchOperation, Refusal } from '#kernel';
+import type { Approved, CounselorCommit, Domain, Escalated, Intent, PatchOperation, Rejected } from '#kernel';
 import type {
   Amounts,
   ChildBeginning,
@@ -85,7 +85,7 @@ export function rejectionPayload(
   place: Place,
   gathered: Gathered,
   writId: Hash,
-  refusal: Refusal,
+  refusal: Rejected,
   domain: Domain,
   kept: Kept,
 ): RejectionPayload {

@@ -64,9 +64,10 @@ export class Resolutions {
           approvalPayload(writer.place(at), chain.lastCommit, pendingId, pending, commit, counselor, kept),
         );
         commit.keep();
+        writer.foresight?.moved(commit.changes);
         writs.book(pending.proposal.writ_id, pending.proposal.budget_cost);
         ruled.noteResolved(pendingId, pending.proposal.key_hash, row.seq);
-        const news = writer.subscriptions.newsOf(commit.changes.map(({ keys }) => keys));
+        const news = writer.accepted(row, commit.changes);
         const erased = erasedWith(row.id, waiting.intent);
         return { rows: [row], blobs: kept.blobs, ...(erased && { erased }), answer: ruling, news, resolves: pendingId };
       };
@@ -174,7 +175,8 @@ export class Resolutions {
   }
 }
 
-function notPending(id: Hash, { open }: Chain): RuntimeError {
+function notPending(given: unknown, { open }: Chain): RuntimeError {
+  const id = typeof given === 'string' ? given : `a thing of the type ${typeof given}`;
   const [now, payload] = [...open].find(([, { resolves }]) => resolves === id) ?? [];
   const message =
     payload === undefined

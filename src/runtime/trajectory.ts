@@ -52,7 +52,10 @@ export class Trajectory<D extends Domain = Domain> {
     return this.#writer.parts.domain as D;
   }
 
-  /** The id of the last entry. It may not be durable yet while rulings are awaited. */
+  /**
+   * The id of the last entry. It may not be durable yet while rulings are awaited. Read in the same turn as a slice, it is what
+   * `ifUnchanged` counts from.
+   */
   get head(): Hash {
     return this.#writer.parts.chain.head as Hash;
   }
@@ -114,7 +117,8 @@ export class Trajectory<D extends Domain = Domain> {
    * Proposes an action. A refusal is an answer; an error means that nothing was recorded.
    *
    * @throws RuntimeError `bad_intent`, `unknown_writ`, `bad_writ`, `observation_missing`, `idempotency_conflict`, `conflict`,
-   * `commit_unknown`, `clock_behind`, `concluded`; CanonError for arguments that are not JSON
+   * `commit_unknown`, `clock_behind`, `concluded`, `not_found` for an `ifUnchanged` since no entry of this trajectory; CanonError
+   * for arguments that are not JSON
    */
   propose(input: Proposal<D>): Promise<Ruling> {
     return this.#proposals.propose(input as ProposalInput);

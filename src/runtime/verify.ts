@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import {
   LedgerFault,
   type LedgerStore,
@@ -8,6 +9,7 @@ import {
   verifyTrajectory,
 } from '#ledger';
 import { AuthorityFold } from './authority-fold.ts';
+import { NAMES } from './forms.ts';
 
 export interface VerifyOptions {
   /** Default: all of the store. */
@@ -17,6 +19,11 @@ export interface VerifyOptions {
   /** Called now and then with the entries done and the entries there are. */
   readonly onProgress?: (done: number, total: number) => void;
 }
+
+const VERIFY_OPTIONS = form.members({
+  trajectoryIds: form.optional(NAMES),
+  threads: form.optional(form.number),
+});
 
 /** Below this many entries a second thread is not worth starting. */
 const WORTH_A_THREAD = 20_000;
@@ -28,8 +35,11 @@ const ENTRIES_MAX = 2 ** 31 - 1;
  * ledger, signed down from a root, and not overspent. With two threads the other checks entries ahead and hands over whole
  * runs; this one checks what it comes to first, and folds everything.
  * What is wrong is in the reports; an error means that the store could not be read.
+ *
+ * @throws ArgumentError `bad_argument`
  */
 export async function verifyStore(store: LedgerStore, options: VerifyOptions = {}): Promise<VerifyReport[]> {
+  requireForm(VERIFY_OPTIONS, options, 'options');
   const ranges = await rangesOf(store, options.trajectoryIds);
   const total = ranges.reduce((sum, { entries }) => sum + entries, 0);
   const worth = (options.threads ?? 2) > 1 && total >= WORTH_A_THREAD && total < ENTRIES_MAX;

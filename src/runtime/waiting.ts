@@ -78,9 +78,14 @@ export async function readOperations(
   if (isBlobRef(stored)) return (await replayer.values.patches(entry, stored)) as PatchOperation[];
   return Promise.all(
     stored.map(async (patch): Promise<PatchOperation> => {
-      if (patch.op === 'remove' || !isBlobRef(patch.value) || isErased(patch.value)) return patch as PatchOperation;
-      const value = await readValue(entry, patch.value, replayer);
-      return { ...patch, value, ...(patch.value.salted === true ? { sensitive: true } : {}) };
+      // In a ledger that was tampered with it may be no operation, which is for the fold to say.
+      const value = (patch as { readonly value?: Stored } | null)?.value;
+      if (!isBlobRef(value) || isErased(value)) return patch as PatchOperation;
+      return {
+        ...patch,
+        value: await readValue(entry, value, replayer),
+        ...(value.salted === true ? { sensitive: true } : {}),
+      } as PatchOperation;
     }),
   );
 }

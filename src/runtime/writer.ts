@@ -1,6 +1,6 @@
 import type { Policy, WritVerifier } from '#authority';
 import { instantToMillis, isAssizeError, maxInstant } from '#canon';
-import type { Authority, Domain, World } from '#kernel';
+import type { Authority, Change, Domain, World } from '#kernel';
 import {
   type BlobRow,
   type Chain,
@@ -21,6 +21,7 @@ import { Company } from './company.ts';
 import { RuntimeError } from './errors.ts';
 import type { FoldedTrajectory } from './fold-trajectory.ts';
 import type { Notices } from './notices.ts';
+import type { Foresight, Hands } from './parallel/index.ts';
 import type { Place } from './records.ts';
 import type { RuledProposals } from './ruled-proposals.ts';
 import { type Ruling, rulingFrom } from './ruling.ts';
@@ -64,6 +65,8 @@ export interface Surroundings {
   domainOf(ref: DomainRef): Domain;
   readonly pause: Pause;
   readonly notices: Notices;
+  /** Threads that judge in parallel, if there are any. */
+  readonly hands: Hands | undefined;
   /** Reads a trajectory again: what is new of it where the last reading was kept. */
   reload(trajectoryId: string, base: Base | undefined): Promise<TrajectoryParts>;
   open(trajectoryId: string): Promise<Trajectory>;
@@ -91,6 +94,14 @@ export interface Prepared<Answer> {
   readonly resolves?: Hash;
 }
 
+/** A commit that memory accepted: who holds one finds those that came after it, and what nobody holds is forgotten. */
+export interface Accepted {
+  readonly id: Hash;
+  /** What it changed. */
+  readonly paths: readonly (readonly string[])[];
+  next: Accepted | undefined;
+}
+
 const NOTHING = (): void => undefined;
 
 /**
@@ -111,8 +122,12 @@ export class Writer {
   readonly around: Surroundings;
   readonly subscriptions: Subscriptions = new Subscriptions();
   parts: TrajectoryParts;
+  /** What proposals will do, where other threads find that out. */
+  readonly foresight: Foresight | undefined;
   /** Memory is ahead of the disk: it must be read anew before anything else is judged. */
   stale: boolean = false;
+  /** The last commit of this process. */
+  latest: Accepted = { id: '', paths: [], next: undefined };
   /** Counts reloads: an answer for an older life of the trajectory must not start another one. */
   #life: number = 0;
   readonly #company: Company;
@@ -130,6 +145,7 @@ export class Writer {
     this.parts = parts;
     this.around = around;
     this.#company = new Company(around.pause);
+    this.foresight = around.hands?.foresee(id, this);
   }
 
   // ── from here to the append nothing awaits ──
@@ -188,6 +204,14 @@ export class Writer {
   authority(writ: WritChain, principal: string, at: Instant, approving: boolean): Authority {
     const { verifier, policy } = this.around;
     return authorityFor({ writ, principal, trajectoryId: this.id, at, approving }, this.parts.writs, verifier, policy);
+  }
+
+  /** Notes what a commit changed that memory has now; for subscribers, when it is durable. */
+  accepted({ id }: EntryRow, changes: readonly Pick<Change, 'keys'>[]): News {
+    const paths = changes.map(({ keys }) => keys);
+    this.latest.next = { id, paths, next: undefined };
+    this.latest = this.latest.next;
+    return this.subscriptions.newsOf(paths);
   }
 
   // ── the append is queued; from here the disk is waited for ──
@@ -275,6 +299,11 @@ export class Writer {
     );
   }
 
+  /** Another number once memory was discarded: commits that were noted may be gone, and others' be in what is read anew. */
+  get life(): number {
+    return this.#life;
+  }
+
   /**
    * Whether another writer went on without this one knowing; memory is then discarded. For answers that append nothing,
    * because an append would be told.
@@ -355,6 +384,7 @@ export class Writer {
     if (life !== this.#life) return;
     this.#life++;
     this.stale = true;
+    this.foresight?.forget();
   }
 }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { form, requireForm } from '#canon';
 import { type Ahead, PAGE, pageAt, type RowRange, type Run } from '#ledger';
 
 /** What the worker is given. */
@@ -19,8 +20,15 @@ export interface CheckedPage {
   readonly runs: Run[];
 }
 
-/** Checks a store from another thread (`ahead-worker.ts`) while it is read from the front in this one. */
+const RANGE = form.members({ trajectory_id: form.text, entries: form.whole, position: form.whole });
+
+/**
+ * Checks a store from another thread (`ahead-worker.ts`) while it is read from the front in this one.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
 export function checkAhead(url: string, ranges: readonly RowRange[]): Ahead {
+  requireForm(form.list(RANGE), ranges, 'ranges');
   return new AheadThread(url, ranges);
 }
 

@@ -28,9 +28,11 @@ const KINDS: ReadonlySet<string> = new Set<EntryKind>(
  * at: only one that equals the id before it is ever written.
  */
 export function checkBatch(batch: Batch): void {
+  checkLists(batch, 'a batch', ['entries', 'blobs']);
+  if (batch.erased !== undefined) checkList(batch.erased, 'erased');
   for (let index = 0; index < batch.entries.length; index += 1) {
     const row = batch.entries[index]!;
-    if (!isHash(row.id)) refuseRow('entry', index, 'id');
+    if (!isObject(row) || !isHash(row.id)) refuseRow('entry', index, 'id');
     if (!Number.isSafeInteger(row.seq) || row.seq < 0) refuseRow('entry', index, 'seq');
     if (!isText(row.trajectory_id)) refuseRow('entry', index, 'trajectory_id');
     if (!isText(row.payload)) refuseRow('entry', index, 'payload');
@@ -38,11 +40,11 @@ export function checkBatch(batch: Batch): void {
   }
   for (let index = 0; index < batch.blobs.length; index += 1) {
     const row = batch.blobs[index]!;
-    if (!isHash(row.hash)) refuseRow('blob', index, 'hash');
+    if (!isObject(row) || !isHash(row.hash)) refuseRow('blob', index, 'hash');
     if (!isText(row.text)) refuseRow('blob', index, 'text');
   }
   for (const [index, row] of (batch.erased ?? []).entries()) {
-    if (!isHash(row.hash)) refuseRow('erased blob', index, 'hash');
+    if (!isObject(row) || !isHash(row.hash)) refuseRow('erased blob', index, 'hash');
     if (!isHash(row.by)) refuseRow('erased blob', index, 'entry');
   }
 }
@@ -64,6 +66,7 @@ export function checkText(text: string, name: string): void {
 
 /** Throws `store_invalid_input` unless the row can be stored and read back exactly. */
 export function checkOracleRow(row: OracleRow): void {
+  if (!isObject(row)) refuse('a row is an object', {});
   checkHash(row.key, 'key');
   checkText(row.answer, 'answer');
   checkText(row.at, 'at');
@@ -71,6 +74,7 @@ export function checkOracleRow(row: OracleRow): void {
 
 /** Throws `store_invalid_input` unless the row can be stored and read back exactly. */
 export function checkSnapshotRow(row: SnapshotRow): void {
+  if (!isObject(row)) refuse('a row is an object', {});
   checkText(row.trajectory_id, 'trajectory_id');
   checkCount(row.seq, 'seq');
   checkHash(row.hash, 'hash');
@@ -78,13 +82,19 @@ export function checkSnapshotRow(row: SnapshotRow): void {
 }
 
 /** Throws `store_invalid_input` unless the step can be stored and read back exactly. */
-export function checkLogStep({ size, leaves, nodes }: LogStep): void {
+export function checkLogStep(step: LogStep): void {
+  checkLists(step, 'a step', ['leaves', 'nodes']);
+  const { size, leaves, nodes } = step;
   checkCount(size, 'size');
-  for (const { id, hash } of leaves) {
+  for (const leaf of leaves) {
+    if (!isObject(leaf)) refuse('a leaf is an object', {});
+    const { id, hash } = leaf;
     checkHash(id, 'id');
     checkNodeHash(hash);
   }
-  for (const { level, index, hash } of nodes) {
+  for (const node of nodes) {
+    if (!isObject(node)) refuse('a node is an object', {});
+    const { level, index, hash } = node;
     checkCount(level, 'level');
     checkCount(index, 'index');
     if (level === 0) refuse('a node stands above the leaves', { level });
@@ -114,6 +124,7 @@ function checkNodeHash(hash: Uint8Array): void {
 
 /** The prefix in lower case, because people type ids; throws `store_invalid_input` unless it is 8 to 64 hex digits. */
 export function checkPrefix(prefix: string): string {
+  if (typeof prefix !== 'string') refuse('a prefix is a text', {});
   const lower = prefix.toLowerCase();
   if (!PREFIX.test(lower)) refuse('an id is found by its first 8 to 64 hex digits', { prefix });
   return lower;
@@ -121,6 +132,7 @@ export function checkPrefix(prefix: string): string {
 
 /** Both with their defaults; throws `store_invalid_input` unless they are whole numbers from 0 and 1. */
 export function checkPage(options: { from?: number; limit?: number } = {}): { from: number; limit: number } {
+  if (!isObject(options)) refuse('options are an object', {});
   const { from = 0, limit = ENTRIES_PAGE } = options;
   if (!Number.isSafeInteger(from) || from < 0) refuse('from must be a whole number from 0', { from });
   if (!Number.isSafeInteger(limit) || limit < 1) refuse('limit must be a whole number from 1', { limit });
@@ -144,6 +156,19 @@ function isHash(value: unknown): value is string {
 // NUL in text, so that a ledger with one could not move there. Canonical text has neither.
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
+}
+
+function checkLists(value: unknown, what: string, names: readonly string[]): void {
+  if (!isObject(value)) refuse(`${what} is an object`, {});
+  for (const name of names) checkList((value as Readonly<Record<string, unknown>>)[name], name);
+}
+
+function checkList(value: unknown, name: string): void {
+  if (!Array.isArray(value)) refuse(`${name} must be a list`, { member: name });
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 function refuseRow(row: string, index: number, member: string): never {

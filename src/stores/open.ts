@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import type { LedgerStore, LogStore, SnapshotStore } from '#ledger';
 import type { OracleStore } from '#oracle';
 import { StoreError } from './errors.ts';
@@ -25,9 +26,12 @@ export interface StoreOptions extends Omit<SqliteOptions, 'path'>, Omit<Postgres
  * installed), or `memory:`, which is new and empty each time.
  *
  * @throws {StoreError} `store_unknown` for another URL; `store_behind_checkpoint`, `store_apart_from_checkpoint`,
- *   `store_bad_checkpoint`; otherwise as `openSqlite` and `openPostgres`.
+ *   `store_bad_checkpoint`; otherwise as `openSqlite` and `openPostgres`; ArgumentError `bad_argument`
  */
-export async function openStore(url: string, { checkpoint, ...options }: StoreOptions = {}): Promise<Store> {
+export async function openStore(url: string, given: StoreOptions = {}): Promise<Store> {
+  requireForm(form.text, url, 'url');
+  requireForm(form.object, given, 'options');
+  const { checkpoint, ...options } = given;
   const store = await openByUrl(url, options);
   const file = checkpoint ?? checkpointFile(url);
   try {
@@ -39,8 +43,13 @@ export async function openStore(url: string, { checkpoint, ...options }: StoreOp
   }
 }
 
-/** Where the last checkpoint of that store is kept by default; undefined for one that is in no file. */
+/**
+ * Where the last checkpoint of that store is kept by default; undefined for one that is in no file.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
 export function checkpointFile(url: string): string | undefined {
+  requireForm(form.text, url, 'url');
   return url.startsWith('sqlite:') ? `${url.slice('sqlite:'.length)}.checkpoint` : undefined;
 }
 

@@ -21,7 +21,11 @@ export function checkChoices(mode: OpenMode, durability: Durability): void {
 // Options may come from a command line; a word that is none of these must not pass for a default.
 function checkChoice(name: string, value: string, choices: readonly string[]): void {
   if (choices.includes(value)) return;
-  throw new StoreError('store_invalid_input', `${name} is one of ${choices.join(', ')}, not '${value}'.`, {
-    evidence: { [name]: value },
-  });
+  throw new StoreError(
+    'store_invalid_input',
+    `${name} is one of ${choices.join(', ')}, not '${typeof value === 'string' ? value : typeof value}'.`,
+    {
+      evidence: { [name]: value },
+    },
+  );
 }

@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 /** What goes wrong with one call to a store. A batch that is not committed for certain is answered `unknown`. */
 export type StoreFault =
   /** Nothing is done, and the caller gets an error. */
@@ -32,8 +33,16 @@ export interface StoreCall {
 /** Says of each call, in order, what goes wrong with it; undefined: nothing. The same answers make the same run. */
 export type FaultSchedule = (call: StoreCall) => StoreFault | undefined;
 
-/** That fault at the n-th call, or at the n-th of one method. */
+const FAULT = form.members({ kind: form.text });
+const SEEDED_FAULTS = form.members({ seed: form.number, perMille: form.number, faults: form.list(FAULT) });
+
+/**
+ * That fault at the n-th call, or at the n-th of one method.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
 export function faultAt(n: number, fault: StoreFault, operation?: string): FaultSchedule {
+  requireForm(FAULT, fault, 'fault');
   return (call) => {
     const at = operation === undefined ? call.n : call.operation === operation ? call.nth : 0;
     return at === n ? fault : undefined;
@@ -49,8 +58,14 @@ export interface SeededFaults {
   readonly faults: readonly StoreFault[];
 }
 
-/** Faults by chance. */
-export function seededFaults({ seed, perMille, faults }: SeededFaults): FaultSchedule {
+/**
+ * Faults by chance.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
+export function seededFaults(options: SeededFaults): FaultSchedule {
+  requireForm(SEEDED_FAULTS, options, 'options');
+  const { seed, perMille, faults } = options;
   const next = seededNumbers(seed);
   return () => {
     const [hit, which] = [next(1_000), next(faults.length)];
@@ -58,8 +73,14 @@ export function seededFaults({ seed, perMille, faults }: SeededFaults): FaultSch
   };
 }
 
-/** Every call late by up to so many turns: the answers only, or the calls too, which then overtake each other. */
-export function seededDelays({ seed, turnsMax, overtaking = false }: SeededDelays): FaultSchedule {
+/**
+ * Every call late by up to so many turns: the answers only, or the calls too, which then overtake each other.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
+export function seededDelays(options: SeededDelays): FaultSchedule {
+  requireForm(form.members({ seed: form.number, turnsMax: form.whole }), options, 'options');
+  const { seed, turnsMax, overtaking = false } = options;
   const next = seededNumbers(seed);
   return () => {
     const [sending, answering] = [next(turnsMax + 1), next(turnsMax + 1)];

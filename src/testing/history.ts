@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { type Form, form, requireForm } from '#canon';
 import type { EntryRow, Hash } from '#ledger';
 
 /**
@@ -66,13 +67,24 @@ export interface HistoryReport {
   readonly unknownWritten: number;
 }
 
+const SPAN = { operation: form.text, client: form.text, invoked: form.number, returned: form.number };
+const APPEND = form.members({ ...SPAN, ids: form.list(form.text) });
+const READ = form.members({ ...SPAN, trajectory_id: form.text, ids: form.optional(form.list(form.text)) });
+const OPERATION: Form = (value) =>
+  ((value as Partial<Operation> | null | undefined)?.operation === 'append' ? APPEND : READ)(value);
+const ROW = form.members({ id: form.text, trajectory_id: form.text, seq: form.whole, payload: form.text });
+
 /**
  * Whether a ledger can have come about as its callers saw it. `entries` is all that the store holds afterwards, each
  * trajectory in order of seq; nothing is known of the store but its port.
  *
  * The chain itself is the order of its versions, so no order has to be searched for: it takes O(n log n).
+ *
+ * @throws ArgumentError `bad_argument`
  */
 export function checkHistory(history: readonly Operation[], entries: readonly EntryRow[]): HistoryReport {
+  requireForm(form.list(OPERATION), history, 'history');
+  requireForm(form.list(ROW), entries, 'entries');
   const violations: Violation[] = [];
   const report = (code: Violation['code'], detail: string): void => void violations.push({ code, detail });
   const appends = history.filter((operation) => operation.operation === 'append');

@@ -1,29 +1,50 @@
 import { hash } from 'node:crypto';
+import { canonicalize, form, requireForm } from '#canon';
 import type { Batch, BlobRow, EntryRow, Hash } from '#ledger';
 
 // Rows for tests of stores. A store does not read payloads, so these say only what makes each id its own.
 
-/** An entry that follows `parent` in its trajectory, or begins one. `note` tells two at the same place apart. */
+/**
+ * An entry that follows `parent` in its trajectory, or begins one. `note` tells two at the same place apart.
+ *
+ * @throws ArgumentError `bad_argument`; CanonError for a note that is not JSON
+ */
 export function entryAfter(parent: EntryRow | undefined, trajectoryId: string, note: unknown = null): EntryRow {
+  requireForm(form.optional(form.members({ id: form.text, seq: form.whole })), parent, 'parent');
   const seq = parent === undefined ? 0 : parent.seq + 1;
   return entryAt(trajectoryId, seq, parent?.id ?? null, note);
 }
 
-/** An entry at any place, right or wrong. */
+/**
+ * An entry at any place, right or wrong.
+ *
+ * @throws ArgumentError `bad_argument`; CanonError for a note that is not JSON
+ */
 export function entryAt(trajectoryId: string, seq: number, parent: Hash | null, note: unknown = null): EntryRow {
+  requireForm(form.text, trajectoryId, 'trajectoryId');
+  requireForm(form.whole, seq, 'seq');
+  if (parent !== null) requireForm(form.text, parent, 'parent');
+  canonicalize(note);
   const kind = seq === 0 ? 'root' : 'commit';
   const payload = JSON.stringify({ kind, note, parent, seq, trajectory_id: trajectoryId });
   return { id: hash('sha256', payload), trajectory_id: trajectoryId, parent, seq, kind, payload };
 }
 
-/** `count` entries, each after the one before. */
+/**
+ * `count` entries, each after the one before.
+ *
+ * @throws ArgumentError `bad_argument`; CanonError for a note that is not JSON
+ */
 export function chainOf(trajectoryId: string, count: number, note: unknown = null): EntryRow[] {
+  requireForm(form.whole, count, 'count');
   const rows: EntryRow[] = [];
   for (let seq = 0; seq < count; seq += 1) rows.push(entryAfter(rows.at(-1), trajectoryId, note));
   return rows;
 }
 
+/** @throws ArgumentError `bad_argument`; CanonError for a note that is not JSON */
 export function blobOf(text: string): BlobRow {
+  requireForm(form.text, text, 'text');
   return { hash: hash('sha256', text), text };
 }
 

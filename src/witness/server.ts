@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { hashText } from '#canon';
+import { form, hashText, requireForm } from '#canon';
 import {
   cosign,
   decideCheckpoint,
@@ -25,6 +25,13 @@ export interface WitnessOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+const WITNESS_OPTIONS = form.members({
+  logs: form.list(form.members({ origin: form.text, keys: form.list(form.object) })),
+  signer: form.members({ name: form.text, privateKey: form.text }),
+  file: form.object,
+  now: form.code,
+});
+
 /** How long a request may take to come. */
 const REQUEST_MS = 10_000;
 
@@ -34,8 +41,11 @@ const REQUEST_MS = 10_000;
  *
  * `POST /add-checkpoint` and `GET /<SHA-256 of the origin>/checkpoint`. The server is not listening yet. A request that two
  * servers could read differently, or that is too long, ends its connection: what follows on it is not looked at.
+ *
+ * @throws ArgumentError `bad_argument`
  */
 export function witnessServer(options: WitnessOptions): Server {
+  requireForm(WITNESS_OPTIONS, options, 'options');
   const logs = new Map(options.logs.map((log) => [log.origin, log]));
   const ended = new WeakSet<Socket>();
   const limits = { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, requireHostHeader: false };

@@ -23,6 +23,15 @@ export const lenient = defineDomain({
 });
 export const other = defineDomain({ ...udt.declared, name: 'other' });
 `;
+const STRICT = `
+import { defineDomain } from 'assize';
+import { udt } from 'assize/domains/udt';
+export const strict = defineDomain({
+  ...udt.declared,
+  version: '2',
+  invariants: udt.rules.map(({ spec }) => (spec.id === 'RELAPSE_RESPONSE_IS_HUMAN' ? { ...spec, approvals: 2 } : spec)),
+});
+`;
 const TABLE = {
   id: 'lab',
   otherwise: 'allow',
@@ -48,6 +57,7 @@ beforeAll(async () => {
   expect((await assize('demo')).code).toBe(0);
   const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
   write('lenient.ts', LENIENT);
+  write('strict.ts', STRICT);
   write('table.json', JSON.stringify(TABLE));
   write('lab.cedar', CEDAR);
   write('lab.cedarschema', SCHEMA);
@@ -100,6 +110,19 @@ describe('what would be ruled otherwise', () => {
     const both = await assize('backtest', 'david-1', '--domain', 'lenient.ts', ...cedar, '--limit', '3', '--json');
     const { different, reports } = JSON.parse(both.out) as any;
     expect([both.code, different, reports[0].differences.length]).toEqual([1, 8, 3]);
+  });
+
+  test('with who would have to approve it, where that differs', async () => {
+    const { code, out } = await assize('backtest', 'david-1', '--domain', 'strict.ts');
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /^david-1@9 +respond_to_relapse +escalated \(RELAPSE_RESPONSE_IS_HUMAN\) to 1 × \w+ +escalated \(RELAPSE_RESPONSE_IS_HUMAN\) to 2 × \w+ /m,
+    );
+    expect(out).toContain('18 the same, 1 different (1 escalated → escalated).\n');
+    const json = await assize('backtest', 'david-1', '--domain', 'strict.ts', '--json');
+    const [{ differences }] = (JSON.parse(json.out) as any).reports;
+    expect(differences).toMatchObject([{ recorded: { approvals: 1 }, now: { approvals: 2 } }]);
+    expect(differences[0].recorded.channel).toBe(differences[0].now.channel);
   });
 
   test('nothing: exit 0', async () => {

@@ -132,10 +132,11 @@ test('agents.md', () => {
   const folder = mkdtempSync(join(root, 'dist-guide-'));
   const run = (name: string) => execFileSync(process.execPath, [name], { cwd: folder, encoding: 'utf8' });
   try {
-    const files = ['desk.ts', 'record.ts', 'replay.ts'];
+    const files = ['desk.ts', 'record.ts', 'replay.ts', 'meanwhile.ts'];
     for (const name of files) writeFileSync(join(folder, name), blocks('agents.md', `ts ${name}`).join('\n'));
     expect(run('record.ts')).toBe(blocks('agents.md', 'text record').join(''));
     expect(run('replay.ts')).toBe(blocks('agents.md', 'text replay').join(''));
+    expect(run('meanwhile.ts').replaceAll(/[0-9a-f]{64}/g, '…')).toBe(blocks('agents.md', 'text meanwhile').join(''));
     const said = shell(blocks('agents.md').join('\n'), folder);
     expect(said).toMatch(/^\/observations\/0 model, first asked \d{4}-/m);
     expect(said).toMatch(/^\/observations\/1 turn 0, first asked \d{4}-/m);

@@ -9,7 +9,9 @@ import { MemoryStore } from '#stores';
 import { approvalCases } from '../support/approval-cases.ts';
 import { erasureCases, linesOf, readable, verdictsOf } from '../support/erasure-cases.ts';
 import { everyKind, keysOf } from '../support/ledger-rows.ts';
+import { desk } from '../support/ledger-runtime.ts';
 import { revocationCases } from '../support/revocation-cases.ts';
+import { intent, runtimeOver, writFor } from '../support/runtime.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'assize-python-'));
@@ -69,6 +71,20 @@ describe.skipIf(!python)('with python3', () => {
       said: { valid: true, root: hex, entries: rows.length },
     });
     expect(verdict(text, '--root', '0'.repeat(64))).toMatchObject({ code: 1 });
+  });
+
+  test('a proposal that was refused for what had changed is valid', async () => {
+    const store = new MemoryStore();
+    const writ = writFor('agent');
+    const trajectory = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [writ] });
+    const ifUnchanged = { since: trajectory.head, places: ['/data'] };
+    await trajectory.propose(intent('keep', { value: 1 }, writ));
+    const refused = await trajectory.propose(intent('keep', { value: 2 }, writ, { ifUnchanged }));
+    expect(refused).toMatchObject({ reason: 'conflict' });
+    await integrateLog(store);
+    let text = '';
+    for await (const line of exportLines(store)) text += line;
+    expect(verdict(text)).toMatchObject({ code: 0, said: { valid: true, entries: 3, findings: [] } });
   });
 
   test('the demo is valid, and whatever is changed in it is found', () => {

@@ -49,7 +49,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 10, arbitrary: fc.record({ do: fc.constant('act' as const), process, act, fault }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('race' as const), acts: fc.tuple(act, act) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('crash' as const), process }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 40_000 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('wait' as const),
+      ms: fc.oneof(fc.integer({ min: 1, max: 40_000 }), fc.integer({ min: EXPIRES_MS, max: 2 * EXPIRES_MS })),
+    }),
+  },
 );
 
 /** One escalation, as the model has it. */
@@ -326,7 +332,7 @@ test('every escalation is resolved at most once, by as many people as it takes, 
     fc.asyncProperty(fc.integer({ min: 1, max: 3 }), freeze, schedule, (needed, how, steps) =>
       play(needed, how, steps, met),
     ),
-    { numRuns: cases(250) },
+    { numRuns: cases(400) },
   );
   // It was about what it says.
   for (const what of [

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Policy, type Rule, ruleTable, writId } from '#authority';
-import { type Authority, adjudicate, type Intent, type PolicyRuling, World } from '#kernel';
+import { type Authority, adjudicate, type Domain, defineDomain, type Intent, type PolicyRuling, World } from '#kernel';
 import {
   applyPatches,
   type CommitPayload,
@@ -72,8 +72,9 @@ function verdictsOf({ differences }: BacktestReport): string[] {
   return differences.map(({ seq, now }) => `${seq} ${shown(now)}`);
 }
 
-function shown({ ruling, reason, invariant_id }: { readonly [member: string]: unknown }): string {
-  return JSON.stringify([ruling, reason ?? null, invariant_id ?? null]);
+function shown({ ruling, reason, invariant_id, channel, approvals }: { readonly [member: string]: unknown }): string {
+  const by = ruling === 'escalated' ? `${approvals ?? 1} ${channel}` : null;
+  return JSON.stringify([ruling, reason ?? null, invariant_id ?? null, by]);
 }
 
 describe('a trajectory', () => {
@@ -140,19 +141,56 @@ describe('a trajectory', () => {
       ),
       { numRuns: cases(800) },
     ));
+
+  test('and with others who must approve, or more of them, with a policy or without', () =>
+    fc.assert(
+      fc.asyncProperty(
+        askingRules,
+        shopState,
+        schedule,
+        fc.array(asking, { minLength: 3, maxLength: 3 }),
+        maybePolicy,
+        async (drawn, start, steps, approvers, policy) => {
+          const specs = fitted(drawn, start);
+          const run = await play(specs, start, steps.map(withoutOverride));
+          await expectAsNaive(run, specs, policy, (domain) => askedOf(domain, approvers));
+        },
+      ),
+      { numRuns: cases(300) },
+    ));
 });
+
+/** Who must approve what a rule asks for. */
+const asking = fc.record({
+  approvals: fc.constantFrom(undefined, 1, 2, 8),
+  channel: fc.constantFrom(undefined, 'doctor'),
+});
+
+/** The domain with its first rules asking these, one each. */
+function askedOf({ declared, rules }: Domain, approvers: readonly object[]): Domain {
+  return defineDomain<any, any>({
+    ...declared,
+    invariants: rules.map(({ spec }, i) => ({ ...spec, ...approvers[i] })),
+  });
+}
 
 /** Of a rule that was overridden the record does not say for which members. */
 function withoutOverride(step: Step): Step {
   return step.do === 'approve' ? { ...step, override: false } : step;
 }
 
-async function expectAsNaive(run: Execution, specs: readonly RuleSpec[], policy: Policy | undefined): Promise<void> {
+async function expectAsNaive(
+  run: Execution,
+  specs: readonly RuleSpec[],
+  policy: Policy | undefined,
+  change: (domain: Domain) => Domain = (domain) => domain,
+): Promise<void> {
   const rows = rowsOf(run);
-  const { domain } = generatedDomain(specs);
+  const made = (): Domain => change(generatedDomain(specs).domain);
+  const domain = made();
   const tried = { domains: [], instead: [domain], limit: 100_000, ...(policy && { policy }) };
   const report = await backtest(run.store, 't', tried);
-  const naive = await naively(rows, specs, policy);
+  const naive = await naively(rows, made, policy);
   expect(verdictsOf(report)).toEqual(
     naive.filter(({ was, now }) => was !== now).map(({ seq, now }) => `${seq} ${now}`),
   );
@@ -163,7 +201,7 @@ async function expectAsNaive(run: Execution, specs: readonly RuleSpec[], policy:
 type Proposed = CommitPayload | RejectionPayload | PendingPayload;
 
 /** What is ruled of every proposal on a world of its own. */
-async function naively(rows: readonly EntryRow[], specs: readonly RuleSpec[], policy: Policy | undefined) {
+async function naively(rows: readonly EntryRow[], made: () => Domain, policy: Policy | undefined) {
   let state = clone((payloadOf(rows[0] as EntryRow) as RootPayload).initial_state) as unknown as ShopState;
   // What did not pass before, other than by the record, is held against what touches it only.
   let broken = new Set<string>();
@@ -171,7 +209,7 @@ async function naively(rows: readonly EntryRow[], specs: readonly RuleSpec[], po
   for (const row of rows.slice(1)) {
     const payload = payloadOf(row) as Proposed;
     if (!('resolves' in payload) || payload.resolves === undefined) {
-      const { domain } = generatedDomain(specs);
+      const domain = made();
       const world = new World(domain, fresh(clone(state) as never).state as never, undefined);
       for (const [key, { rule }] of world.standing.failing)
         if (!broken.has(rule.id)) world.standing.failing.delete(key);
@@ -181,7 +219,7 @@ async function naively(rows: readonly EntryRow[], specs: readonly RuleSpec[], po
       const now =
         judged.verdict === 'approved'
           ? shown({ ruling: 'committed' })
-          : shown({ ruling: judged.verdict, reason: judged.reason, invariant_id: judged.invariantId });
+          : shown({ ...judged, ruling: judged.verdict, invariant_id: judged.invariantId });
       ruled.push({ seq: row.seq, was, now });
     }
     if (payload.kind !== 'commit') continue;

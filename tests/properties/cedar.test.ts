@@ -30,14 +30,16 @@ const member = (query: PolicyQuery, key: string): any => {
   const { args } = query;
   return typeof args === 'object' && args !== null && Object.hasOwn(args, key) ? (args as any)[key] : undefined;
 };
-const deep = (query: PolicyQuery): unknown => {
+const isPlain = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
+/** What stands at `/deep/0/n`, and whether what is above it could have it there. */
+const deepOf = (query: PolicyQuery): { readonly fits: boolean; readonly n?: unknown } => {
   const list = member(query, 'deep');
-  const first =
-    Array.isArray(list) || (typeof list === 'object' && list !== null && Object.hasOwn(list, '0'))
-      ? list[0]
-      : undefined;
-  return typeof first === 'object' && first !== null && Object.hasOwn(first, 'n') ? first.n : undefined;
+  if (list === undefined || (Array.isArray(list) && list.length === 0)) return { fits: true };
+  if (!Array.isArray(list) && !(isPlain(list) && Object.hasOwn(list, '0'))) return { fits: false };
+  const first = list[0];
+  return { fits: isPlain(first), n: isPlain(first) && Object.hasOwn(first, 'n') ? first.n : undefined };
 };
+const deep = (query: PolicyQuery): unknown => deepOf(query).n;
 
 const COMPARE: Readonly<Record<string, (a: number, b: number) => boolean>> = {
   '<': (a, b) => a < b,
@@ -130,7 +132,10 @@ function isShowable(query: PolicyQuery): boolean {
     [deep(query), Number.isSafeInteger],
   ];
   return (
-    Number.isSafeInteger(member(query, 'amount')) && kinds.every(([value, is]) => value === undefined || is(value))
+    isPlain(query.args) &&
+    deepOf(query).fits &&
+    Number.isSafeInteger(member(query, 'amount')) &&
+    kinds.every(([value, is]) => value === undefined || is(value))
   );
 }
 
@@ -280,4 +285,94 @@ describe('policies in Cedar decide as they say', () => {
       ),
       { numRuns: cases(500) },
     ));
+
+  test('what is forbidden at a place is never allowed for the shape of what leads there', async () => {
+    let caught = 0;
+    const run = fc.asyncProperty(path, shapes, async (keys, drawn) => {
+      const policy = await cedarPolicy(forbiddenAt(keys));
+      const decisionOf = (args: any): string => policy.evaluate({ ...QUERY, args }).decision;
+      const args = shaped(keys, drawn, 'eve');
+      if (catches(args, keys)) {
+        caught++;
+        expect(decisionOf(args)).toBe('deny');
+      }
+      expect(decisionOf(shaped(keys, [], 'eve'))).toBe('deny');
+      expect(decisionOf(shaped(keys, [], 'bob'))).toBe('allow');
+    });
+    await fc.assert(run, { numRuns: cases(1_000) });
+    expect(caught).toBeGreaterThan(cases(500));
+  });
 });
+
+/** Where a forbidden name is looked for. */
+const path = fc.array(fc.constantFrom('to', 'name', '0', '1', '__proto__'), { minLength: 1, maxLength: 3 });
+
+const QUERY = {
+  action: 'spend',
+  role: { name: 'r', params: {} },
+  scopes: [],
+  principal: 'p',
+  writ_id: 'f'.repeat(64),
+  trajectory_id: 't',
+  at: '2026-01-01T00:00:00.000000Z',
+};
+
+function forbiddenAt(keys: readonly string[]) {
+  const pointer = JSON.stringify(keys.map((key) => `/${key}`).join(''));
+  return {
+    policies: `permit(principal, action, resource);
+      forbid(principal, action, resource) when { context.args has ${pointer} && context.args[${pointer}] == "eve" };`,
+    schema: `entity Principal; entity Trajectory;
+      action spend appliesTo { principal: Principal, resource: Trajectory, context: { args: { ${pointer}?: String } } };`,
+  };
+}
+
+/** How a part on the way is sent: as what has the next part at its place, or as something else with it. */
+const SHAPES = [
+  'as it is',
+  'as it is',
+  'without it',
+  'in a list',
+  'in two lists',
+  'as an object',
+  'as a list',
+] as const;
+const shapes = fc.array(fc.constantFrom(...SHAPES), { minLength: 4, maxLength: 4 });
+
+function shaped(keys: readonly string[], drawn: readonly (typeof SHAPES)[number][], leaf: unknown): unknown {
+  const [key, ...rest] = keys;
+  const [shape, ...more] = drawn;
+  if (key === undefined) return shape === 'in a list' ? [leaf] : leaf;
+  const next = shaped(rest, more, leaf);
+  const asObject = Object.fromEntries([[key, next]]);
+  const asList = key === '1' ? ['x', next] : [next];
+  const usual = /^\d$/.test(key) ? asList : asObject;
+  switch (shape) {
+    case 'without it':
+      return next;
+    case 'in a list':
+      return [usual];
+    case 'in two lists':
+      return [[usual]];
+    case 'as an object':
+      return asObject;
+    case 'as a list':
+      return asList;
+    default:
+      return usual;
+  }
+}
+
+/**
+ * Whether somebody finds the name at the place who reads with good will: takes what is no list for a list of one, a list for
+ * each that is in it, and what has no parts for the part itself.
+ */
+function catches(value: any, keys: readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null) return value === 'eve';
+  const [key, ...rest] = keys;
+  const has = key !== undefined && Object.hasOwn(value, key);
+  if (has && catches(value[key], rest)) return true;
+  const isIndex = key !== undefined && /^\d$/.test(key);
+  if (Array.isArray(value)) return !isIndex && value.some((item) => catches(item, keys));
+  return isIndex && !has && catches(value, rest);
+}

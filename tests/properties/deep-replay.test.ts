@@ -192,7 +192,8 @@ describe('a ledger that was written anew, ids and all, so that its chain verifie
           const { seq, kind } = may[pick % may.length] as EntryRow;
           const report = await found(run, rows, seq, (payload) => {
             if (kind === 'commit') payload.delta.state.push({ op: 'add', path: '/approvals/forged', value: 'x' });
-            else if (payload.invariant_id === undefined) payload.reason = 'unknown_tool';
+            else if (payload.invariant_id === undefined)
+              payload.reason = payload.reason === 'unknown_tool' ? 'type_mismatch' : 'unknown_tool';
             else payload.invariant_id = 'RULE_99';
           });
           expect(report.same).toBe(false);

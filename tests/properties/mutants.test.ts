@@ -145,7 +145,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     fault: 'leaves a member in the group that it was in',
     file: 'kernel/tally.ts',
-    changes: [['this.#groups.set(before.group, less(this.group(before.group), name, before));', '']],
+    changes: [['this.#groups.set(before.group, less(this.group(before.group), before));', '']],
     by: 'evaluation',
     property: 'judging what',
   },
@@ -199,7 +199,7 @@ const MUTANTS: readonly Mutant[] = [
         'const candidate = candidateOf(',
         'const before = structuredClone(world.state);\n  const candidate = candidateOf(',
       ],
-      ['world.standing.judgeChanges(draft.state, changes)', 'world.standing.judgeChanges(before, changes)'],
+      ['world.standing.judgeChanges(draft.state, changes, known)', 'world.standing.judgeChanges(before, changes)'],
     ],
     by: 'theorems',
     property: 'Theorem 1 ',
@@ -339,8 +339,8 @@ const MUTANTS: readonly Mutant[] = [
     file: 'runtime/propose.ts',
     changes: [
       [
-        'const ruling = await this.rule(gathered);',
-        'await this.rule(gathered);\n      const ruling = await this.rule(gathered);',
+        'const ruling = await this.rule(gathered, { turn, unchanged });',
+        'await this.rule(gathered);\n      const ruling = await this.rule(gathered, { turn, unchanged });',
       ],
     ],
     by: 'theorems',

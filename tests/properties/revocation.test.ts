@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { attenuate, delegateWrit, type Writ, writId } from '#authority';
 import { isAssizeError } from '#canon';
 import { seededRandom } from '#oracle';
-import { type Assize, verifyStore } from '#runtime';
+import { type Assize, backtestStore, verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
 import { keysOf } from '../support/ledger-rows.ts';
@@ -142,6 +142,8 @@ test('a use is committed exactly while nothing above it was revoked where it is,
       }
     }
     for (const { fault } of await verifyStore(store)) expect(fault).toBeUndefined();
+    for (const { differences, not_judgeable } of await backtestStore(store, { domains: [desk] }))
+      expect([differences, not_judgeable]).toEqual([[], {}]);
     const last = make();
     for (const [name, place] of places) expect(new Set((await last.open(name)).revoked())).toEqual(place.revoked);
   });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { type Policy, type Writ, writId } from '#authority';
 import { canonicalize } from '#canon';
-import type { PatchOperation } from '#kernel';
+import type { Domain, PatchOperation } from '#kernel';
 import type { EntryRow, Payload } from '#ledger';
-import type { Assize, ProposalInput, Ruling, Trajectory } from '#runtime';
+import type { Assize, AssizeOptions, ProposalInput, Ruling, Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
 import {
   askingRule,
@@ -40,7 +40,7 @@ export type Step =
 export const AGENTS: readonly string[] = ['alice', 'bob', 'doc carol'];
 const WRITS: readonly Writ[] = AGENTS.map((subject) => writFor(subject));
 
-const proposal: fc.Arbitrary<Proposal> = fc.record({
+export const proposal: fc.Arbitrary<Proposal> = fc.record({
   agent: fc.nat(AGENTS.length - 1),
   action: naiveAction,
   evil: fc.oneof(
@@ -141,10 +141,17 @@ export async function play(
   specs: readonly RuleSpec[],
   start: ShopState,
   steps: readonly Step[],
-  options: { readonly freeze?: 'world' | 'footprint'; readonly override?: boolean; readonly policy?: Policy } = {},
+  options: {
+    readonly freeze?: 'world' | 'footprint';
+    readonly override?: boolean;
+    readonly policy?: Policy;
+    /** Of the runtimes, for this domain. */
+    readonly runtime?: (domain: Domain) => Partial<AssizeOptions>;
+  } = {},
 ): Promise<Execution> {
   const generated = generatedDomain(specs, options.freeze);
-  const stage = new Stage(generated, options.policy);
+  const { policy } = options;
+  const stage = new Stage(generated, { ...(policy && { policy }), ...options.runtime?.(generated.domain) });
   await stage.begin(start, options.override === true);
   const happenings: Happening[] = [];
   for (const one of steps) happenings.push(await stage.play(one));
@@ -154,22 +161,22 @@ export async function play(
 class Stage {
   readonly store = new MemoryStore();
   readonly #generated: Generated;
-  readonly #policy: Policy | undefined;
   readonly #clock = new HandClock();
   #assize: Assize;
   #trajectory!: Trajectory;
   /** Numbers keys and observations, so that no two proposals are the same one. */
   #count = 0;
 
-  constructor(generated: Generated, policy: Policy | undefined) {
+  readonly #options: Partial<AssizeOptions>;
+
+  constructor(generated: Generated, options: Partial<AssizeOptions> = {}) {
     this.#generated = generated;
-    this.#policy = policy;
+    this.#options = options;
     this.#assize = this.#runtime();
   }
 
   #runtime(): Assize {
-    const policy = this.#policy;
-    return runtimeOver(this.store, [this.#generated.domain], { clock: this.#clock, ...(policy && { policy }) });
+    return runtimeOver(this.store, [this.#generated.domain], { clock: this.#clock, ...this.#options });
   }
 
   async begin(start: ShopState, override: boolean): Promise<void> {

@@ -135,8 +135,8 @@ describe('what a policy is shown', () => {
 
   test.each<[PolicyQuery['args'], string]>([
     [{}, 'the schema requires the argument amount'],
-    [null, 'the schema requires the argument amount'],
-    [[1], 'the schema requires the argument amount'],
+    [null, 'has no place: the arguments are null, which has no "'],
+    [[1], 'has no place: the arguments are a list, which has no "'],
     [{ amount: null }, 'the argument amount is null, which is no Long of Cedar'],
     [{ amount: 1.5 }, 'the argument amount is a number with a fraction'],
     [{ amount: 2 ** 53 }, 'the argument amount is a large number'],
@@ -154,6 +154,12 @@ describe('what a policy is shown', () => {
     [{ amount: 1, price: 'one' }, 'the argument price is a text'],
     [{ amount: 1, sure: 1 }, 'the argument sure is a whole number, which is no Bool'],
     [{ amount: 1, to: [{ city: [] }] }, 'the argument /to/0/city is a list'],
+    // So does what is above them, in another shape.
+    [{ amount: 1, to: 'Rome' }, 'the argument /to/0/city has no place: /to is a text, which has no "0"'],
+    [{ amount: 1, to: null }, 'the argument /to/0/city has no place: /to is null, which has no "0"'],
+    [{ amount: 1, to: { city: 'Rome' } }, 'the argument /to/0/city has no place: /to is an object, which has no "0"'],
+    [{ amount: 1, to: ['Rome'] }, 'the argument /to/0/city has no place: /to/0 is a text, which has no "city"'],
+    [{ amount: 1, to: [['Rome']] }, 'the argument /to/0/city has no place: /to/0 is a list, which has no "city"'],
     [{ amount: 1, 'odd name': 'half \ud800' }, 'the argument odd name is no text in Unicode'],
     [{ amount: 1, 'odd name': 'x'.repeat(1_048_577) }, 'there is more than the 1048576 characters'],
     [{ amount: 1, counts: Array.from({ length: 1_048_577 }, () => 1) }, 'there is more than the 1048576 characters'],
@@ -177,13 +183,18 @@ describe('what a policy is shown', () => {
   test('an argument is there only where it is a member of its own', async () => {
     const schema =
       'entity Principal; entity Trajectory; action spend appliesTo { principal: [Principal], resource: [Trajectory], context: { args: { toString?: String, "/list/length"?: Long } } };';
-    for (const [name, of] of [
-      ['toString', 'has toString'],
-      ['/list/length', 'has "/list/length"'],
-    ] as const) {
-      expect(await holds(`!(context.args ${of})`, ask({ list: [1, 2] }), schema), name).toBe(true);
-    }
+    expect(await holds('!(context.args has toString)', ask({ list: {} }), schema)).toBe(true);
+    expect(await holds('!(context.args has "/list/length")', ask({ list: {} }), schema)).toBe(true);
+    expect(await holds('true', ask({ list: [1, 2] }), schema)).toMatch(/\/list is a list, which has no "length"/);
     expect(await holds('context.args has toString', ask({ toString: 'own' }), schema)).toBe(true);
+  });
+
+  test('an optional argument is not there where its place is empty, in a list and in objects', async () => {
+    const absent = '!(context.args has "/to/0/city")';
+    for (const more of [{}, { to: [] }, { to: [{}] }, { to: [{ zip: 1 }] }, { to: { 0: {} } }])
+      expect(await holds(absent, ask({ amount: 1, ...more }))).toBe(true);
+    const is = 'context.args has "/to/0/city" && context.args["/to/0/city"] == "Rome"';
+    expect(await holds(is, ask({ amount: 1, to: { 0: { city: 'Rome' } } }))).toBe(true);
   });
 
   test('a whole argument that is no object, by its pointer', async () => {

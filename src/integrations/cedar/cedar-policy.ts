@@ -1,5 +1,5 @@
 import type { Policy, PolicyDecision, PolicyQuery, Verdict } from 'assize/authority';
-import { contentHash, copyJson, isAssizeError, type Json } from 'assize/canon';
+import { contentHash, copyJson, form, isAssizeError, type Json, requireForm } from 'assize/canon';
 import { type CedarEngine, loadEngine, sayingOf } from './engine.ts';
 import { CedarError, refused } from './errors.ts';
 import { PROJECTION, requestOf } from './projection.ts';
@@ -20,9 +20,11 @@ export interface CedarOptions {
  * Policies in Cedar as a `Policy`; `index.ts` says how a proposal is shown to them and what decides. The digest is the hash of
  * the policies, the schema, Cedar's version and that of the showing.
  *
- * @throws CedarError `missing_peer`, `bad_schema`, `bad_policy`
+ * @throws CedarError `missing_peer`, `bad_schema`, `bad_policy`; ArgumentError `bad_argument`
  */
-export async function cedarPolicy({ policies, schema, id = 'cedar' }: CedarOptions): Promise<Policy> {
+export async function cedarPolicy(options: CedarOptions): Promise<Policy> {
+  requireForm(form.object, options, 'options');
+  const { policies, schema, id = 'cedar' } = options;
   const engine = await loadEngine();
   const text = textOf(policies);
   const read = { policies: text, schema: schemaOf(schema) };

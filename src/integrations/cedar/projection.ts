@@ -1,10 +1,10 @@
 import type { PolicyQuery } from 'assize/authority';
-import type { Json } from 'assize/canon';
+import { type Json, toPointer } from 'assize/canon';
 import type { CedarRequest, CedarValue } from './engine.ts';
-import { type Attribute, type Kind, kindText, type ReadSchema, type Shown } from './read-schema.ts';
+import { type Argument, type Attribute, type Kind, kindText, type ReadSchema, type Shown } from './read-schema.ts';
 
 /** Part of the digest: bump it when a proposal is shown to Cedar in another way. */
-export const PROJECTION = 'assize/cedar/v1';
+export const PROJECTION = 'assize/cedar/v2';
 
 /** Characters of text that one question may have; policies are about names and amounts. */
 export const TEXT_MAX = 1_048_576;
@@ -18,7 +18,7 @@ export const TEXT_MAX = 1_048_576;
  *
  * Arguments are taken one by one, as values of the declared kind, so that nothing in them is ever read as anything but data. A
  * declared one that is there and is not of its kind is a problem, also where it is optional: left out, it would disarm the
- * rule that forbids by it. Undeclared ones are not looked at.
+ * rule that forbids by it. So is what stands above it and could not have it. Undeclared ones are not looked at.
  */
 export function requestOf(query: PolicyQuery, { actions, inRoles }: ReadSchema): CedarRequest | { problem: string } {
   const shown = actions.get(query.action);
@@ -58,8 +58,8 @@ function contextOf(
   const own: Readonly<Record<string, Json>> = { role: role.name, scopes, writ, at };
   return {
     ...taken(attributes, ({ name }) => own[name], '', budget),
-    ...(params && { params: taken(params, ({ name }) => valueAt(role.params, [name]), 'the parameter ', budget) }),
-    ...(args && { args: taken(args, ({ path }) => valueAt(query.args, path), 'the argument ', budget) }),
+    ...(params && { params: taken(params, ({ name }) => memberOf(role.params, name), 'the parameter ', budget) }),
+    ...(args && { args: taken(args, (one) => argumentAt(query.args, one), 'the argument ', budget) }),
   };
 }
 
@@ -79,15 +79,36 @@ function taken<A extends Attribute>(
   return Object.fromEntries(values);
 }
 
-/** The value at a path of own members, or undefined. */
-function valueAt(value: Json, path: readonly string[]): Json | undefined {
-  let here: Json | undefined = value;
-  for (const key of path) {
-    if (typeof here !== 'object' || here === null) return undefined;
-    if (Array.isArray(here) && !/^(?:0|[1-9]\d*)$/.test(key)) return undefined;
-    here = Object.hasOwn(here, key) ? (here as { readonly [key: string]: Json })[key] : undefined;
+/**
+ * The value in the place of an argument, or undefined where nothing is.
+ *
+ * @throws NotShown where something above it has no such place: whoever reads that with more good will finds there what a rule
+ * forbids, and the rule would not be asked
+ */
+function argumentAt(args: Json, { name, path }: Argument): Json | undefined {
+  let here = args;
+  for (const [depth, key] of path.entries()) {
+    if (!mayHave(here, key)) {
+      const above = depth === 0 ? 'the arguments are' : `${toPointer(path.slice(0, depth))} is`;
+      const missing = `${above} ${sortOf(here)}, which has no ${JSON.stringify(key)}`;
+      throw new NotShown(`the argument ${name} has no place: ${missing}`);
+    }
+    const next = memberOf(here as { readonly [key: string]: Json }, key);
+    if (next === undefined) return undefined;
+    here = next;
   }
   return here;
+}
+
+/** An index is looked for in a list, and in an object only where it is one of its members: else that is one for a list of one. */
+function mayHave(value: Json, key: string): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const isIndex = /^(?:0|[1-9]\d*)$/.test(key);
+  return Array.isArray(value) ? isIndex : !isIndex || Object.hasOwn(value, key);
+}
+
+function memberOf(value: { readonly [key: string]: Json }, key: string): Json | undefined {
+  return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 /** Cedar has no null, no fractions but `decimal`, and whole numbers that JSON can't say: each is a problem by itself. */

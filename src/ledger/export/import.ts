@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import type { EntryRow } from '../entry.ts';
 import type { BlobRow, ErasedRow, LedgerStore } from '../store.ts';
 import { ExportError } from './errors.ts';
@@ -29,13 +30,15 @@ const GROUP_UNITS = 2 ** 21;
  * Writes an export into a store. What the store has already, the same entry at the same place, is passed over, so that an
  * import that was cut off can be made again. Into an empty store, it makes the same log: an export of it has the same bytes.
  *
- * @throws ExportError; what stands before the wrong line is imported by then, and it says so
+ * @throws ExportError; what stands before the wrong line is imported by then, and it says so; ArgumentError `bad_argument`
  */
 export async function importLines(
   store: LedgerStore,
   lines: AsyncIterable<string>,
-  { onProgress, erase = false }: ImportOptions = {},
+  options: ImportOptions = {},
 ): Promise<ImportReport> {
+  requireForm(form.object, options, 'options');
+  const { onProgress, erase = false } = options;
   let entries = 0;
   let imported = 0;
   let unerased = 0;

@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import { ExportError } from './errors.ts';
 import { LINE_BYTES_MAX } from './lines.ts';
 
@@ -5,16 +6,18 @@ import { LINE_BYTES_MAX } from './lines.ts';
  * The lines of a stream of bytes. Only a newline ends one: JSON may hold every other separator as it is. A line without an
  * end is given up when it is longer than any line may be.
  *
- * @throws ExportError `bad_export`
+ * @throws ExportError `bad_export`; ArgumentError `bad_argument`
  */
 export async function* splitLines(
   chunks: AsyncIterable<Uint8Array>,
   bytesMax: number = LINE_BYTES_MAX,
 ): AsyncGenerator<string> {
+  requireForm(form.whole, bytesMax, 'bytesMax');
   let parts: Uint8Array[] = [];
   let length = 0;
   let line = 0;
   for await (const chunk of chunks) {
+    if (!(chunk instanceof Uint8Array)) requireForm(form.bytes, chunk, 'chunk');
     let start = 0;
     for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, start)) {
       yield decoded([...parts, chunk.subarray(start, end)], ++line);

@@ -1,4 +1,4 @@
-import { isAssizeError, readCanonical } from '#canon';
+import { form, isAssizeError, readCanonical, requireForm } from '#canon';
 import { Frontier, leafHash } from '#merkle';
 import type { EntryRow, Hash, Payload } from '../entry.ts';
 import { readRow } from '../entry-text.ts';
@@ -14,6 +14,8 @@ export interface ExportOptions {
   readonly onProgress?: (entries: number) => void;
 }
 
+const EXPORT_OPTIONS = form.members({ size: form.optional(form.number) });
+
 const PAGE = 1_000;
 
 /**
@@ -21,9 +23,10 @@ const PAGE = 1_000;
  * size. What has no place yet is not part of it: `integrateLog` first. Nothing is judged: what was changed in the store is
  * exported as it is, and found by who verifies it.
  *
- * @throws LedgerFault for a payload or blob that can't stand in a line, because it is no JSON any more, or is gone
+ * @throws LedgerFault for a payload or blob that can't stand in a line, because it is no JSON any more, or is gone; ArgumentError `bad_argument`
  */
 export async function* exportLines(store: LedgerStore & LogStore, options: ExportOptions = {}): AsyncGenerator<string> {
+  requireForm(EXPORT_OPTIONS, options, 'options');
   const size = options.size ?? (await store.logSize());
   const frontier = new Frontier();
   const written = new Set<Hash>();
@@ -91,7 +94,7 @@ function read(row: EntryRow, text: string): unknown {
   try {
     return readCanonical(text);
   } catch (error) {
-    if (!isAssizeError(error) && !(error instanceof SyntaxError)) throw error;
+    if (!isAssizeError(error)) throw error;
     throw fault(row, 'not_canonical', 'a stored text is no canonical JSON any more', error);
   }
 }

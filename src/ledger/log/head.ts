@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import { rootAt } from '#merkle';
 import type { LogStore } from '../store.ts';
 import { askNodes } from './nodes.ts';
@@ -26,11 +27,14 @@ export type Standing =
 /**
  * Compares the log with a head that was kept outside: what a chain alone can't notice, a lost tail or a suffix that was
  * written anew, shows here. O(log n) reads; that entries still say what was logged is for `fsck` to see.
+ *
+ * @throws ArgumentError `bad_argument`
  */
 export async function standingOf(
   store: LogStore,
   kept: { size: number | bigint; root: Uint8Array },
 ): Promise<Standing> {
+  requireForm(form.members({ size: form.number, root: form.bytes }), kept, 'kept');
   const size = await store.logSize();
   if (kept.size > size) return { stands: 'behind', size };
   const then = Number(kept.size);

@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import { Frontier, frontierAt, leafHash } from '#merkle';
 import type { LogStore } from '../store.ts';
 import { askNodes } from './nodes.ts';
@@ -18,8 +19,11 @@ const STEP = 1_000;
  *
  * The leaf is the canonical text of the entry's payload (decisions §4.2), as it is stored: what was changed in the database
  * before it got its place is logged as it is, and `verify` names it.
+ *
+ * @throws ArgumentError `bad_argument`
  */
 export async function integrateLog(store: LogStore, options: IntegrateOptions = {}): Promise<number> {
+  requireForm(form.object, options, 'options');
   const { onProgress, upTo = Number.POSITIVE_INFINITY } = options;
   let frontier: Frontier | undefined;
   for (;;) {

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Policy, type Rule, ruleTable } from '#authority';
+import { attenuate, type Policy, type Rule, ruleTable } from '#authority';
 import { type Domain, defineDomain, escalate, pass, reject } from '#kernel';
 import type { LedgerStore } from '#ledger';
 import { createOracle, fixedClock } from '#oracle';
 import { MemoryStore } from '#stores';
-import { granted, lead, pay, task } from '../../../tests/support/delegations.ts';
+import { granted, helper, lead, pay, task } from '../../../tests/support/delegations.ts';
 import { deskOf } from '../../../tests/support/ledger-runtime.ts';
 import { HandClock, intent, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
+import { severalOf } from '../../../tests/support/several.ts';
 import { ward } from '../../../tests/support/ward.ts';
 import { type BacktestOptions, type BacktestReport, backtest, backtestStore, type Ruling } from '../index.ts';
 
@@ -245,6 +246,119 @@ describe('another domain', () => {
   });
 });
 
+describe('who must approve', () => {
+  const DOCTORS = { channel: 'md', approvals: 1 };
+  async function asked(domain: Domain) {
+    const store = new MemoryStore();
+    const t = await runtimeOver(store, [domain]).create(domain, { trajectoryId: 't', writs: [worker] });
+    await t.approve(await pendingOf(t.propose(intent('ask', { amount: 1 }, worker))), DOCTOR);
+    return store;
+  }
+
+  test('more people, or others, is another ruling; with that they are asked all the same', async () => {
+    const one = severalOf(1);
+    const store = await asked(one);
+    expect((await backtest(store, 't', { domains: [one] })).differences).toEqual([]);
+    const report = await backtest(store, 't', { domains: [], instead: [severalOf(3)] });
+    expect(report).toMatchObject({ same: 0, changes: { escalated_to_escalated: 1 }, moot_resolutions: 0 });
+    expect(report.differences).toMatchObject([
+      { seq: 1, recorded: { ruling: 'escalated', ...DOCTORS }, now: { ruling: 'escalated', ...DOCTORS, approvals: 3 } },
+    ]);
+    const others = defineDomain<any, any>({
+      ...one.declared,
+      counselors: { ...one.declared.counselors, nurse: () => true },
+      invariants: one.rules.map(({ spec }) => (spec.id === 'ASKED_IS_APPROVED' ? { ...spec, channel: 'nurse' } : spec)),
+    });
+    const elsewhere = await backtest(store, 't', { domains: [], instead: [others] });
+    expect(elsewhere.differences).toMatchObject([{ recorded: DOCTORS, now: { channel: 'nurse', approvals: 1 } }]);
+  });
+
+  test('is said where nobody was asked, or nobody is any more', async () => {
+    const report = await tried({ policy: table({ effect: 'needs_approval', actions: ['add'] }) });
+    expect(report.differences[0]).toMatchObject({
+      recorded: { ruling: 'committed' },
+      now: { approvals: 1, channel: expect.any(String) },
+    });
+    expect(report.differences[0]?.recorded).toEqual({ ruling: 'committed' });
+    const denied = await tried({ policy: table({ effect: 'deny', actions: ['ask'] }) });
+    expect(denied.differences[0]).toMatchObject({ recorded: DOCTORS, now: { ruling: 'rejected' } });
+    expect(denied.differences[0]?.now).not.toHaveProperty('channel');
+  });
+});
+
+describe('a revocation', () => {
+  const below = attenuate(granted, { subject: helper.publicKey, nonce: 'a' }, lead.privateKey);
+  const withLeave = writFor('careful', {
+    actions: ['assize.revoke'],
+    scopes: ['writ:**'],
+    require_approval: ['assize.revoke'],
+  });
+  const officer = writFor('officer', { actions: ['assize.revoke'], scopes: ['writ:**'] });
+  const theWrit = { writ: below, chain: [granted] };
+
+  /** Of `t`: 1 a use; 2 and 3 refused, by who stands below and for want of an approval; 4 done; 5 tried by an agent, by name. */
+  async function revoked(policy?: Policy) {
+    const store = new MemoryStore();
+    const t = await runtimeOver(store, [desk], policy && { policy }).create(desk, {
+      trajectoryId: 't',
+      writs: [granted, worker, officer, withLeave],
+    });
+    await t.propose(pay(1, theWrit));
+    await t.revoke({ writ: granted, reason: 'out of spite', by: theWrit });
+    await t.revoke({ writ: theWrit, reason: 'lost', by: withLeave });
+    await t.revoke({ writ: theWrit, reason: 'lost', by: officer });
+    await t.propose(intent('assize.revoke', { writ: 'a'.repeat(64), reason: 'x' }, worker));
+    return { store, t };
+  }
+  const onRevoking = (effect: Rule['effect']): Policy => table({ effect, actions: ['assize.revoke'], because: 'So.' });
+  const allowed = onRevoking('allow');
+
+  test('is judged by writ and policy alone, done or refused', async () => {
+    for (const policy of [undefined, allowed]) {
+      const { store } = await revoked(policy);
+      for (const tryPolicy of [undefined, allowed]) {
+        const report = await backtest(store, 't', { domains: [desk], ...(tryPolicy && { policy: tryPolicy }) });
+        expect(found(report)).toEqual([]);
+        expect(report).toMatchObject({ entries: 6, judged: 5, same: 5, not_judgeable: {} });
+      }
+    }
+  });
+
+  test('waits for nobody: a policy that wants an approval refuses it, as one that denies it does', async () => {
+    const { store } = await revoked();
+    for (const effect of ['deny', 'needs_approval'] as const) {
+      const report = await backtest(store, 't', { domains: [desk], policy: onRevoking(effect) });
+      expect(found(report)).toEqual([
+        '3 assize.revoke: rejected invalid_authority, rejected r0',
+        '4 assize.revoke: committed, rejected r0',
+      ]);
+      expect(report.differences[1]?.now).toMatchObject({ reason: 'policy_denied' });
+    }
+  });
+
+  test('that a policy refused may be let through', async () => {
+    for (const effect of ['deny', 'needs_approval'] as const) {
+      const { store } = await revoked(onRevoking(effect));
+      expect((await backtest(store, 't', { domains: [desk] })).differences).toEqual([]);
+      expect(found(await backtest(store, 't', { domains: [desk], policy: allowed }))).toEqual([
+        '3 assize.revoke: rejected r0, rejected invalid_authority',
+        '4 assize.revoke: rejected r0, committed',
+      ]);
+    }
+  });
+
+  test('that was taken over was ruled where it was made', async () => {
+    const store = new MemoryStore();
+    const t = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [granted, officer] });
+    const child = await t.delegate(task());
+    await t.revoke({ writ: child.delegatedFrom?.writ as never, reason: 'lost', by: officer });
+    const policy = onRevoking('deny');
+    const [above, taken] = await backtestStore(store, { domains: [desk], policy });
+    expect(found(above as BacktestReport)).toEqual(['2 assize.revoke: committed, rejected r0']);
+    expect(taken).toMatchObject({ trajectory_id: 'c', entries: 2, judged: 0, not_judgeable: {}, differences: [] });
+  });
+});
+
 describe('budgets', () => {
   test('are what the entries before left, with delegations set aside and given back', async () => {
     const store = new MemoryStore();
@@ -324,6 +438,25 @@ describe('what can’t be judged', () => {
     expect(report.not_judgeable).toEqual({ erased: 3 });
     expect(report.differences).toMatchObject([{ seq: 4, action: 'dismiss' }]);
     expect((await backtest(store, 't', { domains: [ward] })).differences).toEqual([]);
+  });
+
+  test('an erasure that was refused, that waited, or that an agent tried by its name', async () => {
+    const store = new MemoryStore();
+    const careful = writFor('careful', { require_approval: ['assize.erase'] });
+    const denied = table({ effect: 'deny', actions: ['assize.erase'], principals: ['agent'] });
+    const assize = runtimeOver(store, [ward], { policy: denied });
+    const t = await assize.create(ward, { trajectoryId: 't', writs: [worker, careful] });
+    const nurse = { name: 'nurse', params: { id: 'p1' } };
+    const erasing = { at: ['/patients/p1/name'], reason: 'asked for' };
+    await t.propose({ action: 'admit', role: nurse, args: { name: 'David' }, writ: worker });
+    await t.erase({ ...erasing, writ: worker }); // 2 denied
+    await t.propose({ action: 'assize.erase', role: nurse, args: {}, writ: worker }); // 3 no such tool
+    const waiting = pendingOf(t.erase({ ...erasing, writ: careful })); // 4
+    await t.approve(await waiting, DOCTOR); // 5
+    for (const policy of [undefined, denied, table()]) {
+      const report = await backtest(store, 't', { domains: [ward], ...(policy && { policy }) });
+      expect(report).toMatchObject({ differences: [], not_judgeable: { erased: 4 }, resolutions: 1 });
+    }
   });
 
   test('who asked under a writ that is not in the ledger', async () => {

@@ -1,4 +1,5 @@
 import { type Policy, safely } from '#authority';
+import { form, requireForm } from '#canon';
 import type { Domain } from '#kernel';
 import { type DomainRef, type LedgerStore, Replayer } from '#ledger';
 import type { OracleStore } from '#oracle';
@@ -6,6 +7,7 @@ import { valid } from '../deep-replay/deep-replay.ts';
 import { lineageOf } from '../deep-replay/lineage.ts';
 import { type DeepReplaySource, domainToRun, LISTED_MAX } from '../deep-replay/options.ts';
 import { Walk } from '../deep-replay/walk.ts';
+import { DOMAINS, NAMES } from '../forms.ts';
 import { Judging, type JudgingOptions } from './judging.ts';
 import type { BacktestReport } from './verdicts.ts';
 
@@ -24,25 +26,35 @@ export interface BacktestOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
+const BACKTEST_OPTIONS = form.members({
+  domains: DOMAINS,
+  instead: form.optional(DOMAINS),
+  limit: form.optional(form.whole),
+  trajectoryIds: form.optional(NAMES),
+});
+
 /**
  * Judges the proposals of one trajectory once more, as far as it goes now; `index.ts` says how. The entries of a source that it
  * branches from are not judged with it.
  *
- * @throws RuntimeError `not_found`, `domain_mismatch`, `invalid_ledger`; what the store throws
+ * @throws RuntimeError `not_found`, `domain_mismatch`, `invalid_ledger`; what the store throws; ArgumentError `bad_argument`
  */
-export function backtest(
+export async function backtest(
   store: DeepReplaySource,
   trajectoryId: string,
   options: BacktestOptions,
 ): Promise<BacktestReport> {
+  requireForm(BACKTEST_OPTIONS, options, 'options');
   return judgeOne(store, new Replayer(store), trajectoryId, options);
 }
 
-/** The same of several. Default: all of the store. @throws as `backtest` */
+/** The same of several. Default: all of the store. @throws as `backtest`; ArgumentError `bad_argument` */
 export async function backtestStore(
   store: DeepReplaySource & Pick<LedgerStore, 'trajectories'>,
-  { trajectoryIds, onProgress, ...options }: BacktestOptions & { readonly trajectoryIds?: readonly string[] },
+  given: BacktestOptions & { readonly trajectoryIds?: readonly string[] },
 ): Promise<BacktestReport[]> {
+  requireForm(BACKTEST_OPTIONS, given, 'options');
+  const { trajectoryIds, onProgress, ...options } = given;
   const all = await store.trajectories();
   const lengths = new Map(all.map(({ trajectory_id, entries }) => [trajectory_id, entries]));
   const wanted = trajectoryIds ?? [...lengths.keys()];

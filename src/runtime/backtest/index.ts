@@ -5,7 +5,7 @@
  * time, and with what was left of the recorded budgets; never on a state that an earlier difference would have led to. So each
  * difference is one of the change that is tried, and none of another difference.
  *
- * Judged: the ruling, its reason and its invariant. Not judged, and counted: what a person decided (but it is said where
+ * Judged: the ruling, its reason and its invariant, and who must approve it. Not judged, and counted: what a person decided (but it is said where
  * nobody would have been asked); what can't be judged because a value was erased, an observation is not there, or no writ
  * says who asked. What writs said is taken as recorded. What a changed action would have written is not compared: that is
  * what a deep replay with a changed domain does.

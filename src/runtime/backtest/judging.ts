@@ -1,5 +1,5 @@
 import type { Policy } from '#authority';
-import type { Domain, PatchOperation, Ruling } from '#kernel';
+import { adjudicateRevocation, type Domain, type PatchOperation, REVOKE_ACTION, type Ruling } from '#kernel';
 import {
   type BranchPayload,
   type CommitPayload,
@@ -8,6 +8,7 @@ import {
   type Entry,
   ERASE_ACTION,
   type Folded,
+  isRevocation,
   type PendingPayload,
   type RejectionPayload,
   type Replayer,
@@ -81,6 +82,8 @@ export class Judging implements Steps<Court> {
 
   async commit(court: Court, entry: Entry<CommitPayload>): Promise<void> {
     const { action, observations, at, writ_id, policy, budget_cost } = entry.payload;
+    // What was taken over from another trajectory was ruled there, and nobody proposed it here.
+    if (isRevocation(entry.payload) && entry.payload.action.args.from !== undefined) return;
     if (await isErasing(court, entry)) {
       this.#verdicts.lacks('erased');
       await followPatches(court, entry, await erasedPatches(court, entry), NOTHING_BROKEN);
@@ -153,7 +156,9 @@ export class Judging implements Steps<Court> {
     const read = await readBack(sources, entry, asked);
     if ('missing' in read) return this.#lacks(read.missing);
     const answers = authority.answers(claim, await authority.writ(claim.writ_id));
-    const judged = world.adjudicate(read.intent, answers, read.inputs, parsed);
+    const judged = isRevoking(asked, recorded)
+      ? adjudicateRevocation(read.intent.args, answers)
+      : world.adjudicate(read.intent, answers, read.inputs, parsed);
     if (answers.unknown) return this.#lacks('writ');
     const { assumed } = answers;
     this.#verdicts.judge(entry, asked.action, [recorded, ruledNow(judged)], { erased: ahead.any, assumed });
@@ -185,6 +190,11 @@ function claimOf(
 function isReached({ reason, intent, detail }: RejectionPayload): boolean {
   if (reason === 'unknown_tool' || reason === 'type_mismatch') return false;
   return reason !== 'invalid_authority' || !detail.startsWith(`the role ${intent.role.name} does not perform `);
+}
+
+/** An agent that proposes it by this name proposes what there is not. */
+function isRevoking({ action }: AskedFor, { reason }: Ruled): boolean {
+  return action === REVOKE_ACTION && reason !== 'unknown_tool';
 }
 
 function takenBack(judged: Ruling | undefined): void {

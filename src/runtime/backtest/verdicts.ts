@@ -1,14 +1,22 @@
 import type { Policy } from '#authority';
 import { copyJson, WORLD_LIMITS } from '#canon';
 import type { PolicyRuling, Ruling } from '#kernel';
-import type { CommitPayload, DomainRef, Entry, Hash, PendingPayload, RejectionPayload } from '#ledger';
+import {
+  approvalsOf,
+  type CommitPayload,
+  type DomainRef,
+  type Entry,
+  type Hash,
+  type PendingPayload,
+  type RejectionPayload,
+} from '#ledger';
 import { type EntryPlace, refOf } from '../deep-replay/report.ts';
 import { described, isSameRuling, type Ruled, recordedRuling } from '../deep-replay/ruled.ts';
 import { placeOf } from '../deep-replay/stage.ts';
 
 type Outcome = 'committed' | 'rejected' | 'escalated';
 
-/** What became of a proposal, and what would become of it: the same word twice where only the reason is another. */
+/** What became of a proposal, and what would become of it: the same word twice where only the reason is another, or who must approve. */
 export type ChangeKind = `${Outcome}_to_${Outcome}`;
 
 /** Why a proposal can't be judged again. */
@@ -25,7 +33,10 @@ export type NotJudgeable =
 /** A proposal that would be ruled otherwise. */
 export interface VerdictDifference extends EntryPlace {
   readonly action: string;
-  /** `{ruling, reason?, invariant_id?, rule?, detail?}`; `rule` is the policy's, where it denied or asked for an approval. */
+  /**
+   * `{ruling, reason?, invariant_id?, rule?, channel?, approvals?, detail?}`. `rule` is the policy's, where it denied or asked
+   * for an approval; `channel` is who must approve what is escalated, and `approvals` how many of them.
+   */
   readonly recorded: Ruled;
   readonly now: Ruled;
   /** It was refused before its writ was looked at, and comes further now: that the writ grants it is assumed. */
@@ -90,7 +101,7 @@ export class Verdicts {
     [recorded, now]: readonly [Ruled, Ruled],
     { erased, assumed }: { readonly erased: boolean; readonly assumed: boolean },
   ): void {
-    const alike = isSameRuling(recorded, now);
+    const alike = isSameRuling(recorded, now) && isSameApproval(recorded, now);
     if (!alike && erased) {
       this.lacks('erased');
       return;
@@ -161,16 +172,26 @@ function copied(ruled: Ruled): Ruled {
   return copyJson(ruled, WORLD_LIMITS) as Ruled;
 }
 
-/** What would be ruled now, and by which rule where a policy has its say in it. */
+/** Whether it is for as many people of one sort to approve; of what is not escalated there is nothing to approve. */
+function isSameApproval(a: Ruled, b: Ruled): boolean {
+  return a['channel'] === b['channel'] && a['approvals'] === b['approvals'];
+}
+
+/** What would be ruled now, by which rule where a policy has its say in it, and who must approve it. */
 export function ruledNow(judged: Ruling): Ruled {
   const policy = judged.verdict === 'rejected' ? judged.policy : judged.compiled.policy;
-  return { ...described(judged), ...ruleOf(policy) };
+  const ruled = { ...described(judged), ...ruleOf(policy) };
+  if (judged.verdict !== 'escalated') return ruled;
+  const { channel, approvals } = judged;
+  return { ...ruled, channel, approvals };
 }
 
 export const COMMITTED: Ruled = { ruling: 'committed' };
 
 export function ruledThen(payload: RejectionPayload | PendingPayload): Ruled {
-  return { ...recordedRuling(payload), ...ruleOf(payload.policy) };
+  const ruled = { ...recordedRuling(payload), ...ruleOf(payload.policy) };
+  if (payload.kind === 'rejection') return ruled;
+  return { ...ruled, channel: payload.channel, approvals: approvalsOf(payload).needed };
 }
 
 function ruleOf(policy: PolicyRuling | undefined): { readonly rule?: string } {

@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import { askNodes, type LogStore, standingOf } from '#ledger';
 import { type Checkpoint, consistencyProof, type KnownLog, verifyConsistency } from '#merkle';
 import { readCheckpoint } from './checkpoint.ts';
@@ -20,13 +21,15 @@ export interface AuditReport {
  * Whether one log was kept all the time: two checkpoints of it, whichever is older, and the store as it is. The store makes
  * the proof, and the proof is verified against the roots that were signed: so the store need not be believed.
  *
- * @throws RuntimeError `bad_checkpoint` for one that the log did not sign
+ * @throws RuntimeError `bad_checkpoint` for one that the log did not sign; ArgumentError `bad_argument`
  */
 export async function auditCheckpoints(
   store: LogStore,
   signed: readonly [string, string],
   log: KnownLog,
 ): Promise<AuditReport> {
+  requireForm(form.list(form.text), signed, 'signed');
+  requireForm(form.text, signed[1], 'signed.1');
   const [older, newer] = signed
     .map((text) => readCheckpoint(text, log).checkpoint)
     .sort((a, b) => (a.size < b.size ? -1 : a.size > b.size ? 1 : 0)) as [Checkpoint, Checkpoint];

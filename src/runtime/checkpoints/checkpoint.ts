@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import { askNodes, integrateLog, type LogHead, type LogStore, logHead, standingFault, standingOf } from '#ledger';
 import {
   type Checkpoint,
@@ -46,13 +47,21 @@ export interface MadeCheckpoint extends LogHead {
   readonly signed: string;
 }
 
+const CHECKPOINT_OPTIONS = form.members({
+  signer: form.members({ name: form.text, use: form.text, id: form.text, publicKey: form.text, privateKey: form.text }),
+  last: form.optional(form.text),
+  witnesses: form.optional(form.list(form.members({ cosign: form.code }))),
+  sinks: form.optional(form.list(form.members({ put: form.code }))),
+});
+
 /**
  * Gives all entries their places, signs the log as it is then, and brings the checkpoint to witnesses and sinks. Nothing is
  * signed that does not go on from the last one.
  *
- * @throws RuntimeError `log_behind`, `log_apart`, `bad_checkpoint`, `witness_failed`; what a sink throws
+ * @throws RuntimeError `log_behind`, `log_apart`, `bad_checkpoint`, `witness_failed`; what a sink throws; ArgumentError `bad_argument`
  */
 export async function makeCheckpoint(store: LogStore, options: CheckpointOptions): Promise<MadeCheckpoint> {
+  requireForm(CHECKPOINT_OPTIONS, options, 'options');
   const { signer, last, witnesses = [], sinks = [], onProgress } = options;
   await integrateLog(store, onProgress === undefined ? {} : { onProgress });
   const log = { origin: signer.name, keys: [signer] };
@@ -70,9 +79,10 @@ export async function makeCheckpoint(store: LogStore, options: CheckpointOptions
  * That a store goes on from a checkpoint that was kept outside of it: what a lost tail, an old backup or a history that was
  * written anew can't do.
  *
- * @throws RuntimeError `log_behind`, `log_apart`
+ * @throws RuntimeError `log_behind`, `log_apart`; ArgumentError `bad_argument`
  */
 export async function requireContinuation(store: LogStore, checkpoint: Checkpoint): Promise<void> {
+  requireForm(form.members({ origin: form.text }), checkpoint, 'checkpoint');
   const standing = await standingOf(store, checkpoint);
   const fault = standingFault(standing, checkpoint);
   if (fault === undefined) return;
@@ -82,7 +92,7 @@ export async function requireContinuation(store: LogStore, checkpoint: Checkpoin
 
 /**
  * A checkpoint that is signed by the log.
- * @throws RuntimeError `bad_checkpoint`
+ * @throws RuntimeError `bad_checkpoint`; ArgumentError `bad_argument`
  */
 export function readCheckpoint(
   signed: string,

@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import {
   askNodes,
   type EntryRow,
@@ -41,17 +42,26 @@ export interface FsckOptions extends Pick<VerifyOptions, 'threads' | 'onProgress
   readonly checkpoint?: Checkpoint;
 }
 
+const SIZE = form.of('a bigint', (value) => typeof value === 'bigint');
+const FSCK_OPTIONS = form.members({
+  checkpoint: form.optional(form.members({ origin: form.text, size: SIZE, root: form.bytes })),
+});
+
 export const FAULTS_MAX = 100;
 const PAGE = 1_000;
 
 /**
  * All that can be found wrong with a store by reading all of it: rows, chains, folds, blobs, writs, the Merkle log, and the
  * snapshots where it keeps any.
+ *
+ * @throws ArgumentError `bad_argument`
  */
 export async function fsck(
   store: LedgerStore & LogStore & Partial<SnapshotStore>,
-  { checkpoint, ...options }: FsckOptions = {},
+  given: FsckOptions = {},
 ): Promise<FsckReport> {
+  requireForm(FSCK_OPTIONS, given, 'options');
+  const { checkpoint, ...options } = given;
   const faults: FsckFault[] = [];
   for (const detail of (await store.selfCheck?.()) ?? []) faults.push({ code: 'damaged', detail });
   const trajectories = await verifyStore(store, options);

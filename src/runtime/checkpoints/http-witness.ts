@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import { addCosignatures, formatAddCheckpoint, openNote, parseRecordedSize, type VerifierKey } from '#merkle';
 import { RuntimeError } from '../errors.ts';
 import type { Witness } from './checkpoint.ts';
@@ -15,9 +16,24 @@ export interface HttpWitnessOptions {
 /** Answers are a few lines. */
 const ANSWER_BYTES_MAX = 100_000;
 
-/** A witness behind HTTP (c2sp.org/tlog-witness). The size that it knows is asked for by trying: it says so when it is another. */
-export function httpWitness({ url, key, timeoutMs = 10_000, fetch = globalThis.fetch }: HttpWitnessOptions): Witness {
-  const address = new URL('add-checkpoint', url.endsWith('/') ? url : `${url}/`);
+const HTTP_WITNESS_OPTIONS = form.members({
+  url: form.text,
+  key: form.members({ name: form.text, use: form.text, id: form.text, publicKey: form.text }),
+  timeoutMs: form.optional(form.whole),
+  fetch: form.optional(form.code),
+});
+
+/**
+ * A witness behind HTTP (c2sp.org/tlog-witness). The size that it knows is asked for by trying: it says so when it is another.
+ *
+ * @throws RuntimeError `bad_option` for what is no URL; ArgumentError `bad_argument`
+ */
+export function httpWitness(options: HttpWitnessOptions): Witness {
+  requireForm(HTTP_WITNESS_OPTIONS, options, 'options');
+  const { url, key, timeoutMs = 10_000, fetch = globalThis.fetch } = options;
+  const parsed = URL.parse('add-checkpoint', url.endsWith('/') ? url : `${url}/`);
+  if (parsed === null) throw new RuntimeError('bad_option', 'The witness can’t be asked: its url is none.');
+  const address = parsed;
   let known = 0;
 
   async function ask(body: string): Promise<{ status: number; text: string }> {

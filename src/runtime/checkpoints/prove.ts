@@ -7,7 +7,7 @@ import { readCheckpoint, requireContinuation } from './checkpoint.ts';
  * A proof file (c2sp.org/tlog-proof) that an entry is in the log, up to a checkpoint that covers it. Whoever has it, the
  * entry's payload and the log's public key needs nothing else, and nobody else.
  *
- * @throws RuntimeError `not_logged`, `log_behind`, `log_apart`, `bad_checkpoint`
+ * @throws RuntimeError `not_logged`, `log_behind`, `log_apart`, `bad_checkpoint`; ArgumentError `bad_argument`
  */
 export async function proveEntry(store: LogStore, entryId: Hash, signed: string, log: KnownLog): Promise<string> {
   const { checkpoint } = readCheckpoint(signed, log);

@@ -1,9 +1,15 @@
 import { open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { form, requireForm } from '#canon';
 import type { CheckpointSink } from './checkpoint.ts';
 
-/** Keeps the last checkpoint in a file, which belongs on another disk than the database; replaced whole and synced. */
+/**
+ * Keeps the last checkpoint in a file, which belongs on another disk than the database; replaced whole and synced.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
 export function fileSink(path: string): CheckpointSink {
+  requireForm(form.text, path, 'path');
   return {
     put: async (signed) => {
       const draft = `${path}.${process.pid}.new`;
@@ -26,8 +32,13 @@ export function fileSink(path: string): CheckpointSink {
   };
 }
 
-/** The checkpoint in a file; undefined where there is no such file. */
+/**
+ * The checkpoint in a file; undefined where there is no such file.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
 export async function readCheckpointFile(path: string): Promise<string | undefined> {
+  requireForm(form.text, path, 'path');
   try {
     return await readFile(path, 'utf8');
   } catch (error) {

@@ -1,8 +1,9 @@
 import { type BudgetState, budget } from 'assize/domains/budget';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { contentHash } from '#canon';
 import { defineDomain, escalate, pass } from '#kernel';
-import type { EntryRow, LedgerStore } from '#ledger';
+import { type EntryRow, entryRow, type LedgerStore } from '#ledger';
 import { createOracle, fixedClock } from '#oracle';
 import { MemoryStore } from '#stores';
 import {
@@ -190,6 +191,36 @@ describe('a trajectory', () => {
       evidence: { seq: 1, code: 'not_found' },
     });
   });
+
+  test.each([[null], [0], ['x'], [[]], [{}]])(
+    'with the change %j, which is none, is an error or a difference',
+    async (none) => {
+      const { store, trajectory } = await begun();
+      await add(trajectory, 1);
+      await pendingOf(trajectory.propose(intent('ask', { amount: 1 }, worker)));
+      const [root, first, waiting] = (await store.entries('t')) as [EntryRow, EntryRow, EntryRow];
+      const replayed = async (row: EntryRow, deltaOf: (payload: any) => { state: unknown[] }) => {
+        const payload = JSON.parse(row.payload);
+        deltaOf(payload).state[0] = none;
+        if (row === waiting) payload.digest = contentHash(payload.proposal);
+        const forged = new MemoryStore();
+        await forged.commit({
+          entries: [root, first, waiting].slice(0, row.seq).concat(entryRow(payload, undefined)),
+          blobs: [],
+        });
+        return deepReplay(forged, 't', { domains: [desk] });
+      };
+      await expect(replayed(first, ({ delta }) => delta)).rejects.toMatchObject({
+        code: 'invalid_ledger',
+        evidence: { seq: 1, code: 'bad_patch' },
+      });
+      const { differences } = await replayed(waiting, ({ proposal }) => proposal.delta);
+      expect(differences.map(({ seq, what }) => [seq, what])).toEqual([
+        [2, 'delta'],
+        [2, 'digest'],
+      ]);
+    },
+  );
 });
 
 describe('a branch', () => {

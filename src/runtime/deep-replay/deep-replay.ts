@@ -1,22 +1,31 @@
+import { form, requireForm } from '#canon';
 import { checkRow, LedgerFault, type LedgerStore, Replayer } from '#ledger';
 import { RuntimeError } from '../errors.ts';
+import { DOMAINS, NAMES } from '../forms.ts';
 import { lineageOf } from './lineage.ts';
 import type { DeepReplayOptions, DeepReplaySource, DeepReplayStoreOptions } from './options.ts';
 import type { DeepReplayReport } from './report.ts';
 import { Rerun, type RerunOptions } from './rerun.ts';
 import { Walk } from './walk.ts';
 
+const REPLAY_OPTIONS = form.members({
+  domains: DOMAINS,
+  limit: form.optional(form.whole),
+  trajectoryIds: form.optional(NAMES),
+});
+
 /**
  * Runs the domain of a trajectory again on what is recorded, as far as it goes now; `index.ts` says what is run again. What
  * is different is in the report; an error means that there is nothing to compare.
  *
- * @throws RuntimeError `not_found`, `domain_mismatch`, `invalid_ledger`; what the store throws
+ * @throws RuntimeError `not_found`, `domain_mismatch`, `invalid_ledger`; what the store throws; ArgumentError `bad_argument`
  */
-export function deepReplay(
+export async function deepReplay(
   store: DeepReplaySource,
   trajectoryId: string,
   options: DeepReplayOptions,
 ): Promise<DeepReplayReport> {
+  requireForm(REPLAY_OPTIONS, options, 'options');
   const sourceIsRunAgain = options.sources ?? true;
   return replayOne(store, new Replayer(store), trajectoryId, { ...options, sourceIsRunAgain });
 }
@@ -24,12 +33,14 @@ export function deepReplay(
 /**
  * Deep replay of several trajectories. Each entry is run again once: a source that is among them not with each branch.
  *
- * @throws as `deepReplay`
+ * @throws as `deepReplay`; ArgumentError `bad_argument`
  */
 export async function deepReplayStore(
   store: DeepReplaySource & Pick<LedgerStore, 'trajectories'>,
-  { trajectoryIds, onProgress, ...options }: DeepReplayStoreOptions,
+  given: DeepReplayStoreOptions,
 ): Promise<DeepReplayReport[]> {
+  requireForm(REPLAY_OPTIONS, given, 'options');
+  const { trajectoryIds, onProgress, ...options } = given;
   const all = await store.trajectories();
   const wanted = trajectoryIds ?? all.map(({ trajectory_id }) => trajectory_id);
   const lengths = new Map(all.map(({ trajectory_id, entries }) => [trajectory_id, entries]));

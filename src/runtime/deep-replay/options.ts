@@ -1,8 +1,10 @@
 import type { Policy } from '#authority';
+import { form, requireForm } from '#canon';
 import type { Domain } from '#kernel';
 import type { DomainRef, LedgerReader, LedgerStore } from '#ledger';
 import type { OracleStore } from '#oracle';
 import { RuntimeError } from '../errors.ts';
+import { DOMAIN, DOMAINS } from '../forms.ts';
 
 /** What a deep replay reads from: it never writes. */
 export type DeepReplaySource = LedgerReader & Pick<LedgerStore, 'head'>;
@@ -41,12 +43,15 @@ export const LISTED_MAX = 100;
 /**
  * The domain that a deep replay runs for a trajectory of that one.
  *
- * @throws RuntimeError `domain_mismatch`
+ * @throws RuntimeError `domain_mismatch`; ArgumentError `bad_argument`
  */
 export function domainToRun(
   recorded: DomainRef,
-  { domains, changedDomains = false }: Pick<DeepReplayOptions, 'domains' | 'changedDomains'>,
+  options: Pick<DeepReplayOptions, 'domains' | 'changedDomains'>,
 ): Domain {
+  requireForm(DOMAIN, recorded, 'recorded');
+  requireForm(form.members({ domains: DOMAINS }), options, 'options');
+  const { domains, changedDomains = false } = options;
   const found = changedDomains
     ? domains.findLast(({ name }) => name === recorded.name)
     : domains.find(({ hash }) => hash === recorded.hash);

@@ -66,5 +66,7 @@ export function refusedByAuthority({ reason, detail, intent }: RejectionPayload)
     detail.startsWith(`${action} may not change /`) ||
     detail.startsWith(`${action}: /`) ||
     (detail.startsWith(`the role ${role.name} does not perform `) && detail.endsWith(`, to which ${action} belongs`));
-  return byDomain ? undefined : { by: 'writ', detail };
+  // Its writ lets it be done, if only with an approval, so that the policy is asked after it.
+  const byWaiting = action === REVOKE_ACTION && detail.endsWith(', and a revocation waits for nobody');
+  return byDomain || byWaiting ? undefined : { by: 'writ', detail };
 }

@@ -1,4 +1,6 @@
+import { expect, test } from 'vitest';
 import { ledgerStoreSuite } from '../../testing/ledger-store-suite.ts';
+import { batchOf, entryAfter } from '../../testing/store-rows.ts';
 import { MemoryStore } from './store.ts';
 
 const reason = 'nothing survives the object';
@@ -19,4 +21,17 @@ ledgerStoreSuite({
     'a handle that is closed leaves the others as they are',
     'a store opened again knows what was erased',
   ].map((test) => ({ test, reason })),
+});
+
+test('a row that can be read no more when its turn comes fails its own commit, and nobody else waits for ever', async () => {
+  const store = new MemoryStore();
+  const row = entryAfter(undefined, 'a');
+  const broken = Object.defineProperty({ ...row }, 'parent', {
+    get: () => {
+      throw new Error('gone');
+    },
+  });
+  const both = [store.commit(batchOf(broken)), store.commit(batchOf(entryAfter(undefined, 'b')))];
+  expect(await Promise.allSettled(both)).toMatchObject([{ status: 'rejected' }, { status: 'fulfilled' }]);
+  expect((await store.trajectories()).map(({ trajectory_id }) => trajectory_id)).toEqual(['b']);
 });

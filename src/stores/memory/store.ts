@@ -189,9 +189,16 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
   }
 
   #inTurn<T>(write: () => T): Promise<T> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       if (this.#waiting.length === 0) setImmediate(() => this.#flush());
-      this.#waiting.push(() => resolve(write()));
+      this.#waiting.push(() => {
+        try {
+          resolve(write());
+        } catch (error) {
+          // A row that can be read no more: its caller is told, and nobody else waits for ever.
+          reject(error);
+        }
+      });
     });
   }
 

@@ -6,7 +6,7 @@ import { readonlyError } from './errors.ts';
 
 /** The absolute path. Absolute, because SQLite would take a text such as `:memory:` or `file:…` for something else. */
 export function checkPath(path: string): string {
-  if (path === '' || path === ':memory:' || path.includes('\0') || !path.isWellFormed()) {
+  if (typeof path !== 'string' || path === '' || path === ':memory:' || path.includes('\0') || !path.isWellFormed()) {
     throw new StoreError(
       'store_invalid_input',
       'A SQLite store needs the path of a file; for one in memory use MemoryStore.',

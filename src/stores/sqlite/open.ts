@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { form, requireForm } from '#canon';
 import { StoreError } from '../errors.ts';
+import { checkCount } from '../input.ts';
 import { checkChoices, type Durability, type OpenMode } from '../options.ts';
 import { isFolderClosed, isNotADatabase, storeError } from './errors.ts';
 import { checkPath, createWhole, fileUrl, isPresent } from './file.ts';
@@ -34,11 +36,13 @@ export const LOCK_TIMEOUT_MS = 5_000;
  *
  * @throws {StoreError} `store_not_found`; `store_not_ours` (the file is left as it was, with nothing new beside it);
  *   `store_newer_schema`, `store_older_schema`, `store_readonly`, `store_locked`, `store_corrupt`, `store_failed`;
- *   `store_invalid_input` for options that are none.
+ *   `store_invalid_input` for options that are none; ArgumentError `bad_argument`
  */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
+  requireForm(form.object, options, 'options');
   const { mode = 'create', durability = 'full', lockTimeoutMs = LOCK_TIMEOUT_MS } = options;
   checkChoices(mode, durability);
+  checkCount(lockTimeoutMs, 'lockTimeoutMs');
   const path = checkPath(options.path);
   try {
     if (!isPresent(path) && mode === 'create') createWhole(path, initialise);

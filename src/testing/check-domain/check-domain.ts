@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { z } from 'zod';
-import { copyJson, type Instant, type Json, WORLD_LIMITS } from '#canon';
+import { copyJson, form, type Instant, type Json, requireForm, WORLD_LIMITS } from '#canon';
 import { type Domain, type DomainSpec, defineDomain, type Role } from '#kernel';
 import {
   type Counterexample,
@@ -56,6 +56,16 @@ const DRAWS_MAX = 30;
 /** How many proposals are put again at the end, in another order. */
 const AGAIN_MAX = 100;
 
+const CHECK_OPTIONS = form.members({
+  seed: form.optional(form.number),
+  runs: form.optional(form.whole),
+  states: form.optional(form.list(form.any)),
+  args: form.optional(form.object),
+  roles: form.optional(form.record(form.list(form.object))),
+  counselors: form.optional(form.object),
+  at: form.optional(form.text),
+});
+
 /**
  * Looks for what is wrong with a domain by running it: on states that its schema takes, and on those that proposals lead to
  * from its initial one. Each problem comes with the smallest case that was found to show it.
@@ -64,16 +74,20 @@ const AGAIN_MAX = 100;
  * error on a state that no proposal led to is a warning only.
  *
  * Throws nothing for a domain that is wrong, however wrong it is; what `defineDomain` refuses is a problem like others.
+ *
+ * @throws ArgumentError `bad_argument`
  */
 export function checkDomain(
   domain: Domain<any, any, any> | DomainSpec<any, any>,
   options: CheckDomainOptions = {},
 ): DomainReport {
+  requireForm(CHECK_OPTIONS, options, 'options');
   const { seed = 1, runs = 500 } = options;
   const defined = definedOf(domain);
   if ('sentence' in defined) {
     const problem: DomainProblem = { kind: 'invalid_domain', level: 'error', where: 'domain', shrunk: 0, ...defined };
-    const name = String((domain as { name?: unknown } | null)?.name);
+    const given: unknown = (domain as { name?: unknown } | null | undefined)?.name;
+    const name = typeof given === 'string' ? given : 'without a name';
     return reportOf({ domain: name, problems: [problem], seed, runs, proposals: NONE, states: 0 });
   }
   return new Check(defined.domain, { ...options, seed, runs }).report();
@@ -83,7 +97,7 @@ const NONE = { committed: 0, escalated: 0, rejected: 0 } as const;
 
 function definedOf(given: Domain<any, any, any> | DomainSpec<any, any>): { domain: Domain } | { sentence: string } {
   try {
-    return { domain: 'bind' in given ? given : defineDomain<any, any>(given) };
+    return { domain: 'rulesByPath' in given ? given : defineDomain<any, any>(given) };
   } catch (error) {
     return { sentence: error instanceof Error ? error.message : String(error) };
   }

@@ -1,0 +1,156 @@
+/**
+ * Many processes that propose to one trajectory, beside one process with as many callers, in turns: rulings a second, and how
+ * many adjudications were in vain for each. One of those who meet always wins, so that what is lost is work and never a ruling.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { Assize, type Domain, generateKeys, issueWrit, openStore } from 'assize';
+import { whyNoServer } from '../tests/support/postgres/binaries.ts';
+import { PostgresServer } from '../tests/support/postgres/server.ts';
+import type { Round } from './contender.ts';
+import { type BenchResult, formatTable, median } from './measure.ts';
+import { shop, shopState } from './shop.ts';
+
+export const MEMBERS = 1_000;
+const CONTENDER = fileURLToPath(new URL('./contender.ts', import.meta.url));
+const ROUNDS = 3;
+/** Proposals a round: of one process, and of each caller of many, who leave each other room. */
+const ALONE = 1_000;
+const EACH = 5;
+
+export async function contentionBench(): Promise<BenchResult[]> {
+  const results: BenchResult[] = [];
+  const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
+  try {
+    results.push(...(await measure('SQLite', 4, 1, (name) => `sqlite:${join(folder, `${name}.db`)}`)));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const reason = whyNoServer();
+  if (reason !== undefined) {
+    console.error(`PostgreSQL is left out: ${reason}.`);
+    return results;
+  }
+  const server = await PostgresServer.start();
+  try {
+    const url = (name: string): string => `postgres://postgres@127.0.0.1:${server.port}/postgres?schema=${name}`;
+    for (const callers of [1, 8])
+      results.push(...(await measure('PostgreSQL', 8, callers, (name) => url(`${name}_${callers}`))));
+    return results;
+  } finally {
+    await server.remove();
+  }
+}
+
+async function measure(
+  where: string,
+  processes: number,
+  callers: number,
+  url: (name: string) => string,
+): Promise<BenchResult[]> {
+  const many = await Contenders.begin(url('many'), processes, callers);
+  const one = await Contenders.begin(url('one'), 1, processes * callers);
+  const rates: { readonly many: number; readonly one: number }[] = [];
+  const wasted: number[] = [];
+  for (let round = -1; round < ROUNDS; round++) {
+    const [alone, together] = [await one.propose(ALONE), await many.propose(EACH * callers * processes)];
+    if (round < 0) continue;
+    rates.push({ many: together.perSecond, one: alone.perSecond });
+    wasted.push(together.wasted);
+  }
+  await many.end();
+  await one.end();
+  const name = `${where}: ${processes} processes on one trajectory, ${callers === 1 ? 'a caller' : `${callers} callers`} each`;
+  const baseline = {
+    name: `one process, ${processes * callers} callers`,
+    value: median(rates.map((rate) => rate.one)),
+  };
+  return [
+    {
+      name,
+      value: median(rates.map((rate) => rate.many)),
+      unit: '/s',
+      baseline,
+      ratio: median(rates.map((rate) => rate.many / rate.one)),
+    },
+    { name: `${name}: adjudications in vain, per ruling`, value: median(wasted), unit: '' },
+  ];
+}
+
+/** Processes that have a trajectory open. */
+class Contenders {
+  readonly #children: readonly ChildProcess[];
+  readonly #outputs: readonly AsyncIterator<string>[];
+
+  static async begin(url: string, processes: number, callers: number): Promise<Contenders> {
+    const keys = generateKeys();
+    const writ = issueWrit(
+      {
+        issuer: keys.publicKey,
+        subject: 'agent:bench',
+        actions: ['visit'],
+        scopes: ['role:clerk:*'],
+        budget: { calls: 2 ** 52 },
+        trajectory: 't',
+        not_before: '2020-01-01T00:00:00.000000Z',
+        expires: '2100-01-01T00:00:00.000000Z',
+        max_depth: 0,
+        nonce: 'bench',
+      },
+      keys.privateKey,
+    );
+    const store = await openStore(url);
+    const assize = new Assize({ store, domains: [shop as Domain], anchors: [keys.publicKey] });
+    await assize.create(shop as Domain, { trajectoryId: 't', initial: shopState(MEMBERS) });
+    await store.close();
+    const args = [CONTENDER, url, keys.publicKey, JSON.stringify(writ)];
+    const contenders = new Contenders(
+      Array.from({ length: processes }, (_, i) =>
+        spawn(process.execPath, [...args, String(i * 131), String(callers)], { stdio: ['pipe', 'pipe', 'inherit'] }),
+      ),
+    );
+    await contenders.#lines();
+    return contenders;
+  }
+
+  private constructor(children: readonly ChildProcess[]) {
+    this.#children = children;
+    this.#outputs = children.map((child) => createInterface(child.stdout!)[Symbol.asyncIterator]());
+  }
+
+  /** So many in all. */
+  async propose(count: number): Promise<{ readonly perSecond: number; readonly wasted: number }> {
+    const start = performance.now();
+    for (const child of this.#children) child.stdin!.write(`${Math.ceil(count / this.#children.length)}\n`);
+    const rounds = (await this.#lines()).map((line) => JSON.parse(line) as Round);
+    const ms = performance.now() - start;
+    const [rulings, adjudications] = [sum(rounds, 'rulings'), sum(rounds, 'adjudications')];
+    return { perSecond: (rulings / ms) * 1_000, wasted: (adjudications - rulings) / rulings };
+  }
+
+  async end(): Promise<void> {
+    const ended = this.#children.map((child) => once(child, 'exit'));
+    for (const child of this.#children) child.stdin!.end();
+    await Promise.all(ended);
+  }
+
+  /** The next line of each. */
+  async #lines(): Promise<string[]> {
+    const lines = await Promise.all(this.#outputs.map((output) => output.next()));
+    return lines.map(({ done, value }) => {
+      if (done === true) throw new Error('a process that proposes has ended');
+      return value;
+    });
+  }
+}
+
+function sum(rounds: readonly Round[], what: keyof Round): number {
+  return rounds.reduce((total, round) => total + round[what], 0);
+}
+
+if (import.meta.main) console.log(formatTable(await contentionBench()));

@@ -1,0 +1,105 @@
+import { AssizeError } from './errors.ts';
+
+/** What every public function throws for an argument that is not even of the type that it says, where it has no code of its own. */
+export type ArgumentErrorCode = 'bad_argument';
+
+/** A mistake of the caller that a compiler would have found; nothing was done. The evidence says which `argument`. */
+export class ArgumentError extends AssizeError<ArgumentErrorCode> {
+  override readonly name = 'ArgumentError';
+}
+
+/** What an argument must be: `undefined` when the value is that, and else what is wanted, and where in it. */
+export type Form = (value: unknown) => Unfit | undefined;
+
+interface Unfit {
+  /** '' for the value itself, or `.member` and so on. */
+  readonly at: string;
+  readonly wanted: string;
+}
+
+function formOf(wanted: string, fits: (value: unknown) => boolean): Form {
+  const unfit: Unfit = { at: '', wanted };
+  return (value) => (fits(value) ? undefined : unfit);
+}
+
+function below(name: string | number, { at, wanted }: Unfit): Unfit {
+  return { at: `.${name}${at}`, wanted };
+}
+
+/** Forms of arguments, for `requireForm`. They look at types alone; what a value means is judged where it is used. */
+export const form = Object.freeze({
+  /** Whatever; for what has a refusal of its own. */
+  any: formOf('anything', () => true),
+  text: formOf('a text', (value) => typeof value === 'string'),
+  bytes: formOf('bytes (Uint8Array)', (value) => value instanceof Uint8Array),
+  textOrBytes: formOf(
+    'a text, or bytes (Uint8Array)',
+    (value) => typeof value === 'string' || value instanceof Uint8Array,
+  ),
+  /** A number of any kind, or a bigint. */
+  number: formOf('a number', (value) => typeof value === 'number' || typeof value === 'bigint'),
+  whole: formOf('a whole number from 0', (value) => Number.isSafeInteger(value) && (value as number) >= 0),
+  code: formOf('a function', (value) => typeof value === 'function'),
+  object: formOf('an object', isObject),
+  /** A list, or anything else that can be gone through; not a text. */
+  iterable: formOf('a list', (value) => typeof value === 'object' && value !== null && Symbol.iterator in value),
+
+  /** One of one's own, for what the others do not say. */
+  of: formOf,
+
+  optional(of: Form): Form {
+    return (value) => (value === undefined ? undefined : of(value));
+  },
+
+  /** An array, each item of which is so. */
+  list(of: Form): Form {
+    return (value) => {
+      if (!Array.isArray(value)) return { at: '', wanted: 'a list' };
+      // Not `find`, so that holes are looked at too.
+      for (let i = 0; i < value.length; i++) {
+        const unfit = of(value[i]);
+        if (unfit !== undefined) return below(i, unfit);
+      }
+      return undefined;
+    };
+  },
+
+  /** An object, each member of which is so. */
+  record(of: Form): Form {
+    return (value) => (isObject(value) ? unfitAmong(value, Object.keys(value), () => of) : NO_OBJECT);
+  },
+
+  /** An object with these members. Others are not looked at. */
+  members(forms: Readonly<Record<string, Form>>): Form {
+    const names = Object.keys(forms);
+    return (value) => (isObject(value) ? unfitAmong(value, names, (name) => forms[name] as Form) : NO_OBJECT);
+  },
+});
+
+const NO_OBJECT: Unfit = { at: '', wanted: 'an object' };
+
+function unfitAmong(object: object, names: readonly string[], formOfMember: (name: string) => Form): Unfit | undefined {
+  for (const name of names) {
+    const unfit = formOfMember(name)((object as Readonly<Record<string, unknown>>)[name]);
+    if (unfit !== undefined) return below(name, unfit);
+  }
+  return undefined;
+}
+
+/**
+ * Refuses an argument of another form; to be asked first, when nothing was done yet. What a getter of the caller throws meanwhile
+ * is his, and passes through.
+ * @throws ArgumentError `bad_argument`
+ */
+export function requireForm(of: Form, value: unknown, argument: string): void {
+  const unfit = of(value);
+  if (unfit === undefined) return;
+  const place = `${argument}${unfit.at}`;
+  throw new ArgumentError('bad_argument', `The argument ${place} must be ${unfit.wanted}; nothing was done.`, {
+    evidence: { argument: place },
+  });
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

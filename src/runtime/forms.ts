@@ -1,0 +1,6 @@
+import { form } from '#canon';
+
+/** What arguments of this folder look like. A domain is what `defineDomain` gave: what is in it was checked there. */
+export const DOMAIN = form.members({ name: form.text, version: form.text, hash: form.text });
+export const DOMAINS = form.list(DOMAIN);
+export const NAMES = form.list(form.text);

@@ -1,0 +1,50 @@
+/**
+ * Bad input of every public function, class and method that the subpaths of the package export: it answers, or throws an error
+ * of the package whose code stands beside its class; it never throws anything else, never hangs, and where it threw, store,
+ * head and state are as before. Code that the caller hands over (stores, callbacks, domains) is trusted, and what a getter of
+ * the caller's throws is his own error and may come back to him. What else is not tried says why in its line.
+ */
+import { describe, expect, test } from 'vitest';
+import { AUTHORITY } from '../support/bad-input/authority.ts';
+import { CANON } from '../support/bad-input/canon.ts';
+import { type Case, type Exempt, wrongsOf } from '../support/bad-input/case.ts';
+import { documented } from '../support/bad-input/documented.ts';
+import { KERNEL } from '../support/bad-input/kernel.ts';
+import { LEDGER } from '../support/bad-input/ledger.ts';
+import { MERKLE } from '../support/bad-input/merkle.ts';
+import { ORACLE } from '../support/bad-input/oracle.ts';
+import { AGENTS, CEDAR, DOMAINS, TESTING, WITNESS } from '../support/bad-input/outer.ts';
+import { RUNTIME } from '../support/bad-input/runtime.ts';
+import { STORES } from '../support/bad-input/stores.ts';
+import { publicNames } from '../support/bad-input/surface.ts';
+
+const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> = {
+  canon: CANON,
+  merkle: MERKLE,
+  ledger: LEDGER,
+  authority: AUTHORITY,
+  kernel: KERNEL,
+  oracle: ORACLE,
+  runtime: RUNTIME,
+  stores: STORES,
+  agents: AGENTS,
+  witness: WITNESS,
+  testing: TESTING,
+  cedar: CEDAR,
+  domains: DOMAINS,
+};
+
+describe.each(Object.entries(TABLES))('%s', (floor, table) => {
+  test('every public function and method has its line here', async () => {
+    const names = await publicNames(floor);
+    // A line may also be of what is reached only through a factory, or name another form of a call.
+    expect(names.filter((name) => table[name] === undefined)).toEqual([]);
+  });
+
+  test.each(Object.entries(table).flatMap(([name, one]) => ('exempt' in one ? [] : [[name, one] as const])))(
+    '%s answers, or throws an error of the package, and then has changed nothing',
+    async (name, one) => {
+      expect(await wrongsOf(name, one, documented)).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,82 @@
+import { AssizeError } from '#canon';
+import { Hostile, mutantsOf } from './hostile.ts';
+
+/** One public function with arguments that it takes. */
+export interface Call {
+  readonly call: (...args: any[]) => unknown;
+  readonly args: readonly unknown[];
+  /** What must be as before when it throws: a store, a head, a state; as text. */
+  readonly watch?: () => string | Promise<string>;
+}
+
+export interface Case {
+  /** A call with valid arguments, and nothing of the one before in its hands. */
+  readonly make: () => Call | Promise<Call>;
+  /** Arguments or members (`0`, `1.store`) that are the caller's code or the library's own, each with the reason. */
+  readonly trusted: Readonly<Record<string, string>>;
+}
+
+/** Nothing is tried: why not. */
+export interface Exempt {
+  readonly exempt: string;
+}
+
+/** The least that an answer takes from a promise that was never kept; nothing here waits. */
+const HANG_MS = 5_000;
+
+/** All that is wrong with one function, a line each. */
+export async function wrongsOf(name: string, { make, trusted }: Case, documented: (error: AssizeError) => boolean) {
+  const wrongs: string[] = [];
+  const sound = await make();
+  const fault = await outcome(sound, sound.args);
+  if (fault !== undefined) wrongs.push(`${name}: valid arguments: ${described(fault.error)}`);
+  const isTrusted = (path: string): boolean => trusted[path] !== undefined;
+  for (const [i, valid] of sound.args.entries()) {
+    for (const [n, { what }] of mutantsOf(valid, String(i), isTrusted).entries()) {
+      const call = await make();
+      // Made from these arguments and not from those above: each call has its own store, and ids that are of it.
+      const mutant = mutantsOf(call.args[i], String(i), isTrusted)[n]!;
+      const before = await call.watch?.();
+      const refused = await outcome(call, call.args.with(i, mutant.make()));
+      if (refused === undefined) continue;
+      const { error } = refused;
+      if (!(error instanceof Hostile) && !(error instanceof AssizeError && documented(error)))
+        wrongs.push(`${name}: ${what}: ${described(error)}`);
+      if ((await call.watch?.()) !== before) wrongs.push(`${name}: ${what}: threw, and changed something`);
+    }
+  }
+  return wrongs;
+}
+
+/** What was thrown; undefined where it answered. */
+async function outcome({ call }: Call, args: readonly unknown[]): Promise<{ error: unknown } | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, fail) => {
+    timer = setTimeout(() => fail(new Error('it hangs')), HANG_MS);
+  });
+  try {
+    await Promise.race([settled(call(...args)), late]);
+    return undefined;
+  } catch (error) {
+    return { error };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A promise is waited for, and what is generated is read. */
+async function settled(answer: unknown): Promise<void> {
+  const value = await answer;
+  if (typeof value !== 'object' || value === null || !(Symbol.asyncIterator in value)) return;
+  for await (const _ of value as AsyncIterable<unknown>);
+}
+
+function described(error: unknown): string {
+  if (!(error instanceof Error)) return `threw ${typeof error}`;
+  const at = error.stack
+    ?.split('\n')
+    .find((line) => /\/(src|domains)\//.test(line))
+    ?.replace(/^.*\/((?:src|domains)\/.*?):\d+\)?$/, '$1');
+  const code = error instanceof AssizeError ? ` ${error.code}` : '';
+  return `${error.name}${code}: ${error.message.slice(0, 120)} (${at})`;
+}

@@ -1,0 +1,22 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AssizeError } from '#canon';
+
+const SOURCES = ['src', 'domains'].flatMap((folder) => {
+  const root = join(import.meta.dirname, '../../..', folder);
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .map((file) => readFileSync(join(root, file), 'utf8'));
+});
+const known = new Map<string, string>();
+
+/** The code stands in the file in which its class is declared, which says what each code means. */
+export function documented(error: AssizeError): boolean {
+  const { name } = error.constructor;
+  let text = known.get(name);
+  if (text === undefined) {
+    text = SOURCES.filter((source) => source.includes(`class ${name} `)).join('\n');
+    known.set(name, text);
+  }
+  return text.includes(`'${error.code}'`);
+}

@@ -1,0 +1,140 @@
+/** What somebody who means harm, or does not know, puts where something else is asked for. Each is made anew. */
+
+/** What hostile code throws itself. It is the caller's own error, and may come back to him as it is. */
+export class Hostile extends Error {}
+
+function refuse(): never {
+  throw new Hostile('a getter of the caller threw');
+}
+
+class Point {
+  x = 1;
+}
+
+function cyclic(): object {
+  const self: Record<string, unknown> = {};
+  self['self'] = self;
+  return self;
+}
+
+const throwing: ProxyHandler<object> = {
+  get: refuse,
+  has: refuse,
+  ownKeys: refuse,
+  getPrototypeOf: refuse,
+  getOwnPropertyDescriptor: refuse,
+};
+
+export const HOSTILE: readonly (readonly [string, () => unknown])[] = [
+  ['undefined', () => undefined],
+  ['null', () => null],
+  ['true', () => true],
+  ['NaN', () => Number.NaN],
+  ['-1', () => -1],
+  ['a fraction', () => 0.5],
+  ['2^53', () => 2 ** 53],
+  ['a bigint', () => 1n],
+  ['a negative bigint', () => -1n],
+  ['a symbol', () => Symbol('hostile')],
+  ['no text', () => ''],
+  ['a lone surrogate', () => 'a\ud800'],
+  ['a text with NUL', () => 'a\0b'],
+  ['a long text', () => 'x'.repeat(100_000)],
+  ['another word', () => 'xyzzy'],
+  ['{}', () => ({})],
+  ['[]', () => []],
+  ['a list of null', () => [null]],
+  ['a list with a hole', () => new Array(2)],
+  ['an own __proto__', () => JSON.parse('{"__proto__":{"x":1}}')],
+  ['no prototype', () => Object.create(null)],
+  ['a class instance', () => new Point()],
+  ['a date', () => new Date(Number.NaN)],
+  ['a map', () => new Map([['a', 1]])],
+  ['bytes', () => new Uint8Array(3)],
+  ['a function', () => () => undefined],
+  ['a promise', () => Promise.resolve({})],
+  ['cyclic', cyclic],
+  ['what has no text', () => ({ toString: refuse, [Symbol.toPrimitive]: refuse })],
+  ['a getter that throws', () => Object.defineProperty({}, 'x', { get: refuse, enumerable: true })],
+  ['a proxy that throws', () => new Proxy({}, throwing)],
+];
+
+/** Deeper members stand for what is asked for there; each place is tried with fewer values. */
+const INSIDE = HOSTILE.filter(([name]) =>
+  [
+    'undefined',
+    'null',
+    'NaN',
+    '-1',
+    '2^53',
+    'a symbol',
+    'no text',
+    'a lone surrogate',
+    '{}',
+    '[]',
+    'a list of null',
+    'a function',
+    'cyclic',
+    'a proxy that throws',
+  ].includes(name),
+);
+
+const DEPTH = 3;
+
+export interface Mutant {
+  readonly what: string;
+  readonly make: () => unknown;
+}
+
+/**
+ * The value as it should not be: another one instead, and where it is plain data, the same of each member, one missing, one too
+ * many, and one that can't be read. What is code (a function, a class instance) is trusted and left alone.
+ */
+export function mutantsOf(valid: unknown, path: string, isTrusted: (path: string) => boolean, depth = 0): Mutant[] {
+  if (isTrusted(path) || isCode(valid)) return [];
+  const whole = isDomain(valid);
+  const instead = (depth === 0 ? HOSTILE : INSIDE).map(([what, make]) => ({ what: `${path}: ${what}`, make }));
+  if (whole || !isPlain(valid) || depth === DEPTH) return instead;
+  const list = Array.isArray(valid);
+  const copy = (): any => (list ? [...valid] : { ...valid });
+  const members = Object.keys(valid).slice(0, list ? 1 : undefined);
+  const inside = members.flatMap((name): Mutant[] => {
+    const place = `${path}.${name}`;
+    const changed = mutantsOf((valid as any)[name], place, isTrusted, depth + 1).map(({ what, make }) => ({
+      what,
+      make: () => Object.assign(copy(), { [name]: make() }),
+    }));
+    if (changed.length === 0) return [];
+    const without = (): unknown => {
+      const rest = copy();
+      if (list) rest.shift();
+      else delete rest[name];
+      return rest;
+    };
+    const unreadable = (): unknown => Object.defineProperty(copy(), name, { get: refuse, enumerable: true });
+    return [
+      ...changed,
+      { what: `${place}: missing`, make: without },
+      { what: `${place}: can’t be read`, make: unreadable },
+    ];
+  });
+  const more = (): unknown => (list ? [...valid, undefined] : { ...valid, xyzzy: 1 });
+  return [...instead, ...inside, { what: `${path}: one more`, make: more }];
+}
+
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const proto: unknown = Object.getPrototypeOf(value);
+  return proto === Object.prototype || proto === Array.prototype;
+}
+
+/** A domain is what `defineDomain` gave, frozen: only another thing can stand in its place. */
+function isDomain(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'rulesByPath' in value;
+}
+
+/** A function, or an instance of a class; bytes are data. */
+function isCode(value: unknown): boolean {
+  if (typeof value === 'function') return true;
+  return typeof value === 'object' && value !== null && !(value instanceof Uint8Array) && !isPlain(value);
+}

@@ -1,0 +1,179 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as cedar from 'assize/cedar';
+import { airlineInitial } from 'assize/domains/airline';
+import { adjudicateAirline, runKey } from 'assize/domains/airline/adjudicate';
+import { udtInitial } from 'assize/domains/udt';
+import * as testing from 'assize/testing';
+import * as witness from 'assize/witness';
+import * as agents from '#agents';
+import { seededRandom } from '#oracle';
+import { MemoryStore } from '#stores';
+import { smallWorld } from '../../../domains/airline/testing/small-world.ts';
+import { keysOf } from '../ledger-rows.ts';
+import { deskOf } from '../ledger-runtime.ts';
+import { LOG, ORIGIN, WITNESSES } from '../merkle/fixtures.ts';
+import { desk as newsdesk, newsroom } from '../newsroom.ts';
+import { operator, START } from '../runtime.ts';
+import type { Case, Exempt } from './case.ts';
+import { exempt, PATH, PORT, takes } from './table.ts';
+
+const none = exempt('no arguments');
+const SUITE = 'registers tests with vitest';
+const folder = mkdtempSync(join(tmpdir(), 'assize-bad-input-'));
+const plain = ({ name, use, id, publicKey }: any): any => ({ name, use, id, publicKey });
+const known = { origin: ORIGIN, keys: [plain(LOG)] };
+
+const onDesk = (
+  call: (made: Awaited<ReturnType<typeof newsdesk>>, ...args: any[]) => unknown,
+  args: (made: Awaited<ReturnType<typeof newsdesk>>) => readonly unknown[] | Promise<readonly unknown[]>,
+  trusted: Case['trusted'] = {},
+): Case => ({
+  trusted,
+  make: async () => {
+    const made = await newsdesk();
+    return {
+      args: await args(made),
+      call: (...given) => call(made, ...given),
+      watch: async () => JSON.stringify([await made.store.trajectories(), made.trajectory.head]),
+    };
+  },
+});
+
+const listOf = ({ agents: staff }: Awaited<ReturnType<typeof newsdesk>>): object[] =>
+  staff.map((agent) => ({ ...agent }));
+
+export const AGENTS: Readonly<Record<string, Case | Exempt>> = {
+  replayRun: onDesk(
+    (_made, source, domain, list, options) => agents.replayRun(source, domain, list, options),
+    async (made) => {
+      await made.run({ maxTurns: 1 });
+      return [
+        { store: made.store, oracleStore: made.store, trajectoryId: 'desk' },
+        newsroom,
+        listOf(made),
+        { anchors: [operator.publicKey], approvalMs: 1_000, signer: undefined },
+      ];
+    },
+  ),
+  runAgents: onDesk(
+    ({ trajectory }, list, options) => agents.runAgents(trajectory, list, options),
+    (made) => [
+      listOf(made),
+      { oracle: made.oracle, clock: made.clock, random: seededRandom('run'), maxTurns: 1, concurrent: false },
+    ],
+  ),
+  turnKey: takes(agents.turnKey, ['t', 0]),
+};
+
+export const CEDAR: Readonly<Record<string, Case | Exempt>> = {
+  cedarPolicy: takes(
+    (options) => cedar.cedarPolicy(options),
+    [
+      {
+        policies: 'permit(principal, action, resource);',
+        schema: `entity Role; entity Principal in [Role]; entity Trajectory;
+        action spend appliesTo { principal: [Principal], resource: [Trajectory], context: { role: String } };`,
+        id: 'p',
+      },
+    ],
+  ),
+};
+
+const READ = 'read by a schema of this folder, which refuses what is wrong with it';
+const RECORDS = { '0.users': READ, '0.flights': READ, '0.reservations': READ, '0.runs': READ, '0.expected': READ };
+
+const recorded = (): any => ({ task_id: 1, trial: 0, model: 'm', calls: [], outputs: new Map() });
+
+export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
+  airlineInitial: takes(
+    airlineInitial as never,
+    () => {
+      const { users, flights, reservations } = smallWorld();
+      return [{ users, flights, reservations }, '2024-05-15T15:00:00'];
+    },
+    RECORDS,
+  ),
+  udtInitial: takes(udtInitial as never, [{}]),
+  adjudicateAirline: takes(
+    adjudicateAirline,
+    () => {
+      const { users, flights, reservations } = smallWorld();
+      return [
+        {
+          users,
+          flights,
+          reservations,
+          store: new MemoryStore(),
+          runs: [recorded()],
+          mode: 'policy',
+          escalations: 'reject',
+          keys: keysOf(1),
+          expected: [],
+        },
+      ];
+    },
+    RECORDS,
+  ),
+  'new RecordTexts': exempt('of the adjudicator of the benchmark'),
+  'RecordTexts.hash': exempt('of the adjudicator of the benchmark'),
+  'RecordTexts.changed': exempt('of the adjudicator of the benchmark'),
+  runKey: takes(runKey as never, [{ task_id: 1, trial: 0 }]),
+};
+
+export const WITNESS: Readonly<Record<string, Case | Exempt>> = {
+  'new WitnessFile': takes((path) => new witness.WitnessFile(path).close(), [join(folder, 'new.db')], { 0: PATH }),
+  'WitnessFile.recorded': takes((origin) => file().recorded(origin), [ORIGIN]),
+  'WitnessFile.record': takes(
+    (origin, record, note) => file().record(origin, record, note),
+    [ORIGIN, { size: 1n, root: new Uint8Array(32) }, 'note'],
+  ),
+  'WitnessFile.notes': none,
+  'WitnessFile.atomically': exempt(PORT),
+  'WitnessFile.close': none,
+  witnessServer: takes(
+    (options) => witness.witnessServer(options),
+    () => [{ logs: [known], signer: { ...WITNESSES[0] }, file: file(), now: () => 1 }],
+  ),
+};
+
+let lasting: witness.WitnessFile | undefined;
+function file(): witness.WitnessFile {
+  lasting ??= new witness.WitnessFile(join(folder, 'witness.db'));
+  return lasting;
+}
+
+const rows = testing.chainOf('t', 2);
+const [row] = rows;
+
+export const TESTING: Readonly<Record<string, Case | Exempt>> = {
+  batchOf: takes(testing.batchOf, [rows, []]),
+  blobOf: takes(testing.blobOf, ['x']),
+  chainOf: takes(testing.chainOf, ['t', 2, 'n']),
+  checkDomain: takes(testing.checkDomain as never, () => [
+    deskOf(),
+    {
+      seed: 1,
+      runs: 1,
+      states: [deskOf().initial],
+      roles: { filer: [{ box: 'a' }] },
+      counselors: { md: 'dr-who' },
+      at: START,
+    },
+  ]),
+  checkHistory: takes(testing.checkHistory, [
+    [{ operation: 'append', client: 'c', invoked: 0, returned: 1, result: 'committed', ids: [row?.id] }],
+    [row],
+  ]),
+  entryAfter: takes(testing.entryAfter, [row, 't', 'n']),
+  entryAt: takes(testing.entryAt, ['t', 1, row?.id, 'n']),
+  faultAt: takes(testing.faultAt, [1, { kind: 'fails' }, 'commit']),
+  faultyStore: takes(testing.faultyStore, () => [new MemoryStore(), () => undefined], { 0: PORT, 1: PORT }),
+  ledgerStoreSuite: exempt(SUITE),
+  logStoreSuite: exempt(SUITE),
+  oracleStoreSuite: exempt(SUITE),
+  snapshotStoreSuite: exempt(SUITE),
+  seededDelays: takes(testing.seededDelays, [{ seed: 1, turnsMax: 3, overtaking: true }]),
+  seededFaults: takes(testing.seededFaults, [{ seed: 1, perMille: 10, faults: [{ kind: 'fails' }] }]),
+};

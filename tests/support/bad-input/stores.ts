@@ -1,0 +1,111 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { LedgerStore, LogStore, SnapshotStore } from '#ledger';
+import type { OracleStore } from '#oracle';
+import * as stores from '#stores';
+import { batchOf, blobOf, entryAfter } from '../../../src/testing/store-rows.ts';
+import type { Case, Exempt } from './case.ts';
+import { exempt, PATH, takes } from './table.ts';
+
+type Whole = LedgerStore & LogStore & SnapshotStore & OracleStore;
+
+const first = entryAfter(undefined, 't');
+const blob = blobOf('"x"');
+const node = new Uint8Array(32);
+const none = exempt('no arguments');
+
+/** The same for every store; `open` gives one with nothing in it. */
+export function storeCases(name: string, open: () => Promise<Whole>): Readonly<Record<string, Case | Exempt>> {
+  const on = (call: (store: Whole, ...args: any[]) => unknown, ...args: unknown[]): Case => ({
+    trusted: {},
+    make: async () => {
+      const store = await open();
+      return {
+        args,
+        call: (...given) => call(store, ...given),
+        watch: async () =>
+          JSON.stringify([await store.trajectories(), await store.logSize(), await store.blob(blob.hash)]),
+      };
+    },
+  });
+  const cases: Record<string, Case | Exempt> = {
+    commit: on((store, batch) => store.commit(batch), {
+      ...batchOf([first], [blob]),
+      erased: [{ hash: 'a'.repeat(64), by: first.id }],
+    }),
+    resolve: on((store, id) => store.resolve(id), first.id),
+    entries: on((store, id, options) => store.entries(id, options), 't', { from: 0, limit: 5 }),
+    head: on((store, id) => store.head(id), 't'),
+    trajectories: none,
+    blob: on((store, hash) => store.blob(hash), blob.hash),
+    erasedBy: on((store, hash) => store.erasedBy(hash), blob.hash),
+    find: on((store, prefix) => store.find(prefix), first.id.slice(0, 8)),
+    oracleGet: on((store, key) => store.oracleGet(key), first.id),
+    oraclePut: on((store, row) => store.oraclePut(row), { key: first.id, answer: '1', at: 'x' }),
+    logSize: none,
+    unlogged: on((store, limit) => store.unlogged(limit), 3),
+    integrate: on((store, step) => store.integrate(step), {
+      size: 0,
+      leaves: [{ id: first.id, hash: node }],
+      nodes: [{ level: 1, index: 0, hash: node }],
+    }),
+    logNodes: on((store, level, from, count) => store.logNodes(level, from, count), 1, 0, 2),
+    logIndex: on((store, id) => store.logIndex(id), first.id),
+    logged: on((store, from, limit) => store.logged(from, limit), 0, 2),
+    snapshot: on((store, id) => store.snapshot(id), 't'),
+    putSnapshot: on(
+      (store, row, erasures) => store.putSnapshot(row, erasures),
+      { trajectory_id: 't', seq: 0, hash: first.id, text: 'x' },
+      0,
+    ),
+    erasures: none,
+    dropSnapshots: none,
+    selfCheck: none,
+    checkAhead: on(
+      (store, ranges) => {
+        const ahead = store.checkAhead?.(ranges);
+        return ahead?.close();
+      },
+      [{ trajectory_id: 't', entries: 1, position: 0 }],
+    ),
+    close: none,
+  };
+  return Object.fromEntries(Object.entries(cases).map(([method, one]) => [`${name}.${method}`, one]));
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'assize-bad-input-'));
+let opened = 0;
+const fresh = (): string => join(folder, `${opened++}.db`);
+const closing = async (store: Promise<{ close(): Promise<void> }>): Promise<void> => (await store).close();
+
+// One file for all tries of SQLite: nothing of them may be written, and each table is looked at before and after.
+let lasting: Promise<stores.SqliteStore> | undefined;
+
+export const STORES: Readonly<Record<string, Case | Exempt>> = {
+  'new MemoryStore': exempt('no arguments'),
+  ...storeCases('MemoryStore', async () => new stores.MemoryStore()),
+  'new SqliteStore': exempt('made by openSqlite, which takes the connection'),
+  ...storeCases('SqliteStore', () => (lasting ??= stores.openSqlite({ path: fresh() }))),
+  'new PostgresStore': exempt('made by openPostgres, which takes the connection'),
+  ...Object.fromEntries(
+    [...Object.keys(storeCases('PostgresStore', async () => new stores.MemoryStore())), 'PostgresStore.follow'].map(
+      (name) => [
+        name,
+        exempt('needs a server; the checks of arguments are those of the stores above (src/stores/input.ts)'),
+      ],
+    ),
+  ),
+  checkpointFile: takes(stores.checkpointFile, ['sqlite:./x.db']),
+  openSqlite: takes(
+    (options) => closing(stores.openSqlite(options)),
+    () => [{ path: fresh(), mode: 'create', durability: 'full', lockTimeoutMs: 10 }],
+    { '0.path': PATH },
+  ),
+  openStore: takes(
+    (url, options) => closing(stores.openStore(url, options)),
+    () => [`sqlite:${fresh()}`, { mode: 'create', durability: 'full', lockTimeoutMs: 10, checkpoint: false }],
+    {},
+  ),
+  openPostgres: exempt('needs a server; src/stores/postgres/open.test.ts has its options'),
+};
