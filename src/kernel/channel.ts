@@ -3,6 +3,7 @@ import type { Compiled } from './compile.ts';
 import type { Domain } from './define-domain.ts';
 import { KernelError } from './errors.ts';
 import type { Finding } from './evaluate.ts';
+import { plainName } from './principal-name.ts';
 
 /** The channel of what any counselor may resolve. */
 export const ANY_COUNSELOR = 'any';
@@ -36,8 +37,8 @@ export function approvalsFor({ action }: Compiled, finding: Pick<Finding, 'rule'
  * @throws KernelError `approved_before`
  */
 export function checkAnother(principal: string, approvedBy: readonly { readonly principal: string }[]): void {
-  const name = principal.normalize('NFC');
-  const before = approvedBy.find((one) => one.principal.normalize('NFC') === name);
+  const name = plainName(principal);
+  const before = approvedBy.find((one) => plainName(one.principal) === name);
   if (before === undefined) return;
   throw new KernelError('approved_before', `${principal} has approved this; it takes the approval of somebody else.`, {
     evidence: { principal, approved_by: approvedBy.map((one) => one.principal) },
@@ -59,8 +60,8 @@ export function counselorKind(
   requireForm(form.text, channel, 'channel');
   requireForm(form.text, principal, 'principal');
   requireForm(form.list(form.text), requesters, 'requesters');
-  const name = principal.normalize('NFC');
-  if (requesters.some((requester) => requester.normalize('NFC') === name)) {
+  const name = plainName(principal);
+  if (requesters.some((requester) => plainName(requester) === name)) {
     throw unauthorised(
       `${principal} asked for this, or granted the writ it was asked under, and so can't resolve it.`,
       principal,

@@ -14,6 +14,8 @@ import { changesFault } from './schema.ts';
 import { hasErased } from './sensitive.ts';
 import type { World } from './world.ts';
 
+type Vector = readonly ReturnType<typeof detectionVector>[number][];
+
 /** A proposal that waits, as its pending entry has it. */
 export interface Waiting {
   readonly intent: Intent;
@@ -24,7 +26,12 @@ export interface Waiting {
   readonly channel: string;
   /** How many different people must approve it, and who has. */
   readonly approvals: number;
-  readonly approvedBy: readonly { readonly principal: string; readonly override?: boolean }[];
+  readonly approvedBy: readonly {
+    readonly principal: string;
+    readonly override?: boolean;
+    /** What did not pass when they approved it with override; absent where that was not recorded. */
+    readonly overridden?: Vector;
+  }[];
   readonly freezes: 'world' | readonly string[];
   /** Who asked, and who granted them the writ down from its root: never the one who approves. */
   readonly requesters: readonly string[];
@@ -42,14 +49,14 @@ export interface Counsel {
   readonly replacement?: readonly PatchOperation[];
 }
 
-type Vector = ReturnType<typeof detectionVector>;
-
 export interface CounselorCommit {
   /** The kind of counselor that the principal is. */
   readonly as: string;
   readonly compiled: Compiled;
   readonly changes: readonly Change[];
   readonly vector: Vector;
+  /** What of the vector does not pass. */
+  readonly broken: Vector;
   readonly overridden: boolean;
   /** Everybody whose approval it takes has approved. If not it is to be undone: it only shows that it would be committed. */
   readonly complete: boolean;
@@ -97,6 +104,7 @@ export function counsel(world: World, waiting: Waiting, counselor: Counsel, auth
       compiled,
       changes,
       vector,
+      broken,
       overridden: broken.length > 0,
       complete: waiting.approvedBy.length + 1 >= waiting.approvals,
       patches: () => patchesOf(world.domain, draft.state, changes),
@@ -170,16 +178,36 @@ function checkApprovals({ domain }: World, { invariantId, approvals }: Waiting, 
   if (needed !== approvals) throw changedSince(`it takes the approval of ${needed}, and not of ${approvals}`);
 }
 
-/** Everybody who lets it through although it breaks a rule has to know that it does. */
+/** Everybody who lets it through although it breaks a rule has to know that it does, and what the rule says. */
 function checkOverride({ approvedBy }: Waiting, { override }: Counsel, broken: Vector): void {
   const unaware = approvedBy.find((one) => one.override !== true);
-  if (override === true && unaware === undefined) return;
+  if (override === true && unaware === undefined) {
+    checkSeen(approvedBy, broken);
+    return;
+  }
   const what = `The approved state does not pass ${broken.map((item) => item.invariant_id).join(', ')}`;
   const then =
     unaware === undefined
       ? 'approve with override to commit it all the same'
       : `${unaware.principal} approved it without override; reject it and let it be proposed again`;
   throw new KernelError('override_needed', `${what}; ${then}.`, { evidence: { vector: broken } });
+}
+
+/** Outside of what is frozen, something else may have come to be broken between two approvals. */
+function checkSeen(approvedBy: Waiting['approvedBy'], broken: Vector): void {
+  for (const { principal, overridden } of approvedBy) {
+    if (overridden === undefined) continue;
+    const seen = new Set(overridden.map((item) => canonicalize(item)));
+    const unseen = broken.filter((item) => !seen.has(canonicalize(item)));
+    if (unseen.length > 0)
+      throw changedSince(
+        `${principal} approved it with override when ${saidIn(overridden)}, and now ${saidIn(unseen)}`,
+      );
+  }
+}
+
+function saidIn(vector: Vector): string {
+  return vector.map(({ invariant_id, detail }) => `${invariant_id} says ${detail}`).join(', ');
 }
 
 /** What an erasure does is not for anybody to put something else in the place of, nor to make it look done. */

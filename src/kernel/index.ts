@@ -63,6 +63,7 @@ export type { Part, Partly } from './part-types.ts';
 export { type PatchOperation, partedState, patchesOf, plainPatches, sensitiveAbove } from './patches.ts';
 export type { At, Place } from './path-types.ts';
 export { Premise } from './premise.ts';
+export { faultOfName } from './principal-name.ts';
 export { escalate, type InvariantResult, pass, reject } from './result.ts';
 export { adjudicateRevocation, REVOKE_ACTION } from './revoke.ts';
 export { keepsValues, stateFault } from './schema.ts';

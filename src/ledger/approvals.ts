@@ -1,5 +1,5 @@
 import { canonicalize } from '#canon';
-import type { CounselorRecord, PendingPayload } from './entry.ts';
+import type { CounselorRecord, PendingPayload, VectorItem } from './entry.ts';
 
 /** Most people whose approval one proposal can take. */
 export const APPROVALS_MAX = 8;
@@ -35,12 +35,24 @@ export function stepFault(step: PendingPayload, before: PendingPayload): string 
 }
 
 /** Why a commit is not the last approval that a proposal takes; undefined where it is. */
-export function lastApprovalFault(counselor: CounselorRecord, before: PendingPayload): string | undefined {
+export function lastApprovalFault(
+  counselor: CounselorRecord,
+  vector: readonly VectorItem[],
+  before: PendingPayload,
+): string | undefined {
   const { needed, given } = approvalsOf(before);
   if (given.length + 1 !== needed) return `it takes the approval of ${needed}, and this is number ${given.length + 1}`;
   if (counselor.override === true && given.some(({ override }) => override !== true))
     return 'not everybody who approved has overridden';
+  if (given.some(({ overridden }) => overridden !== undefined && !hasAllBroken(overridden, vector)))
+    return 'not everybody who approved has overridden all that does not pass';
   return byAnother(counselor, given);
+}
+
+/** Whether what was overridden has all that does not pass, in the same words. */
+function hasAllBroken(overridden: readonly VectorItem[], vector: readonly VectorItem[]): boolean {
+  const seen = new Set(overridden.map((item) => canonicalize(item)));
+  return vector.every((item) => item.result === 'pass' || seen.has(canonicalize(item)));
 }
 
 function byAnother({ principal }: CounselorRecord, earlier: readonly CounselorRecord[]): string | undefined {

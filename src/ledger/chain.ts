@@ -216,7 +216,7 @@ export class Chain {
     if (payload.counselor === undefined || payload.detection_vector === undefined) {
       throw this.#fault(entry, 'rule_broken', 'an approval names its counselor and the detection vector');
     }
-    const notLast = lastApprovalFault(payload.counselor, pending);
+    const notLast = lastApprovalFault(payload.counselor, payload.detection_vector, pending);
     if (notLast !== undefined) throw this.#fault(entry, 'rule_broken', notLast);
     this.#checkApproval(entry, payload.counselor, pending);
   }

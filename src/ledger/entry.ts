@@ -105,6 +105,8 @@ export interface CounselorRecord {
   /** How the principal was identified, such as `cli`. */
   readonly method: string;
   readonly override?: true;
+  /** Of an approval with override that is not the last: what did not pass then. A commit has the whole vector. */
+  readonly overridden?: readonly VectorItem[];
   readonly reason?: string;
 }
 

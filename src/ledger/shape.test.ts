@@ -86,7 +86,7 @@ const WHOLE: Record<EntryKind, { members: object; required: string[] }> = {
       expires: '2026-03-23T09:00:00.000000Z',
       approvals: 2,
       resolves: HASH,
-      approved_by: [COUNSELOR],
+      approved_by: [COUNSELOR, { ...COUNSELOR, overridden: VECTOR }],
     },
     required: ['proposal', 'digest', 'channel', 'reason', 'detail', 'freezes', 'head'],
   },

@@ -65,17 +65,17 @@ const isSignature = members({
   value: (value) => typeof value === 'string' && /^[0-9a-f]{128}$/.test(value),
 });
 const isPolicy = members({ digest: isHash, decision: oneOf('allow', 'deny', 'needs_approval') }, { rule: isText });
-const isCounselor = members(
-  { principal: isText, as: isText, method: isText },
-  { override: (v) => v === true, reason: isText },
-);
-const isCounselors: Check = (value) => isList(value) && (value as unknown[]).every(isCounselor);
-const isSeveral: Check = (value) => isSeq(value) && (value as number) >= 2 && (value as number) <= APPROVALS_MAX;
 const isVector: Check = (value) =>
   isList(value) &&
   (value as unknown[]).every(
     members({ invariant_id: isText, result: oneOf('pass', 'reject', 'escalate') }, { detail: isText }),
   );
+const isCounselor = members(
+  { principal: isText, as: isText, method: isText },
+  { override: (v) => v === true, overridden: isVector, reason: isText },
+);
+const isCounselors: Check = (value) => isList(value) && (value as unknown[]).every(isCounselor);
+const isSeveral: Check = (value) => isSeq(value) && (value as number) >= 2 && (value as number) <= APPROVALS_MAX;
 const isObservations: Check = (value) =>
   isList(value) &&
   (value as unknown[]).every(members({ name: isText }, { value: isStored, oracle_key: isHash, hash: isHash }));

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { getEventListeners } from 'node:events';
+import { describe, expect, test, vi } from 'vitest';
 import { hashText } from '#canon';
 import type { LedgerStore } from '#ledger';
 import type { Clock } from '#oracle';
@@ -9,6 +10,7 @@ import { HandClock, intent, runtimeOver, START, writFor } from '../../tests/supp
 import { codeOf, doctor, pendingOf, severalOf } from '../../tests/support/several.ts';
 import { LOOK_AGAIN_MS } from './decisions.ts';
 import type { AssizeOptions, FinalRuling, Trajectory } from './index.ts';
+import { Wakers } from './wakers.ts';
 
 const worker = writFor('agent');
 const desk = deskOf();
@@ -114,6 +116,27 @@ describe('awaitCounselor', () => {
     await quiet();
     expect(expiring.now).toMatchObject({ ruling: 'rejected', reason: 'expired' });
     expect((await payloads(other.store, 't')).at(-1)).toMatchObject({ resolves: waits, reason: 'expired' });
+  });
+
+  test('holds no more after a thousand looks than after one, and nothing when it is over', async () => {
+    const rests = vi.spyOn(Wakers.prototype, 'rest');
+    const stop = new AbortController();
+    const most = { resting: 0, listening: 0 };
+    let looks = 0;
+    const pause = async (): Promise<void> => {
+      const wakers = rests.mock.contexts.at(-1) as Wakers;
+      most.resting = Math.max(most.resting, wakers.size);
+      most.listening = Math.max(most.listening, getEventListeners(stop.signal, 'abort').length);
+      if (++looks === 1_000) stop.abort(new Error('long enough'));
+    };
+    const { trajectory } = await begun({ pause });
+    await expect(trajectory.awaitCounselor(await ask(trajectory), { signal: stop.signal })).rejects.toThrow(
+      'long enough',
+    );
+    expect({ looks, ...most }).toEqual({ looks: 1_000, resting: 1, listening: 1 });
+    const wakers = rests.mock.contexts.at(-1) as Wakers;
+    expect([wakers.size, getEventListeners(stop.signal, 'abort').length]).toEqual([0, 0]);
+    rests.mockRestore();
   });
 
   test('answers with what another process decided, when it has looked again', async () => {

@@ -54,17 +54,22 @@ export class Decisions {
     const writer = this.#writer;
     for (;;) {
       signal?.throwIfAborted();
+      const moved = Promise.withResolvers<void>();
       // Before looking: what is decided meanwhile must not be missed.
-      const moved = writer.moved();
-      const found = await this.statusOf(pendingId);
-      if (found.status === 'resolved') return found.ruling;
-      if (found.status === 'void') throw concluded(writer.id, found.answer);
-      signal?.throwIfAborted();
-      const now = writer.now();
-      if (until !== undefined && now >= until) throw stillPending(found.id, until);
-      const { expires } = found.payload;
-      if (expires !== undefined && now >= expires) await this.#resolutions.expireDue();
-      else await this.#rest(moved, now, [expires, until], signal);
+      const leave = writer.decided.rest(moved.resolve);
+      try {
+        const found = await this.statusOf(pendingId);
+        if (found.status === 'resolved') return found.ruling;
+        if (found.status === 'void') throw concluded(writer.id, found.answer);
+        signal?.throwIfAborted();
+        const now = writer.now();
+        if (until !== undefined && now >= until) throw stillPending(found.id, until);
+        const { expires } = found.payload;
+        if (expires !== undefined && now >= expires) await this.#resolutions.expireDue();
+        else await this.#rest(moved.promise, now, [expires, until], signal);
+      } finally {
+        leave();
+      }
     }
   }
 
@@ -107,14 +112,16 @@ export class Decisions {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const over = new AbortController();
+    const stop = (): void => over.abort();
     const [from, to] = LOOK_AGAIN_MS;
     const most = Math.min(...times.map((time) => (time === undefined ? to : msBetween(now, time))));
-    const signals = signal === undefined ? [over.signal] : [over.signal, signal];
-    const pause = this.#writer.around.pause(Math.min(from, most), Math.min(to, most), AbortSignal.any(signals));
+    // Its signal may live for long: it is left as it was.
+    signal?.addEventListener('abort', stop);
     try {
-      await Promise.race([moved, pause]);
+      await Promise.race([moved, this.#writer.around.pause(Math.min(from, most), Math.min(to, most), over.signal)]);
     } finally {
-      over.abort();
+      signal?.removeEventListener('abort', stop);
+      stop();
     }
   }
 }

@@ -51,7 +51,7 @@ export type RuntimeErrorCode =
   | 'concluded'
   /** What it delegated itself must be concluded first. */
   | 'still_delegated'
-  /** An open approval freezes the world, and nothing is delegated from it. */
+  /** An open approval freezes what another approval would change, or the world, from which nothing is delegated. */
   | 'frozen'
   /** The budget of the writ does not cover what is to be set aside for a delegation. */
   | 'budget_exhausted'

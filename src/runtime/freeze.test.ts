@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineDomain, escalate, pass } from '#kernel';
 import { MemoryStore } from '#stores';
 import { intent, runtimeOver, writFor } from '../../tests/support/runtime.ts';
+import { codeOf, doctor, pendingOf } from '../../tests/support/several.ts';
 
 const desk = defineDomain<any, any>({
   name: 'desk',
@@ -46,4 +47,92 @@ test('while something waits, an intent that does not compile is told so in an en
   const approved = trajectory.approve(pending?.id as string, { principal: 'doc', method: 'test', override: true });
   expect(await approved).toMatchObject({ ruling: 'committed' });
   expect(trajectory.state()).toEqual({ mine: { a: 9, b: 1 }, other: 0 });
+});
+
+/** Two who write apart, and are judged by rules that both read the rate; approving the second moves it. */
+function ratesOf(approvals: number) {
+  const marked = (which: string, moves: boolean) => ({
+    approvals,
+    onApprove: (state: any, { counselor }: any) => {
+      state.ok[which] = counselor;
+      if (moves) state.rate += 1000;
+    },
+  });
+  const asks = (which: string) => (state: any) =>
+    state[which] > 5 && state.ok?.[which] === undefined
+      ? escalate(`${which} is ${state[which]} where the rate is ${state.rate}`)
+      : pass;
+  const set = (which: string) => ({
+    process: which,
+    args: z.number(),
+    apply: (state: any, to: number) => {
+      state[which] = to;
+    },
+  });
+  return defineDomain<any, any>({
+    name: 'rates',
+    version: `${approvals}`,
+    freeze: 'footprint',
+    state: z.object({ x: z.number(), y: z.number(), rate: z.number(), ok: z.record(z.string(), z.string()) }),
+    initial: { x: 0, y: 0, rate: 0, ok: {} },
+    processes: { x: { writes: ['/x'] }, y: { writes: ['/y'] } },
+    roles: { r: { processes: ['x', 'y'] } },
+    actions: { x: set('x'), y: set('y') } as never,
+    invariants: (rules: any) => [
+      rules.invariant('X', ['/x', '/rate', '/ok/x'], asks('x'), marked('x', false)),
+      rules.invariant('Y', ['/y', '/rate', '/ok/y'], asks('y'), marked('y', true)),
+    ],
+    counselors: { doctor: (principal: string) => principal.startsWith('dr-') },
+  });
+}
+
+describe('while two wait whose freezes meet', () => {
+  async function waiting(approvals = 1) {
+    const rates = ratesOf(approvals);
+    const store = new MemoryStore();
+    const trajectory = await runtimeOver(store, [rates]).create(rates, { trajectoryId: 't' });
+    const ask = (action: string): Promise<string> =>
+      pendingOf(trajectory.propose({ action, role: 'r', args: 9, writ } as never));
+    return { store, trajectory, x: await ask('x'), y: await ask('y') };
+  }
+
+  test('neither approval changes what the other freezes: it is refused, names the other, and is taken after it', async () => {
+    const { trajectory, x, y } = await waiting();
+    expect(await codeOf(trajectory, () => trajectory.approve(y, doctor('b')))).toBe('frozen');
+    await expect(trajectory.approve(y, doctor('b'))).rejects.toMatchObject({ evidence: { by: x, path: '/rate' } });
+    expect(trajectory.state()).toEqual({ x: 0, y: 0, rate: 0, ok: {} });
+    // What changes nothing there goes on, and what was refused then does.
+    expect(await trajectory.approve(x, doctor('a'))).toMatchObject({ ruling: 'committed' });
+    expect(trajectory.state()).toEqual({ x: 9, y: 0, rate: 0, ok: { x: 'dr-a' } });
+    expect(await trajectory.approve(y, doctor('b'))).toMatchObject({ ruling: 'committed' });
+    expect(trajectory.state()).toEqual({ x: 9, y: 9, rate: 1000, ok: { x: 'dr-a', y: 'dr-b' } });
+  });
+
+  test('nor does a state of the counselor’s own, nor an override', async () => {
+    const { trajectory, x, y } = await waiting();
+    const replaced =
+      (path: string, id = x) =>
+      () =>
+        trajectory.approve(id, doctor('a', { override: true, replacement: [{ op: 'replace', path, value: 3 }] }));
+    expect(await codeOf(trajectory, replaced('/rate'))).toBe('frozen');
+    expect(await codeOf(trajectory, replaced('/rate', y))).toBe('frozen');
+    expect(await replaced('/x')()).toMatchObject({ ruling: 'committed' });
+    expect(trajectory.pending().map(({ id }) => id)).toEqual([y]);
+  });
+
+  test('it goes on when the other one is rejected', async () => {
+    const { trajectory, x, y } = await waiting();
+    await trajectory.reject(x, doctor('a', { reason: 'no' }) as never);
+    expect(await trajectory.approve(y, doctor('b'))).toMatchObject({ ruling: 'committed' });
+  });
+
+  test('of several who approve, each sees the same', async () => {
+    const { trajectory, x, y } = await waiting(2);
+    const half = await pendingOf(trajectory.approve(x, doctor('a')));
+    // Before the last as well: nobody approves what could not be committed.
+    expect(await codeOf(trajectory, () => trajectory.approve(y, doctor('a')))).toBe('frozen');
+    await expect(trajectory.approve(y, doctor('a'))).rejects.toMatchObject({ evidence: { by: half } });
+    expect(await trajectory.approve(half, doctor('b'))).toMatchObject({ ruling: 'committed' });
+    expect(trajectory.state()).toMatchObject({ x: 9, rate: 0 });
+  });
 });

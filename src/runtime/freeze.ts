@@ -1,19 +1,50 @@
-import { type Json, parsePointer } from '#canon';
-import { type Binding, type Domain, type Intent, overlaps, type Pattern, patternFromText } from '#kernel';
-import { type Chain, ERASE_ACTION, erasureArgs } from '#ledger';
+import { type Json, parsePointer, toPointer } from '#canon';
+import { type Binding, type Change, type Domain, type Intent, overlaps, type Pattern, patternFromText } from '#kernel';
+import { type Chain, ERASE_ACTION, erasureArgs, type Hash, type PendingPayload } from '#ledger';
+import { RuntimeError } from './errors.ts';
 import type { Ruling } from './ruling.ts';
 
 /** The answer to an intent that an open approval stops (decisions §2.5); undefined when nothing does. */
 export function frozenFor(chain: Chain, domain: Domain, intent: Intent): Ruling | undefined {
   if (chain.open.size === 0) return undefined;
   const touched = touchedBy(domain, intent);
-  for (const [by, { freezes, channel }] of chain.open) {
-    const meets =
-      freezes === 'world' || touched.some((mine) => freezes.some((text) => overlaps(mine, patternFromText(text))));
+  for (const [by, pending] of chain.open) {
+    const meets = pending.freezes === 'world' || touched.some(frozenIn(pending.freezes));
     // Not why: what waits may be about what the one who asks here is not to see.
-    if (meets) return { ruling: 'frozen', by, detail: `an approval must first be resolved (${by}, by ${channel})` };
+    if (meets)
+      return { ruling: 'frozen', by, detail: `an approval must first be resolved (${by}, by ${pending.channel})` };
   }
   return undefined;
+}
+
+/**
+ * Sees that an approval changes nothing that another open one freezes, so that nothing in a frozen footprint has changed
+ * since it was put up, whoever is next. Of proposals that is asked before they are judged, by what they may touch; what the
+ * mark of an approval changes, or a state of the counselor's own, is known only here. So two may wait whose rules read the
+ * same.
+ *
+ * @throws RuntimeError `frozen`
+ */
+export function checkOthers({ open }: Chain, id: Hash, changes: readonly Change[]): void {
+  for (const [by, { freezes, channel }] of open) {
+    if (by === id) continue;
+    const isFrozen = frozenIn(freezes);
+    const change = changes.find(({ keys }) => isFrozen({ segments: keys, append: false }));
+    if (change === undefined) continue;
+    const path = toPointer(change.keys);
+    throw new RuntimeError(
+      'frozen',
+      `This approval would change ${path}, which is frozen until ${by} is resolved (by ${channel}); see to that one first, or reject this one.`,
+      { evidence: { by, path }, retryable: true },
+    );
+  }
+}
+
+/** Whether some place under a pattern is frozen. */
+function frozenIn(freezes: PendingPayload['freezes']): (pattern: Pattern) => boolean {
+  if (freezes === 'world') return () => true;
+  const frozen = freezes.map(patternFromText);
+  return (pattern) => frozen.some((one) => overlaps(one, pattern));
 }
 
 /** What still stands where it was written; what does not touches no state. */

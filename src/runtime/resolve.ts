@@ -2,6 +2,7 @@ import { isAssizeError } from '#canon';
 import { counsel, counselorKind } from '#kernel';
 import type { Chain, CounselorRecord, Hash, Instant, Payload, PendingPayload } from '#ledger';
 import { RuntimeError } from './errors.ts';
+import { checkOthers } from './freeze.ts';
 import { Kept } from './kept.ts';
 import { approvalPayload, digestOf, erasedWith, resolutionPayload, stepPayload } from './records.ts';
 import { type ApprovalInput, checkResolution, type RejectionInput, type Resolution, type Ruling } from './ruling.ts';
@@ -40,6 +41,12 @@ export class Resolutions {
           { principal, at, override, ...(replacement === undefined ? {} : { replacement }) },
           writer.authority(writ, writ.writ.subject, at, true),
         );
+        try {
+          checkOthers(chain, pendingId, commit.changes);
+        } catch (error) {
+          commit.undo();
+          throw error;
+        }
         const counselor: CounselorRecord = {
           principal,
           as: commit.as,
@@ -49,7 +56,8 @@ export class Resolutions {
         };
         if (!commit.complete) {
           commit.undo();
-          return this.#enter(pendingId, pending, stepPayload(writer.place(at), pendingId, pending, counselor));
+          const seen = commit.overridden ? { ...counselor, overridden: commit.broken } : counselor;
+          return this.#enter(pendingId, pending, stepPayload(writer.place(at), pendingId, pending, seen));
         }
         const kept = new Kept(writer.around.random);
         const { row, ruling } = writer.enterOrUndo(commit, () =>

@@ -1,5 +1,5 @@
 import { AssizeError } from '#canon';
-import type { PatchOperation } from '#kernel';
+import { faultOfName, type PatchOperation } from '#kernel';
 import {
   approvalsOf,
   type CounselorRecord,
@@ -42,7 +42,10 @@ export type Ruling =
 export type FinalRuling = Extract<Ruling, { readonly ruling: 'committed' | 'rejected' }>;
 
 export interface Resolution {
-  /** Who decides: the domain's counselors say whether they may. */
+  /**
+   * Who decides: the domain's counselors say whether they may. A name of 1 to 512 characters that can all be seen, with single
+   * spaces inside.
+   */
   readonly principal: string;
   /** How they were identified, for the record. */
   readonly method: string;
@@ -72,6 +75,11 @@ export function checkResolution(input: Resolution, texts: readonly string[] = ['
   const wanted = given['reason'] === undefined ? texts : [...texts, 'reason'];
   const wrong = wanted.find((name) => typeof given[name] !== 'string');
   if (wrong !== undefined) throw new RuntimeError('bad_intent', `A resolution has a ${wrong}, which is a text.`);
+  const fault = faultOfName(input.principal);
+  if (fault === undefined) return;
+  throw new RuntimeError('bad_intent', `${JSON.stringify(input.principal)} is no name of who decides: ${fault}.`, {
+    evidence: { principal: input.principal },
+  });
 }
 
 /** The ruling that an entry records. */

@@ -1,7 +1,8 @@
 /** Decisions that take more than one person. */
 import { describe, expect, test } from 'vitest';
-import type { ActionSpec, Domain } from '#kernel';
-import type { PendingPayload } from '#ledger';
+import { z } from 'zod';
+import { type ActionSpec, type Domain, defineDomain, escalate, pass } from '#kernel';
+import { type CounselorRecord, entryRow, type PendingPayload, type VectorItem } from '#ledger';
 import { MemoryStore } from '#stores';
 import { allEntries, payloads, soundState } from '../../tests/support/ledger-runtime.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../../tests/support/runtime.ts';
@@ -85,7 +86,7 @@ describe('what takes two', () => {
     const { store, trajectory } = await begun();
     let id = await ask(trajectory, 5, doctorsOwn);
     for (const helper of ['a', 'b']) {
-      for (const principal of ['dr-own', 'agent', 'clerk-1', '', 'md']) {
+      for (const principal of ['dr-own', 'agent', 'clerk-1', 'nobody', 'md']) {
         expect(await codeOf(trajectory, () => trajectory.approve(id, { principal, method: 'test' }))).toBe(
           'unauthorised_counselor',
         );
@@ -180,6 +181,85 @@ describe('what takes two', () => {
   });
 });
 
+/** Signing takes two; the scales, which are no part of it, are to be level. */
+const scales = defineDomain<any, any>({
+  name: 'scales',
+  version: '1',
+  freeze: 'footprint',
+  state: z.object({ signed: z.boolean(), by: z.string(), scales: z.record(z.string(), z.number()) }),
+  initial: { signed: false, by: '', scales: { u: 0, v: 0 } },
+  processes: { signing: { writes: ['/signed'] }, weighing: { writes: ['/scales/{scale}'] } },
+  roles: { signing: { processes: ['signing'] }, on: { params: ['scale'], processes: ['weighing'] } },
+  actions: {
+    sign: {
+      process: 'signing',
+      args: z.null(),
+      apply: (state: any) => {
+        state.signed = true;
+      },
+    },
+    put: {
+      process: 'weighing',
+      args: z.number(),
+      apply: (state: any, to: number, { role }: any) => {
+        state.scales[role.scale] = to;
+      },
+    },
+  } as never,
+  invariants: (rules: any) => [
+    rules.invariant(
+      'SIGNED',
+      ['/signed', '/by'],
+      ({ signed, by }: any) => (signed && by === '' ? escalate('by whom') : pass),
+      {
+        approvals: 2,
+        onApprove: (state: any, { counselor }: any) => {
+          state.by = counselor;
+        },
+      },
+    ),
+    rules.each('LEVEL', '/scales/*', {}, (n: number) => (n < 5 ? pass : escalate(`${n}`))),
+  ],
+  counselors: { md: (principal: string) => principal.startsWith('dr-') },
+});
+
+describe('who decides', () => {
+  const ODD = [
+    '',
+    'dr-a ',
+    ' dr-a',
+    'dr-\u200ba',
+    'dr-a\ufeff',
+    'dr-a\u00ad',
+    'dr-a\u0000',
+    'dr-\u202ea',
+    'dr-a\u00a0',
+    'dr-  a',
+  ];
+
+  test('has a name that can be seen, so that nobody approves twice or for themselves by what can’t', async () => {
+    const { trajectory } = await begun();
+    const second = await pendingOf(trajectory.approve(await ask(trajectory), doctor('a')));
+    for (const principal of ODD) {
+      const by = { principal, method: 'test' };
+      expect(await codeOf(trajectory, () => trajectory.approve(second, by))).toBe('bad_intent');
+      expect(await codeOf(trajectory, () => trajectory.reject(second, { ...by, reason: 'no' }))).toBe('bad_intent');
+    }
+    expect(await codeOf(trajectory, () => trajectory.approve(second, doctor('a')))).toBe('approved_before');
+  });
+
+  test('did not ask for it under a name with something in it that can’t be seen', async () => {
+    for (const subject of ODD.slice(1)) {
+      const assize = runtimeOver(new MemoryStore(), [two]);
+      const trajectory = await assize.create(two, { trajectoryId: 't' });
+      const id = await pendingOf(trajectory.propose(intent('ask', { amount: 5 }, writFor(subject))));
+      const plain = subject.includes('  ') ? 'dr- a' : 'dr-a';
+      const approve = () => trajectory.approve(id, { principal: plain, method: 'test' });
+      expect([subject, await codeOf(trajectory, approve)]).toEqual([subject, 'unauthorised_counselor']);
+    }
+  });
+});
+
 describe('an override of what takes two', () => {
   /** Asks for what a later rule rejects, so that its approval does not pass. */
   const tooMuch = (trajectory: Trajectory): Promise<string> => ask(trajectory, 200);
@@ -195,6 +275,56 @@ describe('an override of what takes two', () => {
     expect(step).toMatchObject({ approved_by: [{ principal: 'dr-a', override: true }] });
     expect(commit).toMatchObject({ counselor: { principal: 'dr-b', override: true } });
     expect((await deepReplay(store, 't', { domains: [two] })).differences).toEqual([]);
+  });
+
+  test('is of what each has seen not to pass: no other rule, and no other words of it', async () => {
+    const store = new MemoryStore();
+    const trajectory = await runtimeOver(store, [scales]).create(scales, { trajectoryId: 't' });
+    const put = (scale: string, to: number) =>
+      trajectory.propose({ action: 'put', role: { name: 'on', params: { scale } }, args: to, writ: writFor('agent') });
+    const over = { override: true };
+    const tip = async (scale: string, to = 9): Promise<void> => {
+      expect(await trajectory.approve(await pendingOf(put(scale, to)), doctor('z', over))).toMatchObject({
+        ruling: 'committed',
+      });
+    };
+    const first = await pendingOf(
+      trajectory.propose(intent('sign', null, writFor('agent'), { role: 'signing' } as never)),
+    );
+    await tip('u');
+    const second = await pendingOf(trajectory.approve(first, doctor('a', over)));
+    const seen = [{ invariant_id: 'LEVEL', result: 'escalate', detail: '/scales/u: 9' }];
+    expect((await payloads(store, 't')).at(-1)).toMatchObject({ approved_by: [{ override: true, overridden: seen }] });
+    await put('u', 0);
+    await tip('v');
+    const approve = () => trajectory.approve(second, doctor('b', over));
+    expect(await codeOf(trajectory, approve)).toBe('changed_since');
+    await expect(approve()).rejects.toThrow('dr-a approved it with override when LEVEL says /scales/u: 9');
+    await put('v', 0);
+    await tip('u', 8);
+    expect(await codeOf(trajectory, approve)).toBe('changed_since');
+    await tip('u');
+    expect(await approve()).toMatchObject({ ruling: 'committed' });
+    expect((await deepReplay(store, 't', { domains: [scales] })).differences).toEqual([]);
+  });
+
+  test('is no obstacle where all passes again', async () => {
+    const store = new MemoryStore();
+    const trajectory = await runtimeOver(store, [scales]).create(scales, { trajectoryId: 't' });
+    const put = (to: number) =>
+      trajectory.propose({
+        action: 'put',
+        role: { name: 'on', params: { scale: 'u' } },
+        args: to,
+        writ: writFor('agent'),
+      });
+    const first = await pendingOf(
+      trajectory.propose(intent('sign', null, writFor('agent'), { role: 'signing' } as never)),
+    );
+    await trajectory.approve(await pendingOf(put(9)), doctor('z', { override: true }));
+    const second = await pendingOf(trajectory.approve(first, doctor('a', { override: true })));
+    await put(0);
+    expect(await trajectory.approve(second, doctor('b'))).toMatchObject({ ruling: 'committed' });
   });
 
   test('is not recorded where nothing is to be overridden', async () => {
@@ -271,6 +401,27 @@ describe('deep replay', () => {
   test('finds who is no counselor any more, at the step that they took', async () => {
     const md = (principal: string): boolean => principal.startsWith('dr-') && principal !== 'dr-b';
     expect(await found({ ...three, counselors: { ...three.counselors, md } })).toEqual(['3 counselor']);
+  });
+
+  test('finds who is said to have overridden something else', async () => {
+    const store = new MemoryStore();
+    const trajectory = await runtimeOver(store, [scales]).create(scales, { trajectoryId: 't' });
+    await trajectory.propose(intent('sign', null, writFor('agent'), { role: 'signing' } as never));
+    const put = { action: 'put', role: { name: 'on', params: { scale: 'u' } }, args: 9, writ: writFor('agent') };
+    await trajectory.approve(await pendingOf(trajectory.propose(put)), doctor('z', { override: true }));
+    await trajectory.approve(trajectory.pending()[0]?.id as string, doctor('a', { override: true }));
+    const step = (await payloads(store, 't')).at(-1) as PendingPayload;
+    const differences = async (overridden: VectorItem[]) => {
+      const written = new MemoryStore();
+      const approved_by = [{ ...(step.approved_by?.[0] as CounselorRecord), overridden }];
+      const rows = (await allEntries(store, 't')).slice(0, -1);
+      await written.commit({ entries: [...rows, entryRow({ ...step, approved_by })] as never, blobs: [] });
+      return (await deepReplay(written, 't', { domains: [scales] })).differences;
+    };
+    expect(await differences(step.approved_by?.[0]?.overridden as VectorItem[])).toEqual([]);
+    const signed: VectorItem = { invariant_id: 'SIGNED', result: 'escalate' };
+    expect(await differences([signed])).toMatchObject([{ seq: step.seq, what: 'vector', recorded: [signed] }]);
+    expect(await differences([])).toMatchObject([{ seq: step.seq, what: 'vector' }]);
   });
 
   test('finds that it takes more or fewer people now, where it was put up', async () => {

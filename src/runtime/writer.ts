@@ -27,6 +27,7 @@ import type { RuledProposals } from './ruled-proposals.ts';
 import { type Ruling, rulingFrom } from './ruling.ts';
 import { type News, Subscriptions } from './subscriptions.ts';
 import type { Trajectory } from './trajectory.ts';
+import { Wakers } from './wakers.ts';
 import type { WritChain, Writs } from './writs.ts';
 
 /** What an open trajectory is made of. */
@@ -136,7 +137,8 @@ export class Writer {
   /** What was sent to the store last. */
   #sent: Promise<unknown> | undefined;
   #alone: Promise<unknown> | undefined;
-  #moved: PromiseWithResolvers<void> | undefined;
+  /** Woken when something that waited may have been decided: here, or by others of whom was read. */
+  readonly decided: Wakers = new Wakers();
 
   constructor(id: string, parts: TrajectoryParts, around: Surroundings) {
     this.id = id;
@@ -248,18 +250,7 @@ export class Writer {
     if (erased !== undefined) await this.around.erased(this.id);
     this.subscriptions.publish(news);
     this.around.notices.tell(row, resolves);
-    if (resolves !== undefined || this.parts.chain.answered !== undefined) this.#wake();
-  }
-
-  /** When something that waited may have been decided: here, or by others of whom was read. */
-  moved(): Promise<void> {
-    this.#moved ??= Promise.withResolvers<void>();
-    return this.#moved.promise;
-  }
-
-  #wake(): void {
-    this.#moved?.resolve();
-    this.#moved = undefined;
+    if (resolves !== undefined || this.parts.chain.answered !== undefined) this.decided.wake();
   }
 
   /** When the store has answered all that was sent to it; what it answered is for those who sent it. */
@@ -346,7 +337,7 @@ export class Writer {
           this.stale = false;
           this.#loading = undefined;
           if (isNew) this.subscriptions.publish(this.subscriptions.allNews());
-          this.#wake();
+          this.decided.wake();
         },
         (error) => {
           this.#loading = undefined;

@@ -1,4 +1,4 @@
-import type { CounselorRecord } from '#ledger';
+import type { CounselorRecord, VectorItem } from '#ledger';
 import type { ErasureCase } from './erasure-cases.ts';
 import {
   ChainWriter,
@@ -15,6 +15,16 @@ const A: CounselorRecord = { principal: 'dr-a', as: 'md', method: 'test' };
 const B: CounselorRecord = { principal: 'dr-b', as: 'md', method: 'test' };
 const C: CounselorRecord = { principal: 'dr-c', as: 'md', method: 'test' };
 const over = (one: CounselorRecord): CounselorRecord => ({ ...one, override: true });
+
+const GOOD: VectorItem = { invariant_id: 'GOOD', result: 'pass' };
+const BAD: VectorItem = { invariant_id: 'BAD', result: 'escalate', detail: 'high' };
+const WORSE: VectorItem = { invariant_id: 'WORSE', result: 'reject' };
+const saw = (one: CounselorRecord, ...overridden: VectorItem[]): CounselorRecord => ({ ...over(one), overridden });
+/** The last one, who overrides what does not pass, and the vector. */
+function seeing(one: CounselorRecord, ...vector: VectorItem[]): [CounselorRecord, Members] {
+  const overrides = vector.some(({ result }) => result !== 'pass');
+  return [overrides ? over(one) : one, { detection_vector: vector }];
+}
 
 /** A trajectory in which something waits for the approval of several people. */
 class Case {
@@ -95,6 +105,21 @@ export function approvalCases(): ErasureCase[] {
     broken('one of another channel', 2, new Case().step([{ ...A, as: 'clerk' }])),
     broken('after it expired', 2, new Case(3, { expires: second(2) }).step([A])),
     broken('the last one overrides alone', 3, new Case(2).step([A]).commit(over(B))),
+    valid(
+      'each has overridden all that does not pass',
+      new Case(2).step([saw(A, BAD, WORSE)]).commit(...seeing(B, GOOD, BAD)),
+    ),
+    valid('all passes again', new Case(2).step([saw(A, BAD)]).commit(...seeing(B, GOOD))),
+    broken('the first one has not overridden it', 3, new Case(2).step([saw(A, BAD)]).commit(...seeing(B, BAD, WORSE))),
+    broken('in other words', 3, new Case(2).step([saw(A, { ...BAD, detail: 'low' })]).commit(...seeing(B, BAD))),
+    broken(
+      'the second of three has not overridden it',
+      4,
+      new Case(3)
+        .step([saw(A, BAD, WORSE)])
+        .step([saw(A, BAD, WORSE), saw(B, BAD)])
+        .commit(...seeing(C, WORSE)),
+    ),
     broken('approved from the beginning', 1, new Case(2, { approved_by: [A] })),
     broken('nobody has approved, and a list says so', 1, new Case(2, { approved_by: [] })),
     broken('what was put up before is put up again', 5, started().step([A, B]).commit(C).step([A, B, C])),

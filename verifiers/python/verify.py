@@ -320,8 +320,8 @@ action = name:text role:role args:stored
 observation = name:text value?:stored oracle_key?:hash hash?:hash
 delta = state:stored_operations effects:list beliefs:list
 policy = digest:hash decision:allow|deny|needs_approval rule?:text
-counselor = principal:text as:text method:text override?:true reason?:text
 detection = invariant_id:text result:pass|reject|escalate detail?:text
+counselor = principal:text as:text method:text override?:true overridden?:[detection] reason?:text
 intent = action:text role:role args:stored observations:[observation]
 proposal = proposal_id:hash writ_id:hash action:action observations:[observation] at:instant delta:delta
   approval:stored_operations budget_cost:{count} key_hash?:hash
@@ -720,6 +720,9 @@ class Chain:
             must(len(pending.given) + 1 == pending.approvals, "not as many approvals as it takes")
             must("override" not in p["counselor"] or all("override" in c for c in pending.given),
                  "overridden, but not by all who approved")
+            broken = {hash_of(item) for item in p["detection_vector"] if item["result"] != "pass"}
+            must(all(broken <= {hash_of(item) for item in c["overridden"]} for c in pending.given if "overridden" in c),
+                 "not all that does not pass was overridden by all who approved")
             self.check_another(pending, p["counselor"])
         else:
             must("counselor" not in p, "a counselor, but nothing resolved")

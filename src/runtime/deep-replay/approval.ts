@@ -98,8 +98,13 @@ export async function replayStep(stage: Stage, entry: Entry<PendingPayload>, pen
       approved.message,
     );
   }
-  const { as, overridden } = approved;
+  const { as, overridden, broken } = approved;
   findings.compare(place, 'counselor', asOf(counselor), { as, ...(overridden ? { override: true } : {}) });
+  if (counselor.overridden !== undefined) {
+    const excused = world.excusedIn([...counselor.overridden, ...broken]);
+    const known = (vector: readonly VectorItem[]) => vector.filter(({ invariant_id: id }) => !excused.has(id));
+    compareVectors(findings, place, known(counselor.overridden), known(broken));
+  }
   approved.undo();
 }
 
@@ -141,7 +146,10 @@ async function readBack(
   requesters: readonly string[],
 ): Promise<Waiting | undefined> {
   try {
-    return await readWaiting(pending, requesters, stage);
+    const waiting = await readWaiting(pending, requesters, stage);
+    // What they overrode is compared at each step, where it can be excused; that the last one goes no further is a rule of chains.
+    const approvedBy = waiting.approvedBy.map(({ principal, override = false }) => ({ principal, override }));
+    return { ...waiting, approvedBy };
   } catch (error) {
     if (isAssizeError(error, 'erased')) {
       stage.findings.takes('erased');

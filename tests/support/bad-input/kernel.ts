@@ -91,6 +91,7 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   each: takes(withRule(kernel.each), ['EACH', '/list/*', { reads: ['/n'], ...options }, pass]),
   eraseScope: exempt(MADE),
   escalate: takes(kernel.escalate, ['why']),
+  faultOfName: takes(kernel.faultOfName, ['dr-who']),
   firstFinding: exempt(MADE),
   hasErased: exempt('of JSON, which its callers have copied'),
   initialState: takes((given) => kernel.initialState(desk, given), [desk.initial]),
