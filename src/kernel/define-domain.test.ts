@@ -92,6 +92,26 @@ describe('a domain that can’t be used says what is wrong', () => {
         '/count/approvals',
       ],
     ]),
+    ...['length', '01', '-1', 'x'].flatMap((key): [string, object, string][] => [
+      [
+        `a rule over the place ${key} of a list`,
+        { invariants: [invariant('X', [`/log/${key}`], () => pass)] },
+        `X names /log/${key}, and the state's schema has no such place`,
+      ],
+      [
+        `a process at the place ${key} of a list`,
+        { processes: { ...good.processes, look: { reads: [`/log/${key}`] } } },
+        `look names /log/${key}, and the state's schema has no such place`,
+      ],
+      [
+        `a rule over the place ${key} of a list of fixed length`,
+        {
+          state: z.object({ ...good.state.shape, pair: z.tuple([z.number(), z.number()]) }),
+          invariants: [invariant('X', [`/pair/${key}`], () => pass)],
+        },
+        `X names /pair/${key}`,
+      ],
+    ]),
     ['a state of dates', { state: z.object({ at: z.date() }) }, 'a date at /at'],
     ['a state with a default', { state: z.object({ n: z.array(z.number().default(1)) }) }, 'a default at /n/*'],
     ['a state that is parsed into another', { state: z.string().transform(Number) }, 'a pipe at its root'],
@@ -100,6 +120,12 @@ describe('a domain that can’t be used says what is wrong', () => {
       expect.objectContaining({ code: expect.any(String), message: expect.stringContaining(detail) }),
     );
   });
+});
+
+test('places of a list are named by an index, a star, a parameter or, where it grows, -', () => {
+  const reads = ['/log/0', '/log/10', '/log/*', '/log/{who}'];
+  const { processes } = define({ processes: { ...good.processes, count: { reads, writes: ['/log/-'] } } });
+  expect(Object.keys(processes)).toEqual(['count', 'look']);
 });
 
 describe('what a pending approval freezes', () => {

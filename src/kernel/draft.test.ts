@@ -552,6 +552,24 @@ describe('a draft of a part', () => {
     });
   });
 
+  test('a list of which some places are in it neither shows nor takes a length, whatever it is', () => {
+    for (const length of [0, 1, 2]) {
+      for (const patterns of [['/list/0'], ['/list/length'], ['/list/0', '/list/length']]) {
+        expect(() => inside(patterns, (s) => (s.list.length = length))).toThrow('/list/* is outside the footprint');
+      }
+    }
+    for (const statement of [(s: any) => s.list.length, (s: any) => s.list.push(2), (s: any) => s.list.pop()]) {
+      expect(() => inside(['/list/0'], statement)).toThrow('/list/* is outside the footprint');
+    }
+    for (const statement of [(s: any) => (s.z = s.list), (s: any) => (s.z = { lists: [s.list] })]) {
+      expect(() => inside(['/list/0', '/z'], statement)).toThrow(FootprintFault);
+    }
+    inside(['/list/0'], (s) => {
+      s.list[0] = 5;
+      expect(s.list[0]).toBe(5);
+    });
+  });
+
   test('is no promise and has no toJSON, so that returning or printing it is harmless', () => {
     expect(inside(['/a/b'], (s) => [s.then, s.toJSON])).toEqual([undefined, undefined]);
   });

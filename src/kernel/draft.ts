@@ -145,6 +145,8 @@ class DraftNode extends Lens {
       const { length } = this.value;
       if (key === String(length) || (key === 'length' && value === length)) return;
     }
+    const isLength = key === 'length' && Array.isArray(this.value);
+    if (isLength && !this.tellsLength) throw new FootprintFault(`${pointerOf(this)}/*`, 'read');
     const scope = scopeAt(this.scope, key);
     if (scope === undefined) throw new FootprintFault(pointerOf(this, key), 'read');
     const begins = scope.append && !Object.hasOwn(this.value, key);
@@ -231,7 +233,8 @@ function copied(value: unknown, node: DraftNode, key: string): unknown {
     return copyJson(value);
   } catch (error) {
     // A view read outside its footprint while being copied is that fault; anything else is a value that is no JSON.
-    if (error instanceof FootprintFault) throw error;
+    const { cause } = error as Error;
+    if (cause instanceof FootprintFault) throw cause;
     throw new ValueFault(`${pointerOf(node, key)}: ${(error as Error).message}`, { cause: error });
   }
 }

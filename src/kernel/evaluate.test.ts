@@ -110,6 +110,36 @@ describe('only what a change touches is judged', () => {
     expect(act((s) => (s.orders = { o9: { user: 'nobody', total: 1 } })).verdict).toBe('rejected');
   });
 
+  test('how long a list is, is nothing that a member can be judged with: no change has that path', () => {
+    const seen: unknown[] = [];
+    const { act } = worldOf((asked) => [
+      each<any, '/users/*', any>(
+        'LENGTH',
+        '/users/*',
+        { reads: ['/log'], with: () => ({ length: '/log/length', log: '/log' }) },
+        (_, { length, log }) => {
+          seen.push(length);
+          return asked('LENGTH', log.length > 1 ? reject('full') : pass);
+        },
+      ),
+    ]);
+    expect(act((s) => s.log.push(1)).verdict).toBe('approved');
+    expect(act((s) => s.log.push(2))).toMatchObject({ invariantId: 'LENGTH', detail: '/users/ada: full' });
+    expect(new Set(seen)).toEqual(new Set([undefined]));
+  });
+
+  test('a rule that sees one place of a list can’t say how many there are', () => {
+    const { world } = worldOf(() => [
+      invariant('FIRST', ['/log/0'], ({ log }) => (log[0] === undefined ? pass : reject('begun'))),
+      invariant('ALL', ['/log/0'], ({ log }) => (log.length > 2 ? reject('full') : pass)),
+      invariant('LENGTH', ['/log/length'], ({ log }) => (log.length > 2 ? reject('full') : pass)),
+    ]);
+    expect(world.failing.map(({ rule, result }) => [rule.id, result.detail])).toEqual([
+      ['ALL', "the invariant can't be judged, /log/* is outside the footprint"],
+      ['LENGTH', "the invariant can't be judged, /log/* is outside the footprint"],
+    ]);
+  });
+
   test('what another member points at is found when it appears, or goes', () => {
     const start = { ...START, orders: { o1: { user: 'eve', total: 1 } } };
     const rules = (asked: any): Invariant<any>[] => [

@@ -167,6 +167,16 @@ describe('sum', () => {
     expect(act((s) => ((s.orders['o2'] as Order).user = 'bob'))).toMatchObject({ detail: 'bob ordered 7 of 0' });
   });
 
+  test('a member named length is gone when a list comes in its place', () => {
+    const start = { ...START, parts: { a: { length: 0 } as object, b: [] as number[] } };
+    const rule = sum<any, '/parts/*/*'>('PARTS', '/parts/*/*', {}, (total) => (total > 3 ? reject(`${total}`) : pass));
+    const { act } = worldOf([rule as Invariant<any>], start);
+    const parts = (state: State): typeof start.parts => (state as typeof start).parts;
+    expect(act((s) => (parts(s).a = [0, 0, 0])).verdict).toBe('approved');
+    expect(act((s) => parts(s).b.push(3)).verdict).toBe('approved');
+    expect(act((s) => parts(s).b.push(1))).toMatchObject({ detail: '4' });
+  });
+
   test('sums are exact, and fail closed where they can’t be', () => {
     const rule = sum<State, '/spent/*', None>('SUM', '/spent/*', {}, (total) =>
       total === 30 ? pass : reject(`${total}`),

@@ -1,5 +1,6 @@
 import { parsePointer, toPointer } from '#canon';
 import { ANY, type Pattern } from './footprint.ts';
+import { hasMember } from './view.ts';
 
 /** What the stars of a member's path stand for; empty for a place that has none. */
 export type Keys = readonly string[];
@@ -28,7 +29,7 @@ export function membersUnder({ segments }: Pattern, state: unknown, path: readon
     const named = depth < path.length ? (path[depth] as string) : segment;
     const names = named === ANY ? Object.keys(here).sort() : [named];
     for (const name of names) {
-      if (!Object.hasOwn(here, name)) continue;
+      if (!hasMember(here, name)) continue;
       collect((here as Record<string, unknown>)[name], depth + 1, segment === ANY ? [...keys, name] : keys);
     }
   }
@@ -57,7 +58,7 @@ export function memberAt(state: unknown, { segments }: Pattern, keys: Keys): unk
   for (let i = 0; i < segments.length; i++) {
     const segment = segments[i] as string | typeof ANY;
     const key = segment === ANY ? (keys[star++] as string) : segment;
-    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, key)) return undefined;
+    if (typeof here !== 'object' || here === null || !hasMember(here, key)) return undefined;
     here = (here as Record<string, unknown>)[key];
   }
   return here;
@@ -66,7 +67,7 @@ export function memberAt(state: unknown, { segments }: Pattern, keys: Keys): unk
 export function lookup(state: unknown, path: readonly string[]): unknown {
   let here = state;
   for (const key of path) {
-    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, key)) return undefined;
+    if (typeof here !== 'object' || here === null || !hasMember(here, key)) return undefined;
     here = (here as Record<string, unknown>)[key];
   }
   return here;

@@ -83,3 +83,10 @@ export type Partly<T> = 0 extends 1 & T
     : T extends object
       ? { [Key in keyof T]?: Partly<T[Key]> | undefined }
       : T;
+
+/** Read-only at every depth. */
+export type Unwritable<T> = 0 extends 1 & T
+  ? any
+  : T extends object
+    ? { readonly [Key in keyof T]: Unwritable<T[Key]> }
+    : T;

@@ -2,13 +2,15 @@
 export type At<State, Path extends string> = Path extends ''
   ? State
   : Path extends `/${infer Head}/${infer Rest}`
-    ? At<Member<State, Head>, `/${Rest}`>
+    ? At<Member<State, Unescaped<Head>>, `/${Rest}`>
     : Path extends `/${infer Last}`
-      ? Member<State, Last>
+      ? Member<State, Unescaped<Last>>
       : any;
 
 type Member<T, Key extends string> = T extends readonly (infer Item)[]
-  ? Item
+  ? IsElement<Key> extends true
+    ? Item
+    : any
   : Key extends keyof T
     ? T[Key]
     : string extends keyof T
@@ -42,7 +44,9 @@ type HasMember<T, Key extends string, Rest extends string> = 0 extends 1 & T
   : unknown extends T
     ? true
     : T extends readonly (infer Item)[]
-      ? Has<Item, Rest>
+      ? IsElement<Key> extends true
+        ? Has<Item, Rest>
+        : false
       : T extends object
         ? HasKey<T, Key, Rest>
         : false;
@@ -62,6 +66,16 @@ export type IsOpen<Segment extends string> = string extends Segment
   : Segment extends '*' | `{${string}}`
     ? true
     : false;
+
+/** Whether a segment may name an element of a list: its index, or what stands for one. The list's length is no place. */
+type IsElement<Segment extends string> =
+  IsOpen<Segment> extends true
+    ? true
+    : Segment extends `-${string}` | `${string}.${string}`
+      ? false
+      : Segment extends `${number}`
+        ? true
+        : false;
 
 /** RFC 6901 §4: first `~1`, then `~0`. */
 export type Unescaped<Segment extends string> = Replaced<Replaced<Segment, '~1', '/'>, '~0', '~'>;

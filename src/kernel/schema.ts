@@ -3,6 +3,7 @@ import { toPointer } from '#canon';
 import type { Change } from './changes.ts';
 import { KernelError, messageOf } from './errors.ts';
 import { isErasedSchema } from './sensitive.ts';
+import { isIndex } from './view.ts';
 
 /** zod's own description of a schema; only the members that are read here. */
 interface Def {
@@ -311,12 +312,13 @@ function faultAt(schema: z.ZodType, state: unknown, keys: readonly string[]): st
 
 /**
  * Whether a schema can have something at a path of keys, `undefined` standing for any key. Below a union, or what takes
- * anything, everything is possible.
+ * anything, everything is possible; of a list its elements are, by their index, and nothing else.
  */
 export function hasPlace(schema: z.ZodType, path: readonly (string | undefined)[]): boolean {
   let here = unwrap(schema);
   for (const key of path) {
     const def = defOf(here);
+    if (['array', 'tuple'].includes(def.type) && key !== undefined && !isIndex(key)) return false;
     if (['union', 'any', 'unknown', 'tuple', 'lazy'].includes(def.type)) return true;
     if (def.type === 'object' && key === undefined) return Object.keys(def.shape ?? {}).length > 0;
     const next = ['object', 'record', 'array'].includes(def.type) ? member(def, key ?? '0') : undefined;

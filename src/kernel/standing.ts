@@ -1,7 +1,7 @@
 import { parsePointer, toPointer } from '#canon';
 import type { Change } from './changes.ts';
 import type { Domain, Rule } from './define-domain.ts';
-import { type Finding, findings, type Judged, readBy } from './evaluate.ts';
+import { type Finding, findings, type Judged } from './evaluate.ts';
 import type { Pattern } from './footprint.ts';
 import type { Known } from './foresee.ts';
 import { judge, placesOf, talliesOf } from './judge.ts';
@@ -109,19 +109,15 @@ export class Standing {
   }
 
   #judgeAll(state: Container, changes: readonly Changed[]): ReturnType<Standing['judgeChanges']> {
-    const isTouched = (finding: Finding): boolean =>
-      readBy(finding).some((pattern) => changes.some(({ keys }) => meets(pattern, keys)));
+    // What changes touch, and so excuse no longer, is what would be judged if only that were.
+    const touched = new Set(this.#excused.size === 0 ? [] : this.#workFor(state, changes, new Sight(state)).keys());
+    const isExcused = (key: string): boolean => this.#excused.has(key) && !touched.has(key);
     const all = [...findings(this.#domain, state)];
-    const isExcused = (finding: Finding): boolean =>
-      this.#excused.has(findingKey(finding.rule, finding.keys)) && !isTouched(finding);
     return {
-      finding: all.find((finding) => !isExcused(finding)),
+      finding: all.find(({ rule, keys }) => !isExcused(findingKey(rule, keys))),
       keep: () => {
-        this.#excused.clear();
+        for (const key of touched) this.#excused.delete(key);
         this.restart(state);
-        this.excuse((finding) =>
-          all.some(({ rule, keys }) => findingKey(rule, keys) === findingKey(finding.rule, finding.keys)),
-        );
       },
     };
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { copyJson } from '#canon';
 import { FootprintFault } from './errors.ts';
 import { compileScope, EVERYTHING, patternFromText } from './footprint.ts';
-import { isIndex, view } from './view.ts';
+import { hasMember, isIndex, view } from './view.ts';
 
 const state = {
   b: { list: [{ n: 1 }, { n: 2 }], x: 1 },
@@ -81,6 +81,25 @@ describe('a view', () => {
     expect(copyJson(part)).toEqual({ numbers: [null, null, null] });
   });
 
+  test('of some places of a list does not tell how long it is', () => {
+    const { numbers } = seen('/numbers/1', '/numbers/9');
+    expect([numbers[1], numbers[9], '1' in numbers, Array.isArray(numbers)]).toEqual([1, undefined, true, true]);
+    for (const read of [
+      () => numbers.length,
+      () => Object.getOwnPropertyDescriptor(numbers, 'length'),
+      () => [...numbers],
+      () => numbers.map(String),
+      () => numbers.at(-1),
+      () => Object.keys(numbers),
+      () => JSON.stringify(numbers),
+      () => seen('/numbers/length').numbers.length,
+    ]) {
+      expect(read).toThrow('/numbers/* is outside the footprint');
+    }
+    expect(seen('/numbers/*').numbers.length).toBe(3);
+    expect(seen('/numbers/*/x').numbers.length).toBe(3);
+  });
+
   test('of nothing is empty', () => {
     expect(copyJson(seen())).toEqual({});
     expect(copyJson(seen('/nowhere/x'))).toEqual({});
@@ -95,4 +114,12 @@ test('isIndex tells the places of a list from other names', () => {
   const yes = ['0', '1', '9', '10', '4294967295', '123456789012345'];
   const no = ['', '-', '-1', '01', '00', '1e3', '1.0', ' 1', 'length', '1234567890123456', 'x1', '٣'];
   expect([yes.every(isIndex), no.some(isIndex)]).toEqual([true, false]);
+});
+
+test('the members of a list are its elements', () => {
+  const list = ['a', 'b'];
+  expect(['0', '1'].every((key) => hasMember(list, key))).toBe(true);
+  expect(['2', '-', 'length', 'at', '01', ''].some((key) => hasMember(list, key))).toBe(false);
+  expect(hasMember({ length: 1, __proto__: { at: 1 } }, 'length')).toBe(true);
+  expect(hasMember({}, 'constructor')).toBe(false);
 });

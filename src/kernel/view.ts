@@ -45,7 +45,7 @@ export abstract class Lens implements ProxyHandler<Container>, Place {
   get(_target: Container, key: string | symbol, receiver: unknown): unknown {
     const { value } = this;
     if (Array.isArray(value)) {
-      if (key === 'length') return value.length;
+      if (key === 'length') return this.#length(value);
       if (typeof key === 'symbol' || !isIndex(key)) return Reflect.get(Array.prototype, key, receiver);
     } else if (typeof key === 'symbol') return undefined;
     if (!this.scope.all && ASKED_BY_THE_LANGUAGE.has(key) && scopeAt(this.scope, key) === undefined) return undefined;
@@ -76,7 +76,7 @@ export abstract class Lens implements ProxyHandler<Container>, Place {
   getOwnPropertyDescriptor(target: Container, key: string | symbol): PropertyDescriptor | undefined {
     if (typeof key === 'symbol') return undefined;
     if (Array.isArray(this.value) && key === 'length') {
-      return { value: this.value.length, writable: true, enumerable: false, configurable: false };
+      return { value: this.#length(this.value), writable: true, enumerable: false, configurable: false };
     }
     if (!Object.hasOwn(this.value, key) || !this.#shows(key)) return undefined;
     return { value: this.get(target, key, this.proxy), writable: true, enumerable: true, configurable: true };
@@ -112,6 +112,19 @@ export abstract class Lens implements ProxyHandler<Container>, Place {
     return child;
   }
 
+  /**
+   * Whether the footprint tells how long a list is: every change of that is at some place of it, so it takes all places, or
+   * the one behind the last.
+   */
+  protected get tellsLength(): boolean {
+    return this.scope.all || this.scope.append || this.scope.any !== undefined;
+  }
+
+  #length({ length }: unknown[]): number {
+    if (!this.tellsLength) throw new FootprintFault(`${pointerOf(this)}/*`, 'read');
+    return length;
+  }
+
   /** A list that may only be appended to is no part of what is seen. */
   #shows(key: string): boolean {
     const scope = scopeAt(this.scope, key);
@@ -144,6 +157,14 @@ class View extends Lens {
 /** A read-only view of the part of a state that lies in the scope. */
 export function view(state: Container, scope: Scope): Container {
   return new View(undefined, '', state, scope).proxy;
+}
+
+/**
+ * Whether a container has a member of that name. Of a list these are its elements: its length is none, because no change
+ * ever has that path.
+ */
+export function hasMember(container: object, key: string): boolean {
+  return Object.hasOwn(container, key) && (!Array.isArray(container) || isIndex(key));
 }
 
 /** Whether a key names an element of a list. */

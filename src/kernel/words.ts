@@ -1,6 +1,6 @@
 import type { Domain } from './define-domain.ts';
 import type { Process, Role, RoleParams } from './domain.ts';
-import type { Part } from './part-types.ts';
+import type { Part, Unwritable } from './part-types.ts';
 
 /**
  * The words of a domain that proposals and slices are typed by, beside its state and arguments. They are types only:
@@ -89,13 +89,13 @@ export type RoleArguments<D extends Domain, Name> =
         : [params: ParamsOf<WordsOf<D>['roles'][Name]>]
       : never;
 
-/** What a role sees of the state (Definition A.7). */
+/** What a role sees of the state (Definition A.7): a copy, in which to write changes nothing, so that is an error. */
 export type SliceOf<D extends Domain, Name> =
   IsUntyped<D> extends true
     ? unknown
     : D extends Domain<infer State, any, infer Words>
       ? Name extends keyof Words['roles']
-        ? Part<State, FootprintOf<Words, Words['roles'][Name]['processes'][number]>>
+        ? Unwritable<Part<State, FootprintOf<Words, Words['roles'][Name]['processes'][number]>>>
         : never
       : never;
 

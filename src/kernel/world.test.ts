@@ -39,7 +39,9 @@ describe('a slice', () => {
     [['/people/ada', '/people/*/age'], { people: { bob: { age: 1 }, ada: { age: 2, notes: [] } } }],
     [['/people/nobody'], { people: {} }],
     [['/list/*/n'], { list: [{ n: 1 }, null, { n: 2 }] }],
-    [['/list/0'], { list: [{ n: 1, m: 1 }, null, null] }],
+    [['/list/0'], { list: [{ n: 1, m: 1 }] }],
+    [['/list/1/n', '/list/9'], { list: [null, null] }],
+    [['/list/9'], { list: [] }],
     [['/list/0/n', '/list/2'], { list: [{ n: 1 }, null, { n: 2 }] }],
     [['/people/constructor', '/people/__proto__'], { people: {} }],
   ])('of %j', (reads, expected) => {

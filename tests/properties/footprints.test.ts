@@ -151,9 +151,12 @@ describe('bound scopes against a search through the patterns', () => {
 
 const oddPattern: fc.Arbitrary<Pattern> = fc
   .tuple(
-    fc.array(fc.oneof(fc.constantFrom('a', 'b', '__proto__', 'constructor', '0', 'a/b'), fc.constant(ANY)), {
-      maxLength: 3,
-    }),
+    fc.array(
+      fc.oneof(fc.constantFrom('a', 'b', '__proto__', 'constructor', '0', '1', 'length', 'a/b'), fc.constant(ANY)),
+      {
+        maxLength: 3,
+      },
+    ),
     fc.boolean(),
   )
   .map(([segments, append]) => ({ segments, append: append && segments.length > 0 }));
@@ -170,7 +173,17 @@ describe('a slice', () => {
         keys.every((name, i) => [ANY, name].includes(item.segments[i] as never)),
     );
     if (!goesOn || !isContainer(value)) return undefined;
-    if (Array.isArray(value)) return value.map((item, i) => part(item, footprint, [...keys, String(i)]) ?? null);
+    if (Array.isArray(value)) {
+      // How long a list is, is told by a footprint that has all its places; another one has its own places, and those before.
+      const isSeen = (name: string): boolean =>
+        footprint.some(
+          ({ segments, append }) =>
+            segments.length > keys.length &&
+            isPrefix({ segments: segments.slice(0, keys.length + 1), append }, [...keys, name]),
+        );
+      const seen = value.filter((_, i) => value.some((_, later) => later >= i && isSeen(String(later))));
+      return seen.map((item, i) => part(item, footprint, [...keys, String(i)]) ?? null);
+    }
     const object = {};
     for (const name of Object.keys(value)) {
       const inner = part(value[name] as Value, footprint, [...keys, name]);
@@ -322,7 +335,8 @@ describe('an action', () => {
 /** The first state with everything that its slice does not show taken from the second. */
 function graft(one: Value, other: Value, scope: ReturnType<typeof compileScope>): Value | undefined {
   if (scope.all) return one;
-  if (!isContainer(one) || Array.isArray(one)) return one;
+  if (!isContainer(one)) return one;
+  if (Array.isArray(one)) return graftList(one, Array.isArray(other) ? other : [], scope);
   const mixed = {};
   const source = isContainer(other) && !Array.isArray(other) ? other : {};
   for (const name of Object.keys(source)) {
@@ -333,6 +347,22 @@ function graft(one: Value, other: Value, scope: ReturnType<typeof compileScope>)
     if (below !== undefined) setMember(mixed, name, graft(one[name] as Value, (source as never)[name] ?? null, below));
   }
   return mixed;
+}
+
+/** Of a list of which only some places are seen, also the length is the second's, as far as those places let it be. */
+function graftList(one: Value[], other: Value[], scope: ReturnType<typeof compileScope>): Value | undefined {
+  if (scope.any !== undefined) return one.map((item, i) => below(item, other[i], String(i)));
+  const named = [...scope.keys.keys()].filter((name) => /^[01]$/.test(name)).map(Number);
+  const least = Math.max(0, ...named.filter((i) => i < one.length).map((i) => i + 1));
+  const most = Math.min(Number.POSITIVE_INFINITY, ...named.filter((i) => i >= one.length));
+  return Array.from({ length: Math.max(least, Math.min(most, other.length)) }, (_, i) =>
+    below(one[i] ?? null, other[i], String(i)),
+  );
+
+  function below(mine: Value, others: Value | undefined, key: string): Value {
+    const inside = scopeAt(scope, key);
+    return inside === undefined ? (others ?? null) : (graft(mine, others ?? null, inside) as Value);
+  }
 }
 
 test('pass is a constant nobody can change', () => {

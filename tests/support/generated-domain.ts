@@ -27,24 +27,26 @@ import { clone, isContainer } from './json.ts';
 
 // Domains made of data, so that a test can judge a state by itself, on plain objects, with no view, footprint or index.
 
-/** Keys that sort one way as text, another as pointers, and another as JavaScript puts them. */
-export const KEYS = ['a', 'b', 'a/b', 'a!', '10', '9'] as const;
+/** Keys that sort one way as text, another as pointers, and another as JavaScript puts them; and one that lists have too. */
+export const KEYS = ['a', 'b', 'a/b', 'a!', '10', '9', 'length'] as const;
 
 export interface ShopState {
   n: { [key: string]: number };
   orders: { [key: string]: { user: string; total: number; tags?: string[] } };
   users: { [key: string]: { limit: number; spent: number } };
-  deep: { [key: string]: { [key: string]: { v: number } } };
+  /** Now by name, now a list. */
+  deep: { [key: string]: { [key: string]: { v: number } } | { v: number }[] };
   log: number[];
   approvals: { [rule: string]: string };
 }
 
 const int = z.number().int();
+const leaf = z.object({ v: int });
 const stateSchema = z.object({
   n: z.record(z.string(), int),
   orders: z.record(z.string(), z.object({ user: z.string(), total: int, tags: z.array(z.string()).optional() })),
   users: z.record(z.string(), z.object({ limit: int, spent: int })),
-  deep: z.record(z.string(), z.record(z.string(), z.object({ v: int }))),
+  deep: z.record(z.string(), z.union([z.record(z.string(), leaf), z.array(leaf)])),
   log: z.array(int),
   approvals: z.record(z.string(), z.string()),
 });
@@ -58,7 +60,7 @@ export const shopState: fc.Arbitrary<ShopState> = fc.record({
   n: dictionary(small),
   orders: dictionary(fc.record({ user: key, total: small })),
   users: dictionary(fc.record({ limit: small, spent: small })),
-  deep: dictionary(dictionary(fc.record({ v: small }))),
+  deep: dictionary(fc.oneof(dictionary(fc.record({ v: small })), fc.array(fc.record({ v: small }), { maxLength: 3 }))),
   log: fc.array(small, { maxLength: 3 }),
   approvals: fc.constant({}),
 });
@@ -72,7 +74,7 @@ export interface RuleSpec {
   readonly kind: 'plain' | 'each' | 'unique' | 'sum' | 'count';
   /** For a plain rule what it reads; for the others the path of its members, alone. */
   readonly reads: readonly string[];
-  readonly with: 'nothing' | 'user' | 'peer' | 'outside';
+  readonly with: 'nothing' | 'user' | 'peer' | 'inside' | 'outside';
   readonly otherwise: Otherwise;
   /** Of 16 states it does not let so many pass; which ones follows from the hash of what it reads. */
   readonly refuses: number;
@@ -97,6 +99,8 @@ const PLAIN_READS = [
   '/users/b',
   '/deep/*/a',
   '/deep/10',
+  '/deep/*/0/v',
+  '/deep/a/length',
   '/log',
   '/approvals',
 ];
@@ -134,6 +138,8 @@ export const ruleSpec: fc.Arbitrary<RuleSpec> = fc.oneof(
       'peer',
       'peer',
       'peer',
+      'inside',
+      'inside',
       'outside',
     ),
     otherwise: fc.constantFrom<Otherwise[]>('reject', 'reject', 'escalate', 'throw', 'nonsense'),
@@ -269,6 +275,7 @@ export function expand(
       .flatMap((name) => expand((value as never)[name], rest, [...keys, name]));
   }
   const name = segment.replaceAll('~1', '/').replaceAll('~0', '~');
+  if (Array.isArray(value) && !/^(0|[1-9][0-9]*)$/.test(name)) return [];
   return Object.hasOwn(value, name) ? expand((value as never)[name], rest, keys) : [];
 }
 
@@ -292,9 +299,22 @@ function otherPointer(spec: RuleSpec, member: unknown, keys: readonly string[]):
     }
     case 'peer':
       return `/n/${escapeSegment(KEYS[(KEYS.indexOf(keys[0] as never) + 1 + spec.salt) % KEYS.length] as string)}`;
+    case 'inside':
+      return insideOf(spec, keys[0] as string);
     case 'outside':
       return '/secret/place';
   }
+}
+
+/** A place below one that is now a record, now a list; of the names only the record's may be `length`. */
+export function insideOf({ salt }: RuleSpec, key: string): string {
+  return `/deep/${escapeSegment(key)}/${['length', '0', 'a'][salt % 3]}`;
+}
+
+/** Where a rule may look beside its members. */
+export function othersOf(spec: RuleSpec): string[] {
+  if (spec.with === 'nothing') return [];
+  return spec.with === 'peer' ? ['/n/*'] : spec.with === 'inside' ? ['/deep'] : ['/users/*'];
 }
 
 function ruleOf(spec: RuleSpec, index: number, promises: Promise<unknown>[]): Invariant<any> {
@@ -305,7 +325,7 @@ function ruleOf(spec: RuleSpec, index: number, promises: Promise<unknown>[]): In
       spec.with === 'nothing'
         ? {}
         : {
-            reads: spec.with === 'peer' ? ['/n/*'] : ['/users/*'],
+            reads: othersOf(spec),
             with: (member: unknown, keys: readonly string[]) => ({
               other: otherPointer(spec, member, keys) as `/${string}`,
             }),
@@ -384,6 +404,7 @@ export interface Edit {
     | 'spend'
     | 'deleteUser'
     | 'setDeep'
+    | 'listDeep'
     | 'deleteDeep'
     | 'clearDeep'
     | 'push'
@@ -416,6 +437,8 @@ export const edit: fc.Arbitrary<Edit> = fc.record({
     'spend',
     'deleteUser',
     'setDeep',
+    'listDeep',
+    'listDeep',
     'deleteDeep',
     'clearDeep',
     'push',
@@ -473,13 +496,22 @@ export function runEdit(state: ShopState, { do: what, key: name, other, value }:
       delete state.users[name];
       break;
     case 'setDeep': {
-      state.deep[name] ??= {};
+      if (state.deep[name] === undefined || Array.isArray(state.deep[name])) state.deep[name] = {};
       (state.deep[name] as Record<string, { v: number }>)[other] = { v: value };
       break;
     }
-    case 'deleteDeep':
-      delete state.deep[name]?.[other];
+    case 'listDeep': {
+      const list = state.deep[name];
+      if (Array.isArray(list)) list.push({ v: value });
+      else state.deep[name] = Array.from({ length: Math.abs(value) }, () => ({ v: value }));
       break;
+    }
+    case 'deleteDeep': {
+      const deep = state.deep[name];
+      if (Array.isArray(deep)) deep.pop();
+      else delete deep?.[other];
+      break;
+    }
     case 'clearDeep':
       if (value > 0) delete state.deep[name];
       else state.deep = {};
@@ -837,10 +869,7 @@ export function touchedBy(action: NaiveAction): {
 
 /** Everything that a rule may look at. */
 export function readBy(spec: RuleSpec, index: number): readonly string[] {
-  if (spec.kind === 'each') {
-    return [...spec.reads, ...(spec.with === 'nothing' ? [] : [spec.with === 'peer' ? '/n/*' : '/users/*'])];
-  }
-  if (spec.kind !== 'plain') return [...spec.reads, ...(spec.with === 'nothing' ? [] : ['/users/*'])];
+  if (spec.kind !== 'plain') return [...spec.reads, ...othersOf(spec)];
   if (spec.index !== undefined) return [...spec.reads, spec.index.path];
   return spec.otherwise === 'escalate' ? [...spec.reads, `/approvals/${idOf(index)}`] : spec.reads;
 }

@@ -6,7 +6,9 @@ import {
   at,
   expand,
   fill,
+  insideOf,
   type Otherwise,
+  othersOf,
   otherwise,
   type RuleSpec,
   refuses,
@@ -17,7 +19,7 @@ import { clone } from './json.ts';
 
 const PATHS = ['/n/*', '/orders/*', '/orders/*', '/users/*', '/deep/*', '/deep/*/*', '/log/*', '/orders/*/tags/*'];
 /** Groups are named as users are, so that a group can be judged with one. */
-const GROUPS = ['a', 'b', 'a/b'];
+const GROUPS = ['a', 'b', 'a/b', 'length'];
 
 const common = {
   reads: fc.constantFrom(...PATHS).map((path) => [path]),
@@ -36,7 +38,7 @@ export const groupSpec: fc.Arbitrary<RuleSpec> = fc.oneof(
   }),
   fc.record({
     kind: fc.constantFrom('sum' as const, 'count' as const),
-    with: fc.constantFrom<RuleSpec['with'][]>('nothing', 'nothing', 'user', 'user', 'outside'),
+    with: fc.constantFrom<RuleSpec['with'][]>('nothing', 'nothing', 'user', 'user', 'inside', 'outside'),
     otherwise: fc.constantFrom<Otherwise[]>('reject', 'escalate', 'throw', 'nonsense'),
     ...common,
   }),
@@ -109,7 +111,7 @@ export function groupRule(
     ...(spec.per === true ? { per: (member: unknown, keys: readonly string[]) => groupOf(spec, member, keys) } : {}),
     ...(spec.with === 'nothing'
       ? {}
-      : { reads: ['/users/*'], with: (group: string) => ({ other: otherOf(spec, group) }) }),
+      : { reads: othersOf(spec), with: (group: string) => ({ other: otherOf(spec, group) }) }),
   };
   const check = (figure: number, { other }: any, group: string): InvariantResult =>
     refuses(spec, [figure, other ?? null, group]) ? answer(spec) : pass;
@@ -139,6 +141,7 @@ const sumsItself = ({ reads, salt }: RuleSpec): boolean =>
   ['/n/*', '/log/*'].includes(reads[0] as string) && salt % 3 === 0;
 
 function otherOf(spec: RuleSpec, group: string): string {
+  if (spec.with === 'inside') return insideOf(spec, group);
   return spec.with === 'outside' ? '/secret/place' : `/users/${escapeSegment(group)}`;
 }
 

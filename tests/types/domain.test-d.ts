@@ -13,6 +13,8 @@ const state = z.object({
   claims: z.record(z.string(), z.object({ by: z.string(), amount: z.number(), approved: z.string().optional() })),
   log: z.array(z.string()),
   last: z.object({ by: z.string(), at: z.string() }).nullable(),
+  'a/b': z.record(z.string(), z.object({ m: z.number() })),
+  '~': z.string(),
 });
 
 const desk = defineDomain({
@@ -66,6 +68,10 @@ const desk = defineDomain({
     invariant('TYPO', ['/spent', '/capp'], () => pass),
     // @ts-expect-error a number has nothing below it
     invariant('BELOW', ['/cap/x'], () => pass),
+    // @ts-expect-error the length of a list is no place
+    invariant('LENGTH', ['/log/length'], () => pass),
+    // @ts-expect-error nor is what an index is not
+    invariant('INDEX', ['/log/-1'], () => pass),
     // @ts-expect-error no pointer
     invariant('NO_POINTER', ['cap'], () => pass),
     // @ts-expect-error no result
@@ -106,6 +112,35 @@ const desk = defineDomain({
       },
       () => pass,
     ),
+    each(
+      'WITH_LENGTH',
+      '/claims/*',
+      {
+        reads: ['/log'],
+        // @ts-expect-error the length of a list is no place
+        with: () => ({ lines: '/log/length' }),
+      },
+      () => pass,
+    ),
+    each(
+      'WITH_INDEX',
+      '/claims/*',
+      { reads: ['/log/*'], with: ({ amount, by }) => ({ line: `/log/${amount}`, named: `/log/${by}` }) },
+      (_, { line, named }) => {
+        const lines: (string | undefined)[] = [line, named];
+        // @ts-expect-error a line is a text
+        const wrong: number | undefined = line;
+        return lines.length > 0 && wrong ? pass : pass;
+      },
+    ),
+    // @ts-expect-error what stands at an escaped key has its own type
+    each('ESCAPED', '/a~1b/*', {}, (m) => (m.nope ? pass : pass)),
+    each('ESCAPED_WITH', '/a~1b/*', { reads: ['/~0'], with: () => ({ it: '/~0' }) }, ({ m }, { it }) => {
+      const both: [number, string | undefined] = [m, it];
+      // @ts-expect-error it is a text
+      const wrong: number | undefined = it;
+      return both.length > 0 && wrong ? pass : pass;
+    }),
     unique('UNIQUE', '/claims/*', { by: ({ by, amount }, [id]) => [by, amount, id ?? null] }, ([first = '']) =>
       escalate(first),
     ),
@@ -312,6 +347,13 @@ export async function uses(assize: Assize, trajectory: Trajectory<typeof desk>, 
   clerk.last.by;
   // @ts-expect-error a list that may only grow is not seen
   clerk.log;
+
+  // @ts-expect-error what is seen is a copy, which nobody reads
+  seen.cap = 3;
+  // @ts-expect-error at every depth
+  trajectory.slice('reader').claims['c'] = { by: 'ada', amount: 1 };
+  // @ts-expect-error at every depth
+  (trajectory.slice('reader').claims['c'] ?? { by: '' }).by = 'eve';
 
   trajectory.subscribe('spender', { agent: 'ada' }, (slice) => slice.cap.toFixed());
   trajectory.subscribe('reader', {}, ({ claims }) => claims['c']?.by);
