@@ -31,7 +31,7 @@ interface Mutant {
 /** How many cases each file needs for the mutants below, with the seed below; more would only take longer. */
 const PROPERTIES = {
   changes: 100,
-  evaluation: 600,
+  evaluation: 900,
   follow: 300,
   theorems: 120,
   freeze: 400,
@@ -116,6 +116,20 @@ const MUTANTS: readonly Mutant[] = [
     changes: [['parent === before && parent.length >= deepest', 'parent === before && parent.length >= deepest - 1']],
     by: 'evaluation',
     property: 'judging what',
+  },
+  {
+    fault: 'takes the length of a list for a member',
+    file: 'kernel/view.ts',
+    changes: [[' && (!Array.isArray(container) || isIndex(key))', '']],
+    by: 'evaluation',
+    property: 'judging what',
+  },
+  {
+    fault: 'excuses, the naive way, what a change touches',
+    file: 'kernel/standing.ts',
+    changes: [['this.#excused.has(key) && !touched.has(key)', 'this.#excused.has(key)']],
+    by: 'evaluation',
+    property: 'strict',
   },
   {
     fault: 'counts nothing anew when a change is kept',
