@@ -10,7 +10,7 @@ import type { Pattern } from './footprint.ts';
 import { type Judgement, judge } from './judge.ts';
 import { type Keys, meets, membersUnder, NO_KEYS, Places } from './members.ts';
 import { Sight } from './sight.ts';
-import { type Container, isIndex } from './view.ts';
+import type { Container } from './view.ts';
 
 /**
  * What a proposal's `apply` does to a state, and what rules say of the result: worked out on a copy of the world, before the
@@ -30,17 +30,10 @@ interface ForeseenJudgement extends Judgement {
   readonly keys: Keys;
 }
 
-/** What was foreseen, and where the world has changed since from the state that it was foreseen on (`placesOf`). */
+/** What was foreseen, and where the world has changed since from the state that it was foreseen on. */
 export interface Expected {
   readonly foreseen: Foreseen;
   readonly since: readonly Keys[];
-}
-
-/** Where something is not what it was, after changes. Who may see one element of a list sees how long it is. */
-export function placesOf(changes: readonly Change[]): Keys[] {
-  return changes.map(({ op, keys, parent, appends }) =>
-    appends || (op === 'remove' && isIndex(keys[keys.length - 1] as string)) ? parent : keys,
-  );
 }
 
 /**

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalize } from '#canon';
-import { adjudicate, type Foreseen, foresee, initialState, placesOf, type Ruling, World } from '#kernel';
+import { adjudicate, type Foreseen, foresee, initialState, type Ruling, World } from '#kernel';
 import { ANYONE } from '../support/authority.ts';
 import { cases } from '../support/cases.ts';
 import { generatedDomain, intentOf, KEYS, type ShopState } from '../support/generated-domain.ts';
@@ -68,7 +68,7 @@ test('a proposal that was foreseen is ruled on as if it was not, whatever was ru
         expect(said(ruling)).toBe(said(alone));
         if (alone.verdict === 'approved' && ruling.verdict === 'approved') {
           if (sent !== undefined && since.length > base && !isLate) taken++;
-          since.push(placesOf(ruling.changes));
+          since.push(ruling.changes.map(({ keys }) => keys));
           alone.keep();
           ruling.keep();
           states.push(clone(ahead.state) as never);

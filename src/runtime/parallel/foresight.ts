@@ -7,7 +7,6 @@ import {
   overlaps,
   type PatchOperation,
   type Pattern,
-  placesOf,
   plainPatches,
 } from '#kernel';
 import type { Instant } from '#ledger';
@@ -120,7 +119,7 @@ export class Foresight {
   moved(changes: readonly Change[]): void {
     if (!this.#isBegun) return;
     const patches = copyJson(plainPatches(changes), WORLD_LIMITS) as unknown as PatchOperation[];
-    this.#moves.push({ patches, places: placesOf(changes) });
+    this.#moves.push({ patches, places: changes.map(({ keys }) => keys) });
     this.#moved++;
     for (const [hand, version] of this.#replicas) {
       if (hand.isGone) this.#replicas.delete(hand);

@@ -74,7 +74,6 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   candidateOf: exempt(MADE),
   foresee: exempt(MADE),
   foreseenFrom: exempt(MADE),
-  placesOf: exempt(MADE),
   compile: takes((asked, authority) => kernel.compile(desk, asked, authority), [intent, ANYONE], {
     1: 'a port of the runtime',
   }),
