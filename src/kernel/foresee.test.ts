@@ -30,11 +30,10 @@ const domain: Domain = defineDomain({
   initial: { n: 0, at: '', list: [1], members: {} },
   processes: {
     counting: { writes: ['/n', '/at'] },
-    measuring: { reads: ['/list/0'], writes: ['/n'] },
     growing: { writes: ['/list'] },
     joining: { writes: ['/members'] },
   },
-  roles: { worker: { processes: ['counting', 'measuring', 'growing', 'joining'] } },
+  roles: { worker: { processes: ['counting', 'growing', 'joining'] } },
   actions: {
     draw: {
       process: 'counting',
@@ -52,16 +51,7 @@ const domain: Domain = defineDomain({
         state.at = context.at;
       },
     },
-    measure: {
-      process: 'measuring',
-      args: z.object({}),
-      apply: (state) => {
-        runs.apply++;
-        state.n = state.list.length;
-      },
-    },
     grow: { process: 'growing', args: z.object({}), apply: (state) => void state.list.push(2) },
-    shrink: { process: 'growing', args: z.object({}), apply: (state) => void state.list.pop() },
     join: {
       process: 'joining',
       args: z.object({ name: z.string() }),

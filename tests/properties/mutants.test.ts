@@ -35,6 +35,7 @@ const PROPERTIES = {
   follow: 300,
   theorems: 120,
   freeze: 400,
+  'frozen-footprint': 800,
   footprints: 200,
   schema: 200,
   unchanged: 300,
@@ -333,7 +334,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     fault: 'lets those who asked approve it',
     file: 'kernel/channel.ts',
-    changes: [["requesters.some((requester) => requester.normalize('NFC') === name)", 'requesters.length > 99']],
+    changes: [['requesters.some((requester) => plainName(requester) === name)', 'requesters.length > 99']],
     by: 'theorems',
     property: 'Theorem 4 (Extended Audit Log Integrity): (vi) ',
   },
@@ -381,6 +382,13 @@ const MUTANTS: readonly Mutant[] = [
     changes: [['    return found;\n', '    this.#found = found;\n    return found;\n']],
     by: 'unchanged',
     property: 'refused exactly when',
+  },
+  {
+    fault: 'lets an approval change what another one freezes',
+    file: 'runtime/resolve.ts',
+    changes: [['checkOthers(chain, pendingId, commit.changes);', '']],
+    by: 'frozen-footprint',
+    property: 'at the commit of an approval',
   },
 ];
 

@@ -72,6 +72,9 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
     1: 'a port of the runtime',
   }),
   candidateOf: exempt(MADE),
+  'new Premise': exempt(MADE),
+  'Premise.isMetBy': exempt(MADE),
+  'Premise.hiddenFrom': exempt(MADE),
   foresee: exempt(MADE),
   foreseenFrom: exempt(MADE),
   compile: takes((asked, authority) => kernel.compile(desk, asked, authority), [intent, ANYONE], {
