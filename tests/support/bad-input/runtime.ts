@@ -91,6 +91,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   'Assize.trajectories': none,
   'Assize.newTrajectoryId': none,
   'Assize.close': none,
+  'Assize.complete': exempt('protected: what an opening does for itself'),
   'Assize.pending': on(
     ({ assize }, query) => assize.pending(query),
     async ({ asked }) => {
