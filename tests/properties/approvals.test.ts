@@ -324,21 +324,25 @@ class Met {
   }
 }
 
+const TO_MEET = [
+  ...['escalated 0', 'escalated 1', 'escalated 2', 'committed', 'counselor_rejected', 'expired', 'frozen', 'lost'],
+  ...['not_pending', 'unauthorised_counselor', 'approved_before', 'override_needed', 'invariant_rejected'],
+  ...['committed after 1', 'committed after 2', 'committed after 3', 'expired after 1', 'counselor_rejected after 1'],
+];
+
 test('every escalation is resolved at most once, by as many people as it takes, in one chain', async () => {
   const met = new Met();
   const freeze = fc.constantFrom('world' as const, 'footprint' as const);
   const schedule = fc.array(step, { minLength: 5, maxLength: 40 });
-  await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 1, max: 3 }), freeze, schedule, (needed, how, steps) =>
-      play(needed, how, steps, met),
-    ),
-    { numRuns: cases(400) },
-  );
-  // It was about what it says.
-  for (const what of [
-    ...['escalated 0', 'escalated 1', 'escalated 2', 'committed', 'counselor_rejected', 'expired', 'frozen', 'lost'],
-    ...['not_pending', 'unauthorised_counselor', 'approved_before', 'override_needed', 'invariant_rejected'],
-    ...['committed after 1', 'committed after 2', 'committed after 3', 'expired after 1', 'counselor_rejected after 1'],
-  ])
-    expect([what, (met.counts.get(what) ?? 0) > 0]).toEqual([what, true]);
+  const missing = (): string[] => TO_MEET.filter((what) => (met.counts.get(what) ?? 0) === 0);
+  // Until it was about what it says: the rarest are not met in each so many.
+  for (let batch = 0; batch === 0 || (batch < 10 && missing().length > 0); batch++) {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 3 }), freeze, schedule, (needed, how, steps) =>
+        play(needed, how, steps, met),
+      ),
+      { numRuns: cases(400) },
+    );
+  }
+  expect(missing()).toEqual([]);
 });
