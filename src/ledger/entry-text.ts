@@ -37,7 +37,10 @@ function sign(payload: Payload, signer: EntrySigner): EntrySignature {
  * @throws LedgerFault; ArgumentError `bad_argument`
  */
 export function checkRow(row: EntryRow): Entry {
-  requireForm(ENTRY_ROW, row, 'row');
+  requireForm(form.object, row, 'row');
+  // What a damaged store gives is a fault of the ledger, whatever it is.
+  if (typeof row.payload !== 'string' || typeof row.id !== 'string')
+    throw faultOf(row, 'tampered', 'the row has no payload, or no id, that is a text');
   const payload = canonicalPayload(row);
   if (hashText(row.payload) !== row.id) throw faultOf(row, 'tampered', 'the payload does not hash to the id');
   const malformed = payloadFault(payload);

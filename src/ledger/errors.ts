@@ -41,7 +41,10 @@ export class LedgerFault extends AssizeError<FaultCode> {
   readonly fault: Fault;
 
   constructor(fault: Fault, cause?: unknown) {
-    super(fault.code, `${fault.trajectory_id} seq ${fault.seq}: ${fault.detail}`, { evidence: { ...fault }, cause });
+    super(fault.code, `${String(fault.trajectory_id)} seq ${String(fault.seq)}: ${fault.detail}`, {
+      evidence: { ...fault },
+      cause,
+    });
     this.fault = fault;
   }
 }
