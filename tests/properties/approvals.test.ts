@@ -168,8 +168,12 @@ interface Possible {
   readonly after: Model;
 }
 
-function sightOf({ n, asked }: Pick<Model, 'n' | 'asked'>, lengths: readonly number[]): string {
-  return JSON.stringify([n, asked, lengths]);
+function sightOf(
+  { n, asked }: Pick<Model, 'n' | 'asked'>,
+  lengths: readonly number[],
+  areOpen: readonly boolean[],
+): string {
+  return JSON.stringify([n, asked, lengths, areOpen]);
 }
 
 /** Under how many ids each escalation has waited. */
@@ -187,6 +191,12 @@ function idsOf(rows: readonly EntryRow[]): string[][] {
     else all.find((ids) => ids.includes(resolves))?.push(id);
   }
   return all;
+}
+
+/** Whether each of them still waits. */
+function areOpen(rows: readonly EntryRow[]): boolean[] {
+  const resolved = new Set(rows.map(({ payload }) => (JSON.parse(payload) as { resolves?: string }).resolves));
+  return idsOf(rows).map((ids) => !resolved.has(ids.at(-1)));
 }
 
 /** What the property says, read off the entries alone. */
@@ -254,12 +264,12 @@ async function play(needed: number, freeze: 'world' | 'footprint', schedule: rea
     /** Goes on with what was possible and is what there is. */
     const settle = async (answers: readonly Outcome[], possible: readonly Possible[]): Promise<void> => {
       const { n, asked } = JSON.parse(await soundState(store, 't'));
-      const there = sightOf(
-        { n, asked },
-        idsOf(await allEntries(store, 't')).map(({ length }) => length),
-      );
+      const rows = await allEntries(store, 't');
+      const lengths = idsOf(rows).map(({ length }) => length);
+      const there = sightOf({ n, asked }, lengths, areOpen(rows));
+      const modelOpen = ({ all }: Model): boolean[] => all.map(({ ended }) => ended === 'no');
       const found = possible.find(
-        ({ said, after }) => `${said}` === `${answers}` && sightOf(after, lengthsOf(after)) === there,
+        ({ said, after }) => `${said}` === `${answers}` && sightOf(after, lengthsOf(after), modelOpen(after)) === there,
       );
       expect(found, `${answers} is none of ${possible.map(({ said }) => said).join(' | ')}`).toBeDefined();
       model = (found as Possible).after;
