@@ -22,6 +22,7 @@ import {
   touchedBy,
 } from '../support/generated-domain.ts';
 import { clone } from '../support/json.ts';
+import { naiveDiff } from '../support/naive-patch.ts';
 import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
 import { askingRules, fitted, payloadOf, shopState } from '../support/schedule.ts';
 
@@ -128,7 +129,14 @@ async function play(specs: readonly RuleSpec[], start: ShopState, schedule: read
         applyPatches(fold, clone(pending.proposal.delta.state) as readonly Patch[]);
         const next = naiveMark(specs, fold.state as never, chosen.rule);
         const passes = naiveVector(specs, next).every(({ result }) => result === 'pass');
-        if (passes) {
+        const changed = naiveDiff(state as never, next as never).map(({ path }) => path);
+        const others = open.filter((one) => one !== chosen).flatMap(({ closure }) => closure);
+        const isOthers = others.some((place) => changed.some((path) => meet(place, path)));
+        if ((outcome as { code?: string }).code === 'frozen') {
+          // What it would change another one waits on.
+          expect(isOthers).toBe(true);
+          expect(trajectory.length).toBe(length);
+        } else if (passes) {
           expect(outcome).toMatchObject({ ruling: 'committed' });
           state = next;
           open = open.filter((one) => one !== chosen);
