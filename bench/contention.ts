@@ -9,12 +9,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { Assize, type Domain, generateKeys, issueWrit, openStore } from 'assize';
+import { Assize, type Domain, generateKeys, openStore } from 'assize';
 import { whyNoServer } from '../tests/support/postgres/binaries.ts';
 import { PostgresServer } from '../tests/support/postgres/server.ts';
 import type { Round } from './contender.ts';
 import { type BenchResult, formatTable, median } from './measure.ts';
-import { shop, shopState } from './shop.ts';
+import { benchWrit, shop, shopState } from './shop.ts';
 
 export const MEMBERS = 1_000;
 const CONTENDER = fileURLToPath(new URL('./contender.ts', import.meta.url));
@@ -89,21 +89,7 @@ class Contenders {
 
   static async begin(url: string, processes: number, callers: number): Promise<Contenders> {
     const keys = generateKeys();
-    const writ = issueWrit(
-      {
-        issuer: keys.publicKey,
-        subject: 'agent:bench',
-        actions: ['visit'],
-        scopes: ['role:clerk:*'],
-        budget: { calls: 2 ** 52 },
-        trajectory: 't',
-        not_before: '2020-01-01T00:00:00.000000Z',
-        expires: '2100-01-01T00:00:00.000000Z',
-        max_depth: 0,
-        nonce: 'bench',
-      },
-      keys.privateKey,
-    );
+    const writ = benchWrit(keys, 't');
     const store = await openStore(url);
     const assize = new Assize({ store, domains: [shop as Domain], anchors: [keys.publicKey] });
     await assize.create(shop as Domain, { trajectoryId: 't', initial: shopState(MEMBERS) });

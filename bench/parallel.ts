@@ -5,10 +5,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Assize, type Domain, generateKeys, issueWrit, openStore, type ProposalInput, type Trajectory } from 'assize';
+import { Assize, type Domain, generateKeys, openStore, type ProposalInput, type Trajectory } from 'assize';
 import { cheap, costly, membersState, middling } from './costly.ts';
 import { type BenchResult, type Contender, compare, formatTable, rateResult } from './measure.ts';
-import { shop, shopState, visit } from './shop.ts';
+import { benchWrit, shop, shopState, visit } from './shop.ts';
 
 const CALLERS = 64;
 const MEMBERS = 1_000;
@@ -92,21 +92,7 @@ async function open(
   const keys = generateKeys();
   const parallel = workers === 0 ? {} : { parallel: { workers, module, export: workload.export } };
   const assize = new Assize({ store, domains: [domain], anchors: [keys.publicKey], ...parallel });
-  const writ = issueWrit(
-    {
-      issuer: keys.publicKey,
-      subject: 'agent:bench',
-      actions: ['**'],
-      scopes: ['**'],
-      budget: { calls: 2 ** 52 },
-      trajectory: 't',
-      not_before: '2020-01-01T00:00:00.000000Z',
-      expires: '2100-01-01T00:00:00.000000Z',
-      max_depth: 0,
-      nonce: 'bench',
-    },
-    keys.privateKey,
-  );
+  const writ = benchWrit(keys, 't', ['**'], ['**']);
   const trajectory: Trajectory = await assize.create(domain, { trajectoryId: 't', initial, writs: [writ] });
   let n = 0;
   return {

@@ -5,6 +5,7 @@ import {
   defineDomain,
   generateKeys,
   issueWrit,
+  type KeyPair,
   type LedgerStore,
   pass,
   reject,
@@ -96,13 +97,20 @@ export async function openShop(store: LedgerStore, size: number, domain: Domain 
   });
   const assize = new Assize({ store, domains: [domain], anchors: [keys.publicKey], policy });
   const trajectoryId = assize.newTrajectoryId();
-  const writ = issueWrit(
+  const writ = benchWrit(keys, trajectoryId);
+  const trajectory = await assize.create(domain, { trajectoryId, initial: shopState(size), writs: [writ] });
+  return { trajectory, writ };
+}
+
+/** A writ with a budget that no benchmark uses up; by default for visits. */
+export function benchWrit(keys: KeyPair, trajectory: string, actions = ['visit'], scopes = ['role:clerk:*']): Writ {
+  return issueWrit(
     {
       issuer: keys.publicKey,
       subject: 'agent:bench',
-      trajectory: trajectoryId,
-      actions: ['visit'],
-      scopes: ['role:clerk:*'],
+      trajectory,
+      actions,
+      scopes,
       budget: { calls: 2 ** 52 },
       not_before: '2020-01-01T00:00:00.000000Z',
       expires: '2100-01-01T00:00:00.000000Z',
@@ -111,8 +119,6 @@ export async function openShop(store: LedgerStore, size: number, domain: Domain 
     },
     keys.privateKey,
   );
-  const trajectory = await assize.create(domain, { trajectoryId, initial: shopState(size), writs: [writ] });
-  return { trajectory, writ };
 }
 
 /** The i-th visit, spread over the members. */
