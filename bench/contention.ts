@@ -21,7 +21,7 @@ const CONTENDER = fileURLToPath(new URL('./contender.ts', import.meta.url));
 const ROUNDS = 3;
 /** Proposals a round: of one process, and of each caller of many, who leave each other room. */
 const ALONE = 1_000;
-const EACH = 5;
+const EACH = 50;
 
 export async function contentionBench(): Promise<BenchResult[]> {
   const results: BenchResult[] = [];

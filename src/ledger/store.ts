@@ -129,6 +129,12 @@ export interface LedgerStore {
   find(prefix: string): Promise<EntryRow[]>;
   /** Optional: has the entries of these ranges checked in another thread, while they are replayed from the front. */
   checkAhead?(ranges: readonly RowRange[]): Ahead;
+  /**
+   * Optional: waits for a turn at writing to a trajectory, which is given to one at a time of all processes that ask for it,
+   * and answers with what ends it; with nothing after a second or so, and where turns can't be had now. A turn ends with its
+   * process too. A courtesy that spares those who ask work in vain; commits are decided as ever, whoever's turn it is.
+   */
+  turn?(trajectoryId: string): Promise<(() => void) | undefined>;
   /** Optional: what is wrong with the database itself, and rows that nothing leads to; for `fsck`. */
   selfCheck?(): Promise<string[]>;
   /** Waits for what is queued, then frees the file or connection. Safe to call twice. */

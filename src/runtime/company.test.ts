@@ -1,125 +1,182 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Company } from './company.ts';
 
-let pauses: [from: number, to: number][];
+let ms = 0;
+let log: string[] = [];
 beforeEach(() => {
-  pauses = [];
+  ms = 0;
+  log = [];
 });
 
 const pause = async (from: number, to: number): Promise<void> => {
-  pauses.push([from, to]);
+  log.push(`pause ${from}-${to}`);
 };
 
+/** A store that gives each turn, or none. */
+const turns = (given = true) => {
+  // A turn that a test leaves is over in another one.
+  const own = log;
+  return {
+    turn: async (trajectoryId: string) => {
+      own.push(`take ${trajectoryId}`);
+      return given ? () => void own.push('end') : undefined;
+    },
+  };
+};
+
+const among = (store = turns()): Company => new Company(store, 't', pause, () => ms);
+
 /** An append as the writer does it. */
-async function append(company: Company): Promise<void> {
-  if (company.isTheirTurn) await company.letIn();
+async function append(company: Company, others = false): Promise<void> {
+  if (company.isTheirTurn) {
+    await company.letIn();
+    company.read(others);
+  }
+  company.sent();
   company.won();
+  company.answered();
 }
 
-describe('pauses', () => {
-  test('of a writer that never met another: none', async () => {
-    const company = new Company(pause);
-    for (let n = 0; n < 50; n++) await append(company);
-    expect(pauses).toEqual([]);
-  });
+async function lose(company: Company): Promise<void> {
+  company.sent();
+  company.lost();
+  company.answered();
+  await company.letIn();
+  company.read(true);
+}
 
-  test('of one that met another: a few, until it is alone again', async () => {
-    const company = new Company(pause);
-    company.met();
+describe('a writer', () => {
+  test('that never met another asks for no turn, nor pauses', async () => {
+    const company = among();
     for (let n = 0; n < 50; n++) await append(company);
-    expect(pauses.length).toBeGreaterThan(2);
-    expect(pauses.length).toBeLessThan(12);
-    company.met();
-    pauses = [];
-    await append(company);
-    expect(pauses).toHaveLength(1);
-  });
-
-  test('grow with each loss in a row, are as long as tries take, and begin anew after an append', async () => {
-    let ms = 0;
-    const company = new Company(pause, () => (ms += 10));
-    const lose = async (): Promise<void> => {
-      company.lost();
-      await company.letIn();
-    };
-    for (let n = 0; n < 5; n++) await lose();
-    expect(pauses).toEqual([
-      [0, 2],
-      [0, 10],
-      [0, 20],
-      [0, 40],
-      [0, 80],
-    ]);
-    company.won();
-    pauses = [];
-    // Crowded as it was, much room is left.
     await company.letIn();
-    expect(pauses[0]![0]).toBeGreaterThan(80);
-    await lose();
-    expect(pauses[1]).toEqual([0, 5]);
+    expect(log).toEqual([]);
   });
 
-  describe('of one that met others and then had nothing to write', () => {
-    const HOUR = 3_600_000;
-    let ms = 0;
-    let company: Company;
-    beforeEach(() => {
-      company = new Company(pause, () => ms);
-    });
-
-    /** Writes among others, until it leaves them room. */
-    async function crowd(): Promise<void> {
-      for (let n = 0; n < 5; n++) {
-        company.lost();
-        await company.letIn();
-      }
-      company.won();
-      expect(company.isTheirTurn).toBe(true);
-      pauses = [];
-    }
-
-    test('for a moment: as ever', async () => {
-      await crowd();
-      ms += 10;
-      expect(company.isTheirTurn).toBe(true);
+  test('that lost to another has its turn before it reads again, and writes on as long as that lasts', async () => {
+    const company = among();
+    await lose(company);
+    expect(log).toEqual(['take t']);
+    for (let n = 0; n < 10; n++) {
+      ms += 1;
       await append(company);
-      expect(pauses).toHaveLength(1);
-    });
+    }
+    expect(log).toEqual(['take t']);
+    ms += 20;
+    expect(company.isTheirTurn).toBe(true);
+    await append(company);
+    expect(log).toEqual(['take t', 'end', 'take t']);
+  });
 
-    test('for long: none, also when it reads anew, and none of those that were left over', async () => {
-      await crowd();
-      ms += HOUR;
-      expect(company.isTheirTurn).toBe(false);
-      await company.letIn();
-      for (let n = 0; n < 5; n++) await append(company);
-      expect(pauses).toEqual([]);
-    });
-
-    test('for long, after it had lost: none, and the next loss is the first', async () => {
-      for (let n = 0; n < 5; n++) company.lost();
-      ms += HOUR;
-      await company.letIn();
-      expect(pauses).toEqual([]);
+  test('whose reading took long has a longer turn, within limits', async () => {
+    for (const [reading, lasts] of [
+      [0, 20],
+      [10, 40],
+      [1_000, 100],
+    ] as const) {
+      const company = among();
       company.lost();
       await company.letIn();
-      expect(pauses).toEqual([[0, 0.5]]);
-    });
+      ms += reading;
+      company.read(true);
+      ms += lasts - 1;
+      expect(company.isTheirTurn).toBe(false);
+      ms += 1;
+      expect(company.isTheirTurn).toBe(true);
+    }
+  });
 
-    test('for long, whose next append is the one that it meets nobody with: none', async () => {
-      await crowd();
-      ms += HOUR;
-      company.won();
-      for (let n = 0; n < 5; n++) await append(company);
-      expect(pauses).toEqual([]);
-    });
+  test('that has nothing to write gives its turn back, and asks for another one later', async () => {
+    const company = among();
+    await lose(company);
+    await append(company);
+    await nextTurn();
+    await nextTurn();
+    expect(log).toEqual(['take t', 'end']);
+    expect(company.isTheirTurn).toBe(true);
+  });
 
-    test('for long, and meets them again: as with the first', async () => {
-      await crowd();
-      ms += HOUR;
-      company.met();
-      company.won();
+  test('whose callers go on keeps its turn, and one that waits for the disk too', async () => {
+    const company = among();
+    await lose(company);
+    company.sent();
+    company.sent();
+    company.answered();
+    await nextTurn();
+    await nextTurn();
+    expect(log).toEqual(['take t']);
+    company.answered();
+    // The caller proposes again at once.
+    company.sent();
+    await nextTurn();
+    await nextTurn();
+    expect(log).toEqual(['take t']);
+  });
+
+  test('that never writes in its turn gives it back when it is over', async () => {
+    const company = among();
+    company.lost();
+    await company.letIn();
+    // Reading failed, or what was to be proposed was ruled on by others: nothing more is heard.
+    while (!log.includes('end')) await sleep(10);
+    expect(log).toEqual(['take t', 'end']);
+  });
+
+  test('that gave a turn back leaves the next one alone', async () => {
+    const company = among();
+    await lose(company);
+    await append(company);
+    // The look at whether it is idle is still to come when the next turn has begun.
+    await company.letIn();
+    expect(log).toEqual(['take t', 'end', 'take t']);
+    await nextTurn();
+    await nextTurn();
+    expect(log).toEqual(['take t', 'end', 'take t']);
+  });
+
+  test('that meets nobody for a few turns asks for none any more, until it meets somebody', async () => {
+    const company = among();
+    await lose(company);
+    for (let n = 0; n < 50; n++) {
+      ms += 1_000;
       await append(company);
-      expect(pauses).toEqual([[4, 8]]);
-    });
+    }
+    const taken = log.filter((what) => what.startsWith('take')).length;
+    expect(taken).toBeGreaterThan(4);
+    expect(taken).toBeLessThan(12);
+    expect(log.filter((what) => what === 'end').length).toBeGreaterThanOrEqual(taken - 1);
+    company.read(true);
+    ms += 1_000;
+    expect(company.isTheirTurn).toBe(true);
+  });
+
+  test('that can have no turn goes on without, for as long as one lasts', async () => {
+    const company = among(turns(false));
+    await lose(company);
+    await append(company);
+    expect(company.isTheirTurn).toBe(false);
+    ms += 20;
+    await append(company);
+    expect(log).toEqual(['take t', 'take t']);
+  });
+});
+
+describe('where the store gives no turns, a writer', () => {
+  const alone = (): Company => new Company({}, 't', pause, () => ms);
+
+  test('pauses when it has lost, longer each time, and begins anew after an append', async () => {
+    const company = alone();
+    for (let n = 0; n < 8; n++) await lose(company);
+    await append(company);
+    await lose(company);
+    expect(log).toEqual([1, 2, 4, 8, 16, 32, 32, 32, 1].map((to) => `pause 0-${to}`));
+  });
+
+  test('reads nothing again unless it has to', async () => {
+    const company = alone();
+    await lose(company);
+    company.read(true);
+    expect(company.isTheirTurn).toBe(false);
   });
 });

@@ -1,107 +1,118 @@
+import type { LedgerStore } from '#ledger';
 import type { Pause } from '#oracle';
 
-/** How long a try may seem to take, and what is taken for it at first. */
-const TRY_MS_MIN = 1;
-const TRY_MS_MAX = 200;
-const TRY_MS = 4;
+/** How long a turn lasts if there is something to write: so many times as long as reading what is new took, within limits. */
+const TURN_READINGS = 4;
+const TURN_MS_MIN = 20;
+const TURN_MS_MAX = 100;
+/** Turns in a row before which nobody else had written, after which a writer takes itself for alone. */
+const QUIET_TURNS = 8;
+/** Before the second try; the longest is of so many losses in a row. */
+const PAUSE_MS = 1;
+const LOSSES_MAX = 6;
 
-/** In tries: what is left to others after an append, so that each of a few has a turn. */
-const TURN_MIN = 4;
-const TURN_MAX = 8;
-
-/** Losses in a row after which pauses grow no further: who never lost does not wait either. */
-const LOSSES_MAX = 5;
-
-/** Of the crowding, after an append; and what of it counts for nothing, so that after a few alone there are no more pauses. */
-const CROWDING_KEPT = 0.8;
-const CROWDING_MIN = 0.25;
-const CROWDING_MAX = 8;
-
-/** In tries: others have had their turns by then, however many they are, and of whether they are still there nothing is known. */
-const IDLE = 2 * TURN_MAX * CROWDING_MAX;
+const NOTHING = (): void => undefined;
 
 /**
- * What a writer knows of others who write to its trajectory, and how it gets along with them. Of those who meet, one always
- * wins; so that it is not the same one each time, whoever has written leaves room for a few others, and whoever has lost
- * tries again soon, and later each further time. All of it is measured in tries, so that slow machines have longer pauses.
- * A writer that is alone never pauses, nor does one that has had nothing to write for long.
+ * How a writer gets along with others who write to its trajectory. Of those who meet, one wins, and what the others had judged
+ * was in vain. So whoever has met somebody asks the store for a turn before it reads what is new, and writes on as long as its
+ * turn lasts. A writer that is alone never asks, nor does one that nobody has met for a few turns. Where the store has no turns
+ * to give, whoever has lost pauses, longer each time.
+ *
+ * Turns are a courtesy: an append is decided by the store, whoever's turn it is.
  */
 export class Company {
   readonly #pause: Pause;
+  readonly #takeTurn: (() => ReturnType<NonNullable<LedgerStore['turn']>>) | undefined;
   readonly #now: () => number;
-  /** How much others are in the way: more by one with each loss, less by a part with each append. */
-  #crowding = 0;
+  /** How many more turns are asked for where nobody else is met. */
+  #turnsLeft = 0;
   /** How often another writer was faster, since an append was the last time. */
   #losses = 0;
-  /** Since the trajectory was read. */
-  #hasWritten = false;
-  /** How long it took from reading to the answer to an append, the last time. */
-  #tryMs = TRY_MS;
-  #readAt: number | undefined;
-  /** When it last heard of itself or others. */
-  #heardAt: number | undefined;
+  /** Ends the turn that this writer has. */
+  #end: (() => void) | undefined;
+  #begin = 0;
+  #until = 0;
+  #timer: NodeJS.Timeout | undefined;
+  /** Appends that are not answered yet. */
+  #underWay = 0;
 
   /** `now`: in milliseconds, from whenever. */
-  constructor(pause: Pause, now: () => number = () => performance.now()) {
+  constructor(
+    store: Pick<LedgerStore, 'turn'>,
+    trajectoryId: string,
+    pause: Pause,
+    now: () => number = () => performance.now(),
+  ) {
     this.#pause = pause;
+    this.#takeTurn = store.turn && (() => store.turn!(trajectoryId));
     this.#now = now;
   }
 
-  /** Whether it is the turn of others. */
+  /** Whether it is the turn of others: what is in memory is likely to be old. */
   get isTheirTurn(): boolean {
-    return this.#hasWritten && this.#crowding > 0 && !this.#isIdle(this.#now());
+    if (this.#takeTurn === undefined || this.#turnsLeft === 0) return false;
+    return this.#end === undefined || this.#now() >= this.#until;
+  }
+
+  /** An append goes to the store. */
+  sent(): void {
+    this.#underWay++;
+  }
+
+  /** The store has answered it somehow. Whoever has nothing to write then has no use for a turn. */
+  answered(): void {
+    this.#underWay--;
+    const end = this.#end;
+    // Callers who have their answers propose again before that.
+    if (end !== undefined && this.#underWay === 0) setImmediate(() => this.#endIfIdle(end));
   }
 
   won(): void {
-    // A writer that was always alone has no use for the time.
-    if (this.#heardAt !== undefined) this.#answered();
     this.#losses = 0;
-    this.#hasWritten = true;
-    this.#crowding = this.#crowding < CROWDING_MIN ? 0 : this.#crowding * CROWDING_KEPT;
   }
 
   lost(): void {
-    this.#answered();
     this.#losses++;
-    this.#crowding = Math.min(this.#crowding + 1, CROWDING_MAX);
+    this.#turnsLeft = QUIET_TURNS;
   }
 
-  /** Somebody else has written. */
-  met(): void {
-    this.#heard(this.#now());
-    this.#crowding = Math.max(this.#crowding, 1);
+  /** The trajectory was read again; whether somebody else has written meanwhile. */
+  read(met: boolean): void {
+    if (met) this.#turnsLeft = QUIET_TURNS;
+    else if (this.#turnsLeft > 0) this.#turnsLeft--;
+    const took = this.#now() - this.#begin;
+    if (this.#end !== undefined) this.#lasts(Math.min(Math.max(took * TURN_READINGS, TURN_MS_MIN), TURN_MS_MAX));
   }
 
-  /** To be called before the trajectory is read again, so that what is read is not old already. */
+  /** To be called before the trajectory is read again, so that what is read is not old already. @throws what the store throws */
   async letIn(): Promise<void> {
-    this.#heard(this.#now());
-    const turn = this.#tryMs * Math.max(this.#crowding, 1);
-    if (this.#losses > 0) await this.#pause(0, this.#tryMs * 2 ** (Math.min(this.#losses, LOSSES_MAX) - 2));
-    else if (this.isTheirTurn) await this.#pause(turn * TURN_MIN, turn * TURN_MAX);
-    this.#hasWritten = false;
-    this.#readAt = this.#now();
-  }
-
-  #answered(): void {
-    const now = this.#now();
-    this.#heard(now);
-    if (this.#readAt === undefined) return;
-    const ms = now - this.#readAt;
-    // What took longer was no try: nobody had anything to write.
-    if (ms <= TRY_MS_MAX) this.#tryMs = Math.max(ms, TRY_MS_MIN);
-    this.#readAt = undefined;
-  }
-
-  /** After a long time without a word begins anew. */
-  #heard(now: number): void {
-    if (this.#isIdle(now)) {
-      this.#crowding = 0;
-      this.#losses = 0;
+    this.#endTurn();
+    if (this.#takeTurn === undefined) {
+      if (this.#losses > 0) await this.#pause(0, PAUSE_MS * 2 ** (Math.min(this.#losses, LOSSES_MAX) - 1));
+    } else if (this.#turnsLeft > 0) {
+      // Where others keep theirs for too long, it is tried without.
+      this.#end = (await this.#takeTurn()) ?? NOTHING;
+      this.#begin = this.#now();
+      // Also where reading fails.
+      this.#lasts(TURN_MS_MAX);
     }
-    this.#heardAt = now;
   }
 
-  #isIdle(now: number): boolean {
-    return this.#heardAt !== undefined && now - this.#heardAt > IDLE * this.#tryMs;
+  #lasts(ms: number): void {
+    const end = this.#end!;
+    this.#until = this.#now() + ms;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#endIfIdle(end), ms);
+  }
+
+  #endIfIdle(end: () => void): void {
+    if (this.#underWay === 0 && this.#end === end) this.#endTurn();
+  }
+
+  #endTurn(): void {
+    clearTimeout(this.#timer);
+    this.#end?.();
+    this.#end = undefined;
   }
 }

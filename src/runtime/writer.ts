@@ -106,7 +106,7 @@ const NOTHING = (): void => undefined;
 
 /**
  * How often what lost to another writer is prepared again before it is given up. Many, because a writer that never lost does
- * not know that there are others, and leaves them no room until one of them has won once.
+ * not know that there are others, and asks for no turn until one of them has won once.
  */
 export const TRIES_MAX = 32;
 /** How far the ledger may be ahead of the clock. */
@@ -131,8 +131,6 @@ export class Writer {
   /** Counts reloads: an answer for an older life of the trajectory must not start another one. */
   #life: number = 0;
   readonly #company: Company;
-  /** Appends that are not answered yet. */
-  #underWay: number = 0;
   #loading: Promise<void> | undefined;
   /** What was sent to the store last. */
   #sent: Promise<unknown> | undefined;
@@ -144,7 +142,7 @@ export class Writer {
     this.id = id;
     this.parts = parts;
     this.around = around;
-    this.#company = new Company(around.pause);
+    this.#company = new Company(around.store, id, around.pause);
     this.foresight = around.hands?.foresee(id, this);
   }
 
@@ -221,7 +219,7 @@ export class Writer {
     const { rows, blobs, erased, answer } = prepared;
     const life = this.#life;
     let result: Awaited<ReturnType<LedgerStore['commit']>>;
-    this.#underWay++;
+    this.#company.sent();
     try {
       const batch = erased === undefined ? { entries: rows, blobs } : { entries: rows, blobs, erased };
       const sent = this.around.store.commit(batch);
@@ -233,7 +231,7 @@ export class Writer {
       await this.reread();
       throw error;
     } finally {
-      this.#underWay--;
+      this.#company.answered();
     }
     if (result.status === 'committed') {
       this.#company.won();
@@ -318,12 +316,14 @@ export class Writer {
 
   /** Whether what is judged on memory would most likely be in vain: it is known to be wrong, or others write too. */
   get isOld(): boolean {
-    return this.stale || (this.#company.isTheirTurn && this.#underWay === 0);
+    return this.stale || this.#company.isTheirTurn;
   }
 
   /** Before something new is judged on old memory. @throws as `ready` */
   async freshen(): Promise<void> {
-    if (!this.stale) this.#discard(this.#life);
+    const life = this.#life;
+    await this.settled();
+    this.#discard(life);
     await this.ready();
   }
 
@@ -354,7 +354,7 @@ export class Writer {
     this.parts = { ...this.parts, base: undefined };
     await this.#company.letIn();
     const parts = await this.around.reload(this.id, base);
-    if (parts.chain.seq > chain.seq) this.#company.met();
+    this.#company.read(parts.chain.seq > chain.seq);
     return parts;
   }
 

@@ -9,6 +9,9 @@ export type Durability = 'full' | 'normal' | 'off';
 /** `create` makes a missing store, `existing` does not; `readonly` neither makes nor changes it. */
 export type OpenMode = 'create' | 'existing' | 'readonly';
 
+/** How long a turn at writing is waited for before a writer goes on without: others' turns are far shorter. */
+export const TURN_WAIT_MS = 1_000;
+
 const MODES: readonly OpenMode[] = ['create', 'existing', 'readonly'];
 const DURABILITIES: readonly Durability[] = ['full', 'normal', 'off'];
 

@@ -1,5 +1,5 @@
 import { StoreError } from '../errors.ts';
-import { checkChoices, type Durability, type OpenMode } from '../options.ts';
+import { checkChoices, type Durability, type OpenMode, TURN_WAIT_MS } from '../options.ts';
 import { loadDriver } from './driver.ts';
 import { storeError } from './errors.ts';
 import { badUrl, readUrl } from './place.ts';
@@ -7,6 +7,7 @@ import { Readers } from './readers.ts';
 import { checkMark, migrate, readMark, SCHEMA_VERSION } from './schema.ts';
 import { newClient, Session, type SessionOptions } from './session.ts';
 import { PostgresStore } from './store.ts';
+import { TURNS_MAX, Turns } from './turns.ts';
 import { Writer } from './writer.ts';
 
 export interface PostgresOptions {
@@ -83,14 +84,16 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     const mark = await readMark(session, schema);
     checkMark(mark, path, mode);
     const readers = new Readers({ path, max, attempts, open });
+    const waitForTurn = (): Promise<Session> => Session.open({ ...settings, lockTimeoutMs: TURN_WAIT_MS });
+    const turns = new Turns(new Readers({ path, max: TURNS_MAX, attempts: 1, open: waitForTurn }), schema);
     if (mode === 'readonly') {
       readers.add(session);
-      return new PostgresStore({ url, path, schema, readers, writer: undefined, tell, open });
+      return new PostgresStore({ url, path, schema, readers, writer: undefined, turns, tell, open });
     }
     const check = async (again: Session): Promise<void> => checkMark(await readMark(again, schema), path, 'readonly');
     const writer = await Writer.over(session, { path, durability, attempts, open, check });
     if (mark.is !== 'ours' || mark.version < SCHEMA_VERSION) await migrate(session, schema, path, mode);
-    return new PostgresStore({ url, path, schema, readers, writer, tell, open });
+    return new PostgresStore({ url, path, schema, readers, writer, turns, tell, open });
   } catch (error) {
     await session.end();
     throw storeError(error, path, 'Opening');

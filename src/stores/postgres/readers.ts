@@ -52,8 +52,7 @@ export class Readers {
     try {
       return await this.#run(statement, values);
     } finally {
-      this.#running -= 1;
-      if (this.#running === 0) this.#whenQuiet();
+      this.#rest();
     }
   }
 
@@ -65,6 +64,21 @@ export class Readers {
     for (const { session, timer } of idle) {
       clearTimeout(timer);
       await session.end();
+    }
+  }
+
+  /** Gives a connection to a step that needs it for itself for some time. */
+  async lend<T>(step: (session: Session) => Promise<T>): Promise<T> {
+    this.#running += 1;
+    try {
+      const session = await this.#take();
+      try {
+        return await step(session);
+      } finally {
+        this.#give(session);
+      }
+    } finally {
+      this.#rest();
     }
   }
 
@@ -80,6 +94,11 @@ export class Readers {
         this.#give(session);
       }
     }
+  }
+
+  #rest(): void {
+    this.#running -= 1;
+    if (this.#running === 0) this.#whenQuiet();
   }
 
   // The one used last comes first, so that those that are too many grow idle.

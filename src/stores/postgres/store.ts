@@ -52,6 +52,7 @@ import { prepareSelfCheck } from './self-check.ts';
 import type { Session } from './session.ts';
 import { prepareDropSnapshots, prepareErasures, preparePutSnapshot, prepareSnapshot } from './snapshot.ts';
 import { prepareTrajectories } from './trajectories.ts';
+import type { Turns } from './turns.ts';
 import type { Writer } from './writer.ts';
 
 /** What `openPostgres` has settled about a store. */
@@ -62,6 +63,8 @@ export interface Connections {
   readonly readers: Readers;
   /** None in a store that is only read. */
   readonly writer: Writer | undefined;
+  /** For those who write. */
+  readonly turns: Turns;
   readonly tell: boolean;
   readonly open: () => Promise<Session>;
 }
@@ -242,6 +245,12 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Snapsh
     return this.#read(this.#selfCheck);
   }
 
+  async turn(trajectoryId: string): Promise<(() => void) | undefined> {
+    this.#writable();
+    checkText(trajectoryId, 'trajectory_id');
+    return this.#connections.turns.take(trajectoryId);
+  }
+
   checkAhead(ranges: readonly RowRange[]): Ahead {
     this.#checkOpen();
     return checkAhead(this.#connections.url, ranges);
@@ -264,6 +273,7 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Snapsh
 
   async #close(): Promise<void> {
     await this.#group?.idle();
+    await this.#connections.turns.end();
     for (const following of this.#followings) await following.stop();
     await this.#connections.writer?.end();
     await this.#connections.readers.end();

@@ -50,6 +50,7 @@ import { whenUnlocked } from './retry.ts';
 import { prepareSelfCheck } from './self-check.ts';
 import { prepareDropSnapshots, prepareErasures, preparePutSnapshot, prepareSnapshot } from './snapshot.ts';
 import { prepareTrajectories } from './trajectories.ts';
+import { Turns } from './turns.ts';
 
 /** What `openSqlite` has settled about a connection. */
 export interface Connection {
@@ -72,6 +73,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #db: DatabaseSync;
   readonly #lockTimeoutMs: number;
   readonly #group: GroupCommit;
+  readonly #turns: Turns;
   readonly #resolve: (id: Hash) => EntryRow | undefined;
   readonly #entries: (trajectoryId: string, from: number, limit: number) => EntryRow[];
   readonly #head: (trajectoryId: string) => EntryRow | undefined;
@@ -121,6 +123,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     this.#erasures = prepareErasures(db);
     this.#selfCheck = prepareSelfCheck(db);
     this.#group = new GroupCommit(db, connection);
+    this.#turns = new Turns(connection.path);
   }
 
   // Not async: that would put three more turns of the microtask queue between the disk and every answer.
@@ -233,6 +236,12 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     return this.#group.run(this.#dropSnapshots, { rows: 1, bytes: 0 });
   }
 
+  async turn(trajectoryId: string): Promise<(() => void) | undefined> {
+    this.#checkWritable();
+    checkText(trajectoryId, 'trajectory_id');
+    return this.#turns.take();
+  }
+
   checkAhead(ranges: readonly RowRange[]): Ahead {
     this.#checkUsable();
     return checkAhead(`sqlite:${this.path}`, ranges);
@@ -249,6 +258,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
 
   async #close(): Promise<void> {
     await this.#group.idle();
+    await this.#turns.end();
     if (!this.#db.isOpen) return; // a failed write has closed it
     try {
       // Busy where others have the file open; the last one to close copies the rest.

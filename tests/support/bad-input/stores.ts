@@ -59,6 +59,7 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
       { trajectory_id: 't', seq: 0, hash: first.id, text: 'x' },
       0,
     ),
+    turn: on((store, id) => store.turn?.(id).then((end) => end?.()), 't'),
     erasures: none,
     dropSnapshots: none,
     selfCheck: none,
