@@ -8,13 +8,16 @@ import { generatedDomain, type RuleSpec, type ShopState } from './generated-doma
 import { clone, isContainer } from './json.ts';
 import { type Operation, rfc6902 } from './naive-patch.ts';
 import { type AgentSpec, agentOf } from './population.ts';
-import { runtimeOver, START } from './runtime.ts';
+import { runtimeOver, START, writFor } from './runtime.ts';
 import { fitted } from './schedule.ts';
 
+/** One for all agents: its signature is verified once a case. */
+const WRIT = writFor('agents');
+
 /**
- * Part (ii) of Proposition 1 and 1+: runs agents that write to all that they get, and looks at the world, at what is
- * pending and at every slice whenever one has decided and whenever a turn is over. Throws where anything but what is ruled
- * on has changed any of it. With `somebody`, a counselor approves some of what is pending and rejects the rest.
+ * Part (ii) of Proposition 1 and 1+: runs agents that write to all that they get. The world, what is pending and every slice
+ * must be the same after a decision as they were when there was last a ruling; and a ruling must have changed what its entry
+ * says. Throws where they are not. With `somebody`, a counselor approves some of what is pending and rejects the rest.
  */
 export async function confined(
   rules: readonly RuleSpec[],
@@ -28,19 +31,25 @@ export async function confined(
   const assize = runtimeOver(store, [domain], { oracle: store, clock });
   const trajectory = await assize.create(domain, { trajectoryId: 't', initial: clone(start) });
   let calls = 0;
-  const honest = specs.map((spec, n) => agentOf(spec, n, async () => ++calls));
-  const roles = new Map(honest.map(({ role }) => [canonicalize(role as unknown as Json), role]));
-  let seen = look(trajectory, roles);
+  const honest = specs.map((spec, n) => ({ ...agentOf(spec, n, async () => ++calls), writ: WRIT }));
+  // Agents of one role see the same.
+  const roles = new Map(honest.map(({ role }) => [JSON.stringify(role), role]));
+  let world = worldOf(trajectory);
+  let slices = slicesOf(trajectory, roles);
+  const checkUnchanged = (): void => {
+    sameWorld(worldOf(trajectory), world);
+    for (const [role, slice] of slicesOf(trajectory, roles)) same(slice, slices.get(role), `the slice of ${role}`);
+  };
   const agents = honest.map((agent): Agent => {
-    const role = canonicalize(agent.role as unknown as Json);
+    const role = JSON.stringify(agent.role);
     return {
       ...agent,
       async decide(slice, oracle) {
         meddle(slice);
-        same(canonicalize(slice), seen.slices.get(role), 'what an agent is given');
+        same(JSON.stringify(slice), slices.get(role), `what is given to ${role}`);
         meddle(await oracle.ask({ request: 'hm', call: () => ({ words: [1] }) }));
         const decision = await agent.decide(slice, oracle);
-        sameSight(look(trajectory, roles), seen);
+        checkUnchanged();
         return decision;
       },
     };
@@ -55,62 +64,56 @@ export async function confined(
         ({ do: id < '8' ? 'approve' : 'reject', principal: 'doc', method: 'test', reason: 'so' }) as const,
     }),
     onTurn: ({ ruling }) => {
-      const now = look(trajectory, roles);
-      sameAsRuled(ruling, seen, now);
-      seen = now;
+      // Where nothing is ruled on, whoever decides next sees that all is as it was.
+      if (ruling === undefined || ruling.ruling === 'frozen') return;
+      const before = world;
+      world = worldOf(trajectory);
+      sameAsRuled(ruling, before, world);
+      if (ruling.ruling === 'committed') slices = slicesOf(trajectory, roles);
     },
   });
+  checkUnchanged();
 }
 
-/** All that might be changed, as text. */
-interface Sight {
+/** All but slices that might be changed, as text. */
+interface WorldText {
   readonly head: string;
   readonly state: string;
-  /** By role: agents of one role see the same. */
-  readonly slices: ReadonlyMap<string, string>;
   readonly pending: string;
 }
 
-function look(trajectory: Trajectory, roles: ReadonlyMap<string, RoleRef>): Sight {
+function worldOf(trajectory: Trajectory): WorldText {
+  const pending = trajectory.pending().map(({ id }) => id);
+  return { head: trajectory.head, state: canonicalize(trajectory.peek() as Json), pending: pending.join() };
+}
+
+/** The keys of a slice are in order, so the same ones have the same text. */
+function slicesOf(trajectory: Trajectory, roles: ReadonlyMap<string, RoleRef>): Map<string, string> {
   const slices = new Map<string, string>();
-  for (const [key, { name, params }] of roles) slices.set(key, canonicalize(trajectory.slice(name, params) as Json));
-  return {
-    head: trajectory.head,
-    state: canonicalize(trajectory.peek() as Json),
-    slices,
-    pending: trajectory
-      .pending()
-      .map(({ id }) => id)
-      .join(),
-  };
+  for (const [key, { name, params }] of roles) slices.set(key, JSON.stringify(trajectory.slice(name, params)));
+  return slices;
 }
 
-/** Only what is ruled on moves anything, it leaves an entry, and it moves what the entry says. */
-function sameAsRuled(ruling: Ruling | undefined, before: Sight, after: Sight): void {
-  if (ruling === undefined || ruling.ruling === 'frozen') sameSight(after, before);
-  else {
-    const { id: head, payload } = ruling.entry;
-    const { pending } = after;
-    if (ruling.ruling === 'committed') same(after.state, stateBy(payload, before), 'the state');
-    else sameSight(after, { ...before, head, pending });
-    same(after.head, head, 'the head');
-  }
+/** What is ruled on leaves an entry, and moves what the entry says. */
+function sameAsRuled(ruling: Exclude<Ruling, { ruling: 'frozen' }>, before: WorldText, after: WorldText): void {
+  const { id: head, payload } = ruling.entry;
+  const state = ruling.ruling === 'committed' ? stateBy(payload, before) : before.state;
+  sameWorld(after, { head, state, pending: after.pending });
 }
 
-function stateBy(payload: string, { state }: Sight): string {
+function stateBy(payload: string, { state }: WorldText): string {
   const { delta } = JSON.parse(payload) as CommitPayload;
   return canonicalize(rfc6902(JSON.parse(state), delta.state as unknown as Operation[]) as Json);
 }
 
-function sameSight(now: Sight, before: Sight): void {
+function sameWorld(now: WorldText, before: WorldText): void {
   same(now.head, before.head, 'the head');
   same(now.state, before.state, 'the state');
   same(now.pending, before.pending, 'what is pending');
-  for (const [role, slice] of before.slices) same(now.slices.get(role), slice, `the slice of ${role}`);
 }
 
 /** As `expect` says it, which takes longer than the rest of a case. */
-function same(is: string | undefined, shall: string | undefined, what: string): void {
+function same(is: string, shall: string | undefined, what: string): void {
   if (is !== shall) throw new Error(`${what} is\n${is}\nand should be\n${shall}`);
 }
 
