@@ -46,8 +46,8 @@ import {
 } from '../support/schedule.ts';
 import { theorems } from '../support/theorem.ts';
 
-// Seed 000, A.2 and A.3, over generated domains, agents and schedules, through the runtime. Proposition 1 and 1+, which are
-// about agents, are in confinement.test.ts.
+// Seed 000, A.2 and A.3, over generated domains, agents and schedules, through the runtime. Propositions 1 and 1+,
+// which are about agents, are in confinement.test.ts and confinement-with-counselor.test.ts.
 
 /** What the state would be if the proposal were committed; or why it does not compile. */
 function applied(state: ShopState, { action, evil }: Proposal): { next: ShopState } | { reason: string } {

@@ -140,7 +140,7 @@ function checkOptions(options: ParallelOptions): void {
   if (!(Number.isSafeInteger(workers) && workers >= 1 && workers <= WORKERS_MAX))
     throw badParallel(`workers must be a whole number from 1 to ${WORKERS_MAX}`);
   if (!(module instanceof URL))
-    throw badParallel("module must be a URL, such as import.meta.resolve('./domain.ts') gives");
+    throw badParallel("module must be a URL, such as new URL('./domain.ts', import.meta.url)");
   if (typeof name !== 'string' || name === '') throw badParallel('export must be the name of what the module exports');
   if (!(Number.isSafeInteger(patienceMs) && patienceMs >= 1 && patienceMs <= 2 ** 31 - 1))
     throw badParallel('patienceMs must be a whole number of milliseconds above 0');

@@ -1,0 +1,18 @@
+import fc from 'fast-check';
+import { describe, test } from 'vitest';
+import { cases } from '../support/cases.ts';
+import { confined } from '../support/confined.ts';
+import { population } from '../support/population.ts';
+import { askingRules, shopState } from '../support/schedule.ts';
+
+// Seed 000, A.3, Proposition 1+. Proposition 1 is in confinement.test.ts.
+
+describe('Proposition 1+ (Agent Confinement, with counselor commits)', () => {
+  test('(ii) between any two entries, a counselor’s among them, agents change neither the world nor a slice', () =>
+    fc.assert(
+      fc.asyncProperty(askingRules, shopState, population, (rules, start, specs) =>
+        confined(rules, start, specs, 'somebody'),
+      ),
+      { numRuns: cases(10_000) },
+    ));
+});
