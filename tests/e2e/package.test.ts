@@ -167,7 +167,9 @@ test('no source, test or path of the building machine is in the package', () => 
     [],
   );
   for (const file of files.filter((name) => /\.(js|json|map)$/.test(name))) {
-    expect(readFileSync(join(folder, 'node_modules/assize', file), 'utf8').includes(`${dirname(root)}/`), file).toBe(false);
+    expect(readFileSync(join(folder, 'node_modules/assize', file), 'utf8').includes(`${dirname(root)}/`), file).toBe(
+      false,
+    );
   }
 });
 
