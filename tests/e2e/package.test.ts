@@ -39,7 +39,9 @@ beforeAll(() => {
     dependencies: Record<string, string>;
   };
   const local = installed(Object.keys(dependencies)).map((path) => `file:${path}`);
-  npm(['install', '--offline', '--no-audit', '--no-fund', '--install-links', `./${tarball}`, ...local], folder);
+  // As they are published: a folder would be built again before it is installed.
+  const quiet = ['--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--install-links'];
+  npm(['install', ...quiet, `./${tarball}`, ...local], folder);
 });
 
 afterAll(() => {
