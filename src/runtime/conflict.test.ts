@@ -313,6 +313,25 @@ describe('two runtimes over one store', () => {
     expect(await allEntries(store, 't')).toHaveLength(12);
   });
 
+  test('judge again just what was proposed, whatever the caller has made of it by then', async () => {
+    const { store, trajectory: one } = await begun();
+    const two = await processOver(store, 'second').open('t');
+    for (let i = 0; i < 3; i++) {
+      await two.propose(intent('add', { by: 1 }, worker));
+      const [args, value, observations] = [{ value: null }, { seen: i }, [] as unknown[]];
+      observations.push({ name: 'seen', value });
+      const input = intent('keep', args, worker, { observations: observations as never, idempotencyKey: `k${i}` });
+      const ruling = one.propose(input);
+      value.seen = -1;
+      // One that was never asked: it would have been looked for.
+      observations.push({ name: 'made up', value: 'x', oracle_key: 'f'.repeat(64) });
+      Object.assign(input, { action: 'fail', idempotencyKey: 'another' });
+      expect(await ruling).toMatchObject({ ruling: 'committed' });
+      expect(one.state()).toMatchObject({ data: [{ seen: i }] });
+    }
+    expect((await payloads(store, 't')).at(-1)).toMatchObject({ observations: [{ value: { seen: 2 } }] });
+  });
+
   test('find that the other one froze the world', async () => {
     const { store, trajectory: one } = await begun();
     const two = await processOver(store, 'second').open('t');

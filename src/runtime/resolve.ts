@@ -5,7 +5,7 @@ import { RuntimeError } from './errors.ts';
 import { checkOthers } from './freeze.ts';
 import { Kept } from './kept.ts';
 import { approvalPayload, digestOf, erasedWith, resolutionPayload, stepPayload } from './records.ts';
-import { type ApprovalInput, checkResolution, type RejectionInput, type Resolution, type Ruling } from './ruling.ts';
+import { type ApprovalInput, checkedResolution, type RejectionInput, type Resolution, type Ruling } from './ruling.ts';
 import { NO_NEWS } from './subscriptions.ts';
 import { readWaiting } from './waiting.ts';
 import { type Prepared, TRIES_MAX, type Writer } from './writer.ts';
@@ -26,9 +26,9 @@ export class Resolutions {
     this.#writer = writer;
   }
 
-  async approve(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
+  async approve(pendingId: Hash, given: ApprovalInput): Promise<Ruling> {
     const writer = this.#writer;
-    checkResolution(input);
+    const input = checkedResolution(given);
     return this.#resolve(pendingId, input, async (pending) => {
       const writ = writer.parts.writs.present(pending.proposal.writ_id);
       const waiting = await readWaiting(pending, holdersOf(writ), writer.around);
@@ -74,9 +74,9 @@ export class Resolutions {
     });
   }
 
-  async reject(pendingId: Hash, input: RejectionInput): Promise<Ruling> {
+  async reject(pendingId: Hash, given: RejectionInput): Promise<Ruling> {
     const writer = this.#writer;
-    checkResolution(input, ['principal', 'method', 'reason']);
+    const input = checkedResolution(given, ['principal', 'method', 'reason']);
     return this.#resolve(pendingId, input, async (pending) => {
       const writ = writer.parts.writs.present(pending.proposal.writ_id);
       return (at) => {
