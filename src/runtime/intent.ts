@@ -36,7 +36,7 @@ export interface IfUnchanged {
   readonly since: Hash;
   /**
    * JSON pointers to places that the role sees, 1 to 1,000: a commit after `since` that changed something at, above or below one
-   * of them is a conflict.
+   * of them is a conflict. Of a list they name the whole or an element: what is added has no place before it is there.
    */
   readonly places: readonly string[];
 }
