@@ -1,5 +1,5 @@
-import { isAssizeError } from '#canon';
-import { counsel, counselorKind } from '#kernel';
+import { canonicalize, isAssizeError } from '#canon';
+import { type CounselorCommit, counsel, counselorKind, KernelError } from '#kernel';
 import type { Chain, CounselorRecord, Hash, Instant, Payload, PendingPayload } from '#ledger';
 import { RuntimeError } from './errors.ts';
 import { checkOthers } from './freeze.ts';
@@ -42,6 +42,7 @@ export class Resolutions {
           writer.authority(writ, writ.writ.subject, at, true),
         );
         try {
+          checkCost(pending, commit);
           checkOthers(chain, pendingId, commit.changes);
         } catch (error) {
           commit.undo();
@@ -173,6 +174,16 @@ export class Resolutions {
     }
     return pending;
   }
+}
+
+/** What is booked is what was put up, and what the budgets were asked for is what it would cost now. */
+function checkCost({ proposal }: PendingPayload, { compiled }: CounselorCommit): void {
+  const [then, now] = [canonicalize(proposal.budget_cost), canonicalize(compiled.cost)];
+  if (then === now) return;
+  throw new KernelError(
+    'changed_since',
+    `What would run now is not what was put up for approval: it would cost ${now}, and not ${then}. Reject it and let it be proposed again.`,
+  );
 }
 
 function notPending(given: unknown, { open }: Chain): RuntimeError {
