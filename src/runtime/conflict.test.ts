@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { budget } from 'assize/domains/budget';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { writId } from '#authority';
 import { canonicalize } from '#canon';
 import { seededRandom } from '#oracle';
 import { openStore } from '#stores';
@@ -330,6 +331,18 @@ describe('two runtimes over one store', () => {
       expect(one.state()).toMatchObject({ data: [{ seen: i }] });
     }
     expect((await payloads(store, 't')).at(-1)).toMatchObject({ observations: [{ value: { seen: 2 } }] });
+  });
+
+  test('find a writ by its id that the other one was presented with, and no other', async () => {
+    const { store, trajectory: one } = await begun();
+    const two = await processOver(store, 'second').open('t');
+    const late = writFor('late');
+    const add = (writ: unknown) => intent('add', { by: 1 }, writ as never);
+    await expect(two.propose(add(writId(late)))).rejects.toMatchObject({ code: 'unknown_writ' });
+    await one.propose(add(late));
+    expect(await two.propose(add(writId(late)))).toMatchObject({ ruling: 'committed' });
+    await expect(two.propose(add('f'.repeat(64)))).rejects.toMatchObject({ code: 'unknown_writ' });
+    expect(await soundState(store, 't')).toContain('"n":2');
   });
 
   test('find that the other one froze the world', async () => {

@@ -1,5 +1,5 @@
 import { writId } from '#authority';
-import { addMicros } from '#canon';
+import { addMicros, isAssizeError } from '#canon';
 import { adjudicate, type Ruling as Judgement } from '#kernel';
 import type { ErasedRow, Hash, Instant } from '#ledger';
 import { concluded, RuntimeError } from './errors.ts';
@@ -37,7 +37,16 @@ export class Proposals {
     const nonce = key ?? Buffer.from(around.random.bytes(16)).toString('hex');
     const gatheredUnder = gather(input, { trajectoryId, nonce }, around.random);
     if (this.#writer.isOld) await this.#writer.freshen();
-    const gathered = gatheredUnder(this.#present(writ));
+    let presented: WritChain;
+    try {
+      presented = this.#present(writ);
+    } catch (error) {
+      // An error is not recorded, so no append would tell that another process has brought the writ here.
+      if (!isAssizeError(error) || !(await this.#writer.isBehind())) throw error;
+      await this.#writer.ready();
+      presented = this.#present(writ);
+    }
+    const gathered = gatheredUnder(presented);
     const byKey = gathered.observations.some(({ oracle_key }) => oracle_key !== undefined);
     if (byKey) await checkObserved(gathered.observations, around.oracle);
     const { proposalId, keyHash } = gathered;
