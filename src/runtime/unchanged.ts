@@ -78,8 +78,13 @@ export class Unchanged {
     // Not to be kept: these may not come to the disk, and then this proposal does not either.
     for (let commit = this.#latest.next; commit !== undefined; commit = commit.next)
       found ??= this.#met(commit.id, commit.paths);
-    const odd = found === undefined ? this.#premise.noElement(world.state) : undefined;
-    if (odd === undefined) return found;
+    if (found === undefined) this.#checkElements(world.state);
+    return found;
+  }
+
+  #checkElements(state: unknown): void {
+    const odd = this.#premise.noElement(state);
+    if (odd === undefined) return;
     throw badIntent(
       `nothing is ever changed at ${JSON.stringify(odd)}, which is no element of its list; name the list`,
     );
