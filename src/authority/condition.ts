@@ -67,8 +67,13 @@ function argumentAt(
   for (const [depth, key] of segments.entries()) {
     const above = toPointer(segments.slice(0, depth)) || 'the whole';
     if (typeof value !== 'object' || value === null) return { problem: `${above} has no members` };
-    if (Array.isArray(value) && !/^(?:0|[1-9]\d*)$/.test(key)) return { problem: `${above} is a list` };
-    if (!Object.hasOwn(value, key)) return { value: undefined };
+    const isIndex = /^(?:0|[1-9]\d*)$/.test(key);
+    if (Array.isArray(value) && !isIndex) return { problem: `${above} is a list` };
+    if (!Object.hasOwn(value, key)) {
+      // Then it may be one in the place of a list of them.
+      if (isIndex && !Array.isArray(value)) return { problem: `${above} is no list` };
+      return { value: undefined };
+    }
     value = (value as { readonly [key: string]: Json })[key];
   }
   return { value };

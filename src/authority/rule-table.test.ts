@@ -129,6 +129,8 @@ describe('conditions', () => {
     ['/to/a~1b/01', '/to/a~1b is a list'],
     ['/to/a~1b/length', '/to/a~1b is a list'],
     ['/currency/0', '/currency has no members'],
+    ['/to/0', '/to is no list'],
+    ['/0/name', 'the whole is no list'],
   ])('%s has no place: what denies there is not passed by another shape', (path, problem) => {
     for (const effect of ['allow', 'deny'] as const) {
       const rules = [
@@ -167,6 +169,18 @@ describe('conditions', () => {
     const policy = ruleTable(table({}, { effect: 'deny', where }));
     expect(policy.evaluate(ask())).toMatchObject({ decision: 'allow', errors: [] });
     expect(policy.evaluate(ask({ args: { amount: 1000 } })).decision).toBe('deny');
+  });
+
+  test('one in the place of a list of them passes no guard; a member with such a name is one', () => {
+    const where = [
+      { path: '/to/0', exists: true },
+      { path: '/to/0/name', is: 'eve' },
+    ];
+    const policy = ruleTable(table({}, { effect: 'deny', where }));
+    const decided = (to: Json): Verdict => policy.evaluate(ask({ args: { to } })).decision;
+    for (const to of [{ name: 'eve' }, [{ name: 'eve' }], { 0: { name: 'eve' } }, 'eve'])
+      expect(decided(to)).toBe('deny');
+    for (const to of [[], [{ name: 'ada' }], { 0: { name: 'ada' } }]) expect(decided(to)).toBe('allow');
   });
 
   test('a row whose action does not fit is not evaluated', () => {
@@ -244,7 +258,7 @@ describe('the digest', () => {
 
   test('is the hash of the table as read, and the same however its members are ordered', () => {
     const { digest } = ruleTable(given);
-    expect(digest).toBe(contentHash({ engine: 'assize/rule-table/v2', table: parseRuleTable(given) }));
+    expect(digest).toBe(contentHash({ engine: 'assize/rule-table/v3', table: parseRuleTable(given) }));
     const turned = JSON.parse(
       JSON.stringify(given, ['otherwise', 'rules', 'where', 'is', 'path', 'scopes', 'actions', 'effect', 'id']),
     );

@@ -8,7 +8,7 @@ import type { Verdict } from './policy.ts';
 export interface Condition {
   /** JSON pointer into the arguments. */
   readonly path: string;
-  /** Whether there is a value; never an error. */
+  /** Whether there is a value. An error only where what stands above it could have none, and who reads it might find it elsewhere. */
   readonly exists?: boolean;
   /** Equal to this value. */
   readonly is?: Json;

@@ -113,3 +113,32 @@ test('what does not compile is not foreseen, nor is what only the runtime may do
   for (const one of [intent('fly'), intent('join', { name: 1 }), intent('assize.erase', { values: [] })])
     expect(foresee(domain, state, one, at())).toBeUndefined();
 });
+
+test('what is put together deeper than a value may be is not foreseen, and leaves nothing', () => {
+  const deep = defineDomain({
+    name: 'deep',
+    version: '1',
+    state: z.object({ tree: z.record(z.string(), z.unknown()) }),
+    initial: { tree: {} },
+    processes: { growing: { writes: ['/tree'] } },
+    roles: { worker: { processes: ['growing'] } },
+    actions: {
+      grow: {
+        process: 'growing',
+        args: z.object({ depth: z.number() }),
+        apply: ({ tree }, { depth }) => {
+          let here = tree as Record<string, unknown>;
+          for (let i = 0; i < depth; i++) {
+            here['a'] = {};
+            here = here['a'] as Record<string, unknown>;
+          }
+        },
+      },
+    },
+    invariants: () => [],
+  }) as Domain;
+  const state = structuredClone(deep.initial);
+  expect(foresee(deep, state, intent('grow', { depth: 60 }), at())).toBeDefined();
+  expect(foresee(deep, state, intent('grow', { depth: 70 }), at())).toBeUndefined();
+  expect(state).toEqual({ tree: {} });
+});

@@ -1,4 +1,4 @@
-import { canonicalize, copyJson, type Json, toPointer, WORLD_LIMITS } from '#canon';
+import { canonicalize, copyJson, isAssizeError, type Json, toPointer, WORLD_LIMITS } from '#canon';
 import { type Inputs, type Outcome, outcomeOf } from './candidate.ts';
 import type { Change } from './changes.ts';
 import { type Authority, type Compiled, compile, type Intent } from './compile.ts';
@@ -38,7 +38,7 @@ export interface Expected {
 
 /**
  * Foresees a proposal; the state is as before when this returns. Undefined for one that does not compile, which costs nothing
- * to find out in its turn. Who may do it is not asked.
+ * to find out in its turn, or that makes what can't be handed over. Who may do it is not asked.
  */
 export function foresee(domain: Domain, state: Container, intent: Intent, inputs: Inputs): Foreseen | undefined {
   const compiled = compile(domain, intent, ANYBODY);
@@ -49,6 +49,10 @@ export function foresee(domain: Domain, state: Container, intent: Intent, inputs
     const judged = 'changes' in outcome ? judgedAfter(domain, draft.state, outcome.changes) : [];
     const args = canonicalize(compiled.args, WORLD_LIMITS);
     return { at: inputs.at, args, outcome: copied(outcome), judged };
+  } catch (error) {
+    // Put together, values may be deeper than each that was put in.
+    if (isAssizeError(error)) return undefined;
+    throw error;
   } finally {
     draft.undo();
   }

@@ -25,6 +25,14 @@ test('is met by what is at, below or above one of its places, and by nothing els
   );
 });
 
+test('names something of a list that is no element of it, or that may be there', () => {
+  const state = { '-': {}, length: 1, list: [{ '-': 1 }, []] };
+  for (const place of ['/list/-', '/list/length', '/list/00', '/list/1/-', '/list/-/0', '/list/'])
+    expect(premise('/length', place).noElement(state)).toBe(place);
+  for (const place of ['', '/-', '/length', '/list', '/list/0/-', '/list/7', '/list/7/-', '/none/-', '/length/-'])
+    expect(premise(place).noElement(state)).toBeUndefined();
+});
+
 describe('is hidden from a footprint', () => {
   const hidden = (places: string[], footprint: string[]): string | undefined =>
     premise(...places).hiddenFrom(bindAll(footprint.map(parseTemplate), {}));

@@ -1,5 +1,6 @@
 import { toPointer } from '#canon';
 import { compileScope, isWhole, type Pattern, type Scope, scopeAt } from './footprint.ts';
+import { isIndex } from './view.ts';
 
 /**
  * The places of a state that somebody's proposal rests on. What happens at one of them, below one or above one changes what
@@ -32,6 +33,25 @@ export class Premise {
     const hidden = this.#places.find((place) => !isWhole(at(sight, place)));
     return hidden && toPointer(hidden);
   }
+
+  /**
+   * The first place that names something of a list which is no element, such as its end (`-`) or `length`, as a pointer: no
+   * change is ever there, whatever becomes of the list.
+   */
+  noElement(state: unknown): string | undefined {
+    const place = this.#places.find((keys) => isNoElement(state, keys));
+    return place && toPointer(place);
+  }
+}
+
+function isNoElement(state: unknown, place: readonly string[]): boolean {
+  let here = state;
+  for (const key of place) {
+    if (Array.isArray(here) && !isIndex(key)) return true;
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, key)) return false;
+    here = (here as Record<string, unknown>)[key];
+  }
+  return false;
 }
 
 const NOTHING: Scope = compileScope([]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hashText } from '#canon';
-import { KernelError } from '#kernel';
+import { type ActionSpec, type Domain, KernelError } from '#kernel';
 import { deskOf, FaultyStore, payloads, soundState } from '../../tests/support/ledger-runtime.ts';
 import { HandClock, intent, runtimeOver, START, writFor } from '../../tests/support/runtime.ts';
 import type { AssizeOptions, Ruling, Trajectory } from './index.ts';
@@ -226,6 +226,23 @@ describe('an approval', () => {
     clock.forward(5 * MINUTE);
     expect(await refusal(store, () => trajectory.approve(id, DOCTOR))).toBe('changed_since');
     expect(await trajectory.reject(id, { ...DOCTOR, reason: 'too late' })).toMatchObject({ ruling: 'rejected' });
+  });
+
+  test('by a domain under the same hash by which it would cost something else is refused, whatever is left', async () => {
+    const till = writFor('agent', { trajectory: 't', budget: { usd: 10 }, require_approval: ['pay'], nonce: 'till' });
+    const { pay } = footprint.actions as Record<string, ActionSpec>;
+    for (const usd of [0, 1, 9]) {
+      const { store, trajectory } = await begun(footprint);
+      const [first, second] = await Promise.all(
+        [8, 8].map((each) => pendingOf(trajectory.propose(intent('pay', { usd: each }, till)))),
+      );
+      await trajectory.approve(first as string, DOCTOR);
+      const other = { ...footprint, actions: { ...footprint.actions, pay: { ...pay, cost: () => ({ usd }) } } };
+      const again = await runtimeOver(store, [other as Domain]).open('t');
+      expect(await refusal(store, () => again.approve(second as string, DOCTOR))).toBe('changed_since');
+      // Nor is anything in memory.
+      expect([again.length, again.pending().length]).toEqual([4, 1]);
+    }
   });
 
   test('of two counselors who race gives exactly one ruling', async () => {

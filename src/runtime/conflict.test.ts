@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { budget } from 'assize/domains/budget';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { writId } from '#authority';
 import { canonicalize } from '#canon';
 import { seededRandom } from '#oracle';
 import { openStore } from '#stores';
@@ -311,6 +312,37 @@ describe('two runtimes over one store', () => {
     });
     expect(one.state()).toMatchObject({ n: 10 });
     expect(await allEntries(store, 't')).toHaveLength(12);
+  });
+
+  test('judge again just what was proposed, whatever the caller has made of it by then', async () => {
+    const { store, trajectory: one } = await begun();
+    const two = await processOver(store, 'second').open('t');
+    for (let i = 0; i < 3; i++) {
+      await two.propose(intent('add', { by: 1 }, worker));
+      const [args, value, observations] = [{ value: null }, { seen: i }, [] as unknown[]];
+      observations.push({ name: 'seen', value });
+      const input = intent('keep', args, worker, { observations: observations as never, idempotencyKey: `k${i}` });
+      const ruling = one.propose(input);
+      value.seen = -1;
+      // One that was never asked: it would have been looked for.
+      observations.push({ name: 'made up', value: 'x', oracle_key: 'f'.repeat(64) });
+      Object.assign(input, { action: 'fail', idempotencyKey: 'another' });
+      expect(await ruling).toMatchObject({ ruling: 'committed' });
+      expect(one.state()).toMatchObject({ data: [{ seen: i }] });
+    }
+    expect((await payloads(store, 't')).at(-1)).toMatchObject({ observations: [{ value: { seen: 2 } }] });
+  });
+
+  test('find a writ by its id that the other one was presented with, and no other', async () => {
+    const { store, trajectory: one } = await begun();
+    const two = await processOver(store, 'second').open('t');
+    const late = writFor('late');
+    const add = (writ: unknown) => intent('add', { by: 1 }, writ as never);
+    await expect(two.propose(add(writId(late)))).rejects.toMatchObject({ code: 'unknown_writ' });
+    await one.propose(add(late));
+    expect(await two.propose(add(writId(late)))).toMatchObject({ ruling: 'committed' });
+    await expect(two.propose(add('f'.repeat(64)))).rejects.toMatchObject({ code: 'unknown_writ' });
+    expect(await soundState(store, 't')).toContain('"n":2');
   });
 
   test('find that the other one froze the world', async () => {

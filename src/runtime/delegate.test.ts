@@ -103,6 +103,19 @@ test('the final answer is an observation of what the parent then proposes', asyn
   await expectSound(store);
 });
 
+test('the final answer is what it was when it was given, whatever becomes of it meanwhile', async () => {
+  for (const by of ['conclude', 'answer'] as const) {
+    const { store, trajectory } = await begun();
+    const child = await trajectory.delegate(task());
+    const finalAnswer: Record<string, unknown> = { n: 2 };
+    const done =
+      by === 'answer' ? child.answer({ finalAnswer }) : trajectory.conclude(openOf(trajectory), { finalAnswer });
+    finalAnswer['n'] = 3;
+    expect(readRow(await done).payload).toMatchObject({ final_answer: { n: 2 } });
+    await expectSound(store);
+  }
+});
+
 describe('a budget', () => {
   test('is set aside as long as the child may spend it, and what was not spent is given back', async () => {
     const { store, trajectory } = await begun();

@@ -1,5 +1,5 @@
 import { parseWrit, type Writ, writId } from '#authority';
-import { canonicalize, form, isAssizeError, type Json, maxInstant, requireForm, WORLD_LIMITS } from '#canon';
+import { canonicalize, copyJson, form, isAssizeError, type Json, maxInstant, requireForm, WORLD_LIMITS } from '#canon';
 import { initialState, World } from '#kernel';
 import {
   type BlobRow,
@@ -79,14 +79,14 @@ export class Delegations {
     return this.#writer.around.open(terms.child);
   }
 
-  async conclude(startId: Hash, input: Conclusion = {}): Promise<EntryRow> {
+  async conclude(startId: Hash, given: Conclusion = {}): Promise<EntryRow> {
     requireForm(form.text, startId, 'delegationId');
-    checkConclusion(input);
+    const input = checkedConclusion(given);
     return this.#inTurn(startId, () => this.#conclude(startId, input));
   }
 
-  async answer(input: Conclusion = {}): Promise<EntryRow> {
-    checkConclusion(input);
+  async answer(given: Conclusion = {}): Promise<EntryRow> {
+    const input = checkedConclusion(given);
     return this.#inTurn('answer', () => this.#answer(input));
   }
 
@@ -383,9 +383,11 @@ function textOf(answer: Stored | undefined): string {
   return answer === undefined ? '' : canonicalize(answer);
 }
 
-function checkConclusion(input: Conclusion): void {
+/** A copy: what is answered is what it was when it was given, however long others are waited for. */
+function checkedConclusion(input: Conclusion): Conclusion {
   if (typeof input !== 'object' || input === null) throw new RuntimeError('bad_intent', 'A conclusion is an object.');
-  finalAnswerOf(input, []);
+  const { finalAnswer } = input;
+  return finalAnswer === undefined ? {} : { finalAnswer: copyJson(finalAnswer, { foreign: true }) };
 }
 
 function frozen(by: Hash): RuntimeError {

@@ -483,6 +483,17 @@ describe('an erasure is not to be bent', () => {
     });
   });
 
+  test('why is what was said when it was asked for, and under which writ', async () => {
+    const { store, trajectory, act } = await openWard();
+    await act('admit', 'a', { name: 'Ada', note: 'n' });
+    const input = { at: ['/patients/a'], reason: 'she asked', writ: agent };
+    const ruling = trajectory.erase(input);
+    Object.assign(input, { reason: 7, writ: 'none' });
+    expect(await ruling).toMatchObject({ ruling: 'committed' });
+    const [, , erasure] = await store.entries('t');
+    expect(JSON.parse(erasure?.payload as string)).toMatchObject({ action: { args: { reason: 'she asked' } } });
+  });
+
   test('the mark stays, whatever is added to the schema', () => {
     const marked = sensitive(z.string());
     for (const schema of [

@@ -41,8 +41,10 @@ export class Erasures {
     this.#resolutions = resolutions;
   }
 
-  async erase(input: ErasureInput): Promise<Ruling> {
-    const wanted = wantedBy(input);
+  async erase(given: ErasureInput): Promise<Ruling> {
+    const wanted = wantedBy(given);
+    // What was checked stays what it is while the ledger is searched.
+    const input = { ...given };
     const writer = this.#writer;
     // What is proposed while the ledger is searched would not be found, and one search after the other would be in vain.
     return writer.alone(async () => {

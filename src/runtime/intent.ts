@@ -1,4 +1,4 @@
-import type { Writ } from '#authority';
+import { type Writ, writId } from '#authority';
 import { contentHash, copyJson, hashText, plainText } from '#canon';
 import type { ActionName, ArgsOf, Domain, Intent, IsUntyped, Observed, RoleFor } from '#kernel';
 import { type BlobRow, type Hash, isBlobRef, isHash, type Observation, type RoleRef } from '#ledger';
@@ -36,7 +36,7 @@ export interface IfUnchanged {
   readonly since: Hash;
   /**
    * JSON pointers to places that the role sees, 1 to 1,000: a commit after `since` that changed something at, above or below one
-   * of them is a conflict.
+   * of them is a conflict. Of a list they name the whole or an element: what is added has no place before it is there.
    */
   readonly places: readonly string[];
 }
@@ -90,15 +90,16 @@ export function checkForm(input: ProposalInput): void {
 }
 
 /**
- * Reads everything of a proposal before it is judged (decisions §1.1).
+ * Reads everything of a proposal before it is judged (decisions §1.1), once and at once: what the caller makes of it later, while
+ * others are waited for, is no part of it. The writ is found in what is known by then.
  *
  * @throws RuntimeError `bad_intent`; CanonError for what can't be canonicalised: errors of the surface, not entries
  */
 export function gather(
   input: ProposalInput,
-  place: { readonly trajectoryId: string; readonly writ: WritChain; readonly writId: Hash; readonly nonce: string },
+  place: { readonly trajectoryId: string; readonly nonce: string },
   random: Random,
-): Gathered {
+): (writ: WritChain) => Gathered {
   if (typeof input.action !== 'string' || input.action === '' || input.action.length > NAME_MAX)
     throw badIntent(`an intent names its action in 1 to ${NAME_MAX} characters`);
   const role = roleOf(input.role);
@@ -123,29 +124,22 @@ export function gather(
   const saltless = observations.map((observation, i) =>
     isBlobRef(observation.value) && observation.value.salted === true ? (observed[i] as Observation) : observation,
   );
-  const principal = input.principal ?? place.writ.writ.subject;
-  return {
-    proposalId: hashText(
-      plainText({
-        action: input.action,
-        args,
-        nonce: place.nonce,
-        observations: saltless,
-        role,
-        trajectory: place.trajectoryId,
-        writ: place.writId,
-      }),
-    ),
-    keyHash:
-      input.idempotencyKey === undefined
-        ? undefined
-        : hashText(plainText({ key: input.idempotencyKey, principal, trajectory: place.trajectoryId })),
-    intent: { action: input.action, role, args },
-    observed,
-    observations,
-    blobs: kept.blobs,
-    writ: place.writ,
-    principal,
+  const { action, idempotencyKey: key, principal: named } = input;
+  const { trajectoryId: trajectory, nonce } = place;
+  return (writ) => {
+    const principal = named ?? writ.writ.subject;
+    return {
+      proposalId: hashText(
+        plainText({ action, args, nonce, observations: saltless, role, trajectory, writ: writId(writ.writ) }),
+      ),
+      keyHash: key === undefined ? undefined : hashText(plainText({ key, principal, trajectory })),
+      intent: { action, role, args },
+      observed,
+      observations,
+      blobs: kept.blobs,
+      writ,
+      principal,
+    };
   };
 }
 

@@ -1,5 +1,5 @@
 import { writId } from '#authority';
-import { addMicros } from '#canon';
+import { addMicros, isAssizeError } from '#canon';
 import { adjudicate, type Ruling as Judgement } from '#kernel';
 import type { ErasedRow, Hash, Instant } from '#ledger';
 import { concluded, RuntimeError } from './errors.ts';
@@ -15,7 +15,7 @@ import { NO_NEWS } from './subscriptions.ts';
 import { Unchanged } from './unchanged.ts';
 import { checkObserved } from './waiting.ts';
 import { type Recorded, TRIES_MAX, type Writer } from './writer.ts';
-import { verified } from './writs.ts';
+import { verified, type WritChain } from './writs.ts';
 
 /** From an intent to a durable ruling: gathered once, judged on the head that there is, again when another writer was faster. */
 export class Proposals {
@@ -31,46 +31,46 @@ export class Proposals {
 
   async propose(input: ProposalInput): Promise<Ruling> {
     checkForm(input);
-    const { around } = this.#writer;
-    const { ifUnchanged } = input;
+    const { id: trajectoryId, around } = this.#writer;
+    const { ifUnchanged, writ, idempotencyKey: key } = input;
     const unchanged = ifUnchanged === undefined ? undefined : new Unchanged(this.#writer, ifUnchanged);
-    if (this.#writer.isOld) await this.#writer.freshen();
-    const key = input.idempotencyKey;
     const nonce = key ?? Buffer.from(around.random.bytes(16)).toString('hex');
-    const gathered = this.#gather(input, nonce);
+    const gatheredUnder = gather(input, { trajectoryId, nonce }, around.random);
+    if (this.#writer.isOld) await this.#writer.freshen();
+    let presented: WritChain;
+    try {
+      presented = this.#present(writ);
+    } catch (error) {
+      // An error is not recorded, so no append would tell that another process has brought the writ here.
+      if (!isAssizeError(error) || !(await this.#writer.isBehind())) throw error;
+      await this.#writer.ready();
+      presented = this.#present(writ);
+    }
+    const gathered = gatheredUnder(presented);
     const byKey = gathered.observations.some(({ oracle_key }) => oracle_key !== undefined);
     if (byKey) await checkObserved(gathered.observations, around.oracle);
     const { proposalId, keyHash } = gathered;
-    if (keyHash === undefined) return this.#insist(gathered, input, nonce, unchanged);
+    if (keyHash === undefined) return this.#insist(gathered, key, unchanged);
     const underWay = this.#underWay.get(keyHash);
     if (underWay !== undefined) {
       if (underWay.proposalId !== proposalId) throw usedForAnother(key);
       return underWay.ruling;
     }
-    const ruling = this.#insist(gathered, input, nonce, unchanged).finally(() => this.#underWay.delete(keyHash));
+    const ruling = this.#insist(gathered, key, unchanged).finally(() => this.#underWay.delete(keyHash));
     this.#underWay.set(keyHash, { proposalId, ruling });
     return ruling;
   }
 
-  async #insist(
-    first: Gathered,
-    input: ProposalInput,
-    nonce: string,
-    unchanged: Unchanged | undefined,
-  ): Promise<Ruling> {
+  async #insist(gathered: Gathered, key: string | undefined, unchanged: Unchanged | undefined): Promise<Ruling> {
     const writer = this.#writer;
     const { foresight } = writer;
-    let gathered = first;
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       // What lost to another writer had its turn.
       const turn = foresight !== undefined && tries === 0 ? await foresight.turn(gathered) : undefined;
       while (writer.busy !== undefined) await writer.busy;
-      if (writer.stale) {
-        await writer.ready();
-        gathered = this.#gather(input, nonce);
-      }
+      if (writer.stale) await writer.ready();
       if (gathered.keyHash !== undefined) {
-        const before = await this.#ruledBefore(gathered, input.idempotencyKey);
+        const before = await this.#ruledBefore(gathered, key);
         // What waited may have been decided elsewhere.
         if (before?.ruling === 'escalated' && (await writer.isBehind())) continue;
         if (before !== undefined) return before;
@@ -93,12 +93,12 @@ export class Proposals {
     throw await writer.lost();
   }
 
-  #gather(input: ProposalInput, nonce: string): Gathered {
-    const { id: trajectoryId, parts, around } = this.#writer;
-    const writ = parts.writs.present(input.writ);
+  #present(given: ProposalInput['writ']): WritChain {
+    const { parts, around } = this.#writer;
+    const writ = parts.writs.present(given);
     // An intent under a writ that leads to no anchor comes from nobody, and leaves no entry (decisions §1.3).
     verified(around.verifier, writ, parts.writs.delegated);
-    return gather(input, { trajectoryId, writ, writId: writId(writ.writ), nonce }, around.random);
+    return writ;
   }
 
   /** What became of the proposal with that key. @throws RuntimeError `idempotency_conflict` */

@@ -1,11 +1,11 @@
-import { isAssizeError } from '#canon';
-import { counsel, counselorKind } from '#kernel';
+import { canonicalize, isAssizeError } from '#canon';
+import { type CounselorCommit, counsel, counselorKind, KernelError } from '#kernel';
 import type { Chain, CounselorRecord, Hash, Instant, Payload, PendingPayload } from '#ledger';
 import { RuntimeError } from './errors.ts';
 import { checkOthers } from './freeze.ts';
 import { Kept } from './kept.ts';
 import { approvalPayload, digestOf, erasedWith, resolutionPayload, stepPayload } from './records.ts';
-import { type ApprovalInput, checkResolution, type RejectionInput, type Resolution, type Ruling } from './ruling.ts';
+import { type ApprovalInput, checkedResolution, type RejectionInput, type Resolution, type Ruling } from './ruling.ts';
 import { NO_NEWS } from './subscriptions.ts';
 import { readWaiting } from './waiting.ts';
 import { type Prepared, TRIES_MAX, type Writer } from './writer.ts';
@@ -26,9 +26,9 @@ export class Resolutions {
     this.#writer = writer;
   }
 
-  async approve(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
+  async approve(pendingId: Hash, given: ApprovalInput): Promise<Ruling> {
     const writer = this.#writer;
-    checkResolution(input);
+    const input = checkedResolution(given);
     return this.#resolve(pendingId, input, async (pending) => {
       const writ = writer.parts.writs.present(pending.proposal.writ_id);
       const waiting = await readWaiting(pending, holdersOf(writ), writer.around);
@@ -42,6 +42,7 @@ export class Resolutions {
           writer.authority(writ, writ.writ.subject, at, true),
         );
         try {
+          checkCost(pending, commit);
           checkOthers(chain, pendingId, commit.changes);
         } catch (error) {
           commit.undo();
@@ -74,9 +75,9 @@ export class Resolutions {
     });
   }
 
-  async reject(pendingId: Hash, input: RejectionInput): Promise<Ruling> {
+  async reject(pendingId: Hash, given: RejectionInput): Promise<Ruling> {
     const writer = this.#writer;
-    checkResolution(input, ['principal', 'method', 'reason']);
+    const input = checkedResolution(given, ['principal', 'method', 'reason']);
     return this.#resolve(pendingId, input, async (pending) => {
       const writ = writer.parts.writs.present(pending.proposal.writ_id);
       return (at) => {
@@ -173,6 +174,16 @@ export class Resolutions {
     }
     return pending;
   }
+}
+
+/** What is booked is what was put up, and what the budgets were asked for is what it would cost now. */
+function checkCost({ proposal }: PendingPayload, { compiled }: CounselorCommit): void {
+  const [then, now] = [canonicalize(proposal.budget_cost), canonicalize(compiled.cost)];
+  if (then === now) return;
+  throw new KernelError(
+    'changed_since',
+    `What would run now is not what was put up for approval: it would cost ${now}, and not ${then}. Reject it and let it be proposed again.`,
+  );
 }
 
 function notPending(given: unknown, { open }: Chain): RuntimeError {

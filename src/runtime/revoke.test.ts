@@ -151,6 +151,26 @@ describe('a revocation', () => {
     await expectWhole(store);
   });
 
+  test('by several at once is one entry, here and in each child', async () => {
+    const { store, trajectory } = await begun();
+    await trajectory.delegate(task());
+    const input = { writ: granted, reason, by: officer };
+    const all = await Promise.all([1, 2, 3].map(() => trajectory.revoke(input)));
+    for (const each of all) expect(each).toEqual(all[0]);
+    expect(await allEntries(store, 't')).toHaveLength(3);
+    expect(await allEntries(store, 'c')).toHaveLength(2);
+    await expectWhole(store);
+  });
+
+  test('says what it said when it was asked for', async () => {
+    const { store, trajectory } = await begun();
+    const input = { writ: asBelow, reason, by: granted };
+    const answer = trajectory.revoke(input);
+    Object.assign(input, { writ: asBeside, reason: 'another' });
+    await answer;
+    expect((await payloads(store, 't'))[1]).toMatchObject({ action: { args: { writ: writId(below), reason } } });
+  });
+
   test.each<[string, Parameters<Trajectory['revoke']>[0]]>([
     ['what one holds oneself', { writ: granted, reason, by: granted }],
     ['what stands above', { writ: granted, reason, by: asBelow }],

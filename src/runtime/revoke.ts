@@ -65,8 +65,8 @@ export class Revocations {
     this.#delegations = delegations;
   }
 
-  async revoke(input: RevocationInput): Promise<Revocation> {
-    checkInput(input);
+  async revoke(given: RevocationInput): Promise<Revocation> {
+    const input = checkedInput(given);
     const nonce = Buffer.from(this.#writer.around.random.bytes(16)).toString('hex');
     const { id, ruling } = await this.#insist(() => this.#attempt(input, nonce));
     if (ruling.ruling !== 'committed') return { ruling, carried: [] };
@@ -122,7 +122,7 @@ export class Revocations {
     const id = writId(revoked.writ);
     const before = await this.#entryOf(id);
     if (before !== undefined) return { id, ruling: rulingOf(before) };
-    if (this.#writer.stale || this.#writer.busy !== undefined) return undefined;
+    if (this.#mustWait(id)) return undefined;
     const ruling = await this.#writer.written(this.#rule(input, by, revoked, nonce));
     return ruling && { id, ruling };
   }
@@ -145,6 +145,12 @@ export class Revocations {
   }
 
   // ── from here to the append nothing awaits ──
+
+  /** Memory is behind, the writer is somebody else's, or who asked at the same time has revoked it just now. */
+  #mustWait(id: Hash): boolean {
+    const { stale, busy, parts } = this.#writer;
+    return stale || busy !== undefined || (parts.writs.revoked.has(id) && parts.ruled.seqOf(id) !== undefined);
+  }
 
   #rule(input: RevocationInput, by: WritChain, revoked: WritChain, nonce: string): Prepared<Ruling> {
     const writer = this.#writer;
@@ -224,7 +230,7 @@ export class Revocations {
     const { writ, reason } = there.payload.action.args;
     const before = await this.#entryOf(writ);
     if (before !== undefined) return before;
-    if (writer.stale || writer.busy !== undefined) return undefined;
+    if (this.#mustWait(writ)) return undefined;
     const { chain, domain, writs } = writer.parts;
     if (chain.answered !== undefined) return 'answered';
     const from = { trajectory_id: there.trajectory_id, entry_id: there.id };
@@ -292,14 +298,17 @@ function delegatedAs(id: Hash, writs: Writs, chain: Chain): WritChain | undefine
   return undefined;
 }
 
-function checkInput(input: RevocationInput): void {
-  if (typeof input !== 'object' || input === null) throw badRevocation('it is an object');
+/** A copy: what was checked stays what it is while others are waited for. */
+function checkedInput(given: RevocationInput): RevocationInput {
+  if (typeof given !== 'object' || given === null) throw badRevocation('it is an object');
+  const input = { ...given };
   const { writ, reason, by, principal = '' } = input;
   if (!isGiven(writ)) throw badRevocation('name the writ to revoke');
   if (!isGiven(by)) throw badRevocation('name the writ by which it is revoked');
   if (typeof reason !== 'string' || reason.trim() === '' || reason.length > REASON_MAX || !reason.isWellFormed())
     throw badRevocation(`say why, in 1 to ${REASON_MAX} characters`);
   if (typeof principal !== 'string') throw badRevocation('a principal is a text');
+  return input;
 }
 
 function isGiven(writ: unknown): boolean {

@@ -66,17 +66,22 @@ export interface RejectionInput extends Resolution {
 }
 
 /**
- * What goes into an entry must be what an entry may have.
+ * What goes into an entry must be what an entry may have, and is what was checked: a copy, whatever the caller makes of the input
+ * while others are waited for.
  *
  * @throws RuntimeError `bad_intent`
  */
-export function checkResolution(input: Resolution, texts: readonly string[] = ['principal', 'method']): void {
-  const given = (input ?? {}) as unknown as { readonly [name: string]: unknown };
-  const wanted = given['reason'] === undefined ? texts : [...texts, 'reason'];
-  const wrong = wanted.find((name) => typeof given[name] !== 'string');
+export function checkedResolution<Input extends Resolution>(
+  given: Input,
+  texts: readonly string[] = ['principal', 'method'],
+): Input {
+  const input = { ...given };
+  const said = input as unknown as { readonly [name: string]: unknown };
+  const wanted = said['reason'] === undefined ? texts : [...texts, 'reason'];
+  const wrong = wanted.find((name) => typeof said[name] !== 'string');
   if (wrong !== undefined) throw new RuntimeError('bad_intent', `A resolution has a ${wrong}, which is a text.`);
   const fault = faultOfName(input.principal);
-  if (fault === undefined) return;
+  if (fault === undefined) return input;
   throw new RuntimeError('bad_intent', `${JSON.stringify(input.principal)} is no name of who decides: ${fault}.`, {
     evidence: { principal: input.principal },
   });

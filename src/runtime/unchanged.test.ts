@@ -112,6 +112,27 @@ describe('a proposal that rests on places', () => {
     expect(await allEntries(store, 't')).toHaveLength(4);
   });
 
+  test('names no end or length of a list, where nothing is ever changed', async () => {
+    const { store, trajectory } = await begun();
+    const since = trajectory.head;
+    const put = (places: string[], from = since): Promise<Ruling> =>
+      trajectory.propose(
+        intent('put', { paper: 'p' }, worker, {
+          role: { name: 'filer', params: { box: 'a' } },
+          ifUnchanged: { since: from, places },
+        }),
+      );
+    // As long as there is no list, it may become something that has such a member.
+    expect(await put(['/boxes/a/-'])).toMatchObject({ ruling: 'committed' });
+    expect(await put(['/boxes/a/-'])).toMatchObject({ reason: 'conflict' });
+    const later = trajectory.head;
+    for (const end of ['-', 'length', '01', '-/deeper'])
+      expect(await codeOf(put(['/boxes/a/0', `/boxes/a/${end}`], later))).toBe('bad_intent');
+    expect(await put(['/boxes/a/1'], later)).toMatchObject({ ruling: 'committed' });
+    expect(await put(['/boxes/a/1'], later)).toMatchObject({ reason: 'conflict' });
+    expect(await allEntries(store, 't')).toHaveLength(5);
+  });
+
   test('under a key has the ruling that the key has, whatever changed and whatever it rests on by then', async () => {
     const { store, trajectory } = await begun();
     const since = trajectory.head;

@@ -65,10 +65,11 @@ export class Unchanged {
   /**
    * Which place was changed, and by which entry; undefined where none was.
    *
-   * @throws RuntimeError `bad_intent` for a place that the role does not wholly see
+   * @throws RuntimeError `bad_intent` for a place that the role does not wholly see, or that no list has
    */
   conflict({ role }: Intent): string | undefined {
-    const hidden = this.#premise.hiddenFrom(this.#writer.parts.domain.footprint(role.name, role.params));
+    const { domain, world } = this.#writer.parts;
+    const hidden = this.#premise.hiddenFrom(domain.footprint(role.name, role.params));
     if (hidden !== undefined)
       throw badIntent(
         `the role ${role.name} does not see all that is at ${JSON.stringify(hidden)}; ifUnchanged names places of its slice`,
@@ -77,7 +78,16 @@ export class Unchanged {
     // Not to be kept: these may not come to the disk, and then this proposal does not either.
     for (let commit = this.#latest.next; commit !== undefined; commit = commit.next)
       found ??= this.#met(commit.id, commit.paths);
+    if (found === undefined) this.#checkElements(world.state);
     return found;
+  }
+
+  #checkElements(state: unknown): void {
+    const odd = this.#premise.noElement(state);
+    if (odd === undefined) return;
+    throw badIntent(
+      `nothing is ever changed at ${JSON.stringify(odd)}, which is no element of its list; name the list`,
+    );
   }
 
   #met(id: Hash, paths: readonly (readonly string[])[]): string | undefined {

@@ -97,6 +97,19 @@ describe('arguments that were tampered with', () => {
     expect((await payloads(store, 't'))[2]).toMatchObject({ observations: [{ value: { amount: 5 } }] });
   });
 
+  test('in what an approval says, after it was given: what is recorded is what was checked', async () => {
+    const { store, trajectory } = await begun();
+    for (const step of ['approve', 'reject'] as const) {
+      const given = { ...doctor('a'), reason: 'seen' };
+      const answer = trajectory[step](await ask(trajectory, step === 'approve' ? 5 : 6), given);
+      Object.assign(given, { principal: 'dr-\u200bb', method: 'none', reason: 7, override: true });
+      await answer;
+      const { counselor, reason } = (await payloads(store, 't')).at(-1) as any;
+      expect(counselor).toMatchObject({ principal: doctor('a').principal, method: doctor('a').method });
+      expect(counselor.reason ?? reason).toBe(step === 'approve' ? 'seen' : 'counselor_rejected');
+    }
+  });
+
   test('in what a listener, a query or a list of what waits has given out', async () => {
     const tamper = (payload: unknown): void => {
       Object.assign((payload as PendingPayload).proposal.action.args as object, { amount: 500 });

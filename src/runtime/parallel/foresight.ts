@@ -118,8 +118,7 @@ export class Foresight {
   /** The world went on by this. */
   moved(changes: readonly Change[]): void {
     if (!this.#isBegun) return;
-    const patches = copyJson(plainPatches(changes), WORLD_LIMITS) as unknown as PatchOperation[];
-    this.#moves.push({ patches, places: changes.map(({ keys }) => keys) });
+    this.#moves.push({ patches: plainPatches(changes).map(copied), places: changes.map(({ keys }) => keys) });
     this.#moved++;
     for (const [hand, version] of this.#replicas) {
       if (hand.isGone) this.#replicas.delete(hand);
@@ -234,4 +233,9 @@ export class Foresight {
   #since(version: number): readonly Move[] {
     return this.#moves.slice(this.#moves.length - (this.#moved - version));
   }
+}
+
+/** The value goes on with the state. By itself, as the ledger may have it: it can be as deep as JSON may be. */
+function copied(patch: PatchOperation): PatchOperation {
+  return patch.op === 'remove' ? patch : { ...patch, value: copyJson(patch.value, WORLD_LIMITS) };
 }

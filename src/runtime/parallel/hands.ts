@@ -17,7 +17,7 @@ export interface ParallelOptions {
    * Default: 10,000.
    */
   readonly patienceMs?: number;
-  /** Told when a thread died or was ended, which nothing fails for. Default: a warning of the process. */
+  /** Told when a thread died or was ended, which nothing fails for, nor for what it throws. Default: a warning of the process. */
   readonly onWorkerFailed?: (error: RuntimeError) => void;
   /** How a thread is begun. Default: one of this process. */
   readonly begin?: (task: ThreadTask) => Thread;
@@ -130,8 +130,13 @@ export class Hands {
       `A thread that judges in parallel is gone (${why}); ${left === 0 ? 'everything is judged one after the other now' : `${left} go on`}.`,
       { evidence: { left } },
     );
-    if (this.#options.onWorkerFailed === undefined) process.emitWarning(error);
-    else this.#options.onWorkerFailed(error);
+    const { onWorkerFailed: told = (warning) => process.emitWarning(warning) } = this.#options;
+    try {
+      told(error);
+    } catch (another) {
+      // Whoever is to hear of it may fail too: nothing waits for them.
+      process.emitWarning(another as Error);
+    }
   }
 }
 

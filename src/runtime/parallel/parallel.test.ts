@@ -1,7 +1,10 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { type Domain, defineDomain, sensitive } from '#kernel';
 import { MemoryStore } from '#stores';
 import { intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { other, threaded } from '../../../tests/support/threaded-domain.ts';
+import { threadsOf } from '../../../tests/support/threads.ts';
 import {
   type Assize,
   type AssizeOptions,
@@ -72,6 +75,66 @@ test.each([
   expect(boxes(trajectory)).toEqual({ a: 2, b: 4, c: 1, d: 1 });
   expect(told).toMatchObject([{}, { evidence: { left: 0 } }]);
   await assize.close();
+});
+
+test('who is told that a thread is gone may fail: that is told, and what hangs is ended all the same', async () => {
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  const ends: string[] = [];
+  const threads = threadsOf(threaded, ['hangs', 'dies']);
+  const begin: NonNullable<ParallelOptions['begin']> = (task) => {
+    const thread = (threads.begin as typeof begin)(task);
+    const end = (): Promise<void> => {
+      ends.push('ended');
+      return thread.end();
+    };
+    return { ...thread, end };
+  };
+  const onWorkerFailed = (): void => {
+    throw new Error('not now');
+  };
+  const assize = runtimeOver(new MemoryStore(), [threaded], { parallel: { ...threads, begin, onWorkerFailed } });
+  const trajectory = await assize.create(threaded, { trajectoryId: 't' });
+  const rulings = await all(trajectory, [fill('a', 1), fill('b', 2)]);
+  expect(rulings.map(({ ruling }) => ruling)).toEqual(['committed', 'committed']);
+  expect(ends).toEqual(['ended']);
+  expect(warn.mock.calls.map(([error]) => (error as Error).message)).toEqual(['not now', 'not now']);
+  warn.mockRestore();
+  await assize.close();
+});
+
+test('a value that is as deep as one may be is committed as it is without threads', async () => {
+  const nest = (depth: number): unknown => (depth === 0 ? 0 : [nest(depth - 1)]);
+  const deep = defineDomain({
+    name: 'deep',
+    version: '1',
+    state: z.object({ rows: z.record(z.string(), sensitive(z.unknown())) }),
+    initial: { rows: {} },
+    processes: { filling: { writes: ['/rows/{row}'] } },
+    roles: { filler: { params: ['row'], processes: ['filling'] } },
+    actions: {
+      nest: {
+        process: 'filling',
+        args: z.object({ depth: z.number() }),
+        apply: (state, { depth }, { role }) => {
+          state.rows[role['row'] as string] = nest(depth);
+        },
+      },
+    },
+    invariants: () => [],
+  }) as Domain;
+  const told = await Promise.all(
+    [undefined, threadsOf(deep, [0])].map(async (parallel) => {
+      const options = parallel === undefined ? {} : { parallel };
+      const trajectory = await runtimeOver(new MemoryStore(), [deep], options).create(deep, { trajectoryId: 't' });
+      const inputs = [1, 62, 63, 64, 65, 1].map((depth, i) =>
+        intent('nest', { depth }, writ, { role: { name: 'filler', params: { row: `r${i}` } } }),
+      );
+      const rulings = await Promise.allSettled(inputs.map((input) => trajectory.propose(input)));
+      return rulings.map((one) => (one.status === 'fulfilled' ? one.value.ruling : one.reason.code));
+    }),
+  );
+  expect(told[1]).toEqual(told[0]);
+  expect(told[0]?.slice(0, 3)).toEqual(['committed', 'committed', 'committed']);
 });
 
 test('a runtime that was closed ends its threads, and judges without', async () => {

@@ -75,6 +75,7 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   'new Premise': exempt(MADE),
   'Premise.isMetBy': exempt(MADE),
   'Premise.hiddenFrom': exempt(MADE),
+  'Premise.noElement': exempt(MADE),
   foresee: exempt(MADE),
   foreseenFrom: exempt(MADE),
   compile: takes((asked, authority) => kernel.compile(desk, asked, authority), [intent, ANYONE], {
