@@ -131,7 +131,7 @@ export class Assize {
     this.#options = options;
     this.#store = options.store;
     this.#verifier = createWritVerifier({ anchors: options.anchors });
-    this.#snapshots = new Snapshots(options.snapshots, options.store, options.onSnapshotFailed ?? warn);
+    this.#snapshots = new Snapshots(options.snapshots, options.store, options.onSnapshotFailed);
     this.#replayer = new Replayer(options.store, (trajectoryId, seq) => this.#snapshots.find(trajectoryId, seq));
     this.#policy = options.policy === undefined ? undefined : safely(options.policy);
     this.#hands = options.parallel === undefined ? undefined : new Hands(options.parallel, options.domains);
@@ -574,10 +574,6 @@ function checkState(world: World, trajectoryId: string, overridden: boolean): vo
 function trajectoryOf(given: RevocationInput['writ']): string | undefined {
   if (typeof given !== 'object' || given === null) return undefined;
   return parseWrit('writ' in given ? given.writ : given).trajectory;
-}
-
-function warn(error: RuntimeError): void {
-  process.emitWarning(error);
 }
 
 function badOption(what: string): RuntimeError {

@@ -1,6 +1,7 @@
 import { approvalsOf, type CounselorRecord, type EntryRow, type Hash, type PendingPayload, readRow } from '#ledger';
 import { RuntimeError } from './errors.ts';
 import { type FinalRuling, rulingFrom } from './ruling.ts';
+import { tellFailure } from './tell-failure.ts';
 
 /** What waits for a person, as its entry has it: to be shown to whoever may decide. Nothing of it is shared. */
 export interface PendingNotice
@@ -40,11 +41,9 @@ export interface NoticeListeners {
 /** Tells the listeners of one runtime. */
 export class Notices {
   readonly #listeners: NoticeListeners;
-  readonly #failed: (error: RuntimeError) => void;
 
   constructor(listeners: NoticeListeners) {
     this.#listeners = listeners;
-    this.#failed = listeners.onNotifyFailed ?? ((error) => process.emitWarning(error));
   }
 
   /** Of an entry that is durable: it waits, or it has resolved what did. */
@@ -62,18 +61,9 @@ export class Notices {
       try {
         await listener();
       } catch (error) {
-        this.#report(failed(row, error));
+        tellFailure(this.#listeners.onNotifyFailed, failed(row, error));
       }
     });
-  }
-
-  /** Whoever is to hear of it may fail too: nobody else is left to be told. */
-  #report(error: RuntimeError): void {
-    try {
-      this.#failed(error);
-    } catch (another) {
-      process.emitWarning(another as Error);
-    }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Domain } from '#kernel';
 import { RuntimeError } from '../errors.ts';
+import { tellFailure } from '../tell-failure.ts';
 import { Foresight, type Source } from './foresight.ts';
 import { Hand } from './hand.ts';
 import { type Thread, type ThreadTask, workerThread } from './thread.ts';
@@ -130,13 +131,7 @@ export class Hands {
       `A thread that judges in parallel is gone (${why}); ${left === 0 ? 'everything is judged one after the other now' : `${left} go on`}.`,
       { evidence: { left } },
     );
-    const { onWorkerFailed: told = (warning) => process.emitWarning(warning) } = this.#options;
-    try {
-      told(error);
-    } catch (another) {
-      // Whoever is to hear of it may fail too: nothing waits for them.
-      process.emitWarning(another as Error);
-    }
+    tellFailure(this.#options.onWorkerFailed, error);
   }
 }
 

@@ -559,6 +559,18 @@ test('unless somebody listens, the process warns', async () => {
   expect(await warned).toMatchObject({ code: 'snapshot_failed', message: expect.stringContaining('hash') });
 });
 
+test('where the listener fails itself, the process warns of that, and the opening goes well', async () => {
+  const { store, row } = await furnished();
+  await store.putSnapshot({ ...row, hash: hashText('another') }, 0);
+  const warned = new Promise((resolve) => process.once('warning', resolve));
+  const onSnapshotFailed = (): void => {
+    throw new Error('not now');
+  };
+  const trajectory = await runtimeOver(store, domains, { snapshots: store, onSnapshotFailed }).open('t');
+  expect(trajectory.length).toBeGreaterThan(1);
+  expect(await warned).toMatchObject({ message: 'not now' });
+});
+
 test('two handles on one file: each reads on from what the other has left, and they make one ledger', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-snapshots-'));
   const stores = [0, 1].map(() => openSqlite({ path: join(folder, 'shared.db'), durability: 'off' }));

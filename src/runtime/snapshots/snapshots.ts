@@ -1,6 +1,7 @@
 import type { LedgerStore, SnapshotRow, SnapshotStore } from '#ledger';
 import { RuntimeError } from '../errors.ts';
 import type { FoldedTrajectory } from '../fold-trajectory.ts';
+import { tellFailure } from '../tell-failure.ts';
 import { readSnapshot, snapshotOf } from './snapshot.ts';
 
 /** A snapshot is left when so many entries have come since the last one: fewer are replayed in some tens of milliseconds. */
@@ -23,15 +24,15 @@ export type SnapshotListener = (error: RuntimeError) => void;
 export class Snapshots {
   readonly #store: SnapshotStore | undefined;
   readonly #ledger: LedgerStore;
-  readonly #tell: SnapshotListener;
+  readonly #listener: SnapshotListener | undefined;
   /** How many entries are in the snapshot that the store has, by trajectory; without one, 0. */
   readonly #lengths: Map<string, number> = new Map();
   readonly #underWay: Set<Promise<void>> = new Set();
 
-  constructor(store: SnapshotStore | undefined, ledger: LedgerStore, tell: SnapshotListener) {
+  constructor(store: SnapshotStore | undefined, ledger: LedgerStore, listener: SnapshotListener | undefined) {
     this.#store = store;
     this.#ledger = ledger;
-    this.#tell = tell;
+    this.#listener = listener;
   }
 
   /** What the snapshot says was folded, where there is one that holds and stands at or before the entry with that seq. */
@@ -117,6 +118,10 @@ export class Snapshots {
   async #put(row: SnapshotRow, erasures: number): Promise<void> {
     await this.#store?.putSnapshot(row, erasures);
     this.#lengths.set(row.trajectory_id, row.seq + 1);
+  }
+
+  #tell(error: RuntimeError): void {
+    tellFailure(this.#listener, error);
   }
 
   #since(trajectoryId: string, entries: number): number {
