@@ -91,6 +91,14 @@ export function segment(text: string): string {
   return text.replace(ESCAPED, (char) => `~${char.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
+/**
+ * A scope or pattern of scopes, split into its segments.
+ * @throws AuthorityError `bad_resource`
+ */
+export function readScope(text: string): Name {
+  return nameOf('scope', text);
+}
+
 /** As `readName`, but a text that is not of the grammar throws `bad_resource`. */
 export function nameOf(sort: NameSort, text: string): Name {
   const read = readName(sort, text);

@@ -26,7 +26,17 @@ export {
   type WritVerifierOptions,
 } from './check.ts';
 export { AuthorityError, type AuthorityErrorCode } from './errors.ts';
-export { contains, covers, MAX_NAME_LENGTH, normalizeAction, normalizeScope, overlaps, segment } from './grammar.ts';
+export {
+  contains,
+  covers,
+  MAX_NAME_LENGTH,
+  type Name,
+  normalizeAction,
+  normalizeScope,
+  overlaps,
+  readScope,
+  segment,
+} from './grammar.ts';
 export { type Policy, type PolicyDecision, type PolicyQuery, safely, type Verdict } from './policy.ts';
 export { parseRuleTable } from './read-rule-table.ts';
 export { mayRevoke, revokeScope } from './revoke.ts';

@@ -1,0 +1,200 @@
+import { ClaimIndex, type Registration } from './claim-index.ts';
+import type { Claim } from './scopes.ts';
+
+/** Live work: whatever has claims on resources. */
+export interface Work {
+  /** From 1, given once. */
+  readonly epoch: number;
+  /** What it may act on. */
+  readonly claims: readonly Claim[];
+}
+
+/** Why work can't claim what it asks for: somebody who came after it has acted there already. */
+export interface Stale {
+  readonly epoch: number;
+  /** Of whom came later and was faster. */
+  readonly by: number;
+  readonly claim: Claim;
+}
+
+/**
+ * Who may act on which resources now. The *frontier* of a resource is the least epoch of live work that conflicts there, the
+ * asker's own included; work may act where the frontier has come to its epoch (seed 003 §3.2 and §4.2; decisions §5.1). So
+ * work that conflicts acts in the order of its epochs, and waits for what is older and for nothing else: the oldest waits for
+ * nobody, and there is no deadlock.
+ *
+ * It is all in memory. What others, or an earlier process, have at work is put in by `resume`, from the effect log.
+ */
+export class Coordinator {
+  /** By claims of live work. */
+  readonly #claims = new ClaimIndex();
+  /** Where work has acted, as long as older work is live that may still come there. */
+  readonly #acts = new ClaimIndex();
+  readonly #live = new Map<number, LiveWork>();
+  /** What ended work has left in `#acts`, by epoch. */
+  readonly #left = new Map<number, readonly Registration[]>();
+  /** Who is woken when work ends or gives something up, by its epoch. */
+  readonly #waiting = new Map<number, (() => void)[]>();
+  #last: number;
+  /** No live work has a lesser epoch. */
+  #oldest: number;
+
+  /** `last`: the last epoch that was given; the next is greater by one. */
+  constructor(last = 0) {
+    this.#last = last;
+    this.#oldest = last + 1;
+  }
+
+  /** The last epoch that was given. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** No live work has a lesser epoch; greater by one than the last that was given where none is live. */
+  get oldest(): number {
+    return this.#oldest;
+  }
+
+  /** Gives an epoch and registers the claims at once: there is no moment at which it is given and not seen. */
+  begin(claims: readonly Claim[]): Work {
+    this.#last++;
+    return this.#register(this.#last, claims);
+  }
+
+  /** Registers live work under the epoch that it has. To be called before anything of a greater epoch has acted. */
+  resume(epoch: number, claims: readonly Claim[]): Work {
+    this.#last = Math.max(this.#last, epoch);
+    this.#oldest = Math.min(this.#oldest, epoch);
+    return this.#register(epoch, claims);
+  }
+
+  /** Claims more; nothing of it where younger work has acted: what is older comes too late there. */
+  expand(work: Work, claims: readonly Claim[]): Stale | undefined {
+    for (const claim of claims) {
+      const by = this.#acts.greatest(claim);
+      if (by > work.epoch) return { epoch: work.epoch, by, claim };
+    }
+    const live = this.#live.get(work.epoch)!;
+    for (const claim of claims) this.#claim(live, claim);
+    return undefined;
+  }
+
+  /** The oldest work that has to end, or to give something up, before this one may act by that claim. */
+  blocker(work: Work, claim: Claim): number | undefined {
+    const frontier = this.#claims.least(claim);
+    return frontier < work.epoch ? frontier : undefined;
+  }
+
+  /** Settles when the work may act by these claims, by default by all that it has. @throws the signal's reason */
+  async whenClear(work: Work, claims: readonly Claim[] = work.claims, signal?: AbortSignal): Promise<void> {
+    for (;;) {
+      signal?.throwIfAborted();
+      const by = this.#blockerOf(work, claims);
+      if (by === undefined) return;
+      await this.#changeOf(by, signal);
+    }
+  }
+
+  /** Notes that the work acts by that claim, which it may: whoever is older and comes there later is stale. */
+  acts(work: Work, claim: Claim): void {
+    if (this.#oldest === work.epoch) return;
+    const registration = { epoch: work.epoch, claim };
+    this.#acts.add(registration);
+    this.#live.get(work.epoch)!.acts.push(registration);
+  }
+
+  /** Gives claims up before the work ends. */
+  release(work: Work, claims: readonly Claim[]): void {
+    const live = this.#live.get(work.epoch);
+    if (live === undefined) return;
+    for (const claim of claims) {
+      const registration = live.registrations.get(claim);
+      if (registration === undefined) continue;
+      this.#claims.delete(registration);
+      live.registrations.delete(claim);
+    }
+    this.#wake(work.epoch);
+  }
+
+  /** All that the work did is settled or compensated, and its claims are free. */
+  end(work: Work): void {
+    const { epoch } = work;
+    const live = this.#live.get(epoch);
+    if (live === undefined) return;
+    for (const registration of live.registrations.values()) this.#claims.delete(registration);
+    this.#live.delete(epoch);
+    if (live.acts.length > 0) this.#left.set(epoch, live.acts);
+    if (epoch === this.#oldest) this.#age();
+    this.#wake(epoch);
+  }
+
+  #register(epoch: number, claims: readonly Claim[]): Work {
+    const live = new LiveWork(epoch);
+    this.#live.set(epoch, live);
+    for (const claim of claims) this.#claim(live, claim);
+    return live;
+  }
+
+  #claim(live: LiveWork, claim: Claim): void {
+    if (live.registrations.has(claim)) return;
+    const registration = { epoch: live.epoch, claim };
+    live.registrations.set(claim, registration);
+    this.#claims.add(registration);
+  }
+
+  /** The oldest live work is another now: where it has come past, nobody can be too late any more. */
+  #age(): void {
+    while (this.#oldest <= this.#last && !this.#live.has(this.#oldest)) this.#forget(this.#oldest++);
+    // The oldest itself is too late nowhere, whatever it has done.
+  }
+
+  #forget(epoch: number): void {
+    const left = this.#left.get(epoch);
+    if (left === undefined) return;
+    for (const registration of left) this.#acts.delete(registration);
+    this.#left.delete(epoch);
+  }
+
+  /** The one that is awaited: any that is in the way, as each has to go. */
+  #blockerOf(work: Work, claims: readonly Claim[]): number | undefined {
+    for (const claim of claims) {
+      const by = this.blocker(work, claim);
+      if (by !== undefined) return by;
+    }
+    return undefined;
+  }
+
+  #changeOf(epoch: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      const waiting = this.#waiting.get(epoch);
+      if (waiting === undefined) this.#waiting.set(epoch, [wake]);
+      else waiting.push(wake);
+      signal?.addEventListener('abort', wake);
+    });
+  }
+
+  #wake(epoch: number): void {
+    const waiting = this.#waiting.get(epoch);
+    if (waiting === undefined) return;
+    this.#waiting.delete(epoch);
+    for (const wake of waiting) wake();
+  }
+}
+
+class LiveWork implements Work {
+  readonly epoch: number;
+  readonly registrations = new Map<Claim, Registration>();
+  readonly acts: Registration[] = [];
+
+  constructor(epoch: number) {
+    this.epoch = epoch;
+  }
+
+  get claims(): readonly Claim[] {
+    return [...this.registrations.keys()];
+  }
+}

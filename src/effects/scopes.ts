@@ -1,0 +1,41 @@
+import type { Name } from '#authority';
+
+/** What is done to a resource. Reads conflict with writes, writes with both. */
+export type Access = 'read' | 'write';
+
+/** A resource, or a pattern of resources, and what is done to it. */
+export interface Claim {
+  readonly scope: Name;
+  readonly access: Access;
+}
+
+/**
+ * Whether two scopes may name one resource, or one that is inside of the other: `fs:/repo` meets `fs:/repo/src/**` and
+ * `fs:/repo/a`, because whoever moves a folder has moved what is in it. `*` stands for one whole segment.
+ */
+export function scopesMeet(left: Name, right: Name): boolean {
+  const shared = Math.min(left.tokens.length, right.tokens.length);
+  for (let i = 0; i < shared; i++) if (!tokensMeet(left.tokens[i]!, right.tokens[i]!)) return false;
+  return goesOn(left, right.tokens[shared]) && goesOn(right, left.tokens[shared]);
+}
+
+export function conflicts(left: Claim, right: Claim): boolean {
+  return (left.access === 'write' || right.access === 'write') && scopesMeet(left.scope, right.scope);
+}
+
+/** Whether a scope that has ended can mean what goes on with that token: `/**` only what goes on in the path. */
+function goesOn({ rest }: Name, token: string | undefined): boolean {
+  return token === undefined || rest !== '/**' || isOfPath(token);
+}
+
+function tokensMeet(a: string, b: string): boolean {
+  return a === b || (isStar(a) && a[0] === b[0]) || (isStar(b) && a[0] === b[0]);
+}
+
+export function isStar(token: string): boolean {
+  return token.length === 2 && token[1] === '*';
+}
+
+export function isOfPath(token: string): boolean {
+  return token[0] === '/';
+}
