@@ -50,7 +50,7 @@ const read = ({ scope: text, access }: { scope: string; access: Claim['access'] 
   access,
 });
 
-test('the least and the greatest epoch of those that conflict are those of a look at all of them', () => {
+test('the least epoch of those that conflict is that of a look at all of them', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
       const index = new ClaimIndex();
@@ -70,7 +70,6 @@ test('the least and the greatest epoch of those that conflict are those of a loo
           const asked = read(each.ask);
           const epochs = all.filter(({ claim: one }) => conflicts(one, asked)).map(({ epoch }) => epoch);
           expect(index.least(asked)).toBe(Math.min(...epochs));
-          expect(index.greatest(asked)).toBe(Math.max(...epochs));
         }
         expect(index.size).toBe(all.length);
       }

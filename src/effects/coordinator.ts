@@ -1,3 +1,4 @@
+import { ActIndex } from './act-index.ts';
 import { ClaimIndex, type Registration } from './claim-index.ts';
 import type { Claim } from './scopes.ts';
 
@@ -29,10 +30,8 @@ export class Coordinator {
   /** By claims of live work. */
   readonly #claims = new ClaimIndex();
   /** Where work has acted, as long as older work is live that may still come there. */
-  readonly #acts = new ClaimIndex();
+  readonly #acts = new ActIndex();
   readonly #live = new Map<number, LiveWork>();
-  /** What ended work has left in `#acts`, by epoch. */
-  readonly #left = new Map<number, readonly Registration[]>();
   /** Who is woken when work ends or gives something up, by its epoch. */
   readonly #waiting = new Map<number, (() => void)[]>();
   #last: number;
@@ -97,10 +96,7 @@ export class Coordinator {
 
   /** Notes that the work acts by that claim, which it may: whoever is older and comes there later is stale. */
   acts(work: Work, claim: Claim): void {
-    if (this.#oldest === work.epoch) return;
-    const registration = { epoch: work.epoch, claim };
-    this.#acts.add(registration);
-    this.#live.get(work.epoch)!.acts.push(registration);
+    if (this.#oldest < work.epoch) this.#acts.add(work.epoch, claim, this.#oldest);
   }
 
   /** Gives claims up before the work ends. */
@@ -123,8 +119,7 @@ export class Coordinator {
     if (live === undefined) return;
     for (const registration of live.registrations.values()) this.#claims.delete(registration);
     this.#live.delete(epoch);
-    if (live.acts.length > 0) this.#left.set(epoch, live.acts);
-    if (epoch === this.#oldest) this.#age();
+    while (this.#oldest <= this.#last && !this.#live.has(this.#oldest)) this.#oldest++;
     this.#wake(epoch);
   }
 
@@ -140,19 +135,6 @@ export class Coordinator {
     const registration = { epoch: live.epoch, claim };
     live.registrations.set(claim, registration);
     this.#claims.add(registration);
-  }
-
-  /** The oldest live work is another now: where it has come past, nobody can be too late any more. */
-  #age(): void {
-    while (this.#oldest <= this.#last && !this.#live.has(this.#oldest)) this.#forget(this.#oldest++);
-    // The oldest itself is too late nowhere, whatever it has done.
-  }
-
-  #forget(epoch: number): void {
-    const left = this.#left.get(epoch);
-    if (left === undefined) return;
-    for (const registration of left) this.#acts.delete(registration);
-    this.#left.delete(epoch);
   }
 
   /** The one that is awaited: any that is in the way, as each has to go. */
@@ -188,7 +170,6 @@ export class Coordinator {
 class LiveWork implements Work {
   readonly epoch: number;
   readonly registrations = new Map<Claim, Registration>();
-  readonly acts: Registration[] = [];
 
   constructor(epoch: number) {
     this.epoch = epoch;
