@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { Broken, explore, type Plan, RULES, type Rules, type Trouble } from '../../tests/support/effects-model.ts';
+import { type EffectClass, type EffectState, nextStep, type Step, type TransactionState } from './protocol.ts';
+
+// Three transactions, two resources, a crash anywhere: every order of all that can happen (decisions §5, its last sentence).
+
+const SINKS = ['keyed', 'queryable', 'blind'] as const;
+const CLASSES: readonly EffectClass[] = (['reversible', 'with_cost', 'irreversible'] as const).flatMap(
+  (reversibility) =>
+    (['buffered', 'externalised'] as const).flatMap((delivery) =>
+      SINKS.map((sink) => ({ reversibility, delivery, sink })),
+    ),
+);
+const acts: EffectClass = { reversibility: 'reversible', delivery: 'externalised', sink: 'queryable' };
+const keyed: EffectClass = { ...acts, sink: 'keyed' };
+const held: EffectClass = { ...acts, delivery: 'buffered' };
+
+/** The class on one resource, beside one that acts at once on another; one that throws; one that commits. */
+function around(kind: EffectClass, beside: EffectClass = keyed): Plan[] {
+  return [
+    {
+      effects: [
+        { class: kind, on: 'x' },
+        { class: beside, on: 'y' },
+      ],
+      ends: 'commit',
+    },
+    { effects: [{ class: acts, on: 'x' }], ends: 'throw' },
+    { effects: [{ class: held, on: 'y' }], ends: 'commit' },
+  ];
+}
+
+const TROUBLES: readonly Trouble[] = [
+  { crashes: 2, losses: 0, refusals: 0 },
+  { crashes: 1, losses: 1, refusals: 0 },
+  { crashes: 0, losses: 1, refusals: 1 },
+];
+
+describe('all or nothing, once each, in the order of epochs, and all of it ends or waits for a person', () => {
+  test.each(CLASSES)('$reversibility, $delivery, $sink', (kind) => {
+    for (const trouble of TROUBLES) expect(explore(around(kind), trouble).worlds).toBeGreaterThan(1_000);
+  });
+
+  test.runIf(process.env['ASSIZE_CASES'] !== undefined)(
+    'every class beside every other',
+    { timeout: 3_600_000 },
+    () => {
+      for (const kind of CLASSES) {
+        for (const beside of CLASSES) for (const trouble of TROUBLES) explore(around(kind, beside), trouble);
+      }
+    },
+  );
+});
+
+describe('what is planted is found', () => {
+  const at = (state: TransactionState, step: Step): EffectState => state.effects['n' in step ? step.n : 0]!;
+  const protocol = (change: (step: Step, state: TransactionState) => Step): Rules => ({
+    ...RULES,
+    nextStep: (state, knowing) => change(nextStep(state, knowing), state),
+  });
+  const PLANTED: readonly [what: string, kind: EffectClass, rules: Rules, says: RegExp][] = [
+    ['nobody waits for who is older', acts, { ...RULES, isClear: () => true }, /is not done yet|which is younger/],
+    [
+      'a blind sink is sent it again',
+      { ...acts, sink: 'blind' },
+      protocol((step) =>
+        step.do === 'log' && step.record.is === 'in_doubt' ? { do: 'call', n: step.record.n } : step,
+      ),
+      /has happened twice/,
+    ],
+    [
+      'a sink that can be asked is not asked',
+      acts,
+      protocol((step) => (step.do === 'ask' ? { do: 'call', n: step.n } : step)),
+      /has happened twice/,
+    ],
+    [
+      'what a crash leaves open is taken for not done',
+      acts,
+      protocol((step, state) =>
+        step.do === 'ask' && at(state, step).phase === 'intended'
+          ? { do: 'log', record: { is: 'absent', n: step.n } }
+          : step,
+      ),
+      /is there 1 times, not 0/,
+    ],
+    [
+      'an abort undoes nothing',
+      acts,
+      protocol((step) =>
+        step.do === 'log' && step.record.is === 'undoing' ? { do: 'log', record: { is: 'aborted' } } : step,
+      ),
+      /is there 1 times, not 0/,
+    ],
+    [
+      'a commit applies nothing',
+      held,
+      protocol((step) =>
+        step.do === 'log' && step.record.is === 'applying' ? { do: 'log', record: { is: 'settled' } } : step,
+      ),
+      /is there 0 times, not 1/,
+    ],
+    [
+      'who is in doubt is forgotten',
+      { ...acts, sink: 'blind' },
+      protocol((step) => (step.do === 'log' && step.record.is === 'in_doubt' ? { do: 'nothing' } : step)),
+      /never ends/,
+    ],
+    [
+      'an undoing of which the answer is lost is taken for done',
+      acts,
+      protocol((step, state) =>
+        step.do === 'ask' && at(state, step).phase === 'undoing'
+          ? { do: 'log', record: { is: 'undone', n: step.n } }
+          : step,
+      ),
+      /is there 1 times, not 0/,
+    ],
+  ];
+
+  test.each(PLANTED)('%s', (_, kind, rules, says) => {
+    const found = TROUBLES.map((trouble) => {
+      try {
+        explore(around(kind), trouble, rules);
+        return '';
+      } catch (error) {
+        expect(error).toBeInstanceOf(Broken);
+        return (error as Broken).message;
+      }
+    });
+    expect(found.join('')).toMatch(says);
+  });
+});

@@ -1,0 +1,195 @@
+/**
+ * What has to be done next about a transaction, as a function of what the effect log has of it (decisions §5, the two tables).
+ * It is the same function whether the transaction runs, or a crash has left it: whoever finds the log goes on from there.
+ * All that a crash takes is what it was that a call has answered, and the body that would have made more calls.
+ */
+
+export type Reversibility = 'reversible' | 'with_cost' | 'irreversible';
+
+/** `buffered`: can be held until the commit. `externalised`: acts at once, wherever it is called. */
+export type Delivery = 'buffered' | 'externalised';
+
+/**
+ * What a sink can say of a call whose answer was lost. `keyed`: nothing, but a call that is sent again under the same key
+ * happens once. `queryable`: whether it has happened. `blind`: neither.
+ */
+export type Sink = 'keyed' | 'queryable' | 'blind';
+
+export interface EffectClass {
+  readonly reversibility: Reversibility;
+  readonly delivery: Delivery;
+  readonly sink: Sink;
+}
+
+/**
+ * `intended`: is called before the commit. `executed`: has happened, and is undone if it comes to that. `due`: is to be called
+ * after the commit. `applying`, `undoing`: is called. `applied`, `undone`, `dropped`: for good. `in_doubt`: nobody can tell.
+ * `unresolved`: it has failed often enough. These two wait for a person.
+ */
+export type EffectPhase =
+  | 'intended'
+  | 'executed'
+  | 'due'
+  | 'applying'
+  | 'applied'
+  | 'undoing'
+  | 'undone'
+  | 'dropped'
+  | 'in_doubt'
+  | 'unresolved';
+
+export interface EffectState {
+  readonly class: EffectClass;
+  readonly phase: EffectPhase;
+  /** How often it is known to have failed, forward or back. */
+  readonly failures: number;
+}
+
+export type TransactionPhase = 'open' | 'committed' | 'aborting' | 'settled' | 'aborted';
+
+export interface TransactionState {
+  readonly phase: TransactionPhase;
+  /** In the order of the calls. Those that are only planned are in memory alone until the commit. */
+  readonly effects: readonly EffectState[];
+}
+
+/** What the effect log says of a transaction, after `begin`. `n` is an effect's place in the order of calls. */
+export type EffectRecord =
+  | { readonly is: 'intended'; readonly class: EffectClass }
+  /** With the entry in the ledger, in one transaction of the store. What was buffered is due from then on. */
+  | { readonly is: 'committed'; readonly planned: readonly EffectClass[] }
+  | { readonly is: 'aborting' }
+  /** The call has happened, or its compensation has. */
+  | { readonly is: 'executed' | 'applied' | 'undone'; readonly n: number }
+  /** Before each call. Whoever writes this, or `intended`, makes the call then. */
+  | { readonly is: 'applying' | 'undoing'; readonly n: number }
+  /** The sink refused the call, and it did nothing; or it says that it never had it. */
+  | { readonly is: 'failed' | 'absent'; readonly n: number }
+  | { readonly is: 'in_doubt' | 'unresolved'; readonly n: number }
+  | { readonly is: 'settled' | 'aborted' };
+
+/** Calls that may fail before an effect is given up. */
+export const TRIES = 3;
+
+export const BEGUN: TransactionState = { phase: 'open', effects: [] };
+
+/** What a record makes of a transaction. */
+export function recorded(state: TransactionState, record: EffectRecord): TransactionState {
+  switch (record.is) {
+    case 'intended':
+      return { ...state, effects: [...state.effects, { class: record.class, phase: 'intended', failures: 0 }] };
+    case 'committed': {
+      const planned = record.planned.map((each): EffectState => ({ class: each, phase: 'due', failures: 0 }));
+      const done = state.effects.map(
+        (effect): EffectState => (effect.phase === 'executed' ? { ...effect, phase: 'applied' } : effect),
+      );
+      return { phase: 'committed', effects: [...done, ...planned] };
+    }
+    case 'aborting':
+    case 'settled':
+    case 'aborted':
+      return { ...state, phase: record.is };
+    case 'failed':
+    case 'absent':
+      return changed(state, record.n, (effect) => ({
+        ...effect,
+        phase: BEFORE[effect.phase] ?? effect.phase,
+        failures: effect.failures + (record.is === 'failed' ? 1 : 0),
+      }));
+    case 'executed':
+      return changed(state, record.n, (effect) => ({ ...effect, phase: 'executed', failures: 0 }));
+    default: {
+      const { is, n } = record;
+      return changed(state, n, (effect) => ({ ...effect, phase: is }));
+    }
+  }
+}
+
+/** Where a call that did nothing leads back to. What was to happen before the commit is not tried again: the body is told. */
+const BEFORE: Partial<Record<EffectPhase, EffectPhase>> = { intended: 'dropped', applying: 'due', undoing: 'executed' };
+
+function changed(state: TransactionState, n: number, change: (effect: EffectState) => EffectState): TransactionState {
+  return { ...state, effects: state.effects.map((effect, at) => (at === n ? change(effect) : effect)) };
+}
+
+/** What is next. */
+export type Step =
+  /** To be written before anything else is done about the transaction. */
+  | { readonly do: 'log'; readonly record: EffectRecord }
+  /** To be called again, under the key that it had. */
+  | { readonly do: 'call' | 'undo'; readonly n: number }
+  /** The sink is to be asked whether it, or its compensation, has happened. */
+  | { readonly do: 'ask'; readonly n: number }
+  | { readonly do: 'wait'; readonly for: 'body' | 'answer' | 'person' }
+  | { readonly do: 'nothing' };
+
+/** What this process knows beside the log. */
+export interface Knowing {
+  /** Whether there is a body that goes on. */
+  readonly hasBody: boolean;
+  /** A call of this process, which is made or was answered: its outcome is not lost yet. */
+  readonly isUnderWay: (n: number) => boolean;
+}
+
+export function nextStep(state: TransactionState, knowing: Knowing): Step {
+  switch (state.phase) {
+    case 'open': {
+      const n = state.effects.findIndex(({ phase }) => phase === 'intended');
+      if (n !== -1) return finish(state.effects[n]!, n, knowing, 'call');
+      if (knowing.hasBody) return { do: 'wait', for: 'body' };
+      return { do: 'log', record: { is: 'aborting' } };
+    }
+    case 'committed':
+      return forward(state, knowing);
+    case 'aborting':
+      return backward(state, knowing);
+    default:
+      return { do: 'nothing' };
+  }
+}
+
+/** Applies what is due: what can be undone first, and what can't be last. */
+function forward({ effects }: TransactionState, knowing: Knowing): Step {
+  const order = effects.map((_, n) => n).sort((a, b) => rank(effects[a]!) - rank(effects[b]!) || a - b);
+  for (const n of order) {
+    const { phase, failures } = effects[n]!;
+    if (phase === 'due') return { do: 'log', record: { is: failures < TRIES ? 'applying' : 'unresolved', n } };
+    if (phase === 'applying') return finish(effects[n]!, n, knowing, 'call');
+  }
+  return ended(effects, 'settled');
+}
+
+function rank({ class: { reversibility, delivery } }: EffectState): number {
+  if (reversibility !== 'irreversible') return reversibility === 'reversible' ? 0 : 1;
+  // The pivot comes after whatever might yet fail.
+  return delivery === 'buffered' ? 2 : 3;
+}
+
+/** Undoes what has happened, the last first. */
+function backward({ effects }: TransactionState, knowing: Knowing): Step {
+  for (let n = effects.length - 1; n >= 0; n--) {
+    const { phase, failures } = effects[n]!;
+    if (phase === 'executed') return { do: 'log', record: { is: failures < TRIES ? 'undoing' : 'unresolved', n } };
+    if (phase === 'intended') return finish(effects[n]!, n, knowing, 'call');
+    if (phase === 'undoing') return finish(effects[n]!, n, knowing, 'undo');
+  }
+  return ended(effects, 'aborted');
+}
+
+/** A call that was begun, and of which the log has no end. */
+function finish({ class: { sink } }: EffectState, n: number, knowing: Knowing, how: 'call' | 'undo'): Step {
+  if (knowing.isUnderWay(n)) return { do: 'wait', for: 'answer' };
+  if (sink === 'keyed') return { do: how, n };
+  if (sink === 'queryable') return { do: 'ask', n };
+  return { do: 'log', record: { is: 'in_doubt', n } };
+}
+
+function ended(effects: readonly EffectState[], is: 'settled' | 'aborted'): Step {
+  if (effects.some(({ phase }) => isLeft(phase))) return { do: 'wait', for: 'person' };
+  return { do: 'log', record: { is } };
+}
+
+/** A person decides. */
+export function isLeft(phase: EffectPhase): boolean {
+  return phase === 'in_doubt' || phase === 'unresolved';
+}

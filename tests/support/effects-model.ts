@@ -1,0 +1,413 @@
+/**
+ * A few transactions, resources and sinks, small enough to be walked through in every order, with a crash anywhere: what is
+ * durable, what a process has in memory, and what the sinks have seen. What is done next is the protocol's to say
+ * (`src/effects/protocol.ts`); here is everything that it can meet.
+ */
+import {
+  BEGUN,
+  type EffectClass,
+  type EffectRecord,
+  isLeft,
+  type Knowing,
+  nextStep,
+  recorded,
+  type TransactionState,
+} from '../../src/effects/protocol.ts';
+
+export interface PlannedEffect {
+  readonly class: EffectClass;
+  readonly on: string;
+}
+
+export interface Plan {
+  readonly effects: readonly PlannedEffect[];
+  /** Whether its body comes to its end, or throws there. */
+  readonly ends: 'commit' | 'throw';
+}
+
+/** How much may go wrong in all. */
+export interface Trouble {
+  readonly crashes: number;
+  /** Answers that are lost, of calls that have happened or not. */
+  readonly losses: number;
+  /** Calls that the sink refuses. */
+  readonly refusals: number;
+}
+
+interface Flight {
+  readonly n: number;
+  readonly how: 'call' | 'undo';
+  readonly stage: 'sent' | 'done' | 'refused';
+}
+
+interface Running {
+  /** 0 before it has begun. */
+  readonly epoch: number;
+  readonly state: TransactionState;
+  /** Effects in the order of the log, by their place in the plan. */
+  readonly order: readonly number[];
+  /** How far the body is; -1 where there is none. */
+  readonly at: number;
+  readonly planned: readonly number[];
+  readonly flight: Flight | null;
+  readonly isCommitted: boolean;
+}
+
+interface Act {
+  readonly tx: number;
+  readonly effect: number;
+  readonly how: 'call' | 'undo';
+}
+
+export interface World {
+  readonly last: number;
+  readonly running: readonly Running[];
+  /** What the sinks have done, in order. */
+  readonly acts: readonly Act[];
+  readonly left: Trouble;
+}
+
+/** A rule of the model was broken: what, and the way there. */
+export class Broken extends Error {
+  readonly way: readonly string[];
+
+  constructor(what: string, way: readonly string[]) {
+    super(`${what}\n${way.map((step) => `  ${step}`).join('\n')}`);
+    this.way = way;
+  }
+}
+
+export interface Rules {
+  readonly nextStep: typeof nextStep;
+  /** Whether a transaction may act where it has claims: by default, when no older one is live there. */
+  readonly isClear: (world: World, tx: number, resource: string, plans: readonly Plan[]) => boolean;
+}
+
+export const RULES: Rules = {
+  nextStep,
+  isClear: (world, tx, resource, plans) => blockers(world, tx, resource, plans).length === 0,
+};
+
+/** Walks through all that can happen. @throws Broken */
+export function explore(
+  plans: readonly Plan[],
+  trouble: Trouble,
+  rules: Rules = RULES,
+): { worlds: number; ends: number } {
+  const start: World = {
+    last: 0,
+    running: plans.map(() => ({
+      epoch: 0,
+      state: BEGUN,
+      order: [],
+      at: 0,
+      planned: [],
+      flight: null,
+      isCommitted: false,
+    })),
+    acts: [],
+    left: trouble,
+  };
+  const seen = new Set([JSON.stringify(start)]);
+  const todo: { readonly world: World; readonly way: Way | undefined }[] = [{ world: start, way: undefined }];
+  let ends = 0;
+  for (let at = todo.pop(); at !== undefined; at = todo.pop()) {
+    const { world, way } = at;
+    const model = new Model(world, plans, rules, () => wayTo(way));
+    const next = model.next();
+    if (next.length === 0) {
+      ends++;
+      model.checkEnd();
+    }
+    if (world.left.crashes > 0 && world.last > 0) next.push(['crash', crashed(world)]);
+    for (const [what, to] of next) {
+      const key = JSON.stringify(to);
+      if (seen.has(key)) continue;
+      seen.add(key);
+      const step = { what, before: way };
+      new Model(to, plans, rules, () => wayTo(step)).check(world);
+      todo.push({ world: to, way: step });
+    }
+  }
+  return { worlds: seen.size, ends };
+}
+
+interface Way {
+  readonly what: string;
+  readonly before: Way | undefined;
+}
+
+function wayTo(way: Way | undefined): string[] {
+  const steps: string[] = [];
+  for (let at = way; at !== undefined; at = at.before) steps.unshift(at.what);
+  return steps;
+}
+
+/** All that was in memory is gone. */
+function crashed(world: World): World {
+  return {
+    ...world,
+    running: world.running.map((tx) => (tx.epoch === 0 ? tx : { ...tx, at: -1, planned: [], flight: null })),
+    left: { ...world.left, crashes: world.left.crashes - 1 },
+  };
+}
+
+function isLive({ epoch, state }: Running): boolean {
+  return epoch > 0 && state.phase !== 'settled' && state.phase !== 'aborted';
+}
+
+/** Nothing goes on with it until a person has decided. */
+function isStuck(tx: Running): boolean {
+  return isLive(tx) && tx.at === -1 && tx.flight === null && waitsForPerson(tx);
+}
+
+function waitsForPerson({ state }: Running): boolean {
+  const step = nextStep(state, { hasBody: false, isUnderWay: () => false });
+  return step.do === 'wait' && step.for === 'person';
+}
+
+function blockers(world: World, tx: number, resource: string, plans: readonly Plan[]): number[] {
+  const { epoch } = world.running[tx]!;
+  return world.running.flatMap((other, n) =>
+    n !== tx && isLive(other) && other.epoch < epoch && touches(plans[n]!, resource) ? [n] : [],
+  );
+}
+
+function touches({ effects }: Plan, resource: string): boolean {
+  return effects.some(({ on }) => on === resource);
+}
+
+type Next = [what: string, to: World];
+
+class Model {
+  readonly #world: World;
+  readonly #plans: readonly Plan[];
+  readonly #rules: Rules;
+  readonly #way: () => string[];
+
+  constructor(world: World, plans: readonly Plan[], rules: Rules, way: () => string[]) {
+    this.#world = world;
+    this.#plans = plans;
+    this.#rules = rules;
+    this.#way = way;
+  }
+
+  next(): Next[] {
+    return this.#world.running.flatMap((_, tx) => this.#nextOf(tx));
+  }
+
+  #nextOf(tx: number): Next[] {
+    const running = this.#world.running[tx]!;
+    if (running.epoch === 0) {
+      const epoch = this.#world.last + 1;
+      return [[`${tx} begins`, { ...this.#with(tx, { epoch }), last: epoch }]];
+    }
+    const knowing: Knowing = {
+      hasBody: running.at !== -1,
+      isUnderWay: (n) => running.flight?.n === n,
+    };
+    const step = this.#rules.nextStep(running.state, knowing);
+    switch (step.do) {
+      case 'nothing':
+        return [];
+      case 'log':
+        return [this.#log(tx, step.record)];
+      case 'call':
+      case 'undo':
+        return [
+          [`${tx}.${step.n} is sent again`, this.#with(tx, { flight: { n: step.n, how: step.do, stage: 'sent' } })],
+        ];
+      case 'ask':
+        return [this.#ask(tx, step.n)];
+      case 'wait':
+        if (step.for === 'answer') return this.#fly(tx);
+        return step.for === 'body' ? this.#body(tx) : [];
+    }
+  }
+
+  /** The next thing that the body does. */
+  #body(tx: number): Next[] {
+    const running = this.#world.running[tx]!;
+    const { effects, ends } = this.#plans[tx]!;
+    const hasFailed = running.state.effects.some(({ phase }) => phase === 'dropped' || isLeft(phase));
+    if (hasFailed) return [this.#abort(tx, 'a call failed')];
+    const effect = effects[running.at];
+    if (effect === undefined) {
+      if (ends === 'throw') return [this.#abort(tx, 'its body throws')];
+      return this.#when(tx, [...new Set(effects.map(({ on }) => on))], () => {
+        const planned = running.planned.map((n) => effects[n]!.class);
+        const to = recorded(running.state, { is: 'committed', planned });
+        return [
+          `${tx} commits`,
+          this.#with(tx, {
+            state: to,
+            order: [...running.order, ...running.planned],
+            planned: [],
+            at: -1,
+            isCommitted: true,
+          }),
+        ];
+      });
+    }
+    const isHeld = effect.class.delivery === 'buffered' || effect.class.reversibility === 'irreversible';
+    if (isHeld) {
+      return [
+        [
+          `${tx} plans ${running.at}`,
+          this.#with(tx, { at: running.at + 1, planned: [...running.planned, running.at] }),
+        ],
+      ];
+    }
+    return this.#when(tx, [effect.on], () => [
+      `${tx} intends ${running.at}`,
+      this.#with(tx, {
+        state: recorded(running.state, { is: 'intended', class: effect.class }),
+        order: [...running.order, running.at],
+        flight: { n: running.order.length, how: 'call', stage: 'sent' },
+      }),
+    ]);
+  }
+
+  /** Once it may act there; refused where somebody who is stuck is in the way. */
+  #when(tx: number, resources: readonly string[], then: () => Next): Next[] {
+    const inTheWay = resources.flatMap((resource) => blockers(this.#world, tx, resource, this.#plans));
+    if (inTheWay.some((other) => isStuck(this.#world.running[other]!))) return [this.#abort(tx, 'resource_in_doubt')];
+    const isClear = resources.every((resource) => this.#rules.isClear(this.#world, tx, resource, this.#plans));
+    return isClear ? [then()] : [];
+  }
+
+  #abort(tx: number, why: string): Next {
+    const { state } = this.#world.running[tx]!;
+    return [
+      `${tx} aborts: ${why}`,
+      this.#with(tx, { state: recorded(state, { is: 'aborting' }), at: -1, planned: [] }),
+    ];
+  }
+
+  #log(tx: number, record: EffectRecord): Next {
+    const state = recorded(this.#world.running[tx]!.state, record);
+    const what = `${tx} logs ${record.is}${'n' in record ? ` ${record.n}` : ''}`;
+    if (record.is !== 'applying' && record.is !== 'undoing') return [what, this.#with(tx, { state })];
+    const how = record.is === 'applying' ? 'call' : 'undo';
+    return [what, this.#with(tx, { state, flight: { n: record.n, how, stage: 'sent' } })];
+  }
+
+  /** What becomes of a call, and what its answer leads to. */
+  #fly(tx: number): Next[] {
+    const { flight, state, order, at } = this.#world.running[tx]!;
+    const { n, how, stage } = flight!;
+    const name = `${tx}.${order[n]} ${how}`;
+    if (stage === 'done' || stage === 'refused') {
+      const { phase } = state.effects[n]!;
+      const is =
+        stage === 'refused' ? 'failed' : phase === 'undoing' ? 'undone' : phase === 'intended' ? 'executed' : 'applied';
+      const goesOn = phase === 'intended' && stage === 'done' && at !== -1;
+      const to = { state: recorded(state, { is, n }), flight: null, ...(goesOn && { at: at + 1 }) };
+      return [[`${name}: logged ${is}`, this.#with(tx, to)]];
+    }
+    const { left } = this.#world;
+    const done = this.#acted(tx, n, how);
+    const next: Next[] = [[`${name}: happens`, withFlight(done, tx, { n, how, stage: 'done' })]];
+    if (left.losses > 0) {
+      const after = { ...left, losses: left.losses - 1 };
+      next.push([`${name}: happens, its answer is lost`, { ...withFlight(done, tx, null), left: after }]);
+      next.push([`${name}: is lost`, { ...withFlight(this.#world, tx, null), left: after }]);
+    }
+    // A sink with keys answers again as it did, when it has done it.
+    if (left.refusals > 0 && done !== this.#world) {
+      const after = { ...left, refusals: left.refusals - 1 };
+      next.push([`${name}: refused`, { ...withFlight(this.#world, tx, { n, how, stage: 'refused' }), left: after }]);
+    }
+    return next;
+  }
+
+  #ask(tx: number, n: number): Next {
+    const { state, order, at } = this.#world.running[tx]!;
+    const { phase } = state.effects[n]!;
+    const how = phase === 'undoing' ? 'undo' : 'call';
+    const hasHappened = this.#count(tx, order[n]!, how) > (how === 'call' ? this.#count(tx, order[n]!, 'undo') : 0);
+    const is = !hasHappened ? 'absent' : phase === 'undoing' ? 'undone' : phase === 'intended' ? 'executed' : 'applied';
+    const goesOn = is === 'executed' && at !== -1;
+    return [
+      `${tx}.${order[n]}: the sink says ${is}`,
+      this.#with(tx, { state: recorded(state, { is, n }), ...(goesOn && { at: at + 1 }) }),
+    ];
+  }
+
+  /** A sink with keys does it once. */
+  #acted(tx: number, n: number, how: 'call' | 'undo'): World {
+    const effect = this.#world.running[tx]!.order[n]!;
+    const { sink } = this.#plans[tx]!.effects[effect]!.class;
+    if (sink === 'keyed' && this.#count(tx, effect, how) > 0) return this.#world;
+    return { ...this.#world, acts: [...this.#world.acts, { tx, effect, how }] };
+  }
+
+  #count(tx: number, effect: number, how: 'call' | 'undo'): number {
+    return this.#world.acts.filter((act) => act.tx === tx && act.effect === effect && act.how === how).length;
+  }
+
+  #with(tx: number, change: Partial<Running>): World {
+    return { ...this.#world, running: this.#world.running.map((one, n) => (n === tx ? { ...one, ...change } : one)) };
+  }
+
+  /** What must hold of every step. */
+  check(before: World): void {
+    const act = this.#world.acts[before.acts.length];
+    if (act === undefined) return;
+    const { on, class: kind } = this.#plans[act.tx]!.effects[act.effect]!;
+    if (this.#count(act.tx, act.effect, act.how) > 1) this.#broken(`${act.tx}.${act.effect} has happened twice`);
+    if (kind.reversibility === 'irreversible' && !this.#world.running[act.tx]!.isCommitted) {
+      this.#broken(`${act.tx}.${act.effect} can't be undone, and is not committed`);
+    }
+    if (kind.reversibility === 'irreversible' && !this.#isLast(act))
+      this.#broken(`${act.tx}.${act.effect} is not last`);
+    if (kind.reversibility === 'irreversible' && act.how === 'undo') this.#broken(`${act.tx}.${act.effect} is undone`);
+    for (const [tx, other] of this.#world.running.entries()) {
+      if (tx === act.tx || !isLive(other)) continue;
+      const isThere = this.#world.acts.some((one) => one.tx === tx && this.#plans[tx]!.effects[one.effect]!.on === on);
+      if (isThere) this.#broken(`${act.tx} acts on ${on}, where ${tx} is not done yet`);
+    }
+    const later = this.#world.acts.find(
+      (one) =>
+        this.#plans[one.tx]!.effects[one.effect]!.on === on &&
+        this.#world.running[one.tx]!.epoch > this.#world.running[act.tx]!.epoch,
+    );
+    if (later !== undefined) this.#broken(`${act.tx} acts on ${on} after ${later.tx}, which is younger`);
+  }
+
+  /** Whether all that can be undone has been done, or is given up. */
+  #isLast({ tx }: Act): boolean {
+    const { state } = this.#world.running[tx]!;
+    return state.effects.every(
+      ({ class: { reversibility }, phase }) => reversibility === 'irreversible' || phase === 'applied' || isLeft(phase),
+    );
+  }
+
+  /** What must hold where nothing goes on. Refusals are fewer than the tries that there are. */
+  checkEnd(): void {
+    for (const [tx, running] of this.#world.running.entries()) {
+      if (isLive(running) && !isStuck(running)) this.#broken(`${tx} never ends`);
+      const isBlind = this.#plans[tx]!.effects.some(({ class: { sink } }) => sink === 'blind');
+      if (isStuck(running) && !isBlind) this.#broken(`${tx} waits for a person`);
+      for (const [effect] of this.#plans[tx]!.effects.entries()) this.#checkEffect(tx, running, effect);
+    }
+  }
+
+  #checkEffect(tx: number, running: Running, effect: number): void {
+    const n = running.order.indexOf(effect);
+    const phase = n === -1 ? undefined : running.state.effects[n]!.phase;
+    // Whoever decides sees what there is.
+    if (phase !== undefined && isLeft(phase)) return;
+    const there = this.#count(tx, effect, 'call') - this.#count(tx, effect, 'undo');
+    const expected = running.isCommitted ? 1 : 0;
+    if (there !== expected) this.#broken(`${tx}.${effect} is there ${there} times, not ${expected}`);
+  }
+
+  #broken(what: string): never {
+    throw new Broken(what, this.#way());
+  }
+}
+
+function withFlight(world: World, tx: number, flight: Flight | null): World {
+  return { ...world, running: world.running.map((one, n) => (n === tx ? { ...one, flight } : one)) };
+}
