@@ -13,6 +13,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   authority: ['canon'],
   kernel: ['canon', 'authority'],
   oracle: ['canon'],
+  effects: ['canon', 'authority'],
   runtime: ['canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle'],
   stores: ['canon', 'merkle', 'ledger', 'oracle'],
   agents: ['canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'stores'],
