@@ -68,6 +68,7 @@ export const AUTHORITY: Readonly<Record<string, Case | Exempt>> = {
   ]),
   normalizeAction: takes(authority.normalizeAction, ['a:*']),
   normalizeScope: takes(authority.normalizeScope, ['a:*']),
+  readScope: takes(authority.readScope, ['a:*']),
   overlaps: takes(authority.overlaps, ['a:*', 'a:b']),
   parseRuleTable: takes(authority.parseRuleTable, [table]),
   'Policy.evaluate': takes(
