@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { hashText } from '#canon';
+import { generateKeys, hashText } from '#canon';
 import { KernelError } from '#kernel';
 import { deskOf, FaultyStore, payloads, soundState } from '../../tests/support/ledger-runtime.ts';
-import { HandClock, intent, runtimeOver, START, writFor } from '../../tests/support/runtime.ts';
+import { HandClock, intent, operator, runtimeOver, START, writFor } from '../../tests/support/runtime.ts';
 import type { AssizeOptions, Ruling, Trajectory } from './index.ts';
 
 const worker = writFor('agent');
@@ -225,7 +225,27 @@ describe('an approval', () => {
     const id = await pendingOf(trajectory.propose(intent('ask', { amount: 1 }, short)));
     clock.forward(5 * MINUTE);
     expect(await refusal(store, () => trajectory.approve(id, DOCTOR))).toBe('changed_since');
+    await expect(trajectory.approve(id, DOCTOR)).rejects.toThrow(
+      /: invalid_authority: The writ expired at \S+; it is [^.]+\.\d+Z\. Reject it/,
+    );
     expect(await trajectory.reject(id, { ...DOCTOR, reason: 'too late' })).toMatchObject({ ruling: 'rejected' });
+  });
+
+  test('without the key of its root says so, and stays open for who opens it with that key', async () => {
+    const { store, trajectory } = await begun();
+    const id = await ask(trajectory);
+    const stranger = generateKeys(new Uint8Array(32).fill(9)).publicKey;
+    const elsewhere = await runtimeOver(store, [world], { anchors: [stranger] }).open('t');
+    expect(await refusal(store, () => elsewhere.approve(id, { ...DOCTOR, principal: 'nobody' }))).toBe(
+      'unauthorised_counselor',
+    );
+    expect(await refusal(store, () => elsewhere.approve(id, DOCTOR))).toBe('bad_writ');
+    await expect(elsewhere.approve(id, DOCTOR)).rejects.toMatchObject({
+      message: expect.not.stringContaining('eject'),
+      evidence: { code: 'unknown_anchor', issuer: operator.publicKey },
+    });
+    expect(await trajectory.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
+    await soundState(store, 't');
   });
 
   test('of two counselors who race gives exactly one ruling', async () => {
