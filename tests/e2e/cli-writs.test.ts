@@ -11,6 +11,7 @@ import { generateKeys } from '#canon';
 import { systemClock } from '#oracle';
 import type { WritChain } from '#runtime';
 import { openStore } from '#stores';
+import { runCommand } from '../support/command.ts';
 import { keysOf } from '../support/ledger-rows.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
@@ -223,6 +224,8 @@ test('revoke: by the holder above, by the anchor, and again; with each child tol
     out: expect.stringMatching(new RegExp(`^revoked ${id.slice(0, 12)} by [0-9a-f]{12}, t seq 4\n  c was told\n$`)),
     err: '',
   });
+  const log = await runCommand(folder, 'sqlite:./a.db', 'log', 't');
+  expect(log.out).toMatch(new RegExp(`assize\\.revoke +committed +writ ${id.slice(0, 12)}: the key is lost\\n$`));
   const again = await json(0, 'revoke', 't', 'helper.json', '--key', 'anchor.key', ...why);
   expect(again).toMatchObject({ ruling: 'committed', writ: id, seq: 4, carried: [{ trajectory_id: 'c', told: true }] });
   const shown = await json(0, 'show', '--in', 't', id);

@@ -38,7 +38,16 @@ test('the domain that escalates does, stops nobody else, and a manager approves 
   const env = { ...process.env, NO_COLOR: '1' };
   const told = execFileSync('sh', ['-eu', '-c', script], { cwd: folder, env, encoding: 'utf8' });
   expect(told).toMatch(/LARGE_CLAIMS_ARE_APPROVED: \/claims\/ada\/desk: 5000 is a lot$/m);
-  expect(told).toMatch(/^committed as [0-9a-f]{12}, \S+ seq 3$/m);
+  const [, trajectory = ''] = /^committed as [0-9a-f]{12}, (\S+) seq 3$/m.exec(told) ?? [];
+  const { claims } = JSON.parse(
+    execFileSync(process.execPath, [main, 'state', trajectory, '--store', 'sqlite:./expenses.db'], {
+      cwd: folder,
+      encoding: 'utf8',
+    }),
+  );
+  expect(claims.ada.desk).toEqual({ amount: 5_000, approvedBy: 'manager:grace' });
+  // By their names, whoever came first.
+  expect(Object.keys(claims)).toEqual(['ada', 'ben']);
 });
 
 test('the README names exactly two commands, and both are scripts', () => {
