@@ -3,7 +3,7 @@ import { generateKeys, hashText } from '#canon';
 import { KernelError } from '#kernel';
 import { deskOf, FaultyStore, payloads, soundState } from '../../tests/support/ledger-runtime.ts';
 import { HandClock, intent, operator, runtimeOver, START, writFor } from '../../tests/support/runtime.ts';
-import type { AssizeOptions, Ruling, Trajectory } from './index.ts';
+import type { AssizeOptions, Ruling, RuntimeError, Trajectory } from './index.ts';
 
 const worker = writFor('agent');
 const doctorsOwn = writFor('dr-own');
@@ -108,6 +108,33 @@ describe('an approval', () => {
     expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 5, approved: 5, by: 'dr-who' });
     expect(await refusal(store, () => trajectory.approve(id, DOCTOR))).toBe('not_pending');
     expect(await refusal(store, () => trajectory.reject(id, { ...DOCTOR, reason: 'r' }))).toBe('not_pending');
+  });
+
+  test('of what is decided says what became of it, by whom, when and in which entry', async () => {
+    const { store, clock, trajectory } = await begun();
+    const ended = async (decide: (id: string) => Promise<unknown>): Promise<string> => {
+      const id = await ask(trajectory);
+      await decide(id);
+      const [row] = await store.entries('t', { from: trajectory.length - 1 });
+      const by = row?.id as string;
+      for (const open of [trajectory, await runtimeOver(store, [world], { clock }).open('t')]) {
+        const error = await open.approve(id, DOCTOR).catch((caught: unknown) => caught as RuntimeError);
+        expect(error).toMatchObject({ code: 'not_pending', evidence: { id, by } });
+        expect((error as RuntimeError).message).toContain(`${clock.at}, in ${by}.`);
+        if (open === trajectory) continue;
+        return (error as RuntimeError).message.replace(/^.* any more: |, at .*$/g, '');
+      }
+      return '';
+    };
+    expect(await ended((id) => trajectory.approve(id, DOCTOR))).toBe('it was approved by dr-who');
+    expect(await ended((id) => trajectory.reject(id, { ...DOCTOR, reason: 'no' }))).toBe('it was rejected by dr-who');
+    clock.forward(MINUTE);
+    const late = async (): Promise<void> => {
+      clock.forward(10 * MINUTE);
+      await trajectory.approve(trajectory.pending()[0]?.id as string, DOCTOR);
+    };
+    expect(await ended(late)).toBe('it has expired');
+    await expect(trajectory.approve('f'.repeat(64), DOCTOR)).rejects.toThrow(/resolved before, or never was/);
   });
 
   test('by whom it may not be given is refused, and stays open for who may', async () => {
