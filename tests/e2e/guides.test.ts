@@ -132,6 +132,7 @@ test('agents.md', () => {
     const files = ['desk.ts', 'record.ts', 'replay.ts', 'meanwhile.ts'];
     for (const name of files) writeFileSync(join(folder, name), blocks('agents.md', `ts ${name}`).join('\n'));
     expect(run('record.ts')).toBe(blocks('agents.md', 'text record').join(''));
+    expect(run('record.ts'), 'again').toBe('done 9 true\n');
     expect(run('replay.ts')).toBe(blocks('agents.md', 'text replay').join(''));
     expect(run('meanwhile.ts').replaceAll(/[0-9a-f]{64}/g, '…')).toBe(blocks('agents.md', 'text meanwhile').join(''));
     const said = shell(blocks('agents.md').join('\n'), folder);
