@@ -66,7 +66,12 @@ test('under an older Node the command says which one it needs, and loads nothing
 });
 
 test('the versions that the README names are those of the package', () => {
-  const { version, engines } = read(join(root, 'package.json')) as { version: string; engines: { node: string } };
+  const { version, engines, dependencies } = read(join(root, 'package.json')) as {
+    version: string;
+    engines: { node: string };
+    dependencies: { zod: string };
+  };
+  expect(readme).toContain(`zod@${dependencies.zod} `);
   expect(readme).toContain(`assize-${version}.tgz`);
   expect(readme).toContain(`Node ${/\d+/.exec(engines.node)?.[0]} or later is needed`);
 });
