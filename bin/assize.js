@@ -1,20 +1,22 @@
 #!/usr/bin/env node
-// The command of a clone: runs the sources, under the project's own Node where the one that was called is too old.
+// The command, of the package and of a clone: looks at Node before anything is loaded that an older one does not have. A clone
+// runs the sources, under the project's own Node where the one that was called is too old.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MIN = 24;
-const main = new URL('../src/cli/main.ts', import.meta.url);
+const built = new URL('../src/cli/main.js', import.meta.url);
+const isBuilt = existsSync(built);
+const main = isBuilt ? built : new URL('../src/cli/main.ts', import.meta.url);
 const executable = process.platform === 'win32' ? 'node.exe' : 'node';
 const own = fileURLToPath(new URL(`../node_modules/node/bin/${executable}`, import.meta.url));
 
 if (Number.parseInt(process.versions.node, 10) >= NODE_MIN) await import(main.href);
-else if (existsSync(own)) runUnder(own);
+else if (!isBuilt && existsSync(own)) runUnder(own);
 else {
-  console.error(
-    `assize: Node ${NODE_MIN} or newer is needed, and this is ${process.version}; run npm ci, which brings one.`,
-  );
+  const then = isBuilt ? 'install it, or npm install --save-dev node@24' : 'run npm ci, which brings one';
+  console.error(`assize: Node ${NODE_MIN} or newer is needed, and this is ${process.version}; ${then}.`);
   process.exitCode = 2;
 }
 

@@ -3,7 +3,7 @@
  * was built. In the repository the same names lead to the sources, so nothing has to be built to work on it.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
@@ -21,14 +21,15 @@ writeFileSync(join(dist, 'package.json'), `${JSON.stringify(publishedManifest(),
 for (const name of ['README.md', 'LICENSE'])
   if (existsSync(join(root, name))) copyFileSync(join(root, name), join(dist, name));
 chmodSync(join(dist, 'src/cli/main.js'), 0o755);
+mkdirSync(join(dist, 'bin'));
+copyFileSync(join(root, 'bin/assize.js'), join(dist, 'bin/assize.js'));
 
 /** The repository's manifest with every source path replaced by what it was built to. */
 function publishedManifest(): Record<string, unknown> {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, any>;
-  const { private: _private, devDependencies, scripts, allowScripts, bin, exports, imports, ...rest } = manifest;
+  const { private: _private, devDependencies, scripts, allowScripts, exports, imports, ...rest } = manifest;
   return {
     ...rest,
-    bin: { assize: './src/cli/main.js' },
     imports: mapped(imports, (path) => built(path, 'js')),
     exports: mapped(exports, (path) =>
       path.endsWith('.ts') ? { types: built(path, 'd.ts'), default: built(path, 'js') } : path,

@@ -48,8 +48,32 @@ describe('attenuate', () => {
   test('a subject that is no public key issues nothing', () => {
     const leaf = attenuate(root, { subject: 'clerk', nonce: 'c' }, keys[1]!.privateKey);
     const deeper = { subject: 'x', nonce: 'd' };
-    expect(() => attenuate(leaf, deeper, keys[1]!.privateKey)).toThrowError(
-      expect.objectContaining({ code: 'bad_writ' }),
+    const attempt = (): Writ => attenuate(leaf, deeper, keys[1]!.privateKey);
+    expect(attempt).toThrowError(expect.objectContaining({ code: 'bad_writ' }));
+    expect(attempt).toThrowError(/^"clerk" can use this writ and not pass it on: /);
+  });
+
+  test('all that is wider is named, with what it goes beyond', () => {
+    const changes = {
+      ...{ trajectory: 't2', actions: ['spend', 'refund'], scopes: ['fs:/**'], budget: { calls: 11, eur: 0 } },
+      ...{ expires: addMicros(start, 1001), max_depth: 3, require_approval: [] },
+    };
+    const attempt = (): Writ => attenuate(root, { subject: 'x', nonce: 'c', ...changes }, keys[1]!.privateKey);
+    const beyond = 'goes beyond what the parent grants';
+    expect(attempt).toThrowError(
+      [
+        `A child can't be wider than its parent: trajectory ${beyond} (t2, not t1)`,
+        `actions ${beyond} ("refund")`,
+        `scopes ${beyond} ("fs:/**")`,
+        `budget ${beyond} (11 calls of ${grant.budget?.['calls']}, 0 eur of none)`,
+        `expires ${beyond} (${addMicros(start, 1001)}, no later than ${addMicros(start, 1000)})`,
+        `max_depth ${beyond} (3, less than 3)`,
+        `require_approval ${beyond} (without "book:flight").`,
+      ].join('; '),
+    );
+    const last = issueWrit({ ...grant, max_depth: 0 }, keys[0]!.privateKey);
+    expect(() => attenuate(last, { subject: 'x', nonce: 'c' }, keys[1]!.privateKey)).toThrowError(
+      /: max_depth goes beyond what the parent grants \(it may have no children\)\.$/,
     );
   });
 

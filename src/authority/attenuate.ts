@@ -1,7 +1,8 @@
 import type { Instant } from '#canon';
 import type { Amounts } from './amounts.ts';
 import { AuthorityError } from './errors.ts';
-import { type NameSort, nameContains, nameOf } from './grammar.ts';
+import { type NameSort, nameContains, nameOf, quoted } from './grammar.ts';
+import { wideningText } from './widening-text.ts';
 import { draftWrit, membersOf, parseWrit, signWrit, type Writ, type WritBody, writId } from './writ.ts';
 
 /** What a child changes. What is absent stays as the parent has it; `max_depth` becomes one less. */
@@ -41,7 +42,7 @@ export interface Widening {
 
 /**
  * Signs a child of `parent` with the private key of the parent's subject, never wider on any axis.
- * @throws AuthorityError `not_attenuated` (evidence: axis and both values), `bad_writ`, `bad_resource`, `wrong_key`
+ * @throws AuthorityError `not_attenuated` (evidence: the first axis and both values; the message names all), `bad_writ`, `bad_resource`, `wrong_key`
  */
 export function attenuate(parent: Writ, changes: Attenuation, privateKey: string): Writ {
   return signChild(parent, changes, privateKey, AXES);
@@ -89,11 +90,13 @@ export function crosses(parent: Writ, child: WritBody): boolean {
 
 function signChild(given: Writ, changes: Attenuation, privateKey: string, axes: readonly Axis[]): Writ {
   const parent = parseWrit(given);
+  // Whatever else is wrong, nobody can sign it.
+  if (!/^[0-9a-f]{64}$/.test(parent.subject)) throw unpassable(parent);
   const { signature: _signed, ...inherited } = parent;
   const narrowed = { ...inherited, max_depth: Math.max(0, parent.max_depth - 1), ...present(changes) };
   const child = draftWrit({ ...narrowed, v: 1, issuer: parent.subject, parent: writId(parent) });
   const wider = firstWider(parent, child, axes);
-  if (wider !== undefined) throw notAttenuated(wider);
+  if (wider !== undefined) throw notAttenuated(wider, parent, child, axes);
   return signWrit(child, privateKey);
 }
 
@@ -139,7 +142,13 @@ function present(changes: Attenuation): Attenuation {
   ) as unknown as Attenuation;
 }
 
-function notAttenuated(wider: Widening): AuthorityError {
-  const message = `A child can't be wider than its parent: ${wider.axis} goes beyond what the parent grants.`;
+function notAttenuated(wider: Widening, parent: Writ, child: WritBody, axes: readonly Axis[]): AuthorityError {
+  const all = axes.filter((axis) => !NARROWER[axis](parent, child)).map((axis) => wideningText(axis, parent, child));
+  const message = `A child can't be wider than its parent: ${all.join('; ')}.`;
   return new AuthorityError('not_attenuated', message, { evidence: { ...wider } });
+}
+
+function unpassable({ subject }: Writ): AuthorityError {
+  const message = `${quoted(subject)} can use this writ and not pass it on: only a subject that is a public key signs children.`;
+  return new AuthorityError('bad_writ', message, { evidence: { pointer: '/issuer', problem: 'must be a public key' } });
 }

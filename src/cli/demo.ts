@@ -356,7 +356,11 @@ function nineOClock(day: string): string {
 // ── how it is told ──
 
 function tellBeginning(tell: (line: string) => void, { trajectory }: Cast, url: string): void {
-  tell(bold("Is David's second drug test covered? (seed 000, section 3.1)").text);
+  tell(bold("Is David's second drug test covered?").text);
+  tell(
+    'The case is from section 3.1 of the paper that Assize is built on: A. Sterling, Provably Auditable and Safe LLM',
+  );
+  tell('Agents from Human-Authored Ontologies (2026). The ledger calls it seed 000.');
   tell('Three agents propose; each sees a part of his record. A kernel judges every proposal on all of it, by fixed');
   tell('rules in a fixed order, and every ruling becomes an entry of a hash-chained ledger. A claim that is committed');
   tell(`is covered. Store ${visible(url)}, trajectory ${trajectory.id}.`);

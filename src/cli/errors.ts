@@ -72,6 +72,11 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException & { code:
   return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
 }
 
+/** What whoever typed it should know, beside what was done. */
+export function note(message: string): void {
+  process.stderr.write(`assize: ${visible(message)}\n`);
+}
+
 function say(code: string, message: string, json: boolean): void {
   const lines = message
     .split('\n')

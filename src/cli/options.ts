@@ -8,7 +8,10 @@ export const DEFAULT_STORE = 'sqlite:./assize.db';
 export function withSharedOptions(command: Command, defaultStore: string = DEFAULT_STORE): Command {
   return command
     .addOption(
-      new Option('--store <url>', 'the store: sqlite:./file.db or sqlite:/absolute/file.db')
+      new Option(
+        '--store <url>',
+        'the store: sqlite:./file.db, sqlite:/absolute/file.db, postgres://…, or memory:, which ends with the command',
+      )
         .env('ASSIZE_STORE')
         .default(defaultStore),
     )

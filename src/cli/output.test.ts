@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../tests/support/cases.ts';
 import { Output, OutputClosed } from './output.ts';
 import { line } from './printable.ts';
 
@@ -39,11 +41,80 @@ describe('a table', () => {
     expect(text()).toBe('what\ntwo\\nlines \\u001b[2J \\u202e\n');
   });
 
+  test('is as wide as it is on a terminal that does not know its width', () => {
+    const { out, text } = output(0);
+    out.table([{ title: 'id' }, { title: 'detail' }], [['1', 'word '.repeat(40).trim()]]);
+    expect(text().split('\n')[1]).toMatch(/^1 +(word ?){40}$/);
+  });
+
   test('gives the last column what a terminal leaves it', () => {
     const { out, text } = output(40);
     out.table([{ title: 'id' }, { title: 'detail' }], [['0123456789', 'word '.repeat(12).trim()]]);
     for (const row of text().trimEnd().split('\n')) expect(row.length).toBeLessThanOrEqual(40);
     expect(text().match(/word/g)).toHaveLength(12);
+  });
+});
+
+describe('a table that is wider than the terminal', () => {
+  const columns = ['seq', 'id', 'at', 'action', 'reason', 'detail'].map((title) => ({ title }));
+  const rows = [
+    ['0', '0123456789ab', '2026-01-01T00:00:00Z', 'spend', '', ''],
+    [
+      '1',
+      '0123456789ac',
+      '2026-01-01T00:00:00Z',
+      'respond_to_relapse',
+      'RELAPSE_RESPONSE_IS_HUMAN',
+      'word '.repeat(30).trim(),
+    ],
+  ];
+
+  test('has below each row what does not fit, whole and broken between words', () => {
+    const { out, text } = output(80);
+    out.table(columns, rows);
+    const lines = text().trimEnd().split('\n');
+    expect(lines.slice(0, 4)).toEqual([
+      'seq  id            at                    action',
+      '      reason  detail',
+      '0    0123456789ab  2026-01-01T00:00:00Z  spend',
+      '1    0123456789ac  2026-01-01T00:00:00Z  respond_to_relapse',
+    ]);
+    expect(lines[4]).toMatch(/^ {6}RELAPSE_RESPONSE_IS_HUMAN {2}word word/);
+    expect(text().match(/word/g)).toHaveLength(30);
+  });
+
+  test('never runs over its edge, nor loses a word, at any width that the widest word leaves', () => {
+    const cell = fc.array(fc.stringMatching(/^[a-z]{1,40}$/), { maxLength: 12 }).map((words) => words.join(' '));
+    const table = fc
+      .integer({ min: 1, max: 6 })
+      .chain((count) =>
+        fc.array(fc.array(cell, { minLength: count, maxLength: count }), { minLength: 1, maxLength: 4 }),
+      );
+    fc.assert(
+      fc.property(table, fc.integer({ min: 40, max: 120 }), (rows, width) => {
+        const { out, text } = output(width);
+        out.table(
+          (rows[0] as string[]).map((_, i) => ({ title: `t${i}` })),
+          rows,
+        );
+        const widest = Math.max(
+          ...rows
+            .flat()
+            .flatMap((text) => text.split(' '))
+            .map((word) => word.length),
+        );
+        const first = Math.max(...rows.map(([one = '']) => one.length));
+        for (const line of text().split('\n'))
+          expect(line.length).toBeLessThanOrEqual(Math.max(width, first, 6 + widest));
+        const words = (of: string): string[] =>
+          of
+            .split(/\s+/)
+            .filter((word) => /^[a-z]+$/.test(word))
+            .sort();
+        expect(words(text())).toEqual(words(rows.flat().join(' ')));
+      }),
+      { numRuns: cases(300) },
+    );
   });
 });
 

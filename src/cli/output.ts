@@ -17,8 +17,12 @@ const BORDERLESS = Object.fromEntries(
     .map((name) => [name, '']),
 );
 
-/** Narrowest that a column is made to fit the terminal. */
+/** Narrowest that the last column is made to fit the terminal. */
 const FLEXIBLE_MIN = 24;
+/** Between two columns. */
+const GAP = 2;
+/** Before what stands below a row. */
+const BELOW = ' '.repeat(6);
 
 /** Standard output: lines and tables for people, one JSON document for programs. */
 export class Output {
@@ -61,35 +65,90 @@ export class Output {
     if (this.#closed) throw new OutputClosed();
   }
 
-  /** The last column takes what the terminal leaves it. @throws OutputClosed */
+  /**
+   * The last column takes what the terminal leaves it. Where that is too little, what no longer fits stands below each row.
+   * @throws OutputClosed
+   */
   table(columns: readonly Column[], rows: readonly (readonly Value[])[]): void {
     const cells = rows.map((row) => row.map((value) => printable(value).text));
-    const head = columns.map(({ title }) => title);
-    const table = new Table({
-      head: columns.map(({ title }) => bold(title).text),
-      chars: BORDERLESS,
-      style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
-      colAligns: columns.map(({ align = 'left' }) => align),
-      ...this.#widths([head, ...cells]),
-    });
-    table.push(...cells);
-    for (const text of table.toString().split('\n')) this.#write(`${text.trimEnd()}\n`);
-  }
-
-  #widths(rows: readonly (readonly string[])[]): { colWidths?: number[]; wordWrap?: true; wrapOnWordBoundary?: true } {
-    const width = this.#stream.isTTY ? this.#stream.columns : undefined;
-    if (width === undefined) return {};
-    const natural = (rows[0] as readonly string[]).map(
-      (_, i) => Math.max(...rows.map((row) => stripVTControlCharacters(row[i] as string).length)) + 2,
+    const head = columns.map(({ title }) => bold(title).text);
+    // Some terminals don't know theirs, and say 0.
+    const width = (this.#stream.isTTY && this.#stream.columns) || undefined;
+    const natural = columns.map((_, i) => Math.max(...[head, ...cells].map((row) => lengthOf(row[i] as string))) + GAP);
+    const kept = width === undefined ? columns.length : fittingOf(natural, narrowest([head, ...cells]), width);
+    const lines = grid(
+      columns.slice(0, kept),
+      [head, ...cells],
+      kept < columns.length ? undefined : widthsOf(natural, width),
     );
-    const fixed = natural.slice(0, -1).reduce((sum, length) => sum + length, 0);
-    if (fixed + (natural.at(-1) as number) <= width) return {};
-    const last = Math.max(FLEXIBLE_MIN, width - fixed);
-    return { colWidths: [...natural.slice(0, -1), last], wordWrap: true, wrapOnWordBoundary: true };
+    if (kept === columns.length) {
+      for (const text of lines) this.#write(`${text.trimEnd()}\n`);
+      return;
+    }
+    for (const [i, row] of [head, ...cells].entries()) {
+      this.#write(`${(lines[i] as string).trimEnd()}\n`);
+      const rest = row.slice(kept).filter((text) => text !== '');
+      for (const text of wrapped(rest.join(' '.repeat(GAP)), (width as number) - BELOW.length))
+        this.#write(`${BELOW}${text}\n`);
+    }
   }
 
   #write(text: string): void {
     if (this.#closed) throw new OutputClosed();
     this.#stream.write(text);
   }
+}
+
+function lengthOf(text: string): number {
+  return stripVTControlCharacters(text).length;
+}
+
+/** How narrow the last column may be, so that no word of it is cut. */
+function narrowest(rows: readonly (readonly string[])[]): number {
+  const texts = rows.map((row) => row.at(-1) as string);
+  const widest = Math.max(...texts.flatMap((text) => text.split(' ')).map(lengthOf)) + GAP;
+  return Math.max(widest, Math.min(FLEXIBLE_MIN, Math.max(...texts.map(lengthOf)) + GAP));
+}
+
+/** How many columns can stand beside each other: all, where the last one can be made narrow enough. */
+function fittingOf(natural: readonly number[], last: number, width: number): number {
+  const sum = (count: number): number => natural.slice(0, count).reduce((all, one) => all + one, 0);
+  if (sum(natural.length - 1) + last <= width) return natural.length;
+  const fits = natural.findLastIndex((_, i) => i < natural.length - 1 && sum(i + 1) - GAP <= width);
+  return Math.max(1, fits + 1);
+}
+
+/** Undefined where all may be as wide as they are. */
+function widthsOf(natural: readonly number[], width: number | undefined): readonly number[] | undefined {
+  const fixed = natural.slice(0, -1).reduce((sum, length) => sum + length, 0);
+  if (width === undefined || fixed + (natural.at(-1) as number) <= width) return undefined;
+  return [...natural.slice(0, -1), width - fixed];
+}
+
+/** The lines of a table; as many as there are rows where no widths are given. */
+function grid(
+  columns: readonly Column[],
+  [head = [], ...rows]: readonly string[][],
+  widths?: readonly number[],
+): string[] {
+  const table = new Table({
+    head: head.slice(0, columns.length),
+    chars: BORDERLESS,
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
+    colAligns: columns.map(({ align = 'left' }) => align),
+    ...(widths === undefined ? {} : { colWidths: [...widths], wordWrap: true, wrapOnWordBoundary: true }),
+  });
+  table.push(...rows.map((row) => row.slice(0, columns.length)));
+  return table.toString().split('\n');
+}
+
+/** Broken between words; a word that is longer than a line is left whole. */
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && lengthOf(last) + 1 + lengthOf(word) <= width) lines.splice(-1, 1, `${last} ${word}`);
+    else lines.push(word);
+  }
+  return lines.map((one) => one.trimEnd()).filter((one) => one !== '');
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Command } from 'commander';
+import { type Argument, Command } from 'commander';
 import { adjudicate } from './commands/adjudicate.ts';
 import { approve } from './commands/approve.ts';
 import { audit } from './commands/audit.ts';
@@ -75,11 +75,20 @@ function program(): Command {
     .version(version(), '--version', 'the version of assize')
     .helpOption('--help', 'show help')
     .helpCommand(false)
+    // Without `[options]`, which all have, the lines are short enough to be wrapped.
+    .configureHelp({
+      subcommandTerm: (command) => [command.name(), ...command.registeredArguments.map(termOf)].join(' '),
+    })
     // Mistakes are reported in one place, as one sentence.
     .exitOverride()
     .configureOutput({ outputError: () => undefined });
   for (const register of COMMANDS) register(program);
   return program;
+}
+
+function termOf(argument: Argument): string {
+  const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
 }
 
 function version(): string {

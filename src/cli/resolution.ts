@@ -1,4 +1,5 @@
-import type { EntryRow, Ruling, Store, Trajectory } from 'assize';
+import { type EntryRow, isAssizeError, type Ruling, type Store, type Trajectory } from 'assize';
+import { anchorsPath } from './anchors.ts';
 import { findEntry, readable, shortId } from './entries.ts';
 import { CliError, EXIT, type ExitCode } from './errors.ts';
 import type { OpeningOptions } from './options.ts';
@@ -28,7 +29,9 @@ export function resolvePending(
     const pending = await pendingEntry(store, prefix);
     const assize = await openAssize(store, session.storeUrl, options);
     const trajectory = await assize.open(pending.trajectory_id);
-    const ruling = await resolve(trajectory, pending, digestOf(pending, options.digest));
+    const ruling = await resolve(trajectory, pending, digestOf(pending, options.digest)).catch((error: unknown) => {
+      throw withAnchors(error, session.storeUrl, options.anchors);
+    });
     say(session, pending, ruling);
     await assize.close();
     // What expired is rejected, whatever the counselor wanted.
@@ -42,6 +45,16 @@ async function pendingEntry(store: Store, prefix: string): Promise<EntryRow> {
   throw new CliError(
     'usage',
     `The entry ${shortId(row.id)} is a ${row.kind}, nothing that waits; assize pending lists what does.`,
+  );
+}
+
+/** The runtime can't know where its anchors were read from. */
+function withAnchors(error: unknown, storeUrl: string, file: string | undefined): unknown {
+  if (!isAssizeError(error, 'bad_writ') || error.evidence['code'] !== 'unknown_anchor') return error;
+  return new CliError(
+    'usage',
+    `The writ that this was proposed under is by the root ${error.evidence['issuer']}, which is not in ${file ?? anchorsPath(storeUrl)}; add that key if it is to be trusted, or name another file with --anchors FILE.`,
+    { cause: error },
   );
 }
 

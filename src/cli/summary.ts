@@ -1,7 +1,7 @@
 import type { EntryRow } from 'assize';
-import type { EntryKind, Payload } from 'assize/ledger';
+import { type EntryKind, erasureArgs, isBlobRef, isErasure, type Payload, revocationArgs } from 'assize/ledger';
 import { type Conclusions, type DelegationStep, stepOf } from './delegations.ts';
-import { readable } from './entries.ts';
+import { readable, shortId } from './entries.ts';
 
 /** One entry on one line. */
 export interface Summary {
@@ -60,7 +60,12 @@ function ruledOf(
     case 'branch':
       return { ruling: 'branched', detail: `from ${payload.source_trajectory_id}${suffix(payload.note)}` };
     case 'commit':
-      return { ruling: 'committed', ...actionOf(payload.action), ...resolutionOf(payload) };
+      return {
+        ruling: 'committed',
+        ...actionOf(payload.action),
+        ...optional({ detail: builtInOf(payload) }),
+        ...resolutionOf(payload),
+      };
     case 'rejection': {
       const { reason, detail, invariant_id, intent } = payload;
       return {
@@ -92,6 +97,13 @@ function ruledOf(
 }
 
 const STEPS = { start: 'delegated', answer: 'answered', conclusion: 'concluded' } as const;
+
+/** What was revoked or erased, and why; of other actions the state says it. */
+function builtInOf(payload: Extract<Payload, { kind: 'commit' }>): string | undefined {
+  const revoked = revocationArgs(payload);
+  if (revoked !== undefined) return `writ ${shortId(revoked.writ)}: ${revoked.reason}`;
+  return isErasure(payload) && !isBlobRef(payload.action.args) ? erasureArgs(payload.action.args)?.reason : undefined;
+}
 
 function actionOf({ name, role }: { name: string; role: { name: string } }): { action: string; role: string } {
   return { action: name, role: role.name };

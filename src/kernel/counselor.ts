@@ -167,7 +167,7 @@ function same(now: readonly PatchOperation[], then: readonly PatchOperation[]): 
 function changedSince(what: string): KernelError {
   return new KernelError(
     'changed_since',
-    `What would run now is not what was put up for approval: ${what}. Reject it and let it be proposed again.`,
+    `What would run now is not what was put up for approval: ${what.replace(/\.$/, '')}. Reject it and let it be proposed again.`,
   );
 }
 

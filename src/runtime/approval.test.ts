@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { hashText } from '#canon';
+import { generateKeys, hashText } from '#canon';
 import { type ActionSpec, type Domain, KernelError } from '#kernel';
 import { deskOf, FaultyStore, payloads, soundState } from '../../tests/support/ledger-runtime.ts';
-import { HandClock, intent, runtimeOver, START, writFor } from '../../tests/support/runtime.ts';
-import type { AssizeOptions, Ruling, Trajectory } from './index.ts';
+import { HandClock, intent, operator, runtimeOver, START, writFor } from '../../tests/support/runtime.ts';
+import type { AssizeOptions, Ruling, RuntimeError, Trajectory } from './index.ts';
 
 const worker = writFor('agent');
 const doctorsOwn = writFor('dr-own');
@@ -108,6 +108,33 @@ describe('an approval', () => {
     expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 5, approved: 5, by: 'dr-who' });
     expect(await refusal(store, () => trajectory.approve(id, DOCTOR))).toBe('not_pending');
     expect(await refusal(store, () => trajectory.reject(id, { ...DOCTOR, reason: 'r' }))).toBe('not_pending');
+  });
+
+  test('of what is decided says what became of it, by whom, when and in which entry', async () => {
+    const { store, clock, trajectory } = await begun();
+    const ended = async (decide: (id: string) => Promise<unknown>): Promise<string> => {
+      const id = await ask(trajectory);
+      await decide(id);
+      const [row] = await store.entries('t', { from: trajectory.length - 1 });
+      const by = row?.id as string;
+      for (const open of [trajectory, await runtimeOver(store, [world], { clock }).open('t')]) {
+        const error = await open.approve(id, DOCTOR).catch((caught: unknown) => caught as RuntimeError);
+        expect(error).toMatchObject({ code: 'not_pending', evidence: { id, by } });
+        expect((error as RuntimeError).message).toContain(`${clock.at}, in ${by}.`);
+        if (open === trajectory) continue;
+        return (error as RuntimeError).message.replace(/^.* any more: |, at .*$/g, '');
+      }
+      return '';
+    };
+    expect(await ended((id) => trajectory.approve(id, DOCTOR))).toBe('it was approved by dr-who');
+    expect(await ended((id) => trajectory.reject(id, { ...DOCTOR, reason: 'no' }))).toBe('it was rejected by dr-who');
+    clock.forward(MINUTE);
+    const late = async (): Promise<void> => {
+      clock.forward(10 * MINUTE);
+      await trajectory.approve(trajectory.pending()[0]?.id as string, DOCTOR);
+    };
+    expect(await ended(late)).toBe('it has expired');
+    await expect(trajectory.approve('f'.repeat(64), DOCTOR)).rejects.toThrow(/resolved before, or never was/);
   });
 
   test('by whom it may not be given is refused, and stays open for who may', async () => {
@@ -225,6 +252,9 @@ describe('an approval', () => {
     const id = await pendingOf(trajectory.propose(intent('ask', { amount: 1 }, short)));
     clock.forward(5 * MINUTE);
     expect(await refusal(store, () => trajectory.approve(id, DOCTOR))).toBe('changed_since');
+    await expect(trajectory.approve(id, DOCTOR)).rejects.toThrow(
+      /: invalid_authority: The writ expired at \S+; it is [^.]+\.\d+Z\. Reject it/,
+    );
     expect(await trajectory.reject(id, { ...DOCTOR, reason: 'too late' })).toMatchObject({ ruling: 'rejected' });
   });
 
@@ -243,6 +273,23 @@ describe('an approval', () => {
       // Nor is anything in memory.
       expect([again.length, again.pending().length]).toEqual([4, 1]);
     }
+  });
+
+  test('without the key of its root says so, and stays open for who opens it with that key', async () => {
+    const { store, trajectory } = await begun();
+    const id = await ask(trajectory);
+    const stranger = generateKeys(new Uint8Array(32).fill(9)).publicKey;
+    const elsewhere = await runtimeOver(store, [world], { anchors: [stranger] }).open('t');
+    expect(await refusal(store, () => elsewhere.approve(id, { ...DOCTOR, principal: 'nobody' }))).toBe(
+      'unauthorised_counselor',
+    );
+    expect(await refusal(store, () => elsewhere.approve(id, DOCTOR))).toBe('bad_writ');
+    await expect(elsewhere.approve(id, DOCTOR)).rejects.toMatchObject({
+      message: expect.not.stringContaining('eject'),
+      evidence: { code: 'unknown_anchor', issuer: operator.publicKey },
+    });
+    expect(await trajectory.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
+    await soundState(store, 't');
   });
 
   test('of two counselors who race gives exactly one ruling', async () => {

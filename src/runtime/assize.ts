@@ -489,9 +489,7 @@ export class Assize {
   #domain(ref: { name: string; version: string; hash: string }): Domain {
     const found = this.#options.domains.find(({ hash }) => hash === ref.hash);
     if (found !== undefined) return found;
-    const known = this.#options.domains
-      .map(({ name, version, hash }) => `${name}@${version} (${hash.slice(0, 12)})`)
-      .join(', ');
+    const known = namedOnce(this.#options.domains);
     const changed = this.#options.domains.some(({ name, version }) => name === ref.name && version === ref.version)
       ? 'Its declaration has changed since; a changed domain needs a new version, and a branch.'
       : 'Give the domain that it was begun with (on the command line: --domain FILE).';
@@ -545,6 +543,18 @@ function checkEntryOptions({ signer, policy, anchors, approvalMs }: AssizeOption
   const { publicKey, privateKey } = signer;
   if (!verifyText('entry', '', signText('entry', '', privateKey), publicKey))
     throw badOption('the two keys of the signer are not a pair');
+}
+
+/** Each name and version once, with the hashes of all that have it. */
+function namedOnce(domains: readonly Domain[]): string {
+  const hashes = new Map<string, string[]>();
+  for (const { name, version, hash } of domains) {
+    const named = `${name}@${version}`;
+    hashes.set(named, [...(hashes.get(named) ?? []), hash.slice(0, 12)]);
+  }
+  const told = (all: readonly string[]): string =>
+    all.length === 1 ? `${all}` : `declared in ${all.length} ways: ${all.join(' and ')}`;
+  return [...hashes].map(([named, all]) => `${named} (${told(all)})`).join(', ');
 }
 
 /** A domain that is declared alike is the same one, as it is to the ledger. */

@@ -1,6 +1,7 @@
 import { type Policy, type WritVerifier, writId } from '#authority';
 import type { Authority, Cost } from '#kernel';
 import type { Hash, Instant } from '#ledger';
+import { RuntimeError } from './errors.ts';
 import type { WritChain, Writs } from './writs.ts';
 
 /** One use of a writ, for the kernel to ask about. */
@@ -26,6 +27,7 @@ export function authorityFor(
       const { revoked, delegated } = writs;
       const trajectory = trajectoryId;
       const check = verifier.check({ ...writ, principal, trajectory, at, action, scopes, revoked, delegated });
+      if (!check.ok && approving && check.code === 'unknown_anchor') throw unanchored(writ);
       if (!check.ok) return { ok: false, detail: check.detail };
       writs.admit(writ);
       return { ok: true, needsApproval: check.requiresApproval && !approving };
@@ -39,6 +41,16 @@ export function authorityFor(
     },
     affords: (cost) => affordable(writs, id, cost),
   };
+}
+
+/** What waits was put up under anchors that had this key: whoever opened it without is at fault, and not the proposal. */
+function unanchored({ writ, chain }: WritChain): RuntimeError {
+  const { issuer } = chain.at(-1) ?? writ;
+  return new RuntimeError(
+    'bad_writ',
+    `The root of the writ that this was proposed under is by ${issuer}, which is not among the anchors given here; open it with anchors that have that key, and approve it then.`,
+    { evidence: { code: 'unknown_anchor', issuer } },
+  );
 }
 
 /** Whether the budgets of a writ and of all above it cover a cost. @throws AuthorityError `unknown_writ` */

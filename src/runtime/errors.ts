@@ -43,7 +43,7 @@ export type RuntimeErrorCode =
   | 'clock_behind'
   /** An option of the runtime, or of a beginning, would make entries that do not verify. */
   | 'bad_option'
-  /** A writ given at creation, or to be delegated, does not hold; or one with a proposal leads to no anchor. */
+  /** A writ given at creation, or to be delegated, does not hold; or one with a proposal, or of what is approved, leads to no anchor. */
   | 'bad_writ'
   /** What was to be concluded is no open delegation of this trajectory, or it was begun by none. */
   | 'not_delegated'

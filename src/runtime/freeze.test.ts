@@ -40,7 +40,9 @@ test('while something waits, an intent that does not compile is told so in an en
   expect(await propose('set', as('guest'))).toMatchObject(refused('invalid_authority'));
   expect(await propose('set', as('guest', { who: 'a' }))).toMatchObject(refused('type_mismatch'));
   expect(await propose('fly', as('worker', { who: 'a' }))).toMatchObject(refused('unknown_tool'));
-  expect(await propose('set', as('worker', { who: 'a' }))).toMatchObject({ ruling: 'frozen' });
+  const [{ id: by } = { id: '' }] = trajectory.pending();
+  const detail = `/mine/a is frozen until an approval is resolved (${by}, by any)`;
+  expect(await propose('set', as('worker', { who: 'a' }))).toEqual({ ruling: 'frozen', by, detail });
   expect(await propose('set', as('worker', { who: 'b' }))).toMatchObject({ ruling: 'committed' });
   expect(await propose('go', as('guest'))).toMatchObject({ ruling: 'committed' });
   const [pending] = trajectory.pending();

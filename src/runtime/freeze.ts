@@ -1,5 +1,14 @@
 import { type Json, parsePointer, toPointer } from '#canon';
-import { type Binding, type Change, type Domain, type Intent, overlaps, type Pattern, patternFromText } from '#kernel';
+import {
+  type Binding,
+  type Change,
+  type Domain,
+  type Intent,
+  overlaps,
+  type Pattern,
+  patternFromText,
+  patternText,
+} from '#kernel';
 import { type Chain, ERASE_ACTION, erasureArgs, type Hash, type PendingPayload } from '#ledger';
 import { RuntimeError } from './errors.ts';
 import type { Ruling } from './ruling.ts';
@@ -9,10 +18,11 @@ export function frozenFor(chain: Chain, domain: Domain, intent: Intent): Ruling 
   if (chain.open.size === 0) return undefined;
   const touched = touchedBy(domain, intent);
   for (const [by, pending] of chain.open) {
-    const meets = pending.freezes === 'world' || touched.some(frozenIn(pending.freezes));
-    // Not why: what waits may be about what the one who asks here is not to see.
-    if (meets)
-      return { ruling: 'frozen', by, detail: `an approval must first be resolved (${by}, by ${pending.channel})` };
+    const until = `until an approval is resolved (${by}, by ${pending.channel})`;
+    if (pending.freezes === 'world') return { ruling: 'frozen', by, detail: `the world is frozen ${until}` };
+    // Not why, and of the places only what who asks here may touch: what waits may be about what they are not to see.
+    const met = touched.find(frozenIn(pending.freezes));
+    if (met !== undefined) return { ruling: 'frozen', by, detail: `${patternText(met)} is frozen ${until}` };
   }
   return undefined;
 }

@@ -103,12 +103,14 @@ export function gather(
   if (typeof input.action !== 'string' || input.action === '' || input.action.length > NAME_MAX)
     throw badIntent(`an intent names its action in 1 to ${NAME_MAX} characters`);
   const role = roleOf(input.role);
+  if (input.args === undefined) throw badIntent('a proposal has args; {} where its action takes none');
   const args = copyJson(input.args, { foreign: true });
   const kept = new Kept(random);
   const observed: Observed[] = [];
   // A list of our own: `map` would make another of the caller's sort.
   const observations = Array.from(input.observations ?? [], (observation) => {
-    if (typeof observation?.name !== 'string' || observation.name.length > NAME_MAX)
+    const { name, value: given } = observation ?? {};
+    if (typeof name !== 'string' || name.length > NAME_MAX || given === undefined)
       throw badIntent('an observation has a name and a value');
     if ('oracle_key' in observation && !isHash(observation.oracle_key))
       throw badIntent('an oracle key is 64 lower-case hex digits');

@@ -1,6 +1,14 @@
 import { canonicalize, isAssizeError } from '#canon';
 import { type CounselorCommit, counsel, counselorKind, KernelError } from '#kernel';
-import type { Chain, CounselorRecord, Hash, Instant, Payload, PendingPayload } from '#ledger';
+import {
+  type CounselorRecord,
+  type Hash,
+  type Instant,
+  isHash,
+  type Payload,
+  type PendingPayload,
+  readRow,
+} from '#ledger';
 import { RuntimeError } from './errors.ts';
 import { checkOthers } from './freeze.ts';
 import { Kept } from './kept.ts';
@@ -118,10 +126,13 @@ export class Resolutions {
     const writer = this.#writer;
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       if (writer.stale) await writer.ready();
-      if (!writer.parts.chain.open.has(pendingId) && (await writer.isBehind())) continue;
+      if (!writer.parts.chain.open.has(pendingId)) {
+        if (await writer.isBehind()) continue;
+        throw notPending(pendingId, await this.#endOf(pendingId));
+      }
       const step = await prepare(this.#pendingOf(pendingId, input));
-      if (writer.stale) continue;
       // Something may have happened while the step was being prepared.
+      if (writer.stale || !writer.parts.chain.open.has(pendingId)) continue;
       const pending = this.#pendingOf(pendingId, input);
       const at = writer.now();
       const expired = pending.expires !== undefined && at >= pending.expires;
@@ -155,11 +166,26 @@ export class Resolutions {
     return { rows: [row], blobs: [], answer: ruling, news: NO_NEWS, resolves: pendingId };
   }
 
-  #pendingOf(id: Hash, input: Resolution): PendingPayload {
-    const pending = this.#writer.parts.chain.open.get(id);
-    if (pending === undefined) {
-      throw notPending(id, this.#writer.parts.chain);
+  /** What became of it, from one approval to the next; undefined for what never waited, or what the store can't tell yet. */
+  async #endOf(pendingId: Hash): Promise<End | undefined> {
+    if (!isHash(pendingId)) return undefined;
+    const { id: trajectoryId, around } = this.#writer;
+    for (let id = pendingId; ; ) {
+      const { chain, ruled } = this.#writer.parts;
+      const [now, waits] = [...chain.open].find(([, { resolves }]) => resolves === id) ?? [];
+      if (now !== undefined) return { now, approvals: waits?.approvals ?? 1 };
+      const seq = ruled.seqOf(id);
+      const [row] = seq === undefined ? [] : await around.store.entries(trajectoryId, { from: seq, limit: 1 });
+      const payload = row === undefined ? undefined : readRow(row).payload;
+      if (row === undefined || payload === undefined || !('resolves' in payload) || payload.resolves !== id)
+        return undefined;
+      if (payload.kind !== 'pending_approval') return { by: row.id, payload };
+      id = row.id;
     }
+  }
+
+  #pendingOf(id: Hash, input: Resolution): PendingPayload {
+    const pending = this.#writer.parts.chain.open.get(id) as PendingPayload;
     if (
       digestOf(pending.proposal) !== pending.digest ||
       (input.digest !== undefined && input.digest !== pending.digest)
@@ -186,14 +212,25 @@ function checkCost({ proposal }: PendingPayload, { compiled }: CounselorCommit):
   );
 }
 
-function notPending(given: unknown, { open }: Chain): RuntimeError {
+/** What nothing waits under any more: what became of it, or under which id it waits now. */
+type End =
+  | { readonly now: Hash; readonly approvals: number }
+  | { readonly by: Hash; readonly payload: Extract<Payload, { kind: 'commit' | 'rejection' }> };
+
+function notPending(given: unknown, end: End | undefined): RuntimeError {
   const id = typeof given === 'string' ? given : `a thing of the type ${typeof given}`;
-  const [now, payload] = [...open].find(([, { resolves }]) => resolves === id) ?? [];
-  const message =
-    payload === undefined
-      ? `Nothing is pending under ${id}; it was resolved before, or never was.`
-      : `Somebody approved ${id} meanwhile, and it takes ${payload.approvals} to: look at ${now}, under which it waits now.`;
-  return new RuntimeError('not_pending', message, { evidence: { id, ...(now === undefined ? {} : { now }) } });
+  const evidence = end === undefined ? { id } : 'now' in end ? { id, now: end.now } : { id, by: end.by };
+  return new RuntimeError('not_pending', `${toldOf(id, end)}.`, { evidence });
+}
+
+function toldOf(id: string, end: End | undefined): string {
+  if (end === undefined) return `Nothing is pending under ${id}; it was resolved before, or never was`;
+  if ('now' in end)
+    return `Somebody approved ${id} meanwhile, and it takes ${end.approvals} to: look at ${end.now}, under which it waits now`;
+  const { kind, counselor } = end.payload;
+  const what = kind === 'commit' ? 'was approved' : counselor === undefined ? 'has expired' : 'was rejected';
+  const by = counselor === undefined ? '' : ` by ${counselor.principal}`;
+  return `Nothing is pending under ${id} any more: it ${what}${by}, at ${end.payload.at}, in ${end.by}`;
 }
 
 /** Who holds a writ, and those above them who passed it on. */

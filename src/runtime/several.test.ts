@@ -117,6 +117,11 @@ describe('what takes two', () => {
       await expect(attempt).rejects.toMatchObject({ code: 'not_pending', evidence: { id: first, now: second } });
       await expect(attempt).rejects.toThrow(second);
     }
+    await trajectory.approve(second, doctor('b'));
+    const by = trajectory.head;
+    const late = trajectory.approve(first, doctor('c'));
+    await expect(late).rejects.toMatchObject({ code: 'not_pending', evidence: { id: first, by } });
+    await expect(late).rejects.toThrow(/any more: it was approved by \S*b,/);
   });
 
   test('freezes as much between the two as before', async () => {

@@ -324,7 +324,7 @@ describe('what is no intent', () => {
     ['a role without parameters', add(1, { role: { name: 'worker' } as never }), 'bad_intent'],
     ['parameters that are no texts', add(1, { role: { name: 'filer', params: { box: 1 } } as never }), 'bad_intent'],
     ['a list of parameters', add(1, { role: { name: 'filer', params: [1] } as never }), 'bad_intent'],
-    ['no arguments', add(1, { args: undefined }), 'unsupported_type'],
+    ['no arguments', add(1, { args: undefined }), 'bad_intent'],
     ['a function', add(1, { args: () => 1 }), 'unsupported_type'],
     ['a bigint', add(1, { args: { by: 1n } }), 'unsupported_type'],
     ['a symbol', add(1, { args: { by: Symbol('x') } }), 'unsupported_type'],
@@ -354,7 +354,7 @@ describe('what is no intent', () => {
     ['observations that are no list', add(1, { observations: {} as never }), 'bad_intent'],
     ['an observation that is null', add(1, { observations: [null as never] }), 'bad_intent'],
     ['an observation without a name', add(1, { observations: [{ value: 1 } as never] }), 'bad_intent'],
-    ['an observation without a value', add(1, { observations: [{ name: 'x' } as never] }), 'unsupported_type'],
+    ['an observation without a value', add(1, { observations: [{ name: 'x' } as never] }), 'bad_intent'],
     [
       'an oracle key that is no hash',
       add(1, { observations: [{ name: 'x', value: 1, oracle_key: 'key' }] }),
@@ -649,6 +649,10 @@ describe('opening', () => {
     expect(await refusal(store, () => runtimeOver(store, []).open('t'))).toBe('domain_mismatch');
     expect(await refusal(store, () => runtimeOver(store, [deskOf('world', '2')]).open('t'))).toBe('domain_mismatch');
     expect(await refusal(store, () => runtimeOver(store, [deskOf('footprint')]).open('t'))).toBe('domain_mismatch');
+    const others = [deskOf('world', '2'), deskOf('footprint'), deskOf('footprint', '2')];
+    await expect(runtimeOver(store, others).open('t')).rejects.toThrow(
+      /given are desk@2 \(declared in 2 ways: [0-9a-f]{12} and [0-9a-f]{12}\), desk@1 \([0-9a-f]{12}\)\. Its/,
+    );
     // A refusal is not remembered.
     await assize.create(desk, { trajectoryId: 'none' });
     expect((await assize.open('none')).length).toBe(1);

@@ -20,7 +20,8 @@
  * Never: part of a program that runs. It needs `vitest` and `fast-check`, which are optional peer dependencies of the
  * package, and nothing else of the package imports it.
  */
-export { type CheckDomainOptions, checkDomain } from './check-domain/check-domain.ts';
+export { checkDomain } from './check-domain/check-domain.ts';
+export type { CheckDomainOptions } from './check-domain/options.ts';
 export type { Counterexample, DomainProblem, DomainReport, ProblemKind } from './check-domain/report.ts';
 export {
   type FaultSchedule,

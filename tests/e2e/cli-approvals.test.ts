@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { generateKeys } from '#canon';
 import { openStore } from '#stores';
 import { writeAnchors } from '../../src/cli/anchors.ts';
 import { type Ended, runCommand } from '../support/command.ts';
@@ -77,6 +78,17 @@ test('the first who approves is told that it takes another, and under which id; 
   expect((await assize('verify', '--deep', '--domain', 'two.ts')).code).toBe(0);
   const { log } = await json('log', 't');
   expect(log[3]).toMatchObject({ ruling: 'escalated', resolves: id, counselor: 'dr-a' });
+});
+
+test('with anchors that lack the root’s key, the file is named that they are from, and nothing is decided', async () => {
+  const [{ id }] = (await json('pending', '--channel', 'md')).pending;
+  writeFileSync(join(folder, 'others.json'), JSON.stringify([generateKeys().publicKey]));
+  const { code, err } = await assize('approve', id, '--as', 'dr-a', '--domain', 'two.ts', '--anchors', 'others.json');
+  expect(code).toBe(2);
+  expect(err).toMatch(
+    new RegExp(`by the root ${operator.publicKey}, which is not in others\\.json; .*--anchors FILE\\.\n$`),
+  );
+  expect(await approve(id, 'dr-a')).toMatchObject({ code: 0, err: '' });
 });
 
 test('an approval that is not the last, for programs', async () => {

@@ -11,6 +11,7 @@ import { generateKeys } from '#canon';
 import { systemClock } from '#oracle';
 import type { WritChain } from '#runtime';
 import { openStore } from '#stores';
+import { runCommand } from '../support/command.ts';
 import { keysOf } from '../support/ledger-rows.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
@@ -114,6 +115,30 @@ test('issue: from options, or from a file that options go before', async () => {
   expect(JSON.parse(made.out).writ).toMatchObject({ subject: 'bob', actions: ['spend'], scopes: [], nonce: 'n' });
 });
 
+test('a public key in the place of the private one signs nothing, and an issuer that is no anchor is told', async () => {
+  writeFileSync(at('anchor.pub'), `${anchor.publicKey}\n`);
+  writeFileSync(at('lead.pub'), `${lead.publicKey}\n`);
+  await issued();
+  const why = ['--reason', 'to see'];
+  for (const args of [
+    ['issue', ...terms('--key', 'anchor.pub')],
+    ['attenuate', 'lead.json', '--key', 'lead.pub', '--subject', 'x'],
+    ['revoke', 't', 'lead.json', '--key', 'anchor.pub', ...why],
+  ])
+    expect(await assize(...args)).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(/public half of a key/),
+    });
+  expect((await assize('issue', ...terms())).err).toBe('');
+  const { code, out, err } = await assize('issue', ...terms('--key', 'lead.pub'));
+  expect(code).toBe(0);
+  const { issuer } = JSON.parse(out).writ;
+  expect(err).toMatch(
+    new RegExp(`^assize: The issuer is ${issuer}, which is not in \\./a\\.db\\.anchors\\.json; .*\\n$`),
+  );
+});
+
 test('attenuate: the child carries its chain; what would be wider is refused with the axis', async () => {
   await issued();
   const { writ, chain } = held('helper.json');
@@ -199,6 +224,8 @@ test('revoke: by the holder above, by the anchor, and again; with each child tol
     out: expect.stringMatching(new RegExp(`^revoked ${id.slice(0, 12)} by [0-9a-f]{12}, t seq 4\n  c was told\n$`)),
     err: '',
   });
+  const log = await runCommand(folder, 'sqlite:./a.db', 'log', 't');
+  expect(log.out).toMatch(new RegExp(`assize\\.revoke +committed +writ ${id.slice(0, 12)}: the key is lost\\n$`));
   const again = await json(0, 'revoke', 't', 'helper.json', '--key', 'anchor.key', ...why);
   expect(again).toMatchObject({ ruling: 'committed', writ: id, seq: 4, carried: [{ trajectory_id: 'c', told: true }] });
   const shown = await json(0, 'show', '--in', 't', id);
@@ -247,7 +274,18 @@ test('verify: each link, the time, the use, and what the ledger says', async () 
     expect(await json(1, 'verify', 'helper.json', ...args)).toMatchObject({ valid: false, problem: { code: problem } });
   expect((await json(0, 'verify', 'helper.json', '--in', 't')).valid).toBe(true);
   await assize('revoke', 't', writId(writs.lead), '--key', 'anchor.key', '--reason', 'lost');
-  expect(await json(1, 'verify', 'helper.json', '--in', 't')).toMatchObject({ problem: { code: 'revoked' } });
+  const said = await json(1, 'verify', 'helper.json', '--in', 't');
+  expect(said).toMatchObject({ problem: { code: 'revoked' }, links: [{ revoked: true }, { revoked: true }] });
+  const text = await assize('verify', 'helper.json', '--in', 't');
+  expect(text.out).toMatch(/^revoked {2}\S+ .*\nrevoked {2}\S+ .*\nIt does not hold: /);
+});
+
+test('verify: what stands above what was revoked holds', async () => {
+  const writs = await begun();
+  await assize('revoke', 't', writId(writs.helper), '--key', 'anchor.key', '--reason', 'lost');
+  const { code, out } = await assize('verify', 'helper.json', '--in', 't');
+  expect([code, out]).toEqual([1, expect.stringMatching(/^holds {2}\S+ .*\nrevoked {2}\S+ .*\nIt does not hold: /)]);
+  expect((await json(0, 'verify', 'lead.json', '--in', 't')).links[0]).not.toHaveProperty('revoked');
 });
 
 test('verify: a forged link, a foreign root, a missing ancestor', async () => {

@@ -201,6 +201,7 @@ describe('the command line', () => {
     for (const { code, out, err } of helps) {
       expect({ code, err }).toEqual({ code: 0, err: '' });
       for (const part of ['--json', '--store', '--help', 'Exit codes:']) expect(out).toContain(part);
+      expect(out).not.toContain(String(Number.MAX_SAFE_INTEGER));
     }
   });
 
@@ -208,6 +209,7 @@ describe('the command line', () => {
     const help = await assize('--help');
     expect(help.code).toBe(0);
     for (const command of COMMANDS) expect(help.out).toMatch(new RegExp(`^  ${command.split(' ')[0]} `, 'm'));
+    for (const line of help.out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     expect(await assize('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
   });
@@ -308,7 +310,7 @@ describe('log, show and state', () => {
     expect(log[2]).toMatchObject({ action: 'pay', invariant_id: 'CAP', detail: 'more than 1000 in all' });
     const { out } = await assize('log', 'till-1', '--from', '2', '--limit', '1', ...store);
     expect(out.trimEnd().split('\n')).toHaveLength(2);
-    expect(out).toMatch(/2 .*rejection.*pay.*rejected.*CAP.*more than 1000 in all/);
+    expect(out).toMatch(/2 .*pay.*rejected.*CAP.*more than 1000 in all/);
   });
 
   test('show tells all of an entry, and large values when asked', async () => {
@@ -521,7 +523,10 @@ describe('pending, approve and reject', () => {
     const bad = file('bad.json', '["ff"]');
     await refused(['approve', id, '--as', 'boss:ann', '--anchors', bad, ...own], /list of public keys/);
     const other = file('other.json', `["${'3d'.repeat(31)}01"]`);
-    await refused(['approve', id, '--as', 'boss:ann', '--anchors', other, ...own], /not what was put up/);
+    await refused(
+      ['approve', id, '--as', 'boss:ann', '--anchors', other, ...own],
+      /is not in .*other\.json; .*--anchors/,
+    );
     rmSync(join(folder, 'till.db.anchors.json'));
     await refused(['approve', id, '--as', 'boss:ann', ...own], /No root public keys/);
     expect(await entries(...store)).toHaveLength(6);

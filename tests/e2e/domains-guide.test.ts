@@ -26,6 +26,17 @@ test('the test of the guide passes', () => {
   expect(JSON.parse(readFileSync(report, 'utf8'))).toMatchObject({ numPassedTests: 1, numTotalTests: 1 });
 });
 
+test.each(['library.ts', 'busy.ts', 'library.test.ts', 'wrong.ts', 'check.ts'])(
+  '%s passes the lint of the clone',
+  (name) => {
+    const file = join('domains/library', name);
+    const given = ['check', '--write', `--stdin-file-path=${file}`];
+    const input = block(`ts ${name}`);
+    const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
+    expect(execFileSync(process.execPath, [biome, ...given], { cwd: root, input, encoding: 'utf8' })).toBe(input);
+  },
+);
+
 test('the check of the guide finds what was forgotten, in the words of the page, and nothing else', () => {
   expect(run('check.ts')).toBe(block('text check.ts'));
 });

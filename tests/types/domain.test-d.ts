@@ -4,6 +4,8 @@
  */
 import { type Assize, type Domain, defineDomain, escalate, type ProposalInput, pass, type Trajectory } from 'assize';
 import { udt } from 'assize/domains/udt';
+import { checkDomain } from 'assize/testing';
+import fc from 'fast-check';
 import { z } from 'zod';
 import type { Part } from '#kernel';
 
@@ -372,6 +374,23 @@ export async function uses(assize: Assize, trajectory: Trajectory<typeof desk>, 
   const domains: Domain[] = [desk, udt, opened.domain];
   const form: string | undefined = opened.domain.actions.claim.description;
   return [cap, spent, sure, by, amount, lastBy, other, any, domains, form];
+}
+
+export function checked() {
+  checkDomain(desk, {
+    roles: { spender: [{ agent: 'a' }], reader: [{}] },
+    args: { spend: fc.constant({ amount: 1 }) },
+  });
+  // @ts-expect-error no such option
+  checkDomain(desk, { runz: 1 });
+  // @ts-expect-error no such role
+  checkDomain(desk, { roles: { spendr: [{ agent: 'a' }] } });
+  // @ts-expect-error no such parameter
+  checkDomain(desk, { roles: { spender: [{ agnet: 'a' }] } });
+  // @ts-expect-error no such action
+  checkDomain(desk, { args: { spent: fc.constant({ amount: 1 }) } });
+  // @ts-expect-error no such argument
+  checkDomain(desk, { args: { spend: fc.constant({ amout: 1 }) } });
 }
 
 export async function shipped(trajectory: Trajectory<typeof udt>, writ: ProposalInput['writ']) {

@@ -1,27 +1,38 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 const DIRECTIVE = /^\s*\/\/ @ts-expect-error .*$/;
 
+/** The repository's own, as whoever works in the clone has it. */
+const OWN = { extends: '../tsconfig.json' };
+
 /** The errors that the compiler finds in files that stand in the repository for the time, by file and line. */
-function errorsOf(files: Readonly<Record<string, string>>): string[] {
+function errorsOf(files: Readonly<Record<string, string>>, config: object = OWN): string[] {
   const folder = mkdtempSync(join(root, 'dist-types-'));
   try {
-    for (const [name, source] of Object.entries(files)) writeFileSync(join(folder, name), source);
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ extends: '../tsconfig.json', include: ['*.ts'] }));
+    for (const [name, source] of Object.entries(files)) {
+      mkdirSync(join(folder, dirname(name)), { recursive: true });
+      writeFileSync(join(folder, name), source);
+    }
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ ...config, include: ['**/*.ts'] }));
     execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder], { encoding: 'utf8' });
     return [];
   } catch (error) {
     const said = String((error as { stdout: unknown }).stdout);
-    return [...said.matchAll(/^(?:.*\/)?([\w.-]+)\((\d+),\d+\): error TS(\d+)/gm)].map(
-      ([, file, line, code]) => `${file}:${line}:${code === '2578' ? 'unused' : 'error'}`,
+    return [...said.matchAll(/^(.*)\((\d+),\d+\): error TS(\d+)/gm)].map(
+      ([, file = '', line, code]) => `${inFolder(file)}:${line}:${code === '2578' ? 'unused' : 'error'}`,
     );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** As it was named; a file of the repository under its whole path. */
+function inFolder(file: string): string {
+  return file.replace(/^.*dist-types-\w+\//, '');
 }
 
 const names = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.test-d.ts'));
@@ -45,25 +56,40 @@ test('a line that compiles where none should is an error', () => {
   expect(errorsOf({ 'fine.ts': source })).toEqual(['fine.ts:2:unused']);
 });
 
-/** The parts of a page that are programs, under the names that they say, or their page's. */
+/** The parts of a page that are programs, in the page's folder, under the names that they say. */
 function programs(page: string): Record<string, string> {
   const found: Record<string, string> = {};
   for (const [, says = '', code = ''] of readFileSync(join(root, page), 'utf8').matchAll(
     /^```ts(.*)\n([\s\S]*?)^```$/gm,
   )) {
-    const name = says.trim() || basename(page, '.md');
-    const file = name.endsWith('.ts') ? name : `${name}.ts`;
+    const name = says.trim() || 'program.ts';
+    const file = `${basename(page, '.md')}/${name}`;
     found[file] = `${found[file] ?? ''}${code}`;
   }
   return found;
 }
 
-test.each(['README.md', 'docs/guide/domains.md', 'docs/guide/erasure.md', 'docs/reference/kernel.md'])(
-  'the programs of %s compile',
-  (page) => {
-    expect(errorsOf(programs(page))).toEqual([]);
-  },
+const pages = ['docs/guide', 'docs/reference'].flatMap((folder) =>
+  readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
 );
+const shown = Object.assign({}, ...['README.md', ...pages].map(programs)) as Record<string, string>;
+
+test('the README and most guides show programs', () => {
+  expect(new Set(Object.keys(shown).map(dirname)).size).toBeGreaterThan(9);
+});
+
+test.each([
+  ['in the clone', OWN],
+  ['in a project of one’s own, as the README says', tsconfigOfReadme()],
+])('every program of the README and the guides compiles %s', (_, config) => {
+  expect(errorsOf(shown, config)).toEqual([]);
+});
+
+function tsconfigOfReadme(): object {
+  const [, text = ''] =
+    /^```json tsconfig\.json\n([\s\S]*?)^```$/m.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+  return JSON.parse(text) as object;
+}
 
 test('the typecheck of the repository has these files', () => {
   const { include } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as { include: string[] };

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type Conclusions, conclusionsOf, type DelegationStep } from '../delegations.ts';
 import { entryAt, headOf, pages, readable, shortId } from '../entries.ts';
 import { EXIT } from '../errors.ts';
@@ -20,7 +20,9 @@ export function log(program: Command): void {
       .description('the trajectories of a store, or the entries of one')
       .argument('[trajectory]')
       .option('--from <n>', 'begin at this seq (without a trajectory: skip so many)', count, 0)
-      .option('--limit <n>', 'at most so many', positive, Number.MAX_SAFE_INTEGER),
+      .addOption(
+        new Option('--limit <n>', 'at most so many').argParser(positive).default(Number.MAX_SAFE_INTEGER, 'all'),
+      ),
   )
     .addHelpText('after', 'The payloads are shown as they are stored; only assize verify checks them.')
     .action(
@@ -78,7 +80,6 @@ function listTrajectories(session: Session, { from, limit }: Options): Promise<v
 const COLUMNS: readonly Column[] = [
   { title: 'seq', align: 'right' },
   { title: 'id' },
-  { title: 'kind' },
   { title: 'at' },
   { title: 'action' },
   { title: 'ruling' },
@@ -106,14 +107,13 @@ function listEntries(session: Session, trajectory: string, options: Options): Pr
 }
 
 function cells(summary: Summary): Value[] {
-  const { seq, id, kind, at, action = '', reason, invariant_id, resolves, counselor, delegation } = summary;
+  const { seq, id, at, action = '', reason, invariant_id, resolves, counselor, delegation } = summary;
   const detail = delegation === undefined ? (summary.detail ?? '') : toldOf(delegation);
   const resolved =
     resolves === undefined ? '' : `resolves ${shortId(resolves)}${counselor === undefined ? '' : ` as ${counselor}`}`;
   return [
     seq,
     shortId(id),
-    kind,
     shortTime(at),
     action,
     painted(summary.ruling),

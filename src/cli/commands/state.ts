@@ -42,7 +42,7 @@ export function state(program: Command): void {
           const replayer = new Replayer(watchedStore(store, interruption, read));
           const { fold } = await replayer.replay(trajectory_id, { until: id });
           progress.end();
-          const value = part(fold.state as Json, pointer);
+          const value = sorted(part(fold.state as Json, pointer));
           const { json, out } = session;
           if (json) out.document({ trajectory_id, seq, entry_id: id, pointer, state: value });
           else if (out.isTerminal && isLong(value)) outline(out, value, pointer);
@@ -57,6 +57,14 @@ function part(state: Json, pointer: string): Json {
   const found = valueAt(state, pointer);
   if (found === undefined) throw new CliError('not_found', `The state has nothing at ${pointer}.`);
   return found;
+}
+
+/** By their names, so that two states that are the same look the same; a fold has its members as they were written. */
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, member]): [string, Json] => [name, sorted(member)]);
+  return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function outline(out: Output, value: Json, pointer: string): void {

@@ -348,6 +348,33 @@ test('states, arguments, roles and the time may be given', () => {
   expect(warningsOf(wrong)).toContain('no_values states');
 });
 
+test.each<[string, object, RegExp]>([
+  ['an option', { runz: 10 }, /^The argument options\.runz is no option of checkDomain; there is seed, runs, /],
+  ['an action', { args: { spent: fc.constant({}) } }, /options\.args\.spent is no action of zoo; there is spend;/],
+  ['a role', { roles: { spendr: [] } }, /options\.roles\.spendr is no role of zoo; there is spender;/],
+  ['an inherited role', { roles: { constructor: [] } }, /options\.roles\.constructor is no role of zoo/],
+  [
+    'a parameter',
+    { roles: { spender: [{ agent: 'q' }, { agnet: 'q' }] } },
+    /options\.roles\.spender\.1 is not what its role has: the parameters agent;/,
+  ],
+  ['one too many', { roles: { spender: [{ agent: 'q', desk: 'd' }] } }, /options\.roles\.spender\.0 is not what/],
+  [
+    'a kind',
+    { counselors: { bos: 'Grace' } },
+    /options\.counselors\.bos is no kind of counselor of zoo; there is boss;/,
+  ],
+])('%s that there is not is told, with what there is, and nothing is run', (_, options, said) => {
+  let ran = false;
+  const apply: Apply = () => {
+    ran = true;
+  };
+  const check = (): unknown => checkDomain(zoo(apply), { runs: 5, ...options });
+  expect(check).toThrow(said);
+  expect(check).toThrow(expect.objectContaining({ code: 'bad_argument' }));
+  expect(ran).toBe(false);
+});
+
 test('what it puts in the place of clock and chance is put back', () => {
   const before = [Date, Math.random, process.env, crypto.randomUUID, performance.now, setTimeout];
   checkDomain(

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { z } from 'zod';
-import { copyJson, form, type Instant, type Json, requireForm, WORLD_LIMITS } from '#canon';
+import { copyJson, type Json, WORLD_LIMITS } from '#canon';
 import { type Domain, type DomainSpec, defineDomain, type Role } from '#kernel';
+import { type CheckDomainOptions, requireNamesOf, requireOptions } from './options.ts';
 import {
   type Counterexample,
   type DomainProblem,
@@ -12,23 +13,6 @@ import {
 import { shrink } from './smaller.ts';
 import { type Case, exampleOf, type Found, fits, type Trial, Trials } from './trials.ts';
 import { fixedNames, NAMES, poolOf, valuesOf } from './values.ts';
-
-export interface CheckDomainOptions {
-  /** The same seed, the same domain: the same report. Default: 1 */
-  readonly seed?: number;
-  /** How many proposals are tried. The time that it takes follows from it. Default: 500 */
-  readonly runs?: number;
-  /** States to begin with, beside the domain's own: those that a world of it has. */
-  readonly states?: readonly unknown[];
-  /** Arguments by action, where what the schema says does not lead far. */
-  readonly args?: Readonly<Record<string, fc.Arbitrary<unknown>>>;
-  /** Parameters by role. Default: few short names, and what stands in the state. */
-  readonly roles?: Readonly<Record<string, readonly Readonly<Record<string, string>>[]>>;
-  /** Who approves, by kind of counselor. Default: a name is guessed. */
-  readonly counselors?: Readonly<Record<string, string>>;
-  /** The time of the proposals. Default: 2026-06-01T12:00:00.000000Z */
-  readonly at?: Instant;
-}
 
 const WARNINGS: ReadonlySet<ProblemKind> = new Set<ProblemKind>([
   'never_violated',
@@ -56,16 +40,6 @@ const DRAWS_MAX = 30;
 /** How many proposals are put again at the end, in another order. */
 const AGAIN_MAX = 100;
 
-const CHECK_OPTIONS = form.members({
-  seed: form.optional(form.number),
-  runs: form.optional(form.whole),
-  states: form.optional(form.list(form.any)),
-  args: form.optional(form.object),
-  roles: form.optional(form.record(form.list(form.object))),
-  counselors: form.optional(form.object),
-  at: form.optional(form.text),
-});
-
 /**
  * Looks for what is wrong with a domain by running it: on states that its schema takes, and on those that proposals lead to
  * from its initial one. Each problem comes with the smallest case that was found to show it.
@@ -75,13 +49,15 @@ const CHECK_OPTIONS = form.members({
  *
  * Throws nothing for a domain that is wrong, however wrong it is; what `defineDomain` refuses is a problem like others.
  *
- * @throws ArgumentError `bad_argument`
+ * @throws ArgumentError `bad_argument`, also for an option, action, role, parameter or kind of counselor that there is not
  */
+export function checkDomain<D extends Domain<any, any, any>>(domain: D, options?: CheckDomainOptions<D>): DomainReport;
+export function checkDomain(domain: DomainSpec<any, any>, options?: CheckDomainOptions): DomainReport;
 export function checkDomain(
   domain: Domain<any, any, any> | DomainSpec<any, any>,
   options: CheckDomainOptions = {},
 ): DomainReport {
-  requireForm(CHECK_OPTIONS, options, 'options');
+  requireOptions(options);
   const { seed = 1, runs = 500 } = options;
   const defined = definedOf(domain);
   if ('sentence' in defined) {
@@ -90,6 +66,7 @@ export function checkDomain(
     const name = typeof given === 'string' ? given : 'without a name';
     return reportOf({ domain: name, problems: [problem], seed, runs, proposals: NONE, states: 0 });
   }
+  requireNamesOf(defined.domain, options);
   return new Check(defined.domain, { ...options, seed, runs }).report();
 }
 

@@ -35,7 +35,7 @@ export function attenuateWrit(command: Command): void {
     .action(
       inSession(async (session, options: Options, file: string) => {
         const { writ: parent, chain } = readWritFile(file);
-        const { privateKey } = readPrivateKey(options.key);
+        const { privateKey } = readPrivateKey(options.key, [parent.subject]);
         const { subject } = options;
         if (subject === undefined) throw new CliError('usage', 'Say with --subject who may use it.');
         const changes = { nonce: newNonce(), ...termsOf(options), subject };

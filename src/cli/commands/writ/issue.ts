@@ -1,10 +1,11 @@
 import { issueWrit, systemClock } from 'assize';
 import type { WritGrant } from 'assize/authority';
 import type { Command } from 'commander';
+import { readAnchors } from '../../anchors.ts';
 import { CliError, EXIT } from '../../errors.ts';
 import { readJson } from '../../input-file.ts';
 import { withSharedOptions } from '../../options.ts';
-import { readPrivateKey } from '../../private-key.ts';
+import { noteUnanchored, readPrivateKey } from '../../private-key.ts';
 import { inSession, type SharedOptions } from '../../session.ts';
 import { writeWritFile } from '../../writ-file.ts';
 import { newNonce, type TermOptions, termsOf, withTerms } from '../../writ-terms.ts';
@@ -29,7 +30,7 @@ export function issue(command: Command): void {
     )
     .action(
       inSession(async (session, options: Options) => {
-        const key = readPrivateKey(options.key);
+        const key = readPrivateKey(options.key, readAnchors(session.storeUrl));
         const grant = {
           not_before: systemClock.now(),
           max_depth: 0,
@@ -41,6 +42,7 @@ export function issue(command: Command): void {
         const missing = (['subject', 'expires'] as const).find((name) => !(name in grant));
         if (missing !== undefined) throw new CliError('usage', `Say with --${missing} what the writ is to say of it.`);
         writeWritFile(session, options.out, { writ: issueWrit(grant as WritGrant, key.privateKey), chain: [] });
+        noteUnanchored(session.storeUrl, key);
         return EXIT.ok;
       }),
     );

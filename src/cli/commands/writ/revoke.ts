@@ -4,6 +4,7 @@ import { addMicros, maxInstant } from 'assize/canon';
 import { REVOKE_ACTION } from 'assize/kernel';
 import type { WritChain } from 'assize/runtime';
 import type { Command } from 'commander';
+import { readAnchors } from '../../anchors.ts';
 import { headOf, readable, shortId } from '../../entries.ts';
 import { CliError, EXIT, type ExitCode } from '../../errors.ts';
 import { findWrit, writsIn } from '../../listed-writs.ts';
@@ -51,7 +52,7 @@ export function revoke(command: Command): void {
     )
     .action(
       inSession((session, options: Options, trajectoryId: string, given: string) => {
-        const key = readPrivateKey(options.key);
+        const key = readPrivateKey(options.key, readAnchors(session.storeUrl, options.anchors));
         return session.withStore('existing', async (store) => {
           const revoked = await targetOf(store, trajectoryId, given);
           const by = await authorityOf(session, store, options, key, trajectoryId, writId(revoked.writ));

@@ -64,7 +64,7 @@ export function verifyWrit(command: Command): void {
         const broken = links.find(({ problem }) => problem !== undefined)?.problem;
         const standing = await standingOf(session, options, held.writ);
         const problem = broken ?? useProblem(verifier, held, options, standing);
-        report(session, held.writ, links, problem, options);
+        report(session, held.writ, withRevoked(links, standing.revoked), problem, options);
         return problem === undefined ? EXIT.ok : EXIT.negative;
       }),
     );
@@ -79,6 +79,12 @@ function checkedLinks(verifier: WritVerifier, { writ, chain }: WritChain): { wri
       return held.ok ? { writ: link } : { writ: link, problem: held };
     })
     .reverse();
+}
+
+/** With a link, all below it are revoked. */
+function withRevoked<T extends { writ: Writ }>(links: readonly T[], revoked: ReadonlySet<string>) {
+  const first = links.findIndex(({ writ }) => revoked.has(writId(writ)));
+  return links.map((link, index) => ({ ...link, isRevoked: first >= 0 && index >= first }));
 }
 
 async function standingOf(session: Session, options: Options, writ: Writ): Promise<Standing> {
@@ -119,7 +125,7 @@ function crossingOf({ writ, chain }: WritChain): string | undefined {
 function report(
   { json, out }: Session,
   writ: Writ,
-  links: readonly { writ: Writ; problem?: Problem }[],
+  links: readonly { writ: Writ; problem?: Problem; isRevoked: boolean }[],
   problem: Problem | undefined,
   { action, scope }: Options,
 ): void {
@@ -129,22 +135,21 @@ function report(
       id: writId(writ),
       valid: problem === undefined,
       ...(problem && { problem: said(problem) }),
-      links: links.map(({ writ: link, problem: wrong }) => ({
+      links: links.map(({ writ: link, problem: wrong, isRevoked }) => ({
         id: writId(link),
         issuer: link.issuer,
         subject: link.subject,
         valid: wrong === undefined,
         ...(wrong && { problem: said(wrong) }),
+        ...(isRevoked && { revoked: true }),
       })),
     });
     return;
   }
-  for (const { writ: link, problem: wrong } of links)
-    out.line(
-      wrong === undefined
-        ? line`${green('holds')}  ${headingOf(link)}`
-        : line`${red('fails')}  ${headingOf(link)}: ${wrong.detail} (${wrong.code})`,
-    );
+  for (const { writ: link, problem: wrong, isRevoked } of links) {
+    if (wrong !== undefined) out.line(line`${red('fails')}  ${headingOf(link)}: ${wrong.detail} (${wrong.code})`);
+    else out.line(line`${isRevoked ? red('revoked') : green('holds')}  ${headingOf(link)}`);
+  }
   if (problem !== undefined) out.line(line`${red('It does not hold')}: ${problem.detail} (${problem.code})`);
   else
     out.line(

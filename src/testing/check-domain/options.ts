@@ -1,0 +1,73 @@
+import type fc from 'fast-check';
+import { ArgumentError, form, type Instant, requireForm } from '#canon';
+import type { ActionName, ArgsOf, Domain, IsUntyped, RoleArguments, RoleName } from '#kernel';
+
+/** What a check goes by. Names are typed by the domain, where it is a typed one. */
+export interface CheckDomainOptions<D extends Domain<any, any, any> = any> {
+  /** The same seed, the same domain: the same report. Default: 1 */
+  readonly seed?: number;
+  /** How many proposals are tried. The time that it takes follows from it. Default: 500 */
+  readonly runs?: number;
+  /** States to begin with, beside the domain's own: those that a world of it has. */
+  readonly states?: readonly unknown[];
+  /** Arguments by action, where what the schema says does not lead far. */
+  readonly args?: IsUntyped<D> extends true
+    ? Readonly<Record<string, fc.Arbitrary<unknown>>>
+    : { readonly [Name in ActionName<D>]?: fc.Arbitrary<ArgsOf<D, Name>> };
+  /** Parameters by role. Default: few short names, and what stands in the state. */
+  readonly roles?: IsUntyped<D> extends true
+    ? Readonly<Record<string, readonly Readonly<Record<string, string>>[]>>
+    : { readonly [Name in RoleName<D>]?: readonly NonNullable<RoleArguments<D, Name>[0]>[] };
+  /** Who approves, by kind of counselor. Default: a name is guessed. */
+  readonly counselors?: Readonly<Record<string, string>>;
+  /** The time of the proposals. Default: 2026-06-01T12:00:00.000000Z */
+  readonly at?: Instant;
+}
+
+const FORMS = {
+  seed: form.optional(form.number),
+  runs: form.optional(form.whole),
+  states: form.optional(form.list(form.any)),
+  args: form.optional(form.object),
+  roles: form.optional(form.record(form.list(form.object))),
+  counselors: form.optional(form.record(form.text)),
+  at: form.optional(form.text),
+};
+const OPTIONS = form.members(FORMS);
+
+/** What is misspelt would be passed over, and the check would be another one than was meant. @throws ArgumentError `bad_argument` */
+export function requireOptions(options: CheckDomainOptions): void {
+  requireForm(OPTIONS, options, 'options');
+  requireNames('options', options, 'option of checkDomain', Object.keys(FORMS));
+}
+
+/** @throws ArgumentError `bad_argument` for a name that the domain does not have */
+export function requireNamesOf(domain: Domain, { args = {}, roles = {}, counselors = {} }: CheckDomainOptions): void {
+  const of = `of ${domain.name}`;
+  requireNames('options.args', args, `action ${of}`, Object.keys(domain.actions));
+  requireNames('options.roles', roles, `role ${of}`, Object.keys(domain.roles));
+  requireNames('options.counselors', counselors, `kind of counselor ${of}`, Object.keys(domain.counselors));
+  for (const [name, list] of Object.entries(roles))
+    for (const [i, params] of list.entries())
+      requireParams(`options.roles.${name}.${i}`, params, domain.roles[name]?.params ?? []);
+}
+
+function requireNames(argument: string, given: object, what: string, names: readonly string[]): void {
+  const wrong = Object.keys(given).find((name) => !names.includes(name));
+  if (wrong === undefined) return;
+  const known = names.length === 0 ? 'there is none' : `there is ${names.join(', ')}`;
+  throw misnamed(`${argument}.${wrong}`, `no ${what}; ${known}`);
+}
+
+function requireParams(argument: string, given: object, wanted: readonly string[]): void {
+  const names = Object.keys(given);
+  if (names.length === wanted.length && wanted.every((name) => names.includes(name))) return;
+  const all = wanted.length === 0 ? 'no parameters' : `the parameters ${wanted.join(', ')}`;
+  throw misnamed(argument, `not what its role has: ${all}`);
+}
+
+function misnamed(argument: string, is: string): ArgumentError {
+  return new ArgumentError('bad_argument', `The argument ${argument} is ${is}; nothing was done.`, {
+    evidence: { argument },
+  });
+}
