@@ -95,6 +95,15 @@ const LEDGER: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   'erases for a conflict': ['a conflict erases nothing'],
   'closes the place': ['a handle that is closed leaves the others as they are'],
   'is never empty': ['an empty store has nothing'],
+  'gives turns to all': [
+    'a turn is one handle’s until it ends it, and then another’s',
+    'who waits for too long goes on without, and in the end it is given again',
+    'of many that ask at once through two handles, no two have it at once, and all have it',
+  ],
+  'keeps turns of who has closed': ['a turn ends with its handle, and close waits for nobody to end it'],
+  'ends whoever’s turn it is': [
+    'whoever’s turn it is, appends are decided as ever, and an end that is called twice ends one turn',
+  ],
 };
 
 const ORACLE: Readonly<Partial<Record<Flaw, readonly string[]>>> = {

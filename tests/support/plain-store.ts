@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Batch, CommitResult, EntryRow, LedgerStore, SnapshotRow, SnapshotStore, TrajectoryInfo } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
 import { StoreError } from '#stores';
@@ -47,7 +48,10 @@ export type Flaw =
   | 'keeps snapshots through an erasure'
   | 'keeps a snapshot of nothing'
   | 'drops one snapshot'
-  | 'drops everything';
+  | 'drops everything'
+  | 'gives turns to all'
+  | 'keeps turns of who has closed'
+  | 'ends whoever’s turn it is';
 
 interface Place {
   rows: EntryRow[];
@@ -56,12 +60,25 @@ interface Place {
   answers: Map<string, OracleRow>;
   snapshots: Map<string, SnapshotRow>;
   closed: boolean;
+  /** Whose turn it is, by trajectory, and how to end it. */
+  turns: Map<string, { readonly of: PlainStore; readonly over: Promise<void>; readonly end: () => void }>;
 }
+
+/** So long a turn is waited for. */
+const PATIENCE_MS = 200;
 
 const places = new Map<string, Place>();
 
 function newPlace(): Place {
-  return { rows: [], blobs: new Map(), erased: new Map(), answers: new Map(), snapshots: new Map(), closed: false };
+  return {
+    rows: [],
+    blobs: new Map(),
+    erased: new Map(),
+    answers: new Map(),
+    snapshots: new Map(),
+    closed: false,
+    turns: new Map(),
+  };
 }
 
 /** A store as plain as can be, with flaws to order: what the suites themselves are tested with. */
@@ -126,6 +143,28 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore {
       return { trajectory_id, entries: rows.length, head: rows.at(-1)!.id };
     });
     return this.#has('is never empty') ? [...found, { trajectory_id: '', entries: 0, head: '' }] : found;
+  }
+
+  async turn(trajectoryId: string): Promise<(() => void) | undefined> {
+    this.#checkOpen();
+    const { turns } = this.#place;
+    const until = performance.now() + PATIENCE_MS;
+    for (let had = turns.get(trajectoryId); had !== undefined; had = turns.get(trajectoryId)) {
+      if (this.#has('gives turns to all')) return () => undefined;
+      await Promise.race([had.over, sleep(until - performance.now())]);
+      if (performance.now() >= until) return undefined;
+    }
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    const mine = {
+      of: this,
+      over,
+      end: () => {
+        if (turns.get(trajectoryId) === mine || this.#has('ends whoever’s turn it is')) turns.delete(trajectoryId);
+        resolve();
+      },
+    };
+    turns.set(trajectoryId, mine);
+    return mine.end;
   }
 
   async blob(hash: string): Promise<string | undefined> {
@@ -222,6 +261,9 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    if (!this.#has('keeps turns of who has closed')) {
+      for (const { of, end } of [...this.#place.turns.values()]) if (of === this) end();
+    }
     const isHasty = this.#has('forgets what waits when it closes') || this.#has('answers nothing more when it closes');
     if (!isHasty) await this.#drained();
     if (this.#has('closes the place')) this.#place.closed = true;

@@ -27,7 +27,7 @@ export function turnLaws({ law, newPlace, openAt }: Bench<LedgerStore>): void {
       order.push('second');
       return end;
     });
-    await sleep(50);
+    await Promise.race([second, sleep(50)]);
     order.push('first ended');
     first!();
     const end = await second;
