@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as cedar from 'assize/cedar';
 import { airlineInitial } from 'assize/domains/airline';
-import { adjudicateAirline, runKey } from 'assize/domains/airline/adjudicate';
+import { adjudicateAirline, airlineBenchmark, runKey } from 'assize/domains/airline/adjudicate';
+import { adjudicateRecorded, withoutPolicy } from 'assize/domains/tau';
 import { udtInitial } from 'assize/domains/udt';
 import * as testing from 'assize/testing';
 import * as witness from 'assize/witness';
@@ -84,6 +85,18 @@ export const CEDAR: Readonly<Record<string, Case | Exempt>> = {
 const READ = 'read by a schema of this folder, which refuses what is wrong with it';
 const RECORDS = { '0.users': READ, '0.flights': READ, '0.reservations': READ, '0.runs': READ, '0.expected': READ };
 
+/** Its code is the domain's, which the caller hands over. */
+const BENCHMARK = Object.fromEntries(Object.keys(airlineBenchmark).map((name) => [`0.${name}`, PORT]));
+
+const job = (): any => ({
+  store: new MemoryStore(),
+  runs: [recorded()],
+  mode: 'policy',
+  escalations: 'reject',
+  keys: keysOf(1),
+  expected: [],
+});
+
 const recorded = (): any => ({ task_id: 1, trial: 0, model: 'm', calls: [], outputs: new Map() });
 
 export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
@@ -100,22 +113,19 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
     adjudicateAirline,
     () => {
       const { users, flights, reservations } = smallWorld();
-      return [
-        {
-          users,
-          flights,
-          reservations,
-          store: new MemoryStore(),
-          runs: [recorded()],
-          mode: 'policy',
-          escalations: 'reject',
-          keys: keysOf(1),
-          expected: [],
-        },
-      ];
+      return [{ users, flights, reservations, ...job() }];
     },
     RECORDS,
   ),
+  adjudicateRecorded: takes(
+    adjudicateRecorded as never,
+    () => {
+      const { users, flights, reservations } = smallWorld();
+      return [{ ...airlineBenchmark }, { users, flights, reservations }, job()];
+    },
+    { ...BENCHMARK, 1: READ, '2.runs': READ, '2.expected': READ },
+  ),
+  withoutPolicy: takes(withoutPolicy as never, () => [airlineBenchmark.domain], { 0: PORT }),
   'new RecordTexts': exempt('of the adjudicator of the benchmark'),
   'RecordTexts.hash': exempt('of the adjudicator of the benchmark'),
   'RecordTexts.changed': exempt('of the adjudicator of the benchmark'),
