@@ -5,6 +5,7 @@ import { CliError } from './errors.ts';
 /** By the name of the domain; loaded when asked for, because schemas take time to build. */
 const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark<any>>>> = {
   airline: async () => (await import('assize/domains/airline/adjudicate')).airlineBenchmark,
+  retail: async () => (await import('assize/domains/retail/adjudicate')).retailBenchmark,
 };
 
 export const BENCHMARK_NAMES: readonly string[] = Object.keys(BENCHMARKS);
