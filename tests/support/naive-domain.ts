@@ -86,6 +86,13 @@ export class NaiveDomain<State> {
     return { outcome: 'pass', keys: [] };
   }
 
+  /** Every rule that does not pass, in order. */
+  failing(state: State): string[] {
+    return this.#invariants
+      .filter((rule) => [...judged(rule, state)].some(({ result }) => result.result !== 'pass'))
+      .map(({ id }) => id);
+  }
+
   /** Writes the approval of what escalated. */
   approve(state: State, id: string, keys: readonly string[]): State {
     const approved = this.#parts.copyOf(state);

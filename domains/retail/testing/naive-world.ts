@@ -29,6 +29,11 @@ export function judge(state: RetailState): Judgement {
   return careful.judge(state);
 }
 
+/** Every rule that a state breaks, in order. */
+export function failing(state: RetailState): string[] {
+  return careful.failing(state);
+}
+
 /** The state that a call leads to, whatever the policy says of it. */
 export function after(outcome: Outcome): RetailState {
   if (outcome.outcome === 'tool_error') throw new Error(outcome.detail);

@@ -18,7 +18,7 @@ export function smallWorld(change: (state: RetailState) => void = () => {}): Ret
   const state = retailInitial({
     users: { ann: user('ann'), bob: user('bob') },
     products: {
-      shirt: product('shirt', { red: 20, blue: 25.1, green: 120, pink: 10 }),
+      shirt: product('shirt', { red: 20, blue: 25.1, green: 120, grey: 15, pink: 10 }),
       shoe: product('shoe', { white: 50.05, black: 60 }),
     },
     orders: Object.fromEntries(orders.map((each) => [each.order_id, each])),
