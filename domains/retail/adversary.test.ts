@@ -36,7 +36,7 @@ function concerning(state: RetailState, user: string, { arguments: args }: Attem
   return { ...state, users: of(state.users), orders: of(state.orders), events: of(state.events) };
 }
 
-/** By which a rule is told from what the kernel says before it asks one. */
+/** As it is in words: what is no rule is what is said before one is asked. */
 function named(by: string): string {
   return retail.rules.some(({ id }) => id === by) ? `reject ${by}` : by;
 }

@@ -47,7 +47,8 @@ describe('an agent of ann', () => {
     });
     expect(await propose(ann, 'modify_user_address', { user_id: 'bob', ...ADDRESS })).toMatchObject({
       ruling: 'rejected',
-      reason: 'invalid_authority',
+      reason: 'precondition_failed',
+      detail: 'user not found',
     });
     expect(await propose(ann, 'modify_user_address', { user_id: 'ann', ...ADDRESS })).toMatchObject({
       ruling: 'committed',
@@ -83,6 +84,11 @@ describe('a tool that is not what it should be', () => {
 
   test.each<[string, (state: RetailState) => void, string]>([
     ['nothing more', () => {}, 'pass'],
+    [
+      'another user’s address',
+      ({ users }) => Object.assign(users['bob'] ?? {}, { address: ADDRESS }),
+      'invalid_authority',
+    ],
     [
       'another user’s order',
       ({ orders }) => Object.assign(orders['bob']?.['B'] ?? {}, { status: 'cancelled' }),

@@ -11,7 +11,6 @@ import { processes, roles } from './roles.ts';
 import { retailState } from './schema.ts';
 import { actions } from './tools.ts';
 
-export { authenticatedUser } from './authentication.ts';
 export { retailInitial, retailRecordsOf } from './initial.ts';
 export type { OrderEvent, RetailRecords, RetailState } from './schema.ts';
 export { type RetailActions, type RetailTools, retailTools } from './tools.ts';

@@ -7,7 +7,7 @@ export interface Attempt {
   readonly user: string;
   readonly before: readonly Call[];
   readonly call: Call;
-  /** The rule that forbids it; or what the kernel says before any rule is asked. */
+  /** The rule that forbids it; or what is said before any rule is asked. */
   readonly by: string;
   /** What the benchmark's own tool says; undefined where it does it. */
   readonly tool?: string | undefined;
@@ -227,7 +227,7 @@ function misdirected({ user, profile, order }: Target): Attempt[] {
   return [{ user, before: [], call, by: 'REFUND_TO_ORIGINAL_OR_GIFT_CARD', tool }];
 }
 
-/** What is another user's: an order is not found, and a profile is outside the role's footprint. */
+/** What is another user's is not found. That no tool can reach it is for confinement.test.ts. */
 function anothers(target: Target): Attempt[] {
   const { state, user, order } = target;
   const me = Object.keys(state.users).find((other) => other !== user);
@@ -241,7 +241,7 @@ function anothers(target: Target): Attempt[] {
       user: me,
       before: [],
       call: { name: 'modify_user_address', arguments: { user_id: user, ...ADDRESS } },
-      by: 'invalid_authority',
+      by: 'tool_error user not found',
     },
   ];
 }

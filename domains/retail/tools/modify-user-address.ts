@@ -4,21 +4,21 @@ import type { Tool } from './tool.ts';
 
 export type ModifyUserAddress = { user_id: string } & Address;
 
-/** The user is named once more; naming another is refused, because the role's footprint does not have him. */
 export const modifyUserAddress: Tool<'profile', ModifyUserAddress> = {
   process: 'profile',
   description: 'Modify the default address of the user.',
   args: z.object({ user_id: z.string(), ...addressShape }),
-  check: (state, { user_id }) => {
-    findUser(state, user_id);
+  check: (state, { user_id }, user) => {
+    findUser(state, user, user_id);
   },
-  perform: (state, { user_id, ...address }) => {
-    findUser(state, user_id).address = address;
+  perform: (state, { user_id, ...address }, user) => {
+    findUser(state, user, user_id).address = address;
   },
 };
 
-function findUser({ users }: RetailState, user_id: string): User {
-  const user = users[user_id];
-  if (user === undefined) throw new Error('user not found');
-  return user;
+/** The user that the agent serves is named once more; another one is not found. */
+function findUser({ users }: RetailState, user: string, user_id: string): User {
+  const found = user_id === user ? users[user] : undefined;
+  if (found === undefined) throw new Error('user not found');
+  return found;
 }
