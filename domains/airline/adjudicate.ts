@@ -34,7 +34,7 @@ export {
 export const bareAirline: Domain = withoutPolicy(airline);
 
 export const airlineBenchmark: Benchmark<AirlineRecords> = {
-  domain: airline as Domain,
+  domain: airline,
   bare: bareAirline,
   collections: ['users', 'flights', 'reservations'],
   records: airlineRecords,

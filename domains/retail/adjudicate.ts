@@ -21,7 +21,7 @@ export const bareRetail: Domain = withoutPolicy(retail);
 type Records = Pick<RetailRecords, keyof RetailRecords>;
 
 export const retailBenchmark: Benchmark<Records> = {
-  domain: retail as Domain,
+  domain: retail,
   bare: bareRetail,
   collections: ['users', 'products', 'orders'],
   records: retailRecords,

@@ -52,7 +52,7 @@ describe.each([
     test.each(KINDS)('%s: is refused, by the tool or by the rule', (kind) => {
       tried(attempts[kind], (attempt) => {
         const expected = attempt.tool === undefined ? named(attempt.by) : `tool_error ${attempt.tool}`;
-        expect(answer(retail as Domain, world, attempt)).toBe(expected);
+        expect(answer(retail, world, attempt)).toBe(expected);
       });
     });
 

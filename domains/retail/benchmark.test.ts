@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Domain } from 'assize/kernel';
 import { describe, expect, test } from 'vitest';
 import { retail } from './index.ts';
 import { hasRetail, isWrite, recordedSolutions, retailWorld } from './testing/data.ts';
@@ -18,7 +17,7 @@ describe.skipIf(!hasRetail)('the policy on the benchmark (tau-retail, absent wit
     const refused: string[] = [];
     let passed = 0;
     for (const { task_id, user, calls } of recordedSolutions()) {
-      const live = worldOver(retail as Domain, world);
+      const live = worldOver(retail, world);
       let state = world;
       for (const call of calls.filter(isWrite)) {
         const naive = attempt(state, call.name, call.arguments, user);

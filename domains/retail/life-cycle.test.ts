@@ -140,7 +140,7 @@ function forbidden({ steps }: Walk): string[] {
 }
 
 describe.each([
-  ['with the tools as they are', retail as Domain, attempt],
+  ['with the tools as they are', retail, attempt],
   ['with tools that check nothing', carelessRetail(), attemptCarelessly],
 ] as const)('the life of an order, %s', (_, domain, naively) => {
   const disagreements: string[] = [];

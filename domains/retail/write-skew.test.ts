@@ -16,6 +16,9 @@ import { inWords, ruled, worldOver } from './testing/kernel.ts';
 import { failing } from './testing/naive-world.ts';
 import { smallWorld, swapArgs } from './testing/small-world.ts';
 
+/** Takes calls by name, as they are recorded. */
+const untyped: Domain = retail;
+
 const exchange = (order_id: string, to: string): Call => ({
   name: 'exchange_delivered_order_items',
   arguments: swapArgs(order_id, { new_item_ids: [to], payment_method_id: 'gift100' }),
@@ -36,8 +39,8 @@ const SKEWS: readonly (readonly [string, Call, Call, string])[] = [
 
 /** What an agent writes into the log: its own slice, changed by the tool, under all rules, as far as it can see. */
 function written(state: RetailState, call: Call): Operation[] {
-  const slice = worldOver(retail as Domain, state).slice('agent', { user: 'ann' }) as unknown as RetailState;
-  const ruling = ruled(worldOver(retail as Domain, slice), call);
+  const slice = worldOver(retail, state).slice('agent', { user: 'ann' }) as unknown as RetailState;
+  const ruling = ruled(worldOver(retail, slice), call);
   expect(inWords(ruling)).toBe('pass');
   return ruling.verdict === 'approved' ? (ruling.patches() as Operation[]) : [];
 }
@@ -83,9 +86,9 @@ describe.each(SKEWS)('%s', (_, one, other, rule) => {
     ['one first', [one, other]],
     ['the other first', [other, one]],
   ] as const)('with it the second is refused, whoever is second: %s', async (_, calls) => {
-    const assize = runtimeOver(new MemoryStore(), [retail as Domain]);
+    const assize = runtimeOver(new MemoryStore(), [untyped]);
     const writs = ['chat', 'phone'].map((name) => writFor(`agent:${name}`, { scopes: ['role:agent:ann'] }));
-    const trajectory = await assize.create(retail as Domain, { initial: smallWorld(), writs });
+    const trajectory = await assize.create(untyped, { initial: smallWorld(), writs });
     const role = { name: 'agent', params: { user: 'ann' } };
     // Neither has seen what the other does.
     const slices = writs.map(() => trajectory.slice('agent', role.params));
@@ -121,7 +124,7 @@ test('whatever two or more agents do at once, a log alone may break the policy a
         )
       )
         skewed++;
-      const world = worldOver(retail as Domain, state);
+      const world = worldOver(retail, state);
       for (const each of calls) {
         const ruling = ruled(world, each);
         if (ruling.verdict === 'approved') ruling.keep();

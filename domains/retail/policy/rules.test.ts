@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { retail } from '../index.ts';
 import type { RetailState } from '../schema.ts';
@@ -331,8 +333,12 @@ const CASES: Readonly<Record<string, { refused: readonly Case[]; passes: readonl
   },
 };
 
-test('every rule of the policy has its cases here', () => {
+test('every rule of the policy has its cases here, and its sentence in the README', () => {
   expect(Object.keys(CASES)).toEqual(retail.rules.map(({ id }) => id));
+  const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
+  // `…_WHEN_…` stands for four.
+  const named = (id: string): boolean => readme.includes(`\`${id}\``) || /^[A-Z]+_WHEN_[A-Z]+$/.test(id);
+  expect(Object.keys(CASES).filter((id) => !named(id))).toEqual([]);
 });
 
 describe.each(Object.entries(CASES))('%s', (rule, { refused, passes }) => {

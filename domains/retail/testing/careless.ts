@@ -24,5 +24,5 @@ export function carelessRetail(without: readonly string[] = []): Domain {
     actions: carelessActions,
     invariants: (rules: Rules<RetailState>): Invariant<RetailState>[] =>
       policy(rules).filter(({ id }) => !without.includes(id)),
-  }) as Domain;
+  });
 }
