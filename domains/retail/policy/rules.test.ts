@@ -158,7 +158,23 @@ const CASES: Readonly<Record<string, { refused: readonly Case[]; passes: readonl
       ['an item for itself', done(exchange('D', to('shirt-red')))],
       ['and in a pending order', done(modify('P', to('shirt-red')))],
     ],
-    passes: [['another colour', done(exchange('D', to('shirt-blue')))]],
+    passes: [
+      ['another colour', done(exchange('D', to('shirt-blue')))],
+      [
+        'the same colour with an option more',
+        () => {
+          const world = smallWorld(({ products }) => {
+            const { variants } = products['shirt']!;
+            variants['shirt-long'] = {
+              ...variants['shirt-red']!,
+              item_id: 'shirt-long',
+              options: { color: 'red', sleeve: 'long' },
+            };
+          });
+          return after(attemptCarelessly(world, ...exchange('D', to('shirt-long'))));
+        },
+      ],
+    ],
   },
   PAYMENT_METHOD_IN_PROFILE: {
     refused: [
