@@ -1,7 +1,8 @@
 import { rounded } from '../cents.ts';
+import { checkCovers } from './charge.ts';
 import { findOrder, namedMethod } from './find.ts';
 import { record } from './record.ts';
-import { checkCovers, checkSwaps, differenceOf, type SwapArgs, swapArgs, swapsOf } from './swap.ts';
+import { checkSwaps, differenceOf, type SwapArgs, swapArgs, swapsOf } from './swap.ts';
 import type { Tool } from './tool.ts';
 
 /** Nothing is paid yet: the difference is promised from the method that is named. */

@@ -1,7 +1,7 @@
-import { charge } from './charge.ts';
+import { charge, checkCovers } from './charge.ts';
 import { findItem, findOrder, namedMethod } from './find.ts';
 import { record } from './record.ts';
-import { checkCovers, checkSwaps, differenceOf, type SwapArgs, swapArgs, swapsOf } from './swap.ts';
+import { checkSwaps, differenceOf, type SwapArgs, swapArgs, swapsOf } from './swap.ts';
 import type { Tool } from './tool.ts';
 
 export const modifyPendingOrderItems: Tool<'modification', SwapArgs> = {

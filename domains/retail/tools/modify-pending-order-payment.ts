@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { PaymentEntry } from '../schema.ts';
-import { charge } from './charge.ts';
+import { charge, checkCovers } from './charge.ts';
 import { findMethod, findOrder, namedMethod } from './find.ts';
 import { record } from './record.ts';
-import { checkCovers } from './swap.ts';
 import type { Tool } from './tool.ts';
 
 export interface ModifyPendingOrderPayment {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Dollars, Order, PaymentMethod, RetailState, Swap } from '../schema.ts';
-import { findItem, findMethod, findOffer } from './find.ts';
+import type { Dollars, Order, RetailState, Swap } from '../schema.ts';
+import { findItem, findOffer } from './find.ts';
 
 /** What modifying the items of a pending order and exchanging those of a delivered one are told. */
 export interface SwapArgs {
@@ -49,15 +49,4 @@ export function missingItem({ items }: Order, item_ids: readonly string[]): stri
     (item_id) =>
       item_ids.filter((id) => id === item_id).length > items.filter((item) => item.item_id === item_id).length,
   );
-}
-
-/** The method as it is in the profile; what it is short of is said in the tool's own words. */
-export function checkCovers(
-  state: RetailState,
-  user: string,
-  { id, amount, short }: { id: string; amount: Dollars; short: string },
-): PaymentMethod {
-  const method = findMethod(state, user, id);
-  if (method.source === 'gift_card' && method.balance < amount) throw new Error(short);
-  return method;
 }
