@@ -1,136 +1,61 @@
-/**
- * The main job: recorded agents before the kernel. One base trajectory holds the database, every recorded run is a
- * branch of it, every writing call is proposed in order, and what the agent looked up before a call are the
- * observations of its proposal. Then the whole store is verified.
- */
+/** The main job: recorded agents of the airline before the kernel. */
 
-import { Assize, fixedClock, type KeyPair, type LedgerStore, verifyStore } from 'assize';
 import { form, requireForm } from 'assize/canon';
-import type { Fault } from 'assize/ledger';
-import { bareAirline, openBase } from './adjudicate-base.ts';
-import { type CallReport, RunAdjudicator, type RunReport } from './adjudicate-run.ts';
-import { type ExpectedRun, type RecordedRun, runKey } from './adjudicate-runs.ts';
+import {
+  type AdjudicateOptions as AdjudicateRecordedOptions,
+  type AdjudicationReport,
+  adjudicateRecorded,
+  type Benchmark,
+  withoutPolicy,
+} from 'assize/domains/tau';
+import type { Domain } from 'assize/kernel';
 import { airline } from './index.ts';
-import type { AirlineRecords } from './initial.ts';
+import { airlineInitial } from './initial.ts';
+import { type AirlineRecords, type AirlineState, airlineRecords } from './schema.ts';
+import { airlineTools } from './tools.ts';
 
-export { bareAirline } from './adjudicate-base.ts';
-export { type ChangedRecords, type Difference, RecordTexts } from './adjudicate-records.ts';
-export type { CallReport, RunReport } from './adjudicate-run.ts';
 export {
+  type AdjudicationReport,
+  type CallReport,
+  type ChangedRecords,
+  type Difference,
   type ExpectedRun,
   expectedRun,
   type RecordedCall,
   type RecordedRun,
+  RecordTexts,
+  type RunReport,
   recordedRun,
   recordedTask,
   runKey,
-} from './adjudicate-runs.ts';
+} from 'assize/domains/tau';
 
-/** 2024-05-15T15:00:00 in the airline's time: the benchmark's now. */
-const NOW = '2024-05-15T20:00:00.000000Z';
+/** The airline without its policy: only what the tools themselves refuse is refused. */
+export const bareAirline: Domain = withoutPolicy(airline);
 
-export interface AdjudicateOptions extends AirlineRecords {
-  readonly store: LedgerStore;
-  readonly runs: readonly RecordedRun[];
-  /** `policy`: under all invariants. `tools`: with the tools' own checks only. */
-  readonly mode: 'policy' | 'tools';
-  /** What the counselor `supervisor:cli` does, at once, with everything that escalates. */
-  readonly escalations: 'reject' | 'approve';
-  /** Issues the runs' writs. Its public key is the anchor with which the store can be worked on later. */
-  readonly keys: KeyPair;
-  /** What each run must leave behind, one for every run. */
-  readonly expected?: readonly ExpectedRun[];
-  readonly onProgress?: (phase: 'adjudicating' | 'verifying', done: number, total: number) => void;
-  /** Stops before the next proposal; what was ruled until then stays in the store. */
-  readonly signal?: AbortSignal;
-}
+export const airlineBenchmark: Benchmark<AirlineRecords> = {
+  domain: airline,
+  bare: bareAirline,
+  collections: ['users', 'flights', 'reservations'],
+  records: airlineRecords,
+  initial: (records) => airlineInitial(records),
+  recordsOf: (state) => {
+    const { users, flights, reservations } = state as AirlineState;
+    return { users, flights, reservations };
+  },
+  tools: airlineTools,
+  role: 'agent',
+  paramsAfter: () => ({}),
+};
 
-export interface AdjudicationReport {
-  readonly runs: number;
-  /** committed, rejected, escalated and tool_errors together. */
-  readonly proposals: number;
-  readonly committed: number;
-  /** By invariant, or by reason where it was none of them. */
-  readonly rejected: Readonly<Record<string, number>>;
-  readonly escalated: number;
-  readonly tool_errors: number;
-  /** In the whole store, which is what was verified. */
-  readonly entries: number;
-  readonly verified: boolean;
-  readonly seconds: number;
-  /** Runs that left just the expected records; absent when nothing was expected. */
-  readonly identical?: number;
-  /** What does not verify, if something does not. */
-  readonly faults?: readonly Fault[];
-  readonly results: readonly RunReport[];
-}
-
-const ADJUDICATE_OPTIONS = form.members({
-  store: form.object,
-  runs: form.list(form.object),
-  mode: form.text,
-  escalations: form.text,
-  keys: form.members({ publicKey: form.text, privateKey: form.text }),
-  expected: form.optional(form.list(form.object)),
-});
+export interface AdjudicateOptions extends AdjudicateRecordedOptions, AirlineRecords {}
 
 /**
  * @throws AssizeError `base_mismatch` when the base's name stands for something else in this store; the reason of
  * `signal`; what the runtime and the store throw; ArgumentError `bad_argument`
  */
 export async function adjudicateAirline(options: AdjudicateOptions): Promise<AdjudicationReport> {
-  requireForm(ADJUDICATE_OPTIONS, options, 'options');
-  const { store, keys, users, flights, reservations, runs, escalations, signal } = options;
-  const started = performance.now();
-  const domain = options.mode === 'tools' ? bareAirline : airline;
-  const assize = new Assize({ store, domains: [domain], anchors: [keys.publicKey], clock: fixedClock(NOW) });
-  const base = await openBase(assize, store, domain, { users, flights, reservations });
-  const expected = options.expected && new Map(options.expected.map((run) => [runKey(run), run]));
-  const adjudicator = new RunAdjudicator(assize, base, { keys, escalations, expected, signal });
-  const results: RunReport[] = [];
-  for (const run of runs) {
-    signal?.throwIfAborted();
-    options.onProgress?.('adjudicating', results.length, runs.length);
-    results.push(await adjudicator.adjudicate(run));
-  }
-  return {
-    runs: results.length,
-    ...tally(results.flatMap(({ calls }) => calls)),
-    ...(expected && { identical: results.filter(({ differences }) => differences?.length === 0).length }),
-    ...(await verified(options)),
-    seconds: Math.round(performance.now() - started) / 1_000,
-    results,
-  };
-}
-
-function tally(
-  calls: readonly CallReport[],
-): Pick<AdjudicationReport, 'proposals' | 'committed' | 'rejected' | 'escalated' | 'tool_errors'> {
-  const ruled = (ruling: CallReport['ruling']): readonly CallReport[] => calls.filter((call) => call.ruling === ruling);
-  const rejected: Record<string, number> = {};
-  for (const { invariant_id, reason } of ruled('rejected')) {
-    const cause = (invariant_id ?? reason) as string;
-    rejected[cause] = (rejected[cause] ?? 0) + 1;
-  }
-  return {
-    proposals: calls.length,
-    committed: ruled('committed').length,
-    rejected,
-    escalated: ruled('escalated').length,
-    tool_errors: ruled('tool_error').length,
-  };
-}
-
-/** Replays everything in the store from its bytes; nothing that the job has in memory is trusted. */
-async function verified({
-  store,
-  onProgress,
-}: AdjudicateOptions): Promise<Pick<AdjudicationReport, 'entries' | 'verified' | 'faults'>> {
-  const reports = await verifyStore(store, { onProgress: (done, total) => onProgress?.('verifying', done, total) });
-  const faults = reports.flatMap(({ fault }) => fault ?? []);
-  return {
-    entries: reports.reduce((sum, { entries }) => sum + entries, 0),
-    verified: faults.length === 0,
-    ...(faults.length === 0 ? {} : { faults }),
-  };
+  requireForm(form.object, options, 'options');
+  const { users, flights, reservations, ...rest } = options;
+  return adjudicateRecorded(airlineBenchmark, { users, flights, reservations }, rest);
 }

@@ -12,8 +12,8 @@ import { processes } from './processes.ts';
 import { type AirlineState, airlineState } from './schema.ts';
 import { type AirlineActions, actions } from './tools.ts';
 
-export { AIRLINE_NOW, type AirlineRecords, airlineInitial } from './initial.ts';
-export type { AirlineState } from './schema.ts';
+export { AIRLINE_NOW, airlineInitial } from './initial.ts';
+export type { AirlineRecords, AirlineState } from './schema.ts';
 export { type AirlineActions, type AirlineTools, airlineTools } from './tools.ts';
 
 export const airline: Domain<AirlineState, AirlineActions> = defineDomain({

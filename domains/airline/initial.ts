@@ -1,8 +1,5 @@
 import { form, requireForm } from 'assize/canon';
-import type { AirlineState, EstTime } from './schema.ts';
-
-/** The three files of the benchmark's database. */
-export type AirlineRecords = Pick<AirlineState, 'users' | 'flights' | 'reservations'>;
+import type { AirlineRecords, AirlineState, EstTime } from './schema.ts';
 
 /** The moment at which the benchmark's world stands still (policy.md, first line). */
 export const AIRLINE_NOW: EstTime = '2024-05-15T15:00:00';

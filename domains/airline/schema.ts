@@ -338,11 +338,20 @@ const certificateRow: z.ZodType<CertificateRow> = z.strictObject({
   approved_at: z.string().optional(),
 });
 
-export const airlineState: z.ZodType<AirlineState> = z.strictObject({
-  now: estTime,
+/** The three files of the benchmark's database. */
+export type AirlineRecords = Pick<AirlineState, 'users' | 'flights' | 'reservations'>;
+
+const recordsShape = {
   users: z.record(z.string(), user),
   flights: z.record(z.string(), flight),
   reservations: z.record(z.string(), reservation),
+};
+
+export const airlineRecords: z.ZodType<AirlineRecords> = z.strictObject(recordsShape);
+
+export const airlineState: z.ZodType<AirlineState> = z.strictObject({
+  now: estTime,
+  ...recordsShape,
   booked: z.record(z.string(), booked),
   itineraries: z.record(z.string(), z.array(itineraryRow)),
   bags: z.record(z.string(), z.array(bagsRow)),

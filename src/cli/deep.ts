@@ -1,6 +1,7 @@
 import type { Domain, Store } from 'assize';
 import type { Json } from 'assize/canon';
 import { type DeepReplayReport, type Difference, deepReplayStore, domainToRun } from 'assize/runtime';
+import { loadBenchmarks } from './benchmarks.ts';
 import { counted } from './counted.ts';
 import { loadDomains } from './domains.ts';
 import { entryAt, readable, shortId } from './entries.ts';
@@ -27,8 +28,8 @@ export interface Domains {
 /** The shipped domains and those of the files; of one name the file's is the last. @throws CliError */
 export async function domainsFor({ domain, changedDomain = false }: DeepOptions): Promise<Domains> {
   // What `adjudicate --no-invariants` begins is of a domain that is not shipped under a name of its own.
-  const { bareAirline } = await import('assize/domains/airline/adjudicate');
-  return { domains: [bareAirline, ...(await loadDomains(domain))], changedDomains: changedDomain };
+  const bare = (await loadBenchmarks()).map((benchmark) => benchmark.bare);
+  return { domains: [...bare, ...(await loadDomains(domain))], changedDomains: changedDomain };
 }
 
 /**

@@ -1,12 +1,13 @@
 import { Assize, type Store } from 'assize';
 import { readAnchors } from './anchors.ts';
+import { loadBenchmarks } from './benchmarks.ts';
 import { loadDomains } from './domains.ts';
 import type { OpeningOptions } from './options.ts';
 
 /** The runtime over a store, with every domain at hand and the store's anchors. @throws CliError */
 export async function openAssize(store: Store, storeUrl: string, { domain, anchors }: OpeningOptions): Promise<Assize> {
   // What `adjudicate --no-invariants` begins is of a domain that is not shipped under a name of its own.
-  const { bareAirline } = await import('assize/domains/airline/adjudicate');
-  const domains = [...(await loadDomains(domain)), bareAirline];
+  const bare = (await loadBenchmarks()).map((benchmark) => benchmark.bare);
+  const domains = [...(await loadDomains(domain)), ...bare];
   return new Assize({ store, snapshots: store, domains, anchors: readAnchors(storeUrl, anchors) });
 }

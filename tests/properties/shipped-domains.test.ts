@@ -1,9 +1,12 @@
 import { airline } from 'assize/domains/airline';
 import { budget } from 'assize/domains/budget';
+import { retail } from 'assize/domains/retail';
 import { udt } from 'assize/domains/udt';
 import { checkDomain, type DomainReport } from 'assize/testing';
 import { expect, test } from 'vitest';
 import { smallWorld } from '../../domains/airline/testing/small-world.ts';
+import { smallArguments } from '../../domains/retail/testing/arguments.ts';
+import { smallWorld as smallShop } from '../../domains/retail/testing/small-world.ts';
 import { cases } from '../support/cases.ts';
 
 function expectSound(report: DomainReport): void {
@@ -21,3 +24,15 @@ test('budget, of which nothing at all is to be said', () => {
 test('udt', () => expectSound(checkDomain(udt, { runs: cases(1_000) })));
 
 test('airline', () => expectSound(checkDomain(airline, { runs: cases(200), states: [smallWorld()] })));
+
+test('retail, of which nothing is to be said either', () => {
+  const roles = { agent: [{ user: 'ann' }, { user: 'bob' }] };
+  const paidByGiftCard = smallShop(({ orders }) => {
+    orders['ann']!['P']!.payment_history[0]!.payment_method_id = 'gift100';
+  });
+  const options = { states: [smallShop(), paidByGiftCard], roles, args: smallArguments };
+  // In so many runs each action is carried out, and each footprint used, whatever the seed.
+  const report = checkDomain(retail, { runs: Math.max(3_000, cases(1_000)), ...options });
+  expectSound(report);
+  expect(report.problems).toEqual([]);
+});

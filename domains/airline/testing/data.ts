@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type AirlineRecords, airlineInitial } from '../initial.ts';
-import type { AirlineState } from '../schema.ts';
+import { airlineInitial } from '../initial.ts';
+import type { AirlineRecords, AirlineState } from '../schema.ts';
 import { airlineTools } from '../tools.ts';
 
 const root: string =

@@ -1,21 +1,22 @@
 import { join } from 'node:path';
 import { generateKeys } from 'assize';
 import { toPointer } from 'assize/canon';
-import { type AirlineRecords, airline, airlineInitial } from 'assize/domains/airline';
 import {
   type AdjudicationReport,
-  adjudicateAirline,
+  adjudicateRecorded,
+  type Benchmark,
   type ExpectedRun,
   expectedRun,
   type RecordedRun,
+  type Records,
   recordedRun,
   recordedTask,
   runKey,
-} from 'assize/domains/airline/adjudicate';
+} from 'assize/domains/tau';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { readAnchors, writeAnchors } from '../anchors.ts';
-import { loadDomains } from '../domains.ts';
+import { BENCHMARK_NAMES, benchmarkNamed } from '../benchmarks.ts';
 import { CliError, EXIT } from '../errors.ts';
 import { checked, readJson, readLines } from '../input-file.ts';
 import { positive, withSharedOptions } from '../options.ts';
@@ -41,8 +42,11 @@ export function adjudicate(program: Command): void {
       .description(
         'bring recorded agent runs before the kernel, each on a branch of the database, and verify the ledger',
       )
-      .argument('<domain>', 'airline')
-      .requiredOption('--data <dir>', 'the database: users.json, flights.json, reservations.json')
+      .argument('<domain>', BENCHMARK_NAMES.join(' or '))
+      .requiredOption(
+        '--data <dir>',
+        'the database: for airline users.json, flights.json, reservations.json; for retail users.json, products.json, orders.json',
+      )
       .option('--runs <file>', 'recorded runs, one a line')
       .addOption(new Option('--tasks <file>', 'the benchmark’s own solutions instead of runs').conflicts('runs'))
       .addOption(
@@ -61,14 +65,14 @@ export function adjudicate(program: Command): void {
     )
     .action(
       inSession(async (session, options: Options, domain: string) => {
-        await requireAirline(domain);
-        const input = readInput(options);
+        const benchmark = await benchmarkNamed(domain);
+        const { records, ...input } = readInput(benchmark, options);
         // A broken anchors file is to be found out before a store is made beside it.
         readAnchors(session.storeUrl);
         const keys = generateKeys();
         const report = await session.withStore('create', (store) => {
           writeAnchors(session.storeUrl, [keys.publicKey]);
-          return adjudicateAirline({
+          return adjudicateRecorded(benchmark, records, {
             store: watchedStore(store, session.interruption),
             keys,
             ...input,
@@ -88,28 +92,19 @@ export function adjudicate(program: Command): void {
 
 const PHASES = { adjudicating: 'adjudicating runs', verifying: 'verifying entries' } as const;
 
-async function requireAirline(name: string): Promise<void> {
-  if (name === airline.name) return;
-  const known = (await loadDomains()).some((domain) => domain.name === name);
-  throw new CliError(
-    'not_found',
-    known
-      ? `There are no recorded runs for the domain ${name}; this command takes airline.`
-      : `There is no domain ${name}; this command takes airline.`,
-  );
-}
-
-interface Input extends AirlineRecords {
+interface Input {
+  readonly records: Records;
   readonly runs: readonly RecordedRun[];
   readonly expected?: readonly ExpectedRun[];
 }
 
 /** Everything is read and checked before the store is opened, so that bad input leaves nothing behind. */
-function readInput({ data, runs: runsFile, tasks, expected: expectedFile, limit }: Options): Input {
+function readInput(benchmark: Benchmark<any>, options: Options): Input {
+  const { data, runs: runsFile, tasks, expected: expectedFile, limit } = options;
   if (runsFile === undefined && tasks === undefined) {
     throw new CliError('usage', 'Name recorded runs with --runs FILE, or the benchmark’s solutions with --tasks FILE.');
   }
-  const records = readRecords(data);
+  const records = readRecords(benchmark, data);
   const runs =
     runsFile === undefined
       ? checked(readJson(tasks as string), z.array(recordedTask), tasks as string)
@@ -117,17 +112,15 @@ function readInput({ data, runs: runsFile, tasks, expected: expectedFile, limit 
   if (runs.length === 0) throw new CliError('bad_input', `${runsFile ?? tasks} has no runs in it.`);
   const chosen = runs.slice(0, limit);
   return expectedFile === undefined
-    ? { ...records, runs: chosen }
-    : { ...records, runs: chosen, expected: readExpected(expectedFile, chosen) };
+    ? { records, runs: chosen }
+    : { records, runs: chosen, expected: readExpected(expectedFile, chosen) };
 }
 
-function readRecords(folder: string): AirlineRecords {
-  const [users, flights, reservations] = ['users', 'flights', 'reservations'].map((name) =>
-    readJson(join(folder, `${name}.json`)),
-  );
-  const state = airline.state.safeParse(airlineInitial({ users, flights, reservations } as never));
-  if (state.success) return { users, flights, reservations } as unknown as AirlineRecords;
-  const issue = state.error.issues[0] as z.core.$ZodIssue;
+function readRecords({ collections, records: schema }: Benchmark<any>, folder: string): Records {
+  const read = Object.fromEntries(collections.map((name) => [name, readJson(join(folder, `${name}.json`))]));
+  const parsed = schema.safeParse(read);
+  if (parsed.success) return read as Records;
+  const issue = parsed.error.issues[0] as z.core.$ZodIssue;
   const [collection, ...place] = issue.path.map(String);
   throw new CliError('bad_input', `${join(folder, `${collection}.json`)}, ${toPointer(place)}: ${issue.message}.`);
 }

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as cedar from 'assize/cedar';
 import { airlineInitial } from 'assize/domains/airline';
-import { adjudicateAirline, runKey } from 'assize/domains/airline/adjudicate';
+import { adjudicateAirline, airlineBenchmark, runKey } from 'assize/domains/airline/adjudicate';
+import { retailInitial, retailRecordsOf } from 'assize/domains/retail';
+import { adjudicateRetail } from 'assize/domains/retail/adjudicate';
+import { adjudicateRecorded, withoutPolicy } from 'assize/domains/tau';
 import { udtInitial } from 'assize/domains/udt';
 import * as testing from 'assize/testing';
 import * as witness from 'assize/witness';
@@ -11,6 +14,7 @@ import * as agents from '#agents';
 import { seededRandom } from '#oracle';
 import { MemoryStore } from '#stores';
 import { smallWorld } from '../../../domains/airline/testing/small-world.ts';
+import { smallWorld as smallShop } from '../../../domains/retail/testing/small-world.ts';
 import { keysOf } from '../ledger-rows.ts';
 import { deskOf } from '../ledger-runtime.ts';
 import { LOG, ORIGIN, WITNESSES } from '../merkle/fixtures.ts';
@@ -83,6 +87,20 @@ export const CEDAR: Readonly<Record<string, Case | Exempt>> = {
 
 const READ = 'read by a schema of this folder, which refuses what is wrong with it';
 const RECORDS = { '0.users': READ, '0.flights': READ, '0.reservations': READ, '0.runs': READ, '0.expected': READ };
+const SHOP_RECORDS = { '0.users': READ, '0.products': READ, '0.orders': READ, '0.runs': READ, '0.expected': READ };
+const shopRecords = () => retailRecordsOf(smallShop());
+
+/** Its code is the domain's, which the caller hands over. */
+const BENCHMARK = Object.fromEntries(Object.keys(airlineBenchmark).map((name) => [`0.${name}`, PORT]));
+
+const job = (): any => ({
+  store: new MemoryStore(),
+  runs: [recorded()],
+  mode: 'policy',
+  escalations: 'reject',
+  keys: keysOf(1),
+  expected: [],
+});
 
 const recorded = (): any => ({ task_id: 1, trial: 0, model: 'm', calls: [], outputs: new Map() });
 
@@ -100,22 +118,22 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
     adjudicateAirline,
     () => {
       const { users, flights, reservations } = smallWorld();
-      return [
-        {
-          users,
-          flights,
-          reservations,
-          store: new MemoryStore(),
-          runs: [recorded()],
-          mode: 'policy',
-          escalations: 'reject',
-          keys: keysOf(1),
-          expected: [],
-        },
-      ];
+      return [{ users, flights, reservations, ...job() }];
     },
     RECORDS,
   ),
+  adjudicateRecorded: takes(
+    adjudicateRecorded as never,
+    () => {
+      const { users, flights, reservations } = smallWorld();
+      return [{ ...airlineBenchmark }, { users, flights, reservations }, job()];
+    },
+    { ...BENCHMARK, 1: READ, '2.runs': READ, '2.expected': READ },
+  ),
+  adjudicateRetail: takes(adjudicateRetail as never, () => [{ ...shopRecords(), ...job() }], SHOP_RECORDS),
+  retailInitial: takes(retailInitial as never, () => [shopRecords()], SHOP_RECORDS),
+  retailRecordsOf: exempt('takes a state of the domain, which its schema refused if it was none'),
+  withoutPolicy: takes(withoutPolicy as never, () => [airlineBenchmark.domain], { 0: PORT }),
   'new RecordTexts': exempt('of the adjudicator of the benchmark'),
   'RecordTexts.hash': exempt('of the adjudicator of the benchmark'),
   'RecordTexts.changed': exempt('of the adjudicator of the benchmark'),

@@ -3,7 +3,7 @@
 import type { Json } from 'assize/canon';
 import { form, requireForm } from 'assize/canon';
 import { z } from 'zod';
-import type { ChangedRecords } from './adjudicate-records.ts';
+import type { ChangedRecords } from './records.ts';
 
 /** One tool call. Its arguments are taken as they came: whether they fit is for the kernel to say. */
 export interface RecordedCall {

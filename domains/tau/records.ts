@@ -1,14 +1,13 @@
 import { canonicalize, hashText, WORLD_LIMITS } from 'assize/canon';
-import type { AirlineRecords } from './initial.ts';
 
-type Collection = keyof AirlineRecords;
-type Records = Readonly<Record<string, unknown>>;
+/** The records of one collection, by id. */
+type Collection = Readonly<Record<string, unknown>>;
 
-/** In the order of their names, which is the order of canonical text. */
-const COLLECTIONS: readonly Collection[] = ['flights', 'reservations', 'users'];
+/** A database: collections of records, by name. */
+export type Records = Readonly<Record<string, Collection>>;
 
 /** Records that differ from the initial ones: `{collection: {id: record}}`, null where a record is gone. */
-export type ChangedRecords = Readonly<Record<string, Records>>;
+export type ChangedRecords = Records;
 
 /** A record that is not what was expected; null where there is none. */
 export interface Difference {
@@ -19,43 +18,48 @@ export interface Difference {
 }
 
 /**
- * Hashes and compares states that share most records with an initial one. A hundred branches of one database differ in
- * a handful of its 2,800 records, and what a branch does not change is the very object it began with; so the canonical
- * text of those objects is made once. Nothing else is remembered: a record that a branch owns may still be changed in
+ * Hashes and compares databases that share most records with an initial one. A hundred branches of one database differ
+ * in a handful of its thousands of records, and what a branch does not change is the very object it began with; so the
+ * canonical text of those objects is made once. Nothing else is remembered: a record that a branch owns may still be changed in
  * place, an initial one never is.
  */
 export class RecordTexts {
-  readonly #initial: AirlineRecords;
+  readonly #initial: Records;
+  /** In the order of their names, which is the order of canonical text. */
+  readonly #names: readonly string[];
   readonly #records = new Map<object, string>();
   readonly #collections = new Map<object, string>();
   readonly #hashes = new Map<string, string>();
 
-  constructor(initial: AirlineRecords) {
+  constructor(initial: Records) {
     this.#initial = initial;
-    for (const name of COLLECTIONS) {
-      const collection = initial[name];
-      for (const record of Object.values(collection)) this.#records.set(record, canonicalize(record, WORLD_LIMITS));
+    this.#names = Object.keys(initial).sort();
+    for (const name of this.#names) {
+      const collection = collectionOf(initial, name);
+      for (const record of Object.values(collection)) {
+        this.#records.set(record as object, canonicalize(record, WORLD_LIMITS));
+      }
       this.#collections.set(collection, this.#join(collection));
     }
   }
 
-  /** The content hash of `{flights, reservations, users}`. */
-  hash(state: AirlineRecords): string {
+  /** The content hash of all collections. */
+  hash(records: Records): string {
     // What changed says which state it is, and many runs end in the same one.
-    const difference = canonicalize(this.changed(state), WORLD_LIMITS);
+    const difference = canonicalize(this.changed(records), WORLD_LIMITS);
     let hash = this.#hashes.get(difference);
     if (hash === undefined) {
-      hash = hashText(this.#whole(state));
+      hash = hashText(this.#whole(records));
       this.#hashes.set(difference, hash);
     }
     return hash;
   }
 
   /** Every record that differs from the initial one of its id, by content. */
-  changed(state: AirlineRecords): ChangedRecords {
-    const changed: Record<string, Records> = {};
-    for (const name of COLLECTIONS) {
-      const [before, after] = [this.#initial[name] as Records, state[name] as Records];
+  changed(records: Records): ChangedRecords {
+    const changed: Record<string, Collection> = {};
+    for (const name of this.#names) {
+      const [before, after] = [collectionOf(this.#initial, name), collectionOf(records, name)];
       if (before === after) continue;
       const ids = new Set([...Object.keys(before), ...Object.keys(after)]);
       const differing = [...ids].filter((id) => this.#text(recordOf(before, id)) !== this.#text(recordOf(after, id)));
@@ -65,15 +69,15 @@ export class RecordTexts {
     return changed;
   }
 
-  #whole(state: AirlineRecords): string {
-    const members = COLLECTIONS.map((name) => {
-      const collection = state[name];
-      return `"${name}":${this.#collections.get(collection) ?? this.#join(collection)}`;
+  #whole(records: Records): string {
+    const members = this.#names.map((name) => {
+      const collection = collectionOf(records, name);
+      return `${canonicalize(name)}:${this.#collections.get(collection) ?? this.#join(collection)}`;
     });
     return `{${members.join(',')}}`;
   }
 
-  #join(collection: Records): string {
+  #join(collection: Collection): string {
     // Default order of `sort` is by UTF-16 code units, as RFC 8785 section 3.2.3 wants it.
     const ids = Object.keys(collection).sort();
     return `{${ids.map((id) => `${canonicalize(id)}:${this.#text(recordOf(collection, id))}`).join(',')}}`;
@@ -87,20 +91,20 @@ export class RecordTexts {
 /** Where two sets of changed records differ, by content. */
 export function differences(expected: ChangedRecords, actual: ChangedRecords): Difference[] {
   return union(expected, actual).flatMap((collection) => {
-    const [wanted, found] = [membersOf(expected, collection), membersOf(actual, collection)];
+    const [wanted, found] = [collectionOf(expected, collection), collectionOf(actual, collection)];
     return union(wanted, found)
       .map((id) => ({ collection, id, expected: recordOf(wanted, id), actual: recordOf(found, id) }))
       .filter((pair) => canonicalize(pair.expected, WORLD_LIMITS) !== canonicalize(pair.actual, WORLD_LIMITS));
   });
 }
 
-function membersOf(changed: ChangedRecords, collection: string): Records {
-  return Object.hasOwn(changed, collection) ? (changed[collection] as Records) : {};
+function collectionOf(records: Records, name: string): Collection {
+  return Object.hasOwn(records, name) ? (records[name] as Collection) : {};
 }
 
 /** Own members only: `constructor` is an id like any other. */
-function recordOf(records: Records, id: string): unknown {
-  return Object.hasOwn(records, id) ? records[id] : null;
+function recordOf(collection: Collection, id: string): unknown {
+  return Object.hasOwn(collection, id) ? collection[id] : null;
 }
 
 function union(left: object, right: object): string[] {

@@ -1,20 +1,6 @@
-import { type Assize, AssizeError, type Domain, defineDomain, type LedgerStore } from 'assize';
-import { contentHash, WORLD_LIMITS } from 'assize/canon';
+import { type Assize, AssizeError, type Domain, type LedgerStore } from 'assize';
+import { contentHash, type Json, WORLD_LIMITS } from 'assize/canon';
 import { blobOf, type Hash, type RootPayload, readRow } from 'assize/ledger';
-import { airline } from './index.ts';
-import { type AirlineRecords, airlineInitial } from './initial.ts';
-
-/** The airline without its policy: only what the tools themselves refuse is refused. */
-export const bareAirline: Domain = defineDomain({
-  name: airline.name,
-  version: airline.version,
-  state: airline.state,
-  processes: airline.processes,
-  roles: airline.roles,
-  actions: { ...airline.actions },
-  invariants: [],
-  counselors: airline.counselors,
-});
 
 /** The trajectory that holds the database, and the entry from which the runs branch. */
 export interface Base {
@@ -26,19 +12,14 @@ export interface Base {
  * Begins the base trajectory, or finds the one that an earlier job began with the same database under the same domain:
  * its name is made from both, so another database or another policy gets another base beside it.
  */
-export async function openBase(
-  assize: Assize,
-  store: LedgerStore,
-  domain: Domain,
-  records: AirlineRecords,
-): Promise<Base> {
-  const initial = airlineInitial(records);
-  const stateHash = contentHash(initial, WORLD_LIMITS);
+export async function openBase(assize: Assize, store: LedgerStore, domain: Domain, initial: unknown): Promise<Base> {
+  const stateHash = contentHash(initial as Json, WORLD_LIMITS);
   const digest = contentHash({ domain: domain.hash, initial_state: stateHash }).slice(0, 12);
-  const trajectoryId = `${domain.rules.length === 0 ? 'airline-tools' : 'airline'}-${digest}`;
+  const trajectoryId = `${domain.rules.length === 0 ? `${domain.name}-tools` : domain.name}-${digest}`;
   const [root] = await store.entries(trajectoryId, { from: 0, limit: 1 });
   if (root === undefined) {
-    const begun = await assize.create(domain, { trajectoryId, initial, note: 'the database of tau-bench airline' });
+    const note = `the database of tau-bench ${domain.name}`;
+    const begun = await assize.create(domain, { trajectoryId, initial, note });
     return { trajectoryId, rootId: begun.head };
   }
   const payload = readRow(root).payload as RootPayload;

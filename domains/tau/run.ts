@@ -8,21 +8,17 @@ import {
   type Trajectory,
   type Writ,
 } from 'assize';
+import { type RoleParams, roleScope } from 'assize/kernel';
 import type { ObservationInput } from 'assize/runtime';
-import type { Base } from './adjudicate-base.ts';
-import { type Difference, differences, RecordTexts } from './adjudicate-records.ts';
-import { type ExpectedRun, type RecordedRun, runKey } from './adjudicate-runs.ts';
-import type { AirlineRecords } from './initial.ts';
-import { airlineTools } from './tools.ts';
+import type { Base } from './base.ts';
+import type { Benchmark } from './benchmark.ts';
+import { type ExpectedRun, type RecordedCall, type RecordedRun, runKey } from './recorded.ts';
+import { type Difference, differences, type Records, RecordTexts } from './records.ts';
 
 /** Recorded runs carry no credentials: each gets a writ for the benchmark's day. */
 const WRIT_DAY = { not_before: '2024-05-15T00:00:00.000000Z', expires: '2024-05-17T00:00:00.000000Z' };
 /** Resolves at once what escalates, so that no later call finds its branch frozen. */
 const COUNSELOR = { principal: 'supervisor:cli', method: 'cli' };
-
-const READS: ReadonlySet<string> = new Set(airlineTools.reads);
-/** Neither looked up nor written: nothing of them is recorded. */
-const REST: ReadonlySet<string> = new Set(airlineTools.rest);
 
 /** What became of one writing call. */
 export interface CallReport {
@@ -43,7 +39,7 @@ export interface RunReport {
   readonly trial?: number;
   readonly reward?: number;
   readonly trajectory_id: string;
-  /** Content hash of `{flights, reservations, users}` at the end. */
+  /** Content hash of the records at the end: of `{collection: {id: record}}`, with all collections of the database. */
   readonly state_hash: string;
   readonly calls: readonly CallReport[];
   /** Records that are not as expected at the end; absent when nothing was expected. */
@@ -58,34 +54,46 @@ export interface RunOptions {
   readonly signal: AbortSignal | undefined;
 }
 
+/** What all runs of a job have in common. */
+export interface Job<R extends Records> {
+  readonly assize: Assize;
+  readonly benchmark: Benchmark<R>;
+  readonly records: R;
+  readonly base: Base;
+}
+
 /** Brings recorded runs before the kernel, each on a branch of its own. */
-export class RunAdjudicator {
-  readonly #assize: Assize;
-  readonly #base: Base;
+export class RunAdjudicator<R extends Records> {
+  readonly #job: Job<R>;
   readonly #options: RunOptions;
   readonly #names = new Set<string>();
+  readonly #reads: ReadonlySet<string>;
+  /** Neither looked up nor written: nothing of them is recorded. */
+  readonly #rest: ReadonlySet<string>;
   #texts: RecordTexts | undefined;
 
-  constructor(assize: Assize, base: Base, options: RunOptions) {
-    this.#assize = assize;
-    this.#base = base;
+  constructor(job: Job<R>, options: RunOptions) {
+    this.#job = job;
     this.#options = options;
+    this.#reads = new Set(job.benchmark.tools.reads);
+    this.#rest = new Set(job.benchmark.tools.rest);
   }
 
   async adjudicate(run: RecordedRun): Promise<RunReport> {
     const name = this.#nameOf(run);
     const writ = this.#writFor(run, name);
-    const { trajectoryId, rootId } = this.#base;
-    const trajectory = await this.#assize.branch(trajectoryId, rootId, {
+    const { assize, benchmark, base } = this.#job;
+    const { trajectoryId, rootId } = base;
+    const trajectory = await assize.branch(trajectoryId, rootId, {
       trajectoryId: name,
       note: noteOf(run),
       writs: [writ],
     });
     // Branches share the objects of the state they begin with, so the first one's serve for all.
-    this.#texts ??= new RecordTexts(trajectory.peek() as AirlineRecords);
+    this.#texts ??= new RecordTexts(benchmark.recordsOf(trajectory.peek()));
     const calls = await this.#propose(trajectory, writ, run);
-    const end = trajectory.peek() as AirlineRecords;
-    this.#assize.release(name);
+    const end = benchmark.recordsOf(trajectory.peek());
+    assize.release(name);
     return {
       task_id: run.task_id,
       ...(run.trial === undefined ? {} : { trial: run.trial }),
@@ -107,25 +115,34 @@ export class RunAdjudicator {
     return free;
   }
 
-  #writFor({ model }: RecordedRun, trajectory: string): Writ {
+  /** For whom the agent comes to act, and for nobody else. */
+  #writFor({ model, calls }: RecordedRun, trajectory: string): Writ {
     const { publicKey, privateKey } = this.#options.keys;
-    const grant = { subject: `agent:${model}`, trajectory, actions: airlineTools.writes, scopes: ['role:agent'] };
+    const { domain, role, tools } = this.#job.benchmark;
+    const params = this.#paramsAfter(calls);
+    const scopes = params === undefined ? [] : [roleScope(domain, { name: role, params })];
+    const grant = { subject: `agent:${model}`, trajectory, actions: tools.writes, scopes };
     return issueWrit({ issuer: publicKey, ...grant, ...WRIT_DAY, max_depth: 0, nonce: trajectory }, privateKey);
+  }
+
+  #paramsAfter(calls: readonly RecordedCall[]): RoleParams | undefined {
+    return this.#job.benchmark.paramsAfter(calls, this.#job.records);
   }
 
   async #propose(trajectory: Trajectory, writ: Writ, { calls, outputs }: RecordedRun): Promise<CallReport[]> {
     const reports: CallReport[] = [];
     let observations: ObservationInput[] = [];
     for (const [index, { name, arguments: args }] of calls.entries()) {
-      if (REST.has(name)) continue;
-      if (READS.has(name)) {
+      if (this.#rest.has(name)) continue;
+      if (this.#reads.has(name)) {
         const output = outputs.get(index);
         observations.push({ name, value: output === undefined ? { arguments: args } : { arguments: args, output } });
         continue;
       }
       this.#options.signal?.throwIfAborted();
       // A tool that nobody knows is proposed too: that it is refused is on record then.
-      const ruling = await trajectory.propose({ action: name, role: 'agent', args, writ, observations });
+      const role = { name: this.#job.benchmark.role, params: this.#paramsAfter(calls.slice(0, index)) ?? {} };
+      const ruling = await trajectory.propose({ action: name, role, args, writ, observations });
       observations = [];
       reports.push({ index, name, ...(await this.#settled(trajectory, ruling)) });
     }
@@ -164,7 +181,7 @@ export class RunAdjudicator {
     return 'rejected';
   }
 
-  #compared(run: RecordedRun, texts: RecordTexts, end: AirlineRecords): { differences?: readonly Difference[] } {
+  #compared(run: RecordedRun, texts: RecordTexts, end: Records): { differences?: readonly Difference[] } {
     const { expected } = this.#options;
     if (expected === undefined) return {};
     return { differences: differences(expected.get(runKey(run))?.changed ?? {}, texts.changed(end)) };

@@ -1,0 +1,48 @@
+/** Recorded agents of the shop, and the benchmark's own solutions, before the kernel. */
+import { form, requireForm } from 'assize/canon';
+import {
+  type AdjudicateOptions,
+  type AdjudicationReport,
+  adjudicateRecorded,
+  type Benchmark,
+  withoutPolicy,
+} from 'assize/domains/tau';
+import type { Domain } from 'assize/kernel';
+import { authenticatedUser } from './authentication.ts';
+import { retail } from './index.ts';
+import { retailInitial, retailRecordsOf } from './initial.ts';
+import { type RetailRecords, type RetailState, retailRecords } from './schema.ts';
+import { retailTools } from './tools.ts';
+
+/** The shop without its policy: only what the tools themselves refuse is refused, and what is another user's. */
+export const bareRetail: Domain = withoutPolicy(retail);
+
+/** The collections of the database as an alias, which an interface is not: it has an index by name. */
+type Records = Pick<RetailRecords, keyof RetailRecords>;
+
+export const retailBenchmark: Benchmark<Records> = {
+  domain: retail,
+  bare: bareRetail,
+  collections: ['users', 'products', 'orders'],
+  records: retailRecords,
+  initial: (records) => retailInitial(records),
+  recordsOf: (state) => retailRecordsOf(state as RetailState),
+  tools: retailTools,
+  role: 'agent',
+  paramsAfter: (calls, records) => {
+    const user = authenticatedUser(calls, records);
+    return user === undefined ? undefined : { user };
+  },
+};
+
+/**
+ * Adjudicates recorded runs; `options` also has the records.
+ *
+ * @throws AssizeError `base_mismatch` when the base's name stands for something else in this store; the reason of
+ * `signal`; what the runtime and the store throw; ArgumentError `bad_argument`
+ */
+export async function adjudicateRetail(options: AdjudicateOptions & RetailRecords): Promise<AdjudicationReport> {
+  requireForm(form.object, options, 'options');
+  const { users, products, orders, ...rest } = options;
+  return adjudicateRecorded(retailBenchmark, { users, products, orders }, rest);
+}

@@ -1,0 +1,209 @@
+/**
+ * The life of an order, walked through: from a small world, every call of a set is tried in every state that calls lead
+ * to, and each change of an order is compared with a table that was written down from policy.md and knows no rule.
+ */
+import { canonicalize } from 'assize/canon';
+import type { Domain } from 'assize/kernel';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { retail } from './index.ts';
+import type { Order, OrderEvent, RetailState } from './schema.ts';
+import { carelessRetail } from './testing/careless.ts';
+import type { Call } from './testing/data.ts';
+import { inWords, ruled, worldOver } from './testing/kernel.ts';
+import { attempt, attemptCarelessly, copyOf } from './testing/naive-world.ts';
+import { ADDRESS, returnArgs, smallWorld, swapArgs } from './testing/small-world.ts';
+
+/** So many calls deep. Addresses may change for ever; of what else there is to do with these orders, three calls are the end. */
+const DEPTH = 6;
+/** As many states are reached, with the tools' own checks and without: the policy forbids what they do. */
+const STATES = 400;
+
+/** By status: which tool may be used, and what the status is then. Everything else is forbidden. */
+const TABLE: Readonly<Record<string, Readonly<Record<string, Order['status']>>>> = {
+  pending: {
+    cancel_pending_order: 'cancelled',
+    modify_pending_order_address: 'pending',
+    modify_pending_order_payment: 'pending',
+    modify_pending_order_items: 'pending (item modified)',
+  },
+  delivered: {
+    return_delivered_order_items: 'return requested',
+    exchange_delivered_order_items: 'exchange requested',
+  },
+};
+
+/** What the table lets through and is refused all the same, and why. */
+const REFUSED_FOR_MORE: Readonly<Record<string, readonly string[]>> = {
+  // The payment was changed before: it can't be again, and the tool would pay back too much.
+  modify_pending_order_payment: [
+    'reject PAYMENT_METHOD_DIFFERS',
+    'reject ONE_PAYMENT_REPLACED',
+    'tool_error the new payment method should be different from the current one',
+    'tool_error there should be exactly one payment for a pending order',
+  ],
+  cancel_pending_order: ['reject CANCELLATION_REFUND'],
+};
+
+const ORDERS = ['P', 'X', 'D', 'C'];
+
+const CALLS: readonly Call[] = ORDERS.flatMap((order_id): Call[] => [
+  { name: 'cancel_pending_order', arguments: { order_id, reason: 'no longer needed' } },
+  { name: 'modify_pending_order_address', arguments: { order_id, ...ADDRESS } },
+  ...['card', 'paypal', 'gift100'].map((payment_method_id) => ({
+    name: 'modify_pending_order_payment',
+    arguments: { order_id, payment_method_id },
+  })),
+  { name: 'modify_pending_order_items', arguments: swapArgs(order_id) },
+  {
+    name: 'modify_pending_order_items',
+    arguments: swapArgs(order_id, { item_ids: ['shoe-white'], new_item_ids: ['shoe-black'] }),
+  },
+  { name: 'exchange_delivered_order_items', arguments: swapArgs(order_id) },
+  { name: 'return_delivered_order_items', arguments: returnArgs(order_id) },
+  { name: 'return_delivered_order_items', arguments: returnArgs(order_id, { item_ids: ['shoe-white'] }) },
+]);
+
+/** A call that changed something, and the order before and after it. */
+interface Step {
+  readonly call: Call;
+  readonly before: Order;
+  readonly after: Order;
+  readonly events: readonly OrderEvent[];
+}
+
+interface Walk {
+  readonly states: number;
+  readonly steps: readonly Step[];
+  /** Calls that the table lets through and the domain does not, by what it says. */
+  readonly refused: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** Breadth first; states that are the same are one. `onCall` sees every call in every state. */
+function walk(
+  domain: Domain,
+  depth: number,
+  onCall: (state: RetailState, call: Call, words: string) => void = () => {},
+): Walk {
+  const start = smallWorld();
+  const seen = new Set([canonicalize(start as never)]);
+  const steps: Step[] = [];
+  const refused = new Map<string, Set<string>>();
+  let level = [start];
+  for (let i = 0; i < depth; i++) {
+    const next: RetailState[] = [];
+    for (const state of level) {
+      for (const call of CALLS) {
+        const world = worldOver(domain, state);
+        const ruling = ruled(world, call);
+        const words = inWords(ruling);
+        onCall(state, call, words);
+        const before = orderOf(state, call);
+        if (ruling.verdict !== 'approved') {
+          if (TABLE[before.status]?.[call.name] !== undefined) {
+            refused.set(call.name, (refused.get(call.name) ?? new Set()).add(words));
+          }
+          continue;
+        }
+        ruling.keep();
+        const reached = copyOf(world.state as unknown as RetailState);
+        const events = reached.events['ann']?.[before.order_id] ?? [];
+        steps.push({ call, before, after: orderOf(reached, call), events });
+        expectOthersKept(state, reached, before.order_id);
+        const text = canonicalize(reached as never);
+        if (seen.has(text)) continue;
+        seen.add(text);
+        next.push(reached);
+      }
+    }
+    level = next;
+  }
+  return { states: seen.size, steps, refused };
+}
+
+function orderOf({ orders }: RetailState, { arguments: args }: Call): Order {
+  return orders['ann']?.[String(args['order_id'])] as Order;
+}
+
+function expectOthersKept(before: RetailState, after: RetailState, order_id: string): void {
+  for (const [id, order] of Object.entries(before.orders['ann'] ?? {})) {
+    if (id !== order_id) expect(after.orders['ann']?.[id]).toEqual(order);
+  }
+  expect(after.orders['bob']).toEqual(before.orders['bob']);
+  expect(after.users['bob']).toEqual(before.users['bob']);
+}
+
+/** Every change that the table does not have. */
+function forbidden({ steps }: Walk): string[] {
+  return steps
+    .filter(({ call, before, after }) => TABLE[before.status]?.[call.name] !== after.status)
+    .map(({ call, before, after }) => `${before.status} – ${call.name} → ${after.status}`);
+}
+
+describe.each([
+  ['with the tools as they are', retail, attempt],
+  ['with tools that check nothing', carelessRetail(), attemptCarelessly],
+] as const)('the life of an order, %s', (_, domain, naively) => {
+  const disagreements: string[] = [];
+  let walked: Walk;
+
+  beforeAll(() => {
+    walked = walk(domain, DEPTH, (state, call, words) => {
+      const outcome = naively(state, call.name, call.arguments);
+      const more = outcome.outcome === 'tool_error' ? outcome.detail : (outcome.invariant ?? '');
+      const naive = `${outcome.outcome} ${more}`.trim();
+      if (naive !== words) disagreements.push(`${call.name}: ${words}, naively ${naive}`);
+    });
+  }, 60_000);
+
+  test('no change is reached that the policy forbids', () => {
+    expect(walked.states).toBe(STATES);
+    expect(forbidden(walked)).toEqual([]);
+  });
+
+  test('every change is reached that the policy allows', () => {
+    const reached = new Set(walked.steps.map(({ call, before }) => `${before.status} ${call.name}`));
+    const allowed = Object.entries(TABLE).flatMap(([status, tools]) => Object.keys(tools).map((t) => `${status} ${t}`));
+    expect([...reached].sort()).toEqual(allowed.sort());
+  });
+
+  test('what is refused in spite of its status, is for a reason that is known', () => {
+    for (const [tool, words] of walked.refused) {
+      expect([...words].filter((word) => REFUSED_FOR_MORE[tool]?.includes(word) !== true)).toEqual([]);
+    }
+    expect([...walked.refused.keys()].sort()).toEqual(Object.keys(REFUSED_FOR_MORE).sort());
+  });
+
+  test('items are modified once, returned or exchanged once, and nothing follows', () => {
+    for (const { events } of walked.steps) {
+      const final = events.findIndex(({ kind }) => kind !== 'address' && kind !== 'payment');
+      expect(final === -1 || final === events.length - 1).toBe(true);
+    }
+  });
+
+  test('every order that is not cancelled is paid to the cent, and a cancelled one paid back', () => {
+    for (const { after } of walked.steps) {
+      const signed = after.payment_history.map(({ transaction_type, amount }) =>
+        transaction_type === 'payment' ? Math.round(amount * 100) : -Math.round(amount * 100),
+      );
+      const price = after.items.reduce((sum, item) => sum + Math.round(item.price * 100), 0);
+      const paid = signed.reduce((sum, amount) => sum + amount, 0);
+      expect(paid).toBe(after.status === 'cancelled' ? 0 : price);
+    }
+  });
+
+  test('the kernel said of every call what the naive evaluation of everything says', () => {
+    expect(disagreements).toEqual([]);
+  });
+});
+
+/** The walk is worth what it finds. */
+test.each([
+  ['CANCELLED_WHEN_PENDING', 'processed – cancel_pending_order → cancelled'],
+  ['MODIFIED_WHEN_PENDING', 'delivered – modify_pending_order_items → pending (item modified)'],
+  ['RETURNED_WHEN_DELIVERED', 'pending – return_delivered_order_items → return requested'],
+  ['EXCHANGED_WHEN_DELIVERED', 'processed – exchange_delivered_order_items → exchange requested'],
+  ['ITEMS_MODIFIED_IS_FINAL', 'pending (item modified) – cancel_pending_order → cancelled'],
+  ['RETURN_OR_EXCHANGE_ONCE', 'return requested – exchange_delivered_order_items → exchange requested'],
+])('without %s the walk finds what the policy forbids', (rule, found) => {
+  expect(forbidden(walk(carelessRetail([rule]), 2))).toContain(found);
+});

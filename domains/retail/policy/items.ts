@@ -1,0 +1,59 @@
+/** policy.md, Modify items, Return and Exchange delivered order: which items, and for what. */
+import { type Invariant, pass, type Rules, reject } from 'assize/kernel';
+import type { Options, OrderEvent, RetailState, Swap } from '../schema.ts';
+
+export function items({ each }: Rules<RetailState>): Invariant<RetailState>[] {
+  return [
+    // Not a sentence of the policy: the tools take an empty list, and the order's only change is used up.
+    each('ITEMS_NAMED', '/events/*/*/*', {}, (event) =>
+      namedItems(event)?.length === 0 ? reject('no item is named') : pass,
+    ),
+
+    each('ITEMS_OF_THE_ORDER', '/events/*/*/*', {}, (event) => {
+      const foreign = leftOver(namedItems(event) ?? [], 'items' in event ? event.items : []);
+      return foreign === undefined ? pass : reject(`the order does not have ${foreign}, or not so often`);
+    }),
+
+    each('SAME_PRODUCT', '/events/*/*/*', {}, (event) => {
+      const other = swapsIn(event).find(({ item, offer }) => offer.product_id !== item.product_id);
+      return other === undefined
+        ? pass
+        : reject(`${other.offer.item_id} is no variant of product ${other.item.product_id}`);
+    }),
+
+    each('NEW_ITEM_AVAILABLE', '/events/*/*/*', {}, (event) => {
+      const gone = swapsIn(event).find(({ offer }) => !offer.available);
+      return gone === undefined ? pass : reject(`${gone.offer.item_id} is not available`);
+    }),
+
+    // The tools take an item for itself.
+    each('OPTION_DIFFERS', '/events/*/*/*', {}, (event) => {
+      const same = swapsIn(event).find(({ item, offer }) => sameOptions(item.options, offer.options));
+      return same === undefined ? pass : reject(`${same.offer.item_id} has the options that ${same.item.item_id} has`);
+    }),
+  ];
+}
+
+function swapsIn(event: OrderEvent): readonly Swap[] {
+  return 'swaps' in event ? event.swaps : [];
+}
+
+function namedItems(event: OrderEvent): readonly string[] | undefined {
+  if (event.kind === 'return') return event.returned;
+  return 'swaps' in event ? event.swaps.map(({ item }) => item.item_id) : undefined;
+}
+
+/** The first of the ids that the others do not have, or not so often. */
+function leftOver(ids: readonly string[], others: readonly string[]): string | undefined {
+  const left = [...others];
+  return ids.find((id) => {
+    const place = left.indexOf(id);
+    if (place >= 0) left.splice(place, 1);
+    return place < 0;
+  });
+}
+
+function sameOptions(a: Options, b: Options): boolean {
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
+}

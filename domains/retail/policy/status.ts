@@ -1,0 +1,49 @@
+/** policy.md: which orders an action is for, and that some can be taken once. */
+import { type Invariant, pass, type Rules, reject } from 'assize/kernel';
+import { isReason } from '../reasons.ts';
+import type { OrderEvent, OrderStatus, RetailState } from '../schema.ts';
+
+/** Of a pending order; its items may have been modified already, which is for ITEMS_MODIFIED_IS_FINAL to say. */
+const PENDING: readonly OrderStatus[] = ['pending', 'pending (item modified)'];
+/** Of a delivered order; a return or exchange may have been requested already, which is for RETURN_OR_EXCHANGE_ONCE. */
+const DELIVERED: readonly OrderStatus[] = ['delivered', 'return requested', 'exchange requested'];
+
+const MODIFIES: readonly OrderEvent['kind'][] = ['address', 'payment', 'items'];
+
+export function statuses({ each }: Rules<RetailState>): Invariant<RetailState>[] {
+  return [
+    each('CANCELLED_WHEN_PENDING', '/events/*/*/*', {}, ({ kind, status }) =>
+      kind !== 'cancellation' || PENDING.includes(status) ? pass : reject(`a ${status} order can't be cancelled`),
+    ),
+
+    each('MODIFIED_WHEN_PENDING', '/events/*/*/*', {}, ({ kind, status }) =>
+      !MODIFIES.includes(kind) || PENDING.includes(status) ? pass : reject(`a ${status} order can't be modified`),
+    ),
+
+    each('RETURNED_WHEN_DELIVERED', '/events/*/*/*', {}, ({ kind, status }) =>
+      kind !== 'return' || DELIVERED.includes(status) ? pass : reject(`a ${status} order can't be returned`),
+    ),
+
+    each('EXCHANGED_WHEN_DELIVERED', '/events/*/*/*', {}, ({ kind, status }) =>
+      kind !== 'exchange' || DELIVERED.includes(status) ? pass : reject(`a ${status} order can't be exchanged`),
+    ),
+
+    each('ITEMS_MODIFIED_IS_FINAL', '/events/*/*/*', {}, ({ kind, status }) =>
+      (kind === 'cancellation' || MODIFIES.includes(kind)) && status === 'pending (item modified)'
+        ? reject("the order's items were modified; it can't be modified or cancelled any more")
+        : pass,
+    ),
+
+    each('RETURN_OR_EXCHANGE_ONCE', '/events/*/*/*', {}, ({ kind, status }) =>
+      (kind === 'return' || kind === 'exchange') && (status === 'return requested' || status === 'exchange requested')
+        ? reject(`the order's status is ${status}; items can be returned or exchanged once`)
+        : pass,
+    ),
+
+    each('CANCELLATION_REASON', '/events/*/*/*', {}, (event) =>
+      event.kind !== 'cancellation' || isReason(event.reason)
+        ? pass
+        : reject(`${event.reason} is no reason; it must be no longer needed or ordered by mistake`),
+    ),
+  ];
+}

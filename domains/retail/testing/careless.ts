@@ -1,0 +1,28 @@
+import { type Domain, defineDomain, type Invariant, type Rules } from 'assize/kernel';
+import { policy } from '../policy.ts';
+import { type ProcessName, processes, roles } from '../roles.ts';
+import { type RetailState, retailState } from '../schema.ts';
+import { actionOf, type Tool } from '../tools/tool.ts';
+import { tools } from '../tools.ts';
+
+/** The tools with all their checks gone: each does what it is told. */
+export const carelessActions = Object.fromEntries(
+  Object.entries(tools).map(([name, tool]) => [
+    name,
+    actionOf({ ...(tool as Tool<ProcessName, unknown>), check: () => {} }),
+  ]),
+);
+
+/** The shop with careless tools, so that the policy alone refuses; without some of its rules if a test plants that fault. */
+export function carelessRetail(without: readonly string[] = []): Domain {
+  return defineDomain({
+    name: 'retail',
+    version: 'careless',
+    state: retailState,
+    processes,
+    roles,
+    actions: carelessActions,
+    invariants: (rules: Rules<RetailState>): Invariant<RetailState>[] =>
+      policy(rules).filter(({ id }) => !without.includes(id)),
+  });
+}

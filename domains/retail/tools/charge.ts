@@ -1,0 +1,22 @@
+import { rounded } from '../cents.ts';
+import type { Dollars, RetailState } from '../schema.ts';
+import { findMethod } from './find.ts';
+
+/**
+ * Takes an amount from a gift card, or pays a negative one back to it. Other methods are charged at the bank, and only
+ * the order's payment history knows of it.
+ */
+export function charge(state: RetailState, user: string, id: string, amount: Dollars): void {
+  const method = state.users[user]?.payment_methods[id];
+  if (method?.source === 'gift_card') method.balance = rounded(method.balance - amount);
+}
+
+/** What the benchmark refuses of a method: it has to be in the profile, and a gift card cover the amount. */
+export function checkCovers(
+  state: RetailState,
+  user: string,
+  { id, amount, short }: { id: string; amount: Dollars; short: string },
+): void {
+  const method = findMethod(state, user, id);
+  if (method.source === 'gift_card' && method.balance < amount) throw new Error(short);
+}

@@ -1,0 +1,48 @@
+import { type Domain, defineDomain, type RoleParams } from 'assize/kernel';
+import type { z } from 'zod';
+import type { RecordedCall } from './recorded.ts';
+import type { Records } from './records.ts';
+
+/** What a recorded call is to the kernel, by the tool's name. */
+export interface BenchmarkTools {
+  /** Proposals: each is an action of the domain. */
+  readonly writes: readonly string[];
+  /** Look something up in the database: observations of the next proposal. */
+  readonly reads: readonly string[];
+  /** Neither: a calculator, a place to think, the way to a person. */
+  readonly rest: readonly string[];
+}
+
+/** One of the benchmark's databases, as a domain. */
+export interface Benchmark<R extends Records = Records> {
+  readonly domain: Domain;
+  /** The domain `withoutPolicy`. */
+  readonly bare: Domain;
+  /** The names of its collections, each a file of the database. */
+  readonly collections: readonly (keyof R & string)[];
+  /** The database as its files have it, keyed by id. */
+  readonly records: z.ZodType<R>;
+  /** The state to begin with. */
+  readonly initial: (records: R) => unknown;
+  /** The records as a state has them, each the very object that stands there. */
+  readonly recordsOf: (state: unknown) => R;
+  readonly tools: BenchmarkTools;
+  /** The role of all agents. */
+  readonly role: string;
+  /** Its parameters for an agent that has made these calls; undefined while it is not settled for whom it acts. */
+  readonly paramsAfter: (calls: readonly RecordedCall[], records: R) => RoleParams | undefined;
+}
+
+/** A domain without its policy: only what the tools themselves refuse is refused, and what no role may touch. */
+export function withoutPolicy(domain: Domain<any, any, any>): Domain {
+  return defineDomain({
+    name: domain.name,
+    version: domain.version,
+    state: domain.state,
+    processes: domain.processes,
+    roles: domain.roles,
+    actions: { ...domain.actions },
+    invariants: [],
+    counselors: domain.counselors,
+  });
+}
