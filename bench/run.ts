@@ -5,6 +5,7 @@ import { type BenchResult, formatTable, meetsGoal } from './measure.ts';
 const BENCHES: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   canon: async () => (await import('./canon.ts')).canonBench(),
   kernel: async () => (await import('./kernel.ts')).kernelBench(),
+  writs: async () => (await import('./writs.ts')).writsBench(),
   policies: async () => (await import('./policies.ts')).policiesBench(),
   store: async () => (await import('./store.ts')).storeBench(),
   postgres: async () => (await import('./postgres.ts')).postgresBench(),
