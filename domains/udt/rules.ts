@@ -4,9 +4,10 @@
  */
 import { type EachInvariant, escalate, pass, type Rules, reject } from 'assize/kernel';
 import { abstinenceOn } from './abstinence.ts';
-import { addDays, daysBetween } from './days.ts';
+import { addDays } from './days.ts';
 import { isDoctor, MD } from './doctor.ts';
-import type { Claim, UdtState } from './schema.ts';
+import type { UdtState } from './schema.ts';
+import { coveredInWindow } from './window.ts';
 
 export function rules({ each }: Rules<UdtState>): readonly EachInvariant<UdtState>[] {
   return [
@@ -100,9 +101,7 @@ export function rules({ each }: Rules<UdtState>): readonly EachInvariant<UdtStat
         const row = coverage?.[claim.tier];
         if (row === undefined) return reject(`there is no coverage for the tier ${claim.tier}`);
         if (tests[claim.test]?.type !== 'definitive') return pass;
-        const covered = Object.values(claims)
-          .filter((other) => tests[other.test]?.type === 'definitive' && isInWindow(other, claim, row.days))
-          .map(({ test }) => test);
+        const covered = coveredInWindow(claim, row.days, claims, tests).map(([, { test }]) => test);
         // A test that is claimed twice is one test here; that it is claimed twice is the next rule's matter.
         const count = new Set(covered).size;
         if (count <= row.tests) return pass;
@@ -126,12 +125,6 @@ export function rules({ each }: Rules<UdtState>): readonly EachInvariant<UdtStat
       rationale.trim() === '' ? reject('an order says why the test is needed') : pass,
     ),
   ];
-}
-
-/** Whether a covered test counts in the window that ends on the day of a claim: made before it, or the claim itself. */
-function isInWindow(other: Claim, claim: Claim, days: number): boolean {
-  const ago = daysBetween(other.date, claim.date);
-  return ago >= 0 && ago < days && other.n <= claim.n;
 }
 
 function tierText({ last_positive, tier }: ReturnType<typeof abstinenceOn>, day: string): string {

@@ -7,7 +7,7 @@ import { adjudicateAirline, airlineBenchmark, runKey } from 'assize/domains/airl
 import { retailInitial, retailRecordsOf } from 'assize/domains/retail';
 import { adjudicateRetail } from 'assize/domains/retail/adjudicate';
 import { adjudicateRecorded, withoutPolicy } from 'assize/domains/tau';
-import { udtInitial } from 'assize/domains/udt';
+import { coverageOn, udtInitial } from 'assize/domains/udt';
 import * as testing from 'assize/testing';
 import * as witness from 'assize/witness';
 import * as agents from '#agents';
@@ -102,6 +102,8 @@ const job = (): any => ({
   expected: [],
 });
 
+const KEPT = 'a part of a state, which the schema of its domain keeps sound';
+
 const recorded = (): any => ({ task_id: 1, trial: 0, model: 'm', calls: [], outputs: new Map() });
 
 export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
@@ -114,6 +116,18 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
     RECORDS,
   ),
   udtInitial: takes(udtInitial as never, [{}]),
+  coverageOn: takes(
+    coverageOn,
+    () => {
+      const dana = { program_phase: 'intake', enrolled_at: '2026-01-01', last_positive: null, as_of: '2026-01-01' };
+      const patients = { dana: { ...dana, consecutive_days: 0, tier: '0-30' } };
+      return [
+        { ...udtInitial(), patients, events: { dana: 0 } },
+        { patient: 'dana', day: '2026-01-02', known: 0 },
+      ];
+    },
+    { '0.coverage': KEPT, '0.events': KEPT, '0.patients': KEPT, '0.tests': KEPT, '0.claims': KEPT },
+  ),
   adjudicateAirline: takes(
     adjudicateAirline,
     () => {

@@ -1,0 +1,298 @@
+/**
+ * The invariants, in order; the first that does not pass decides, and what asks a person comes last. What is about one row and
+ * the policy is judged on that row; what is about several, on the record of the account, so that a decision which waits
+ * stops that account and no other. README.md gives the source of each.
+ */
+import { escalate, type Invariant, type InvariantResult, pass, type Rules, reject } from 'assize/kernel';
+import { isModerator, MODERATOR, nameOf } from './people.ts';
+import { activeStrikes, isActive, isOverturned, openAppeal, rungFor, standingOf } from './record.ts';
+import type { ModerationState } from './schema.ts';
+import { daysAfter } from './time.ts';
+
+export function rules(given: Rules<ModerationState>): readonly Invariant<ModerationState>[] {
+  const parts = [casework, strikes, ladder, enforcement, appeals, people];
+  return parts.flatMap((part) => part(given));
+}
+
+function casework({ each, unique }: Rules<ModerationState>): Invariant<ModerationState>[] {
+  return [
+    unique(
+      'DUPLICATES_MERGE',
+      '/accounts/*/cases/*',
+      { by: ({ content, clause }, [account = '']) => [account, content, clause] },
+      (places) =>
+        reject(`${places.join(' and ')} are about one content and one clause; merge the reports into one case`),
+    ),
+
+    each('REPORT_IN_ITS_CASE', '/accounts/*', {}, ({ reports, cases }) =>
+      rows(reports, ({ content, clause, case: of }) => {
+        if (of === undefined) return undefined;
+        const into = cases[of];
+        if (into === undefined) return `there is no case ${of}`;
+        return into.content === content && into.clause === clause
+          ? undefined
+          : `the case ${of} is about ${into.content} under ${into.clause}, the report about ${content} under ${clause}`;
+      }),
+    ),
+
+    each('ASSESSED_ON_REPORT', '/accounts/*', {}, ({ assessments, cases }) =>
+      rows(assessments, ({ n }, id) => (isBefore(cases[id], n) ? undefined : 'nobody had reported it')),
+    ),
+
+    each(
+      'CLOSED_WHEN_DONE',
+      '/accounts/*',
+      { reads: ['/policy/appeal_days'], with: () => ({ appealDays: '/policy/appeal_days' }) },
+      ({ closures, assessments, actions, notices, enforcements, ...record }, { appealDays = 0 }) =>
+        rows(closures, ({ at, n }, id) => {
+          const { [id]: notice } = notices;
+          if (!isBefore(assessments[id], n)) return 'nobody has assessed it';
+          if (!assessments[id]?.violates) return undefined;
+          if (!isBefore(actions[id], n) || !isBefore(notice, n))
+            return 'it broke the policy, and no answer is told yet';
+          const open = openAppeal(record, n, id);
+          if (open !== undefined) return `the appeal ${open} is open`;
+          if (at < daysAfter(notice.at, appealDays)) return 'it can still be appealed';
+          const isDone = actions[id]?.kind === 'warn' || isBefore(enforcements[id], n) || isOverturned(record, n, id);
+          return isDone ? undefined : 'the action is not in force yet';
+        }),
+    ),
+  ];
+}
+
+function strikes({ each, unique }: Rules<ModerationState>): Invariant<ModerationState>[] {
+  return [
+    each('STRIKE_ON_VIOLATION', '/accounts/*', {}, ({ strikes, assessments }) =>
+      rows(strikes, (ofCase, id) => {
+        const { [id]: assessment } = assessments;
+        const isFound = Object.values(ofCase).every(({ n }) => assessment?.violates && isBefore(assessment, n));
+        return isFound ? undefined : 'it was not found to break the policy';
+      }),
+    ),
+
+    unique('STRIKE_ONCE', '/accounts/*/strikes/*/*', { by: (_, [account = '', of = '']) => [account, of] }, (places) =>
+      reject(`${places.join(' and ')} are for one case, which counts once, also when its strike is gone`),
+    ),
+
+    each(
+      'STRIKE_TERM',
+      '/accounts/*/strikes/*/*',
+      { reads: ['/policy/strike_days'], with: () => ({ strikeDays: '/policy/strike_days' }) },
+      ({ at, expired }, { strikeDays = 0 }) => {
+        const end = daysAfter(at, strikeDays);
+        return expired === undefined || expired.at >= end ? pass : reject(`it counts until ${end}`);
+      },
+    ),
+
+    each('LADDER_NOT_SKIPPED', '/accounts/*', {}, ({ strikes, actions }) => {
+      const unanswered = Object.entries(strikes).flatMap(([of, ofCase]) =>
+        Object.entries(ofCase).flatMap(([id, { expired }]) =>
+          expired === undefined && actions[of]?.strike !== id ? [id] : [],
+        ),
+      );
+      return unanswered.length <= 1
+        ? pass
+        : reject(`the strikes ${unanswered.join(' and ')} are both unanswered; answer one before the next is issued`);
+    }),
+
+    each('OVERTURNED_ON_APPEAL', '/accounts/*', {}, ({ strikes, decisions }) =>
+      rows(strikes, (ofCase, id) => {
+        const lost = Object.values(ofCase).flatMap(({ overturned }) => overturned?.appeal ?? []);
+        const odd = lost.find((appeal) => !decisions[appeal]?.granted || decisions[appeal].case !== id);
+        return odd === undefined ? undefined : `no appeal against it was granted as ${odd}`;
+      }),
+    ),
+  ];
+}
+
+function ladder({ each }: Rules<ModerationState>): Invariant<ModerationState>[] {
+  return [
+    each(
+      'ACTION_ON_STRIKE',
+      '/accounts/*',
+      { reads: ['/policy/strike_days'], with: () => ({ strikeDays: '/policy/strike_days' }) },
+      ({ actions, strikes }, { strikeDays = 0 }) =>
+        rows(actions, ({ at, n, strike: id }, of) => {
+          const strike = strikes[of]?.[id];
+          return strike !== undefined && isActive(strike, at, n, strikeDays)
+            ? undefined
+            : `the strike ${id} does not count`;
+        }),
+    ),
+
+    each(
+      'PROPORTIONATE',
+      '/accounts/*',
+      {
+        reads: ['/policy/ladder', '/policy/strike_days'],
+        with: () => ({ ladder: '/policy/ladder', strikeDays: '/policy/strike_days' }),
+      },
+      ({ actions, strikes }, { ladder = [], strikeDays = 0 }) =>
+        rows(actions, ({ kind, at, n }) => {
+          const active = activeStrikes(strikes, at, n, strikeDays);
+          const rung = rungFor(active, ladder) ?? 'nothing';
+          return rung === kind ? undefined : `for ${active} strike(s) the policy has ${rung}, not ${kind}`;
+        }),
+    ),
+
+    each('LADDER_WAITS_FOR_APPEAL', '/accounts/*', {}, ({ actions, ...record }) =>
+      rows(actions, ({ n }) => {
+        const open = openAppeal(record, n);
+        return open === undefined ? undefined : `the appeal ${open} is open, and a strike may fall with it`;
+      }),
+    ),
+  ];
+}
+
+function enforcement({ each }: Rules<ModerationState>): Invariant<ModerationState>[] {
+  return [
+    each('NOTICE_BEFORE_ENFORCEMENT', '/accounts/*', {}, ({ enforcements, notices }) =>
+      rows(enforcements, ({ n }, id) =>
+        isBefore(notices[id], n) ? undefined : 'the account was not told; notify it first',
+      ),
+    ),
+
+    each('ENFORCEMENT_WAITS_FOR_APPEAL', '/accounts/*', {}, ({ enforcements, ...record }) =>
+      rows(enforcements, ({ n }, id) => {
+        const open = openAppeal(record, n, id);
+        if (open !== undefined) return `the appeal ${open} against it is open`;
+        return isOverturned(record, n, id) ? 'it was overturned on appeal' : undefined;
+      }),
+    ),
+
+    each(
+      'TERM_AS_CONFIGURED',
+      '/accounts/*',
+      { reads: ['/policy/term_days'], with: () => ({ termDays: '/policy/term_days' }) },
+      ({ enforcements, actions }, { termDays }) =>
+        rows(enforcements, ({ at, until }, id) => {
+          const kind = actions[id]?.kind;
+          if (kind === undefined || termDays === undefined) return 'nothing was decided that could be in force';
+          if (kind === 'warn') return 'a warning is done with its notice';
+          const end = kind === 'ban' ? undefined : daysAfter(at, termDays[kind]);
+          return end === until ? undefined : `a ${kind} from now on ends ${end ?? 'never'}, not ${until ?? 'never'}`;
+        }),
+    ),
+
+    each('TERM_SERVED', '/accounts/*', {}, ({ ends, enforcements, ...record }) =>
+      rows(ends, ({ ground, at, n }, id) => {
+        const { [id]: enforced } = enforcements;
+        if (enforced === undefined) return 'nothing was in force';
+        if (ground === 'granted') return isOverturned(record, n, id) ? undefined : 'no appeal against it was granted';
+        const { until } = enforced;
+        return until !== undefined && at >= until
+          ? undefined
+          : `it is in force until ${until ?? 'an appeal is granted'}`;
+      }),
+    ),
+
+    each('STANDING_ON_RECORD', '/accounts/*', {}, ({ standing, ...record }) => {
+      const derived = standingOf(record);
+      const same = (['level', 'case', 'until'] as const).every((part) => derived[part] === standing[part]);
+      return same
+        ? pass
+        : reject(`by what is in force the standing is ${derived.level}, on record it is ${standing.level}`);
+    }),
+  ];
+}
+
+function appeals({ each }: Rules<ModerationState>): Invariant<ModerationState>[] {
+  return [
+    each(
+      'APPEAL_IN_WINDOW',
+      '/accounts/*',
+      { reads: ['/policy/appeal_days'], with: () => ({ appealDays: '/policy/appeal_days' }) },
+      ({ appeals, notices }, { appealDays = 0 }) =>
+        rows(appeals, ({ at, n, case: of }) => {
+          const { [of]: notice } = notices;
+          if (!isBefore(notice, n)) return `the account was not told yet what there is to appeal in ${of}`;
+          const end = daysAfter(notice.at, appealDays);
+          return at < end ? undefined : `${of} could be appealed until ${end}`;
+        }),
+    ),
+
+    each('ONE_OPEN_APPEAL', '/accounts/*', {}, (record) =>
+      rows(record.appeals, ({ n, case: of }) => {
+        const open = openAppeal(record, n, of);
+        if (open !== undefined) return `the appeal ${open} against ${of} is open`;
+        return isOverturned(record, n, of) ? `${of} is overturned; there is nothing left to appeal` : undefined;
+      }),
+    ),
+
+    each('APPEAL_DECIDED_BY_ANOTHER', '/accounts/*', {}, ({ decisions, appeals, actions }) =>
+      rows(decisions, ({ case: of, by, n }, id) => {
+        const { [of]: action } = actions;
+        if (appeals[id]?.case !== of || !isBefore(appeals[id], n) || action === undefined)
+          return 'there is no such appeal';
+        if (by === undefined) return undefined;
+        const deciders = [action.officer, nameOf(action.approved_by ?? '')];
+        return deciders.includes(nameOf(by)) ? `${by} decided what is appealed; somebody else decides` : undefined;
+      }),
+    ),
+
+    each('GRANTED_IS_CARRIED_OUT', '/accounts/*', {}, ({ decisions, strikes, enforcements, ends }) =>
+      rows(decisions, ({ case: of, granted, carried_out }, id) => {
+        if (carried_out === undefined) return undefined;
+        if (!granted) return 'it was not granted';
+        const isLost = Object.values(strikes[of] ?? {}).some(({ overturned }) => overturned?.appeal === id);
+        if (!isLost) return 'a reinstated account loses the strike, and it still has it';
+        return enforcements[of] === undefined || ends[of] !== undefined
+          ? undefined
+          : 'what was appealed is still in force';
+      }),
+    ),
+  ];
+}
+
+function people({ each }: Rules<ModerationState>): Invariant<ModerationState>[] {
+  return [
+    each(
+      'APPEAL_IS_HUMAN',
+      '/accounts/*/decisions/*',
+      {
+        channel: MODERATOR,
+        onApprove: ({ accounts }, { counselor, keys: [account = '', appeal = ''] }) => {
+          const row = accounts[account]?.decisions[appeal];
+          if (row !== undefined) row.by = counselor;
+        },
+      },
+      ({ granted, reason, by }, _, [, appeal]) => {
+        if (by === undefined) return escalate(`a person decides ${appeal}: ${granted ? 'grant' : 'uphold'}, ${reason}`);
+        return isModerator(by) ? pass : reject(`${by} is no moderator`);
+      },
+    ),
+
+    each(
+      'BAN_IS_HUMAN',
+      '/accounts/*/actions/*',
+      {
+        channel: MODERATOR,
+        onApprove: ({ accounts }, { counselor, keys: [account = '', of = ''] }) => {
+          const row = accounts[account]?.actions[of];
+          if (row !== undefined) row.approved_by = counselor;
+        },
+      },
+      ({ kind, approved_by }, _, [account]) => {
+        if (kind !== 'ban') return pass;
+        if (approved_by === undefined) return escalate(`a person decides whether ${account} is banned for good`);
+        return isModerator(approved_by) ? pass : reject(`${approved_by} is no moderator`);
+      },
+    ),
+  ];
+}
+
+/** The first row, in the order of keys, that something is wrong with. */
+function rows<Row>(
+  of: Readonly<Record<string, Row>>,
+  fault: (row: Row, id: string) => string | undefined,
+): InvariantResult {
+  for (const [id, row] of Object.entries(of)) {
+    const why = fault(row, id);
+    if (why !== undefined) return reject(`${id}: ${why}`);
+  }
+  return pass;
+}
+
+function isBefore<Event extends { readonly n: number }>(event: Event | undefined, n: number): event is Event {
+  return event !== undefined && event.n < n;
+}

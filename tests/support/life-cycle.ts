@@ -1,0 +1,188 @@
+import { canonicalize, copyJson, type Instant, type Json, WORLD_LIMITS } from 'assize/canon';
+import {
+  type Authority,
+  adjudicate,
+  counsel,
+  type Domain,
+  defineDomain,
+  type Escalated,
+  KernelError,
+  World,
+} from 'assize/kernel';
+
+/** What somebody may propose next, and when. */
+export interface Proposal {
+  readonly action: string;
+  readonly role: { readonly name: string; readonly params: Readonly<Record<string, string>> };
+  readonly args: Json;
+  /** Default: the time of the step before. A proposal from before that is not put. */
+  readonly at?: Instant;
+}
+
+/** A proposal that was committed. */
+export interface Step extends Proposal {
+  readonly at: Instant;
+  /** Who approved it, where it escalated. */
+  readonly approvedBy?: string;
+}
+
+export interface LifeCycle<State> {
+  readonly domain: Domain<any, any, any>;
+  readonly initial: State;
+  /** When it begins. */
+  readonly at: Instant;
+  /** How many steps from the beginning, at most. */
+  readonly depth: number;
+  /** All that is tried in a state, sensible or not. */
+  readonly proposals: (state: State, at: Instant) => readonly Proposal[];
+  /** Why the step must not have been committed; undefined: it may. Written from the policy, and not from the domain's rules. */
+  readonly allowed: (before: State, step: Step, after: State) => string | undefined;
+  /** Who decides what escalates, by channel: each of them approves it once. */
+  readonly counselors?: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface Walk<State> {
+  readonly states: number;
+  readonly transitions: number;
+  /** How often each action was committed. */
+  readonly committed: Readonly<Record<string, number>>;
+  /** How often each invariant stopped a proposal, or kept an approval from being committed. */
+  readonly stopped: Readonly<Record<string, number>>;
+  /** The shortest way to a step that must not have been committed. */
+  readonly counterexample?: Counterexample<State>;
+}
+
+export interface Counterexample<State> {
+  readonly why: string;
+  readonly path: readonly Step[];
+  readonly before: State;
+  readonly after: State;
+}
+
+const EVERYBODY: Authority = {
+  admits: () => ({ ok: true, needsApproval: false }),
+  decides: () => undefined,
+  affords: () => ({ ok: true }),
+};
+
+interface Node {
+  readonly state: Json;
+  readonly at: Instant;
+  readonly step?: Step;
+  readonly from?: Node;
+}
+
+/**
+ * Walks the life cycle of what a domain is about (seed 000 §2.3): breadth first through every state that proposals lead to, by
+ * the kernel itself, approvals included. Stops at the first step that `allowed` forbids, which is then one of the shortest.
+ */
+export function walk<State>(life: LifeCycle<State>): Walk<State> {
+  const committed: Record<string, number> = {};
+  const stopped: Record<string, number> = {};
+  let transitions = 0;
+  const first: Node = { state: copyJson(life.initial, WORLD_LIMITS), at: life.at };
+  const seen = new Set([keyOf(first)]);
+  let layer = [first];
+  for (let depth = 0; depth < life.depth && layer.length > 0; depth++) {
+    const next: Node[] = [];
+    for (const node of layer) {
+      for (const { step, state } of stepsFrom(life, node, stopped)) {
+        transitions++;
+        committed[step.action] = (committed[step.action] ?? 0) + 1;
+        const reached: Node = { state, at: step.at, step, from: node };
+        const why = life.allowed(node.state as State, step, state as State);
+        if (why !== undefined) {
+          const counterexample = { why, path: pathTo(reached), before: node.state as State, after: state as State };
+          return { states: seen.size, transitions, committed, stopped, counterexample };
+        }
+        const key = keyOf(reached);
+        if (seen.has(key)) continue;
+        seen.add(key);
+        next.push(reached);
+      }
+    }
+    layer = next;
+  }
+  return { states: seen.size, transitions, committed, stopped };
+}
+
+/** The domain without a rule, to see that a walk finds what the rule is there for. */
+export function without<D extends Domain<any, any, any>>(domain: D, ...ids: readonly string[]): Domain<any, any, any> {
+  const rules = domain.rules.map(({ spec }) => spec);
+  const unknown = ids.find((id) => !rules.some((rule) => rule.id === id));
+  if (unknown !== undefined) throw new Error(`${domain.name} has no rule ${unknown}`);
+  const { declared } = domain;
+  return defineDomain<any, any>({ ...declared, invariants: rules.filter(({ id }) => !ids.includes(id)) });
+}
+
+function* stepsFrom<State>(
+  { domain, proposals, counselors = {} }: LifeCycle<State>,
+  node: Node,
+  stopped: Record<string, number>,
+): Generator<{ step: Step; state: Json }> {
+  const worldNow = (): World => {
+    const world = new World(domain, copyJson(node.state, WORLD_LIMITS) as never);
+    const failing = world.failing.map(({ rule }) => rule.id);
+    if (failing.length > 0) throw new Error(`a state that was reached breaks ${failing.join(', ')}`);
+    return world;
+  };
+  let world = worldNow();
+  for (const proposal of proposals(copyJson(node.state, WORLD_LIMITS) as State, node.at)) {
+    const step = { ...proposal, at: proposal.at ?? node.at };
+    if (step.at < node.at) continue;
+    const inputs = { at: step.at, observations: [] };
+    const ruling = adjudicate(world, step, EVERYBODY, inputs);
+    if (ruling.verdict === 'approved') {
+      ruling.keep();
+      yield { step, state: copyJson(world.state, WORLD_LIMITS) };
+      world = worldNow();
+      continue;
+    }
+    if (ruling.verdict === 'rejected') {
+      if (ruling.reason !== 'invariant_rejected' && ruling.reason !== 'precondition_failed')
+        throw new Error(`${step.action} can't be put: ${ruling.reason}: ${ruling.detail}`);
+      count(stopped, ruling.invariantId);
+      continue;
+    }
+    count(stopped, ruling.invariantId);
+    for (const principal of counselors[ruling.channel] ?? []) {
+      const broken = approve(world, step, ruling, principal);
+      for (const id of broken) count(stopped, id);
+      if (broken.length > 0) continue;
+      yield { step: { ...step, approvedBy: principal }, state: copyJson(world.state, WORLD_LIMITS) };
+      world = worldNow();
+    }
+  }
+}
+
+/** Approves what escalated; where that does not pass, says which rules keep it, and nothing has changed. */
+function approve(world: World, step: Step, ruling: Escalated, principal: string): readonly string[] {
+  const { patches, approval, channel, freezes, approvals, invariantId } = ruling;
+  const approvedBy = Array.from({ length: approvals - 1 }, (_, i) => ({ principal: `${principal} ${i + 2}` }));
+  const waiting = {
+    intent: { action: step.action, role: step.role, args: ruling.compiled.args },
+    inputs: { at: step.at, observations: [] },
+    ...(invariantId === undefined ? {} : { invariantId }),
+    ...{ patches, approval, channel, freezes, approvals, approvedBy, requesters: ['agent:walking'] },
+  };
+  try {
+    counsel(world, waiting, { principal, at: step.at }, EVERYBODY).keep();
+    return [];
+  } catch (error) {
+    if (!(error instanceof KernelError) || error.code !== 'override_needed') throw error;
+    const vector = (error.evidence?.['vector'] ?? []) as readonly { invariant_id: string }[];
+    return vector.map((item) => item.invariant_id);
+  }
+}
+
+function count(of: Record<string, number>, id: string | undefined): void {
+  if (id !== undefined) of[id] = (of[id] ?? 0) + 1;
+}
+
+function keyOf({ state, at }: Node): string {
+  return `${at} ${canonicalize(state)}`;
+}
+
+function pathTo(node: Node): Step[] {
+  return node.from === undefined || node.step === undefined ? [] : [...pathTo(node.from), node.step];
+}
