@@ -134,6 +134,7 @@ export interface Cancellation {
   payments: PaymentEntry[];
   /** How many changes the reservation had behind it. */
   changes: number;
+  passengers: Passenger[];
   approved_by?: string | undefined;
   approved_at?: string | undefined;
 }
@@ -312,6 +313,7 @@ const cancellation: z.ZodType<Cancellation> = z.strictObject({
   segments: z.array(z.strictObject({ flight_number: z.string(), date: day, status })),
   payments: z.array(paymentEntry),
   changes: z.int(),
+  passengers: z.array(passenger),
   approved_by: z.string().optional(),
   approved_at: z.string().optional(),
 });

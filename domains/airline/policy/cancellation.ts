@@ -1,7 +1,7 @@
 /** policy.md, Cancel flight. */
 import { escalate, type Invariant, pass, type Rules, reject } from 'assize/kernel';
 import { hoursBetween } from '../est.ts';
-import type { AirlineState, Cancellation, PaymentEntry } from '../schema.ts';
+import type { AirlineState, Cancellation, Passenger, PaymentEntry } from '../schema.ts';
 import { SUPERVISOR } from './supervisor.ts';
 
 const FREE_HOURS = 24;
@@ -28,11 +28,17 @@ export function cancellation({ each }: Rules<AirlineState>): Invariant<AirlineSt
       'CANCELLED_NOT_CHANGED',
       '/cancellations/*',
       {
-        reads: ['/itineraries/*', '/bags/*'],
-        with: (_, [id]) => ({ itineraries: `/itineraries/${id}`, bags: `/bags/${id}` }),
+        reads: ['/itineraries/*', '/bags/*', '/reservations/*'],
+        with: (_, [id]) => ({
+          itineraries: `/itineraries/${id}`,
+          bags: `/bags/${id}`,
+          reservation: `/reservations/${id}`,
+        }),
       },
-      ({ changes }, { itineraries, bags }) =>
-        changes === (itineraries?.length ?? 0) + (bags?.length ?? 0) ? pass : reject('the reservation is cancelled'),
+      ({ changes, passengers }, { itineraries, bags, reservation }) =>
+        changes === (itineraries?.length ?? 0) + (bags?.length ?? 0) && samePeople(passengers, reservation?.passengers)
+          ? pass
+          : reject('the reservation is cancelled'),
     ),
 
     each(
@@ -73,6 +79,16 @@ function isFree({ at, booked_at, cabin, segments }: Cancellation): boolean {
     cabin === 'business' ||
     hoursBetween(booked_at, at) <= FREE_HOURS ||
     segments.some(({ status }) => status === 'cancelled')
+  );
+}
+
+function samePeople(then: readonly Passenger[], now: readonly Passenger[] = []): boolean {
+  return (
+    then.length === now.length &&
+    then.every(({ first_name, last_name, dob }, i) => {
+      const other = now[i];
+      return other?.first_name === first_name && other.last_name === last_name && other.dob === dob;
+    })
   );
 }
 

@@ -23,7 +23,7 @@ export const cancelReservation: Action<AirlineState, CancelReservation> = {
 };
 
 function circumstances(state: AirlineState, reservation: Reservation): Cancellation {
-  const { reservation_id, created_at, insurance, flights, payment_history } = reservation;
+  const { reservation_id, created_at, insurance, flights, passengers, payment_history } = reservation;
   return {
     at: state.now,
     booked_at: created_at,
@@ -36,6 +36,7 @@ function circumstances(state: AirlineState, reservation: Reservation): Cancellat
     })),
     payments: payment_history.map((entry) => ({ ...entry })),
     changes: changesOf(state, reservation_id),
+    passengers: passengers.map((passenger) => ({ ...passenger })),
   };
 }
 
