@@ -13,6 +13,7 @@ export { type Clustering, type Merge, OVERLAP_MIN } from './cluster.ts';
 export { compare, type Difference } from './compare.ts';
 export { OntologyError, type OntologyErrorCode } from './errors.ts';
 export type { Finding, FindingCode } from './finding.ts';
+export { concluded, type Fingerprint, fingerprint, type Verdict } from './fingerprint.ts';
 export { type DerivedInvariant, deriveInvariants } from './invariants.ts';
 export type {
   Component,
@@ -26,3 +27,4 @@ export type {
 } from './ontology.ts';
 export { parse } from './parse.ts';
 export { type DerivedRole, type DerivedRoles, deriveRoles, type RoleOptions } from './roles.ts';
+export { findWriteSkew, type SkewOptions, type SkewProposal, type SkewSearch, type SkewWitness } from './write-skew.ts';

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { checkOntology } from './check.ts';
+import { fingerprintOntology } from './fingerprint.ts';
 import { invariants } from './invariants.ts';
 import { roles } from './roles.ts';
 
@@ -7,5 +8,5 @@ export function ontology(program: Command): void {
   const command = program
     .command('ontology')
     .description('from what a domain is, in BFO, to its roles, its invariants and a module to fill in');
-  for (const register of [checkOntology, roles, invariants]) register(command);
+  for (const register of [checkOntology, roles, invariants, fingerprintOntology]) register(command);
 }
