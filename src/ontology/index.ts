@@ -11,6 +11,8 @@
 export { check } from './check.ts';
 export { type Clustering, type Merge, OVERLAP_MIN } from './cluster.ts';
 export { compare, type Difference } from './compare.ts';
+export { type Draft, type DraftOptions, draftOntology, type Model } from './draft.ts';
+export { draw } from './draw.ts';
 export { OntologyError, type OntologyErrorCode } from './errors.ts';
 export type { Finding, FindingCode } from './finding.ts';
 export { concluded, type Fingerprint, fingerprint, type Verdict } from './fingerprint.ts';
@@ -27,4 +29,5 @@ export type {
 } from './ontology.ts';
 export { parse } from './parse.ts';
 export { type DerivedRole, type DerivedRoles, deriveRoles, type RoleOptions } from './roles.ts';
+export { type Scaffold, scaffold } from './scaffold.ts';
 export { findWriteSkew, type SkewOptions, type SkewProposal, type SkewSearch, type SkewWitness } from './write-skew.ts';
