@@ -44,14 +44,12 @@ export function edge(from: Placed, to: Placed, kind: string): string {
   return `<path class="${kind}" d="M${x1} ${y1} C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}"/>`;
 }
 
-/** What XML 1.0 has no place for is shown as missing. */
+/** What XML 1.0 has no place for, or what moves a cursor, is shown as missing. */
 export function escaped(words: string): string {
-  return (
-    words
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-      .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Cs}/gu, '\ufffd')
-      .replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
-  );
+  return words
+    .replace(/\s/g, ' ')
+    .replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '\ufffd')
+    .replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
 const STYLE = `
