@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import { Footprints } from './footprints.ts';
 import { type DerivedInvariant, invariantsOf } from './invariants.ts';
 import type { Ontology, ProcessClass } from './ontology.ts';
@@ -42,12 +43,13 @@ export function fingerprint(ontology: Ontology, options: RoleOptions = {}): Fing
   };
 }
 
-/** What the seed makes of the fingerprints (§1.4.3). */
+/** What the seed makes of the fingerprints (§1.4.3). @throws ArgumentError `bad_argument` */
 export function concluded(found: {
   readonly writeSkew: boolean;
   readonly auditability: boolean;
   readonly pipeline: boolean;
 }): string {
+  requireForm(form.object, found, 'found');
   if (found.writeSkew && found.auditability)
     return 'Write skew and auditability: a strong candidate for one that adjudicates all changes.';
   if (found.writeSkew)

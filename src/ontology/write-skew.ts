@@ -91,8 +91,6 @@ const DOMAIN = form.of('a domain that defineDomain returned', (value) => {
   return typeof bind === 'function' && Array.isArray(rules) && typeof actions === 'object';
 });
 
-const DEFAULTS = { seed: 1, depth: 4, width: 12, tries: 40, proposals: [], at: '2026-06-01T12:00:00.000000Z' } as const;
-
 /** Proposals of one state that are compared with each other. */
 const PAIRED_MAX = 24;
 
@@ -122,7 +120,7 @@ interface Step {
 
 class Search {
   readonly #domain: Domain;
-  readonly #options: Required<Omit<SkewOptions, 'states'>> & Pick<SkewOptions, 'states'>;
+  readonly #options: Required<Omit<SkewOptions, 'states'>> & { readonly states: readonly unknown[] | undefined };
   readonly #choices: Choices;
   readonly #found: Map<string, SkewWitness> = new Map();
   readonly #drawArgs: ReadonlyMap<string, (choices: Choices, pool: Pool) => Json>;
@@ -132,8 +130,10 @@ class Search {
 
   constructor(domain: Domain, options: SkewOptions) {
     this.#domain = domain;
-    this.#options = { ...DEFAULTS, ...options };
-    this.#choices = new Choices(this.#options.seed);
+    const { seed = 1, depth = 4, width = 12, tries = 40, states, proposals = [] } = options;
+    const { at = '2026-06-01T12:00:00.000000Z' } = options;
+    this.#options = { seed, depth, width, tries, states, proposals, at };
+    this.#choices = new Choices(seed);
     this.#drawArgs = new Map(Object.entries(domain.actions).map(([name, { args }]) => [name, valuesOf(args)]));
   }
 
