@@ -56,8 +56,8 @@ function moduleSource(
  *
  * Made from the ontology. Say what stands in the state where it says \`unwritten\`, write the actions and the invariants.
  */
-import { ${verbs.join(', ')} } from 'assize/kernel';
-import { z } from 'zod';
+${importSource(verbs, 'assize/kernel')}
+${importSource(['z'], 'zod')}
 
 /** Anything, until it is said what stands there. */
 const unwritten = z.unknown();
@@ -83,6 +83,10 @@ ${invariants.map(invariantSource).join('\n')}
   ],
 });
 `;
+}
+
+function importSource(names: readonly string[], from: string): string {
+  return `import { ${names.join(', ')} } from ${textSource(from)};`;
 }
 
 function processSource({ process, definition, reads, writes }: ProcessClass, { components }: Ontology): string {
@@ -128,9 +132,9 @@ function invariantSource({ id, definition, source, reads, onFailure, counselor }
 
 function testSource({ domain }: Ontology, invariants: readonly DerivedInvariant[]): string {
   const name = exportName(domain);
-  return `import { type Domain, detectionVector } from 'assize/kernel';
-import { describe, expect, test } from 'vitest';
-import { ${name} } from './index.ts';
+  return `${importSource(['type Domain', 'detectionVector'], 'assize/kernel')}
+${importSource(['describe', 'expect', 'test'], 'vitest')}
+${importSource([name], './index.ts')}
 
 /** States that each invariant must not let pass, and states that it must: until there are both, its test fails. */
 const CASES: Readonly<Record<string, { readonly blocks: readonly object[]; readonly passes: readonly object[] }>> = {

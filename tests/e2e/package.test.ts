@@ -39,7 +39,20 @@ beforeAll(() => {
     dependencies: Record<string, string>;
   };
   const local = installed(Object.keys(dependencies)).map((path) => `file:${path}`);
-  npm(['install', '--offline', '--no-audit', '--no-fund', '--install-links', `./${tarball}`, ...local], folder);
+  // As they were built: a folder would be built anew, with tools that are not here.
+  npm(
+    [
+      'install',
+      '--offline',
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+      '--install-links',
+      `./${tarball}`,
+      ...local,
+    ],
+    folder,
+  );
 });
 
 afterAll(() => {
