@@ -1,4 +1,5 @@
 /** The clever pieces of ontology-first design, each beside a naive one. */
+import { stripTypeScriptTypes } from 'node:module';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isAssizeError, type Json } from '#canon';
@@ -98,6 +99,20 @@ describe('clustering', () => {
       fc.property(clustered, ({ list, apart, threshold }) => {
         const { groups } = cluster(list, { apart, together: [] }, threshold);
         for (const [one, other] of apart) expect(groups.find((group) => group.includes(one))).not.toContain(other);
+      }),
+      { numRuns: cases(500) },
+    );
+  });
+
+  test('what just reaches the threshold is merged, and what just misses it is not', () => {
+    fc.assert(
+      fc.property(processes, (list) => {
+        const division = { apart: [], together: [] };
+        const [first] = cluster(list, division, 0).merges;
+        fc.pre(first !== undefined);
+        const { overlap: reached = 0 } = first as NonNullable<typeof first>;
+        expect(cluster(list, division, reached).merges[0]).toEqual(first);
+        expect(cluster(list, division, reached + 1e-6).merges).toEqual([]);
       }),
       { numRuns: cases(500) },
     );
@@ -280,6 +295,15 @@ describe('a picture', () => {
       refers: 9,
     });
   });
+});
+
+test('a scaffold is TypeScript, whatever the words are', () => {
+  fc.assert(
+    fc.property(worded, (ontology) => {
+      for (const [file, text] of scaffold(ontology)) if (file.endsWith('.ts')) stripTypeScriptTypes(text);
+    }),
+    { numRuns: cases(200) },
+  );
 });
 
 test('whatever a text is, it is read, or refused with an error of the package', () => {

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Domain } from '#kernel';
+import { type Domain, detectionVector } from '#kernel';
 import { check, compare, deriveInvariants, deriveRoles, fingerprint, type Ontology, parse, scaffold } from '#ontology';
 
 const root = join(import.meta.dirname, '../..');
@@ -77,7 +77,21 @@ describe.each(NAMES)('%s', (name) => {
   test('its scaffold is a domain of the same roles and invariants', async () => {
     const made = await domainIn(join(folder, name, 'index.ts'), name);
     expect(compare(read(name), made)).toEqual([]);
+    const said = detectionVector(made, made.initial).map(({ result, detail }) => [result, detail]);
+    const unwritten = read(name).rules.map(({ onFailure }) => [onFailure, 'not written yet']);
+    expect(said).toEqual(unwritten);
   });
+});
+
+test('what only grows is a list in a scaffold, and what anything may be the key of a record', async () => {
+  const { state, initial } = await domainIn(join(folder, 'airline', 'index.ts'), 'airline');
+  const fits = (change: object): boolean => state.safeParse({ ...initial, ...change }).success;
+  expect([fits({ itineraries: { R: [1] } }), fits({ itineraries: { R: {} } }), fits({ itineraries: [] })]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  expect([fits({ booked: { R: 1 } }), fits({ booked: 1 }), fits({ sold: {} })]).toEqual([true, false, false]);
 });
 
 test('all scaffolds compile under the options of the package', () => {

@@ -65,6 +65,38 @@ test('the airline: proposals that nobody draws by chance are given, and two chan
   for (const witness of witnesses) expectSkew(airline, witness);
 });
 
+const shared = defineDomain({
+  name: 'shared',
+  version: '1',
+  state: z.object({ boxes: z.record(z.string(), z.array(z.number())) }),
+  initial: { boxes: { a: [], b: [] } },
+  processes: { filling: { writes: ['/boxes/{box}'] } },
+  roles: { filler: { params: ['box'], processes: ['filling'] } },
+  actions: {
+    fill: {
+      process: 'filling',
+      args: z.object({ by: z.literal([1, 2]) }),
+      apply: (state, { by }, { role }) => {
+        state.boxes[role.box]?.push(by);
+      },
+    },
+  },
+  invariants: ({ count }) => [count('ONE', '/boxes/*/*', {}, (n) => (n <= 1 ? pass : reject(`${n} of them`)))],
+});
+
+test('a pair of two workers is shown rather than two proposals of one', () => {
+  const fill = (box: string, by: number) => ({
+    action: 'fill',
+    role: { name: 'filler', params: { box } },
+    args: { by },
+  });
+  const search = (...proposals: ReturnType<typeof fill>[]) =>
+    findWriteSkew(shared, { proposals, tries: 1, depth: 0, states: [{ boxes: { a: [], b: [] } }] }).witnesses;
+  const [witness] = search(fill('a', 1), fill('a', 2), fill('b', 1)) as [SkewWitness];
+  expect(new Set([witness.first.role.params['box'], witness.second.role.params['box']])).toEqual(new Set(['a', 'b']));
+  expectSkew(shared, witness);
+});
+
 const apart = defineDomain({
   name: 'apart',
   version: '1',
