@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { errorOf } from '../../tests/support/error-of.ts';
 import { LIBRARY } from '../../tests/support/guide-files.ts';
 import { OntologyError } from './errors.ts';
+import { entitiesOf } from './ontology.ts';
 import { parse } from './parse.ts';
 
 test('what the text says, as plain values in the order of the file', () => {
@@ -39,6 +40,12 @@ test('what the text says, as plain values in the order of the file', () => {
   ]);
   expect(library.rules.at(-1)).toMatchObject({ onFailure: 'escalate', counselor: 'librarian', source: 'library.md' });
   expect(JSON.parse(JSON.stringify(library))).toEqual(library);
+});
+
+test('the line of a term is where it is described, also where it is named before', () => {
+  const lineOf = (term: string): number => LIBRARY.split('\n').findIndex((line) => line.startsWith(`${term} `)) + 1;
+  expect(LIBRARY.indexOf(':IN_THE_CATALOGUE')).toBeLessThan(LIBRARY.indexOf('\n:IN_THE_CATALOGUE'));
+  for (const { term, line } of entitiesOf(parse(LIBRARY))) expect([term, line]).toEqual([term, lineOf(term)]);
 });
 
 test('rules stand in the order that they give themselves', () => {

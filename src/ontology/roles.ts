@@ -2,7 +2,7 @@ import { form, requireForm } from '#canon';
 import { ascents } from './categories.ts';
 import { requireSound } from './check.ts';
 import { type Clustering, cluster, OVERLAP_MIN } from './cluster.ts';
-import { Footprints, readPaths, writePaths } from './footprints.ts';
+import { readPaths, writePaths } from './footprints.ts';
 import type { Component, Ontology, ProcessClass } from './ontology.ts';
 import { paramsOf } from './paths.ts';
 
@@ -38,7 +38,7 @@ export interface DerivedRoles {
 }
 
 export interface RoleOptions {
-  /** From 0 (all in one role) to above 1 (each process by itself). Default: `OVERLAP_MIN`, one half. */
+  /** From 0 (all in one role) to above 1 (each process by itself). Default: `OVERLAP_MIN`, a quarter. */
   readonly threshold?: number;
 }
 
@@ -56,9 +56,8 @@ export function deriveRoles(ontology: Ontology, options: RoleOptions = {}): Deri
   requireForm(ROLE_OPTIONS, options, 'options');
   const { threshold = OVERLAP_MIN } = options;
   const { processes } = ontology;
-  const footprints = new Footprints(ontology);
   const clustering = cluster(
-    processes.map((one) => ({ name: one.term, touches: footprints.of(one) })),
+    processes.map((one) => ({ name: one.term, touches: new Set([...one.reads, ...one.writes]) })),
     {
       apart: processes.flatMap(({ term, apartFrom }) => apartFrom.map((other): [string, string] => [term, other])),
       together: processes.flatMap(({ term, togetherWith }) =>

@@ -34,17 +34,20 @@ const clustered = processes.chain((list) =>
   }),
 );
 
-/** The overlap of two groups by its definition: weights and unions are found anew from the processes each time. */
+/** The overlap of two groups by its definition: everything is found anew from the processes each time. */
 function overlap(list: readonly Footed[], one: readonly string[], other: readonly string[]): number {
-  const touchedBy = (group: readonly string[]): string[] =>
-    COMPONENTS.filter((name) => list.some((process) => group.includes(process.name) && process.touches.has(name)));
   const weight = (names: readonly string[]): number =>
     names
       .map((name) => Math.log(list.length / list.filter(({ touches }) => touches.has(name)).length))
       .reduce((a, b) => a + b, 0);
-  const shared = touchedBy(one).filter((name) => touchedBy(other).includes(name));
-  const least = Math.min(weight(touchedBy(one)), weight(touchedBy(other)));
-  return least < 1e-12 ? 1 : weight(shared) / least;
+  const touches = (name: string): string[] => [...(list.find((process) => process.name === name)?.touches ?? [])];
+  let sum = 0;
+  for (const a of one)
+    for (const b of other) {
+      const least = Math.min(weight(touches(a)), weight(touches(b)));
+      sum += least < 1e-12 ? 1 : weight(touches(a).filter((name) => touches(b).includes(name))) / least;
+    }
+  return sum / one.length / other.length;
 }
 
 const sides = (groups: readonly (readonly string[])[]) =>

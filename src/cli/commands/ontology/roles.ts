@@ -14,7 +14,7 @@ export interface RoleCliOptions extends SharedOptions {
 export function thresholdOption(): Option {
   return new Option(
     '--threshold <x>',
-    'how much of the smaller footprint two groups must share to be one role (default: 0.5)',
+    'how much the footprints of two groups must overlap to be one role, from 0 to 1 (default: 0.25)',
   ).argParser((text) => {
     const value = Number(text);
     if (text.trim() === '' || !Number.isFinite(value) || value < 0)
@@ -34,7 +34,7 @@ export function roles(command: Command): void {
     .addHelpText(
       'after',
       'Negative: the roles that the ontology names are not those that are derived.\n\n' +
-        'Examples:\n  assize ontology roles udt\n  assize ontology roles udt --threshold 0.9   finer roles',
+        'Examples:\n  assize ontology roles udt\n  assize ontology roles udt --threshold 0.6   finer roles',
     )
     .action(
       inSession(async ({ json, out }, { threshold }: RoleCliOptions, nameOrFile: string) => {
@@ -89,8 +89,9 @@ function printMerges(out: Output, ontology: Ontology, { clustering, threshold }:
   ];
   section(out, 'How the processes were grouped');
   out.line(
-    line`Two groups are one role while what both touch weighs at least ${threshold} of what the smaller one touches.`,
+    line`Two processes overlap by what both touch, as a part of what the one touches that touches less; two groups by`,
   );
+  out.line(line`the mean of their processes’. Groups are one role while they overlap by at least ${threshold}.`);
   out.line(line`A component weighs ln(processes / processes that touch it), so that what all touch says nothing:`);
   out.line(line`${[...weights].map(([term, weight]) => `${term} ${weight.toFixed(2)}`).join(', ')}`);
   out.table(
