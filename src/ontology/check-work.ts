@@ -92,7 +92,8 @@ function* precondition(
   const earlier = processes.filter(({ term }) => one.after.includes(term));
   const written = footprints.closed(earlier.flatMap(({ writes }) => [...writes]));
   const reach = new Set([...written, ...gated.flatMap((process) => [...footprints.of(process)])]);
-  const outside = one.refersTo.filter((term) => !reach.has(term));
+  // A rule may name a row of which the process touches a part.
+  const outside = one.refersTo.filter((term) => footprints.meeting([term], reach).length === 0);
   if (outside.length > 0)
     yield error(
       'precondition_footprint',

@@ -31,6 +31,21 @@ test('write skew: two roles write into a rule that neither sees', () => {
   expect(seen.writeSkew.holds).toBe(false);
 });
 
+test('write skew: what only a third role sees, two others can break together', () => {
+  const { writeSkew } = edited(
+    ['a:writes :Limit, :Standing ;', 'a:writes :Limit, :Standing ; a:apartFrom :Lend ;'],
+    [
+      '\n:KEEP_RECORD a',
+      '\n:Watch rdfs:subClassOf obo:BFO_0000015 ; obo:RO_0000057 :Library ; a:process "watching" ; a:reads :Standing, :Loans ; a:apartFrom :Lend, :GiveBack, :Admit ; rdfs:label "x" ; skos:definition "x" .\n' +
+        ':WHY rdfs:subClassOf obo:IAO_0000033 ; obo:IAO_0000136 :Watch, :Lend, :GiveBack, :Admit ; rdfs:label "x" ; skos:definition "x" .\n' +
+        ':KEEP_RECORD a',
+    ],
+  );
+  expect(writeSkew.witness).toEqual([
+    'GOOD_STANDING is in the sight of watching alone, and written into by Desk (lending, returning) and by Office (admission)',
+  ]);
+});
+
 test('write skew: one role, for two that it is confined to', () => {
   expect(shipped('budget').writeSkew).toEqual({
     holds: true,

@@ -60,26 +60,30 @@ export function concluded(found: {
   return 'None that asks for much: a simple architecture may be enough.';
 }
 
-/** Cross-cutting rules into which two roles write, or one role for two that it is confined to. */
+/**
+ * Rules into which two roles write of which neither sees all that it looks at: the cross-cutting ones, and those that only somebody
+ * else could judge. And cross-cutting ones into which one role writes, for two that it is confined to.
+ */
 function skewVerdict(
   ontology: Ontology,
   roles: readonly DerivedRole[],
   invariants: readonly DerivedInvariant[],
 ): Verdict {
-  const crossing = invariants.filter(({ crossCutting }) => crossCutting);
-  const witness = crossing.flatMap((one) => {
-    const writers = writersInto(one, ontology, roles);
+  const witness = invariants.flatMap((one) => {
+    const writers = writersInto(one, ontology, roles).filter(({ role }) => !one.localTo.includes(role.name));
     const who = writers.map(({ role, writes }) => `${role.name} (${writes})`);
-    if (writers.length > 1) return [`${one.id} is in no role’s sight, and written into by ${who.join(' and by ')}`];
+    const where = one.crossCutting ? 'in no role’s sight' : `in the sight of ${one.localTo.join(' and ')} alone`;
+    if (writers.length > 1) return [`${one.id} is ${where}, and written into by ${who.join(' and by ')}`];
     const [only] = writers;
-    if (only === undefined || only.role.params.length === 0) return [];
+    if (!one.crossCutting || only === undefined || only.role.params.length === 0) return [];
     const each = only.role.params.map((param) => `{${param}}`).join(', ');
-    return [`${one.id} is in no role’s sight, and written into by ${who[0]} for each ${each}`];
+    return [`${one.id} is ${where}, and written into by ${who[0]} for each ${each}`];
   });
   if (witness.length > 0) return { holds: true, witness };
+  const crossing = invariants.filter(({ crossCutting }) => crossCutting);
   const why =
     crossing.length === 0
-      ? 'every rule is in the sight of a role that could judge it'
+      ? 'every rule is in the sight of those who write into it'
       : `nobody but one writes into ${crossing.map(({ id }) => id).join(', ')}`;
   return { holds: false, witness: [`by footprints there is none: ${why}`] };
 }
