@@ -38,7 +38,7 @@ const RESERVED: ReadonlySet<string> = new Set([
     ' ',
   ),
   ...'await async let static yield implements interface package private protected public'.split(' '),
-  ...'z defineDomain reject escalate state unwritten'.split(' '),
+  ...'z defineDomain reject escalate state unwritten describe expect test said detectionVector'.split(' '),
 ]);
 
 function moduleSource(

@@ -1,4 +1,4 @@
-import type { DerivedRole, DerivedRoles, Merge, Ontology } from 'assize/ontology';
+import type { DerivedRole, DerivedRoles, Entity, Merge, Ontology } from 'assize/ontology';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT } from '../../errors.ts';
 import { loadOntology, ONTOLOGY_ARGUMENT } from '../../ontologies.ts';
@@ -102,13 +102,17 @@ function printMerges(out: Output, ontology: Ontology, { clustering, threshold }:
       ...apart.map((merge) => row(merge, yellow('apart, by policy'))),
     ],
   );
-  for (const { term, apartFrom, togetherWith } of ontology.processes)
-    for (const other of [...apartFrom, ...togetherWith]) {
-      const reason = [...ontology.others, ...ontology.rules].find(
-        ({ about }) => about.includes(term) && about.includes(other),
-      );
-      if (reason !== undefined) out.line(line`${dim('because')} ${reason.term}: ${reason.definition}`);
-    }
+  for (const { term, definition } of reasonsOf(ontology)) out.line(line`${dim('because')} ${term}: ${definition}`);
+}
+
+/** What is said about processes that are put apart or together. */
+function reasonsOf({ processes, others, rules }: Ontology): Entity[] {
+  const divided = processes.flatMap(({ term, apartFrom, togetherWith }) =>
+    [...apartFrom, ...togetherWith].map((other) => [term, other] as const),
+  );
+  return [...others, ...rules].filter(({ about }) =>
+    divided.some(([one, other]) => about.includes(one) && about.includes(other)),
+  );
 }
 
 function section(out: Output, title: string): void {
