@@ -32,8 +32,8 @@ export interface Division {
 }
 
 /**
- * A quarter. Below that, most of what the joined role would show each of its processes is new to it. Of the numbers that were tried,
- * it is the one by which the domains that are shipped need the fewest words about who is apart and who together.
+ * A quarter. Below that, most of what the joined role would show each of its processes is new to it: what they have in common is
+ * no more than what many have, such as a count of events. One number for all domains, and a choice.
  */
 export const OVERLAP_MIN = 0.25;
 
