@@ -24,8 +24,8 @@ export function draw(ontology: Ontology, options: RoleOptions = {}): string {
     text(rules.left, TOP - 14, 'Invariants, in order', 'head'),
   ];
   const title = `${ontology.title || ontology.domain}: roles, slices and invariants`;
-  // The widest line of the legend may be wider than three small columns.
-  const width = Math.max(rules.right, ...LEGEND.map((line) => MARGIN + widthOf(line))) + MARGIN;
+  // The title, or a line of the legend, may be wider than three small columns.
+  const width = Math.max(rules.right, ...[title, ...LEGEND].map((line) => MARGIN + widthOf(line))) + MARGIN;
   return svg(title, width, height + LEGEND.length * 18 + MARGIN, [
     text(MARGIN, MARGIN + 12, title, 'title'),
     ...heads,
