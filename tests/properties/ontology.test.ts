@@ -199,13 +199,15 @@ const words = fc.oneof(
 );
 
 /** The library in other words: names, labels and definitions are whatever somebody wrote. */
-const worded: fc.Arbitrary<Ontology> = fc.tuple(words, words, words, words).map(([label, definition, title, name]) => ({
-  ...library,
-  title,
-  components: library.components.map((one) => ({ ...one, label: label || 'x', definition: definition || 'x' })),
-  processes: library.processes.map((one, i) => ({ ...one, process: `${name}${i}`, definition: definition || 'x' })),
-  rules: library.rules.map((one, i) => ({ ...one, rule: `${name}${i}`, definition: definition || 'x' })),
-}));
+const worded: fc.Arbitrary<Ontology> = fc
+  .tuple(words, words, fc.oneof(words, fc.constant('A long title. '.repeat(40).trim())), words)
+  .map(([label, definition, title, name]) => ({
+    ...library,
+    title,
+    components: library.components.map((one) => ({ ...one, label: label || 'x', definition: definition || 'x' })),
+    processes: library.processes.map((one, i) => ({ ...one, process: `${name}${i}`, definition: definition || 'x' })),
+    rules: library.rules.map((one, i) => ({ ...one, rule: `${name}${i}`, definition: definition || 'x' })),
+  }));
 
 describe('a picture', () => {
   /** The elements of a text that is XML; throws where it is not. */
