@@ -3,7 +3,7 @@
  * was built. In the repository the same names lead to the sources, so nothing has to be built to work on it.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
@@ -20,6 +20,7 @@ execFileSync(
 writeFileSync(join(dist, 'package.json'), `${JSON.stringify(publishedManifest(), null, 2)}\n`);
 for (const name of ['README.md', 'LICENSE'])
   if (existsSync(join(root, name))) copyFileSync(join(root, name), join(dist, name));
+for (const name of globSync('domains/*/ontology.ttl', { cwd: root })) copyFileSync(join(root, name), join(dist, name));
 chmodSync(join(dist, 'src/cli/main.js'), 0o755);
 mkdirSync(join(dist, 'bin'));
 copyFileSync(join(root, 'bin/assize.js'), join(dist, 'bin/assize.js'));

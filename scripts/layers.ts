@@ -18,6 +18,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   stores: ['canon', 'merkle', 'ledger', 'oracle'],
   agents: ['canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'stores'],
   witness: ['canon', 'merkle'],
+  ontology: ['canon', 'kernel', 'oracle'],
   testing: ['canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'runtime', 'stores'],
 };
 
@@ -28,12 +29,13 @@ export const OUTER: readonly string[] = ['src/cli', 'src/integrations', 'domains
 const APART: readonly string[] = ['src/integrations', 'domains'];
 
 /** Floors whose rules are pure: no module of Node. `canon` hashes and signs, `oracle` holds the system's clock and chance. */
-const PURE: readonly string[] = ['merkle', 'ledger', 'kernel', 'authority'];
+const PURE: readonly string[] = ['merkle', 'ledger', 'kernel', 'authority', 'ontology'];
 
 /** Libraries that a folder may use. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   kernel: ['zod'],
   'stores/postgres': ['pg'],
+  ontology: ['n3', 'zod'],
   testing: ['vitest', 'fast-check', 'zod'],
 };
 

@@ -17,6 +17,7 @@ import { fsck } from './commands/fsck.ts';
 import { importCommand } from './commands/import.ts';
 import { keys } from './commands/keys.ts';
 import { log } from './commands/log.ts';
+import { ontology } from './commands/ontology/index.ts';
 import { pending } from './commands/pending.ts';
 import { prove } from './commands/prove.ts';
 import { reject } from './commands/reject.ts';
@@ -32,6 +33,7 @@ import { listenForSignals } from './interrupt.ts';
 const COMMANDS = [
   demo,
   domains,
+  ontology,
   adjudicate,
   log,
   show,

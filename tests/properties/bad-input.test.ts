@@ -12,6 +12,7 @@ import { documented } from '../support/bad-input/documented.ts';
 import { KERNEL } from '../support/bad-input/kernel.ts';
 import { LEDGER } from '../support/bad-input/ledger.ts';
 import { MERKLE } from '../support/bad-input/merkle.ts';
+import { ONTOLOGY } from '../support/bad-input/ontology.ts';
 import { ORACLE } from '../support/bad-input/oracle.ts';
 import { AGENTS, CEDAR, DOMAINS, TESTING, WITNESS } from '../support/bad-input/outer.ts';
 import { RUNTIME } from '../support/bad-input/runtime.ts';
@@ -30,6 +31,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   agents: AGENTS,
   witness: WITNESS,
   testing: TESTING,
+  ontology: ONTOLOGY,
   cedar: CEDAR,
   domains: DOMAINS,
 };

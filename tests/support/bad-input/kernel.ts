@@ -110,6 +110,7 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   partedState: exempt(MADE),
   pass: exempt('no function'),
   patchesOf: exempt(MADE),
+  parseTemplate: takes(kernel.parseTemplate, ['/spent/{agent}']),
   patternFromText: takes(kernel.patternFromText, ['/a/*/-']),
   patternText: exempt(MADE),
   plainPatches: exempt(MADE),

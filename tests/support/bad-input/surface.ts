@@ -10,7 +10,7 @@ function floorOf(subpath: string): string {
 export async function publicNames(floor: string): Promise<string[]> {
   const names = new Set<string>();
   for (const subpath of Object.keys(manifest.exports)) {
-    if (subpath === '.' || subpath === './package.json' || floorOf(subpath) !== floor) continue;
+    if (subpath === '.' || /\.(json|ttl)$/.test(subpath) || floorOf(subpath) !== floor) continue;
     for (const [name, value] of Object.entries(await import(`assize${subpath.slice(1)}`)))
       for (const called of callsOf(name, value)) names.add(called);
   }

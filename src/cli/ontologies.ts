@@ -1,0 +1,46 @@
+import { existsSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Domain, isAssizeError } from 'assize';
+import type { Ontology } from 'assize/ontology';
+import { domainsNamed } from './domains.ts';
+import { CliError } from './errors.ts';
+import { readText } from './input-file.ts';
+
+/** What a command is asked about. */
+export const ONTOLOGY_ARGUMENT = 'a shipped domain, or a file in Turtle (.ttl)';
+
+export const DOMAIN_OPTION: readonly [string, string] = [
+  '--domain <name>',
+  'a shipped domain, a module that exports one, or NAME@MODULE',
+];
+
+/** The ontology of a shipped domain, or of a file. @throws CliError */
+export async function loadOntology(nameOrFile: string): Promise<Ontology> {
+  const path = ontologyPath(nameOrFile);
+  const text = readText(path);
+  // Loaded when asked for: no other command needs a parser of Turtle.
+  const { parse } = await import('assize/ontology');
+  try {
+    return parse(text);
+  } catch (cause) {
+    if (!isAssizeError(cause)) throw cause;
+    throw new CliError('bad_input', `${path}: ${cause.message}`, { cause, evidence: cause.evidence });
+  }
+}
+
+function ontologyPath(nameOrFile: string): string {
+  if (statSync(nameOrFile, { throwIfNoEntry: false })?.isFile() || !/^[a-z][a-z0-9_-]*$/.test(nameOrFile))
+    return nameOrFile;
+  const shipped = fileURLToPath(import.meta.resolve(`assize/domains/${nameOrFile}/ontology.ttl`));
+  if (existsSync(shipped)) return shipped;
+  throw new CliError('not_found', `There is no shipped ontology of ${nameOrFile}, and no such file; name a .ttl file.`);
+}
+
+/** The domain that is meant: the only one of that name, or else the only one at all. @throws CliError */
+export async function loadDomain(text: string, { domain: name }: Ontology): Promise<Domain> {
+  const found = await domainsNamed(text);
+  const [only, second] = found.length > 1 ? found.filter((domain) => domain.name === name) : found;
+  if (only !== undefined && second === undefined) return only;
+  const known = found.map((domain) => domain.name).join(', ');
+  throw new CliError('not_found', `${text} has the domains ${known}; say which with NAME@${text}.`);
+}

@@ -1,0 +1,15 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { CliError } from './errors.ts';
+
+/** Writes files, all or, where one of them is there already and `force` does not say otherwise, none. @throws CliError */
+export function writeNew(files: readonly (readonly [path: string, text: string])[], force: boolean): void {
+  const there = force ? [] : files.map(([path]) => path).filter((path) => existsSync(path));
+  if (there.length > 0)
+    throw new CliError('usage', `${there.join(', ')} would be written over; name another place, or say --force.`);
+  for (const [path, text] of files) {
+    mkdirSync(dirname(path), { recursive: true });
+    // Exclusive, so that nothing that came in between is written over either.
+    writeFileSync(path, text, { flag: force ? 'w' : 'wx' });
+  }
+}

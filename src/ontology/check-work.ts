@@ -1,0 +1,167 @@
+import { error, type Finding, warning } from './finding.ts';
+import { Footprints } from './footprints.ts';
+import type { Ontology, PolicyRule, ProcessClass } from './ontology.ts';
+
+/** Whether processes do something, rules judge something, and what orders, gates and divides the work makes sense. */
+export function* workRules(ontology: Ontology): Iterable<Finding> {
+  const footprints = new Footprints(ontology);
+  for (const one of ontology.processes)
+    if (one.reads.length + one.writes.length === 0)
+      yield error('touches_nothing', one, 'it touches no component of the state', 'say what it reads or writes');
+  yield* order(ontology);
+  for (const one of ontology.rules) yield* rule(one, ontology, footprints);
+  yield* sameOrder(ontology.rules);
+  for (const one of ontology.audits)
+    if (one.about.length === 0)
+      yield error('not_about', one, 'it audits no process', 'say which with obo:IAO_0000136 (is about)');
+  yield* divisions(ontology);
+  for (const one of ontology.roles)
+    if (one.realizedIn.length === 0)
+      yield error('same_role', one, 'it is realized in no process', 'name one of its processes with obo:BFO_0000054');
+}
+
+function* order({ processes }: Ontology): Iterable<Finding> {
+  const after = new Map(processes.map((one) => [one.term, one.after]));
+  for (const one of processes) {
+    const before = new Set(one.after);
+    for (const term of before) for (const earlier of after.get(term) ?? []) before.add(earlier);
+    if (before.has(one.term))
+      yield error(
+        'circular',
+        one,
+        `it comes after itself: ${[...before].join(', ')}`,
+        'take one a:after out of the circle',
+      );
+  }
+}
+
+function* rule(one: PolicyRule, ontology: Ontology, footprints: Footprints): Iterable<Finding> {
+  if (one.order === Number.MAX_SAFE_INTEGER)
+    yield error(
+      'no_order',
+      one,
+      'it has no place among the rules',
+      'add a:order, a whole number: the first that does not pass decides',
+    );
+  if (one.refersTo.length === 0)
+    yield error('refers_to_nothing', one, 'it refers to no component, so nothing could break it', 'add a:refersTo');
+  if (one.onFailure !== 'reject' && one.onFailure !== 'escalate')
+    yield error('bad_failure', one, `it can't ${one.onFailure}`, 'write a:onFailure "reject" or "escalate"');
+  if ((one.onFailure === 'escalate') !== (one.counselor !== ''))
+    yield error(
+      'bad_failure',
+      one,
+      one.counselor === '' ? 'it escalates to nobody' : `it names ${one.counselor} and does not escalate`,
+      'a rule that escalates has a:onFailure "escalate" and a:counselor "kind", another one neither',
+    );
+  if (one.source === '') yield warning('no_source', one, 'it does not say where it comes from', 'add dct:source "…"');
+  const gated = ontology.processes.filter(({ preconditions }) => preconditions.includes(one.term));
+  yield* precondition(one, gated, ontology, footprints);
+}
+
+/**
+ * Procedure 2, step 2: what a precondition looks at is written by the processes that must have happened, or is within the reach
+ * of the process that it gates; and of the former it looks at something.
+ */
+function* precondition(
+  one: PolicyRule,
+  gated: readonly ProcessClass[],
+  { processes, components }: Ontology,
+  footprints: Footprints,
+): Iterable<Finding> {
+  if (gated.length === 0) {
+    if (one.after.length + one.notBefore.length > 0)
+      yield error(
+        'gates_nothing',
+        one,
+        'it waits for something and gates no process',
+        'name it as a:precondition of the process that waits',
+      );
+    return;
+  }
+  for (const term of one.notBefore) {
+    const component = components.find((candidate) => candidate.term === term);
+    if (component?.timed === false)
+      yield error(
+        'not_timed',
+        one,
+        `it waits for ${term}, which is no time`,
+        `make ${term} a subclass of a:TimedComponent`,
+      );
+  }
+  const earlier = processes.filter(({ term }) => one.after.includes(term));
+  const written = footprints.closed(earlier.flatMap(({ writes }) => [...writes]));
+  const reach = new Set([...written, ...gated.flatMap((process) => [...footprints.of(process)])]);
+  // A rule may name a row of which the process touches a part.
+  const outside = one.refersTo.filter((term) => footprints.meeting([term], reach).length === 0);
+  if (outside.length > 0)
+    yield error(
+      'precondition_footprint',
+      one,
+      `it refers to ${outside.join(', ')}, which ${text(earlier)} does not write and ${text(gated)} does not touch`,
+      'a precondition looks at what the earlier process wrote and the gated one reads',
+    );
+  const missed = earlier.filter(
+    ({ writes }) => footprints.meeting(one.refersTo, footprints.closed(writes)).length === 0,
+  );
+  if (missed.length > 0)
+    yield error(
+      'precondition_footprint',
+      one,
+      `it looks at nothing that ${text(missed)} writes, so it can't tell whether that happened`,
+      'refer to what the earlier process writes',
+    );
+}
+
+function text(processes: readonly ProcessClass[]): string {
+  return processes.map(({ term }) => term).join(', ') || 'no process';
+}
+
+function* sameOrder(rules: readonly PolicyRule[]): Iterable<Finding> {
+  const known = new Map<number, PolicyRule>();
+  for (const one of rules) {
+    const first = known.get(one.order);
+    if (first === undefined) known.set(one.order, one);
+    else if (one.order !== Number.MAX_SAFE_INTEGER)
+      yield error(
+        'same_order',
+        one,
+        `it has the place of ${first.term}, ${one.order}`,
+        'give each rule a place of its own',
+      );
+  }
+}
+
+/** What policy says about who may do what together: each time with a reason, and never both. */
+function* divisions({ processes, others, rules }: Ontology): Iterable<Finding> {
+  for (const one of processes) {
+    for (const other of [...one.apartFrom, ...one.togetherWith]) {
+      if (other === one.term) yield error('contradiction', one, 'it is compared with itself', 'name another process');
+      const reason = [...others, ...rules].some(({ about }) => about.includes(one.term) && about.includes(other));
+      if (!reason)
+        yield error(
+          'no_reason',
+          one,
+          `nothing says why it is put apart from, or together with, ${other}`,
+          `add a directive (obo:IAO_0000033) that is about ${one.term} and ${other}`,
+        );
+    }
+  }
+  const joined = joinedGroups(processes);
+  for (const one of processes)
+    for (const other of one.apartFrom)
+      if (joined.get(one.term) !== undefined && joined.get(one.term) === joined.get(other))
+        yield error('contradiction', one, `it is apart from ${other} and together with it`, 'keep one of the two');
+}
+
+/** Which processes are together by what is said, over as many steps as it takes: a number for each. */
+function joinedGroups(processes: readonly ProcessClass[]): ReadonlyMap<string, number> {
+  const group = new Map(processes.map(({ term }, i) => [term, i]));
+  for (const { term, togetherWith } of processes)
+    for (const other of togetherWith) {
+      const [to, from] = [group.get(term), group.get(other)];
+      if (to === undefined || from === undefined) continue;
+      for (const [name, at] of group) if (at === from) group.set(name, to);
+    }
+  return group;
+}

@@ -1,0 +1,125 @@
+/** What processes share, and the groups that they form by it (seed 000, Procedure 1). Pure of ontologies: names and sets. */
+
+/** A process with all that it touches. */
+export interface Footed {
+  readonly name: string;
+  readonly touches: ReadonlySet<string>;
+}
+
+/** Two groups became one. */
+export interface Merge {
+  readonly left: readonly string[];
+  readonly right: readonly string[];
+  /** How much they overlap, from 0 to 1; undefined where policy put them together. */
+  readonly overlap: number | undefined;
+}
+
+export interface Clustering {
+  /** Each in the order of the processes. */
+  readonly groups: readonly (readonly string[])[];
+  readonly merges: readonly Merge[];
+  /** The pair that came nearest to the threshold without being merged, policy aside. */
+  readonly next: Merge | undefined;
+  /** What was near enough and is kept apart by policy. */
+  readonly apart: readonly Merge[];
+  /** What each component says when it is shared: 0 if every process touches it. */
+  readonly weights: ReadonlyMap<string, number>;
+}
+
+export interface Division {
+  readonly apart: readonly (readonly [string, string])[];
+  readonly together: readonly (readonly [string, string])[];
+}
+
+/**
+ * A quarter. Below that, most of what the joined role would show each of its processes is new to it: what they have in common is
+ * no more than what many have, such as a count of events. One number for all domains, and a choice.
+ */
+export const OVERLAP_MIN = 0.25;
+
+/**
+ * Merges the two groups that overlap most, again and again, as long as they overlap by the threshold. A component that every
+ * process touches weighs nothing, one that few touch much: ln(processes / those that touch it). Two processes overlap by what
+ * both touch, as a part of what the one touches that touches less; two groups by the mean of their processes', one of each
+ * (average linkage), so that no process draws others in only because it touches very much. Of pairs that overlap alike, the one
+ * whose processes come first.
+ */
+export function cluster(processes: readonly Footed[], division: Division, threshold: number = OVERLAP_MIN): Clustering {
+  const weights = weightsOf(processes);
+  const overlaps = overlapsOf(processes, weights);
+  const overlap = (a: Group, b: Group): number => mean(a.flatMap((one) => b.map((other) => overlaps(one, other))));
+  let groups: readonly Group[] = processes.map(({ name }) => [name]);
+  const merges: Merge[] = [];
+  for (const [one, other] of division.together) {
+    const [left, right] = [groups.find((names) => names.includes(one)), groups.find((names) => names.includes(other))];
+    if (left === undefined || right === undefined || left === right) continue;
+    merges.push({ left, right, overlap: undefined });
+    groups = joined(groups, left, right);
+  }
+  for (;;) {
+    const pairs = pairsOf(groups).map(([left, right]) => ({ left, right, overlap: overlap(left, right) }));
+    const free = pairs.filter(({ left, right }) => !isApart(division, left, right));
+    const best = firstGreatest(free);
+    if (best === undefined || best.overlap < threshold) {
+      const apart = pairs.filter((pair) => !free.includes(pair) && pair.overlap >= threshold);
+      return { groups, merges, next: best, apart, weights };
+    }
+    merges.push(best);
+    groups = joined(groups, best.left, best.right);
+  }
+}
+
+/** Names of processes. */
+type Group = readonly string[];
+
+function isApart({ apart }: Division, left: Group, right: Group): boolean {
+  return apart.some(
+    ([one, other]) => (left.includes(one) && right.includes(other)) || (left.includes(other) && right.includes(one)),
+  );
+}
+
+/** The overlap of any two processes, each worked out once. */
+function overlapsOf(
+  processes: readonly Footed[],
+  weights: ReadonlyMap<string, number>,
+): (one: string, other: string) => number {
+  const table = new Map(
+    processes.map((a) => [a.name, new Map(processes.map((b) => [b.name, overlapOf(a.touches, b.touches, weights)]))]),
+  );
+  return (one, other) => table.get(one)?.get(other) ?? 0;
+}
+
+/** What both touch, as a part of what the smaller one touches. Who touches only what all touch is contained in anybody. */
+function overlapOf(a: ReadonlySet<string>, b: ReadonlySet<string>, weights: ReadonlyMap<string, number>): number {
+  const weigh = (names: ReadonlySet<string>): number =>
+    [...names].reduce((sum, name) => sum + (weights.get(name) ?? 0), 0);
+  const least = Math.min(weigh(a), weigh(b));
+  return least === 0 ? 1 : weigh(new Set([...a].filter((name) => b.has(name)))) / least;
+}
+
+/** Sums in another order differ in the last digits, which must decide nothing. */
+function mean(values: readonly number[]): number {
+  return Math.round((values.reduce((sum, value) => sum + value, 0) / values.length) * 1e9) / 1e9;
+}
+
+function weightsOf(processes: readonly Footed[]): Map<string, number> {
+  const touched = new Map<string, number>();
+  for (const { touches } of processes) for (const name of touches) touched.set(name, (touched.get(name) ?? 0) + 1);
+  return new Map([...touched].map(([name, count]) => [name, Math.log(processes.length / count)]));
+}
+
+function pairsOf<T>(list: readonly T[]): [T, T][] {
+  return list.flatMap((left, i) => list.slice(i + 1).map((right): [T, T] => [left, right]));
+}
+
+function firstGreatest<T extends { readonly overlap: number }>(pairs: readonly T[]): T | undefined {
+  return pairs.reduce<T | undefined>(
+    (best, pair) => (best === undefined || pair.overlap > best.overlap ? pair : best),
+    undefined,
+  );
+}
+
+/** The joined group stands where its first process stood. */
+function joined(groups: readonly Group[], left: Group, right: Group): readonly Group[] {
+  return groups.filter((group) => group !== right).map((group) => (group === left ? [...left, ...right] : group));
+}

@@ -1,0 +1,33 @@
+/**
+ * Ontology-first design (seed 000, §1.4 and §2): from what there is and what happens in a domain, written down in BFO as
+ * Turtle, to its worker roles, its invariants, what kind of system it needs, and a domain to fill in.
+ *
+ * Guarantees: every function is pure over a plain `Ontology`, and says why it derives what it derives; the same text, the same
+ * answer; what is wrong with an ontology is a list of findings that say what to do. Never: reads or writes a file, runs a
+ * model of its own, or is needed by anything that rules.
+ *
+ * Imports canon, kernel and the port of the oracle log; and `n3`, to read Turtle.
+ */
+export { check } from './check.ts';
+export { type Clustering, type Merge, OVERLAP_MIN } from './cluster.ts';
+export { compare, type Difference } from './compare.ts';
+export { type Draft, type DraftOptions, draftOntology, type Model } from './draft.ts';
+export { draw } from './draw.ts';
+export { OntologyError, type OntologyErrorCode } from './errors.ts';
+export type { Finding, FindingCode } from './finding.ts';
+export { concluded, type Fingerprint, fingerprint, type Verdict } from './fingerprint.ts';
+export { type DerivedInvariant, deriveInvariants } from './invariants.ts';
+export type {
+  Component,
+  Continuant,
+  Description,
+  Entity,
+  Ontology,
+  PolicyRule,
+  ProcessClass,
+  WorkerRole,
+} from './ontology.ts';
+export { parse } from './parse.ts';
+export { type DerivedRole, type DerivedRoles, deriveRoles, type RoleOptions } from './roles.ts';
+export { type Scaffold, scaffold } from './scaffold.ts';
+export { findWriteSkew, type SkewOptions, type SkewProposal, type SkewSearch, type SkewWitness } from './write-skew.ts';

@@ -1,0 +1,77 @@
+import { Footprints } from './footprints.ts';
+import type { Ontology, PolicyRule } from './ontology.ts';
+import { liesUnder, openPath } from './paths.ts';
+import { type DerivedRole, type DerivedRoles, deriveRoles, type RoleOptions } from './roles.ts';
+
+/** An invariant, as Procedure 2 derives it. */
+export interface DerivedInvariant {
+  readonly id: string;
+  readonly term: string;
+  readonly definition: string;
+  /** A policy rule (step 1), or what must hold before a process (step 2). */
+  readonly from: 'policy' | 'precondition';
+  readonly source: string;
+  /** Of a precondition: the processes that wait for it. */
+  readonly gates: readonly string[];
+  /** Components, by term: what it refers to (Definition A.9). */
+  readonly footprint: readonly string[];
+  /** The same as paths, whoever they are about. */
+  readonly reads: readonly string[];
+  /** Roles whose footprint contains it. */
+  readonly localTo: readonly string[];
+  /** Contained in no role's footprint (Definition A.10). */
+  readonly crossCutting: boolean;
+  /** Roles whose footprint it meets; two and more are cross-cutting in the words of §2.3. */
+  readonly meets: readonly string[];
+  readonly onFailure: 'reject' | 'escalate';
+  readonly counselor: string;
+}
+
+/**
+ * Procedure 2: each policy rule and each precondition with its footprint, in order, and which roles could judge it.
+ *
+ * @throws OntologyError `unsound`; ArgumentError `bad_argument`
+ */
+export function deriveInvariants(ontology: Ontology, options: RoleOptions = {}): DerivedInvariant[] {
+  return invariantsOf(ontology, deriveRoles(ontology, options));
+}
+
+export function invariantsOf(ontology: Ontology, { roles }: DerivedRoles): DerivedInvariant[] {
+  const footprints = new Footprints(ontology);
+  return ontology.rules.map((rule) => invariantOf(rule, ontology, roles, footprints));
+}
+
+function invariantOf(
+  rule: PolicyRule,
+  { processes }: Ontology,
+  roles: readonly DerivedRole[],
+  footprints: Footprints,
+): DerivedInvariant {
+  const gates = processes
+    .filter(({ preconditions }) => preconditions.includes(rule.term))
+    .map(({ process }) => process);
+  const touched = new Map(roles.map(({ name, footprint }) => [name, footprints.closed(footprint)]));
+  const localTo = roles.filter(({ name }) => rule.refersTo.every((term) => touched.get(name)?.has(term)));
+  const meets = roles.filter(({ name }) => footprints.meeting(rule.refersTo, touched.get(name) ?? []).length > 0);
+  return {
+    id: rule.rule,
+    term: rule.term,
+    definition: rule.definition,
+    from: gates.length > 0 ? 'precondition' : 'policy',
+    source: rule.source,
+    gates,
+    footprint: rule.refersTo,
+    reads: widest(footprints.pathsOf(rule.refersTo).map((path) => openPath(path).replace(/\/-$/, ''))),
+    localTo: localTo.map(({ name }) => name),
+    crossCutting: localTo.length === 0,
+    meets: meets.map(({ name }) => name),
+    onFailure: rule.onFailure as DerivedInvariant['onFailure'],
+    counselor: rule.counselor,
+  };
+}
+
+/** Without those that lie inside another one. */
+function widest(paths: readonly string[]): string[] {
+  const once = [...new Set(paths)];
+  return once.filter((path) => !once.some((other) => other !== path && liesUnder(path, [other])));
+}

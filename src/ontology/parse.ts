@@ -1,0 +1,224 @@
+import { form, requireForm } from '#canon';
+import { OntologyError } from './errors.ts';
+import { didYouMean } from './nearest.ts';
+import type { Description, Entity, Ontology } from './ontology.ts';
+import { readTurtle, type Statements, type Value } from './turtle.ts';
+import {
+  HAS_PARTICIPANT,
+  INHERES_IN,
+  IS_ABOUT,
+  MARKS,
+  NAMESPACES,
+  PROPERTIES,
+  REALIZED_IN,
+  SINGLE,
+  UPPER,
+} from './vocabulary.ts';
+
+/**
+ * The ontology that a text in Turtle says. What it says may still be wrong: that is for `check`.
+ *
+ * @throws OntologyError `bad_turtle`, `no_ontology`, `unknown_term`, `bad_value`; each says where, and what to do
+ */
+export function parse(text: string): Ontology {
+  requireForm(form.text, text, 'text');
+  const statements = readTurtle(text);
+  requireVocabulary(statements);
+  const header = headerOf(statements);
+  const said = [...statements.subjects.keys()]
+    .filter((term) => term !== header && UPPER[term] === undefined && isClass(statements, term))
+    .map((term) => new Said(statements, term));
+  const described = (as: Description): Said[] => said.filter((one) => one.described[0] === as);
+  const plain = said.filter((one) => one.described.length === 0);
+  const isContinuant = continuantsOf(statements);
+  const about = new Said(statements, header);
+  return {
+    iri: header.replace(/^<|>$/g, ''),
+    domain: about.text('a:domain'),
+    title: about.text('dct:title'),
+    description: about.text('dct:description'),
+    source: about.texts('dct:source').join('; '),
+    continuants: plain
+      .filter(({ term }) => isContinuant(term))
+      .map((one) => ({ ...one.entity(), primary: one.has('a:PrimaryContinuant') })),
+    components: described('component').map((one) => ({
+      ...one.entity(),
+      paths: one.texts('a:path'),
+      timed: one.has('a:TimedComponent'),
+    })),
+    processes: described('process').map((one) => ({
+      ...one.entity(),
+      process: one.text('a:process'),
+      participants: one.terms(HAS_PARTICIPANT),
+      reads: one.terms('a:reads'),
+      writes: one.terms('a:writes'),
+      after: one.terms('a:after'),
+      preconditions: one.terms('a:precondition'),
+      apartFrom: one.terms('a:apartFrom'),
+      togetherWith: one.terms('a:togetherWith'),
+    })),
+    roles: described('worker role').map((one) => ({
+      ...one.entity(),
+      role: one.text('a:role'),
+      realizedIn: one.terms(REALIZED_IN),
+    })),
+    rules: described('rule')
+      .map((one) => ({
+        ...one.entity(),
+        rule: one.text('a:rule'),
+        order: one.number('a:order'),
+        refersTo: one.terms('a:refersTo'),
+        onFailure: one.text('a:onFailure') || 'reject',
+        counselor: one.text('a:counselor'),
+        after: one.terms('a:after'),
+        notBefore: one.terms('a:notBefore'),
+      }))
+      .sort((a, b) => a.order - b.order),
+    audits: described('audit requirement').map((one) => one.entity()),
+    others: plain.filter(({ term }) => !isContinuant(term)).map((one) => one.entity()),
+  };
+}
+
+/** A rule without a place comes after all others. */
+const LAST = Number.MAX_SAFE_INTEGER;
+
+/** What a text says of one subject. */
+class Said {
+  readonly term: string;
+  readonly #statements: Statements;
+
+  constructor(statements: Statements, term: string) {
+    this.#statements = statements;
+    this.term = term;
+  }
+
+  get described(): Description[] {
+    const as: [Description, boolean][] = [
+      ['process', this.#values('a:process').length > 0],
+      ['rule', this.#values('a:rule').length > 0],
+      ['worker role', this.#values('a:role').length > 0 || this.has('a:WorkerRole')],
+      ['audit requirement', this.has('a:AuditRequirement')],
+      ['component', this.#values('a:path').length > 0],
+    ];
+    return as.filter(([, is]) => is).map(([name]) => name);
+  }
+
+  entity(): Entity {
+    return {
+      term: this.term,
+      line: this.#statements.lineOf(this.term),
+      label: this.text('rdfs:label'),
+      definition: this.text('skos:definition'),
+      source: this.texts('dct:source').join('; '),
+      parents: this.terms('rdfs:subClassOf').filter((parent) => !parent.startsWith('a:')),
+      inheresIn: this.terms(INHERES_IN),
+      about: this.terms(IS_ABOUT),
+      described: this.described,
+    };
+  }
+
+  /** Whether it is marked so, as an instance or as a kind. */
+  has(mark: (typeof MARKS)[number]): boolean {
+    return [...this.terms('rdf:type'), ...this.terms('rdfs:subClassOf')].includes(mark);
+  }
+
+  text(property: string): string {
+    return this.texts(property)[0] ?? '';
+  }
+
+  texts(property: string): string[] {
+    return this.#values(property).map((value) => ('text' in value ? value.text : value.term));
+  }
+
+  terms(property: string): string[] {
+    return this.#values(property).map((value) => {
+      if ('term' in value) return value.term;
+      throw this.#bad(property, `takes a term, not the text "${value.text}"; write it as :Name`);
+    });
+  }
+
+  number(property: string): number {
+    const [value] = this.texts(property);
+    if (value === undefined) return LAST;
+    if (/^\d{1,9}$/.test(value)) return Number(value);
+    throw this.#bad(property, `takes a whole number from 0, not ${value}`);
+  }
+
+  #values(property: string): readonly Value[] {
+    const values = this.#statements.subjects.get(this.term)?.get(property) ?? [];
+    if (values.length > 1 && SINGLE.has(property))
+      throw this.#bad(property, `is said ${values.length} times; keep one`);
+    const [first] = values;
+    if (PROPERTIES[property as keyof typeof PROPERTIES] === 'text' && first !== undefined && 'term' in first)
+      throw this.#bad(property, `takes a text, not the term ${first.term}; write it in quotes`);
+    return values;
+  }
+
+  #bad(property: string, problem: string): OntologyError {
+    return badValue(this.#statements, this.term, `${property} ${problem}`);
+  }
+}
+
+/** Every term of our own vocabulary must be one that it has, wherever it stands. */
+function requireVocabulary({ subjects, lineOf }: Statements): void {
+  const known = new Set<string>([...MARKS, ...Object.keys(PROPERTIES)]);
+  const require = (term: string): void => {
+    if (!term.startsWith('a:') || known.has(term)) return;
+    const line = lineOf(term);
+    const message = `Line ${line} has ${term}, which is no word of <${NAMESPACES.a}>.${didYouMean(term, known)}`;
+    throw new OntologyError('unknown_term', message, { evidence: { term, line } });
+  };
+  for (const [subject, properties] of subjects) {
+    require(subject);
+    for (const [property, values] of properties) {
+      require(property);
+      for (const value of values) if ('term' in value) require(value.term);
+    }
+  }
+}
+
+function headerOf(statements: Statements): string {
+  const headers = [...statements.subjects.keys()].filter((term) => typesOf(statements, term).includes('owl:Ontology'));
+  const [header] = headers;
+  if (header === undefined)
+    throw new OntologyError(
+      'no_ontology',
+      'The text does not say what it is; begin with <urn:assize:domain:NAME> a owl:Ontology ; a:domain "NAME" .',
+    );
+  if (headers.length > 1)
+    throw new OntologyError('no_ontology', `The text is ${headers.length} ontologies at once: ${headers.join(', ')}.`);
+  if (new Said(statements, header).text('a:domain') === '')
+    throw new OntologyError('no_ontology', `${header} does not say of which domain it is; add a:domain "NAME".`);
+  return header;
+}
+
+/** Declarations of properties are no classes; all else that is described is one, also where it does not say so. */
+function isClass(statements: Statements, term: string): boolean {
+  return !typesOf(statements, term).some((type) => /Property$/.test(type));
+}
+
+function typesOf(statements: Statements, term: string): string[] {
+  const values = statements.subjects.get(term)?.get('rdf:type') ?? [];
+  return values.flatMap((value) => ('term' in value ? [value.term] : []));
+}
+
+/** Whether a class is a kind of independent continuant, over as many steps as the text takes. */
+function continuantsOf(statements: Statements): (term: string) => boolean {
+  const parents = (term: string): string[] =>
+    (statements.subjects.get(term)?.get('rdfs:subClassOf') ?? []).flatMap((v) => ('term' in v ? [v.term] : []));
+  return (term) => {
+    const seen = new Set([term]);
+    for (const one of seen) {
+      for (const parent of parents(one)) seen.add(parent);
+      const above = UPPER[one]?.is;
+      if (above === 'independent continuant') return true;
+      if (above !== undefined) seen.add(above);
+    }
+    return false;
+  };
+}
+
+function badValue({ lineOf }: Statements, term: string, problem: string): OntologyError {
+  const line = lineOf(term);
+  return new OntologyError('bad_value', `Line ${line}, ${term}: ${problem}.`, { evidence: { term, line } });
+}

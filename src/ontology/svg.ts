@@ -1,0 +1,74 @@
+/** Where something stands, in pixels. */
+export interface Placed {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A letter of a font of 12 px that has them all of one width; a little more than any such font takes. */
+const LETTER = 7.6;
+
+/** How wide a text may become: letters of the East take two places. */
+export function widthOf(text: string): number {
+  const wide =
+    /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{1f000}-\u{3fffd}]/u;
+  return Math.ceil([...text].reduce((sum, letter) => sum + (wide.test(letter) ? 2 : 1), 0) * LETTER);
+}
+
+export function svg(title: string, width: number, height: number, parts: readonly string[]): string {
+  const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" role="img" ${size}>`,
+    `<title>${escaped(title)}</title>`,
+    `<style>${STYLE}</style>`,
+    `<rect class="page" width="${width}" height="${height}"/>`,
+    ...parts,
+    '</svg>\n',
+  ].join('\n');
+}
+
+export function box({ x, y, width, height }: Placed, kind: string): string {
+  return `<rect class="${kind}" x="${x}" y="${y}" width="${width}" height="${height}" rx="4"/>`;
+}
+
+export function text(x: number, y: number, words: string, kind = 'text'): string {
+  return `<text class="${kind}" x="${x}" y="${y}">${escaped(words)}</text>`;
+}
+
+/** From the right side of one to the left side of another. */
+export function edge(from: Placed, to: Placed, kind: string): string {
+  const [x1, y1] = [from.x + from.width, from.y + from.height / 2];
+  const [x2, y2] = [to.x, to.y + to.height / 2];
+  const bend = Math.round((x2 - x1) / 2);
+  return `<path class="${kind}" d="M${x1} ${y1} C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}"/>`;
+}
+
+/** What XML 1.0 has no place for, or what moves a cursor, is shown as missing. */
+export function escaped(words: string): string {
+  return words
+    .replace(/\s/g, ' ')
+    .replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '\ufffd')
+    .replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+}
+
+const STYLE = `
+svg { --page: #fff; --ink: #1b1f24; --soft: #57606a; --line: #8c959f; --fill: #f6f8fa; --warm: #b35900; --warmfill: #fff4e5; --cool: #0b62c4; }
+@media (prefers-color-scheme: dark) {
+  svg { --page: #15181c; --ink: #e6e9ed; --soft: #9da7b1; --line: #6b7580; --fill: #22272e; --warm: #f0a04b; --warmfill: #3a2a16; --cool: #69aef5; }
+}
+.page { fill: var(--page); }
+text { font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: var(--ink); white-space: pre; }
+.title { font-weight: bold; }
+.strong, .head { font-weight: bold; }
+.head, .small { fill: var(--soft); }
+rect { fill: var(--fill); stroke: var(--line); }
+.page { stroke: none; fill: var(--page); }
+.role { fill: none; stroke: var(--cool); }
+.crossing { fill: var(--warmfill); stroke: var(--warm); stroke-width: 2; }
+.inner { fill: none; stroke: var(--warm); }
+path { fill: none; stroke: var(--line); }
+.writes { stroke: var(--cool); stroke-width: 1.6; }
+.reads { stroke: var(--cool); stroke-dasharray: 5 4; }
+.refers { stroke: var(--soft); stroke-dasharray: 1 3; stroke-width: 1.4; }
+`;

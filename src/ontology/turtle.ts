@@ -1,0 +1,88 @@
+import { Lexer, Parser, type Quad, type Token } from 'n3';
+import { OntologyError } from './errors.ts';
+import { NAMESPACES } from './vocabulary.ts';
+
+/** An object of a statement: a class or property by its term, or a text. */
+export type Value = { readonly term: string } | { readonly text: string };
+
+/** What a text says of each subject, property by property, in its order. */
+export interface Statements {
+  /** By the subject's term, then by the property's. What is said of and with blank nodes is left out. */
+  readonly subjects: ReadonlyMap<string, ReadonlyMap<string, readonly Value[]>>;
+  /** The first line that is about a term, or else that names it. */
+  lineOf(term: string): number;
+}
+
+/** @throws OntologyError `bad_turtle` */
+export function readTurtle(text: string): Statements {
+  const quads = parsed(text);
+  const own = ownNamespace(quads);
+  const short = (iri: string): string => shortened(iri, own);
+  const subjects = new Map<string, Map<string, Value[]>>();
+  for (const { subject, predicate, object } of quads) {
+    if (subject.termType !== 'NamedNode' || object.termType === 'BlankNode') continue;
+    const properties = subjects.get(short(subject.value)) ?? new Map<string, Value[]>();
+    subjects.set(short(subject.value), properties);
+    const values = properties.get(short(predicate.value)) ?? [];
+    properties.set(short(predicate.value), values);
+    const value = object.termType === 'NamedNode' ? { term: short(object.value) } : { text: object.value };
+    if (!values.some((known) => JSON.stringify(known) === JSON.stringify(value))) values.push(value);
+  }
+  const lines = linesOf(text, short);
+  return { subjects, lineOf: (term) => lines.get(term) ?? 0 };
+}
+
+function parsed(text: string): Quad[] {
+  try {
+    return new Parser({ format: 'text/turtle' }).parse(text);
+  } catch (cause) {
+    const { message, context } = cause as Error & { context?: { line?: number } };
+    const line = context?.line ?? 0;
+    const what = message.replace(/ on line \d+\.?$/, '').replace(/\.$/, '');
+    const place = line > 0 ? ` on line ${line}` : '';
+    throw new OntologyError('bad_turtle', `This is not Turtle${place}: ${what}; mend the line and try again.`, {
+      cause,
+      evidence: { line },
+    });
+  }
+}
+
+/** Terms of the domain are below the ontology's own name. */
+function ownNamespace(quads: readonly Quad[]): string {
+  const header = quads.find(
+    ({ predicate, object }) =>
+      predicate.value === `${NAMESPACES.rdf}type` && object.value === `${NAMESPACES.owl}Ontology`,
+  );
+  return `${header?.subject.value ?? 'urn:assize:domain:'}#`;
+}
+
+function shortened(iri: string, own: string): string {
+  if (iri.startsWith(own)) return `:${iri.slice(own.length)}`;
+  const known = Object.entries(NAMESPACES).find(([, namespace]) => iri.startsWith(namespace));
+  return known === undefined ? `<${iri}>` : `${known[0]}:${iri.slice(known[1].length)}`;
+}
+
+/** The parser does not say where its statements stand, so the words are read once more. */
+function linesOf(text: string, short: (iri: string) => string): Map<string, number> {
+  const prefixes = new Map<string, string>();
+  const named = new Map<string, number>();
+  const described = new Map<string, number>();
+  let before: readonly Token[] = [];
+  for (const token of new Lexer().tokenize(text)) {
+    const iri = token.type === 'IRI' ? token.value : prefixedIri(token, prefixes);
+    const [last, last2] = before;
+    if (iri !== undefined && last?.type === 'prefix' && last2?.type === '@prefix') prefixes.set(last.value ?? '', iri);
+    else if (iri !== undefined) {
+      const term = short(iri);
+      if (!named.has(term)) named.set(term, token.line);
+      if ((last === undefined || last.type === '.') && !described.has(term)) described.set(term, token.line);
+    }
+    before = [token, ...(last === undefined ? [] : [last])];
+  }
+  return new Map([...named, ...described]);
+}
+
+function prefixedIri({ type, prefix, value }: Token, prefixes: ReadonlyMap<string, string>): string | undefined {
+  const namespace = type === 'prefixed' ? prefixes.get(prefix ?? '') : undefined;
+  return namespace === undefined ? undefined : namespace + (value ?? '');
+}

@@ -1,0 +1,115 @@
+/** Each domain that has an ontology is the one that its ontology describes. */
+import { spawnSync } from 'node:child_process';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Domain, detectionVector } from '#kernel';
+import { check, compare, deriveInvariants, deriveRoles, fingerprint, type Ontology, parse, scaffold } from '#ontology';
+
+const root = join(import.meta.dirname, '../..');
+const NAMES = globSync('domains/*/ontology.ttl', { cwd: root })
+  .map((path) => path.split(/[/\\]/)[1] as string)
+  .sort();
+
+const read = (name: string): Ontology => parse(readFileSync(join(root, 'domains', name, 'ontology.ttl'), 'utf8'));
+
+function isDomain(value: unknown): value is Domain {
+  return typeof value === 'object' && value !== null && 'rules' in value && 'bind' in value;
+}
+
+async function domainIn(file: string, name: string): Promise<Domain> {
+  const found = Object.values((await import(file)) as object).filter(isDomain);
+  return found.find((domain) => domain.name === name) as Domain;
+}
+
+// Inside the repository, so that `assize` is this package.
+const folder = mkdtempSync(join(root, 'dist-scaffold-'));
+beforeAll(() => {
+  for (const name of NAMES)
+    for (const [file, text] of scaffold(read(name))) {
+      mkdirSync(dirname(join(folder, name, file)), { recursive: true });
+      writeFileSync(join(folder, name, file), text);
+    }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ extends: '../tsconfig.json', include: ['.'] }));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('budget, udt and airline have theirs', () => {
+  expect(NAMES).toEqual(expect.arrayContaining(['airline', 'budget', 'udt']));
+});
+
+describe.each(NAMES)('%s', (name) => {
+  test('nothing is wrong with its ontology', () => {
+    expect(check(read(name)).filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect(read(name).domain).toBe(name);
+  });
+
+  test('derived roles and invariants are those that it ships', async () => {
+    const ontology = read(name);
+    const domain = await domainIn(join(root, 'domains', name, 'index.ts'), name);
+    expect(compare(ontology, domain)).toEqual([]);
+    const { roles, disagreements } = deriveRoles(ontology);
+    expect(disagreements).toEqual([]);
+    const performed = (list: readonly string[]): string[] => [...list].sort();
+    expect(Object.fromEntries(roles.map((role) => [role.name, performed(role.processes)]))).toEqual(
+      Object.fromEntries(Object.entries(domain.roles).map(([role, { processes }]) => [role, performed(processes)])),
+    );
+    expect(deriveInvariants(ontology).map(({ id }) => id)).toEqual(domain.rules.map(({ id }) => id));
+  });
+
+  test('each role is well-formed: a process of it needs each component', () => {
+    const ontology = read(name);
+    for (const { footprint, needs, processes } of deriveRoles(ontology).roles) {
+      expect(needs.map(({ component }) => component)).toEqual(footprint);
+      for (const { component, process, way } of needs) {
+        expect(processes).toContain(process);
+        expect(ontology.processes.find((one) => one.process === process)?.[way]).toContain(component);
+      }
+    }
+  });
+
+  test('each fingerprint has a witness', () => {
+    const { conclusion, ...verdicts } = fingerprint(read(name));
+    expect(conclusion).not.toBe('');
+    for (const { witness } of Object.values(verdicts)) expect(witness.length).toBeGreaterThan(0);
+  });
+
+  test('its scaffold is a domain of the same roles and invariants', async () => {
+    const made = await domainIn(join(folder, name, 'index.ts'), name);
+    expect(compare(read(name), made)).toEqual([]);
+    const said = detectionVector(made, made.initial).map(({ result, detail }) => [result, detail]);
+    const unwritten = read(name).rules.map(({ onFailure }) => [onFailure, 'not written yet']);
+    expect(said).toEqual(unwritten);
+  });
+});
+
+test('what only grows is a list in a scaffold, and what anything may be the key of a record', async () => {
+  const { state, initial } = await domainIn(join(folder, 'airline', 'index.ts'), 'airline');
+  const fits = (change: object): boolean => state.safeParse({ ...initial, ...change }).success;
+  expect([fits({ itineraries: { R: [1] } }), fits({ itineraries: { R: {} } }), fits({ itineraries: [] })]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  expect([fits({ booked: { R: 1 } }), fits({ booked: 1 }), fits({ sold: {} })]).toEqual([true, false, false]);
+});
+
+test('all scaffolds compile under the options of the package', () => {
+  const { stdout, status } = spawnSync('npx', ['tsc', '-p', folder], { cwd: root, encoding: 'utf8' });
+  expect({ stdout, status }).toEqual({ stdout: '', status: 0 });
+});
+
+test('the tests of the scaffolds fail, one for each invariant, and none is skipped', () => {
+  const report = join(folder, 'report.json');
+  spawnSync(process.execPath, [
+    ...[join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder],
+    ...['--reporter', 'json', '--outputFile', report],
+  ]);
+  const invariants = NAMES.flatMap((name) => read(name).rules).length;
+  expect(JSON.parse(readFileSync(report, 'utf8'))).toMatchObject({
+    numTotalTests: invariants + NAMES.length,
+    numFailedTests: invariants,
+    numPassedTests: NAMES.length,
+    numPendingTests: 0,
+  });
+});

@@ -1,0 +1,137 @@
+/** Write skew that is found by running a domain is there (seed 000, Definition A.11). */
+import { airline } from 'assize/domains/airline';
+import { budget } from 'assize/domains/budget';
+import { udt } from 'assize/domains/udt';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Domain, defineDomain, detectionVector, pass, reject } from '#kernel';
+import { findWriteSkew, type SkewWitness } from '#ontology';
+import { passengers, smallWorld } from '../../domains/airline/testing/small-world.ts';
+import { putTogether } from '../../src/ontology/put-together.ts';
+import { errorOf } from '../support/error-of.ts';
+
+/** What a witness claims, found again without the search: each alone passes everything, both together break the rule. */
+function expectSkew(domain: Domain<any, any, any>, { state, first, second, invariantId }: SkewWitness): void {
+  const said = (of: unknown): Record<string, string> =>
+    Object.fromEntries(
+      detectionVector(domain as Domain, of as never).map(({ invariant_id, result }) => [invariant_id, result]),
+    );
+  for (const alone of [first, second])
+    expect(new Set(Object.values(said(putTogether(state, alone.changes, []))))).toEqual(new Set(['pass']));
+  expect(said(putTogether(state, first.changes, second.changes))[invariantId]).not.toBe('pass');
+}
+
+test('the introduction’s own: two agents, one budget', () => {
+  const { witnesses } = findWriteSkew(budget);
+  expect(witnesses.map(({ invariantId }) => invariantId)).toEqual(['BUDGET_CAP']);
+  const [{ first, second }] = witnesses as [SkewWitness];
+  expect(first.role.params).not.toEqual(second.role.params);
+  for (const witness of witnesses) expectSkew(budget, witness);
+});
+
+test('David’s: a positive is recorded while a claim is made in the tier of before', () => {
+  const { witnesses } = findWriteSkew(udt);
+  const david = witnesses.find(({ invariantId }) => invariantId === 'CLAIM_TIER_CURRENT') as SkewWitness;
+  expect([david.first.role.name, david.second.role.name].sort()).toEqual(['Billing', 'Clinical']);
+  expect([david.first.action, david.second.action].sort()).toEqual(['record_result', 'submit_claim']);
+  for (const witness of witnesses) expectSkew(udt, witness);
+});
+
+test('the airline: proposals that nobody draws by chance are given, and two changes of bags disagree', () => {
+  const role = { name: 'agent', params: {} };
+  const bags = (total: number) => ({
+    action: 'update_reservation_baggages',
+    role,
+    args: { reservation_id: 'R', total_baggages: total, nonfree_baggages: 0, payment_id: 'card' },
+  });
+  const world = smallWorld((state) => {
+    state.reservations['R']!.passengers = passengers(2);
+    state.users['ann']!.payment_methods['card'] = {
+      id: 'card',
+      source: 'credit_card',
+      brand: 'visa',
+      last_four: '1234',
+    };
+    state.users['ann']!.membership = 'gold';
+  });
+  const { witnesses, bound } = findWriteSkew(airline, {
+    states: [world],
+    proposals: [bags(1), bags(2)],
+    tries: 1,
+    depth: 0,
+  });
+  expect(bound.states).toBe(1);
+  expect(witnesses.map(({ invariantId }) => invariantId)).toEqual(['BAGS_ON_RECORD']);
+  for (const witness of witnesses) expectSkew(airline, witness);
+});
+
+const shared = defineDomain({
+  name: 'shared',
+  version: '1',
+  state: z.object({ boxes: z.record(z.string(), z.array(z.number())) }),
+  initial: { boxes: { a: [], b: [] } },
+  processes: { filling: { writes: ['/boxes/{box}'] } },
+  roles: { filler: { params: ['box'], processes: ['filling'] } },
+  actions: {
+    fill: {
+      process: 'filling',
+      args: z.object({ by: z.literal([1, 2]) }),
+      apply: (state, { by }, { role }) => {
+        state.boxes[role.box]?.push(by);
+      },
+    },
+  },
+  invariants: ({ count }) => [count('ONE', '/boxes/*/*', {}, (n) => (n <= 1 ? pass : reject(`${n} of them`)))],
+});
+
+test('a pair of two workers is shown rather than two proposals of one', () => {
+  const fill = (box: string, by: number) => ({
+    action: 'fill',
+    role: { name: 'filler', params: { box } },
+    args: { by },
+  });
+  const search = (...proposals: ReturnType<typeof fill>[]) =>
+    findWriteSkew(shared, { proposals, tries: 1, depth: 0, states: [{ boxes: { a: [], b: [] } }] }).witnesses;
+  const [witness] = search(fill('a', 1), fill('a', 2), fill('b', 1)) as [SkewWitness];
+  expect(new Set([witness.first.role.params['box'], witness.second.role.params['box']])).toEqual(new Set(['a', 'b']));
+  expectSkew(shared, witness);
+});
+
+const apart = defineDomain({
+  name: 'apart',
+  version: '1',
+  state: z.object({ boxes: z.record(z.string(), z.number()) }),
+  initial: { boxes: {} },
+  processes: { filling: { writes: ['/boxes/{box}'] } },
+  roles: { filler: { params: ['box'], processes: ['filling'] } },
+  actions: {
+    fill: {
+      process: 'filling',
+      args: z.object({ by: z.number().int().min(0).max(10) }),
+      apply: (state, { by }, { role }) => {
+        state.boxes[role.box] = by;
+      },
+    },
+  },
+  invariants: ({ each }) => [each('NOT_FULL', '/boxes/*', {}, (by) => (by <= 5 ? pass : reject(`${by} is too much`)))],
+});
+
+test('where there is none, none is found, and the bound says where it was looked for', () => {
+  const { witnesses, bound } = findWriteSkew(apart, { depth: 2, width: 5, tries: 20 });
+  expect(witnesses).toEqual([]);
+  expect(bound).toMatchObject({ seed: 1, depth: 2, width: 5, tries: 20, states: 11, proposals: 220 });
+  expect(bound.pairs).toBeGreaterThan(100);
+});
+
+test('the same seed, the same search', () => {
+  const options = { seed: 7, depth: 2, width: 4, tries: 20 };
+  expect(findWriteSkew(udt, options)).toEqual(findWriteSkew(udt, options));
+});
+
+test('without a state to begin with it says so', () => {
+  expect(errorOf(() => findWriteSkew(airline))).toMatchObject({
+    code: 'bad_state',
+    message: expect.stringContaining('give one'),
+  });
+  expect(errorOf(() => findWriteSkew(budget, { states: [{ cap: 'much' }] }))).toMatchObject({ code: 'bad_state' });
+});

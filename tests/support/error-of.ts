@@ -1,0 +1,9 @@
+/** What a call throws. */
+export function errorOf(call: () => unknown): unknown {
+  try {
+    call();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('it did not throw');
+}
