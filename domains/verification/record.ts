@@ -18,9 +18,13 @@ export function isSameEvidence(a: readonly Sha256[], b: readonly Sha256[]): bool
   return a.length === b.length && a.every((hash, i) => hash === b[i]);
 }
 
-/** Whether a verdict was about the evidence that there was just before event `n`; when that changes, it is judged anew. */
-export function fits(verdict: Verdict, { evidence }: Pick<Finding, 'evidence'>, n: number): boolean {
-  return verdict.n < n && isSameEvidence(verdict.evidence, evidenceAt(evidence, n));
+/**
+ * Whether a verdict stood just before event `n`: no evidence came or went since it was given. What was judged anew meanwhile does
+ * not come back when evidence is again what it was.
+ */
+export function stands(verdict: Verdict, { evidence }: Pick<Finding, 'evidence'>, n: number): boolean {
+  const isBetween = (event: number | undefined): boolean => event !== undefined && verdict.n < event && event < n;
+  return verdict.n < n && !Object.values(evidence).some((item) => isBetween(item.n) || isBetween(item.withdrawn));
 }
 
 /** The expert who had the finding just before event `n`. */

@@ -132,14 +132,32 @@ const table: readonly (readonly [id: string, what: string, wrong: (_: Three) => 
   ],
   [
     'ONE_VERDICT',
-    'a second verdict on the same evidence; on other evidence',
+    'a second verdict while the first stands; when evidence has come since',
     ({ f2 }) => {
       f2.verdicts['v2'] = again;
       f2.verdicts['v3'] = { ...again, n: 101 };
     },
     ({ f2 }) => {
       f2.verdicts['v2'] = again;
-      f2.evidence[trace]!.withdrawn = 101;
+      f2.evidence[hashOf('patch')] = { kind: 'patch', ...now, n: 101 };
+      f2.verdicts['v3'] = { ...again, evidence: [...both, hashOf('patch')].sort(), n: 102 };
+    },
+  ],
+  [
+    'REPORT_ON_VERDICT',
+    'reported on a verdict that was refuted on evidence since taken back; on a new one',
+    ({ f2 }) => {
+      const { rating: _, ...bare } = again;
+      f2.verdicts['v2'] = { ...bare, genuine: false };
+      f2.evidence[input]!.withdrawn = 101;
+      f2.reports['p2'] = { verdict: 'v1', ...now, n: 102 };
+    },
+    ({ f2 }) => {
+      const { rating: _, ...bare } = again;
+      f2.verdicts['v2'] = { ...bare, genuine: false };
+      f2.evidence[input]!.withdrawn = 101;
+      f2.verdicts['v3'] = { ...again, evidence: [trace], n: 102 };
+      f2.reports['p2'] = { verdict: 'v3', ...now, n: 103 };
     },
   ],
   [

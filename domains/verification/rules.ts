@@ -5,7 +5,7 @@
  */
 import { escalate, type Invariant, type InvariantResult, pass, type Rules, reject } from 'assize/kernel';
 import { EXPERT, isExpert, nameOf } from './experts.ts';
-import { evidenceAt, expertAt, fits, isSameEvidence, isThere, stoodAt } from './record.ts';
+import { evidenceAt, expertAt, isSameEvidence, isThere, stands, stoodAt } from './record.ts';
 import type { Finding, VerificationState } from './schema.ts';
 
 export function rules(given: Rules<VerificationState>): readonly Invariant<VerificationState>[] {
@@ -88,15 +88,12 @@ function verdicts({ each }: Rules<VerificationState>): Invariant<VerificationSta
       }),
     ),
 
-    each('ONE_VERDICT', '/findings/*', {}, ({ verdicts }) =>
-      rows(verdicts, ({ n, evidence }, id) => {
-        const other = Object.keys(verdicts).find(
-          (key) =>
-            key !== id && (verdicts[key]?.n ?? n) <= n && isSameEvidence(verdicts[key]?.evidence ?? [], evidence),
-        );
+    each('ONE_VERDICT', '/findings/*', {}, ({ verdicts, ...record }) =>
+      rows(verdicts, ({ n }) => {
+        const other = Object.entries(verdicts).find(([, verdict]) => stands(verdict, record, n));
         return other === undefined
           ? undefined
-          : `${other} is about the same evidence; it is judged again when that changes`;
+          : `the verdict ${other[0]} stands; it is judged again when evidence changes`;
       }),
     ),
 
@@ -140,7 +137,9 @@ function reports({ each }: Rules<VerificationState>): Invariant<VerificationStat
         const verdict = record.verdicts[id];
         if (verdict === undefined || verdict.n >= n) return `there is no verdict ${id}`;
         if (!verdict.genuine) return `by the verdict ${id} it is not genuine`;
-        return fits(verdict, record, n) ? undefined : `the evidence has changed since ${id}; it has to be judged again`;
+        return stands(verdict, record, n)
+          ? undefined
+          : `the evidence has changed since ${id}; it has to be judged again`;
       }),
     ),
 
@@ -155,7 +154,7 @@ function reports({ each }: Rules<VerificationState>): Invariant<VerificationStat
       rows(record.reports, ({ verdict: id, retracted }) => {
         const verdict = record.verdicts[id];
         if (retracted === undefined || verdict === undefined) return undefined;
-        return fits(verdict, record, retracted.n) ? `the verdict ${id} stands, and with it the report` : undefined;
+        return stands(verdict, record, retracted.n) ? `the verdict ${id} stands, and with it the report` : undefined;
       }),
     ),
 
