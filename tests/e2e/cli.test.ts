@@ -261,7 +261,8 @@ describe('demo', () => {
 describe('domains', () => {
   test('are listed, shown whole, and one tool at a time', async () => {
     const list = await json(0, 'domains');
-    expect(list.map(({ name }: { name: string }) => name)).toEqual(['budget', 'udt', 'airline']);
+    const names = ['budget', 'udt', 'airline', 'moderation', 'verification'];
+    expect(list.map(({ name }: { name: string }) => name)).toEqual(names);
     expect((await assize('domains')).out).toContain('CANCELLATION_GROUND');
     const budget = await json(0, 'domains', 'budget');
     expect(budget).toMatchObject({
@@ -281,7 +282,7 @@ describe('domains', () => {
   });
 
   test('that are not there, and files that are none, are refused', async () => {
-    await refused(['domains', 'airlines'], /no domain airlines; there are budget, udt, airline/);
+    await refused(['domains', 'airlines'], /no domain airlines; there are budget, udt, airline, moderation, verification/);
     await refused(['domains', 'budget', 'steal'], /budget has no tool steal; it has spend/);
     await refused(['domains', '--domain', 'nowhere.ts'], /no domain file .*nowhere\.ts/);
     await refused(['domains', '--domain', file('empty.ts', 'export const a = 1;')], /exports no domain/);
