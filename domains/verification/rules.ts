@@ -1,7 +1,8 @@
 /**
  * The invariants, in order; the first that does not pass decides. The last one never passes without a person, so nobody is
- * asked about what would be refused anyway. Two look at all findings, by what is counted of them; the others at one finding's
- * record, so that a verdict which waits stops that finding and no other. README.md gives the source of each.
+ * asked about what would be refused anyway. Two look at all findings, by what is counted of them. What reads a verdict is judged
+ * on the record of its finding, so that a verdict which waits stops that finding and no other; the rest is judged row by row.
+ * README.md gives the source of each.
  */
 import { escalate, type Invariant, type InvariantResult, pass, type Rules, reject } from 'assize/kernel';
 import { EXPERT, isExpert, nameOf } from './experts.ts';
@@ -22,31 +23,49 @@ function submissions({ each, unique }: Rules<VerificationState>): Invariant<Veri
         reject(`${places.map((place) => place.split('/')[2]).join(' and ')} are one finding; submit it there`),
     ),
 
-    each('SUBMISSIONS_AGREE', '/findings/*', {}, ({ submissions, identity }) =>
-      rows(submissions, ({ fingerprint, component }) => {
-        const [known] = Object.entries(identity);
-        const same = known?.[0] === fingerprint && known[1] === component && Object.keys(identity).length === 1;
-        return same ? undefined : `this finding is about ${known?.[1] ?? 'nothing'}; open another one`;
-      }),
+    each(
+      'SUBMISSIONS_AGREE',
+      '/findings/*/submissions/*',
+      {
+        reads: ['/findings/*/identity'],
+        with: (_, [finding]) => ({ identity: `/findings/${finding}/identity` }),
+      },
+      ({ fingerprint, component }, { identity = {} }) => {
+        const [known, ...more] = Object.entries(identity);
+        const same = known?.[0] === fingerprint && known[1] === component && more.length === 0;
+        return same ? pass : reject(`this finding is about ${known?.[1] ?? 'nothing'}; open another one`);
+      },
     ),
   ];
 }
 
 function reproductions({ each }: Rules<VerificationState>): Invariant<VerificationState>[] {
   return [
-    each('REPRODUCED_WITH_EVIDENCE', '/findings/*', {}, ({ attempts, evidence }) =>
-      rows(attempts, ({ reproduced, evidence: hash, n }) => {
-        if (hash !== undefined && !isThere(evidence[hash], n)) return `no evidence ${hash} is attached`;
-        return reproduced && hash === undefined ? 'say by its hash which evidence shows it' : undefined;
-      }),
+    each(
+      'REPRODUCED_WITH_EVIDENCE',
+      '/findings/*/attempts/*',
+      {
+        reads: ['/findings/*/evidence/*'],
+        // No hash is empty.
+        with: ({ evidence = '' }, [finding]) => ({ shows: `/findings/${finding}/evidence/${evidence}` }),
+      },
+      ({ reproduced, evidence, n }, { shows }) => {
+        if (evidence !== undefined && !isThere(shows, n)) return reject(`no evidence ${evidence} is attached`);
+        return reproduced && evidence === undefined ? reject('say by its hash which evidence shows it') : pass;
+      },
     ),
 
-    each('RATED_ON_REPRODUCTION', '/findings/*', {}, ({ ratings, attempts }) =>
-      rows(ratings, ({ n }) =>
+    each(
+      'RATED_ON_REPRODUCTION',
+      '/findings/*/ratings/*',
+      {
+        reads: ['/findings/*/attempts'],
+        with: (_, [finding]) => ({ attempts: `/findings/${finding}/attempts` }),
+      },
+      ({ n }, { attempts = {} }) =>
         Object.values(attempts).some((attempt) => attempt.reproduced && attempt.n < n)
-          ? undefined
-          : 'nobody has reproduced it yet',
-      ),
+          ? pass
+          : reject('nobody has reproduced it yet'),
     ),
   ];
 }
@@ -68,12 +87,22 @@ function queues({ each, count }: Rules<VerificationState>): Invariant<Verificati
       },
     ),
 
-    each('ASSIGNED_ONCE', '/findings/*', {}, ({ assignments, submissions }) =>
-      rows(assignments, ({ n }) => {
-        if (!Object.values(submissions).some((submission) => submission.n < n)) return 'nothing was submitted yet';
+    each(
+      'ASSIGNED_ONCE',
+      '/findings/*/assignments/*',
+      {
+        reads: ['/findings/*/assignments', '/findings/*/submissions'],
+        with: (_, [finding]) => ({
+          assignments: `/findings/${finding}/assignments`,
+          submissions: `/findings/${finding}/submissions`,
+        }),
+      },
+      ({ n }, { assignments = {}, submissions = {} }) => {
+        if (!Object.values(submissions).some((submission) => submission.n < n))
+          return reject('nothing was submitted yet');
         const before = expertAt(assignments, n);
-        return before === undefined ? undefined : `${before} has it already`;
-      }),
+        return before === undefined ? pass : reject(`${before} has it already`);
+      },
     ),
   ];
 }
