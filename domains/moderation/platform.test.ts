@@ -1,11 +1,8 @@
 import { Replayer, verifyTrajectory } from 'assize';
 import { defineDomain } from 'assize/kernel';
-import { checkDomain } from 'assize/testing';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../tests/support/cases.ts';
 import { moderation, moderationInitial } from './index.ts';
 import { rules } from './rules.ts';
-import { halfAYear } from './testing/half-a-year.ts';
 import { dayAt, Platform, type Whom } from './testing/platform.ts';
 
 async function opened(...accounts: string[]): Promise<Platform> {
@@ -214,11 +211,4 @@ describe('a record that makes no sense', () => {
     expect(await platform.propose('receive_report', report)).toMatchObject({ reason: 'precondition_failed' });
     expect(platform.state).toEqual(moderationInitial());
   });
-});
-
-test('checkDomain finds nothing wrong', async () => {
-  const report = checkDomain(moderation, { runs: cases(1_000), states: [await halfAYear()] });
-  expect(report.problems.filter(({ level }) => level === 'error')).toEqual([]);
-  expect(report.ok, report.formatReport()).toBe(true);
-  expect(report.proposals.committed).toBeGreaterThan(0);
 });

@@ -192,16 +192,25 @@ function enforcement({ each }: Rules<ModerationState>): Invariant<ModerationStat
         }),
     ),
 
-    each('TERM_SERVED', '/accounts/*', {}, ({ ends, enforcements, ...record }) =>
-      rows(ends, ({ ground, at, n }, id) => {
-        const { [id]: enforced } = enforcements;
-        if (enforced === undefined) return 'nothing was in force';
-        if (ground === 'granted') return isOverturned(record, n, id) ? undefined : 'no appeal against it was granted';
+    each(
+      'TERM_SERVED',
+      '/accounts/*/ends/*',
+      {
+        reads: ['/accounts/*/enforcements/*'],
+        with: (_, [account, of]) => ({ enforced: `/accounts/${account}/enforcements/${of}` }),
+      },
+      ({ ground, at }, { enforced }) => {
+        if (enforced === undefined) return reject('nothing was in force');
         const { until } = enforced;
-        return until !== undefined && at >= until
-          ? undefined
-          : `it is in force until ${until ?? 'an appeal is granted'}`;
-      }),
+        if (ground === 'granted' || (until !== undefined && at >= until)) return pass;
+        return reject(`it is in force until ${until ?? 'an appeal is granted'}`);
+      },
+    ),
+
+    each('ENDED_ON_APPEAL', '/accounts/*', {}, ({ ends, ...record }) =>
+      rows(ends, ({ ground, n }, id) =>
+        ground !== 'granted' || isOverturned(record, n, id) ? undefined : 'no appeal against it was granted',
+      ),
     ),
 
     each('STANDING_ON_RECORD', '/accounts/*', {}, ({ standing, ...record }) => {

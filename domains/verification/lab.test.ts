@@ -1,8 +1,6 @@
 import { Replayer, verifyTrajectory } from 'assize';
 import { defineDomain } from 'assize/kernel';
-import { checkDomain } from 'assize/testing';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../tests/support/cases.ts';
 import { verification, verificationInitial } from './index.ts';
 import { rules } from './rules.ts';
 import { hashOf, Lab } from './testing/lab.ts';
@@ -160,19 +158,4 @@ describe('a record that makes no sense', () => {
     const candidate = { submission: 's1', component: 'parser', title: 'loop', fingerprint: hashOf('f1') };
     expect(await lab.propose('submit', candidate)).toMatchObject({ reason: 'precondition_failed' });
   });
-});
-
-test('checkDomain finds nothing wrong', async () => {
-  const lab = await Lab.open();
-  await lab.verified();
-  await lab.done('report', { report: 'p1', verdict: 'v1' });
-  const { state } = lab;
-  const report = checkDomain(verification, {
-    runs: cases(1_000),
-    states: [state],
-    counselors: { expert: 'expert:ada' },
-  });
-  expect(report.problems.filter(({ level }) => level === 'error')).toEqual([]);
-  expect(report.ok, report.formatReport()).toBe(true);
-  expect(report.proposals.committed).toBeGreaterThan(0);
 });

@@ -1,9 +1,13 @@
 import { airline } from 'assize/domains/airline';
 import { budget } from 'assize/domains/budget';
+import { moderation } from 'assize/domains/moderation';
 import { udt } from 'assize/domains/udt';
+import { verification } from 'assize/domains/verification';
 import { checkDomain, type DomainReport } from 'assize/testing';
 import { expect, test } from 'vitest';
 import { smallWorld } from '../../domains/airline/testing/small-world.ts';
+import { halfAYear } from '../../domains/moderation/testing/half-a-year.ts';
+import { Lab } from '../../domains/verification/testing/lab.ts';
 import { cases } from '../support/cases.ts';
 
 function expectSound(report: DomainReport): void {
@@ -21,3 +25,14 @@ test('budget, of which nothing at all is to be said', () => {
 test('udt', () => expectSound(checkDomain(udt, { runs: cases(1_000) })));
 
 test('airline', () => expectSound(checkDomain(airline, { runs: cases(200), states: [smallWorld()] })));
+
+test('moderation', async () =>
+  expectSound(checkDomain(moderation, { runs: cases(1_000), states: [await halfAYear()] })));
+
+test('verification', async () => {
+  const lab = await Lab.open();
+  await lab.verified();
+  await lab.done('report', { report: 'p1', verdict: 'v1' });
+  const counselors = { expert: 'expert:ada' };
+  expectSound(checkDomain(verification, { runs: cases(1_000), states: [lab.state], counselors }));
+});
