@@ -282,7 +282,10 @@ describe('domains', () => {
   });
 
   test('that are not there, and files that are none, are refused', async () => {
-    await refused(['domains', 'airlines'], /no domain airlines; there are budget, udt, airline, moderation, verification/);
+    await refused(
+      ['domains', 'airlines'],
+      /no domain airlines; there are budget, udt, airline, moderation, verification/,
+    );
     await refused(['domains', 'budget', 'steal'], /budget has no tool steal; it has spend/);
     await refused(['domains', '--domain', 'nowhere.ts'], /no domain file .*nowhere\.ts/);
     await refused(['domains', '--domain', file('empty.ts', 'export const a = 1;')], /exports no domain/);

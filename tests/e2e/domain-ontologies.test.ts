@@ -40,7 +40,7 @@ describe.each([moderation, verification] as unknown as Domain[])('$name', (domai
     const described = [...terms.all('rule')]
       .map(([term, [id = '']]) => ({ term, id, order: Number(terms.of(term, 'order')[0]) }))
       .sort((a, b) => a.order - b.order);
-    expect(described.map(({ id }) => id)).toEqual(domain.rules.map(({ id }) => id));
+    expect(described.map(({ id, order }) => [id, order])).toEqual(domain.rules.map(({ id }, i) => [id, i + 1]));
     for (const [i, { term, id }] of described.entries()) {
       const { patterns, spec } = domain.rules[i]!;
       // A rule may read the members of what a component names: then it refers to that component.
