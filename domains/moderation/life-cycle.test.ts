@@ -224,7 +224,13 @@ test('every action is taken, and every rule has stopped something that the actio
 });
 
 /** What the actions keep to by themselves. */
-const AGREEING = ['ASSESSED_ON_REPORT', 'OVERTURNED_ON_APPEAL', 'STANDING_ON_RECORD', 'GRANTED_IS_CARRIED_OUT'];
+const AGREEING = [
+  'ASSESSED_ON_REPORT',
+  'OVERTURNED_ON_APPEAL',
+  'ENDED_ON_APPEAL',
+  'STANDING_ON_RECORD',
+  'GRANTED_IS_CARRIED_OUT',
+];
 const STOPPING = moderation.rules.map(({ id }) => id).filter((id) => !AGREEING.includes(id));
 
 describe('without a rule there is such a step', () => {

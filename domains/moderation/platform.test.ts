@@ -1,11 +1,8 @@
 import { Replayer, verifyTrajectory } from 'assize';
 import { defineDomain } from 'assize/kernel';
-import { checkDomain } from 'assize/testing';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../tests/support/cases.ts';
 import { moderation, moderationInitial } from './index.ts';
 import { rules } from './rules.ts';
-import { halfAYear } from './testing/half-a-year.ts';
 import { dayAt, Platform, type Whom } from './testing/platform.ts';
 
 async function opened(...accounts: string[]): Promise<Platform> {
@@ -47,7 +44,9 @@ describe('a ban', () => {
     const first = await platform.propose('take_action', ban);
     if (first.ruling !== 'escalated') throw new Error('it must wait');
     const refused = { principal: 'mod:mona', method: 'test', reason: 'talk to them first' };
-    expect(await platform.trajectory.reject(first.pending, refused)).toMatchObject({ reason: 'counselor_rejected' });
+    expect(await platform.stage.trajectory.reject(first.pending, refused)).toMatchObject({
+      reason: 'counselor_rejected',
+    });
     expect(platform.account().actions['c4']).toBeUndefined();
     await platform.approved('take_action', ban, 'mod:mona');
     expect(platform.account().actions['c4']).toMatchObject({ officer: 'otto', approved_by: 'mod:mona' });
@@ -67,14 +66,16 @@ describe('a ban', () => {
     const decision = await platform.propose('decide_appeal', { appeal: 'a4', granted: true, reason: 'so it is' });
     if (decision.ruling !== 'escalated') throw new Error('it must wait');
     for (const principal of ['mod:mona', 'mod:otto'])
-      await expect(platform.trajectory.approve(decision.pending, { principal, method: 'test' })).rejects.toMatchObject({
+      await expect(
+        platform.stage.trajectory.approve(decision.pending, { principal, method: 'test' }),
+      ).rejects.toMatchObject({
         code: 'override_needed',
         evidence: { vector: [{ invariant_id: 'APPEAL_DECIDED_BY_ANOTHER' }] },
       });
     await expect(
-      platform.trajectory.approve(decision.pending, { principal: 'agent:appeals', method: 'test' }),
+      platform.stage.trajectory.approve(decision.pending, { principal: 'agent:appeals', method: 'test' }),
     ).rejects.toMatchObject({ code: 'unauthorised_counselor' });
-    await platform.trajectory.approve(decision.pending, { principal: 'mod:zoe', method: 'test' });
+    await platform.stage.trajectory.approve(decision.pending, { principal: 'mod:zoe', method: 'test' });
     await platform.done('reinstate', { appeal: 'a4' });
     const { standing, strikes, ends } = platform.account();
     expect(standing).toEqual({ level: 'good' });
@@ -85,7 +86,9 @@ describe('a ban', () => {
     expect(await platform.propose('take_action', { ...ban, case: 'c5', strike: 's-c5' })).toMatchObject({
       ruling: 'escalated',
     });
-    expect(await verifyTrajectory(new Replayer(platform.store), platform.trajectory.id)).toMatchObject({ valid: true });
+    expect(await verifyTrajectory(new Replayer(platform.stage.store), platform.stage.trajectory.id)).toMatchObject({
+      valid: true,
+    });
   });
 });
 
@@ -135,7 +138,7 @@ test('each role sees its own account, and the assessor its own case', async () =
   await platform.struck('c1', { account: 'ben' });
   await platform.done('take_action', { case: 'c1', strike: 's-c1', kind: 'warn' });
   await platform.violating('c2');
-  const slice = platform.trajectory.slice('Assessor', { account: 'ana', case: 'c2' }) as any;
+  const slice = platform.stage.trajectory.slice('Assessor', { account: 'ana', case: 'c2' }) as any;
   expect(slice.accounts).toEqual({
     ana: {
       events: expect.any(Number),
@@ -149,7 +152,7 @@ test('each role sees its own account, and the assessor its own case', async () =
     ['Enforcement', { account: 'ana', officer: 'otto' }],
     ['Appeals', { account: 'ana' }],
   ] as const)
-    expect(JSON.stringify(platform.trajectory.slice(role, params))).not.toContain('"ben"');
+    expect(JSON.stringify(platform.stage.trajectory.slice(role, params))).not.toContain('"ben"');
 });
 
 test('a proposal about one account judges nothing of any other', async () => {
@@ -208,11 +211,4 @@ describe('a record that makes no sense', () => {
     expect(await platform.propose('receive_report', report)).toMatchObject({ reason: 'precondition_failed' });
     expect(platform.state).toEqual(moderationInitial());
   });
-});
-
-test('checkDomain finds nothing wrong', async () => {
-  const report = checkDomain(moderation, { runs: cases(1_000), states: [await halfAYear()] });
-  expect(report.problems.filter(({ level }) => level === 'error')).toEqual([]);
-  expect(report.ok, report.formatReport()).toBe(true);
-  expect(report.proposals.committed).toBeGreaterThan(0);
 });

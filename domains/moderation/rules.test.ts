@@ -213,7 +213,7 @@ const table: readonly (readonly [id: string, what: string, wrong: (ana: Ana) => 
     ({ ends }) => Object.assign(ends['c2']!, { at: dayAt(8) }),
   ],
   [
-    'TERM_SERVED',
+    'ENDED_ON_APPEAL',
     'ended by an appeal that was not granted; by one that was',
     ({ ends, decisions }) => Object.assign(ends['c2']!, { ground: 'granted', n: decisions['a2']!.n }),
     ({ ends }) => Object.assign(ends['c2']!, { ground: 'granted', n: 100 }),

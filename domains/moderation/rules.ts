@@ -1,7 +1,7 @@
 /**
- * The invariants, in order; the first that does not pass decides, and what asks a person comes last. What is about one row and
- * the policy is judged on that row; what is about several, on the record of the account, so that a decision which waits
- * stops that account and no other. README.md gives the source of each.
+ * The invariants, in order; the first that does not pass decides, and what asks a person comes last. What reads an action or a
+ * decision, which may wait for a person, is judged on the record of the account, so that what waits stops that account and no
+ * other; the rest is judged row by row. README.md gives the source of each.
  */
 import { escalate, type Invariant, type InvariantResult, pass, type Rules, reject } from 'assize/kernel';
 import { isModerator, MODERATOR, nameOf } from './people.ts';
@@ -24,19 +24,28 @@ function casework({ each, unique }: Rules<ModerationState>): Invariant<Moderatio
         reject(`${places.join(' and ')} are about one content and one clause; merge the reports into one case`),
     ),
 
-    each('REPORT_IN_ITS_CASE', '/accounts/*', {}, ({ reports, cases }) =>
-      rows(reports, ({ content, clause, case: of }) => {
-        if (of === undefined) return undefined;
-        const into = cases[of];
-        if (into === undefined) return `there is no case ${of}`;
+    each(
+      'REPORT_IN_ITS_CASE',
+      '/accounts/*/reports/*',
+      {
+        reads: ['/accounts/*/cases/*'],
+        // No id is empty, so a report that is in no case is judged with nothing.
+        with: ({ case: of }, [account]) => ({ into: `/accounts/${account}/cases/${of ?? ''}` }),
+      },
+      ({ content, clause, case: of }, { into }) => {
+        if (of === undefined) return pass;
+        if (into === undefined) return reject(`there is no case ${of}`);
         return into.content === content && into.clause === clause
-          ? undefined
-          : `the case ${of} is about ${into.content} under ${into.clause}, the report about ${content} under ${clause}`;
-      }),
+          ? pass
+          : reject(`${of} is about ${into.content} under ${into.clause}, the report about ${content} under ${clause}`);
+      },
     ),
 
-    each('ASSESSED_ON_REPORT', '/accounts/*', {}, ({ assessments, cases }) =>
-      rows(assessments, ({ n }, id) => (isBefore(cases[id], n) ? undefined : 'nobody had reported it')),
+    each(
+      'ASSESSED_ON_REPORT',
+      '/accounts/*/assessments/*',
+      { reads: ['/accounts/*/cases/*'], with: (_, [account, of]) => ({ of: `/accounts/${account}/cases/${of}` }) },
+      ({ n }, { of }) => (isBefore(of, n) ? pass : reject('nobody had reported it')),
     ),
 
     each(
@@ -62,12 +71,17 @@ function casework({ each, unique }: Rules<ModerationState>): Invariant<Moderatio
 
 function strikes({ each, unique }: Rules<ModerationState>): Invariant<ModerationState>[] {
   return [
-    each('STRIKE_ON_VIOLATION', '/accounts/*', {}, ({ strikes, assessments }) =>
-      rows(strikes, (ofCase, id) => {
-        const { [id]: assessment } = assessments;
-        const isFound = Object.values(ofCase).every(({ n }) => assessment?.violates && isBefore(assessment, n));
-        return isFound ? undefined : 'it was not found to break the policy';
-      }),
+    each(
+      'STRIKE_ON_VIOLATION',
+      '/accounts/*/strikes/*',
+      {
+        reads: ['/accounts/*/assessments/*'],
+        with: (_, [account, of]) => ({ assessment: `/accounts/${account}/assessments/${of}` }),
+      },
+      (strikes, { assessment }) => {
+        const isFound = Object.values(strikes).every(({ n }) => assessment?.violates && isBefore(assessment, n));
+        return isFound ? pass : reject('it was not found to break the policy');
+      },
     ),
 
     unique('STRIKE_ONCE', '/accounts/*/strikes/*/*', { by: (_, [account = '', of = '']) => [account, of] }, (places) =>
@@ -146,10 +160,14 @@ function ladder({ each }: Rules<ModerationState>): Invariant<ModerationState>[] 
 
 function enforcement({ each }: Rules<ModerationState>): Invariant<ModerationState>[] {
   return [
-    each('NOTICE_BEFORE_ENFORCEMENT', '/accounts/*', {}, ({ enforcements, notices }) =>
-      rows(enforcements, ({ n }, id) =>
-        isBefore(notices[id], n) ? undefined : 'the account was not told; notify it first',
-      ),
+    each(
+      'NOTICE_BEFORE_ENFORCEMENT',
+      '/accounts/*/enforcements/*',
+      {
+        reads: ['/accounts/*/notices/*'],
+        with: (_, [account, of]) => ({ notice: `/accounts/${account}/notices/${of}` }),
+      },
+      ({ n }, { notice }) => (isBefore(notice, n) ? pass : reject('the account was not told; notify it first')),
     ),
 
     each('ENFORCEMENT_WAITS_FOR_APPEAL', '/accounts/*', {}, ({ enforcements, ...record }) =>
@@ -174,16 +192,25 @@ function enforcement({ each }: Rules<ModerationState>): Invariant<ModerationStat
         }),
     ),
 
-    each('TERM_SERVED', '/accounts/*', {}, ({ ends, enforcements, ...record }) =>
-      rows(ends, ({ ground, at, n }, id) => {
-        const { [id]: enforced } = enforcements;
-        if (enforced === undefined) return 'nothing was in force';
-        if (ground === 'granted') return isOverturned(record, n, id) ? undefined : 'no appeal against it was granted';
+    each(
+      'TERM_SERVED',
+      '/accounts/*/ends/*',
+      {
+        reads: ['/accounts/*/enforcements/*'],
+        with: (_, [account, of]) => ({ enforced: `/accounts/${account}/enforcements/${of}` }),
+      },
+      ({ ground, at }, { enforced }) => {
+        if (enforced === undefined) return reject('nothing was in force');
         const { until } = enforced;
-        return until !== undefined && at >= until
-          ? undefined
-          : `it is in force until ${until ?? 'an appeal is granted'}`;
-      }),
+        if (ground === 'granted' || (until !== undefined && at >= until)) return pass;
+        return reject(`it is in force until ${until ?? 'an appeal is granted'}`);
+      },
+    ),
+
+    each('ENDED_ON_APPEAL', '/accounts/*', {}, ({ ends, ...record }) =>
+      rows(ends, ({ ground, n }, id) =>
+        ground !== 'granted' || isOverturned(record, n, id) ? undefined : 'no appeal against it was granted',
+      ),
     ),
 
     each('STANDING_ON_RECORD', '/accounts/*', {}, ({ standing, ...record }) => {
@@ -200,15 +227,19 @@ function appeals({ each }: Rules<ModerationState>): Invariant<ModerationState>[]
   return [
     each(
       'APPEAL_IN_WINDOW',
-      '/accounts/*',
-      { reads: ['/policy/appeal_days'], with: () => ({ appealDays: '/policy/appeal_days' }) },
-      ({ appeals, notices }, { appealDays = 0 }) =>
-        rows(appeals, ({ at, n, case: of }) => {
-          const { [of]: notice } = notices;
-          if (!isBefore(notice, n)) return `the account was not told yet what there is to appeal in ${of}`;
-          const end = daysAfter(notice.at, appealDays);
-          return at < end ? undefined : `${of} could be appealed until ${end}`;
+      '/accounts/*/appeals/*',
+      {
+        reads: ['/policy/appeal_days', '/accounts/*/notices/*'],
+        with: ({ case: of }, [account]) => ({
+          appealDays: '/policy/appeal_days',
+          notice: `/accounts/${account}/notices/${of}`,
         }),
+      },
+      ({ at, n, case: of }, { appealDays = 0, notice }) => {
+        if (!isBefore(notice, n)) return reject(`the account was not told yet what there is to appeal in ${of}`);
+        const end = daysAfter(notice.at, appealDays);
+        return at < end ? pass : reject(`${of} could be appealed until ${end}`);
+      },
     ),
 
     each('ONE_OPEN_APPEAL', '/accounts/*', {}, (record) =>

@@ -10,6 +10,8 @@ const SHIPPED: readonly (() => Promise<object>)[] = [
   () => import('assize/domains/udt'),
   () => import('assize/domains/airline'),
   () => import('assize/domains/retail'),
+  () => import('assize/domains/moderation'),
+  () => import('assize/domains/verification'),
 ];
 
 /** The shipped domains, and those that the files export. @throws CliError */

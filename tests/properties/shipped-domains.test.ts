@@ -1,12 +1,16 @@
 import { airline } from 'assize/domains/airline';
 import { budget } from 'assize/domains/budget';
+import { moderation } from 'assize/domains/moderation';
 import { retail } from 'assize/domains/retail';
 import { udt } from 'assize/domains/udt';
+import { verification } from 'assize/domains/verification';
 import { checkDomain, type DomainReport } from 'assize/testing';
 import { expect, test } from 'vitest';
 import { smallWorld } from '../../domains/airline/testing/small-world.ts';
+import { halfAYear } from '../../domains/moderation/testing/half-a-year.ts';
 import { smallArguments } from '../../domains/retail/testing/arguments.ts';
 import { smallWorld as smallShop } from '../../domains/retail/testing/small-world.ts';
+import { Lab } from '../../domains/verification/testing/lab.ts';
 import { cases } from '../support/cases.ts';
 
 function expectSound(report: DomainReport): void {
@@ -35,4 +39,15 @@ test('retail, of which nothing is to be said either', () => {
   const report = checkDomain(retail, { runs: Math.max(3_000, cases(1_000)), ...options });
   expectSound(report);
   expect(report.problems).toEqual([]);
+});
+
+test('moderation', async () =>
+  expectSound(checkDomain(moderation, { runs: cases(1_000), states: [await halfAYear()] })));
+
+test('verification', async () => {
+  const lab = await Lab.open();
+  await lab.verified();
+  await lab.done('report', { report: 'p1', verdict: 'v1' });
+  const counselors = { expert: 'expert:ada' };
+  expectSound(checkDomain(verification, { runs: cases(1_000), states: [lab.state], counselors }));
 });

@@ -1,22 +1,9 @@
-import {
-  Assize,
-  type Domain,
-  generateKeys,
-  issueWrit,
-  openStore,
-  type Ruling,
-  type Store,
-  type Trajectory,
-  type Writ,
-} from 'assize';
-import type { Json } from 'assize/canon';
+import type { Domain, Ruling } from 'assize';
+import { Stage, type Whose, whose } from '../../../tests/support/stage.ts';
 import { type Kind, type ModerationActions, type ModerationState, moderation, moderationInitial } from '../index.ts';
 import type { Account } from '../schema.ts';
-import { daysAfter } from '../time.ts';
 
-type RoleName = keyof typeof moderation.roles;
-
-const START = '2026-01-01T09:00:00.000000Z';
+export { dayAt } from '../../../tests/support/stage.ts';
 
 export interface Whom {
   readonly account?: string;
@@ -24,53 +11,20 @@ export interface Whom {
   readonly officer?: string;
 }
 
-/**
- * A platform on a real runtime over the store in memory, whose clock a test sets by day. Each action is proposed by the agent
- * whose work it is, under a writ for that role alone.
- */
+/** A platform on a real runtime. Where it is not said of whom, it is Ana, her case c1, and the officer Otto. */
 export class Platform {
-  readonly store: Store;
-  readonly trajectory: Trajectory;
-  readonly #writs: ReadonlyMap<string, Writ>;
-  readonly #clock: { at: string };
+  readonly stage: Stage;
 
   static async open(domain: Domain = moderation, initial: ModerationState = moderationInitial()): Promise<Platform> {
-    const store = await openStore('memory:');
-    const clock = { at: START };
-    const { publicKey, privateKey } = generateKeys();
-    const writs = new Map(
-      Object.keys(domain.roles).map((role) => [
-        role,
-        issueWrit(
-          {
-            issuer: publicKey,
-            subject: `agent:${role.toLowerCase()}`,
-            actions: ['**'],
-            scopes: [`role:${role}:**`],
-            not_before: START,
-            expires: daysAfter(START, 3_000),
-            max_depth: 0,
-            nonce: role,
-          },
-          privateKey,
-        ),
-      ]),
-    );
-    const assize = new Assize({ store, domains: [domain], anchors: [publicKey], clock: { now: () => clock.at } });
-    const trajectory = await assize.create(domain, { writs: [...writs.values()], initial });
-    return new Platform(store, trajectory, writs, clock);
+    return new Platform(await Stage.open(domain, initial));
   }
 
-  private constructor(store: Store, trajectory: Trajectory, writs: ReadonlyMap<string, Writ>, clock: { at: string }) {
-    this.store = store;
-    this.trajectory = trajectory;
-    this.#writs = writs;
-    this.#clock = clock;
+  private constructor(stage: Stage) {
+    this.stage = stage;
   }
 
-  /** From here on it is that day, at nine; the first is day 0. */
   on(day: number): void {
-    this.#clock.at = dayAt(day);
+    this.stage.on(day);
   }
 
   propose<Name extends keyof ModerationActions>(
@@ -78,36 +32,30 @@ export class Platform {
     args: ModerationActions[Name],
     whom: Whom = {},
   ): Promise<Ruling> {
-    const role = roleOf(action, whom);
-    const writ = this.#writs.get(role.name) as Writ;
-    return this.trajectory.propose({ action, role, args: args as Json, writ });
+    return this.stage.propose(action, roleOf(action, whom), args);
   }
 
-  /** Proposes what must be committed for a test to mean anything. */
-  async done<Name extends keyof ModerationActions>(action: Name, args: ModerationActions[Name], whom: Whom = {}) {
-    const ruling = await this.propose(action, args, whom);
-    if (ruling.ruling !== 'committed') throw new Error(`${action} was not committed: ${JSON.stringify(ruling)}`);
+  done<Name extends keyof ModerationActions>(
+    action: Name,
+    args: ModerationActions[Name],
+    whom: Whom = {},
+  ): Promise<void> {
+    return this.stage.done(action, roleOf(action, whom), args);
   }
 
-  /** Proposes what must wait for a person, who then approves it. */
-  async approved<Name extends keyof ModerationActions>(
+  approved<Name extends keyof ModerationActions>(
     action: Name,
     args: ModerationActions[Name],
     principal: string,
     whom: Whom = {},
-  ) {
-    const ruling = await this.propose(action, args, whom);
-    if (ruling.ruling !== 'escalated') throw new Error(`${action} does not wait: ${JSON.stringify(ruling)}`);
-    await this.trajectory.approve(ruling.pending, { principal, method: 'test' });
+  ): Promise<void> {
+    return this.stage.approved(action, roleOf(action, whom), args, principal);
   }
 
   /** A case of its own content that was found to break the policy. */
   async violating(of: string, whom: Whom = {}): Promise<void> {
-    await this.done(
-      'receive_report',
-      { report: `r-${of}`, content: `post-${of}`, clause: 'spam', reporter: 'rita' },
-      whom,
-    );
+    const report = { report: `r-${of}`, content: `post-${of}`, clause: 'spam', reporter: 'rita' };
+    await this.done('receive_report', report, whom);
     await this.done('triage', { report: `r-${of}`, case: of }, whom);
     await this.done('assess', { violates: true, rationale: 'it is' }, { ...whom, case: of });
   }
@@ -133,26 +81,10 @@ export class Platform {
   }
 
   get state(): ModerationState {
-    return this.trajectory.state() as unknown as ModerationState;
+    return this.stage.trajectory.state() as unknown as ModerationState;
   }
 }
 
-/** The role whose work an action is. */
-export function roleOf(
-  action: keyof ModerationActions,
-  { account = 'ana', case: of = 'c1', officer = 'otto' }: Whom = {},
-) {
-  const process = (moderation.actions as Record<string, { process: string }>)[action]?.process as string;
-  const name = Object.keys(moderation.roles).find((role) =>
-    moderation.roles[role]?.processes.includes(process),
-  ) as RoleName & string;
-  const known: Record<string, string> = { account, case: of, officer };
-  const params = Object.fromEntries(
-    (moderation.roles[name]?.params ?? []).map((param) => [param, known[param] as string]),
-  );
-  return { name, params };
-}
-
-export function dayAt(day: number): string {
-  return daysAfter(START, day);
+export function roleOf(action: keyof ModerationActions, whom: Whom = {}): Whose {
+  return whose(moderation, action, { account: 'ana', case: 'c1', officer: 'otto', ...whom });
 }

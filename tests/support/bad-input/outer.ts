@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import * as cedar from 'assize/cedar';
 import { airlineInitial } from 'assize/domains/airline';
 import { adjudicateAirline, airlineBenchmark, runKey } from 'assize/domains/airline/adjudicate';
+import { MODERATION_POLICY, moderationInitial } from 'assize/domains/moderation';
 import { retailInitial, retailRecordsOf } from 'assize/domains/retail';
 import { adjudicateRetail } from 'assize/domains/retail/adjudicate';
 import { adjudicateRecorded, withoutPolicy } from 'assize/domains/tau';
 import { coverageOn, udtInitial } from 'assize/domains/udt';
+import { verificationInitial } from 'assize/domains/verification';
 import * as testing from 'assize/testing';
 import * as witness from 'assize/witness';
 import * as agents from '#agents';
@@ -116,6 +118,8 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
     RECORDS,
   ),
   udtInitial: takes(udtInitial as never, [{}]),
+  moderationInitial: takes(moderationInitial as never, [MODERATION_POLICY], { '0.ladder': KEPT, '0.term_days': KEPT }),
+  verificationInitial: takes(verificationInitial as never, [{ ada: 1 }]),
   coverageOn: takes(
     coverageOn,
     () => {

@@ -1,0 +1,37 @@
+/** What the rows of one finding say. Nothing here reads anything but its arguments. */
+import type { Assignment, Evidence, Finding, Report, Sha256, Verdict } from './schema.ts';
+
+type Rows<Row> = Readonly<Record<string, Row>>;
+
+/** The evidence that there was just before event `n`, in order. */
+export function evidenceAt(evidence: Rows<Evidence>, n: number): readonly Sha256[] {
+  return Object.keys(evidence)
+    .filter((hash) => isThere(evidence[hash], n))
+    .sort();
+}
+
+export function isThere(item: Evidence | undefined, n: number): boolean {
+  return item !== undefined && item.n < n && (item.withdrawn ?? Number.POSITIVE_INFINITY) >= n;
+}
+
+export function isSameEvidence(a: readonly Sha256[], b: readonly Sha256[]): boolean {
+  return a.length === b.length && a.every((hash, i) => hash === b[i]);
+}
+
+/**
+ * Whether a verdict stood just before event `n`: no evidence came or went since it was given. What was judged anew meanwhile does
+ * not come back when evidence is again what it was.
+ */
+export function stands(verdict: Verdict, { evidence }: Pick<Finding, 'evidence'>, n: number): boolean {
+  const isBetween = (event: number | undefined): boolean => event !== undefined && verdict.n < event && event < n;
+  return verdict.n < n && !Object.values(evidence).some((item) => isBetween(item.n) || isBetween(item.withdrawn));
+}
+
+/** The expert who had the finding just before event `n`. */
+export function expertAt(assignments: Rows<Assignment>, n: number): string | undefined {
+  return Object.values(assignments).find((row) => row.n < n && (row.released ?? Number.POSITIVE_INFINITY) >= n)?.expert;
+}
+
+export function stoodAt({ n: made, retracted }: Report, n: number): boolean {
+  return made < n && (retracted === undefined || retracted.n >= n);
+}

@@ -1,0 +1,135 @@
+/**
+ * The state of the verification domain: all that is on record of one finding stands together, so that a role is confined to it by
+ * its parameter, and a verdict that waits for its expert stops that finding and no other. Rows are events: each has its time and
+ * the number of its event in the finding, so that a rule judges a row by what was on record then, and never again.
+ */
+import { type Instant, isInstant } from 'assize/canon';
+import { z } from 'zod';
+
+export const LEVELS = ['low', 'medium', 'high', 'critical'] as const;
+export type Level = (typeof LEVELS)[number];
+
+/** Lower-case hex: what names evidence, and what findings are told apart by. */
+export type Sha256 = string;
+
+/** When something happened, and as which event of its finding. */
+interface Event {
+  at: Instant;
+  n: number;
+}
+
+/** One analyser's candidate. Who finds the same again adds a submission. */
+export interface Submission extends Event {
+  submitter: string;
+  component: string;
+  title: string;
+  /** Of what makes two candidates the same: component, place and weakness. */
+  fingerprint: Sha256;
+}
+
+export interface Evidence extends Event {
+  kind: 'trace' | 'input' | 'patch' | 'writeup';
+  /** The event in which it was taken back. */
+  withdrawn?: number;
+}
+
+/** An attempt to make it happen again. */
+export interface Attempt extends Event {
+  environment: string;
+  reproduced: boolean;
+  /** What shows it. */
+  evidence?: Sha256;
+}
+
+export interface Rating extends Event {
+  level: Level;
+  rationale: string;
+}
+
+export interface Assignment extends Event {
+  expert: string;
+  /** The event in which the expert was done with it, or was relieved of it. */
+  released?: number;
+}
+
+export interface Verdict extends Event {
+  genuine: boolean;
+  reason: string;
+  /** The rating that the expert agrees with, of what is genuine. */
+  rating?: string;
+  /** All the evidence that there was, in order: what the verdict is about. */
+  evidence: Sha256[];
+  by?: string;
+}
+
+/** To those who disclose. */
+export interface Report extends Event {
+  verdict: string;
+  retracted?: { reason: string; n: number };
+}
+
+export interface Finding {
+  events: number;
+  /** The component by fingerprint: one. */
+  identity: Record<Sha256, string>;
+  submissions: Record<string, Submission>;
+  /** By the hash of what it is. */
+  evidence: Record<Sha256, Evidence>;
+  attempts: Record<string, Attempt>;
+  ratings: Record<string, Rating>;
+  assignments: Record<string, Assignment>;
+  verdicts: Record<string, Verdict>;
+  reports: Record<string, Report>;
+}
+
+export interface VerificationState {
+  /** How many findings an expert may have at a time. Chosen when a trajectory begins, changed by nobody. */
+  experts: Record<string, { queue: number }>;
+  findings: Record<string, Finding>;
+}
+
+/** Ids stand in pointers as they are: no `/`, no `~`, and never a name that JavaScript gives a meaning to. */
+export const id: z.ZodString = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
+export const sha256: z.ZodString = z.string().regex(/^[0-9a-f]{64}$/);
+export const level: z.ZodType<Level, Level> = z.enum(LEVELS);
+export const kind: z.ZodType<Evidence['kind'], Evidence['kind']> = z.enum(['trace', 'input', 'patch', 'writeup']);
+
+const count = z.number().int().nonnegative();
+const event = { at: z.string().refine(isInstant), n: count };
+const by = <Row extends z.ZodType>(row: Row) => z.record(id, row);
+
+export const verificationState: z.ZodType<VerificationState> = z.object({
+  experts: by(z.object({ queue: count })),
+  findings: by(
+    z.object({
+      events: count,
+      identity: z.record(sha256, z.string()),
+      submissions: by(
+        z.object({ ...event, submitter: id, component: z.string(), title: z.string(), fingerprint: sha256 }),
+      ),
+      evidence: z.record(sha256, z.object({ ...event, kind, withdrawn: count.exactOptional() })),
+      attempts: by(
+        z.object({ ...event, environment: z.string(), reproduced: z.boolean(), evidence: sha256.exactOptional() }),
+      ),
+      ratings: by(z.object({ ...event, level, rationale: z.string() })),
+      assignments: by(z.object({ ...event, expert: id, released: count.exactOptional() })),
+      verdicts: by(
+        z.object({
+          ...event,
+          genuine: z.boolean(),
+          reason: z.string(),
+          rating: id.exactOptional(),
+          evidence: z.array(sha256),
+          by: z.string().exactOptional(),
+        }),
+      ),
+      reports: by(
+        z.object({
+          ...event,
+          verdict: id,
+          retracted: z.object({ reason: z.string(), n: count }).exactOptional(),
+        }),
+      ),
+    }),
+  ),
+});

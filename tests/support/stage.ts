@@ -1,0 +1,100 @@
+import {
+  Assize,
+  type Domain,
+  generateKeys,
+  issueWrit,
+  openStore,
+  type ProposalInput,
+  type Ruling,
+  type Store,
+  type Trajectory,
+  type Writ,
+} from 'assize';
+import { addMicros, type Json } from 'assize/canon';
+
+const START = '2026-01-01T09:00:00.000000Z';
+const MICROS_A_DAY = 86_400_000_000;
+
+/** Nine o'clock, so many days after a stage was opened. */
+export function dayAt(day: number): string {
+  return addMicros(START, day * MICROS_A_DAY);
+}
+
+/** Whose work an action is, and for whom. */
+export interface Whose {
+  readonly name: string;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/**
+ * A domain on a real runtime over the store in memory, whose clock a test sets by day. Each action is proposed by the agent whose
+ * work it is, under a writ for that role alone.
+ */
+export class Stage {
+  readonly store: Store;
+  readonly trajectory: Trajectory;
+  readonly #writs: ReadonlyMap<string, Writ>;
+  readonly #clock: { at: string };
+
+  static async open(domain: Domain, initial: unknown): Promise<Stage> {
+    const store = await openStore('memory:');
+    const clock = { at: START };
+    const { publicKey, privateKey } = generateKeys();
+    const writOf = (role: string): Writ =>
+      issueWrit(
+        {
+          issuer: publicKey,
+          subject: `agent:${role.toLowerCase()}`,
+          actions: ['**'],
+          scopes: [`role:${role}:**`],
+          not_before: START,
+          expires: dayAt(3_000),
+          max_depth: 0,
+          nonce: role,
+        },
+        privateKey,
+      );
+    const writs = new Map(Object.keys(domain.roles).map((role) => [role, writOf(role)]));
+    const assize = new Assize({ store, domains: [domain], anchors: [publicKey], clock: { now: () => clock.at } });
+    const trajectory = await assize.create(domain, { writs: [...writs.values()], initial });
+    return new Stage(store, trajectory, writs, clock);
+  }
+
+  private constructor(store: Store, trajectory: Trajectory, writs: ReadonlyMap<string, Writ>, clock: { at: string }) {
+    this.store = store;
+    this.trajectory = trajectory;
+    this.#writs = writs;
+    this.#clock = clock;
+  }
+
+  /** From here on it is that day, at nine; the first is day 0. */
+  on(day: number): void {
+    this.#clock.at = dayAt(day);
+  }
+
+  propose(action: string, role: Whose, args: unknown): Promise<Ruling> {
+    const writ = this.#writs.get(role.name) as ProposalInput['writ'];
+    return this.trajectory.propose({ action, role, args: args as Json, writ });
+  }
+
+  /** Proposes what must be committed for a test to mean anything. */
+  async done(action: string, role: Whose, args: unknown): Promise<void> {
+    const ruling = await this.propose(action, role, args);
+    if (ruling.ruling !== 'committed') throw new Error(`${action} was not committed: ${JSON.stringify(ruling)}`);
+  }
+
+  /** Proposes what must wait for a person, who then approves it. */
+  async approved(action: string, role: Whose, args: unknown, principal: string): Promise<void> {
+    const ruling = await this.propose(action, role, args);
+    if (ruling.ruling !== 'escalated') throw new Error(`${action} does not wait: ${JSON.stringify(ruling)}`);
+    await this.trajectory.approve(ruling.pending, { principal, method: 'test' });
+  }
+}
+
+/** The role that performs the process of an action, with those of its parameters. */
+export function whose(domain: Domain, action: string, params: Readonly<Record<string, string>>): Whose {
+  const process = (domain.actions as Record<string, { process: string }>)[action]?.process ?? '';
+  const [name, role] = Object.entries(domain.roles).find(([, { processes }]) => processes.includes(process)) ?? [];
+  if (name === undefined) throw new Error(`${action} is nobody's work`);
+  return { name, params: Object.fromEntries((role?.params ?? []).map((param) => [param, params[param] ?? ''])) };
+}
