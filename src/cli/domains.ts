@@ -9,6 +9,7 @@ const SHIPPED: readonly (() => Promise<object>)[] = [
   () => import('assize/domains/budget'),
   () => import('assize/domains/udt'),
   () => import('assize/domains/airline'),
+  () => import('assize/domains/disclosure'),
 ];
 
 /** The shipped domains, and those that the files export. @throws CliError */
