@@ -1,7 +1,7 @@
 /**
  * The main job: a vulnerability database before the kernel, as one portfolio. Each advisory becomes a vulnerability that is
- * taken through its phases by proposals built from its record, by the agents whose work it is; what its record breaks is
- * refused, and there its way ends. Then the whole store is verified.
+ * taken through its phases by proposals built from its record, by the agents whose work it is; on the day on which one of
+ * them is refused, its way ends. Then the whole store is verified.
  *
  * Time is the portfolio's own, a day after the other from `START`: most records say nothing of theirs. Reports go out in the
  * order of the advisories, as fast as the limit per maintainer allows; every embargo lasts its full time.
@@ -183,21 +183,19 @@ class Portfolio {
     return this.#done;
   }
 
-  /** Everybody's work of a day, side by side; what is proposed of one vulnerability, one after the other. */
+  /** Everybody's work of a day, proposed at once: rulings come in the order of the proposals, and one write holds them all. */
   async live(day: number): Promise<void> {
     await Promise.all((this.#onDay.get(day) ?? []).map((one) => this.#goOn(one, day)));
   }
 
   async #goOn(one: Case, day: number): Promise<void> {
     if (one.refused !== undefined) return;
-    for (const step of one.plan.get(day - one.reportedOn) ?? []) {
-      const ruling = await this.#propose(step);
-      this.#proposals++;
+    const steps = one.plan.get(day - one.reportedOn) ?? [];
+    const rulings = await Promise.all(steps.map((step) => this.#propose(step)));
+    this.#proposals += rulings.length;
+    for (const [i, ruling] of rulings.entries()) {
       if (ruling.ruling === 'committed') this.#committed++;
-      else {
-        one.refused = refusalOf(step, ruling);
-        break;
-      }
+      else one.refused ??= refusalOf(steps[i] as Step, ruling);
     }
     if (one.refused !== undefined || day === one.lastDay) this.#done++;
   }
