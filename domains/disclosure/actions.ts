@@ -17,6 +17,7 @@ export const ROLE_OF: { readonly [Name in keyof typeof actions]: keyof typeof ro
 ) as { [Name in keyof typeof actions]: keyof typeof roles };
 
 function roleOf(process: ProcessName): keyof typeof roles {
-  const [name] = Object.entries(roles).find(([, role]) => (role.processes as readonly string[]).includes(process)) ?? [];
+  const [name] =
+    Object.entries(roles).find(([, role]) => (role.processes as readonly string[]).includes(process)) ?? [];
   return name as keyof typeof roles;
 }

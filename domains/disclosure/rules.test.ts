@@ -217,7 +217,11 @@ const CASES: readonly Case[] = [
     },
     blocked: ['extend_embargo', 'b', { days: 1, reason: 'late' }, BETA],
     but: [
-      ['but the peer’s own disclosure', nothing, ['execute_disclosure', 'b', { resolved: [] }, { ...BETA, group: 'g' }]],
+      [
+        'but the peer’s own disclosure',
+        nothing,
+        ['execute_disclosure', 'b', { resolved: [] }, { ...BETA, group: 'g' }],
+      ],
     ],
   },
   {

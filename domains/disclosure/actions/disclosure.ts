@@ -1,6 +1,14 @@
 /** The Disclosure Agent: groups what is disclosed together, says when it is ready, and discloses it. */
 import { z } from 'zod';
-import { type CoDisclosureGroup, cveId, type DisclosureState, type GroupMember, instant, sha256, text } from '../schema.ts';
+import {
+  type CoDisclosureGroup,
+  cveId,
+  type DisclosureState,
+  type GroupMember,
+  instant,
+  sha256,
+  text,
+} from '../schema.ts';
 import { action, ensured } from './action.ts';
 import { entryOf } from './reporter.ts';
 
@@ -21,7 +29,8 @@ export const disclosing = {
       entryOf(state, role);
       const empty: CoDisclosureGroup = { planned_at, members: {}, left: [] };
       const group = ensured(state.groups, role.group, empty);
-      if (group.planned_at !== planned_at) throw new Error(`the group ${role.group} is planned for ${group.planned_at}`);
+      if (group.planned_at !== planned_at)
+        throw new Error(`the group ${role.group} is planned for ${group.planned_at}`);
       if (group.members[vulnerability] !== undefined) throw new Error(`${vulnerability} is in ${role.group} already`);
       group.members[vulnerability] = { organisation, maintainer, joined_at: at };
     },
@@ -55,14 +64,17 @@ export const disclosing = {
       const { group, organisation, maintainer, vulnerability } = role;
       const member = memberOf(state, group, vulnerability);
       if (state.records[vulnerability]?.disclosed_at !== undefined) throw new Error('it has been disclosed');
-      state.records[vulnerability] = { organisation, maintainer, group, ready_at: at, ...args, resolved: [] };
-      member.ready_at = at;
+      // What is corrected was ready before: peers may have been disclosed on the strength of it.
+      const ready_at = member.ready_at ?? at;
+      state.records[vulnerability] = { organisation, maintainer, group, ready_at, ...args, resolved: [] };
+      member.ready_at = ready_at;
     },
   }),
 
   execute_disclosure: action({
     process: 'ExecuteDisclosure',
-    description: 'Disclose a vulnerability with the record it is ready with. `resolved` are the commitments that were opened.',
+    description:
+      'Disclose a vulnerability with the record it is ready with. `resolved` are the commitments that were opened.',
     args: z.object({ resolved: z.array(sha256).max(1_000) }),
     apply: (state, { resolved }, { role, at }) => {
       const { group, vulnerability } = role;

@@ -74,7 +74,8 @@ export const patchTracking = {
 
   revise_severity: action({
     process: 'ReviseSeverity',
-    description: 'Take over a severity that the receiving organisation has given. A coordinator is asked about a lower one.',
+    description:
+      'Take over a severity that the receiving organisation has given. A coordinator is asked about a lower one.',
     args: z.object({ severity, reference: text }),
     apply: (state, { severity: to, reference }, { role, at }) => {
       requireAssigned(state, role, 'PatchTracking');

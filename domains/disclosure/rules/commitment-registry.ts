@@ -13,7 +13,8 @@ export function commitmentRegistry({ each, unique }: Rules<DisclosureState>): In
         with: ({ hash }, [vulnerability]) => ({ commitment: `/commitments/${vulnerability}/${hash}` }),
       },
       ({ hash, salt, digest, at }, { commitment }, [vulnerability = '']) => {
-        if (commitment === undefined) return reject(`no commitment ${hash} to anything of ${vulnerability} was published`);
+        if (commitment === undefined)
+          return reject(`no commitment ${hash} to anything of ${vulnerability} was published`);
         if (commitment.at > at) return reject(`${hash} was opened before it was published`);
         return commitmentOf({ vulnerability, artifact: commitment.artifact, salt, digest }) === hash
           ? pass

@@ -13,7 +13,7 @@ import type {
   SignalKind,
   Submission,
 } from '../schema.ts';
-import { addDays } from '../time.ts';
+import { addDays, isBy } from '../time.ts';
 import { isPublic } from './preconditions.ts';
 
 /** No list has anything there. */
@@ -102,8 +102,10 @@ function termsFault(
   if (days !== settings?.regimes[regime]?.days) return `the regime ${regime} does not last ${days} days`;
   const all = extensions.reduce((sum, extension) => sum + extension.days, days);
   if (deadline !== addDays(submitted.at, all)) return `the embargo ends ${all} days after the report`;
-  const answer = receipt?.at ?? addDays(submitted.at, settings.reply_days);
-  return at >= answer ? undefined : `nobody has acknowledged the report; there is time for that until ${answer}`;
+  const replyUntil = addDays(submitted.at, settings.reply_days);
+  return isBy(receipt, at) || replyUntil <= at
+    ? undefined
+    : `nobody has acknowledged the report; there is time for that until ${replyUntil}`;
 }
 
 function isSeen(fact: { at: string }, signal: Signal | undefined, kinds: readonly SignalKind[]): boolean {

@@ -83,12 +83,7 @@ export class Office {
     return new Office(store, trajectory, writs, clock);
   }
 
-  private constructor(
-    store: Store,
-    trajectory: Trajectory,
-    writs: ReadonlyMap<string, Writ>,
-    clock: { at: string },
-  ) {
+  private constructor(store: Store, trajectory: Trajectory, writs: ReadonlyMap<string, Writ>, clock: { at: string }) {
     this.store = store;
     this.trajectory = trajectory;
     this.#writs = writs;

@@ -23,6 +23,7 @@ import type { Output } from '../output.ts';
 import { bold, dim, green, line, red, type Value, yellow } from '../printable.ts';
 import { inSession, type SharedOptions } from '../session.ts';
 import { watchedStore } from '../watched-store.ts';
+import { adjudicateAdvisories } from './adjudicate-disclosure.ts';
 
 interface Options extends SharedOptions {
   readonly data: string;
@@ -38,11 +39,15 @@ export function adjudicate(program: Command): void {
   withSharedOptions(
     program
       .command('adjudicate')
-      .description(
-        'bring recorded agent runs before the kernel, each on a branch of the database, and verify the ledger',
+      .description('bring recorded agent runs, or a portfolio of advisories, before the kernel, and verify the ledger')
+      .argument(
+        '<domain>',
+        'airline: each run on a branch of the database; disclosure: the advisories in one portfolio',
       )
-      .argument('<domain>', 'airline')
-      .requiredOption('--data <dir>', 'the database: users.json, flights.json, reservations.json')
+      .requiredOption(
+        '--data <dir>',
+        'airline: users.json, flights.json, reservations.json; disclosure: advisories.jsonl',
+      )
       .option('--runs <file>', 'recorded runs, one a line')
       .addOption(new Option('--tasks <file>', 'the benchmark’s own solutions instead of runs').conflicts('runs'))
       .addOption(
@@ -52,7 +57,7 @@ export function adjudicate(program: Command): void {
       )
       .option('--no-invariants', 'only the tools’ own checks, without the policy')
       .option('--expected <file>', 'compare the records that each run changed with these, one run a line')
-      .option('--limit <n>', 'only the first so many runs', positive),
+      .option('--limit <n>', 'only the first so many runs or advisories', positive),
   )
     .addHelpText(
       'after',
@@ -61,6 +66,7 @@ export function adjudicate(program: Command): void {
     )
     .action(
       inSession(async (session, options: Options, domain: string) => {
+        if (domain === 'disclosure') return adjudicateAdvisories(session, options);
         await requireAirline(domain);
         const input = readInput(options);
         // A broken anchors file is to be found out before a store is made beside it.
@@ -94,8 +100,8 @@ async function requireAirline(name: string): Promise<void> {
   throw new CliError(
     'not_found',
     known
-      ? `There are no recorded runs for the domain ${name}; this command takes airline.`
-      : `There is no domain ${name}; this command takes airline.`,
+      ? `There are no recorded runs for the domain ${name}; this command takes airline and disclosure.`
+      : `There is no domain ${name}; this command takes airline and disclosure.`,
   );
 }
 
