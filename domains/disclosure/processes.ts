@@ -33,7 +33,8 @@ export const processes = {
   DevelopPatch: { reads: [ASSIGNED, SIGNALS], writes: ['/patches/{vulnerability}', `${SIGNALS}/-`] },
   ReviewPatch: { reads: [ASSIGNED], writes: ['/patches/{vulnerability}'] },
   ReleaseFix: { reads: [ASSIGNED, SIGNALS], writes: ['/patches/{vulnerability}', `${SIGNALS}/-`] },
-  ReviseSeverity: { reads: [ASSIGNED, SIGNALS], writes: ['/severities/{vulnerability}', `${SIGNALS}/-`] },
+  // Apart from the other signals, which many rules read: what it touches waits while a coordinator decides.
+  ReviseSeverity: { reads: [ASSIGNED], writes: ['/severities/{vulnerability}'] },
   ObserveSignals: {
     reads: [ASSIGNED, SIGNALS],
     writes: ['/cves/{vulnerability}', '/knowledge/{vulnerability}', `${SIGNALS}/-`],

@@ -19,7 +19,7 @@ export type Severity = (typeof SEVERITIES)[number];
 
 export type Artifact = 'report' | 'poc' | 'writeup';
 export type PublicKnowledgeStatus = 'not-known' | 'suspected' | 'publicly-known';
-export type SignalKind = 'commit' | 'release' | 'advisory' | 'severity' | 'cve' | 'publication';
+export type SignalKind = 'commit' | 'release' | 'advisory' | 'cve' | 'publication';
 export type CveSource = 'assigned' | 'deduplication';
 /** The roles whose slice is one assigned vulnerability. */
 export type AssignedRole = 'PatchTracking' | 'CommitmentManagement';
@@ -91,7 +91,8 @@ export interface Patch {
 export interface SeverityRecord {
   initial: Severity;
   current: Severity;
-  revisions: { from: Severity; to: Severity; signal: number; at: Instant; approved_by?: string }[];
+  /** Each with where the receiving organisation says so. */
+  revisions: { from: Severity; to: Severity; reference: string; at: Instant; approved_by?: string }[];
 }
 
 export interface PublicKnowledge {
@@ -194,7 +195,6 @@ export const signalKind: z.ZodType<SignalKind, SignalKind> = z.enum([
   'commit',
   'release',
   'advisory',
-  'severity',
   'cve',
   'publication',
 ]);
@@ -251,7 +251,7 @@ export const disclosureState: z.ZodType<DisclosureState> = z.object({
     z.object({
       initial: severity,
       current: severity,
-      revisions: z.array(z.object({ from: severity, to: severity, signal: count, ...approved })),
+      revisions: z.array(z.object({ from: severity, to: severity, reference: z.string(), ...approved })),
     }),
   ),
   knowledge: by(

@@ -82,8 +82,7 @@ export const patchTracking = {
       const record = state.severities[role.vulnerability];
       if (record === undefined) throw new Error(`there is no vulnerability ${role.vulnerability}`);
       if (record.current === to) throw new Error(`the severity is ${to} already`);
-      const signal = observe(state, role.vulnerability, 'severity', reference, at);
-      record.revisions.push({ from: record.current, to, signal, at });
+      record.revisions.push({ from: record.current, to, reference, at });
       record.current = to;
     },
   }),
