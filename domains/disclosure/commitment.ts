@@ -1,5 +1,5 @@
 /** Commitments to what is held back: published while it is secret, opened when it is disclosed. */
-import { contentHash } from 'assize/canon';
+import { contentHash, form, requireForm } from 'assize/canon';
 import type { Artifact } from './schema.ts';
 
 /** What a commitment binds. */
@@ -12,13 +12,22 @@ export interface Opening {
   readonly digest: string;
 }
 
+const OPENING = form.members({
+  vulnerability: form.text,
+  artifact: form.text,
+  salt: form.text,
+  digest: form.text,
+});
+
 /**
  * The commitment: SHA-256, in lower-case hex, of the opening's canonical JSON (RFC 8785), whose members are `artifact`,
  * `digest`, `salt` and `vulnerability`. It hides the artifact as long as the salt is secret, and it binds to one artifact
  * of one vulnerability: nothing else opens it.
  *
- * @throws CanonError for a text with a lone surrogate
+ * @throws CanonError for a text with a lone surrogate; ArgumentError `bad_argument`
  */
-export function commitmentOf({ vulnerability, artifact, salt, digest }: Opening): string {
+export function commitmentOf(opening: Opening): string {
+  requireForm(OPENING, opening, 'opening');
+  const { vulnerability, artifact, salt, digest } = opening;
   return contentHash({ vulnerability, artifact, salt, digest });
 }

@@ -10,13 +10,22 @@ export const DISCLOSURE_SETTINGS: Settings = {
   embargo: { reply_days: 7, extension_days: 14, regimes: { standard: { days: 90 }, exploited: { days: 7 } } },
 };
 
+const SETTINGS = form.members({
+  rate_limit: form.members({ reports: form.whole, hours: form.whole }),
+  embargo: form.members({
+    reply_days: form.whole,
+    extension_days: form.whole,
+    regimes: form.record(form.members({ days: form.whole })),
+  }),
+});
+
 /**
  * A portfolio with nothing in it.
  *
  * @throws ArgumentError `bad_argument`
  */
 export function disclosureInitial(settings: Settings = DISCLOSURE_SETTINGS): DisclosureState {
-  requireForm(form.members({ rate_limit: form.object, embargo: form.object }), settings, 'settings');
+  requireForm(SETTINGS, settings, 'settings');
   return {
     settings,
     vulnerabilities: {},

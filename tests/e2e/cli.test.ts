@@ -261,7 +261,7 @@ describe('demo', () => {
 describe('domains', () => {
   test('are listed, shown whole, and one tool at a time', async () => {
     const list = await json(0, 'domains');
-    expect(list.map(({ name }: { name: string }) => name)).toEqual(['budget', 'udt', 'airline']);
+    expect(list.map(({ name }: { name: string }) => name)).toEqual(['budget', 'udt', 'airline', 'disclosure']);
     expect((await assize('domains')).out).toContain('CANCELLATION_GROUND');
     const budget = await json(0, 'domains', 'budget');
     expect(budget).toMatchObject({
@@ -281,7 +281,7 @@ describe('domains', () => {
   });
 
   test('that are not there, and files that are none, are refused', async () => {
-    await refused(['domains', 'airlines'], /no domain airlines; there are budget, udt, airline/);
+    await refused(['domains', 'airlines'], /no domain airlines; there are budget, udt, airline, disclosure/);
     await refused(['domains', 'budget', 'steal'], /budget has no tool steal; it has spend/);
     await refused(['domains', '--domain', 'nowhere.ts'], /no domain file .*nowhere\.ts/);
     await refused(['domains', '--domain', file('empty.ts', 'export const a = 1;')], /exports no domain/);

@@ -1,9 +1,11 @@
 import { airline } from 'assize/domains/airline';
 import { budget } from 'assize/domains/budget';
+import { disclosure } from 'assize/domains/disclosure';
 import { udt } from 'assize/domains/udt';
 import { checkDomain, type DomainReport } from 'assize/testing';
 import { expect, test } from 'vitest';
 import { smallWorld } from '../../domains/airline/testing/small-world.ts';
+import { smallPortfolio } from '../../domains/disclosure/testing/small-portfolio.ts';
 import { cases } from '../support/cases.ts';
 
 function expectSound(report: DomainReport): void {
@@ -19,5 +21,10 @@ test('budget, of which nothing at all is to be said', () => {
 });
 
 test('udt', () => expectSound(checkDomain(udt, { runs: cases(1_000) })));
+
+test('disclosure', async () => {
+  const states = await smallPortfolio();
+  expectSound(checkDomain(disclosure, { runs: cases(1_000), states }));
+});
 
 test('airline', () => expectSound(checkDomain(airline, { runs: cases(200), states: [smallWorld()] })));

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import * as cedar from 'assize/cedar';
 import { airlineInitial } from 'assize/domains/airline';
 import { adjudicateAirline, runKey } from 'assize/domains/airline/adjudicate';
+import { commitmentOf, DISCLOSURE_SETTINGS, disclosureInitial } from 'assize/domains/disclosure';
+import { adjudicateDisclosure } from 'assize/domains/disclosure/adjudicate';
 import { udtInitial } from 'assize/domains/udt';
 import * as testing from 'assize/testing';
 import * as witness from 'assize/witness';
@@ -96,6 +98,15 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
     RECORDS,
   ),
   udtInitial: takes(udtInitial as never, [{}]),
+  disclosureInitial: takes(disclosureInitial as never, [DISCLOSURE_SETTINGS]),
+  commitmentOf: takes(commitmentOf as never, [
+    { vulnerability: 'v', artifact: 'report', salt: 's', digest: '0'.repeat(64) },
+  ]),
+  adjudicateDisclosure: takes(
+    adjudicateDisclosure,
+    () => [{ store: new MemoryStore(), advisories: [], keys: keysOf(1) }],
+    { '0.advisories': READ },
+  ),
   adjudicateAirline: takes(
     adjudicateAirline,
     () => {
