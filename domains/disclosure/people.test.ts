@@ -23,7 +23,7 @@ const OTHERS: readonly (readonly [ActionName, string, unknown, Place?])[] = [
 const GOES_ON: Readonly<Record<string, readonly ActionName[]>> = {
   EMBARGO_EXTENSION_IS_APPROVED: ['revise_severity'],
   SEVERITY_LOWERED_IS_APPROVED: OTHERS.map(([action]) => action),
-  PUBLIC_KNOWLEDGE_IS_CONFIRMED: ['assign_agent', 'revise_severity'],
+  PUBLIC_KNOWLEDGE_IS_CONFIRMED: ['revise_severity'],
   GROUP_LEFT_IS_APPROVED: [],
 };
 

@@ -22,7 +22,7 @@ export const processes = {
     ],
   },
   AssignAgent: {
-    reads: ['/vulnerabilities/{vulnerability}/organisation'],
+    reads: ['/vulnerabilities/{vulnerability}/organisation', '/records/{vulnerability}/disclosed_at'],
     writes: ['/assignments/{agent}'],
   },
   SubmitReport: {

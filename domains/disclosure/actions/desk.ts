@@ -25,13 +25,14 @@ export const desk = {
 
   assign_agent: action({
     process: 'AssignAgent',
-    description: 'Let an agent work on a vulnerability, and so for its organisation.',
+    description: 'Let an agent work on a vulnerability, and so for its organisation, unless it is disclosed.',
     args: z.object({ role: assignedRole }),
     apply: (state, args, { role: { agent, vulnerability }, at }) => {
       const organisation = state.vulnerabilities[vulnerability]?.organisation;
       if (organisation === undefined) throw new Error(`there is no vulnerability ${vulnerability}`);
       const assignment = ensured(state.assignments, agent, { organisation, vulnerabilities: {} });
-      if (assignment.organisation !== organisation) assignment.organisation = organisation;
+      const isSecret = state.records[vulnerability]?.disclosed_at === undefined;
+      if (isSecret && assignment.organisation !== organisation) assignment.organisation = organisation;
       assignment.vulnerabilities[vulnerability] = { role: args.role, since: at };
     },
   }),
