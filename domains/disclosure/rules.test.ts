@@ -482,6 +482,19 @@ describe.each(CASES)('$rule: $says', ({ rule, given, blocked, but }) => {
   });
 });
 
+test('a peer that is not EMBARGOED stands in the way, whatever else is on record of it', async () => {
+  const office = await Office.open();
+  await pair(office);
+  await office.fixed('b', BETA);
+  await office.done('assert_readiness', 'b', RECORD, { ...BETA, group: 'g' });
+  const initial = structuredClone(office.state);
+  const entry = initial.queue['beta']?.['libc']?.['b'];
+  if (entry !== undefined) entry.phase = 'ACKNOWLEDGED';
+  const other = await Office.open({ initial, domain: without('PHASE_FOLLOWS_RECORD') });
+  other.later({ days: 90 });
+  expect(await other.propose(...executeInG)).toMatchObject({ invariantId: 'DISCLOSURE_TIMELINE_CONSISTENCY' });
+});
+
 test('every line of Table 2 has its cases', () => {
   expect([...new Set(CASES.map(({ rule }) => rule))].filter((rule) => TABLE_2.includes(rule))).toEqual(TABLE_2);
 });

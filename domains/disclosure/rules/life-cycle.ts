@@ -59,8 +59,7 @@ export function lifeCycle({ each }: Rules<DisclosureState>): Invariant<Disclosur
           knowledge: `/knowledge/${vulnerability}`,
         }),
       },
-      ({ embargo, phase }, { resolutions = [], knowledge }) => {
-        if (phase === 'DISCLOSED') return pass;
+      ({ embargo }, { resolutions = [], knowledge }) => {
         const early = resolutions.find(({ at }) => !isPublic(knowledge, at) && !(embargo && embargo.deadline <= at));
         return early === undefined ? pass : reject(`${early.hash} would be opened before the end of the embargo`);
       },
