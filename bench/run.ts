@@ -16,6 +16,7 @@ const BENCHES: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   opening: async () => (await import('./opening.ts')).openingBench(),
   million: async () => (await import('./million.ts')).millionBench(),
   log: async () => (await import('./log.ts')).logBench(),
+  disclosure: async () => (await import('./disclosure.ts')).disclosureBench(),
 };
 
 const { values } = parseArgs({

@@ -8,8 +8,6 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark<any>>>> = {
   retail: async () => (await import('assize/domains/retail/adjudicate')).retailBenchmark,
 };
 
-export const BENCHMARK_NAMES: readonly string[] = Object.keys(BENCHMARKS);
-
 export function loadBenchmarks(): Promise<Benchmark<any>[]> {
   return Promise.all(Object.values(BENCHMARKS).map((load) => load()));
 }
@@ -19,7 +17,7 @@ export async function benchmarkNamed(name: string): Promise<Benchmark<any>> {
   const load = Object.hasOwn(BENCHMARKS, name) ? BENCHMARKS[name] : undefined;
   if (load !== undefined) return load();
   const known = (await loadDomains()).some((domain) => domain.name === name);
-  const taken = BENCHMARK_NAMES.join(' and ');
+  const taken = [...Object.keys(BENCHMARKS), 'disclosure'].join(', ');
   throw new CliError(
     'not_found',
     known

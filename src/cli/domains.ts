@@ -10,6 +10,7 @@ const SHIPPED: readonly (() => Promise<object>)[] = [
   () => import('assize/domains/udt'),
   () => import('assize/domains/airline'),
   () => import('assize/domains/retail'),
+  () => import('assize/domains/disclosure'),
   () => import('assize/domains/moderation'),
   () => import('assize/domains/verification'),
 ];

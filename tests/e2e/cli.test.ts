@@ -263,7 +263,7 @@ describe('demo', () => {
 describe('domains', () => {
   test('are listed, shown whole, and one tool at a time', async () => {
     const list = await json(0, 'domains');
-    const names = ['budget', 'udt', 'airline', 'retail', 'moderation', 'verification'];
+    const names = ['budget', 'udt', 'airline', 'retail', 'disclosure', 'moderation', 'verification'];
     expect(list.map(({ name }: { name: string }) => name)).toEqual(names);
     expect((await assize('domains')).out).toContain('CANCELLATION_GROUND');
     const budget = await json(0, 'domains', 'budget');
@@ -286,7 +286,7 @@ describe('domains', () => {
   test('that are not there, and files that are none, are refused', async () => {
     await refused(
       ['domains', 'airlines'],
-      /no domain airlines; there are budget, udt, airline, retail, moderation, verification/,
+      /no domain airlines; there are budget, udt, airline, retail, disclosure, moderation, verification/,
     );
     await refused(['domains', 'budget', 'steal'], /budget has no tool steal; it has spend/);
     await refused(['domains', '--domain', 'nowhere.ts'], /no domain file .*nowhere\.ts/);
@@ -692,7 +692,7 @@ describe('adjudicate', () => {
       [
         'an unknown domain',
         ([a, , ...rest]) => [a as string, 'airlines', ...rest, '--runs', file('r', good)],
-        /no domain airlines; this command takes airline and retail/,
+        /no domain airlines; this command takes airline, retail, disclosure/,
       ],
       [
         'a domain without runs',

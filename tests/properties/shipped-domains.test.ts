@@ -1,5 +1,6 @@
 import { airline } from 'assize/domains/airline';
 import { budget } from 'assize/domains/budget';
+import { disclosure } from 'assize/domains/disclosure';
 import { moderation } from 'assize/domains/moderation';
 import { retail } from 'assize/domains/retail';
 import { udt } from 'assize/domains/udt';
@@ -7,6 +8,7 @@ import { verification } from 'assize/domains/verification';
 import { checkDomain, type DomainReport } from 'assize/testing';
 import { expect, test } from 'vitest';
 import { smallWorld } from '../../domains/airline/testing/small-world.ts';
+import { smallPortfolio } from '../../domains/disclosure/testing/small-portfolio.ts';
 import { halfAYear } from '../../domains/moderation/testing/half-a-year.ts';
 import { smallArguments } from '../../domains/retail/testing/arguments.ts';
 import { smallWorld as smallShop } from '../../domains/retail/testing/small-world.ts';
@@ -26,6 +28,11 @@ test('budget, of which nothing at all is to be said', () => {
 });
 
 test('udt', () => expectSound(checkDomain(udt, { runs: cases(1_000) })));
+
+test('disclosure', async () => {
+  const states = await smallPortfolio();
+  expectSound(checkDomain(disclosure, { runs: cases(1_000), states }));
+});
 
 test('airline', () => expectSound(checkDomain(airline, { runs: cases(200), states: [smallWorld()] })));
 

@@ -16,7 +16,7 @@ import {
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { readAnchors, writeAnchors } from '../anchors.ts';
-import { BENCHMARK_NAMES, benchmarkNamed } from '../benchmarks.ts';
+import { benchmarkNamed } from '../benchmarks.ts';
 import { CliError, EXIT } from '../errors.ts';
 import { checked, readJson, readLines } from '../input-file.ts';
 import { positive, withSharedOptions } from '../options.ts';
@@ -24,6 +24,7 @@ import type { Output } from '../output.ts';
 import { bold, dim, green, line, red, type Value, yellow } from '../printable.ts';
 import { inSession, type SharedOptions } from '../session.ts';
 import { watchedStore } from '../watched-store.ts';
+import { adjudicateAdvisories } from './adjudicate-disclosure.ts';
 
 interface Options extends SharedOptions {
   readonly data: string;
@@ -39,13 +40,14 @@ export function adjudicate(program: Command): void {
   withSharedOptions(
     program
       .command('adjudicate')
-      .description(
-        'bring recorded agent runs before the kernel, each on a branch of the database, and verify the ledger',
+      .description('bring recorded agent runs, or a portfolio of advisories, before the kernel, and verify the ledger')
+      .argument(
+        '<domain>',
+        'airline or retail: each run on a branch of the database; disclosure: the advisories in one portfolio',
       )
-      .argument('<domain>', BENCHMARK_NAMES.join(' or '))
       .requiredOption(
         '--data <dir>',
-        'the database: for airline users.json, flights.json, reservations.json; for retail users.json, products.json, orders.json',
+        'airline: users.json, flights.json, reservations.json; retail: users.json, products.json, orders.json; disclosure: advisories.jsonl',
       )
       .option('--runs <file>', 'recorded runs, one a line')
       .addOption(new Option('--tasks <file>', 'the benchmark’s own solutions instead of runs').conflicts('runs'))
@@ -56,7 +58,7 @@ export function adjudicate(program: Command): void {
       )
       .option('--no-invariants', 'only the tools’ own checks, without the policy')
       .option('--expected <file>', 'compare the records that each run changed with these, one run a line')
-      .option('--limit <n>', 'only the first so many runs', positive),
+      .option('--limit <n>', 'only the first so many runs or advisories', positive),
   )
     .addHelpText(
       'after',
@@ -65,6 +67,7 @@ export function adjudicate(program: Command): void {
     )
     .action(
       inSession(async (session, options: Options, domain: string) => {
+        if (domain === 'disclosure') return adjudicateAdvisories(session, options);
         const benchmark = await benchmarkNamed(domain);
         const { records, ...input } = readInput(benchmark, options);
         // A broken anchors file is to be found out before a store is made beside it.

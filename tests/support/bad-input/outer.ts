@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import * as cedar from 'assize/cedar';
 import { airlineInitial } from 'assize/domains/airline';
 import { adjudicateAirline, airlineBenchmark, runKey } from 'assize/domains/airline/adjudicate';
+import { commitmentOf, DISCLOSURE_SETTINGS, disclosureInitial } from 'assize/domains/disclosure';
+import { adjudicateDisclosure } from 'assize/domains/disclosure/adjudicate';
 import { MODERATION_POLICY, moderationInitial } from 'assize/domains/moderation';
 import { retailInitial, retailRecordsOf } from 'assize/domains/retail';
 import { adjudicateRetail } from 'assize/domains/retail/adjudicate';
@@ -131,6 +133,15 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
       ];
     },
     { '0.coverage': KEPT, '0.events': KEPT, '0.patients': KEPT, '0.tests': KEPT, '0.claims': KEPT },
+  ),
+  disclosureInitial: takes(disclosureInitial as never, [DISCLOSURE_SETTINGS]),
+  commitmentOf: takes(commitmentOf as never, [
+    { vulnerability: 'v', artifact: 'report', salt: 's', digest: '0'.repeat(64) },
+  ]),
+  adjudicateDisclosure: takes(
+    adjudicateDisclosure,
+    () => [{ store: new MemoryStore(), advisories: [], keys: keysOf(1) }],
+    { '0.advisories': READ },
   ),
   adjudicateAirline: takes(
     adjudicateAirline,

@@ -1,0 +1,23 @@
+/**
+ * What may be proposed. An action records what it is told; whether the record may stand is for the invariants. It refuses
+ * by itself only what makes no sense as a record: what is not there, what is there already, an agent that nobody assigned.
+ */
+import { commitments } from './actions/commitments.ts';
+import { desk } from './actions/desk.ts';
+import { disclosing } from './actions/disclosure.ts';
+import { patchTracking } from './actions/patch-tracking.ts';
+import { reporter } from './actions/reporter.ts';
+import { type ProcessName, roles } from './processes.ts';
+
+export const actions = { ...desk, ...reporter, ...patchTracking, ...commitments, ...disclosing };
+
+/** Whose work each action is: every process is performed by one role. */
+export const ROLE_OF: { readonly [Name in keyof typeof actions]: keyof typeof roles } = Object.fromEntries(
+  Object.entries(actions).map(([name, { process }]) => [name, roleOf(process)]),
+) as { [Name in keyof typeof actions]: keyof typeof roles };
+
+function roleOf(process: ProcessName): keyof typeof roles {
+  const [name] =
+    Object.entries(roles).find(([, role]) => (role.processes as readonly string[]).includes(process)) ?? [];
+  return name as keyof typeof roles;
+}

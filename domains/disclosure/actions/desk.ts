@@ -1,0 +1,50 @@
+/** What the discovering organisation's desk does: takes in what was verified, and says who works on it. */
+import { z } from 'zod';
+import { assignedRole, cveId, severity, text } from '../schema.ts';
+import { action, ensured } from './action.ts';
+
+export const desk = {
+  register_vulnerability: action({
+    process: 'RegisterVulnerability',
+    description:
+      'Take in a validated vulnerability for the maintainer of a receiving organisation. `known_cve` is an identifier that this organisation has on record for it already.',
+    args: z.object({ component: text, severity, known_cve: cveId.exactOptional() }),
+    apply: (state, { component, severity, known_cve }, { role, at }) => {
+      const { organisation, maintainer, vulnerability } = role;
+      if (state.vulnerabilities[vulnerability] !== undefined) throw new Error(`${vulnerability} is registered already`);
+      state.vulnerabilities[vulnerability] = { organisation, maintainer, component };
+      const queue = ensured(ensured(state.queue, organisation, {}), maintainer, {});
+      ensured(ensured(state.reports, organisation, {}), maintainer, []);
+      queue[vulnerability] = { phase: 'DISCOVERED', registered_at: at };
+      state.severities[vulnerability] = { initial: severity, current: severity, revisions: [] };
+      state.cves[vulnerability] = {
+        assigned: known_cve === undefined ? {} : { [known_cve]: { source: 'deduplication', at } },
+      };
+    },
+  }),
+
+  assign_agent: action({
+    process: 'AssignAgent',
+    description: 'Let an agent work on a vulnerability, and so for its organisation, unless it is disclosed.',
+    args: z.object({ role: assignedRole }),
+    apply: (state, args, { role: { agent, vulnerability }, at }) => {
+      const organisation = state.vulnerabilities[vulnerability]?.organisation;
+      if (organisation === undefined) throw new Error(`there is no vulnerability ${vulnerability}`);
+      const assignment = ensured(state.assignments, agent, { organisation, vulnerabilities: {} });
+      const isSecret = state.records[vulnerability]?.disclosed_at === undefined;
+      if (isSecret && assignment.organisation !== organisation) assignment.organisation = organisation;
+      assignment.vulnerabilities[vulnerability] = { role: args.role, since: at };
+    },
+  }),
+
+  release_agent: action({
+    process: 'AssignAgent',
+    description: 'Take a vulnerability from an agent.',
+    args: z.object({}),
+    apply: (state, _, { role: { agent, vulnerability } }) => {
+      const { vulnerabilities } = state.assignments[agent] ?? {};
+      if (vulnerabilities?.[vulnerability] === undefined) throw new Error(`${agent} does not work on ${vulnerability}`);
+      delete vulnerabilities[vulnerability];
+    },
+  }),
+};
