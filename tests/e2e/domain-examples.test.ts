@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 
-test.each(['moderation', 'verification'])('%s', (name) => {
+test.each(['budget', 'moderation', 'verification'])('%s', (name) => {
   const file = `domains/${name}/example.ts`;
   const readme = readFileSync(join(root, 'domains', name, 'README.md'), 'utf8');
   const [, shown] = /^```console\n\$ node domains\/\w+\/example\.ts\n([\s\S]*?)^```$/m.exec(readme) ?? [];

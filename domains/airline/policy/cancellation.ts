@@ -28,15 +28,15 @@ export function cancellation({ each }: Rules<AirlineState>): Invariant<AirlineSt
       'CANCELLED_NOT_CHANGED',
       '/cancellations/*',
       {
-        reads: ['/itineraries/*', '/bags/*', '/reservations/*'],
+        reads: ['/itineraries/*', '/bags/*', '/reservations/*/passengers'],
         with: (_, [id]) => ({
           itineraries: `/itineraries/${id}`,
           bags: `/bags/${id}`,
-          reservation: `/reservations/${id}`,
+          people: `/reservations/${id}/passengers`,
         }),
       },
-      ({ changes, passengers }, { itineraries, bags, reservation }) =>
-        changes === (itineraries?.length ?? 0) + (bags?.length ?? 0) && samePeople(passengers, reservation?.passengers)
+      ({ changes, passengers }, { itineraries, bags, people }) =>
+        changes === (itineraries?.length ?? 0) + (bags?.length ?? 0) && samePeople(passengers, people)
           ? pass
           : reject('the reservation is cancelled'),
     ),
