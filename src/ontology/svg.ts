@@ -52,23 +52,48 @@ export function escaped(words: string): string {
     .replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
-const STYLE = `
-svg { --page: #fff; --ink: #1b1f24; --soft: #57606a; --line: #8c959f; --fill: #f6f8fa; --warm: #b35900; --warmfill: #fff4e5; --cool: #0b62c4; }
-@media (prefers-color-scheme: dark) {
-  svg { --page: #15181c; --ink: #e6e9ed; --soft: #9da7b1; --line: #6b7580; --fill: #22272e; --warm: #f0a04b; --warmfill: #3a2a16; --cool: #69aef5; }
+interface Colours {
+  readonly page: string;
+  readonly ink: string;
+  readonly soft: string;
+  readonly line: string;
+  readonly fill: string;
+  readonly warm: string;
+  readonly warmFill: string;
+  readonly cool: string;
 }
-.page { fill: var(--page); }
-text { font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: var(--ink); white-space: pre; }
-.title { font-weight: bold; }
-.strong, .head { font-weight: bold; }
-.head, .small { fill: var(--soft); }
-rect { fill: var(--fill); stroke: var(--line); }
-.page { stroke: none; fill: var(--page); }
-.role { fill: none; stroke: var(--cool); }
-.crossing { fill: var(--warmfill); stroke: var(--warm); stroke-width: 2; }
-.inner { fill: none; stroke: var(--warm); }
-path { fill: none; stroke: var(--line); }
-.writes { stroke: var(--cool); stroke-width: 1.6; }
-.reads { stroke: var(--cool); stroke-dasharray: 5 4; }
-.refers { stroke: var(--soft); stroke-dasharray: 1 3; stroke-width: 1.4; }
+
+const LIGHT: Colours = {
+  ...{ page: '#fff', ink: '#1b1f24', soft: '#57606a', line: '#8c959f', fill: '#f6f8fa' },
+  ...{ warm: '#b35900', warmFill: '#fff4e5', cool: '#0b62c4' },
+};
+
+const DARK: Colours = {
+  ...{ page: '#15181c', ink: '#e6e9ed', soft: '#9da7b1', line: '#6b7580', fill: '#22272e' },
+  ...{ warm: '#f0a04b', warmFill: '#3a2a16', cool: '#69aef5' },
+};
+
+/** Written out, because what shows pictures outside of browsers knows no variables. */
+const coloursIn = ({ page, ink, soft, line, fill, warm, warmFill, cool }: Colours): string => `
+text { fill: ${ink}; }
+.head, .small { fill: ${soft}; }
+rect { fill: ${fill}; stroke: ${line}; }
+.page { stroke: none; fill: ${page}; }
+.role { fill: none; stroke: ${cool}; }
+.crossing { fill: ${warmFill}; stroke: ${warm}; }
+.inner { fill: none; stroke: ${warm}; }
+path { fill: none; stroke: ${line}; }
+.writes, .reads { stroke: ${cool}; }
+.refers { stroke: ${soft}; }`;
+
+const STYLE = `
+text { font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; white-space: pre; }
+.title, .strong, .head { font-weight: bold; }
+.crossing { stroke-width: 2; }
+.writes { stroke-width: 1.6; }
+.reads { stroke-dasharray: 5 4; }
+.refers { stroke-dasharray: 1 3; stroke-width: 1.4; }
+${coloursIn(LIGHT)}
+@media (prefers-color-scheme: dark) {${coloursIn(DARK)}
+}
 `;
