@@ -20,6 +20,8 @@ export interface Approved {
   readonly changes: readonly Change[];
   /** What the ledger says of the changes; to be asked before `keep` or `undo`. */
   patches(): PatchOperation[];
+  /** All that the rules read to judge it; to be asked before `keep` or `undo`. */
+  judgedBy(): readonly Pattern[];
   keep(): void;
   undo(): void;
 }
@@ -101,6 +103,7 @@ export function adjudicate(
     compiled,
     changes,
     patches: () => patchesOf(world.domain, draft.state, changes),
+    judgedBy: () => world.standing.readBy(draft.state, changes),
     keep: () => {
       world.adopt(draft);
       keep();
@@ -121,8 +124,7 @@ function escalation(
   try {
     markApproval(mark, compiled, finding, { counselor: COUNSELOR_PLACEHOLDER, at: inputs.at });
     const marks = changesOf(mark);
-    const closure = closureOf(compiled, finding);
-    const outside = changeOutside(closure.patterns, marks);
+    const outside = changeOutside(closureOf(compiled, finding).patterns, marks);
     if (outside !== undefined) throw new FootprintFault(toPointer(outside.keys), 'write');
     const approval = copied(patchesOf(world.domain, mark.state, marks));
     mark.undo();
@@ -138,7 +140,7 @@ function escalation(
       ...(finding === undefined ? {} : { invariantId: finding.rule.id }),
       channel: channelOf(compiled, finding),
       approvals: approvalsFor(compiled, finding),
-      freezes: freezesOf(world, closure.patterns),
+      freezes: freezesOf(world, compiled, draft, changes, marks),
     };
   } catch (error) {
     mark.undo();
@@ -150,10 +152,24 @@ function escalation(
   }
 }
 
-/** Nothing is frozen for a decision that nobody can take: without counselors the queue only grows (Definition A.35). */
-function freezesOf({ domain }: World, closure: readonly Pattern[]): 'world' | readonly string[] {
+/**
+ * What changes with it, and all that it is judged by, the approval's mark included (decisions §2.5). Nothing is frozen for a
+ * decision that nobody can take: without counselors the queue only grows (Definition A.35).
+ */
+function freezesOf(
+  { domain, standing }: World,
+  { binding }: Compiled,
+  draft: Draft,
+  changes: readonly Change[],
+  marks: readonly Change[],
+): 'world' | readonly string[] {
   if (Object.keys(domain.counselors).length === 0) return [];
-  return domain.freeze === 'world' ? 'world' : [...new Set(closure.map(patternText))];
+  if (domain.freeze === 'world') return 'world';
+  const frozen = [...binding.reads, ...binding.writes, ...standing.readBy(draft.state, changes)];
+  // A change may begin what leads to a place of the footprint.
+  const changed = [...changes, ...marks].map(({ keys }) => ({ segments: keys, append: false }));
+  frozen.push(...changed.filter((place) => !contains(frozen, place)));
+  return [...new Set(frozen.map(patternText))];
 }
 
 function copied(patches: readonly PatchOperation[]): PatchOperation[] {
@@ -161,8 +177,8 @@ function copied(patches: readonly PatchOperation[]): PatchOperation[] {
 }
 
 /**
- * What is frozen while a proposal waits, and all that its approval may touch. A rule that did not pass before has its
- * say also where the proposal's writes do not meet it.
+ * All that an approval may touch, as far as footprints say. A rule that did not pass before has its say also where the
+ * proposal's writes do not meet it.
  */
 export function closureOf(
   { binding }: Compiled,

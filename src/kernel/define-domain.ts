@@ -57,7 +57,7 @@ export interface Binding {
   readonly writes: readonly Pattern[];
   /** reads ∪ writes: what `apply` sees. */
   readonly scope: Scope;
-  /** What an open approval freezes: the footprint, and that of every rule its writes meet (decisions §2.5). */
+  /** The most that an approval may touch: the footprint, and that of every rule its writes meet (decisions §2.5). */
   readonly closure: readonly Pattern[];
   readonly closureScope: Scope;
 }

@@ -149,7 +149,9 @@ class DraftNode extends Lens {
     if (isLength && !this.tellsLength) throw new FootprintFault(`${pointerOf(this)}/*`, 'read');
     const scope = scopeAt(this.scope, key);
     if (scope === undefined) throw new FootprintFault(pointerOf(this, key), 'read');
-    const begins = scope.append && !Object.hasOwn(this.value, key);
+    // Where nothing is, objects may be begun that lead to the footprint; what is in them is judged with the patches.
+    const leads = typeof value === 'object' && value !== null && !Array.isArray(this.value);
+    const begins = !Object.hasOwn(this.value, key) && (scope.append || leads);
     if (!begins && !isWhole(scope)) throw new FootprintFault(pointerOf(this, key), 'part');
   }
 

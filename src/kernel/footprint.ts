@@ -1,4 +1,4 @@
-import { escapeSegment, form, parsePointer, requireForm, unescapeSegment } from '#canon';
+import { escapeSegment, form, type Json, parsePointer, requireForm, unescapeSegment } from '#canon';
 import type { Change } from './changes.ts';
 import type { RoleParams } from './domain.ts';
 import { KernelError } from './errors.ts';
@@ -202,23 +202,43 @@ export function isWhole({ all, any, keys }: Scope): boolean {
 }
 
 /**
- * Whether one of the patterns lets a change happen. Under an append-only list only a new last element may be added, and
- * where there is no list yet, a new list.
+ * Whether the patterns let a change happen. Under an append-only list only a new last element may be added, and where there is
+ * no list yet, a new list. Above a pattern an object may be begun where there is nothing, with nothing in it but what the
+ * patterns let be added.
  */
-function permits(patterns: readonly Pattern[], { op, keys, value, appends }: Change): boolean {
+function permits(patterns: readonly Pattern[], change: Pick<Change, 'op' | 'keys' | 'value' | 'appends'>): boolean {
+  const { op, keys, value, appends } = change;
+  let leads = false;
   for (let i = 0; i < patterns.length; i++) {
     const { segments, append } = patterns[i] as Pattern;
-    if (!isUnder(keys, segments)) continue;
-    if (!append) return true;
-    const below = keys.length - segments.length;
-    if (op === 'add' && ((below === 1 && appends) || (below === 0 && Array.isArray(value)))) return true;
+    if (segments.length > keys.length) leads ||= leadsTo(keys, segments);
+    else if (isUnder(keys, segments)) {
+      if (!append) return true;
+      const below = keys.length - segments.length;
+      if (op === 'add' && ((below === 1 && appends) || (below === 0 && Array.isArray(value)))) return true;
+    }
   }
-  return false;
+  return leads && op === 'add' && !appends && isObject(value) && holdsOnly(patterns, keys, value);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function holdsOnly(patterns: readonly Pattern[], keys: readonly string[], object: Record<string, unknown>): boolean {
+  return Object.entries(object).every(([key, value]) =>
+    permits(patterns, { op: 'add', keys: [...keys, key], value: value as Json, appends: false }),
+  );
 }
 
 function isUnder(path: readonly string[], segments: readonly PatternSegment[]): boolean {
   if (segments.length > path.length) return false;
   for (let i = 0; i < segments.length; i++) if (segments[i] !== ANY && segments[i] !== path[i]) return false;
+  return true;
+}
+
+function leadsTo(path: readonly string[], segments: readonly PatternSegment[]): boolean {
+  for (let i = 0; i < path.length; i++) if (segments[i] !== ANY && segments[i] !== path[i]) return false;
   return true;
 }
 

@@ -33,7 +33,15 @@ export type * from './domain.ts';
 export { ERASE_ACTION, eraseScope } from './erase.ts';
 export { KernelError, type KernelErrorCode } from './errors.ts';
 export { detailOf, detectionVector, type Finding, firstFinding, type Judged } from './evaluate.ts';
-export { contains, overlaps, type Pattern, parseTemplate, patternFromText, patternText } from './footprint.ts';
+export {
+  contains,
+  overlaps,
+  type Pattern,
+  parseTemplate,
+  patternFromText,
+  patternText,
+  WHOLE_STATE,
+} from './footprint.ts';
 export { type Expected, type Foreseen, foresee, foreseenFrom } from './foresee.ts';
 export {
   type Approval,

@@ -3,7 +3,7 @@ import type { Rule } from './define-domain.ts';
 import { FootprintFault, messageOf } from './errors.ts';
 import { type Pattern, scopeAt } from './footprint.ts';
 import type { CountInvariant, EachInvariant, PlainInvariant, SumInvariant, UniqueInvariant } from './invariant.ts';
-import { type Keys, lookup, membersUnder, NO_KEYS } from './members.ts';
+import { type Keys, lookup, memberPath, membersUnder, NO_KEYS } from './members.ts';
 import { type InvariantResult, pass, reject } from './result.ts';
 import type { Sight } from './sight.ts';
 import { Rows, type Tallied, Tally } from './tally.ts';
@@ -49,6 +49,31 @@ export function judge(rule: Rule, state: Container, keys: Keys, sight: Sight, ta
   } catch (error) {
     const what = error instanceof FootprintFault ? error.message : `it threw: ${messageOf(error)}`;
     return { result: reject(`the invariant can't be judged, ${what}`), others: [] };
+  }
+}
+
+/** What a rule reads when it is judged at one place. Where it can't be judged, all that it may read. */
+export function readAt(rule: Rule, keys: Keys, sight: Sight): readonly Pattern[] {
+  if (rule.spec.kind === 'plain') return rule.patterns;
+  const [members, ...mayRead] = rule.patterns as [Pattern, ...Pattern[]];
+  const own = rule.member === undefined ? members : { segments: memberPath(members, keys), append: false };
+  const others = patternsOr(mayRead, () => Object.values(pointersAt(rule, keys, sight)));
+  return [own, ...others];
+}
+
+function pointersAt({ spec, member }: Rule, keys: Keys, sight: Sight): Readonly<Record<string, string>> {
+  if (spec.kind === 'plain' || spec.kind === 'unique' || spec.with === undefined) return {};
+  if (spec.kind !== 'each') return keys[0] === undefined ? {} : spec.with(keys[0]);
+  const found = sight.member(member as Pattern, keys);
+  return found === undefined ? {} : spec.with(found, keys);
+}
+
+/** That `with` throws is for the judgement to say. */
+function patternsOr(otherwise: readonly Pattern[], pointers: () => readonly string[]): readonly Pattern[] {
+  try {
+    return pointers().map((pointer) => ({ segments: parsePointer(pointer), append: false }));
+  } catch {
+    return otherwise;
   }
 }
 

@@ -36,7 +36,15 @@ export function adjudicateRevocation(args: Json, authority: Authority): Approved
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
   const { heldBack, policy } = compiled;
   if (heldBack === undefined)
-    return { verdict: 'approved', compiled, changes: [], patches: () => [], keep: () => {}, undo: () => {} };
+    return {
+      verdict: 'approved',
+      compiled,
+      changes: [],
+      patches: () => [],
+      judgedBy: () => [],
+      keep: () => {},
+      undo: () => {},
+    };
   return {
     verdict: 'rejected',
     reason: heldBack.reason === 'policy_needs_approval' ? 'policy_denied' : 'invalid_authority',

@@ -4,7 +4,7 @@ import type { Domain, Rule } from './define-domain.ts';
 import { type Finding, findings, type Judged } from './evaluate.ts';
 import type { Pattern } from './footprint.ts';
 import type { Known } from './foresee.ts';
-import { judge, placesOf, talliesOf } from './judge.ts';
+import { judge, placesOf, readAt, talliesOf } from './judge.ts';
 import { type Keys, meets, membersUnder, NO_KEYS, nameOf, Places } from './members.ts';
 import { PatternIndex } from './pattern-index.ts';
 import { Sight } from './sight.ts';
@@ -106,6 +106,18 @@ export class Standing {
         work.keepCounts();
       },
     };
+  }
+
+  /**
+   * All that the rules read which a changed state is judged by: of members and groups that are judged with others, those
+   * others and no more.
+   */
+  readBy(state: Container, changes: readonly Changed[]): Pattern[] {
+    const sight = new Sight(state);
+    const work = this.#workFor(state, changes, sight);
+    return this.#domain.rules.flatMap((rule) =>
+      (work.places[rule.index]?.inOrder() ?? []).flatMap((keys) => readAt(rule, keys, sight)),
+    );
   }
 
   #judgeAll(state: Container, changes: readonly Changed[]): ReturnType<Standing['judgeChanges']> {

@@ -51,6 +51,76 @@ test('while something waits, an intent that does not compile is told so in an en
   expect(trajectory.state()).toEqual({ mine: { a: 9, b: 1 }, other: 0 });
 });
 
+describe('what a proposal changes beside its footprint', () => {
+  /** A strike marks its approval where no rule looks, and a first one begins the account's book. */
+  const book = defineDomain<any, any>({
+    name: 'book',
+    version: '1',
+    freeze: 'footprint',
+    state: z.object({
+      strikes: z.record(z.string(), z.record(z.string(), z.number())),
+      seen: z.record(z.string(), z.number()),
+    }),
+    initial: { strikes: {}, seen: {} },
+    processes: {
+      strike: { writes: ['/strikes/{account}/{id}'] },
+      look: { reads: ['/strikes/*'], writes: ['/seen/{account}'] },
+    },
+    roles: { worker: { params: ['account', 'id'], processes: ['strike', 'look'] } },
+    actions: {
+      strike: {
+        process: 'strike',
+        args: z.number(),
+        apply: ({ strikes }: any, to: number, { role }: any) => {
+          strikes[role.account] ??= {};
+          strikes[role.account][role.id] = to;
+        },
+      },
+      look: {
+        process: 'look',
+        args: z.number(),
+        apply: ({ seen }: any, to: number, { role }: any) => {
+          seen[role.account] = to;
+        },
+      },
+    } as never,
+    invariants: (rules: any) => [
+      rules.each(
+        'ASK',
+        '/strikes/*/*',
+        { reads: ['/seen/*'], onApprove: ({ seen }: any) => (seen.marked = 1) },
+        (n: number) => (n < 5 ? pass : escalate('look')),
+      ),
+    ],
+    counselors: { doctor: (principal: string) => principal === 'doc' },
+  });
+
+  async function asked() {
+    const trajectory = await runtimeOver(new MemoryStore(), [book]).create(book, { trajectoryId: 't' });
+    const propose = (action: string, n: number, account: string, id: string) =>
+      trajectory.propose(intent(action, n, writ, as('worker', { account, id })) as never);
+    await pendingOf(propose('strike', 9, 'a', '1'));
+    return { trajectory, propose };
+  }
+
+  test('is frozen too: the place of its mark, and the object that it begins', async () => {
+    const { trajectory, propose } = await asked();
+    // It would begin the same book: what waits would then do something else.
+    expect(await propose('strike', 1, 'a', '2')).toMatchObject({ ruling: 'frozen' });
+    expect(await propose('strike', 1, 'b', '1')).toMatchObject({ ruling: 'committed' });
+    expect(await propose('look', 1, 'marked', '1')).toMatchObject({ ruling: 'frozen' });
+    expect(trajectory.state()).toEqual({ strikes: { b: { 1: 1 } }, seen: {} });
+  });
+
+  test('and nobody reads with their process what it would change', async () => {
+    const { propose } = await asked();
+    expect(await propose('look', 1, 'b', '1')).toMatchObject({
+      ruling: 'frozen',
+      detail: expect.stringContaining('/strikes/*'),
+    });
+  });
+});
+
 /** Two who write apart, and are judged by rules that both read the rate; approving the second moves it. */
 function ratesOf(approvals: number) {
   const marked = (which: string, moves: boolean) => ({

@@ -1,60 +1,123 @@
 import { type Json, parsePointer, toPointer } from '#canon';
 import {
   type Binding,
-  type Change,
+  type CounselorCommit,
   type Domain,
   type Intent,
   overlaps,
   type Pattern,
   patternFromText,
   patternText,
+  WHOLE_STATE,
 } from '#kernel';
-import { type Chain, ERASE_ACTION, erasureArgs, type Hash, type PendingPayload } from '#ledger';
+import { type Chain, ERASE_ACTION, erasureArgs, type Hash, isBlobRef, type PendingPayload } from '#ledger';
 import { RuntimeError } from './errors.ts';
 import type { Ruling } from './ruling.ts';
 
-/** The answer to an intent that an open approval stops (decisions §2.5); undefined when nothing does. */
+/**
+ * While a proposal waits under `freeze: 'footprint'`, nobody changes what it is judged by, and nobody is judged by what it would
+ * change (decisions §2.5): so it means the same when it is approved, and so does what was committed meanwhile.
+ */
+interface Freeze {
+  readonly frozen: readonly Pattern[];
+  /** What the proposal may change. */
+  readonly writes: readonly Pattern[];
+  /** The same, and what the mark of its approval changes. */
+  readonly changing: readonly Pattern[];
+}
+
+/** The answer to an intent that an open approval stops, as far as footprints say; undefined when nothing does. */
 export function frozenFor(chain: Chain, domain: Domain, intent: Intent): Ruling | undefined {
   if (chain.open.size === 0) return undefined;
-  const touched = touchedBy(domain, intent);
+  const { reads, writes } = touchedBy(domain, intent);
   for (const [by, pending] of chain.open) {
-    const until = `until an approval is resolved (${by}, by ${pending.channel})`;
-    if (pending.freezes === 'world') return { ruling: 'frozen', by, detail: `the world is frozen ${until}` };
+    if (pending.freezes === 'world')
+      return { ruling: 'frozen', by, detail: `the world is frozen ${until(by, pending)}` };
+    const { frozen, changing } = freezeOf(domain, pending);
     // Not why, and of the places only what who asks here may touch: what waits may be about what they are not to see.
-    const met = touched.find(frozenIn(pending.freezes));
-    if (met !== undefined) return { ruling: 'frozen', by, detail: `${patternText(met)} is frozen ${until}` };
+    const met =
+      writes.find((pattern) => meetsAny(pattern, frozen)) ?? reads.find((pattern) => meetsAny(pattern, changing));
+    if (met !== undefined)
+      return { ruling: 'frozen', by, detail: `${patternText(met)} is frozen ${until(by, pending)}` };
   }
   return undefined;
 }
 
+/** The same by what the rules read, which is known once it is judged. `judgedBy` is asked only where something waits. */
+export function frozenByRules(chain: Chain, domain: Domain, judgedBy: () => readonly Pattern[]): Ruling | undefined {
+  if (chain.open.size === 0) return undefined;
+  const read = judgedBy();
+  for (const [by, pending] of chain.open) {
+    if (read.some((pattern) => meetsAny(pattern, freezeOf(domain, pending).changing)))
+      return { ruling: 'frozen', by, detail: `what a rule judges it by is frozen ${until(by, pending)}` };
+  }
+  return undefined;
+}
+
+function until(by: Hash, { channel }: PendingPayload): string {
+  return `until an approval is resolved (${by}, by ${channel})`;
+}
+
 /**
- * Sees that an approval changes nothing that another open one freezes, so that nothing in a frozen footprint has changed
- * since it was put up, whoever is next. Of proposals that is asked before they are judged, by what they may touch; what the
- * mark of an approval changes, or a state of the counselor's own, is known only here. So two may wait whose rules read the
- * same.
+ * Sees that an approval changes nothing that another open one freezes, and is judged by nothing that one may change, so that
+ * each means what it did when it was put up, whoever is next. Of proposals that is asked when they are made; what the
+ * mark of an approval changes, or a state of the counselor's own, is known only here. So two may wait of which the one's mark
+ * changes what the other is judged by: that other one comes first.
  *
  * @throws RuntimeError `frozen`
  */
-export function checkOthers({ open }: Chain, id: Hash, changes: readonly Change[]): void {
-  for (const [by, { freezes, channel }] of open) {
+export function checkOthers(
+  { open }: Chain,
+  domain: Domain,
+  id: Hash,
+  { changes, judgedBy }: Pick<CounselorCommit, 'changes' | 'judgedBy'>,
+): void {
+  if (open.size < 2) return;
+  const read = judgedBy();
+  for (const [by, pending] of open) {
     if (by === id) continue;
-    const isFrozen = frozenIn(freezes);
-    const change = changes.find(({ keys }) => isFrozen({ segments: keys, append: false }));
-    if (change === undefined) continue;
-    const path = toPointer(change.keys);
+    const { frozen, writes } = freezeOf(domain, pending);
+    const change = changes.find(({ keys }) => meetsAny({ segments: keys, append: false }, frozen));
+    const judged = read.find((pattern) => meetsAny(pattern, writes));
+    if (change === undefined && judged === undefined) continue;
+    const path = change === undefined ? patternText(judged as Pattern) : toPointer(change.keys);
+    const does = change === undefined ? 'is judged by' : 'would change';
     throw new RuntimeError(
       'frozen',
-      `This approval would change ${path}, which is frozen until ${by} is resolved (by ${channel}); see to that one first, or reject this one.`,
+      `This approval ${does} ${path}, which is frozen until ${by} is resolved (by ${pending.channel}); see to that one first, or reject this one.`,
       { evidence: { by, path }, retryable: true },
     );
   }
 }
 
-/** Whether some place under a pattern is frozen. */
-function frozenIn(freezes: PendingPayload['freezes']): (pattern: Pattern) => boolean {
-  if (freezes === 'world') return () => true;
-  const frozen = freezes.map(patternFromText);
-  return (pattern) => frozen.some((one) => overlaps(one, pattern));
+function meetsAny(pattern: Pattern, others: readonly Pattern[]): boolean {
+  return others.some((other) => overlaps(other, pattern));
+}
+
+/** By the entry's payload, which stays one object while it is open. */
+const known: WeakMap<PendingPayload, Freeze> = new WeakMap();
+
+function freezeOf(domain: Domain, pending: PendingPayload): Freeze {
+  let freeze = known.get(pending);
+  if (freeze === undefined) {
+    const frozen = frozenPatterns(pending.freezes);
+    freeze = { frozen, ...(changesOf(domain, pending) ?? { writes: frozen, changing: frozen }) };
+    known.set(pending, freeze);
+  }
+  return freeze;
+}
+
+export function frozenPatterns(freezes: PendingPayload['freezes']): readonly Pattern[] {
+  return freezes === 'world' ? [WHOLE_STATE] : freezes.map(patternFromText);
+}
+
+/** Undefined where only the blobs would say. */
+function changesOf(domain: Domain, { proposal }: PendingPayload): Omit<Freeze, 'frozen'> | undefined {
+  const { action, approval } = proposal;
+  if (isBlobRef(approval) || isBlobRef(action.args)) return undefined;
+  const { writes } = touchedBy(domain, { action: action.name, role: action.role, args: action.args });
+  const marked = approval.map(({ path }) => ({ segments: parsePointer(path.replace(/\/-$/, '')), append: false }));
+  return { writes, changing: [...writes, ...marked] };
 }
 
 /** What still stands where it was written; what does not touches no state. */
@@ -65,11 +128,10 @@ function erasedPlaces(args: Json): readonly Pattern[] {
 }
 
 /** What an intent may read and write, as far as it can be known before it is judged. */
-function touchedBy(domain: Domain, intent: Intent): readonly Pattern[] {
-  if (intent.action === ERASE_ACTION) return erasedPlaces(intent.args);
-  const binding = bindingOf(domain, intent);
+function touchedBy(domain: Domain, intent: Intent): Pick<Binding, 'reads' | 'writes'> {
+  if (intent.action === ERASE_ACTION) return { reads: [], writes: erasedPlaces(intent.args) };
   // What does not compile touches nothing.
-  return binding === undefined ? [] : [...binding.reads, ...binding.writes];
+  return bindingOf(domain, intent) ?? { reads: [], writes: [] };
 }
 
 /** The process of an intent, bound to its role; undefined where that does not compile. */

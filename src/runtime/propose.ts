@@ -1,9 +1,9 @@
 import { writId } from '#authority';
 import { addMicros, isAssizeError } from '#canon';
-import { adjudicate, type Ruling as Judgement } from '#kernel';
+import { adjudicate, type Ruling as Judgement, type Pattern } from '#kernel';
 import type { ErasedRow, Hash, Instant } from '#ledger';
 import { concluded, RuntimeError } from './errors.ts';
-import { frozenFor } from './freeze.ts';
+import { frozenByRules, frozenFor, frozenPatterns } from './freeze.ts';
 import { checkForm, type Gathered, gather, type ProposalInput } from './intent.ts';
 import { Kept } from './kept.ts';
 import type { Turn } from './parallel/index.ts';
@@ -147,6 +147,8 @@ export class Proposals {
       expected: turn?.expected(),
       conflict: () => unchanged?.conflict(gathered.intent),
     });
+    const stopped = this.#stopped(judged);
+    if (stopped !== undefined) return stopped;
     const unstored = writs.unstored(gathered.writ);
     const kept = new Kept(writer.around.random, [...gathered.blobs, ...unstored]);
     const { row, ruling } = this.#record(gathered, id, judged, at, kept);
@@ -162,6 +164,17 @@ export class Proposals {
       news = writer.accepted(row, judged.changes);
     }
     return writer.written({ rows: [row], blobs: kept.blobs, ...(erased && { erased }), answer: ruling, news });
+  }
+
+  /** By an open approval, of which it is known only now that this is judged by what that would change. Then the world is as before. */
+  #stopped(judged: Judgement): Ruling | undefined {
+    if (judged.verdict === 'rejected') return undefined;
+    const { chain, domain } = this.#writer.parts;
+    const judgedBy = (): readonly Pattern[] =>
+      judged.verdict === 'approved' ? judged.judgedBy() : frozenPatterns(judged.freezes);
+    const stopped = frozenByRules(chain, domain, judgedBy);
+    if (stopped !== undefined && judged.verdict === 'approved') judged.undo();
+    return stopped;
   }
 
   #record(gathered: Gathered, id: Hash, judged: Judgement, at: Instant, kept: Kept): Recorded {

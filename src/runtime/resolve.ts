@@ -51,7 +51,7 @@ export class Resolutions {
         );
         try {
           checkCost(pending, commit);
-          checkOthers(chain, pendingId, commit.changes);
+          checkOthers(chain, world.domain, pendingId, commit);
         } catch (error) {
           commit.undo();
           throw error;

@@ -267,6 +267,7 @@ describe('an action', () => {
             const value = operation.op === 'remove' ? undefined : operation.value;
             const made = { op: operation.op, keys, parent: keys.slice(0, -1), value, appends };
             expect(changeOutside(writes, [made])).toBeUndefined();
+            expect(mayChange(writes, made)).toBe(true);
           }
         },
       ),
@@ -331,6 +332,26 @@ describe('an action', () => {
     );
   });
 });
+
+/** The same by looking at each value that comes or goes; an object above a footprint is only ever new, and leads there. */
+function mayChange(
+  writes: readonly Pattern[],
+  { op, keys, value, appends }: { op: string; keys: readonly string[]; value: Value | undefined; appends: boolean },
+): boolean {
+  const isIn = writes.some((pattern) => {
+    if (!isPrefix(pattern, keys)) return false;
+    const below = keys.length - pattern.segments.length;
+    if (!pattern.append) return true;
+    return op === 'add' && ((below === 1 && appends) || (below === 0 && Array.isArray(value)));
+  });
+  if (isIn) return true;
+  if (op !== 'add' || appends || !isContainer(value) || Array.isArray(value)) return false;
+  const leads = writes.some(({ segments }) => keys.every((key, i) => segments[i] === ANY || segments[i] === key));
+  const members = Object.entries(value) as [string, Value][];
+  return (
+    leads && members.every(([key, below]) => mayChange(writes, { op, keys: [...keys, key], value: below, appends }))
+  );
+}
 
 /** The first state with everything that its slice does not show taken from the second. */
 function graft(one: Value, other: Value, scope: ReturnType<typeof compileScope>): Value | undefined {

@@ -64,8 +64,8 @@ interface Open {
   readonly closure: readonly string[];
 }
 
-/** What an action may touch, what every rule reads that its writes meet, and what the rule reads that asked. */
-function closureOf(specs: readonly RuleSpec[], action: NaiveAction, asked: number): string[] {
+/** What an action may touch, what every rule reads that its writes meet, and what the rule reads that asked, if one did. */
+function closureOf(specs: readonly RuleSpec[], action: NaiveAction, asked?: number): string[] {
   const { touched, written } = touchedBy(action);
   const met = specs.flatMap((spec, index) => {
     const reads = readBy(spec, index);
@@ -97,8 +97,8 @@ async function play(specs: readonly RuleSpec[], start: ShopState, schedule: read
       const ruling = await trajectory.propose({ ...intentOf(action), writ });
       if (ruling.ruling === 'frozen') {
         const holder = open.find(({ id }) => id === ruling.by) as Open;
-        const { touched } = touchedBy(action);
-        expect(holder.closure.some((place) => touched.some((mine) => meet(place, mine)))).toBe(true);
+        const related = closureOf(specs, action);
+        expect(holder.closure.some((place) => related.some((mine) => meet(place, mine)))).toBe(true);
         expect(trajectory.length).toBe(length);
       } else {
         expect(trajectory.length).toBe(length + 1);
