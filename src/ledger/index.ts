@@ -10,6 +10,16 @@ export { type Ahead, PAGE, pageAt, type RowRange } from './ahead.ts';
 export { APPROVALS_MAX, approvalsOf, isSamePrincipal } from './approvals.ts';
 export { blobOf, INLINE_MAX, isBlobRef, isErased, store, storeSalted } from './blob.ts';
 export { Chain, type ChainState } from './chain.ts';
+export type {
+  EffectKeyRow,
+  EffectRecordRow,
+  EffectRefusal,
+  EffectStore,
+  EffectTransactionRow,
+  EffectWrite,
+  LoggedTransaction,
+  Tenure,
+} from './effect-log.ts';
 export type * from './entry.ts';
 export { checkRow, type EntrySigner, entryRow, readRow } from './entry-text.ts';
 export { ERASE_ACTION, type ErasedValue, type ErasureArgs, erasureArgs, isErasure } from './erasure.ts';

@@ -1,4 +1,5 @@
 import type { Ahead, RowRange } from './ahead.ts';
+import type { EffectRefusal, EffectWrite } from './effect-log.ts';
 import type { EntryRow, Hash } from './entry.ts';
 
 /** A text stored once under the SHA-256 of its UTF-8 bytes. */
@@ -22,6 +23,8 @@ export interface Batch {
   readonly blobs: readonly BlobRow[];
   /** Blobs whose text is deleted, or never taken in: a blob that was erased stays so. Snapshots are deleted with them. */
   readonly erased?: readonly ErasedRow[];
+  /** What is written into the effect log with it; only for a store that is an `EffectStore`. */
+  readonly effects?: EffectWrite;
 }
 
 /**
@@ -31,7 +34,8 @@ export interface Batch {
 export type CommitResult =
   | { readonly status: 'committed' }
   | { readonly status: 'conflict'; readonly trajectory_id: string; readonly seq: number }
-  | { readonly status: 'unknown'; readonly cause: unknown };
+  | { readonly status: 'unknown'; readonly cause: unknown }
+  | EffectRefusal;
 
 export interface TrajectoryInfo {
   readonly trajectory_id: string;
