@@ -13,7 +13,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   authority: ['canon'],
   kernel: ['canon', 'authority'],
   oracle: ['canon'],
-  effects: ['canon', 'authority'],
+  effects: ['canon', 'ledger', 'authority'],
   runtime: ['canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle'],
   stores: ['canon', 'merkle', 'ledger', 'oracle'],
   agents: ['canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'stores'],
@@ -34,6 +34,7 @@ const PURE: readonly string[] = ['merkle', 'ledger', 'kernel', 'authority', 'ont
 /** Libraries that a folder may use. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   kernel: ['zod'],
+  effects: ['zod'],
   'stores/postgres': ['pg'],
   ontology: ['n3', 'zod'],
   testing: ['vitest', 'fast-check', 'zod'],

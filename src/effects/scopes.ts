@@ -1,4 +1,4 @@
-import type { Name } from '#authority';
+import { type Name, readScope } from '#authority';
 
 /** What is done to a resource. Reads conflict with writes, writes with both. */
 export type Access = 'read' | 'write';
@@ -7,6 +7,11 @@ export type Access = 'read' | 'write';
 export interface Claim {
   readonly scope: Name;
   readonly access: Access;
+}
+
+/** @throws AuthorityError `bad_resource` */
+export function readClaim(access: Access, scope: string): Claim {
+  return { scope: readScope(scope), access };
 }
 
 /**

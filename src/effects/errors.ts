@@ -1,0 +1,49 @@
+import { AssizeError } from '#canon';
+
+export type EffectErrorCode =
+  /** A tool's declaration that can't be used; the message names what of it. */
+  | 'invalid_tool'
+  /** No tool of that name was given. */
+  | 'unknown_tool'
+  /** The input does not fit the tool's schema. */
+  | 'bad_input'
+  /** Writ, policy or budget do not let the tool be used so. */
+  | 'not_authorised'
+  /** The call touches what its transaction has not claimed. */
+  | 'scope_exceeded'
+  /** Whoever came later has acted there already. */
+  | 'stale'
+  /** An effect there is in doubt, or could not be undone, and waits for a person. */
+  | 'resource_in_doubt'
+  /** The same key stands for another call. */
+  | 'key_collision'
+  /** The tool refused, and did nothing. */
+  | 'tool_failed'
+  /** Nobody can tell whether the tool did it. */
+  | 'outcome_unknown'
+  /** The transaction took longer than it may, or was told to stop. */
+  | 'deadline'
+  /** Another process has taken over what this one had at work. */
+  | 'tenure_lost'
+  /** The transaction has ended: nothing is called in it any more. */
+  | 'transaction_over';
+
+/** Misuse of tools, or a transaction that was ended; what of it was done is undone, or is said by `unfinished`. */
+export class EffectError extends AssizeError<EffectErrorCode> {
+  override readonly name: string = 'EffectError';
+}
+
+/**
+ * Thrown by a tool to say for certain that it did nothing. Whatever else a tool throws may have come after the deed, as the end of
+ * a connection does: then the sink is asked, or it is sent again under the same key, or is in doubt.
+ */
+export class DidNothing extends Error {
+  override readonly name: string = 'DidNothing';
+  /** Trying again is no use either. */
+  readonly isFinal: boolean;
+
+  constructor(message: string, options: { readonly final?: boolean; readonly cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.isFinal = options.final === true;
+  }
+}

@@ -1,0 +1,199 @@
+import { z } from 'zod';
+import { segment } from '#authority';
+import { copyJson, type Json } from '#canon';
+import { EffectError } from './errors.ts';
+import type { Delivery, EffectClass, Reversibility, Sink } from './protocol.ts';
+import { type Access, type Claim, readClaim } from './scopes.ts';
+
+/** What a tool is told of the call that it is to make. */
+export interface Call {
+  /** Of the effect, to be handed on to the sink; the same whenever the same effect is called again. */
+  readonly key: string;
+  /** Aborted when the call may take no longer: whoever waits for it goes on then. */
+  readonly signal: AbortSignal;
+}
+
+/** How far an effect was undone. */
+export type Undone =
+  | { readonly undone: 'all' }
+  /** What could not be taken back, in words for people and as data. */
+  | { readonly undone: 'partly'; readonly residue: Json };
+
+/** What a sink says of a key. */
+export type Reconciled = { readonly happened: true; readonly result: Json } | { readonly happened: false };
+
+/** Resources as texts of the grammar of scopes: fixed, with `{member}` for a part of the input, or a function of it. */
+export type Scopes<Input> = readonly string[] | ((input: Input) => readonly string[]);
+
+/**
+ * A tool as it is declared. What it does is its own; what it is has to be right, because all that is promised of effects follows
+ * from it (seed 003 §3.4; decisions §5).
+ */
+export interface ToolSpec<Schema extends z.ZodType = z.ZodType> {
+  /** As writs and policies name it: `files.write`. */
+  readonly name: string;
+  readonly description?: string;
+  readonly input: Schema;
+  /** `read`: changes nothing anywhere, and may be called at any time, and again. */
+  readonly class: 'read' | { readonly reversibility: Reversibility; readonly delivery: Delivery; readonly sink: Sink };
+  readonly reads?: Scopes<z.infer<Schema>>;
+  readonly writes?: Scopes<z.infer<Schema>>;
+  /** What the caller is answered while the effect is only planned; by default null. */
+  readonly plan?: (input: z.infer<Schema>) => unknown;
+  /** Does it. Throws `DidNothing` where it is certain that nothing was done; anything else is taken for a lost answer. */
+  readonly execute: (input: z.infer<Schema>, call: Call) => unknown;
+  /** Undoes what was done, if it still stands as it was left; safe to repeat under one key. */
+  readonly compensate?: (input: z.infer<Schema>, result: any, call: Call) => Promise<Undone> | Undone;
+  /** Of a queryable sink: whether the effect of that key has happened. Asked again after a compensation, it has not. */
+  readonly reconcile?: (input: z.infer<Schema>, call: Call) => Promise<Reconciled> | Reconciled;
+  /** Why something reversible has no compensation: it is then let be, and listed for review. */
+  readonly uncompensated?: string;
+  /** What it costs, by unit of the writ's budget. */
+  readonly cost?: (input: z.infer<Schema>) => { readonly [unit: string]: number };
+}
+
+/** A tool ready for use. Made by `declareTool`; immutable. */
+export interface Tool {
+  readonly name: string;
+  readonly spec: ToolSpec<any>;
+  /** Undefined for a tool that only reads. */
+  readonly class: EffectClass | undefined;
+  /** The input as the tool gets it: parsed, a copy, frozen by being recorded. @throws EffectError `bad_input` */
+  parse(input: unknown): Json;
+  /** What a call touches. @throws EffectError `bad_input` for an input whose scopes can't be read */
+  claims(input: Json): readonly Claim[];
+}
+
+const NAME = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*$/;
+const CLASS = z.strictObject({
+  reversibility: z.enum(['reversible', 'with_cost', 'irreversible']),
+  delivery: z.enum(['buffered', 'externalised']),
+  sink: z.enum(['keyed', 'queryable', 'blind']),
+});
+
+/**
+ * Checks a declaration and makes it ready for use.
+ *
+ * @throws EffectError `invalid_tool`, naming the tool, what of it is wrong and what to do
+ */
+export function declareTool<Schema extends z.ZodType>(spec: ToolSpec<Schema>): Tool {
+  const name = String(spec?.name);
+  if (!NAME.test(name) || name.startsWith('assize.')) {
+    throw invalid(
+      name,
+      'its name has to be of lower-case words joined by dots, such as files.write, and not begin with assize',
+    );
+  }
+  if (!(spec.input instanceof z.ZodType)) throw invalid(name, 'its input has to be a zod schema');
+  if (typeof spec.execute !== 'function') throw invalid(name, 'it has no execute');
+  const sort = classOf(name, spec);
+  checkParts(name, spec, sort);
+  const reads = scopesOf(name, 'reads', spec.reads);
+  const writes = scopesOf(name, 'writes', spec.writes);
+  return Object.freeze({
+    name,
+    spec,
+    class: sort,
+    parse: (input: unknown) => parsed(name, spec.input, input),
+    claims: (input: Json) => [...claimsOf(name, 'read', reads, input), ...claimsOf(name, 'write', writes, input)],
+  });
+}
+
+function classOf(name: string, spec: ToolSpec<any>): EffectClass | undefined {
+  if (spec.class === 'read') return undefined;
+  const read = CLASS.safeParse(spec.class);
+  if (!read.success) {
+    const what = read.error.issues.map(({ path, message }) => `${path.join('.') || 'class'}: ${message}`).join('; ');
+    throw invalid(name, `its class is 'read', or has reversibility, delivery and sink (${what})`);
+  }
+  return Object.freeze(read.data);
+}
+
+function checkParts(name: string, spec: ToolSpec<any>, sort: EffectClass | undefined): void {
+  const { compensate, reconcile, uncompensated, writes } = spec;
+  if (sort === undefined) {
+    const odd = Object.entries({ compensate, reconcile, uncompensated, writes }).find(([, part]) => part !== undefined);
+    if (odd !== undefined)
+      throw invalid(name, `it only reads, so it can't have ${odd[0]}; give it the class of what it does`);
+    return;
+  }
+  if (writes === undefined) throw invalid(name, `it changes something, so it has to say what it writes`);
+  if ((sort.sink === 'queryable') !== (reconcile !== undefined)) {
+    throw invalid(name, 'a sink is queryable where there is a reconcile that asks it, and only there');
+  }
+  if (sort.reversibility === 'irreversible') {
+    if (compensate !== undefined)
+      throw invalid(name, 'what is irreversible has no compensate; say reversible if it can be undone');
+    return;
+  }
+  if (compensate === undefined && typeof uncompensated !== 'string') {
+    throw invalid(
+      name,
+      `what is ${sort.reversibility} has a compensate; without one, call it irreversible, or say in uncompensated why it may stay`,
+    );
+  }
+}
+
+function parsed(name: string, schema: z.ZodType, input: unknown): Json {
+  const read = schema.safeParse(input);
+  if (!read.success) throw badInput(name, z.prettifyError(read.error).replaceAll(/\s+/g, ' '));
+  try {
+    return copyJson(read.data, { foreign: true });
+  } catch (error) {
+    throw badInput(name, (error as Error).message, error);
+  }
+}
+
+type Template = (input: Json) => readonly string[];
+
+/** Fixed scopes are read now, so that what does not parse is found before anything is called. */
+function scopesOf(name: string, member: 'reads' | 'writes', scopes: Scopes<any> = []): Template {
+  if (typeof scopes === 'function') return scopes;
+  if (!Array.isArray(scopes))
+    throw invalid(name, `${member} is a list of scopes, or a function of the input that gives one`);
+  for (const scope of scopes) {
+    const problem = typeof scope === 'string' ? problemOf(scope.replaceAll(MEMBER, 'x')) : 'it is no text';
+    if (problem !== undefined)
+      throw invalid(name, `the scope ${JSON.stringify(scope)} of ${member} does not parse: ${problem}`);
+  }
+  return (input) => scopes.map((scope) => filled(name, scope, input));
+}
+
+const MEMBER = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+function filled(name: string, scope: string, input: Json): string {
+  return scope.replaceAll(MEMBER, (_, member: string) => {
+    const value = (input as Record<string, unknown> | null)?.[member];
+    if (typeof value === 'string' || typeof value === 'number') return segment(String(value));
+    throw badInput(name, `the scope ${scope} needs ${member}, a text or a number`);
+  });
+}
+
+function claimsOf(name: string, access: Access, template: Template, input: Json): Claim[] {
+  return template(input).map((text) => {
+    const problem = problemOf(text);
+    if (problem !== undefined)
+      throw badInput(name, `it would touch ${JSON.stringify(text)}, which is no scope: ${problem}`);
+    return readClaim(access, text);
+  });
+}
+
+function problemOf(scope: string): string | undefined {
+  try {
+    readClaim('read', scope);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function invalid(name: string, what: string): EffectError {
+  return new EffectError('invalid_tool', `The tool ${name} can't be used: ${what}.`, { evidence: { tool: name } });
+}
+
+function badInput(name: string, what: string, cause?: unknown): EffectError {
+  return new EffectError('bad_input', `The input of ${name} does not fit: ${what}.`, {
+    evidence: { tool: name },
+    cause,
+  });
+}
