@@ -6,7 +6,24 @@
  *
  * Never: does I/O, reads a clock, calls a tool.
  */
+export { ClaimIndex, type Registration } from './claim-index.ts';
 export { Coordinator, type Stale, type Work } from './coordinator.ts';
+export { DidNothing, EffectError, type EffectErrorCode } from './errors.ts';
+export { effectKey, type KeyParts } from './key.ts';
+export {
+  bodyText,
+  claimsOf,
+  claimTexts,
+  type EffectPayload,
+  type KnownEffect,
+  type KnownTransaction,
+  type LoggedEffect,
+  type LogRecord,
+  protocolOf,
+  readTransaction,
+  recordsText,
+  type TransactionBody,
+} from './log.ts';
 export {
   BEGUN,
   type Delivery,
@@ -14,6 +31,7 @@ export {
   type EffectPhase,
   type EffectRecord,
   type EffectState,
+  isLeft,
   type Knowing,
   nextStep,
   type Reversibility,
@@ -24,4 +42,5 @@ export {
   type TransactionPhase,
   type TransactionState,
 } from './protocol.ts';
-export { type Access, type Claim, conflicts, scopesMeet } from './scopes.ts';
+export { type Access, type Claim, conflicts, covers, readClaim, scopesMeet } from './scopes.ts';
+export { type Call, declareTool, type Reconciled, type Scopes, type Tool, type ToolSpec, type Undone } from './tool.ts';

@@ -26,9 +26,10 @@ export type LogRecord =
   | ({ readonly is: 'intended' } & LoggedEffect)
   | { readonly is: 'committed'; readonly entry: Hash; readonly planned: readonly LoggedEffect[] }
   | { readonly is: 'aborting'; readonly cause: string }
-  | { readonly is: 'executed' | 'applied'; readonly n: number; readonly result: BlobRef }
+  | { readonly is: 'executed' | 'applied'; readonly n: number; readonly result?: BlobRef }
   | { readonly is: 'undone'; readonly n: number; readonly residue?: BlobRef }
-  | { readonly is: 'applying' | 'undoing' | 'failed' | 'absent' | 'in_doubt' | 'unresolved'; readonly n: number }
+  | { readonly is: 'failed'; readonly n: number; readonly final?: true }
+  | { readonly is: 'applying' | 'undoing' | 'absent' | 'in_doubt' | 'unresolved'; readonly n: number }
   | {
       readonly is: 'resolved';
       readonly n: number;
@@ -57,7 +58,7 @@ export interface KnownTransaction {
   readonly body: TransactionBody;
   readonly state: TransactionState;
   readonly effects: readonly KnownEffect[];
-  /** Records that there are. */
+  /** Rows of records that there are. */
   readonly length: number;
 }
 
@@ -65,8 +66,9 @@ export function bodyText(body: TransactionBody): string {
   return canonicalize(body as unknown as Json);
 }
 
-export function recordText(record: LogRecord): string {
-  return canonicalize(record as unknown as Json);
+/** What was recorded at once, in one row. */
+export function recordsText(records: readonly LogRecord[]): string {
+  return canonicalize(records as unknown as Json);
 }
 
 export function claimsOf({ claims }: Pick<TransactionBody, 'claims'>): Claim[] {
@@ -81,12 +83,11 @@ export function claimTexts(claims: readonly Claim[]): TransactionBody['claims'] 
 export function readTransaction({ epoch, trajectory_id, body, records }: LoggedTransaction): KnownTransaction {
   let state = BEGUN;
   const effects: KnownEffect[] = [];
-  for (const text of records) {
-    const record = parseCanonical(text) as unknown as LogRecord;
+  for (const record of records.flatMap((text) => parseCanonical(text) as unknown as LogRecord[])) {
     state = recorded(state, protocolOf(record));
     if (record.is === 'intended') effects.push(record);
     else if (record.is === 'committed') effects.push(...record.planned);
-    else if (record.is === 'executed' || record.is === 'applied')
+    else if ((record.is === 'executed' || record.is === 'applied') && record.result !== undefined)
       effects[record.n] = { ...(effects[record.n] as KnownEffect), result: record.result };
   }
   return {
@@ -106,6 +107,8 @@ export function protocolOf(record: LogRecord): EffectRecord {
       return { is: 'intended', class: record.class };
     case 'committed':
       return { is: 'committed', planned: record.planned.map((effect) => effect.class) };
+    case 'failed':
+      return record.final === true ? { is: 'failed', n: record.n, final: true } : { is: 'failed', n: record.n };
     case 'resolved':
       return { is: record.as, n: record.n };
     case 'aborting':

@@ -63,8 +63,10 @@ export type EffectRecord =
   | { readonly is: 'executed' | 'applied' | 'undone'; readonly n: number }
   /** Before each call. Whoever writes this, or `intended`, makes the call then. */
   | { readonly is: 'applying' | 'undoing'; readonly n: number }
-  /** The sink refused the call, and it did nothing; or it says that it never had it. */
-  | { readonly is: 'failed' | 'absent'; readonly n: number }
+  /** The sink refused the call, and it did nothing. `final`: it will not do it another time either. */
+  | { readonly is: 'failed'; readonly n: number; readonly final?: true }
+  /** The sink says that it never had it. */
+  | { readonly is: 'absent'; readonly n: number }
   | { readonly is: 'in_doubt' | 'unresolved'; readonly n: number }
   | { readonly is: 'settled' | 'aborted' };
 
@@ -94,7 +96,7 @@ export function recorded(state: TransactionState, record: EffectRecord): Transac
       return changed(state, record.n, (effect) => ({
         ...effect,
         phase: BEFORE[effect.phase] ?? effect.phase,
-        failures: effect.failures + (record.is === 'failed' ? 1 : 0),
+        failures: effect.failures + failuresOf(record),
       }));
     case 'executed':
       return changed(state, record.n, (effect) => ({ ...effect, phase: 'executed', failures: 0 }));
@@ -103,6 +105,11 @@ export function recorded(state: TransactionState, record: EffectRecord): Transac
       return changed(state, n, (effect) => ({ ...effect, phase: is }));
     }
   }
+}
+
+function failuresOf(record: EffectRecord & { readonly is: 'failed' | 'absent' }): number {
+  if (record.is === 'absent') return 0;
+  return record.final === true ? TRIES : 1;
 }
 
 /** Where a call that did nothing leads back to. What was to happen before the commit is not tried again: the body is told. */

@@ -1,4 +1,4 @@
-import { type Name, readScope } from '#authority';
+import { contains, type Name, readScope } from '#authority';
 
 /** What is done to a resource. Reads conflict with writes, writes with both. */
 export type Access = 'read' | 'write';
@@ -26,6 +26,11 @@ export function scopesMeet(left: Name, right: Name): boolean {
 
 export function conflicts(left: Claim, right: Claim): boolean {
   return (left.access === 'write' || right.access === 'write') && scopesMeet(left.scope, right.scope);
+}
+
+/** Whether a claim lies inside of what was claimed: who may write may read. */
+export function covers(claimed: readonly Claim[], { scope, access }: Claim): boolean {
+  return claimed.some((claim) => (claim.access === 'write' || access === 'read') && contains(claim.scope.text, scope.text));
 }
 
 /** Whether a scope that has ended can mean what goes on with that token: `/**` only what goes on in the path. */

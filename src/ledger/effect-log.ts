@@ -10,7 +10,7 @@ export interface EffectTransactionRow {
   readonly body: string;
 }
 
-/** One record of the effect log. */
+/** What was recorded of a transaction at once. */
 export interface EffectRecordRow {
   readonly epoch: number;
   /** Its place in the log of its transaction, from 0, without gaps. */
