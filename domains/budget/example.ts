@@ -1,4 +1,4 @@
-/** Two agents, one budget, both asking at once: `node domains/budget/example.ts`. */
+/** Two agents, one budget, both asking at once: `npx node domains/budget/example.ts`. */
 import { Assize, generateKeys, issueWrit, verifyStore } from 'assize';
 import { type BudgetState, budget } from 'assize/domains/budget';
 import { MemoryStore } from 'assize/stores/memory';

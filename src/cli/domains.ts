@@ -50,7 +50,10 @@ function isFile(path: string): boolean {
 async function importFile(file: string): Promise<object> {
   const path = resolve(file);
   if (!isFile(path)) {
-    throw new CliError('unreadable_file', `There is no domain file ${path}.`);
+    throw new CliError(
+      'unreadable_file',
+      `There is no domain file ${path}; name one, or a shipped domain (assize domains lists them).`,
+    );
   }
   const module = (await import(pathToFileURL(path).href).catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause);

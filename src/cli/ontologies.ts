@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Domain, isAssizeError } from 'assize';
 import type { Ontology } from 'assize/ontology';
-import { domainsNamed } from './domains.ts';
+import { domainsNamed, loadDomains } from './domains.ts';
 import { CliError } from './errors.ts';
 import { readText } from './input-file.ts';
 
@@ -16,7 +16,7 @@ export const DOMAIN_OPTION: readonly [string, string] = [
 
 /** The ontology of a shipped domain, or of a file. @throws CliError */
 export async function loadOntology(nameOrFile: string): Promise<Ontology> {
-  const path = ontologyPath(nameOrFile);
+  const path = await ontologyPath(nameOrFile);
   const text = readText(path);
   // Loaded when asked for: no other command needs a parser of Turtle.
   const { parse } = await import('assize/ontology');
@@ -28,12 +28,17 @@ export async function loadOntology(nameOrFile: string): Promise<Ontology> {
   }
 }
 
-function ontologyPath(nameOrFile: string): string {
+async function ontologyPath(nameOrFile: string): Promise<string> {
+  // A folder of that name hides no shipped domain: who calls one `budget` in a clone's `domains` means the ontology.
   if (statSync(nameOrFile, { throwIfNoEntry: false })?.isFile() || !/^[a-z][a-z0-9_-]*$/.test(nameOrFile))
     return nameOrFile;
   const shipped = fileURLToPath(import.meta.resolve(`assize/domains/${nameOrFile}/ontology.ttl`));
   if (existsSync(shipped)) return shipped;
-  throw new CliError('not_found', `There is no shipped ontology of ${nameOrFile}, and no such file; name a .ttl file.`);
+  const names = (await loadDomains()).map(({ name }) => name).join(', ');
+  throw new CliError(
+    'not_found',
+    `There is no shipped ontology of ${nameOrFile}, and no such file; name a .ttl file, or one of ${names}.`,
+  );
 }
 
 /** The domain that is meant: the only one of that name, or else the only one at all. @throws CliError */

@@ -1,15 +1,32 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CliError } from './errors.ts';
 
 /** Writes files, all or, where one of them is there already and `force` does not say otherwise, none. @throws CliError */
 export function writeNew(files: readonly (readonly [path: string, text: string])[], force: boolean): void {
+  const folder = files.map(([path]) => path).find((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory());
+  if (folder !== undefined) throw new CliError('usage', `${folder} is a folder; name a file.`);
   const there = force ? [] : files.map(([path]) => path).filter((path) => existsSync(path));
   if (there.length > 0)
     throw new CliError('usage', `${there.join(', ')} would be written over; name another place, or say --force.`);
-  for (const [path, text] of files) {
+  for (const [path, text] of files) write(path, text, force);
+}
+
+function write(path: string, text: string, force: boolean): void {
+  try {
     mkdirSync(dirname(path), { recursive: true });
     // Exclusive, so that nothing that came in between is written over either.
     writeFileSync(path, text, { flag: force ? 'w' : 'wx' });
+  } catch (cause) {
+    const why = WHY[(cause as NodeJS.ErrnoException).code ?? ''] ?? (cause as Error).message;
+    throw new CliError('usage', `${path} can't be written: ${why}; name another place.`, { cause });
   }
 }
+
+const WHY: Readonly<Record<string, string>> = {
+  EEXIST: 'there is a file in its way',
+  ENOTDIR: 'there is a file in its way',
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  EROFS: 'nothing can be written there',
+};

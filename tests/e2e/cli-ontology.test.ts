@@ -1,5 +1,5 @@
 /** `assize ontology`: what each command prints, ends with and writes, and what it refuses. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -60,8 +60,11 @@ test('what is not there is said', async () => {
   });
   expect(await assize('roles', 'udt', '--threshold', 'half')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('number from 0'),
+    err: expect.stringContaining('number from 0 to 1'),
   });
+  expect(await assize('draw', 'udt', '--threshold', '1.01')).toMatchObject({ code: 2, out: '' });
+  expect((await assize('check', 'nowhere')).err).toContain('name a .ttl file, or one of budget, udt,');
+  expect((await assize('check', 'udt', '--domain', 'nowhere')).err).toContain('assize domains lists them');
 });
 
 test('roles: 1 where the ontology names other roles than those that are derived', async () => {
@@ -93,6 +96,55 @@ test('invariants and fingerprint of each shipped domain, and of one that is run'
   writeFileSync(at('proposals.json'), JSON.stringify([spend('ada'), spend('ben')]));
   const given = await json(0, ...run, '--state', 'state.json', '--proposals', 'proposals.json', '--seed', '2');
   expect(given.executed.witnesses[0].state.cap).toBe(10);
+});
+
+test('fingerprint: what says how a domain is run needs one, and it is the one that the ontology is of', async () => {
+  for (const args of [
+    ['--state', 'none.json'],
+    ['--proposals', 'none.json'],
+    ['--seed', '0'],
+    ['--tries', '5'],
+  ])
+    expect(await assize('fingerprint', 'budget', ...args)).toMatchObject({
+      code: 2,
+      out: '',
+      err: `assize: ${args[0]} is about running a domain; name one with --domain.\n`,
+    });
+  expect(await assize('fingerprint', 'budget', '--domain', 'udt')).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringContaining('The ontology is of budget, and --domain names udt'),
+  });
+});
+
+test('one is called one, and where nothing was grouped no table is begun', async () => {
+  expect((await assize('check', 'budget')).out).toBe(
+    'budget: no error, 0 warnings; 1 continuant, 2 components, 1 process, 1 role, 1 rule\n',
+  );
+  expect((await assize('roles', 'budget')).out).not.toContain('overlap  this');
+});
+
+test('where nothing can be written it is said what is in the way', async () => {
+  writeFileSync(at('file'), 'mine');
+  mkdirSync(at('pictures'));
+  for (const args of [
+    ['scaffold', 'library.ttl', 'file'],
+    ['scaffold', 'library.ttl', 'file/below'],
+    ['draw', 'library.ttl', '--out', 'file/library.svg'],
+  ])
+    expect(await assize(...args)).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(
+        /^assize: file\S* can't be written: there is a file in its way; name another place\.\n$/,
+      ),
+    });
+  for (const force of [[], ['--force']])
+    expect(await assize('draw', 'library.ttl', '--out', 'pictures', ...force)).toMatchObject({
+      code: 2,
+      err: 'assize: pictures is a folder; name a file.\n',
+    });
+  expect(readFileSync(at('file'), 'utf8')).toBe('mine');
 });
 
 test('scaffold and draw write over nothing without --force', async () => {

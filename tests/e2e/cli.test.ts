@@ -205,6 +205,12 @@ describe('the command line', () => {
     }
   });
 
+  test('the help of adjudicate shows how runs and how advisories are brought', async () => {
+    const { out } = await assize('adjudicate', '--help');
+    expect(out).toMatch(/^ {2}assize adjudicate airline --data .* --runs /m);
+    expect(out).toMatch(/^ {2}assize adjudicate disclosure --data /m);
+  });
+
   test('lists every command, and its version', async () => {
     const help = await assize('--help');
     expect(help.code).toBe(0);

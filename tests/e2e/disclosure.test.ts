@@ -56,6 +56,10 @@ test('lists what was refused, by which invariant, and what it comes to', async (
   expect((await assize('verify', '--deep')).code).toBe(0);
 });
 
+test('begins no table where nothing was refused', async () => {
+  expect((await assize(...portfolio(sound))).out).toMatch(/^1 advisory: 1 disclosed, 0 refused;/);
+});
+
 test.each<[string, () => string[], RegExp]>([
   ['no folder', () => ['adjudicate', 'disclosure', '--data', 'none'], /none.advisories\.jsonl can't be read/],
   ['an empty file', () => portfolio(), /has no advisories in it/],

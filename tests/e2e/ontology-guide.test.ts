@@ -1,6 +1,6 @@
 /** docs/guide/ontology-first.md: its files put where it says, its commands and programs run, and their output compared. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { blockOf, blocksOf } from '../support/guide-files.ts';
@@ -47,6 +47,7 @@ test('the test that was made and filled in passes', () => {
   node(
     join(root, 'node_modules/vitest/vitest.mjs'),
     'run',
+    '--cache=false',
     '--root',
     '.',
     '--reporter',
@@ -55,6 +56,8 @@ test('the test that was made and filled in passes', () => {
     report,
   );
   expect(JSON.parse(readFileSync(report, 'utf8'))).toMatchObject({ numPassedTests: 7, numTotalTests: 7 });
+  // One of its own would hide the clone's from `npx`.
+  expect(existsSync(join(folder, 'node_modules'))).toBe(false);
 });
 
 test('all that it shows compiles under the options of the package', () => {

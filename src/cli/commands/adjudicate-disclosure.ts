@@ -69,6 +69,14 @@ function readAdvisories(path: string): Advisory[] {
 
 function print(out: Output, report: DisclosureReport): void {
   const refused = report.results.filter(({ outcome }) => outcome === 'refused');
+  if (refused.length > 0) printRefused(out, refused);
+  printSums(out, report, refused.length);
+  for (const { trajectory_id, seq, detail, code } of report.faults ?? []) {
+    out.line(red(line`${trajectory_id} seq ${seq} does not verify: ${detail} (${code})`));
+  }
+}
+
+function printRefused(out: Output, refused: DisclosureReport['results']): void {
   out.table(
     [{ title: 'advisory' }, { title: 'phase' }, { title: 'refused' }, { title: 'by' }, { title: 'message' }],
     refused.map(({ id, phase, action = '', invariant_id, reason = '', message = '' }): Value[] => [
@@ -80,16 +88,12 @@ function print(out: Output, report: DisclosureReport): void {
     ]),
   );
   out.line(line``);
-  printSums(out, report, refused.length);
-  for (const { trajectory_id, seq, detail, code } of report.faults ?? []) {
-    out.line(red(line`${trajectory_id} seq ${seq} does not verify: ${detail} (${code})`));
-  }
 }
 
 function printSums(out: Output, report: DisclosureReport, refused: number): void {
   const { advisories, disclosed, proposals, committed, days, entries, verified, seconds } = report;
   out.line(
-    line`${bold(`${advisories} advisories`)}: ${disclosed} disclosed, ${refused} refused; ${proposals} proposals on ${days} days, ${committed} of them committed`,
+    line`${bold(advisories === 1 ? '1 advisory' : `${advisories} advisories`)}: ${disclosed} disclosed, ${refused} refused; ${proposals} proposals on ${days} days, ${committed} of them committed`,
   );
   const causes = Object.entries(report.refused).sort(([, a], [, b]) => b - a);
   for (const [cause, n] of causes) out.line(line`  ${String(n).padStart(4)}  ${cause}`);

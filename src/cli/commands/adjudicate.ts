@@ -63,7 +63,9 @@ export function adjudicate(program: Command): void {
     .addHelpText(
       'after',
       'Negative: with --expected a run left other records behind; or the ledger does not verify.\n' +
-        'A database that the store has already is branched from again; runs are always new trajectories.',
+        'A database that the store has already is branched from again; runs are always new trajectories.\n\n' +
+        'Examples:\n  assize adjudicate airline --data ./tau-airline --runs runs.jsonl --store sqlite:./airline.db\n' +
+        '  assize adjudicate disclosure --data ./go-vulndb --limit 20 --store memory:',
     )
     .action(
       inSession(async (session, options: Options, domain: string) => {

@@ -8,6 +8,17 @@ import type { Output } from '../../output.ts';
 import { green, line, red, type Value, yellow } from '../../printable.ts';
 import { inSession, type SharedOptions } from '../../session.ts';
 
+/** How many there are of each, and what one is called. */
+const ONE_OF = {
+  continuants: 'continuant',
+  components: 'component',
+  processes: 'process',
+  roles: 'role',
+  rules: 'rule',
+} as const;
+
+type Counts = Readonly<Record<keyof typeof ONE_OF, number>>;
+
 interface Options extends SharedOptions {
   readonly domain?: string;
 }
@@ -53,7 +64,7 @@ export function checkOntology(command: Command): void {
 function print(
   out: Output,
   name: string,
-  counts: Readonly<Record<string, number>>,
+  counts: Counts,
   findings: readonly Finding[],
   differences: readonly Difference[] | undefined,
 ): void {
@@ -80,7 +91,9 @@ function print(
   const errors = findings.filter(({ severity }) => severity === 'error').length;
   const warnings = findings.length - errors;
   const found = errors === 0 ? green('no error') : red(counted(errors, 'error'));
-  const size = Object.entries(counts).map(([what, count]) => `${count} ${what}`);
+  const size = Object.entries(counts).map(
+    ([what, count]) => `${count} ${count === 1 ? ONE_OF[what as keyof Counts] : what}`,
+  );
   out.line(line`${name}: ${found}, ${counted(warnings, 'warning')}; ${size.join(', ')}`);
   if (differences?.length === 0)
     out.line(line`${green('The domain is what the ontology says')}: processes, roles and invariants are the same.`);

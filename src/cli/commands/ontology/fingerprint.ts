@@ -1,8 +1,8 @@
 import type { Domain } from 'assize';
-import type { Fingerprint, SkewProposal, SkewSearch, SkewWitness, Verdict } from 'assize/ontology';
+import type { Fingerprint, Ontology, SkewProposal, SkewSearch, SkewWitness, Verdict } from 'assize/ontology';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { EXIT } from '../../errors.ts';
+import { CliError, EXIT } from '../../errors.ts';
 import { checked, readJson } from '../../input-file.ts';
 import { DOMAIN_OPTION, loadDomain, loadOntology, ONTOLOGY_ARGUMENT } from '../../ontologies.ts';
 import { count, positive, withSharedOptions } from '../../options.ts';
@@ -24,6 +24,9 @@ interface Options extends RoleCliOptions {
   readonly width?: number;
   readonly tries?: number;
 }
+
+/** They say how a domain is run, and mean nothing without one. */
+const SEARCH_OPTIONS = ['state', 'proposals', 'seed', 'depth', 'width', 'tries'] as const;
 
 const PROPOSALS = z.array(
   z.object({
@@ -55,7 +58,7 @@ export function fingerprintOntology(command: Command): void {
     .action(
       inSession(async ({ json, out }, options: Options, nameOrFile: string) => {
         const ontology = await loadOntology(nameOrFile);
-        const domain = options.domain === undefined ? undefined : await loadDomain(options.domain, ontology);
+        const domain = await domainToRun(options, ontology);
         const { concluded, fingerprint } = await import('assize/ontology');
         const { threshold } = options;
         const found = fingerprint(ontology, threshold === undefined ? {} : { threshold });
@@ -71,6 +74,21 @@ export function fingerprintOntology(command: Command): void {
         return EXIT.ok;
       }),
     );
+}
+
+/** What is found by running a domain is said of the ontology: so it has to be that one's. @throws CliError */
+async function domainToRun(options: Options, ontology: Ontology): Promise<Domain | undefined> {
+  if (options.domain === undefined) {
+    const alone = SEARCH_OPTIONS.find((name) => options[name] !== undefined);
+    if (alone === undefined) return undefined;
+    throw new CliError('usage', `--${alone} is about running a domain; name one with --domain.`);
+  }
+  const domain = await loadDomain(options.domain, ontology);
+  if (domain.name === ontology.domain) return domain;
+  throw new CliError(
+    'usage',
+    `The ontology is of ${ontology.domain}, and --domain names ${domain.name}; name the domain that it is of.`,
+  );
 }
 
 async function searched(domain: Domain, options: Options): Promise<SkewSearch> {

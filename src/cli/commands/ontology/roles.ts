@@ -17,8 +17,8 @@ export function thresholdOption(): Option {
     'how much the footprints of two groups must overlap to be one role, from 0 to 1 (default: 0.25)',
   ).argParser((text) => {
     const value = Number(text);
-    if (text.trim() === '' || !Number.isFinite(value) || value < 0)
-      throw new InvalidArgumentError('It must be a number from 0.');
+    if (text.trim() === '' || !(value >= 0 && value <= 1))
+      throw new InvalidArgumentError('It must be a number from 0 to 1.');
     return value;
   });
 }
@@ -94,14 +94,13 @@ function printMerges(out: Output, ontology: Ontology, { clustering, threshold }:
   out.line(line`the mean of their processes’. Groups are one role while they overlap by at least ${threshold}.`);
   out.line(line`A component weighs ln(processes / processes that touch it), so that what all touch says nothing:`);
   out.line(line`${[...weights].map(([term, weight]) => `${term} ${weight.toFixed(2)}`).join(', ')}`);
-  out.table(
-    [{ title: '' }, { title: 'overlap', align: 'right' }, { title: 'this' }, { title: 'and this' }],
-    [
-      ...merges.map((merge) => row(merge, line`${merge.overlap === undefined ? 'together, by policy' : 'merged'}`)),
-      ...(next === undefined ? [] : [row(next, dim('not merged'))]),
-      ...apart.map((merge) => row(merge, yellow('apart, by policy'))),
-    ],
-  );
+  const rows = [
+    ...merges.map((merge) => row(merge, line`${merge.overlap === undefined ? 'together, by policy' : 'merged'}`)),
+    ...(next === undefined ? [] : [row(next, dim('not merged'))]),
+    ...apart.map((merge) => row(merge, yellow('apart, by policy'))),
+  ];
+  if (rows.length > 0)
+    out.table([{ title: '' }, { title: 'overlap', align: 'right' }, { title: 'this' }, { title: 'and this' }], rows);
   for (const { term, definition } of reasonsOf(ontology)) out.line(line`${dim('because')} ${term}: ${definition}`);
 }
 
