@@ -14,7 +14,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   kernel: ['canon', 'authority'],
   oracle: ['canon'],
   effects: ['canon', 'ledger', 'authority'],
-  runtime: ['canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle'],
+  runtime: ['canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'effects'],
   stores: ['canon', 'merkle', 'ledger', 'oracle'],
   agents: ['canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'stores'],
   witness: ['canon', 'merkle'],

@@ -43,4 +43,13 @@ export {
   type TransactionState,
 } from './protocol.ts';
 export { type Access, type Claim, conflicts, covers, readClaim, scopesMeet } from './scopes.ts';
-export { type Call, declareTool, type Reconciled, type Scopes, type Tool, type ToolSpec, type Undone } from './tool.ts';
+export {
+  type Call,
+  declareTool,
+  type Planned,
+  type Reconciled,
+  type Scopes,
+  type Tool,
+  type ToolSpec,
+  type Undone,
+} from './tool.ts';

@@ -44,6 +44,8 @@ export interface EffectPayload {
   readonly tool: string;
   readonly input: Json;
   readonly claims: TransactionBody['claims'];
+  /** By unit of the writ's budget. */
+  readonly cost: { readonly [unit: string]: number };
 }
 
 /** An effect as far as the log tells. */

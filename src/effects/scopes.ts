@@ -30,7 +30,9 @@ export function conflicts(left: Claim, right: Claim): boolean {
 
 /** Whether a claim lies inside of what was claimed: who may write may read. */
 export function covers(claimed: readonly Claim[], { scope, access }: Claim): boolean {
-  return claimed.some((claim) => (claim.access === 'write' || access === 'read') && contains(claim.scope.text, scope.text));
+  return claimed.some(
+    (claim) => (claim.access === 'write' || access === 'read') && contains(claim.scope.text, scope.text),
+  );
 }
 
 /** Whether a scope that has ended can mean what goes on with that token: `/**` only what goes on in the path. */

@@ -13,6 +13,9 @@ export interface Call {
   readonly signal: AbortSignal;
 }
 
+/** What a transaction will do when it commits, in the order of its calls: for reads that are to see their own writes. */
+export type Planned = readonly { readonly tool: string; readonly input: Json }[];
+
 /** How far an effect was undone. */
 export type Undone =
   | { readonly undone: 'all' }
@@ -39,9 +42,9 @@ export interface ToolSpec<Schema extends z.ZodType = z.ZodType> {
   readonly reads?: Scopes<z.infer<Schema>>;
   readonly writes?: Scopes<z.infer<Schema>>;
   /** What the caller is answered while the effect is only planned; by default null. */
-  readonly plan?: (input: z.infer<Schema>) => unknown;
+  readonly plan?: (input: z.infer<Schema>, planned: Planned) => unknown;
   /** Does it. Throws `DidNothing` where it is certain that nothing was done; anything else is taken for a lost answer. */
-  readonly execute: (input: z.infer<Schema>, call: Call) => unknown;
+  readonly execute: (input: z.infer<Schema>, call: Call, planned: Planned) => unknown;
   /** Undoes what was done, if it still stands as it was left; safe to repeat under one key. */
   readonly compensate?: (input: z.infer<Schema>, result: any, call: Call) => Promise<Undone> | Undone;
   /** Of a queryable sink: whether the effect of that key has happened. Asked again after a compensation, it has not. */

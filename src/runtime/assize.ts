@@ -1,10 +1,12 @@
 import { createWritVerifier, type Policy, parseWrit, safely, type Writ, type WritVerifier } from '#authority';
 import { form, type Json, maxInstant, requireForm, signText, verifyText } from '#canon';
+import type { Tool } from '#effects';
 import { type Domain, detailOf, initialState, stateFault, World } from '#kernel';
 import {
   type BlobRow,
   type BranchPayload,
   Chain,
+  type EffectStore,
   type EntryRow,
   type EntrySigner,
   entryRow,
@@ -23,6 +25,7 @@ import {
 } from '#ledger';
 import { type Clock, type OracleStore, type Pause, type Random, systemClock, systemPause, systemRandom } from '#oracle';
 import { begunWith, checkWrits, policyHash, refOf, rootPayload, vectorOf } from './beginning.ts';
+import { Effects, type LeftEffect } from './effects/effects.ts';
 import { RuntimeError } from './errors.ts';
 import { copyOf, type FoldedTrajectory, type FoldOptions, foldTrajectory } from './fold-trajectory.ts';
 import { DOMAIN, DOMAINS } from './forms.ts';
@@ -67,6 +70,13 @@ export interface AssizeOptions extends NoticeListeners {
    * with `close`. Default: all is judged in this thread.
    */
   readonly parallel?: ParallelOptions;
+  /**
+   * What agents may do outside of the world, in transactions (`Trajectory.transaction`). The store has to keep an effect log, as
+   * those of this package do. With tools, the runtime is to be ended with `close`.
+   */
+  readonly tools?: readonly Tool[];
+  /** Milliseconds after which the answer of a tool is taken for lost. Default 30,000. */
+  readonly callMs?: number;
 }
 
 export interface CreateOptions {
@@ -121,6 +131,7 @@ export class Assize {
   readonly #snapshots: Snapshots;
   readonly #replayer: Replayer;
   readonly #hands: Hands | undefined;
+  readonly #effects: Effects | undefined;
   readonly #open: Map<string, Promise<Trajectory>> = new Map();
   #policy: Policy | undefined;
 
@@ -135,6 +146,7 @@ export class Assize {
     this.#replayer = new Replayer(options.store, (trajectoryId, seq) => this.#snapshots.find(trajectoryId, seq));
     this.#policy = options.policy === undefined ? undefined : safely(options.policy);
     this.#hands = options.parallel === undefined ? undefined : new Hands(options.parallel, options.domains);
+    this.#effects = effectsFor(options);
     this.#around = {
       store: options.store,
       clock: options.clock ?? systemClock,
@@ -149,6 +161,7 @@ export class Assize {
       domainOf: (ref) => this.#domain(ref),
       pause: options.pause ?? systemPause,
       notices: new Notices(options),
+      effects: this.#effects,
       hands: this.#hands,
       reload: (trajectoryId, base) => this.#reload(trajectoryId, base),
       open: (trajectoryId) => this.open(trajectoryId),
@@ -335,8 +348,22 @@ export class Assize {
   /** Lets go of all that is open, and waits for the snapshots that are being left. The store may be closed after that. */
   async close(): Promise<void> {
     for (const trajectoryId of [...this.#open.keys()]) this.release(trajectoryId);
+    await this.#effects?.close();
     await this.#snapshots.settled();
     await this.#hands?.close();
+  }
+
+  /**
+   * Takes over what an earlier process left at work with tools, and waits until all of it is seen to that can be without a
+   * person. It is done anyway with the first transaction. Answers with what waits for a person then.
+   *
+   * @throws RuntimeError `bad_option` where there are no tools; the signal's reason, as long as another process has them at work
+   */
+  async recoverEffects(signal?: AbortSignal): Promise<LeftEffect[]> {
+    if (this.#effects === undefined) throw badOption('there are no tools; give some');
+    const held = await this.#effects.held(signal);
+    await held.recovered();
+    return held.left();
   }
 
   #nameFor(given: string | undefined): string {
@@ -544,6 +571,27 @@ function checkEntryOptions({ signer, policy, anchors, approvalMs }: AssizeOption
   if (!verifyText('entry', '', signText('entry', '', privateKey), publicKey))
     throw badOption('the two keys of the signer are not a pair');
 }
+
+/** @throws RuntimeError `bad_option`; EffectError `invalid_tool` */
+function effectsFor({
+  tools,
+  store,
+  random = systemRandom,
+  pause = systemPause,
+  callMs = CALL_MS,
+}: AssizeOptions): Effects | undefined {
+  if (tools === undefined) return undefined;
+  if (!Array.isArray(tools)) throw badOption('tools must be a list of what `declareTool` makes');
+  if (typeof (store as Partial<EffectStore>).holdEffects !== 'function')
+    throw badOption('tools need a store that keeps an effect log');
+  if (!(Number.isSafeInteger(callMs) && callMs > 0 && callMs < 2 ** 31))
+    throw badOption('callMs must be a whole number of milliseconds above 0');
+  const log = store as LedgerStore & EffectStore;
+  return new Effects({ store: log, tools, random, pause, callMs, blob: (hash) => log.blob(hash) });
+}
+
+/** How long a tool may take to answer, by default. */
+const CALL_MS = 30_000;
 
 /** Each name and version once, with the hashes of all that have it. */
 function namedOnce(domains: readonly Domain[]): string {

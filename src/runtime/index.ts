@@ -59,6 +59,9 @@ export {
 } from './deep-replay/index.ts';
 export type { OpenDelegation, Origin } from './delegate.ts';
 export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGrant } from './delegation-input.ts';
+export type { LeftEffect } from './effects/effects.ts';
+export type { Transaction, TransactionIntent } from './effects/transaction.ts';
+export type { TransactionOptions, TransactionOutcome } from './effects/transactions.ts';
 export type { ErasureInput } from './erase.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export type { IfUnchanged, ObservationInput, Proposal, ProposalInput } from './intent.ts';

@@ -3,6 +3,7 @@ import { contentHash, copyJson, hashText, plainText } from '#canon';
 import type { ActionName, ArgsOf, Domain, Intent, IsUntyped, Observed, RoleFor } from '#kernel';
 import { type BlobRow, type Hash, isBlobRef, isHash, type Observation, type RoleRef } from '#ledger';
 import { ORACLE_LIMITS, type Random } from '#oracle';
+import type { Acting } from './effects/acting.ts';
 import { RuntimeError } from './errors.ts';
 import { Kept } from './kept.ts';
 import type { WritChain } from './writs.ts';
@@ -71,6 +72,8 @@ export interface Gathered {
   readonly blobs: readonly BlobRow[];
   readonly writ: WritChain;
   readonly principal: string;
+  /** What tools do with it. */
+  readonly acting?: Acting;
 }
 
 /**
@@ -134,7 +137,7 @@ export function gather(
       proposalId: hashText(
         plainText({ action, args, nonce, observations: saltless, role, trajectory, writ: writId(writ.writ) }),
       ),
-      keyHash: key === undefined ? undefined : hashText(plainText({ key, principal, trajectory })),
+      keyHash: key === undefined ? undefined : keyHashOf(key, principal, trajectory),
       intent: { action, role, args },
       observed,
       observations,
@@ -143,6 +146,11 @@ export function gather(
       principal,
     };
   };
+}
+
+/** An idempotency key as entries have it: each principal's keys are their own, in each trajectory. */
+export function keyHashOf(key: string, principal: string, trajectory: string): Hash {
+  return hashText(plainText({ key, principal, trajectory }));
 }
 
 function isSensitive(observation: ObservationInput): boolean {

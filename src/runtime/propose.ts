@@ -2,9 +2,10 @@ import { writId } from '#authority';
 import { addMicros, isAssizeError } from '#canon';
 import { adjudicate, type Ruling as Judgement, type Pattern } from '#kernel';
 import type { ErasedRow, Hash, Instant } from '#ledger';
+import { type Acting, costOf, heldBack, toolsRefused, withTools } from './effects/acting.ts';
 import { concluded, RuntimeError } from './errors.ts';
 import { frozenByRules, frozenFor, frozenPatterns } from './freeze.ts';
-import { checkForm, type Gathered, gather, type ProposalInput } from './intent.ts';
+import { checkForm, type Gathered, gather, keyHashOf, type ProposalInput } from './intent.ts';
 import { Kept } from './kept.ts';
 import type { Turn } from './parallel/index.ts';
 import { commitPayload, erasedWith, pendingPayload, rejectionPayload } from './records.ts';
@@ -29,7 +30,8 @@ export class Proposals {
     this.#resolutions = resolutions;
   }
 
-  async propose(input: ProposalInput): Promise<Ruling> {
+  /** `acting`: what tools do with it. The key is then that of a transaction, whose body may have made another proposal before. */
+  async propose(input: ProposalInput, acting?: Acting): Promise<Ruling> {
     checkForm(input);
     const { id: trajectoryId, around } = this.#writer;
     const { ifUnchanged, writ, idempotencyKey: key } = input;
@@ -46,7 +48,7 @@ export class Proposals {
       await this.#writer.ready();
       presented = this.#present(writ);
     }
-    const gathered = gatheredUnder(presented);
+    const gathered = { ...gatheredUnder(presented), ...(acting && { acting }) };
     const byKey = gathered.observations.some(({ oracle_key }) => oracle_key !== undefined);
     if (byKey) await checkObserved(gathered.observations, around.oracle);
     const { proposalId, keyHash } = gathered;
@@ -102,7 +104,7 @@ export class Proposals {
   }
 
   /** What became of the proposal with that key. @throws RuntimeError `idempotency_conflict` */
-  async #ruledBefore({ keyHash, proposalId }: Gathered, key: string | undefined): Promise<Ruling | undefined> {
+  async #ruledBefore({ keyHash, proposalId, acting }: Gathered, key: string | undefined): Promise<Ruling | undefined> {
     const { id, parts, around } = this.#writer;
     const seq = parts.ruled.seqOf(keyHash as Hash);
     if (seq === undefined) return undefined;
@@ -113,8 +115,27 @@ export class Proposals {
     const keyed = row === undefined ? undefined : keyedProposal(row);
     // Another entry there: memory is behind, which the append will tell.
     if (row === undefined || keyed?.keyHash !== keyHash) return undefined;
-    if (keyed?.proposalId !== proposalId) throw usedForAnother(key);
+    if (keyed?.proposalId !== proposalId && acting === undefined) throw usedForAnother(key);
     return rulingOf(row);
+  }
+
+  /** What became of the transaction of that key. */
+  async ruledUnder(key: string, principal: string): Promise<Ruling | undefined> {
+    const writer = this.#writer;
+    const keyHash = keyHashOf(key, principal, writer.id);
+    for (;;) {
+      if (writer.stale) await writer.ready();
+      const seq = writer.parts.ruled.seqOf(keyHash);
+      if (seq === undefined) {
+        if (await writer.isBehind()) continue;
+        return undefined;
+      }
+      await writer.settled();
+      if (writer.stale) continue;
+      const [row] = await writer.around.store.entries(writer.id, { from: seq, limit: 1 });
+      if (row !== undefined && keyedProposal(row)?.keyHash === keyHash) return rulingOf(row);
+      if (!(await writer.isBehind())) return undefined;
+    }
   }
 
   // ── from here to the append nothing awaits ──
@@ -140,13 +161,19 @@ export class Proposals {
     const now = writer.now();
     const at = turn !== undefined && turn.at >= chain.at ? turn.at : now;
     const id = writId(gathered.writ.writ);
-    const authority = writer.authority(gathered.writ, gathered.principal, at, false);
+    const { acting } = gathered;
+    const authority = withTools(writer.authority(gathered.writ, gathered.principal, at, false), acting);
     const inputs = { at, observations: gathered.observed };
-    const judged = adjudicate(world, gathered.intent, authority, inputs, {
-      parsed: builtIn,
-      expected: turn?.expected(),
-      conflict: () => unchanged?.conflict(gathered.intent),
-    });
+    const judged =
+      toolsRefused(authority, acting) ??
+      heldBack(
+        acting,
+        adjudicate(world, gathered.intent, authority, inputs, {
+          parsed: builtIn,
+          expected: turn?.expected(),
+          conflict: () => unchanged?.conflict(gathered.intent),
+        }),
+      );
     const stopped = this.#stopped(judged);
     if (stopped !== undefined) return stopped;
     const unstored = writs.unstored(gathered.writ);
@@ -159,11 +186,15 @@ export class Proposals {
     if (judged.verdict === 'approved') {
       judged.keep();
       writer.foresight?.moved(judged.changes);
-      writs.book(id, judged.compiled.cost);
+      writs.book(id, costOf(judged, acting));
       erased = erasedWith(row.id, gathered.intent);
       news = writer.accepted(row, judged.changes);
     }
-    return writer.written({ rows: [row], blobs: kept.blobs, ...(erased && { erased }), answer: ruling, news });
+    const acts = judged.verdict === 'approved' ? acting?.write(row.id) : undefined;
+    const theirs = judged.verdict === 'escalated' ? acting?.blobs : acts?.blobs;
+    const blobs = theirs === undefined ? kept.blobs : [...kept.blobs, ...theirs];
+    const more = { ...(erased && { erased }), ...(acts && { effects: acts.write }) };
+    return writer.written({ rows: [row], blobs, ...more, answer: ruling, news });
   }
 
   /** By an open approval, of which it is known only now that this is judged by what that would change. Then the world is as before. */

@@ -17,6 +17,7 @@ import type {
   VectorItem,
 } from '#ledger';
 import { approvalsOf, ERASE_ACTION, erasureArgs, REVOKE_ACTION } from '#ledger';
+import { costOf } from './effects/acting.ts';
 import type { Gathered } from './intent.ts';
 import type { Kept } from './kept.ts';
 
@@ -31,9 +32,9 @@ export interface Place {
   readonly at: Instant;
 }
 
-/** What one proposal changes. Effects and beliefs are parts of it from the first day; their floors fill them. */
-function deltaOf(patches: readonly PatchOperation[], kept: Kept): Delta {
-  return { beliefs: [], effects: [], state: kept.patches(patches) };
+/** What one proposal changes. Beliefs are a part of it from the first day; their floor fills them. */
+function deltaOf(patches: readonly PatchOperation[], kept: Kept, effects: Delta['effects'] = []): Delta {
+  return { beliefs: [], effects, state: kept.patches(patches) };
 }
 
 /** A name that no action has may be a slip, and the arguments those of one that has sensitive ones. */
@@ -65,9 +66,9 @@ export function commitPayload(
       role: compiled.role,
     },
     at: place.at,
-    budget_cost: compiled.cost,
+    budget_cost: costOf(approved, gathered.acting),
     compiler_version: COMPILER_VERSION,
-    delta: deltaOf(approved.patches(), kept),
+    delta: deltaOf(approved.patches(), kept, gathered.acting?.effects),
     ...keyOf(gathered),
     kind: 'commit',
     observations: gathered.observations,
@@ -129,9 +130,9 @@ export function pendingPayload(
     },
     observations: gathered.observations,
     at: place.at,
-    delta: deltaOf(escalated.patches, kept),
+    delta: deltaOf(escalated.patches, kept, gathered.acting?.effects),
     approval: kept.patches(escalated.approval),
-    budget_cost: compiled.cost,
+    budget_cost: costOf(escalated, gathered.acting),
   };
   return {
     kind: 'pending_approval',
@@ -191,7 +192,7 @@ export function approvalPayload(
     writ_id: proposal.writ_id,
     parent_commit: parentCommit,
     action: proposal.action,
-    delta: deltaOf(commit.patches(), kept),
+    delta: deltaOf(commit.patches(), kept, proposal.delta.effects),
     observations: proposal.observations,
     budget_cost: proposal.budget_cost,
     compiler_version: COMPILER_VERSION,

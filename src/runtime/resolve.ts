@@ -1,5 +1,5 @@
 import { canonicalize, isAssizeError } from '#canon';
-import { type CounselorCommit, counsel, counselorKind, KernelError } from '#kernel';
+import { type Cost, counsel, counselorKind, KernelError } from '#kernel';
 import {
   type CounselorRecord,
   type Hash,
@@ -9,6 +9,8 @@ import {
   type PendingPayload,
   readRow,
 } from '#ledger';
+import { costOf } from './effects/acting.ts';
+import { type TakenUp, takeUp } from './effects/transactions.ts';
 import { RuntimeError } from './errors.ts';
 import { checkOthers } from './freeze.ts';
 import { Kept } from './kept.ts';
@@ -37,9 +39,12 @@ export class Resolutions {
   async approve(pendingId: Hash, given: ApprovalInput): Promise<Ruling> {
     const writer = this.#writer;
     const input = checkedResolution(given);
-    return this.#resolve(pendingId, input, async (pending) => {
+    let taken: TakenUp | undefined;
+    const approving = this.#resolve(pendingId, input, async (pending) => {
       const writ = writer.parts.writs.present(pending.proposal.writ_id);
       const waiting = await readWaiting(pending, holdersOf(writ), writer.around);
+      taken ??= await this.#takeUp(pending);
+      const acting = taken?.acting;
       return (at) => {
         const { world, chain, writs, ruled } = writer.parts;
         const { principal, override = false, replacement } = input;
@@ -50,7 +55,7 @@ export class Resolutions {
           writer.authority(writ, writ.writ.subject, at, true),
         );
         try {
-          checkCost(pending, commit);
+          checkCost(pending, costOf(commit, acting));
           checkOthers(chain, world.domain, pendingId, commit);
         } catch (error) {
           commit.undo();
@@ -78,9 +83,31 @@ export class Resolutions {
         ruled.noteResolved(pendingId, pending.proposal.key_hash, row.seq);
         const news = writer.accepted(row, commit.changes);
         const erased = erasedWith(row.id, waiting.intent);
-        return { rows: [row], blobs: kept.blobs, ...(erased && { erased }), answer: ruling, news, resolves: pendingId };
+        const effects = acting?.write(row.id).write;
+        const more = { ...(erased && { erased }), ...(effects && { effects }) };
+        return { rows: [row], blobs: kept.blobs, ...more, answer: ruling, news, resolves: pendingId };
       };
     });
+    return approving.then(
+      async (ruling) => {
+        if (ruling.ruling === 'committed') await taken?.committed(ruling.entry.id);
+        else taken?.drop();
+        return ruling;
+      },
+      (error: unknown) => {
+        taken?.drop();
+        throw error;
+      },
+    );
+  }
+
+  /** What tools are to do with it, once nobody is before them where they act. */
+  async #takeUp(pending: PendingPayload): Promise<TakenUp | undefined> {
+    if (pending.proposal.delta.effects.length === 0) return undefined;
+    const { id, around } = this.#writer;
+    if (around.effects === undefined)
+      throw new RuntimeError('bad_option', 'What waits uses tools; open the runtime with `tools` to approve it.');
+    return takeUp(around.effects, id, pending);
   }
 
   async reject(pendingId: Hash, given: RejectionInput): Promise<Ruling> {
@@ -203,8 +230,8 @@ export class Resolutions {
 }
 
 /** What is booked is what was put up, and what the budgets were asked for is what it would cost now. */
-function checkCost({ proposal }: PendingPayload, { compiled }: CounselorCommit): void {
-  const [then, now] = [canonicalize(proposal.budget_cost), canonicalize(compiled.cost)];
+function checkCost({ proposal }: PendingPayload, cost: Cost): void {
+  const [then, now] = [canonicalize(proposal.budget_cost), canonicalize(cost)];
   if (then === now) return;
   throw new KernelError(
     'changed_since',

@@ -4,6 +4,8 @@ import type { EntryRow, Hash, PendingPayload } from '#ledger';
 import { type AwaitOptions, Decisions, type PendingStatus } from './decisions.ts';
 import { Delegations, type OpenDelegation, type Origin } from './delegate.ts';
 import type { Conclusion, DelegationInput } from './delegation-input.ts';
+import type { Transaction } from './effects/transaction.ts';
+import { type TransactionOptions, type TransactionOutcome, Transactions } from './effects/transactions.ts';
 import { type ErasureInput, Erasures } from './erase.ts';
 import type { Proposal, ProposalInput } from './intent.ts';
 import { Proposals } from './propose.ts';
@@ -31,6 +33,7 @@ export class Trajectory<D extends Domain = Domain> {
   readonly #proposals: Proposals;
   readonly #resolutions: Resolutions;
   readonly #decisions: Decisions;
+  readonly #transactions: Transactions;
   readonly #delegations: Delegations;
   readonly #erasures: Erasures;
   readonly #revocations: Revocations;
@@ -43,6 +46,7 @@ export class Trajectory<D extends Domain = Domain> {
     this.#resolutions = new Resolutions(this.#writer);
     this.#decisions = new Decisions(this.#writer, this.#resolutions);
     this.#proposals = new Proposals(this.#writer, this.#resolutions);
+    this.#transactions = new Transactions(this.#writer, this.#proposals);
     this.#delegations = new Delegations(this.#writer, this.#resolutions);
     this.#erasures = new Erasures(this.#writer, this.#proposals, this.#resolutions);
     this.#revocations = new Revocations(this.#writer, this.#delegations);
@@ -122,6 +126,24 @@ export class Trajectory<D extends Domain = Domain> {
    */
   propose(input: Proposal<D>): Promise<Ruling> {
     return this.#proposals.propose(input as ProposalInput);
+  }
+
+  /**
+   * Uses tools, and commits what they do with an action of the domain, as one proposal: all of it takes effect, or none. What is
+   * held until the commit is done after it, once, also after a crash; what acts at once is undone where it does not come to a
+   * commit. Waits for older transactions that touch the same resources, and for nobody else.
+   *
+   * A refusal is an answer. An error of the body, a tool that did nothing and a deadline are errors, after all was undone.
+   *
+   * @throws EffectError `unknown_tool`, `bad_input`, `not_authorised`, `scope_exceeded`, `stale`, `resource_in_doubt`,
+   * `tool_failed`, `outcome_unknown`, `key_collision`, `deadline`, `tenure_lost`; RuntimeError `bad_intent`, `bad_option`, and as
+   * `propose`; AuthorityError `bad_resource`; what the body throws
+   */
+  transaction<T>(
+    options: TransactionOptions,
+    body: (tx: Transaction) => Promise<T> | T,
+  ): Promise<TransactionOutcome<T>> {
+    return this.#transactions.run(options, body);
   }
 
   /**

@@ -5,6 +5,7 @@ import {
   type BlobRow,
   type Chain,
   type DomainRef,
+  type EffectWrite,
   type EntryRow,
   type EntrySigner,
   type ErasedRow,
@@ -18,6 +19,8 @@ import {
 import type { Clock, OracleStore, Pause, Random } from '#oracle';
 import { authorityFor } from './authority.ts';
 import { Company } from './company.ts';
+import type { Effects } from './effects/effects.ts';
+import { refused } from './effects/run.ts';
 import { RuntimeError } from './errors.ts';
 import type { FoldedTrajectory } from './fold-trajectory.ts';
 import type { Notices } from './notices.ts';
@@ -65,6 +68,8 @@ export interface Surroundings {
   domainOf(ref: DomainRef): Domain;
   readonly pause: Pause;
   readonly notices: Notices;
+  /** What tools are at work; undefined where there are none. */
+  readonly effects: Effects | undefined;
   /** Threads that judge in parallel, if there are any. */
   readonly hands: Hands | undefined;
   /** Reads a trajectory again: what is new of it where the last reading was kept. */
@@ -87,6 +92,8 @@ export interface Prepared<Answer> {
   readonly blobs: readonly BlobRow[];
   /** What the entries erase. */
   readonly erased?: readonly ErasedRow[];
+  /** What goes into the effect log with them. */
+  readonly effects?: EffectWrite;
   readonly answer: Answer;
   /** For subscribers, when the entries are durable. */
   readonly news: News;
@@ -216,12 +223,12 @@ export class Writer {
 
   /** Answers when the store has it; undefined when another writer was faster and all must be prepared again. */
   async written<Answer>(prepared: Prepared<Answer>): Promise<Answer | undefined> {
-    const { rows, blobs, erased, answer } = prepared;
+    const { rows, blobs, erased, effects, answer } = prepared;
     const life = this.#life;
     let result: Awaited<ReturnType<LedgerStore['commit']>>;
     this.#company.sent();
     try {
-      const batch = erased === undefined ? { entries: rows, blobs } : { entries: rows, blobs, erased };
+      const batch = { entries: rows, blobs, ...(erased && { erased }), ...(effects && { effects }) };
       const sent = this.around.store.commit(batch);
       this.#sent = sent;
       result = await sent;
@@ -240,6 +247,10 @@ export class Writer {
     }
     if (result.status === 'conflict' && life === this.#life) this.#company.lost();
     this.#discard(life);
+    if (result.status === 'fenced' || result.status === 'taken') {
+      await this.reread();
+      throw refused(result);
+    }
     return result.status === 'unknown' ? this.#settleUnknown(prepared, result.cause) : undefined;
   }
 

@@ -1,0 +1,80 @@
+import type { Approved, Authority, Cost, Escalated, Refusal, Rejected, Ruling } from '#kernel';
+import type { BlobRow, Delta, EffectWrite, Hash } from '#ledger';
+
+/** One use of a tool, for the writ and the policy to be asked about. */
+export interface ToolUse {
+  readonly action: string;
+  readonly scopes: readonly string[];
+  readonly args: Parameters<Authority['decides']>[0]['args'];
+}
+
+/** What a proposal brings of effects: they are ruled on with it, and written with its commit. */
+export interface Acting {
+  /** As the commit names them. */
+  readonly effects: Delta['effects'];
+  readonly cost: Cost;
+  readonly uses: readonly ToolUse[];
+  /** Whether something has been done already, which can't wait for a person. */
+  readonly hasActed: boolean;
+  /** What the effects are, for what names them. */
+  readonly blobs: readonly BlobRow[];
+  /** What is written with the commit entry. */
+  write(entry: Hash): { readonly write: EffectWrite; readonly blobs: readonly BlobRow[] };
+}
+
+/** Whose part tools are in what a policy is asked: they belong to no role of the domain. */
+const TOOL_ROLE = Object.freeze({ name: 'assize.tool', params: Object.freeze({}) });
+
+/** Why a tool may not be used so, or undefined. A person who is to be asked is asked where `approval` says that one can be. */
+export function refusalOf(authority: Authority, use: ToolUse, approval: boolean): Refusal | undefined {
+  const { action, scopes, args } = use;
+  const admitted = authority.admits({ action, scopes });
+  if (!admitted.ok) return { reason: 'invalid_authority', detail: admitted.detail };
+  const decided = authority.decides({ action, scopes, role: TOOL_ROLE, args });
+  const policy = decided === undefined ? {} : { policy: decided.ruling };
+  if (decided?.ruling.decision === 'deny') return { reason: 'policy_denied', detail: decided.detail, ...policy };
+  const asks = admitted.needsApproval || decided?.ruling.decision === 'needs_approval';
+  if (asks && !approval)
+    return {
+      reason: 'policy_denied',
+      detail: `${action} needs an approval, which comes too late for what acts at once`,
+      ...policy,
+    };
+  return undefined;
+}
+
+/** What a proposal costs, with what its tools do. */
+export function costOf({ compiled }: Pick<Approved | Escalated, 'compiled'>, acting: Acting | undefined): Cost {
+  return acting === undefined ? compiled.cost : sum(compiled.cost, acting.cost);
+}
+
+function sum(left: Cost, right: Cost): Cost {
+  const total: Record<string, number> = { ...left };
+  for (const [unit, amount] of Object.entries(right)) total[unit] = (total[unit] ?? 0) + amount;
+  return total;
+}
+
+/** The budget is asked for what tools cost too. */
+export function withTools(authority: Authority, acting: Acting | undefined): Authority {
+  if (acting === undefined || Object.keys(acting.cost).length === 0) return authority;
+  return { ...authority, affords: (cost) => authority.affords(sum(cost, acting.cost)) };
+}
+
+/** What is held until the commit needs its authority then: a writ may have been revoked since it was planned. */
+export function toolsRefused(authority: Authority, acting: Acting | undefined): Rejected | undefined {
+  for (const use of acting?.uses ?? []) {
+    const refusal = refusalOf(authority, use, true);
+    if (refusal !== undefined) return { verdict: 'rejected', ...refusal, detail: `${use.action}: ${refusal.detail}` };
+  }
+  return undefined;
+}
+
+/** What has been done before the commit is undone where that would have to wait: nobody knows how long. */
+export function heldBack(acting: Acting | undefined, judged: Ruling): Ruling {
+  if (acting?.hasActed !== true || judged.verdict !== 'escalated') return judged;
+  return {
+    verdict: 'rejected',
+    reason: 'precondition_failed',
+    detail: `it needs an approval, and tools have acted for it at once: what they did is undone (${judged.detail})`,
+  };
+}

@@ -1,0 +1,434 @@
+import { type Json, parseCanonical } from '#canon';
+import {
+  BEGUN,
+  bodyText,
+  DidNothing,
+  type EffectClass,
+  EffectError,
+  type EffectPayload,
+  type KnownEffect,
+  type KnownTransaction,
+  type LoggedEffect,
+  type LogRecord,
+  nextStep,
+  protocolOf,
+  recorded,
+  recordsText,
+  type Step,
+  type Tool,
+  TRIES,
+  type TransactionBody,
+  type TransactionState,
+} from '#effects';
+import type { BlobRef, BlobRow, EffectStore, EffectWrite, Hash } from '#ledger';
+import type { Pause, Random } from '#oracle';
+import { Kept } from '../kept.ts';
+
+/** What runs share: the log, the tools, and how long a call may take. */
+export interface RunPorts {
+  readonly store: EffectStore;
+  /** Of the tenure under which they run. */
+  readonly fence: number;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly random: Random;
+  readonly pause: Pause;
+  /** Milliseconds after which the answer to a call is taken for lost. */
+  readonly callMs: number;
+  /** The text of a blob; undefined where it was erased. */
+  readonly blob: (hash: Hash) => Promise<string | undefined>;
+}
+
+/** An effect with what it is made of, where this process has that. */
+interface Effect extends KnownEffect {
+  readonly input?: Json;
+  readonly answer?: Json;
+  /** How often its answer was lost. */
+  readonly lost?: number;
+}
+
+/** A call that is to be made, put where a log can name it. */
+export interface Prepared {
+  readonly effect: LoggedEffect;
+  readonly input: Json;
+  readonly blobs: readonly BlobRow[];
+}
+
+/** Pauses between tries, in milliseconds: the first, and how they grow. */
+const PAUSE_MS = 10;
+const GROWTH = 4;
+
+/**
+ * One transaction of tools, moved on by what its log says is next (`nextStep`): from its body, or from what a crash has left. What
+ * happens is in the log before anything else depends on it. The same instance is used by one caller at a time.
+ */
+export class Run {
+  readonly epoch: number;
+  readonly trajectoryId: string;
+  readonly body: TransactionBody;
+  readonly #ports: RunPorts;
+  #state: TransactionState = BEGUN;
+  #effects: Effect[] = [];
+  /** Rows that are in the log, or on their way there. */
+  #length = 0;
+  /** Said, and to go into the log with what is written next. */
+  #unsent: LogRecord[] = [];
+  #unsentBlobs: BlobRow[] = [];
+  /** Why something could not be written that nobody waited for. */
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(ports: RunPorts, epoch: number, trajectoryId: string, body: TransactionBody) {
+    this.#ports = ports;
+    this.epoch = epoch;
+    this.trajectoryId = trajectoryId;
+    this.body = body;
+  }
+
+  /** What a crash has left. */
+  static of(ports: RunPorts, known: KnownTransaction): Run {
+    const run = new Run(ports, known.epoch, known.trajectoryId, known.body);
+    run.#length = known.length;
+    run.#effects = [...known.effects];
+    // What needs no record before it is called may have been called.
+    run.#state = known.state.effects.reduce(
+      (state, effect, n) =>
+        effect.phase === 'due' && !isToldFirst(effect.class) ? recorded(state, { is: 'applying', n }) : state,
+      known.state,
+    );
+    return run;
+  }
+
+  get state(): TransactionState {
+    return this.#state;
+  }
+
+  get effects(): readonly KnownEffect[] {
+    return this.#effects;
+  }
+
+  /** Whether the log has anything of it. */
+  get isLogged(): boolean {
+    return this.#length > 0;
+  }
+
+  /** Calls a tool before the commit: says so first, and answers with its result. @throws EffectError */
+  async call({ effect, input, blobs }: Prepared): Promise<Json> {
+    const n = this.#effects.length;
+    this.#effects.push({ ...effect, input });
+    await this.#log([{ is: 'intended', ...effect }], blobs, [{ key: effect.key, epoch: this.epoch, n }]);
+    await this.#make(n, 'call');
+    await this.move(true);
+    const { phase } = this.#state.effects[n]!;
+    if (phase === 'executed') return this.#effects[n]!.answer ?? null;
+    if (phase === 'in_doubt')
+      throw new EffectError(
+        'outcome_unknown',
+        `Nobody can tell whether ${effect.tool} was done; a person has to look.`,
+        {
+          evidence: { tool: effect.tool, key: effect.key, epoch: this.epoch },
+        },
+      );
+    throw new EffectError('tool_failed', `${effect.tool} was not done: ${this.#why(n)}.`, {
+      evidence: { tool: effect.tool, key: effect.key },
+      cause: this.#failures.get(n),
+    });
+  }
+
+  /** What is to be written with the commit entry, in one transaction of the store. */
+  commitWrite(
+    entry: Hash,
+    planned: readonly Prepared[],
+  ): { readonly write: EffectWrite; readonly blobs: readonly BlobRow[] } {
+    const from = this.#effects.length;
+    const records: LogRecord[] = [
+      ...this.#unsent,
+      { is: 'committed', entry, planned: planned.map(({ effect }) => effect) },
+    ];
+    const keys = planned.map(({ effect }, i) => ({ key: effect.key, epoch: this.epoch, n: from + i }));
+    const blobs = [...this.#unsentBlobs, ...planned.flatMap((each) => each.blobs)];
+    return { write: this.#write(records, keys), blobs };
+  }
+
+  /** The commit entry is durable, and so is what was written with it. */
+  committed(entry: Hash, planned: readonly Prepared[]): void {
+    this.#unsent = [];
+    this.#unsentBlobs = [];
+    this.#length++;
+    this.#effects.push(...planned.map(({ effect, input }) => ({ ...effect, input })));
+    this.#note({ is: 'committed', entry, planned: planned.map(({ effect }) => effect) });
+  }
+
+  /** Undoes what was done. @throws what the store throws; the transaction is then left to who comes next */
+  async abort(cause: string): Promise<void> {
+    if (this.isLogged && this.#state.phase === 'open') await this.#log([{ is: 'aborting', cause }]);
+  }
+
+  /**
+   * Does all that is to be done now.
+   * `body`: it waits for its body. `person`: something of it waits for a person. `ended`: for good.
+   */
+  async move(hasBody: boolean): Promise<'body' | 'person' | 'ended'> {
+    for (;;) {
+      if (this.#failure !== undefined) throw this.#failure.error;
+      const step = nextStep(this.#state, { hasBody, isUnderWay: () => false });
+      if (step.do === 'nothing' || step.do === 'wait') {
+        this.#flush();
+        if (step.do === 'nothing') return 'ended';
+        return step.for === 'body' ? 'body' : 'person';
+      }
+      if (!(await this.#take(step))) return 'person';
+    }
+  }
+
+  /** A person has found out what became of an effect, or has seen to it. */
+  async resolve(n: number, as: 'applied' | 'undone', by: string, evidence: Json): Promise<void> {
+    const kept = new Kept(this.#ports.random);
+    const ref = kept.value(evidence, true) as BlobRef;
+    await this.#log([{ is: 'resolved', n, as, by, evidence: ref }], kept.blobs);
+  }
+
+  /** False where it can't be done here: it needs a tool that was not given, or what was erased. */
+  async #take(step: Exclude<Step, { do: 'nothing' | 'wait' }>): Promise<boolean> {
+    if (step.do === 'ask') return this.#ask(step.n);
+    if (step.do !== 'log') return this.#make(step.n, step.do);
+    const { record } = step;
+    switch (record.is) {
+      case 'aborting':
+        await this.#log([{ is: 'aborting', cause: 'the process that ran it has ended' }]);
+        return true;
+      case 'applying':
+      case 'undoing': {
+        if (!(await this.#isReady(record.n))) return false;
+        const sort = this.#effects[record.n]!.class;
+        if (isToldFirst(sort) || (record.is === 'undoing' && sort.sink !== 'keyed')) await this.#log([record]);
+        else this.#note(record);
+        return this.#make(record.n, record.is === 'applying' ? 'call' : 'undo');
+      }
+      case 'settled':
+      case 'aborted':
+        this.#later(record);
+        this.#flush([this.epoch]);
+        return true;
+      case 'in_doubt':
+      case 'unresolved':
+        await this.#log([record]);
+        return true;
+      default:
+        throw new TypeError(`A step is never to log ${record.is}.`);
+    }
+  }
+
+  /** Makes a call, or its compensation, and says what came of it. */
+  async #make(n: number, how: 'call' | 'undo'): Promise<boolean> {
+    if (!(await this.#isReady(n))) return false;
+    const effect = this.#effects[n]!;
+    if ((effect.lost ?? 0) >= TRIES) {
+      await this.#log([{ is: 'in_doubt', n }]);
+      return true;
+    }
+    const { spec } = this.#ports.tools.get(effect.tool)!;
+    const { input, answer = null } = effect;
+    if (how === 'undo' && spec.compensate === undefined) {
+      await this.#log([{ is: 'unresolved', n }]);
+      return true;
+    }
+    try {
+      if (how === 'call') {
+        const result = await this.#bounded(effect, (call) => spec.execute(input, call, []));
+        this.#answered(n, (result ?? null) as Json);
+      } else {
+        const undone = await this.#bounded(effect, (call) => spec.compensate!(input, answer, call));
+        this.#undone(n, undone.undone === 'partly' ? undone.residue : undefined);
+      }
+    } catch (error) {
+      await this.#failed(n, error);
+    }
+    if (effect.class.sink === 'blind') await this.#sent();
+    return true;
+  }
+
+  /** Asks the sink what became of a call, or of its compensation. */
+  async #ask(n: number): Promise<boolean> {
+    if (!(await this.#isReady(n))) return false;
+    const effect = this.#effects[n]!;
+    const { spec } = this.#ports.tools.get(effect.tool)!;
+    try {
+      const said = await this.#bounded(effect, (call) => spec.reconcile!(effect.input, call));
+      const isUndoing = this.#state.effects[n]!.phase === 'undoing';
+      // Asked after a compensation, what has happened stands still.
+      if (isUndoing) said.happened ? this.#later({ is: 'absent', n }) : this.#undone(n, undefined);
+      else if (said.happened) this.#answered(n, said.result);
+      else this.#later({ is: 'absent', n });
+    } catch {
+      // Nobody was told anything: as if the answer was lost, and asked again.
+      await this.#lose(n);
+      if ((this.#effects[n]!.lost ?? 0) >= TRIES) await this.#log([{ is: 'in_doubt', n }]);
+    }
+    return true;
+  }
+
+  readonly #failures = new Map<number, unknown>();
+
+  #why(n: number): string {
+    const error = this.#failures.get(n);
+    return error instanceof Error ? error.message.replace(/\.$/, '') : 'its sink has nothing of it';
+  }
+
+  async #failed(n: number, error: unknown): Promise<void> {
+    this.#failures.set(n, error);
+    if (!(error instanceof DidNothing)) return this.#lose(n);
+    const wasOpen = this.#state.effects[n]!.phase === 'intended';
+    this.#later(error.isFinal ? { is: 'failed', n, final: true } : { is: 'failed', n });
+    // The body is told at once, and decides itself whether it tries again.
+    if (!wasOpen && !error.isFinal) await this.#wait(this.#state.effects[n]!.failures);
+  }
+
+  async #lose(n: number): Promise<void> {
+    const lost = (this.#effects[n]!.lost ?? 0) + 1;
+    this.#effects[n] = { ...this.#effects[n]!, lost };
+    if (this.#effects[n]!.class.sink !== 'blind' && lost < TRIES) await this.#wait(lost);
+  }
+
+  #wait(times: number): Promise<void> {
+    const ms = PAUSE_MS * GROWTH ** (times - 1);
+    return this.#ports.pause(ms, ms * 2);
+  }
+
+  /** Goes on without an answer when that takes too long: a tool that hangs holds nobody up. */
+  async #bounded<T>({ key }: Effect, make: (call: { key: string; signal: AbortSignal }) => T | Promise<T>): Promise<T> {
+    const signal = AbortSignal.timeout(this.#ports.callMs);
+    let onAbort: (() => void) | undefined;
+    const late = new Promise<never>((_, reject) => {
+      onAbort = () => reject(new Error(`it did not answer within ${this.#ports.callMs} ms`));
+      signal.addEventListener('abort', onAbort);
+    });
+    try {
+      return await Promise.race([late, (async () => make({ key, signal }))()]);
+    } finally {
+      signal.removeEventListener('abort', onAbort!);
+    }
+  }
+
+  #answered(n: number, result: Json): void {
+    const is = this.#state.effects[n]!.phase === 'intended' ? 'executed' : 'applied';
+    this.#effects[n] = { ...this.#effects[n]!, answer: result, lost: 0 };
+    if (result === null) {
+      this.#later({ is, n });
+      return;
+    }
+    const kept = new Kept(this.#ports.random);
+    const ref = kept.value(result, true) as BlobRef;
+    this.#unsentBlobs.push(...kept.blobs);
+    this.#effects[n] = { ...this.#effects[n]!, result: ref };
+    this.#later({ is, n, result: ref });
+  }
+
+  #undone(n: number, residue: Json | undefined): void {
+    this.#effects[n] = { ...this.#effects[n]!, lost: 0 };
+    if (residue === undefined) {
+      this.#later({ is: 'undone', n });
+      return;
+    }
+    const kept = new Kept(this.#ports.random);
+    const ref = kept.value(residue, true) as BlobRef;
+    this.#unsentBlobs.push(...kept.blobs);
+    this.#later({ is: 'undone', n, residue: ref });
+  }
+
+  /** Reads an effect back from its blobs. False where that, or its tool, can't be had. */
+  async #isReady(n: number): Promise<boolean> {
+    const effect = this.#effects[n]!;
+    if (!this.#ports.tools.has(effect.tool)) return false;
+    if (effect.input !== undefined) return true;
+    const payload = (await this.#read(effect.payload)) as EffectPayload | undefined;
+    if (payload === undefined) return false;
+    const answer = effect.result === undefined ? null : await this.#read(effect.result);
+    if (answer === undefined) return false;
+    this.#effects[n] = { ...effect, input: payload.input, answer };
+    return true;
+  }
+
+  async #read({ $blob }: BlobRef): Promise<Json | undefined> {
+    const text = await this.#ports.blob($blob);
+    return text === undefined ? undefined : (parseCanonical(text) as { readonly value: Json }).value;
+  }
+
+  /** Moves the state in memory, which the log will follow. */
+  #note(record: LogRecord): void {
+    this.#state = recorded(this.#state, protocolOf(record));
+  }
+
+  #later(record: LogRecord): void {
+    this.#note(record);
+    this.#unsent.push(record);
+  }
+
+  /** Says something that is durable when this returns. */
+  async #log(
+    records: readonly LogRecord[],
+    blobs: readonly BlobRow[] = [],
+    keys: EffectWrite['keys'] = [],
+  ): Promise<void> {
+    for (const record of records) this.#note(record);
+    this.#unsent.push(...records);
+    this.#unsentBlobs.push(...blobs);
+    await this.#send(keys);
+  }
+
+  /** Sends what was said, and waits until it is durable. */
+  async #sent(): Promise<void> {
+    if (this.#unsent.length > 0) await this.#send([]);
+  }
+
+  /** The same without waiting: what is sent later is written later. */
+  #flush(ended: readonly number[] = []): void {
+    if (this.#unsent.length === 0 || !(this.isLogged || ended.length === 0)) return;
+    this.#send([], ended).catch((error: unknown) => {
+      this.#failure ??= { error };
+    });
+  }
+
+  async #send(keys: EffectWrite['keys'], ended: readonly number[] = []): Promise<void> {
+    const write = this.#write(this.#unsent, keys, ended);
+    const blobs = this.#unsentBlobs;
+    this.#unsent = [];
+    this.#unsentBlobs = [];
+    this.#length++;
+    const result = await this.#ports.store.logEffects(write, blobs);
+    if (result.status === 'written') return;
+    throw refused(result);
+  }
+
+  #write(records: readonly LogRecord[], keys: EffectWrite['keys'], ended: readonly number[] = []): EffectWrite {
+    const { epoch, trajectoryId: trajectory_id } = this;
+    return {
+      fence: this.#ports.fence,
+      ...(this.isLogged ? {} : { begun: [{ epoch, trajectory_id, body: bodyText(this.body) }] }),
+      records: [{ epoch, place: this.#length, record: recordsText(records) }],
+      ...(keys === undefined || keys.length === 0 ? {} : { keys }),
+      ...(ended.length === 0 ? {} : { ended }),
+    };
+  }
+}
+
+/** Whether a call of that class is in the log before it is made: another one would not be harmless. */
+function isToldFirst({ reversibility, sink }: EffectClass): boolean {
+  return sink === 'blind' || reversibility === 'irreversible';
+}
+
+/** What a store that wrote nothing says. */
+export function refused(
+  result: Exclude<Awaited<ReturnType<EffectStore['logEffects']>>, { status: 'written' }>,
+): EffectError {
+  if (result.status === 'fenced')
+    return new EffectError(
+      'tenure_lost',
+      'Another process has taken over what tools are at work on here; open it anew.',
+      {
+        retryable: true,
+      },
+    );
+  const { key, epoch, n } = result;
+  return new EffectError('key_collision', `The key ${key} stands for call ${n} of the transaction ${epoch} already.`, {
+    evidence: { key, epoch, n },
+  });
+}

@@ -1,0 +1,325 @@
+import { writId } from '#authority';
+import { type Claim, claimTexts, EffectError, type Work } from '#effects';
+import type { Hash, PendingPayload } from '#ledger';
+import { RuntimeError } from '../errors.ts';
+import { badIntent, type ProposalInput } from '../intent.ts';
+import type { Proposals } from '../propose.ts';
+import type { Ruling } from '../ruling.ts';
+import type { Writer } from '../writer.ts';
+import type { Acting } from './acting.ts';
+import type { Effects, Held } from './effects.ts';
+import type { Prepared, Run } from './run.ts';
+import { claimsFrom, Transaction } from './transaction.ts';
+
+/** What a transaction of tools may do, and how long. */
+export interface TransactionOptions extends Pick<ProposalInput, 'writ' | 'principal'> {
+  /**
+   * The caller's own name of it, 1 to 512 characters: the same name again is the same transaction, whatever became of the process,
+   * and gets the same ruling. Without one a crash leaves nothing to repeat.
+   */
+  readonly name?: string;
+  /** Resources that it may read and write, as scopes; a call that touches anything else is refused. */
+  readonly reads?: readonly string[];
+  readonly writes?: readonly string[];
+  /** Milliseconds after which it is undone, from begin to gate. Default 60,000. */
+  readonly deadlineMs?: number;
+  /** Begins anew so often, with another epoch, where it was stale or a tool said that it did nothing. Default 3. */
+  readonly retries?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What became of a transaction. */
+export interface TransactionOutcome<T> {
+  readonly ruling: Ruling;
+  /** What the body returned; undefined where the transaction was ruled on before. */
+  readonly value: T | undefined;
+  readonly epoch: number | undefined;
+  /** `settled`: all of it is done, or undone. `person`: an effect of it waits for a person (`effects list`). */
+  readonly effects: 'settled' | 'person' | 'waiting';
+}
+
+const DEADLINE_MS = 60_000;
+const RETRIES = 3;
+const NAME_MAX = 512;
+
+/** Transactions of tools on one trajectory: their state's part and their effects are one proposal (DESIGN §2, §9). */
+export class Transactions {
+  readonly #writer: Writer;
+  readonly #proposals: Proposals;
+  readonly #underWay = new Map<string, Promise<unknown>>();
+
+  constructor(writer: Writer, proposals: Proposals) {
+    this.#writer = writer;
+    this.#proposals = proposals;
+  }
+
+  async run<T>(options: TransactionOptions, body: (tx: Transaction) => Promise<T> | T): Promise<TransactionOutcome<T>> {
+    const effects = this.#effects();
+    const { name } = options;
+    const claims = checked(options, body);
+    if (name === undefined) return this.#tried(effects, options, claims, body);
+    // What is asked twice at once is done once.
+    for (let other = this.#underWay.get(name); other !== undefined; other = this.#underWay.get(name))
+      await other.catch(() => undefined);
+    const done = this.#named(effects, { ...options, name }, claims, body);
+    this.#underWay.set(name, done);
+    try {
+      return await done;
+    } finally {
+      this.#underWay.delete(name);
+    }
+  }
+
+  #effects(): Effects {
+    const { effects } = this.#writer.around;
+    if (effects !== undefined) return effects;
+    throw new RuntimeError(
+      'bad_option',
+      'There are no tools here; open the runtime with `tools`, over a store that keeps an effect log.',
+    );
+  }
+
+  async #named<T>(
+    effects: Effects,
+    options: TransactionOptions & { readonly name: string },
+    claims: readonly Claim[],
+    body: (tx: Transaction) => Promise<T> | T,
+  ): Promise<TransactionOutcome<T>> {
+    // Whatever of it was left by others is seen to first: then it has a ruling, or has done nothing.
+    await (await effects.held(options.signal)).recovered();
+    const before = await this.#proposals.ruledUnder(keyOf(options.name), this.#principalOf(options));
+    if (before !== undefined) return { ruling: before, value: undefined, epoch: undefined, effects: 'settled' };
+    return this.#tried(effects, options, claims, body);
+  }
+
+  #principalOf({ writ, principal }: TransactionOptions): string {
+    return principal ?? this.#writer.parts.writs.present(writ).writ.subject;
+  }
+
+  async #tried<T>(
+    effects: Effects,
+    options: TransactionOptions,
+    claims: readonly Claim[],
+    body: (tx: Transaction) => Promise<T> | T,
+  ): Promise<TransactionOutcome<T>> {
+    const { retries = RETRIES } = options;
+    const { random } = this.#writer.around;
+    const name = options.name ?? Buffer.from(random.bytes(16)).toString('hex');
+    for (let tries = 0; ; tries++) {
+      try {
+        return await this.#attempt(
+          effects,
+          options,
+          { name, isAgain: tries > 0 || options.name !== undefined },
+          claims,
+          body,
+        );
+      } catch (error) {
+        if (error instanceof EffectError && error.code === 'tenure_lost') effects.lost();
+        if (!isWorthAnother(error) || tries >= retries) throw error;
+      }
+    }
+  }
+
+  async #attempt<T>(
+    effects: Effects,
+    options: TransactionOptions,
+    { name, isAgain }: { readonly name: string; readonly isAgain: boolean },
+    claims: readonly Claim[],
+    body: (tx: Transaction) => Promise<T> | T,
+  ): Promise<TransactionOutcome<T>> {
+    const held = await effects.held(options.signal);
+    const { id, parts } = this.#writer;
+    const writ = parts.writs.present(options.writ);
+    const principal = options.principal ?? writ.writ.subject;
+    const { run, work } = held.begin(id, claims, {
+      transaction: name,
+      principal,
+      writ_id: writId(writ.writ),
+      claims: claimTexts(claims),
+    });
+    const signal = endOf(options);
+    const authority = () => this.#writer.authority(writ, principal, this.#writer.now(), false);
+    const tx = new Transaction(held, run, work, { trajectoryId: id, name, isAgain, authority, signal });
+    try {
+      const value = await untilAborted(signal, body(tx));
+      await tx.end();
+      await held.coordinator.whenClear(work, work.claims, signal);
+      for (const claim of work.claims) if (claim.access === 'write') held.coordinator.acts(work, claim);
+      const ruling = await this.#commit(options, tx, run);
+      return { value, ...(await this.#ruled(held, run, work, tx, ruling)) };
+    } catch (error) {
+      await tx.end();
+      await this.#undo(held, run, work, error instanceof Error ? error.name : 'error');
+      throw error;
+    }
+  }
+
+  #commit(options: TransactionOptions, tx: Transaction, run: Run): Promise<Ruling> {
+    const { writ, principal, name } = options;
+    const { intent, observations } = tx;
+    if (intent === undefined) throw badIntent('a transaction says with `propose` what it commits with');
+    const input = {
+      writ,
+      ...(principal === undefined ? {} : { principal }),
+      ...(name === undefined ? {} : { idempotencyKey: keyOf(name) }),
+      ...intent,
+      observations,
+    };
+    return this.#proposals.propose(input, actingOf(run, tx.planned, tx));
+  }
+
+  async #ruled(
+    held: Held,
+    run: Run,
+    work: Work,
+    tx: Transaction,
+    ruling: Ruling,
+  ): Promise<Omit<TransactionOutcome<never>, 'value'>> {
+    if (ruling.ruling === 'committed') {
+      run.committed(ruling.entry.id, tx.planned);
+      const end = await held.finish(run, work);
+      return { ruling, epoch: work.epoch, effects: end === 'ended' ? 'settled' : 'person' };
+    }
+    const end = await this.#undo(held, run, work, ruling.ruling);
+    const waits = ruling.ruling === 'escalated' && tx.planned.length > 0;
+    return { ruling, epoch: work.epoch, effects: end === 'person' ? 'person' : waits ? 'waiting' : 'settled' };
+  }
+
+  async #undo(held: Held, run: Run, work: Work, cause: string): Promise<'ended' | 'person'> {
+    if (!run.isLogged) {
+      held.drop(work);
+      return 'ended';
+    }
+    await run.abort(cause);
+    return held.finish(run, work);
+  }
+}
+
+/** What waits with a proposal that was put up for approval, as what its commit will bring. */
+export interface TakenUp {
+  readonly acting: Acting;
+  /** To be called when the commit is durable. */
+  committed(entry: Hash): Promise<void>;
+  /** To be called when it is not to be, after all. */
+  drop(): void;
+}
+
+/** Takes up the effects of what was approved: a new attempt, with an epoch of its own (decisions §5.5). */
+export async function takeUp(effects: Effects, trajectoryId: string, pending: PendingPayload): Promise<TakenUp> {
+  const held = await effects.held();
+  const { proposal } = pending;
+  const prepared = await Promise.all(proposal.delta.effects.map(({ id, hash }) => preparedFrom(held, id, hash)));
+  const claims = prepared.flatMap((each) => each.claims);
+  const { run, work } = held.begin(trajectoryId, claims, {
+    transaction: proposal.proposal_id,
+    principal: '',
+    writ_id: proposal.writ_id,
+    claims: claimTexts(claims),
+  });
+  await held.coordinator.whenClear(work);
+  for (const claim of claims) if (claim.access === 'write') held.coordinator.acts(work, claim);
+  const cost = prepared.reduce<Record<string, number>>((all, each) => {
+    for (const [unit, amount] of Object.entries(each.cost)) all[unit] = (all[unit] ?? 0) + amount;
+    return all;
+  }, {});
+  return {
+    acting: actingOf(run, prepared, { uses: [], cost }),
+    committed: async (entry) => {
+      run.committed(entry, prepared);
+      await held.finish(run, work);
+    },
+    drop: () => held.drop(work),
+  };
+}
+
+async function preparedFrom(
+  held: Held,
+  key: Hash,
+  hash: Hash,
+): Promise<Prepared & { claims: Claim[]; cost: Record<string, number> }> {
+  const text = await held.ports.blob(hash);
+  if (text === undefined)
+    throw new RuntimeError(
+      'erased',
+      `What the effect ${key} was to do was erased, so it can't be approved; reject it.`,
+    );
+  const { value } = JSON.parse(text) as {
+    value: { tool: string; input: never; claims: never; cost: Record<string, number> };
+  };
+  const tool = held.ports.tools.get(value.tool);
+  if (tool?.class === undefined)
+    throw new EffectError(
+      'unknown_tool',
+      `This needs the tool ${value.tool}, which is not here; open the runtime with it.`,
+    );
+  const payload = { $blob: hash, bytes: Buffer.byteLength(text), salted: true as const };
+  return {
+    effect: { key, tool: tool.name, class: tool.class, payload },
+    input: value.input,
+    blobs: [],
+    claims: [...tool.claims(value.input)],
+    cost: value.cost,
+  };
+}
+
+function actingOf(run: Run, planned: readonly Prepared[], { uses, cost }: Pick<Acting, 'uses' | 'cost'>): Acting {
+  const before = run.effects.map(({ key, payload }) => ({ id: key, hash: payload.$blob }));
+  return {
+    effects: [...before, ...planned.map(({ effect }) => ({ id: effect.key, hash: effect.payload.$blob }))],
+    cost,
+    uses,
+    hasActed: run.isLogged,
+    blobs: planned.flatMap((each) => each.blobs),
+    write: (entry) => run.commitWrite(entry, planned),
+  };
+}
+
+function keyOf(name: string): string {
+  return `transaction:${name}`;
+}
+
+function checked(options: TransactionOptions, body: unknown): Claim[] {
+  if (typeof options !== 'object' || options === null) throw badIntent('a transaction has options, with a writ');
+  if (typeof body !== 'function') throw badIntent('a transaction has a body: a function that is given the transaction');
+  const { name = 'none', deadlineMs = DEADLINE_MS, retries = RETRIES } = options;
+  if (typeof name !== 'string' || name === '' || name.length > NAME_MAX - keyOf('').length)
+    throw badIntent(`the name of a transaction is a text of 1 to ${NAME_MAX - keyOf('').length} characters`);
+  if (!(Number.isSafeInteger(deadlineMs) && deadlineMs > 0 && deadlineMs < 2 ** 31))
+    throw badIntent('a deadline is a whole number of milliseconds, more than none');
+  if (!(Number.isSafeInteger(retries) && retries >= 0)) throw badIntent('retries are a whole number');
+  return claimsFrom(options);
+}
+
+function endOf({ signal, deadlineMs = DEADLINE_MS }: TransactionOptions): AbortSignal {
+  const deadline = AbortSignal.timeout(deadlineMs);
+  return signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
+}
+
+/** What it makes, or as soon as it may take no longer, an error: what it does later is refused. */
+async function untilAborted<T>(signal: AbortSignal, made: Promise<T> | T): Promise<T> {
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () =>
+      reject(
+        new EffectError(
+          'deadline',
+          'The transaction was told to stop, or took longer than it may; what it did is undone.',
+          {
+            cause: signal.reason,
+          },
+        ),
+      );
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort);
+  });
+  try {
+    return await Promise.race([aborted, made]);
+  } finally {
+    signal.removeEventListener('abort', onAbort!);
+  }
+}
+
+function isWorthAnother(error: unknown): boolean {
+  return error instanceof EffectError && (error.code === 'stale' || error.code === 'tool_failed');
+}

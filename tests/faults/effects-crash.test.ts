@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'vitest';
+import type { Sink } from '#effects';
+import type { LeftEffect, TransactionOutcome } from '#runtime';
+import { MemoryStore } from '#stores';
+import { OutsideSink, Steps, storeOf, tally, toolFor } from '../support/effects-stage.ts';
+import { runtimeOver, writFor } from '../support/runtime.ts';
+
+// A crash at every step of a transaction with effects of every class, and again at every step of what recovers from it. What
+// became of them is read off the sink's own log.
+
+const SORTS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
+
+/** What one transaction does: undone where it comes to no commit, and held until it does. */
+const ACTED = ['acted', 'acted too'] as const;
+const HELD = ['held', 'held and costs', 'held for good'] as const;
+
+class World {
+  readonly store = new MemoryStore();
+  readonly sink: OutsideSink;
+
+  constructor(sort: Sink) {
+    this.sink = new OutsideSink(sort);
+  }
+
+  /** One process, from its beginning to its end. */
+  async process<T>(endAt: number | undefined, live: (assize: ReturnType<typeof runtimeOver>) => Promise<T>) {
+    const steps = new Steps(endAt);
+    const outside = { sink: this.sink, steps };
+    const tools = [
+      toolFor(outside, 'reversible', 'externalised'),
+      toolFor(outside, 'reversible', 'buffered'),
+      toolFor(outside, 'with_cost', 'buffered'),
+      toolFor(outside, 'irreversible', 'buffered'),
+    ];
+    const assize = runtimeOver(storeOf(this.store, steps), [tally], { tools });
+    const value = await Promise.race([live(assize), steps.ended.then(() => undefined)]);
+    if (!steps.isDead) await assize.close();
+    return { value, steps: steps.count, isDead: steps.isDead };
+  }
+
+  async begin(): Promise<void> {
+    await runtimeOver(this.store, [tally]).create(tally, { trajectoryId: 't' });
+  }
+
+  transact(assize: ReturnType<typeof runtimeOver>, name?: string): Promise<TransactionOutcome<unknown>> {
+    return assize.open('t').then((trajectory) =>
+      trajectory.transaction(
+        { writ: writFor('alice'), writes: ['test:**'], ...(name === undefined ? {} : { name }) },
+        async (tx) => {
+          await tx.call('reversible.externalised', { what: 'acted' });
+          await tx.call('reversible.buffered', { what: 'held' });
+          await tx.call('with_cost.buffered', { what: 'held and costs' });
+          await tx.call('irreversible.buffered', { what: 'held for good' });
+          await tx.call('reversible.externalised', { what: 'acted too' });
+          tx.propose({ action: 'count', role: 'counter', args: 'order' });
+        },
+      ),
+    );
+  }
+
+  async isCommitted(): Promise<boolean> {
+    return (await this.store.entries('t')).some(({ kind }) => kind === 'commit');
+  }
+
+  /** Judged from the sink alone, but for what waits for a person. */
+  async check(left: readonly LeftEffect[]): Promise<void> {
+    const committed = await this.isCommitted();
+    if (this.sink.sort !== 'blind') {
+      expect(left).toEqual([]);
+      for (const what of [...ACTED, ...HELD])
+        expect([what, this.sink.standing(what)]).toEqual([what, committed ? 1 : 0]);
+      for (const what of HELD) expect([what, this.sink.times('do', what)]).toEqual([what, committed ? 1 : 0]);
+      return;
+    }
+    // Nobody can tell: so it is never done twice, and at most one is in doubt.
+    expect(left.length).toBeLessThanOrEqual(1);
+    for (const what of [...ACTED, ...HELD]) expect(this.sink.times('do', what)).toBeLessThanOrEqual(1);
+    if (left.length === 0)
+      for (const what of [...ACTED, ...HELD])
+        expect([what, this.sink.standing(what)]).toEqual([what, committed ? 1 : 0]);
+    if (!committed) for (const what of HELD) expect(this.sink.times('do', what)).toBe(0);
+  }
+}
+
+async function recovered(world: World): Promise<readonly LeftEffect[]> {
+  const { value } = await world.process(undefined, (assize) => assize.recoverEffects());
+  return value as readonly LeftEffect[];
+}
+
+describe.each(SORTS)('with a %s sink', (sort) => {
+  test('without a crash all is done once', async () => {
+    const world = new World(sort);
+    await world.begin();
+    const { value } = await world.process(undefined, (assize) => world.transact(assize));
+    expect(value).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
+    await world.check(await recovered(world));
+    expect(await world.isCommitted()).toBe(true);
+  });
+
+  test('a crash at any step leaves all of it or nothing, and unrelated work goes on', async () => {
+    const outcomes = { committed: 0, undone: 0, left: 0 };
+    for (let endAt = 1; ; endAt++) {
+      const world = new World(sort);
+      await world.begin();
+      const { isDead } = await world.process(endAt, (assize) => world.transact(assize));
+      if (!isDead) break;
+      const { value: left = [] } = await world.process(undefined, async (assize) => {
+        const trajectory = await assize.open('t');
+        // It is not waited for what has to be seen to first, because it touches something else.
+        const other = await trajectory.transaction({ writ: writFor('bob'), writes: ['other:x'] }, (tx) =>
+          tx.propose({ action: 'count', role: 'counter', args: 'other' }),
+        );
+        expect(other.ruling.ruling).toBe('committed');
+        return assize.recoverEffects();
+      });
+      const entries = await world.store.entries('t');
+      const committed = entries.some(({ payload }) => payload.includes('"args":"order"'));
+      world.isCommitted = async () => committed;
+      await world.check(left);
+      outcomes[left.length > 0 ? 'left' : committed ? 'committed' : 'undone']++;
+    }
+    expect(outcomes.committed).toBeGreaterThan(0);
+    expect(outcomes.undone).toBeGreaterThan(0);
+    expect(outcomes.left > 0).toBe(sort === 'blind');
+  });
+
+  test('and so does another crash at any step of the recovery', async () => {
+    let twice = 0;
+    for (let endAt = 1; ; endAt++) {
+      let wasDead = false;
+      for (let again = 1; ; again++) {
+        const world = new World(sort);
+        await world.begin();
+        ({ isDead: wasDead } = await world.process(endAt, (assize) => world.transact(assize)));
+        if (!wasDead) break;
+        const { isDead } = await world.process(again, (assize) => assize.recoverEffects());
+        await world.check(await recovered(world));
+        if (!isDead) break;
+        twice++;
+      }
+      if (!wasDead) break;
+    }
+    expect(twice).toBeGreaterThan(10);
+  });
+
+  test('who repeats a transaction by its name after a crash has it done once', async () => {
+    for (let endAt = 1; ; endAt++) {
+      const world = new World(sort);
+      await world.begin();
+      const { isDead } = await world.process(endAt, (assize) => world.transact(assize, 'order-1'));
+      if (!isDead) break;
+      const left = await recovered(world);
+      const { value } = await world.process(undefined, (assize) =>
+        world.transact(assize, 'order-1').catch((error: { code?: string }) => error.code),
+      );
+      if (left.length > 0) {
+        // What is in doubt is not done again.
+        const committed = await world.isCommitted();
+        if (committed) expect(value).toMatchObject({ ruling: { ruling: 'committed' } });
+        else expect(value).toBe('resource_in_doubt');
+        continue;
+      }
+      expect(value).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
+      expect((await world.store.entries('t')).filter(({ kind }) => kind === 'commit')).toHaveLength(1);
+      for (const what of [...ACTED, ...HELD]) expect([what, world.sink.standing(what)]).toEqual([what, 1]);
+    }
+  });
+});
