@@ -237,6 +237,23 @@ describe('the command line', () => {
     const child = spawn(process.execPath, [join(root, 'bin/assize.js'), 'log'], { cwd: folder, stdio: 'pipe' });
     expect(await endOf(child)).toMatchObject({ code: 2, err: expect.stringContaining('There is no store at') });
   });
+
+  test.each([
+    ['keeps what was compiled with what its user keeps', 'caches', ['assize']],
+    ['runs where nothing can be kept', 'a-file', []],
+  ])('the bin %s', async (_, name, kept) => {
+    file('a-file', '');
+    mkdirSync(join(folder, 'caches'));
+    const { NODE_COMPILE_CACHE: _shared, ...inherited } = process.env;
+    const env = { ...inherited, XDG_CACHE_HOME: join(folder, name) };
+    const child = spawn(process.execPath, [join(root, 'bin/assize.js'), '--version'], {
+      cwd: folder,
+      env,
+      stdio: 'pipe',
+    });
+    expect(await endOf(child)).toMatchObject({ code: 0, err: '' });
+    expect(readdirSync(join(folder, 'caches'))).toEqual(kept);
+  });
 });
 
 describe('demo', () => {
