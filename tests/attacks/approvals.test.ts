@@ -10,7 +10,7 @@ import { type LedgerStore, readRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type Ruling, rulingOf, type Trajectory } from '#runtime';
 import { writeAnchors } from '../../src/cli/anchors.ts';
-import { runCommand } from '../support/command.ts';
+import { runProcess } from '../support/command.ts';
 import { keysOf } from '../support/ledger-rows.ts';
 import { allEntries, deskOf, soundState } from '../support/ledger-runtime.ts';
 import { HandClock, intent, operator, runtimeOver, START, writFor } from '../support/runtime.ts';
@@ -183,7 +183,7 @@ describe('attack 26: approved by who asked, twice, after expiry, with other argu
         writeFileSync(join(folder, 'desk.ts'), `export { desk } from '${module}';\n`);
         const rest = ['--domain', 'desk.ts', '--anchors', 'desk.db.anchors.json', '--json'];
         const said = await Promise.all(
-          ['dr-a', 'dr-b'].map((who) => runCommand(folder, place.url, 'approve', id, '--as', who, ...rest)),
+          ['dr-a', 'dr-b'].map((who) => runProcess(folder, place.url, 'approve', id, '--as', who, ...rest)),
         );
         expect(said.map(({ code }) => code).sort(), JSON.stringify(said)).toEqual([0, 2]);
         expect(said.find(({ code }) => code === 2)?.err).toContain('Nothing is pending');

@@ -1,5 +1,4 @@
 /** The main job on what a GPT-4o agent really did (tau-bench, airline): 100 recorded runs, 50 solutions. */
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,8 +6,8 @@ import { contentHash, WORLD_LIMITS } from 'assize/canon';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AdjudicationReport } from '../../domains/airline/adjudicate.ts';
 import { dataPath, hasData } from '../data.ts';
+import { type Ended, runCommand } from '../support/command.ts';
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts');
 const data = (name: string): string => dataPath('tau-airline', name);
 
 describe.skipIf(!hasData('tau-airline'))('the airline job (tau-airline, absent without ASSIZE_DATA)', () => {
@@ -22,16 +21,12 @@ describe.skipIf(!hasData('tau-airline'))('the airline job (tau-airline, absent w
     rmSync(folder, { recursive: true, force: true });
   });
 
-  function assize(...args: string[]): Promise<{ code: number; out: string }> {
-    return new Promise((resolve) => {
-      const options = { cwd: folder, maxBuffer: 2 ** 28 };
-      execFile(process.execPath, [main, ...args], options, (error, out) => {
-        resolve({ code: error === null ? 0 : (error.code as number), out });
-      });
-    });
-  }
+  const assize = (...args: string[]): Promise<Ended> => runCommand(folder, undefined, ...args);
 
-  async function adjudicated(store: string, ...args: string[]): Promise<{ code: number; report: AdjudicationReport }> {
+  async function adjudicated(
+    store: string,
+    ...args: string[]
+  ): Promise<{ code: number | null; report: AdjudicationReport }> {
     const common = [
       'adjudicate',
       'airline',

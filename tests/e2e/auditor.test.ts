@@ -1,46 +1,25 @@
 /** What an auditor does with the command line: keys, checkpoints, proofs, a witness, and an export to take away. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Ended, endOf, runCommand, startCommand } from '../support/command.ts';
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts');
+const STORE = 'sqlite:./d.db';
 let made: string;
 let here: string;
 
-interface Result {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function assize(...args: string[]): Promise<Result> {
-  const child = start(...args);
-  let [out, err] = ['', ''];
-  child.stdout?.on('data', (chunk: Buffer) => {
-    out += chunk;
-  });
-  child.stderr?.on('data', (chunk: Buffer) => {
-    err += chunk;
-  });
-  const [code] = (await once(child, 'close')) as [number];
-  return { code, out, err };
-}
-
-function start(...args: string[]): ChildProcess {
-  const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1', ASSIZE_STORE: 'sqlite:./d.db' };
-  return spawn(process.execPath, [main, ...args], { cwd: here, env, stdio: ['ignore', 'pipe', 'pipe'] });
-}
-
+const assize = (...args: string[]): Promise<Ended> => runCommand(here, STORE, ...args);
+const start = (...args: string[]): ChildProcess => startCommand(here, STORE, ...args);
 const json = async (...args: string[]): Promise<any> => JSON.parse((await assize(...args, '--json')).out);
 const at = (name: string): string => join(here, name);
 
-beforeAll(() => {
+beforeAll(async () => {
   made = mkdtempSync(join(tmpdir(), 'assize-auditor-'));
-  execFileSync(process.execPath, [main, 'demo', '--store', 'sqlite:./d.db'], { cwd: made });
+  expect(await runCommand(made, STORE, 'demo')).toMatchObject({ code: 0 });
 });
 afterAll(() => rmSync(made, { recursive: true }));
 beforeEach(() => {
@@ -166,7 +145,7 @@ describe('with a key and a checkpoint', () => {
     copyFileSync(at('d.db.checkpoint'), at('old'));
     expect((await assize('branch', 'david-1', '5', '--note', 'what if', '--id', 'if')).code).toBe(0);
     expect((await assize('checkpoint')).code).toBe(0);
-    const audit = (...files: string[]): Promise<Result> =>
+    const audit = (...files: string[]): Promise<Ended> =>
       assize('audit', ...files.flatMap((file) => ['--checkpoint', file]));
     expect(await audit('old', 'd.db.checkpoint')).toMatchObject({
       code: 0,
@@ -221,12 +200,7 @@ describe('export and import', () => {
   test('whoever stops reading ends it quietly', async () => {
     const child = start('export');
     child.stdout?.once('data', () => child.stdout?.destroy());
-    let err = '';
-    child.stderr?.on('data', (chunk: Buffer) => {
-      err += chunk;
-    });
-    const [code] = (await once(child, 'close')) as [number];
-    expect([code, err]).toEqual([0, '']);
+    expect(await endOf(child)).toMatchObject({ code: 0, err: '' });
   });
 });
 

@@ -1,17 +1,15 @@
 /** How the command tells of delegations, over a ledger that has each of their entries. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EntryRow } from '#ledger';
 import { openStore } from '#stores';
+import { runCommand } from '../support/command.ts';
 import { keysOf } from '../support/ledger-rows.ts';
 import { allEntries, deskOf } from '../support/ledger-runtime.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts');
 const folder = mkdtempSync(join(tmpdir(), 'assize-cli-delegations-'));
 const url = `sqlite:${join(folder, 'a.db')}`;
 const lead = keysOf(11);
@@ -41,12 +39,8 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function assize(...args: string[]): Promise<string> {
-  const process_ = spawn(process.execPath, [main, ...args, '--store', url], { cwd: folder, stdio: 'pipe' });
-  let out = '';
-  process_.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  expect((await once(process_, 'close'))[0]).toBe(0);
+  const { code, out, err } = await runCommand(folder, undefined, ...args, '--store', url);
+  expect(code, err).toBe(0);
   return out;
 }
 

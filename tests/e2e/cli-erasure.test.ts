@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Ended, runCommand } from '../support/command.ts';
 import { keysOf } from '../support/ledger-rows.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -102,19 +103,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function assize(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const env = { ...process.env, ASSIZE_STORE: 'sqlite:./clinic.db', NO_COLOR: '1' };
-  const child = spawn(process.execPath, [join(root, 'src/cli/main.ts'), ...args], { cwd: folder, env, stdio: 'pipe' });
-  let [out, err] = ['', ''];
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    err += text;
-  });
-  const [code] = (await once(child, 'close')) as [number];
-  return { code, out, err };
-}
+const assize = (...args: string[]): Promise<Ended> => runCommand(folder, 'sqlite:./clinic.db', ...args);
 
 async function json(code: number, ...args: string[]): Promise<any> {
   const ended = await assize(...args, '--json');

@@ -1,5 +1,5 @@
-/** Points in time on the command line, deep verification, and the guide to both: processes in a folder of their own. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+/** Points in time on the command line, deep verification, and the guide to both. */
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Ended, endOf, runCommand } from '../support/command.ts';
 
 const root = join(import.meta.dirname, '../..');
 const main = join(root, 'src/cli/main.ts');
@@ -99,37 +100,17 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-const environment = (): NodeJS.ProcessEnv => ({
-  ...process.env,
-  ASSIZE_STORE: 'sqlite:./till.db',
-  NODE_COMPILE_CACHE: join(made, 'compiled'),
-});
-
-async function ended(child: ChildProcess): Promise<Ended> {
-  let [out, err] = ['', ''];
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    err += text;
-  });
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, out, err: withoutProgress(err) };
-}
+const STORE = 'sqlite:./till.db';
 
 /** Where a machine is slow, it is said how far the work is. */
 function withoutProgress(text: string): string {
   return text.replace(/^[a-z ]+ entries[a-z ]*: \d.*\n/gm, '');
 }
 
-const assize = (...args: string[]): Promise<Ended> =>
-  ended(spawn(process.execPath, [main, ...args], { cwd: folder, env: environment(), stdio: 'pipe' }));
+async function assize(...args: string[]): Promise<Ended> {
+  const { err, ...ended } = await runCommand(folder, STORE, ...args);
+  return { ...ended, err: withoutProgress(err) };
+}
 
 async function json(code: number, ...args: string[]): Promise<any> {
   const { code: found, out, err } = await assize(...args, '--json');
@@ -376,8 +357,8 @@ describe('verify --deep', () => {
     expect((await assize('verify', 'till-1', ...own, '--changed-domain')).out).toMatch(
       /^till-1 +till@2 \([0-9a-f]{12}\) for 1 \([0-9a-f]{12}\) +7 /m,
     );
-    file('till.ts', TILL('2', 1000));
-    await json(0, 'verify', ...own, '--changed-domain');
+    const as = file('later.ts', TILL('2', 1000));
+    await json(0, 'verify', '--deep', '--domain', as, '--changed-domain');
   });
 
   test('runs nothing of a trajectory that does not verify', async () => {
@@ -409,12 +390,8 @@ describe('verify --deep', () => {
 describe.skipIf(process.platform !== 'linux' || !existsSync('/usr/bin/script'))('on a terminal (by script(1))', () => {
   function typed(...args: string[]): Promise<Ended> {
     const command = [process.execPath, main, ...args].map((arg) => `'${arg}'`).join(' ');
-    return ended(
-      spawn('/usr/bin/script', ['-qec', command, '/dev/null'], {
-        cwd: folder,
-        env: { ...environment(), NO_COLOR: '1' },
-      }),
-    );
+    const env = { ...process.env, ASSIZE_STORE: STORE, NO_COLOR: '1' };
+    return endOf(spawn('/usr/bin/script', ['-qec', command, '/dev/null'], { cwd: folder, env }));
   }
 
   test('a long state is shown in outline, with how to see more; a part, a short one and JSON whole', async () => {
@@ -445,7 +422,7 @@ describe('docs/guide/replay.md', () => {
     try {
       writeFileSync(join(place, 'assize'), `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`, { mode: 0o755 });
       writeFileSync(join(place, 'lenient.ts'), guide.split('```ts\n')[1]?.split('\n```')[0] ?? '');
-      const { ASSIZE_STORE: _, ...inherited } = environment();
+      const { ASSIZE_STORE: _, ...inherited } = process.env;
       const env = { ...inherited, PATH: `${place}:${process.env['PATH']}` };
       const shell = (script: string): string =>
         execFileSync('/bin/sh', ['-c', script], { cwd: place, env, encoding: 'utf8' });

@@ -1,6 +1,5 @@
 /** `assize writ`: what each command says of writs in files, and of those of a ledger. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,10 +10,11 @@ import { generateKeys } from '#canon';
 import { systemClock } from '#oracle';
 import type { WritChain } from '#runtime';
 import { openStore } from '#stores';
-import { runCommand } from '../support/command.ts';
+import { type Ended, endOf, runCommand } from '../support/command.ts';
 import { keysOf } from '../support/ledger-rows.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
+const STORE = 'sqlite:./a.db';
 const main = join(import.meta.dirname, '../../src/cli/main.ts');
 const anchor = generateKeys(new Uint8Array(32).fill(7));
 const lead = keysOf(11);
@@ -30,18 +30,15 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function run(input: string, ...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const env = { ...process.env, ASSIZE_STORE: 'sqlite:./a.db', NO_COLOR: '1' };
+const assize = (...args: string[]): Promise<Ended> => runCommand(folder, STORE, 'writ', ...args);
+
+/** With something on its standard input. */
+function piped(input: string, ...args: string[]): Promise<Ended> {
+  const env = { ...process.env, NO_COLOR: '1' };
   const child = spawn(process.execPath, [main, 'writ', ...args], { cwd: folder, env, stdio: 'pipe' });
   child.stdin.end(input);
-  let [out, err] = ['', ''];
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
-  const [code] = (await once(child, 'close')) as [number];
-  return { code, out, err };
+  return endOf(child);
 }
-
-const assize = (...args: string[]) => run('', ...args);
 
 async function json(code: number, ...args: string[]): Promise<any> {
   const ended = await assize(...args, '--json');
@@ -153,7 +150,7 @@ test('attenuate: the child carries its chain; what would be wider is refused wit
   const over = ['attenuate', 'lead.json', '--key', 'lead.key', '--subject', 'x', '--trajectory', 'u'];
   expect(await assize(...over)).toMatchObject({ code: 2, err: expect.stringContaining('trajectory goes beyond') });
   expect(JSON.parse((await assize(...over, '--delegate')).out).writ).toMatchObject({ trajectory: 'u', budget: {} });
-  const piped = await run(
+  const made = await piped(
     readFileSync(at('lead.json'), 'utf8'),
     'attenuate',
     '-',
@@ -162,7 +159,7 @@ test('attenuate: the child carries its chain; what would be wider is refused wit
     '--subject',
     'x',
   );
-  expect(JSON.parse(piped.out).writ.issuer).toBe(lead.publicKey);
+  expect(JSON.parse(made.out).writ.issuer).toBe(lead.publicKey);
 });
 
 test('show: a file, the root first, with nothing unseen in it', async () => {
@@ -177,7 +174,7 @@ test('show: a file, the root first, with nothing unseen in it', async () => {
   ]);
   const said = await json(0, 'show', 'odd.json');
   expect(said.lineage).toEqual([writId(odd), writId(writFor(lead.publicKey))]);
-  expect((await run(JSON.stringify(odd), 'show', '-')).code).toBe(0);
+  expect((await piped(JSON.stringify(odd), 'show', '-')).code).toBe(0);
 });
 
 test('show --in: what was granted, spent and is left, and what was revoked', async () => {
@@ -224,7 +221,7 @@ test('revoke: by the holder above, by the anchor, and again; with each child tol
     out: expect.stringMatching(new RegExp(`^revoked ${id.slice(0, 12)} by [0-9a-f]{12}, t seq 4\n  c was told\n$`)),
     err: '',
   });
-  const log = await runCommand(folder, 'sqlite:./a.db', 'log', 't');
+  const log = await runCommand(folder, STORE, 'log', 't');
   expect(log.out).toMatch(new RegExp(`assize\\.revoke +committed +writ ${id.slice(0, 12)}: the key is lost\\n$`));
   const again = await json(0, 'revoke', 't', 'helper.json', '--key', 'anchor.key', ...why);
   expect(again).toMatchObject({ ruling: 'committed', writ: id, seq: 4, carried: [{ trajectory_id: 'c', told: true }] });

@@ -1,5 +1,5 @@
-/** The command itself, as a process of its own in a folder of its own. */
-import { type ChildProcess, spawn } from 'node:child_process';
+/** The command itself, in a folder of its own. */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -17,9 +17,9 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Ended, endOf, runCommand, runProcess, startCommand } from '../support/command.ts';
 
 const root = join(import.meta.dirname, '../..');
-const main = join(root, 'src/cli/main.ts');
 const COMMANDS = [
   'demo',
   'domains',
@@ -128,32 +128,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-function start(args: readonly string[], env: Record<string, string> = {}): ChildProcess {
-  const { ASSIZE_STORE: _, ...inherited } = process.env;
-  // Two hundred processes start here; the cache halves the time that it takes.
-  const shared = { ...inherited, NODE_COMPILE_CACHE: join(made, 'compiled') };
-  return spawn(process.execPath, [main, ...args], { cwd: folder, env: { ...shared, ...env }, stdio: 'pipe' });
-}
-
-async function ended(child: ChildProcess): Promise<Ended> {
-  let [out, err] = ['', ''];
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    err += text;
-  });
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, out, err };
-}
-
-const assize = (...args: string[]): Promise<Ended> => ended(start(args));
+const assize = (...args: string[]): Promise<Ended> => runCommand(folder, undefined, ...args);
 
 /** As JSON, having ended with that code. */
 async function json(code: number, ...args: string[]): Promise<any> {
@@ -237,21 +212,53 @@ describe('the command line', () => {
     [['reject', 'deadbeef', '--as', 'boss:ann'], /--reason/],
   ])('%j is refused', (args, saying) => refused(args, saying));
 
+  test('a process of its own says what one says that has run others before', async () => {
+    const store = till();
+    const lines = [
+      ['log', 'till-1'],
+      ['show', 'till-1@4'],
+      ['state', 'till-1', '--at', '9'],
+      ['pending', '--json'],
+      ['logs'],
+    ];
+    for (const line of lines) {
+      await assize(...line, ...store);
+      expect(await assize(...line, ...store)).toEqual(await runProcess(folder, undefined, ...line, ...store));
+    }
+  });
+
   test('the store can be named by the environment', async () => {
     till();
-    const named = await ended(start(['log', '--json'], { ASSIZE_STORE: 'sqlite:./till.db' }));
+    const named = await runProcess(folder, 'sqlite:./till.db', 'log', '--json');
     expect(JSON.parse(named.out).total).toBe(1);
   });
 
   test('a reader that goes away ends it quietly', async () => {
-    const child = start(['domains', 'airline']);
+    const child = startCommand(folder, undefined, 'domains', 'airline');
     child.stdout?.destroy();
-    expect(await ended(child)).toMatchObject({ code: 0, err: '' });
+    expect(await endOf(child)).toMatchObject({ code: 0, err: '' });
   });
 
   test('the bin of a clone runs it', async () => {
     const child = spawn(process.execPath, [join(root, 'bin/assize.js'), 'log'], { cwd: folder, stdio: 'pipe' });
-    expect(await ended(child)).toMatchObject({ code: 2, err: expect.stringContaining('There is no store at') });
+    expect(await endOf(child)).toMatchObject({ code: 2, err: expect.stringContaining('There is no store at') });
+  });
+
+  test.each([
+    ['keeps what was compiled with what its user keeps', 'caches', ['assize']],
+    ['runs where nothing can be kept', 'a-file', []],
+  ])('the bin %s', async (_, name, kept) => {
+    file('a-file', '');
+    mkdirSync(join(folder, 'caches'));
+    const { NODE_COMPILE_CACHE: _shared, ...inherited } = process.env;
+    const env = { ...inherited, XDG_CACHE_HOME: join(folder, name) };
+    const child = spawn(process.execPath, [join(root, 'bin/assize.js'), '--version'], {
+      cwd: folder,
+      env,
+      stdio: 'pipe',
+    });
+    expect(await endOf(child)).toMatchObject({ code: 0, err: '' });
+    expect(readdirSync(join(folder, 'caches'))).toEqual(kept);
   });
 });
 
@@ -631,8 +638,8 @@ describe('adjudicate', () => {
 
   test('Ctrl-C stops between two proposals and leaves a ledger that verifies', async () => {
     const lines = Array.from({ length: 20_000 }, (_, trial) => run([gone], { trial })).join('\n');
-    const child = start([...data(), '--runs', file('runs.jsonl', lines)]);
-    const over = ended(child);
+    const child = startCommand(folder, undefined, ...data(), '--runs', file('runs.jsonl', lines));
+    const over = endOf(child);
     while (child.exitCode === null && !existsSync(join(folder, 'a.db.anchors.json'))) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

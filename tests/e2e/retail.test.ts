@@ -1,5 +1,4 @@
 /** The main job on the shop of tau-bench: the 70 solutions of its tasks, as the command line runs them. */
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,8 +8,8 @@ import type { AdjudicationReport } from 'assize/domains/tau';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { smallWorld } from '../../domains/retail/testing/small-world.ts';
 import { dataPath, hasData } from '../data.ts';
+import { type Ended, runCommand } from '../support/command.ts';
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts');
 const data = (name: string): string => dataPath('tau-retail', name);
 
 let folder: string;
@@ -23,17 +22,13 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function assize(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  return new Promise((resolve) => {
-    const options = { cwd: folder, maxBuffer: 2 ** 28 };
-    execFile(process.execPath, [main, ...args], options, (error, out, err) => {
-      resolve({ code: error === null ? 0 : (error.code as number), out, err });
-    });
-  });
-}
+const assize = (...args: string[]): Promise<Ended> => runCommand(folder, undefined, ...args);
 
 describe.skipIf(!hasData('tau-retail'))('the shop’s job (tau-retail, absent without ASSIZE_DATA)', () => {
-  async function adjudicated(store: string, ...args: string[]): Promise<{ code: number; report: AdjudicationReport }> {
+  async function adjudicated(
+    store: string,
+    ...args: string[]
+  ): Promise<{ code: number | null; report: AdjudicationReport }> {
     const { code, out } = await assize(
       ...['adjudicate', 'retail', '--data', dataPath('tau-retail'), '--tasks', data('tasks.json')],
       ...['--expected', data('expected-tasks.jsonl'), '--json', '--store', `sqlite:./${store}`],

@@ -34,7 +34,7 @@ const PROPERTIES = {
   evaluation: 900,
   follow: 300,
   theorems: 120,
-  freeze: 3_000,
+  freeze: 100,
   'frozen-footprint': 800,
   footprints: 200,
   schema: 200,

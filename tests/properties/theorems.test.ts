@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 import { canonicalize } from '#canon';
 import { stateFault } from '#kernel';
 import {
@@ -19,6 +19,7 @@ import {
   detailOf,
   idOf,
   KEYS,
+  type NaiveFinding,
   naiveAll,
   naiveFirst,
   naiveMark,
@@ -30,6 +31,7 @@ import {
   type ShopState,
 } from '../support/generated-domain.ts';
 import { clone } from '../support/json.ts';
+import { expect } from '../support/quick-expect.ts';
 import {
   askingRules,
   type Execution,
@@ -83,15 +85,30 @@ function stateAfter(row: EntryRow, before: ShopState | undefined): ShopState {
 
 const STATES = new Map<string, ShopState>();
 
-/** Every step as one adjudication after another, each with the state before it, in the order of the ledger. */
-function* adjudications(happenings: readonly Happening[]): Iterable<{
+interface Adjudication {
   readonly happening: Happening;
   readonly row: EntryRow;
-  readonly state: ShopState;
   readonly proposal: Proposal;
   readonly input: ProposalInput;
   readonly ruling: Ruling;
-}> {
+  /** What the proposal would make of the state before it, and the first rule that this does not pass. */
+  readonly outcome: ReturnType<typeof applied>;
+  readonly first: NaiveFinding | undefined;
+}
+
+/** Every step as one adjudication after another, in the order of the ledger. Worked out once, for every theorem. */
+function adjudications({ happenings, specs }: Run): readonly Adjudication[] {
+  let all = ADJUDICATIONS.get(happenings);
+  if (all === undefined) {
+    all = [...adjudicated(happenings, specs)];
+    ADJUDICATIONS.set(happenings, all);
+  }
+  return all;
+}
+
+const ADJUDICATIONS = new WeakMap<readonly Happening[], readonly Adjudication[]>();
+
+function* adjudicated(happenings: readonly Happening[], specs: readonly RuleSpec[]): Iterable<Adjudication> {
   for (const happening of happenings) {
     const states = statesOf(happening.after);
     for (const row of happening.after.slice(happening.before.length)) {
@@ -99,14 +116,10 @@ function* adjudications(happenings: readonly Happening[]): Iterable<{
         ({ outcome }) => !(outcome instanceof Error) && 'entry' in outcome && outcome.entry.id === row.id,
       );
       if (asked === undefined) continue;
-      yield {
-        happening,
-        row,
-        state: states[row.seq - 1] as ShopState,
-        proposal: asked.proposal,
-        input: asked.input,
-        ruling: asked.outcome as Ruling,
-      };
+      const { proposal, input } = asked;
+      const outcome = applied(states[row.seq - 1] as ShopState, proposal);
+      const first = 'next' in outcome ? naiveFirst(specs, outcome.next) : undefined;
+      yield { happening, row, proposal, input, ruling: asked.outcome as Ruling, outcome, first };
     }
   }
 }
@@ -133,14 +146,28 @@ async function playFree([drawn, start, steps]: Input): Promise<Run> {
 
 const lastOf = ({ happenings }: Run): readonly EntryRow[] => happenings.at(-1)?.after ?? [];
 
+/** What `naiveAll` finds in a state, or in what a text says of one; once for each. */
+function findingsIn(specs: readonly RuleSpec[], state: ShopState | string): readonly NaiveFinding[] {
+  const known = FINDINGS.get(specs) ?? new Map<ShopState | string, readonly NaiveFinding[]>();
+  FINDINGS.set(specs, known);
+  let found = known.get(state);
+  if (found === undefined) {
+    found = naiveAll(specs, typeof state === 'string' ? JSON.parse(state) : state);
+    known.set(state, found);
+  }
+  return found;
+}
+
+const FINDINGS = new WeakMap<readonly RuleSpec[], Map<ShopState | string, readonly NaiveFinding[]>>();
+
 // ── what the theorems say ──
 
 /** Theorem 1. */
 async function preservesInvariants({ happenings, store, specs, ...run }: Run): Promise<void> {
   const states = statesOf(lastOf({ happenings, store, specs, ...run }));
-  for (const reached of states) expect(naiveAll(specs, reached)).toEqual([]);
+  for (const reached of states) expect(findingsIn(specs, reached)).toEqual([]);
   for (const { state, after } of happenings) {
-    expect(naiveAll(specs, JSON.parse(state))).toEqual([]);
+    expect(findingsIn(specs, state)).toEqual([]);
     // What is live is what the ledger says, and nothing that somebody did beside it.
     expect(state).toBe(canonicalize(states[after.length - 1]));
   }
@@ -149,14 +176,13 @@ async function preservesInvariants({ happenings, store, specs, ...run }: Run): P
 }
 
 /** Lemmas A.48 and A.49. */
-function decidesByCandidate({ happenings, specs }: Run): void {
-  for (const { row, state, proposal, ruling } of adjudications(happenings)) {
-    const outcome = applied(state, proposal);
+function decidesByCandidate(run: Run): void {
+  const { happenings, specs } = run;
+  for (const { row, ruling, outcome, first } of adjudications(run)) {
     if ('reason' in outcome) {
       expect(ruling).toMatchObject({ ruling: 'rejected', reason: outcome.reason });
       continue;
     }
-    const first = naiveFirst(specs, outcome.next);
     if (first === undefined) {
       expect(ruling.ruling).toBe('committed');
       const states = statesOf(happenings.at(-1)?.after ?? []);
@@ -172,15 +198,14 @@ function decidesByCandidate({ happenings, specs }: Run): void {
 }
 
 /** Theorem 2, clauses (i) and (ii), which are those of Theorem 4. */
-function recordsFaithfully({ happenings, specs }: Run): void {
-  for (const { happening, row, state, proposal, input, ruling } of adjudications(happenings)) {
+function recordsFaithfully(run: Run): void {
+  const { specs } = run;
+  for (const { happening, row, input, ruling, outcome, first } of adjudications(run)) {
     const payload = payloadOf(row);
     const { action, role, args } = input;
     const previous = payloadOf(happening.after[row.seq - 1] as EntryRow);
     // The clock stands within a step; and time never goes back.
     expect(payload.at >= previous.at).toBe(true);
-    const outcome = applied(state, proposal);
-    const first = 'next' in outcome ? naiveFirst(specs, outcome.next) : undefined;
     if (ruling.ruling === 'committed') {
       const commit = payload as CommitPayload;
       expect(commit.kind).toBe('commit');
@@ -364,7 +389,7 @@ function onlyOverridesBreak({ specs, start, ...run }: Run): void {
   for (const row of rows) {
     const payload = payloadOf(row);
     if (payload.kind === 'commit') broken = payload.counselor?.override === true;
-    expect(naiveAll(specs, states[row.seq] as ShopState).length > 0).toBe(broken);
+    expect(findingsIn(specs, states[row.seq] as ShopState).length > 0).toBe(broken);
   }
 }
 
@@ -393,7 +418,7 @@ function freeOfSkew(seen: { skews: number }, run: Run): void {
   if (isOverridden || naiveAll(specs, first).length > 0) return;
   const cross = crossCutting(specs);
   for (const { state } of happenings) {
-    const broken = naiveAll(specs, JSON.parse(state)).map(({ id }) => id);
+    const broken = findingsIn(specs, state).map(({ id }) => id);
     for (const index of cross) expect(broken).not.toContain(idOf(index));
   }
   for (const { before, asked } of happenings) {

@@ -1,8 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
 const main = join(import.meta.dirname, '../../src/cli/main.ts');
+const resident = join(import.meta.dirname, 'resident.ts');
+/** Their commands are named by a second word. */
+const FAMILIES = ['writ', 'keys', 'ontology'];
 
 /** What a command ended with, and what it said. */
 export interface Ended {
@@ -11,18 +14,89 @@ export interface Ended {
   readonly err: string;
 }
 
-/** Starts the command itself, as a process of its own in that folder. */
-export function startCommand(folder: string, store: string, ...args: readonly string[]): ChildProcess {
-  const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1', ASSIZE_STORE: store };
-  return spawn(process.execPath, [main, ...args], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+/** What is typed, and where. */
+export interface CommandLine {
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly args: readonly string[];
 }
 
-/** Runs it to its end. */
-export async function runCommand(folder: string, store: string, ...args: readonly string[]): Promise<Ended> {
-  const child = startCommand(folder, store, ...args);
+const lineOf = (folder: string, store: string | undefined, args: readonly string[]): CommandLine => ({
+  folder,
+  env: { NO_COLOR: '1', ...(store !== undefined && { ASSIZE_STORE: store }) },
+  args,
+});
+
+/** Starts the command itself, as a process of its own in that folder. */
+export function startCommand(folder: string, store: string | undefined, ...args: readonly string[]): ChildProcess {
+  const { env } = lineOf(folder, store, args);
+  return spawn(process.execPath, [main, ...args], {
+    cwd: folder,
+    env: { ...environment(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** Runs it to its end, as a process of its own: for what is about processes. */
+export function runProcess(folder: string, store: string | undefined, ...args: readonly string[]): Promise<Ended> {
+  return endOf(startCommand(folder, store, ...args));
+}
+
+/** What a process that was started comes to. */
+export async function endOf(child: ChildProcess): Promise<Ended> {
   let [out, err] = ['', ''];
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (out += text));
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text));
   const [code] = (await once(child, 'close')) as [number | null];
   return { code, out, err };
+}
+
+/**
+ * Runs it to its end. Each command is a process of its own the first time that a test file runs it; after that a process
+ * that has loaded it already, and does nothing else meanwhile, is told what was typed. Loading takes longer than most
+ * commands. A module that a command is given is loaded once, so a changed one needs another name.
+ */
+export function runCommand(folder: string, store: string | undefined, ...args: readonly string[]): Promise<Ended> {
+  const name = nameOf(args);
+  if (ran.has(name)) return told(lineOf(folder, store, args));
+  ran.add(name);
+  return runProcess(folder, store, ...args);
+}
+
+/** Help is one command, whatever it is about. */
+function nameOf(args: readonly string[]): string {
+  if (args.includes('--help')) return '--help';
+  const [command = '', second = ''] = args;
+  return FAMILIES.includes(command) ? `${command} ${second}` : command;
+}
+
+const ran = new Set<string>();
+const waiting: { readonly done: (ended: Ended) => void; readonly fail: (error: Error) => void }[] = [];
+let commander: ChildProcess | undefined;
+
+/** Answers come in the order of the questions. */
+function told(line: CommandLine): Promise<Ended> {
+  commander ??= startResident();
+  commander.send(line);
+  return new Promise((done, fail) => waiting.push({ done, fail }));
+}
+
+function startResident(): ChildProcess {
+  const env = { ...environment(), NO_COLOR: '1' };
+  const child = fork(resident, { env, execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  child.on('message', (ended) => waiting.shift()?.done(ended as Ended));
+  child.on('exit', (code, signal) => {
+    commander = undefined;
+    for (const { fail } of waiting.splice(0)) fail(new Error(`A command ended its process, with ${signal ?? code}.`));
+  });
+  // It ends when this process does, and keeps it from nothing.
+  child.unref();
+  child.channel?.unref();
+  return child;
+}
+
+/** The store is named by the test, and not by who runs it. */
+function environment(): NodeJS.ProcessEnv {
+  const { ASSIZE_STORE: _, ...rest } = process.env;
+  return rest;
 }

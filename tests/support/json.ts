@@ -18,7 +18,12 @@ export function clone<T>(value: T): T {
   if (Array.isArray(value)) return value.map((item) => clone(item)) as T;
   if (!isContainer(value)) return value;
   const copy = {};
-  for (const key of Object.keys(value)) setMember(copy, key, clone((value as Record<string, unknown>)[key]));
+  for (const key of Object.keys(value)) {
+    const member = clone((value as Record<string, unknown>)[key]);
+    // The one name that means another thing when it is assigned to.
+    if (key === '__proto__') setMember(copy, key, member);
+    else (copy as Record<string, unknown>)[key] = member;
+  }
   return copy as T;
 }
 

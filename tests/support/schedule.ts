@@ -327,6 +327,14 @@ async function settled(promise: Promise<Ruling>): Promise<Ruling | Error> {
   }
 }
 
+/** Not to be changed: whoever asks again for the same row is given the same. */
 export function payloadOf(row: EntryRow): Payload {
-  return JSON.parse(row.payload) as Payload;
+  let payload = PAYLOADS.get(row);
+  if (payload === undefined) {
+    payload = JSON.parse(row.payload) as Payload;
+    PAYLOADS.set(row, payload);
+  }
+  return payload;
 }
+
+const PAYLOADS = new WeakMap<EntryRow, Payload>();

@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { cases } from './cases.ts';
+import { clone, isContainer, jsonValue, type Value } from './json.ts';
+import { expect as quick } from './quick-expect.ts';
+
+function holds(said: () => void): boolean {
+  try {
+    said();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Values of which the second is often the first, or a part of it. */
+const pair: fc.Arbitrary<[Value, Value]> = fc.oneof(
+  fc.tuple(jsonValue, jsonValue),
+  jsonValue.map((value): [Value, Value] => [value, clone(value)]),
+  fc.tuple(jsonValue, fc.nat(3)).map(([value, n]): [Value, Value] => {
+    const part = clone(value);
+    const key = isContainer(part) ? Object.keys(part)[n] : undefined;
+    if (key !== undefined) delete (part as Record<string, Value>)[key];
+    return [value, part];
+  }),
+);
+
+test('what is said quickly holds exactly when `expect` says so', () => {
+  fc.assert(
+    fc.property(pair, fc.boolean(), ([one, other], isSwapped) => {
+      const [is, shall] = isSwapped ? [other, one] : [one, other];
+      expect(holds(() => quick(is).toBe(shall))).toBe(holds(() => expect(is).toBe(shall)));
+      expect(holds(() => quick(is).toEqual(shall))).toBe(holds(() => expect(is).toEqual(shall)));
+      if (!isContainer(shall)) return;
+      expect(holds(() => quick(is).toMatchObject(shall))).toBe(holds(() => expect(is).toMatchObject(shall)));
+    }),
+    { numRuns: cases(2_000) },
+  );
+});

@@ -1,0 +1,58 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Assertion, expect as plain } from 'vitest';
+
+/**
+ * `expect` for what is said many times a case, where making the assertion costs more than the case: what plainly holds is
+ * looked at here, and everything else is said to `expect` itself, which decides and has the words.
+ */
+export function expect(is: unknown): Quick {
+  return new Quick(is);
+}
+
+class Quick {
+  readonly #is: unknown;
+
+  constructor(is: unknown) {
+    this.#is = is;
+  }
+
+  toBe(shall: unknown): void {
+    if (!Object.is(this.#is, shall)) plain(this.#is).toBe(shall);
+  }
+
+  toEqual(shall: unknown): void {
+    if (!isDeepStrictEqual(this.#is, shall)) plain(this.#is).toEqual(shall);
+  }
+
+  toMatchObject(shall: object): void {
+    if (!fits(this.#is, shall)) plain(this.#is).toMatchObject(shall);
+  }
+
+  toBeLessThanOrEqual(most: number): void {
+    if (!(typeof this.#is === 'number' && this.#is <= most)) plain(this.#is).toBeLessThanOrEqual(most);
+  }
+
+  toBeUndefined(): void {
+    if (this.#is !== undefined) plain(this.#is).toBeUndefined();
+  }
+
+  toContain(one: unknown): void {
+    if (!(Array.isArray(this.#is) && this.#is.includes(one))) plain(this.#is).toContain(one);
+  }
+
+  toBeGreaterThan(least: number): void {
+    if (!(typeof this.#is === 'number' && this.#is > least)) plain(this.#is).toBeGreaterThan(least);
+  }
+
+  get not(): Assertion {
+    return plain(this.#is).not;
+  }
+}
+
+/** Whether it plainly has all members of a plain object; lists have to be equal. */
+function fits(is: unknown, shall: unknown): boolean {
+  if (typeof shall !== 'object' || shall === null) return Object.is(is, shall);
+  if (Object.getPrototypeOf(shall) !== Object.prototype) return isDeepStrictEqual(is, shall);
+  if (typeof is !== 'object' || is === null || Array.isArray(is)) return false;
+  return Object.keys(shall).every((key) => key in is && fits((is as never)[key], (shall as never)[key]));
+}
