@@ -6,6 +6,7 @@ import {
   advisory,
   type DisclosureReport,
 } from 'assize/domains/disclosure/adjudicate';
+import { type AdjudicateCliOptions, requireTaken } from '../adjudicate-options.ts';
 import { readAnchors, writeAnchors } from '../anchors.ts';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { readLines } from '../input-file.ts';
@@ -17,19 +18,9 @@ import { watchedStore } from '../watched-store.ts';
 const FILE = 'advisories.jsonl';
 const PHASES = { adjudicating: 'adjudicating advisories', verifying: 'verifying entries' } as const;
 
-/** What the command takes for advisories, and what it takes for recorded runs only. */
-interface Options {
-  readonly data: string;
-  readonly limit?: number;
-  readonly runs?: string;
-  readonly tasks?: string;
-  readonly expected?: string;
-  readonly invariants: boolean;
-}
-
 /** The advisories of a vulnerability database as one portfolio, each taken through its phases. @throws CliError */
-export async function adjudicateAdvisories(session: Session, options: Options): Promise<ExitCode> {
-  refuseOthers(options);
+export async function adjudicateAdvisories(session: Session, options: AdjudicateCliOptions): Promise<ExitCode> {
+  requireTaken('disclosure', options, []);
   const advisories = readAdvisories(join(options.data, FILE)).slice(0, options.limit);
   // A broken anchors file is to be found out before a store is made beside it.
   readAnchors(session.storeUrl);
@@ -48,11 +39,6 @@ export async function adjudicateAdvisories(session: Session, options: Options): 
   if (session.json) session.out.document(report);
   else print(session.out, report);
   return report.verified ? EXIT.ok : EXIT.negative;
-}
-
-function refuseOthers({ runs, tasks, expected, invariants }: Options): void {
-  if (runs === undefined && tasks === undefined && expected === undefined && invariants) return;
-  throw new CliError('usage', 'A portfolio of advisories takes --data and --limit; the other options are for runs.');
 }
 
 /** Everything is read and checked before the store is opened, so that bad input leaves nothing behind. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { generateKeys } from 'assize';
+import { type Domain, generateKeys } from 'assize';
 import { toPointer } from 'assize/canon';
 import {
   type AdjudicationReport,
@@ -15,6 +15,7 @@ import {
 } from 'assize/domains/tau';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
+import { type AdjudicateCliOptions, requireTaken } from '../adjudicate-options.ts';
 import { readAnchors, writeAnchors } from '../anchors.ts';
 import { benchmarkNamed } from '../benchmarks.ts';
 import { CliError, EXIT } from '../errors.ts';
@@ -22,19 +23,9 @@ import { checked, readJson, readLines } from '../input-file.ts';
 import { positive, withSharedOptions } from '../options.ts';
 import type { Output } from '../output.ts';
 import { bold, dim, green, line, red, type Value, yellow } from '../printable.ts';
-import { inSession, type SharedOptions } from '../session.ts';
+import { inSession } from '../session.ts';
 import { watchedStore } from '../watched-store.ts';
 import { adjudicateAdvisories } from './adjudicate-disclosure.ts';
-
-interface Options extends SharedOptions {
-  readonly data: string;
-  readonly runs?: string;
-  readonly tasks?: string;
-  readonly expected?: string;
-  readonly escalations: 'reject' | 'approve';
-  readonly invariants: boolean;
-  readonly limit?: number;
-}
 
 export function adjudicate(program: Command): void {
   withSharedOptions(
@@ -49,15 +40,18 @@ export function adjudicate(program: Command): void {
         '--data <dir>',
         'airline: users.json, flights.json, reservations.json; retail: users.json, products.json, orders.json; disclosure: advisories.jsonl',
       )
-      .option('--runs <file>', 'recorded runs, one a line')
-      .addOption(new Option('--tasks <file>', 'the benchmark’s own solutions instead of runs').conflicts('runs'))
+      .option('--runs <file>', 'airline, retail: recorded runs, one a line')
       .addOption(
-        new Option('--escalations <way>', 'what the counselor supervisor:cli does at once with what escalates')
-          .choices(['reject', 'approve'])
-          .default('reject'),
+        new Option('--tasks <file>', 'the same: the benchmark’s own solutions instead of runs').conflicts('runs'),
       )
-      .option('--no-invariants', 'only the tools’ own checks, without the policy')
-      .option('--expected <file>', 'compare the records that each run changed with these, one run a line')
+      .addOption(
+        new Option(
+          '--escalations <way>',
+          'airline: what the counselor supervisor:cli does at once with what escalates (default: "reject")',
+        ).choices(['reject', 'approve']),
+      )
+      .option('--no-invariants', 'the same: only the tools’ own checks, without the policy')
+      .option('--expected <file>', 'the same: compare the records that each run changed with these, one run a line')
       .option('--limit <n>', 'only the first so many runs or advisories', positive),
   )
     .addHelpText(
@@ -66,9 +60,10 @@ export function adjudicate(program: Command): void {
         'A database that the store has already is branched from again; runs are always new trajectories.',
     )
     .action(
-      inSession(async (session, options: Options, domain: string) => {
+      inSession(async (session, options: AdjudicateCliOptions, domain: string) => {
         if (domain === 'disclosure') return adjudicateAdvisories(session, options);
         const benchmark = await benchmarkNamed(domain);
+        requireForRuns(benchmark, options);
         const { records, ...input } = readInput(benchmark, options);
         // A broken anchors file is to be found out before a store is made beside it.
         readAnchors(session.storeUrl);
@@ -80,7 +75,7 @@ export function adjudicate(program: Command): void {
             keys,
             ...input,
             mode: options.invariants ? 'policy' : 'tools',
-            escalations: options.escalations,
+            escalations: options.escalations ?? 'reject',
             signal: session.interruption,
             onProgress: (phase, done, total) => session.progress.report(PHASES[phase], done, total),
           });
@@ -95,6 +90,17 @@ export function adjudicate(program: Command): void {
 
 const PHASES = { adjudicating: 'adjudicating runs', verifying: 'verifying entries' } as const;
 
+/** Runs can be told what becomes of what escalates where something does: not without the policy, nor where nobody is asked. */
+function requireForRuns({ domain }: Benchmark<any>, options: AdjudicateCliOptions): void {
+  const always = ['--runs', '--tasks', '--expected', '--no-invariants'] as const;
+  if (!options.invariants) requireTaken(`${domain.name} --no-invariants`, options, always);
+  else requireTaken(domain.name, options, isAsked(domain) ? [...always, '--escalations'] : always);
+}
+
+function isAsked({ counselors }: Domain): boolean {
+  return Object.keys(counselors).length > 0;
+}
+
 interface Input {
   readonly records: Records;
   readonly runs: readonly RecordedRun[];
@@ -102,7 +108,7 @@ interface Input {
 }
 
 /** Everything is read and checked before the store is opened, so that bad input leaves nothing behind. */
-function readInput(benchmark: Benchmark<any>, options: Options): Input {
+function readInput(benchmark: Benchmark<any>, options: AdjudicateCliOptions): Input {
   const { data, runs: runsFile, tasks, expected: expectedFile, limit } = options;
   if (runsFile === undefined && tasks === undefined) {
     throw new CliError('usage', 'Name recorded runs with --runs FILE, or the benchmark’s solutions with --tasks FILE.');
