@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Domain, generateKeys } from 'assize';
+import type { Domain } from 'assize';
 import { toPointer } from 'assize/canon';
 import {
   type AdjudicationReport,
@@ -16,15 +16,14 @@ import {
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { type AdjudicateCliOptions, requireTaken } from '../adjudicate-options.ts';
-import { readAnchors, writeAnchors } from '../anchors.ts';
 import { benchmarkNamed } from '../benchmarks.ts';
-import { CliError, EXIT } from '../errors.ts';
+import { CliError } from '../errors.ts';
 import { checked, readJson, readLines } from '../input-file.ts';
+import { doJob, printSums } from '../job.ts';
 import { positive, withSharedOptions } from '../options.ts';
 import type { Output } from '../output.ts';
 import { bold, dim, green, line, red, type Value, yellow } from '../printable.ts';
 import { inSession } from '../session.ts';
-import { watchedStore } from '../watched-store.ts';
 import { adjudicateAdvisories } from './adjudicate-disclosure.ts';
 
 export function adjudicate(program: Command): void {
@@ -65,30 +64,21 @@ export function adjudicate(program: Command): void {
         const benchmark = await benchmarkNamed(domain);
         requireForRuns(benchmark, options);
         const { records, ...input } = readInput(benchmark, options);
-        // A broken anchors file is to be found out before a store is made beside it.
-        readAnchors(session.storeUrl);
-        const keys = generateKeys();
-        const report = await session.withStore('create', (store) => {
-          writeAnchors(session.storeUrl, [keys.publicKey]);
-          return adjudicateRecorded(benchmark, records, {
-            store: watchedStore(store, session.interruption),
-            keys,
-            ...input,
-            mode: options.invariants ? 'policy' : 'tools',
-            escalations: options.escalations ?? 'reject',
-            signal: session.interruption,
-            onProgress: (phase, done, total) => session.progress.report(PHASES[phase], done, total),
-          });
+        return doJob(session, {
+          of: 'runs',
+          work: (job) =>
+            adjudicateRecorded(benchmark, records, {
+              ...job,
+              ...input,
+              mode: options.invariants ? 'policy' : 'tools',
+              escalations: options.escalations ?? 'reject',
+            }),
+          print,
+          isGood: ({ runs, identical = runs }) => identical === runs,
         });
-        session.progress.end();
-        if (session.json) session.out.document(report);
-        else print(session.out, report);
-        return report.verified && (report.identical ?? report.runs) === report.runs ? EXIT.ok : EXIT.negative;
       }),
     );
 }
-
-const PHASES = { adjudicating: 'adjudicating runs', verifying: 'verifying entries' } as const;
 
 /** Runs can be told what becomes of what escalates where something does: not without the policy, nor where nobody is asked. */
 function requireForRuns({ domain }: Benchmark<any>, options: AdjudicateCliOptions): void {
@@ -166,11 +156,13 @@ function print(out: Output, report: AdjudicationReport): void {
     ),
   );
   out.line(line``);
-  printSums(out, report);
+  const { proposals, runs, committed, rejected, escalated, tool_errors } = report;
+  const refused = Object.values(rejected).reduce((sum, n) => sum + n, 0);
+  out.line(
+    line`${bold(`${proposals} proposals`)} in ${runs} runs: ${committed} committed, ${refused} rejected, ${escalated} escalated, ${tool_errors} refused by the tools themselves`,
+  );
+  printSums(out, rejected, report);
   if (report.identical !== undefined) printComparison(out, report);
-  for (const { trajectory_id, seq, detail, code } of report.faults ?? []) {
-    out.line(red(line`${trajectory_id} seq ${seq} does not verify: ${detail} (${code})`));
-  }
 }
 
 const PAINTED = {
@@ -179,18 +171,6 @@ const PAINTED = {
   escalated: yellow('escalated'),
   tool_error: dim('tool_error'),
 } as const;
-
-function printSums(out: Output, report: AdjudicationReport): void {
-  const { runs, proposals, committed, rejected, escalated, tool_errors, entries, verified, seconds } = report;
-  const rows = Object.entries(rejected).sort(([, a], [, b]) => b - a);
-  const refused = rows.reduce((sum, [, n]) => sum + n, 0);
-  out.line(
-    line`${bold(`${proposals} proposals`)} in ${runs} runs: ${committed} committed, ${refused} rejected, ${escalated} escalated, ${tool_errors} refused by the tools themselves`,
-  );
-  for (const [cause, n] of rows) out.line(line`  ${String(n).padStart(4)}  ${cause}`);
-  const outcome = verified ? green('all verified') : red('not all verified');
-  out.line(line`${entries} entries in the store, ${outcome}, in ${seconds.toFixed(1)} s`);
-}
 
 function printComparison(out: Output, { results, runs, identical = 0 }: AdjudicationReport): void {
   const sum = line`${identical} of ${runs} runs changed just the expected records`;
