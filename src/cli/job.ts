@@ -1,5 +1,5 @@
-import { generateKeys, type KeyPair, type LedgerStore } from 'assize';
-import type { Fault } from 'assize/ledger';
+import { generateKeys } from 'assize';
+import type { JobOptions, JobReport } from 'assize/domains/job';
 import { readAnchors, writeAnchors } from './anchors.ts';
 import { EXIT, type ExitCode } from './errors.ts';
 import type { Output } from './output.ts';
@@ -7,26 +7,10 @@ import { green, line, red } from './printable.ts';
 import type { Session } from './session.ts';
 import { watchedStore } from './watched-store.ts';
 
-/** What a job of `adjudicate` works with: a store, keys that are anchored in it, and who is told how far it is. */
-export interface JobOptions {
-  readonly store: LedgerStore;
-  readonly keys: KeyPair;
-  readonly signal: AbortSignal;
-  readonly onProgress: (phase: 'adjudicating' | 'verifying', done: number, total: number) => void;
-}
-
-/** What each job says at its end: of the whole store, which it has verified. */
-export interface JobReport {
-  readonly entries: number;
-  readonly verified: boolean;
-  readonly seconds: number;
-  readonly faults?: readonly Fault[];
-}
-
 interface Job<Report> {
   /** What it goes through, as in “adjudicating runs”. */
   readonly of: string;
-  readonly work: (options: JobOptions) => Promise<Report>;
+  readonly work: (options: Required<JobOptions>) => Promise<Report>;
   readonly print: (out: Output, report: Report) => void;
   readonly isGood: (report: Report) => boolean;
 }
