@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { dataPath, hasData } from '../data.ts';
 
 export interface Call {
@@ -52,4 +53,21 @@ export class TauData {
     const lines = readFileSync(dataPath(this.#folder, name), 'utf8').split('\n');
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
   }
+}
+
+type Collections<Name extends string> = Readonly<Record<Name, Readonly<Record<string, unknown>>>>;
+
+/** Every record that is not as it was, by collection, in the shape of the expected files. */
+export function changedRecords<Name extends string>(
+  collections: readonly Name[],
+  before: Collections<Name>,
+  after: Collections<Name>,
+): Recorded['changed'] {
+  const all: Recorded['changed'] = {};
+  for (const collection of collections) {
+    const now = Object.entries(after[collection]);
+    const different = now.filter(([id, record]) => !isDeepStrictEqual(record, before[collection][id]));
+    if (different.length > 0) all[collection] = Object.fromEntries(different);
+  }
+  return all;
 }
