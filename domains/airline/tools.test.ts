@@ -1,21 +1,10 @@
-import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { changedRecords } from '../../tests/support/tau-data.ts';
 import type { AirlineState } from './schema.ts';
 import { airlineWorld, hasAirline, isWrite, type Recorded, recordedRuns, recordedSolutions } from './testing/data.ts';
 import { copyOf, perform } from './testing/naive-world.ts';
 
 const COLLECTIONS = ['users', 'flights', 'reservations'] as const;
-
-/** Every record that is not as it was, by collection, in the shape of the expected files. */
-function changed(before: AirlineState, after: AirlineState): Recorded['changed'] {
-  const all: Recorded['changed'] = {};
-  for (const collection of COLLECTIONS) {
-    const now = Object.entries(after[collection]);
-    const different = now.filter(([id, record]) => !isDeepStrictEqual(record, before[collection][id]));
-    if (different.length > 0) all[collection] = Object.fromEntries(different);
-  }
-  return all;
-}
 
 /** The writing calls' own outputs, as far as they are errors; the state as it is left. */
 function replay(world: AirlineState, { calls }: Recorded): { errors: Map<number, string>; state: AirlineState } {
@@ -46,7 +35,7 @@ describe.skipIf(!hasAirline)('the benchmark’s own tools (tau-airline, absent w
     for (const run of all) {
       const name = `task ${run.task_id}, trial ${run.trial ?? '-'}`;
       const { errors, state } = replay(world, run);
-      expect(changed(world, state), name).toStrictEqual(run.changed);
+      expect(changedRecords(COLLECTIONS, world, state), name).toStrictEqual(run.changed);
       for (const [index, call] of run.calls.entries()) {
         if (!isWrite(call)) continue;
         const output = run.outputs[index] ?? '';

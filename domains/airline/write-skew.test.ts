@@ -1,14 +1,18 @@
 import { expect, test } from 'vitest';
-import { skewOf } from '../../tests/support/write-skew.ts';
+import { type SlicedAgent, skewOf } from '../../tests/support/write-skew.ts';
 import { airline } from './index.ts';
-import { smallWorld } from './testing/small-world.ts';
+import { DAY, smallWorld } from './testing/small-world.ts';
 
 const AT = '2024-05-15T20:00:00.000000Z';
 
+// One role does all, and its slice is all that the tools read. What an agent does not see is what another does meanwhile.
+
+const role = { name: 'agent', params: {} };
+
 /** Talks with a passenger of `R` who wants so many bags in all, and pays for those that are not free. */
-const agent = (wanted: number) => ({
-  role: { name: 'agent', params: {} },
-  decide: ({ reservations: { R }, users }: any) => {
+const baggage = (wanted: number): SlicedAgent => ({
+  role,
+  decide: ({ reservations: { R }, users }) => {
     const free = users.ann.membership === 'regular' ? 1 : 2;
     const args = { total_baggages: wanted, nonfree_baggages: Math.max(0, wanted - free) };
     return R.total_baggages < wanted
@@ -17,9 +21,55 @@ const agent = (wanted: number) => ({
   },
 });
 
-test('two agents add bags to one reservation: each is right by what it saw, and together they take one away', () => {
-  expect(skewOf(airline, smallWorld(), AT, [agent(4), agent(3)])).toEqual({
+/** Cancels `R`, which it may while the cabin is business, and nothing else speaks for it. */
+const cancelling: SlicedAgent = {
+  role,
+  decide: ({ reservations: { R }, itineraries }) =>
+    (itineraries?.R?.at(-1)?.cabin ?? R.cabin) === 'business'
+      ? { action: 'cancel_reservation', args: { reservation_id: 'R' } }
+      : undefined,
+};
+
+/** Takes a passenger of `R`, while it is not cancelled, to the cheaper cabin. */
+const downgrading: SlicedAgent = {
+  role,
+  decide: ({ reservations: { R } }) => {
+    const flights = R.flights.map(({ flight_number }: any) => ({ flight_number, date: DAY }));
+    return R.status === undefined
+      ? {
+          action: 'update_reservation_flights',
+          args: { reservation_id: 'R', cabin: 'economy', flights, payment_id: 'card' },
+        }
+      : undefined;
+  },
+};
+
+test('one agent cancels a business reservation while another takes it to economy, each by its own tool', () => {
+  const business = smallWorld(({ reservations: { R } }) => {
+    if (R === undefined) return;
+    R.cabin = 'business';
+    for (const segment of R.flights) segment.price = 300;
+    R.payment_history = [{ payment_id: 'card', amount: 600 }];
+  });
+  expect(skewOf(airline, business, AT, [cancelling, downgrading])).toEqual({
     alone: [[], []],
+    // What was cancelled is changed; or what is economy by then, uninsured and two weeks old, is cancelled.
+    withoutKernel: [
+      ['CANCELLED_NOT_CHANGED', 'CANCELLATION_REFUND'],
+      ['CANCELLATION_GROUND', 'INSURED_CANCELLATION_REASON'],
+    ],
+    withKernel: [
+      ['approved', 'CANCELLED_NOT_CHANGED'],
+      ['approved', 'CANCELLATION_GROUND'],
+    ],
+    broken: [],
+  });
+});
+
+test('two agents add bags to one reservation: each is right by what it saw, and together they take one away', () => {
+  expect(skewOf(airline, smallWorld(), AT, [baggage(4), baggage(3)])).toEqual({
+    alone: [[], []],
+    // The second writes over the first: only the smaller number after the greater one takes a bag away.
     withoutKernel: [['BAGS_NOT_REMOVED'], []],
     withKernel: [
       ['approved', 'BAGS_NOT_REMOVED'],

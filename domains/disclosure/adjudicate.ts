@@ -6,18 +6,9 @@
  * Time is the portfolio's own, a day after the other from `START`: most records say nothing of theirs. Reports go out in the
  * order of the advisories, as fast as the limit per maintainer allows; every embargo lasts its full time.
  */
-import {
-  Assize,
-  issueWrit,
-  type KeyPair,
-  type LedgerStore,
-  type Ruling,
-  type Trajectory,
-  verifyStore,
-  type Writ,
-} from 'assize';
+import { Assize, issueWrit, type KeyPair, type Ruling, type Trajectory, type Writ } from 'assize';
 import { form, type Instant, requireForm } from 'assize/canon';
-import type { Fault } from 'assize/ledger';
+import { byCause, finished, type JobOptions, type JobReport } from 'assize/domains/job';
 import { type Advisory, receiverOf } from './adjudicate-advisory.ts';
 import { Pace, type Plan, planOf, type Step } from './adjudicate-plan.ts';
 import { disclosure } from './index.ts';
@@ -34,14 +25,9 @@ const WRITS = { not_before: '2026-01-01T00:00:00.000000Z', expires: '2100-01-01T
 /** New advisories a day. */
 const PER_DAY = 16;
 
-export interface AdjudicateDisclosureOptions {
-  readonly store: LedgerStore;
+/** `signal` stops before the next day of the portfolio. */
+export interface AdjudicateDisclosureOptions extends JobOptions {
   readonly advisories: readonly Advisory[];
-  /** Issues the agents' writs. Its public key is the anchor with which the store can be worked on later. */
-  readonly keys: KeyPair;
-  readonly onProgress?: (phase: 'adjudicating' | 'verifying', done: number, total: number) => void;
-  /** Stops before the next day of the portfolio; what was ruled until then stays in the store. */
-  readonly signal?: AbortSignal;
 }
 
 /** What became of one advisory. */
@@ -56,7 +42,7 @@ export interface AdvisoryReport {
   readonly message?: string;
 }
 
-export interface DisclosureReport {
+export interface DisclosureReport extends JobReport {
   readonly trajectory_id: string;
   readonly advisories: number;
   readonly disclosed: number;
@@ -66,12 +52,6 @@ export interface DisclosureReport {
   readonly committed: number;
   /** Days of the portfolio's time. */
   readonly days: number;
-  /** In the whole store, which is what was verified. */
-  readonly entries: number;
-  readonly verified: boolean;
-  readonly seconds: number;
-  /** What does not verify, if something does not. */
-  readonly faults?: readonly Fault[];
   /** In the order of the advisories. */
   readonly results: readonly AdvisoryReport[];
 }
@@ -115,8 +95,7 @@ export async function adjudicateDisclosure(options: AdjudicateDisclosureOptions)
   return {
     trajectory_id: trajectoryId,
     ...portfolio.report(),
-    ...(await verified(options)),
-    seconds: Math.round(performance.now() - started) / 1_000,
+    ...(await finished(options, started)),
     results: portfolio.results(),
   };
 }
@@ -205,17 +184,12 @@ class Portfolio {
     return this.#trajectory.propose({ action, role, args, writ, observations: [...observations] });
   }
 
-  report(): Omit<DisclosureReport, 'trajectory_id' | 'entries' | 'verified' | 'seconds' | 'results'> {
-    const refused: Record<string, number> = {};
-    for (const { invariant_id, reason } of this.#cases.flatMap((one) => one.refused ?? [])) {
-      const cause = (invariant_id ?? reason) as string;
-      refused[cause] = (refused[cause] ?? 0) + 1;
-    }
+  report(): Omit<DisclosureReport, 'trajectory_id' | 'results' | keyof JobReport> {
     const days = this.days();
     return {
       advisories: this.#cases.length,
       disclosed: this.#cases.filter((one) => one.refused === undefined).length,
-      refused,
+      refused: byCause(this.#cases.flatMap(({ refused }) => refused ?? [])),
       proposals: this.#proposals,
       committed: this.#committed,
       days: days.length === 0 ? 0 : (days.at(-1) as number) + 1,
@@ -247,18 +221,4 @@ function refusalOf({ action }: Step, ruling: Exclude<Ruling, { ruling: 'committe
   if (ruling.ruling !== 'rejected') return { action, reason: ruling.ruling };
   const { reason, detail, invariantId } = ruling;
   return { action, reason, message: detail, ...(invariantId === undefined ? {} : { invariant_id: invariantId }) };
-}
-
-/** Replays everything in the store from its bytes; nothing that the job has in memory is trusted. */
-async function verified({
-  store,
-  onProgress,
-}: AdjudicateDisclosureOptions): Promise<Pick<DisclosureReport, 'entries' | 'verified' | 'faults'>> {
-  const reports = await verifyStore(store, { onProgress: (done, total) => onProgress?.('verifying', done, total) });
-  const faults = reports.flatMap(({ fault }) => fault ?? []);
-  return {
-    entries: reports.reduce((sum, { entries }) => sum + entries, 0),
-    verified: faults.length === 0,
-    ...(faults.length === 0 ? {} : { faults }),
-  };
 }

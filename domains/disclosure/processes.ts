@@ -47,8 +47,18 @@ export const processes = {
     reads: [ENTRY, '/patches/{vulnerability}', SIGNALS, '/cves/{vulnerability}', '/knowledge/{vulnerability}'],
     writes: ['/groups/{group}', '/records/{vulnerability}'],
   },
+  // All that must hold before a disclosure is looked at anew: it may be long since it was found ready.
   ExecuteDisclosure: {
-    reads: ['/commitments/{vulnerability}', '/resolutions/{vulnerability}'],
+    reads: [
+      `${ENTRY}/embargo`,
+      '/patches/{vulnerability}',
+      SIGNALS,
+      '/cves/{vulnerability}',
+      '/knowledge/{vulnerability}',
+      '/commitments/{vulnerability}',
+      '/resolutions/{vulnerability}',
+      '/groups/{group}',
+    ],
     writes: [`${ENTRY}/phase`, '/records/{vulnerability}', '/groups/{group}/members/{vulnerability}'],
   },
 } as const satisfies Record<string, Process>;

@@ -1,8 +1,7 @@
 import { Replayer, verifyTrajectory } from 'assize';
-import { defineDomain } from 'assize/kernel';
 import { describe, expect, test } from 'vitest';
+import { watchedDomain } from '../../tests/support/watched-domain.ts';
 import { moderation, moderationInitial } from './index.ts';
-import { rules } from './rules.ts';
 import { dayAt, Platform, type Whom } from './testing/platform.ts';
 
 async function opened(...accounts: string[]): Promise<Platform> {
@@ -156,23 +155,8 @@ test('each role sees its own account, and the assessor its own case', async () =
 });
 
 test('a proposal about one account judges nothing of any other', async () => {
-  const judged = new Set<string>();
-  const watched = defineDomain({
-    ...moderation.declared,
-    invariants: (given) =>
-      rules(given).map((rule) =>
-        rule.kind !== 'each'
-          ? rule
-          : {
-              ...rule,
-              check: (member: unknown, others: unknown, keys: readonly string[]) => {
-                judged.add(keys[0] as string);
-                return rule.check(member, others, keys);
-              },
-            },
-      ),
-  });
-  const platform = await Platform.open(watched as never);
+  const { domain, judged } = watchedDomain(moderation);
+  const platform = await Platform.open(domain);
   for (let i = 0; i < 30; i++) {
     await platform.done('open_record', {}, { account: `u${i}` });
     await platform.answered('c1', 'warn', { account: `u${i}` });

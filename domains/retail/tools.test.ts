@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { changedRecords } from '../../tests/support/tau-data.ts';
 import { authenticatedUser } from './authentication.ts';
 import { retailRecordsOf } from './initial.ts';
 import type { RetailRecords, RetailState } from './schema.ts';
@@ -7,17 +7,6 @@ import { type Call, hasRetail, isWrite, type Recorded, recordedSolutions, retail
 import { copyOf, perform } from './testing/naive-world.ts';
 
 const COLLECTIONS = ['users', 'products', 'orders'] as const;
-
-/** Every record that is not as it was, by collection, in the shape of the expected file. */
-function changed(before: RetailRecords, after: RetailRecords): Recorded['changed'] {
-  const all: Recorded['changed'] = {};
-  for (const collection of COLLECTIONS) {
-    const now = Object.entries(after[collection]);
-    const different = now.filter(([id, record]) => !isDeepStrictEqual(record, before[collection][id]));
-    if (different.length > 0) all[collection] = Object.fromEntries(different);
-  }
-  return all;
-}
 
 /** What a call answers in a state that it has changed already: the record that it is about, or who was found. */
 function answer({ name, arguments: args }: Call, records: RetailRecords): unknown {
@@ -65,9 +54,10 @@ describe.skipIf(!hasRetail)('the benchmark’s own tools (tau-retail, absent wit
     let compared = 0;
     for (const task of solutions) {
       const { outputs, state } = replay(world, task);
-      expect(changed(retailRecordsOf(world), retailRecordsOf(state)), `task ${task.task_id}`).toStrictEqual(
-        task.changed,
-      );
+      expect(
+        changedRecords(COLLECTIONS, retailRecordsOf(world), retailRecordsOf(state)),
+        `task ${task.task_id}`,
+      ).toStrictEqual(task.changed);
       for (const [index, output] of outputs) {
         expect(output, `task ${task.task_id}, call ${index}`).toStrictEqual(read(task.outputs[index]));
         compared++;

@@ -4,9 +4,9 @@
  * observations of its proposal. Then the whole store is verified.
  */
 
-import { Assize, fixedClock, type KeyPair, type LedgerStore, verifyStore } from 'assize';
+import { Assize, fixedClock } from 'assize';
 import { form, requireForm } from 'assize/canon';
-import type { Fault } from 'assize/ledger';
+import { byCause, finished, type JobOptions, type JobReport } from 'assize/domains/job';
 import { openBase } from './base.ts';
 import type { Benchmark } from './benchmark.ts';
 import { type ExpectedRun, type RecordedRun, runKey } from './recorded.ts';
@@ -16,23 +16,17 @@ import { type CallReport, RunAdjudicator, type RunReport } from './run.ts';
 /** 2024-05-15T15:00:00 in the airline's time, where the benchmark stands still. The shop's records have no time. */
 const NOW = '2024-05-15T20:00:00.000000Z';
 
-export interface AdjudicateOptions {
-  readonly store: LedgerStore;
+export interface AdjudicateOptions extends JobOptions {
   readonly runs: readonly RecordedRun[];
   /** `policy`: under all invariants. `tools`: with the tools' own checks only. */
   readonly mode: 'policy' | 'tools';
   /** What the counselor `supervisor:cli` does, at once, with everything that escalates. */
   readonly escalations: 'reject' | 'approve';
-  /** Issues the runs' writs. Its public key is the anchor with which the store can be worked on later. */
-  readonly keys: KeyPair;
   /** What each run must leave behind, one for every run. */
   readonly expected?: readonly ExpectedRun[];
-  readonly onProgress?: (phase: 'adjudicating' | 'verifying', done: number, total: number) => void;
-  /** Stops before the next proposal; what was ruled until then stays in the store. */
-  readonly signal?: AbortSignal;
 }
 
-export interface AdjudicationReport {
+export interface AdjudicationReport extends JobReport {
   readonly runs: number;
   /** committed, rejected, escalated and tool_errors together. */
   readonly proposals: number;
@@ -41,14 +35,8 @@ export interface AdjudicationReport {
   readonly rejected: Readonly<Record<string, number>>;
   readonly escalated: number;
   readonly tool_errors: number;
-  /** In the whole store, which is what was verified. */
-  readonly entries: number;
-  readonly verified: boolean;
-  readonly seconds: number;
   /** Runs that left just the expected records; absent when nothing was expected. */
   readonly identical?: number;
-  /** What does not verify, if something does not. */
-  readonly faults?: readonly Fault[];
   readonly results: readonly RunReport[];
 }
 
@@ -94,8 +82,7 @@ export async function adjudicateRecorded<R extends Records>(
     runs: results.length,
     ...tally(results.flatMap(({ calls }) => calls)),
     ...(expected && { identical: results.filter(({ differences }) => differences?.length === 0).length }),
-    ...(await verified(options)),
-    seconds: Math.round(performance.now() - started) / 1_000,
+    ...(await finished(options, started)),
     results,
   };
 }
@@ -104,30 +91,11 @@ function tally(
   calls: readonly CallReport[],
 ): Pick<AdjudicationReport, 'proposals' | 'committed' | 'rejected' | 'escalated' | 'tool_errors'> {
   const ruled = (ruling: CallReport['ruling']): readonly CallReport[] => calls.filter((call) => call.ruling === ruling);
-  const rejected: Record<string, number> = {};
-  for (const { invariant_id, reason } of ruled('rejected')) {
-    const cause = (invariant_id ?? reason) as string;
-    rejected[cause] = (rejected[cause] ?? 0) + 1;
-  }
   return {
     proposals: calls.length,
     committed: ruled('committed').length,
-    rejected,
+    rejected: byCause(ruled('rejected')),
     escalated: ruled('escalated').length,
     tool_errors: ruled('tool_error').length,
-  };
-}
-
-/** Replays everything in the store from its bytes; nothing that the job has in memory is trusted. */
-async function verified({
-  store,
-  onProgress,
-}: AdjudicateOptions): Promise<Pick<AdjudicationReport, 'entries' | 'verified' | 'faults'>> {
-  const reports = await verifyStore(store, { onProgress: (done, total) => onProgress?.('verifying', done, total) });
-  const faults = reports.flatMap(({ fault }) => fault ?? []);
-  return {
-    entries: reports.reduce((sum, { entries }) => sum + entries, 0),
-    verified: faults.length === 0,
-    ...(faults.length === 0 ? {} : { faults }),
   };
 }

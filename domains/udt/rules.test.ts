@@ -1,11 +1,7 @@
-import { defineDomain } from 'assize/kernel';
 import { describe, expect, test } from 'vitest';
-import { actions } from './actions.ts';
+import { watchedDomain } from '../../tests/support/watched-domain.ts';
 import { udt } from './index.ts';
 import { udtInitial } from './initial.ts';
-import { processes, roles } from './roles.ts';
-import { rules } from './rules.ts';
-import { udtState } from './schema.ts';
 import { Clinic } from './testing/clinic.ts';
 
 const P = 'dana';
@@ -219,27 +215,8 @@ describe('confinement', () => {
 });
 
 test('a proposal about one patient judges nothing of any other', async () => {
-  const judged = new Set<string>();
-  const watched = defineDomain({
-    name: 'udt',
-    version: '1',
-    state: udtState,
-    initial: udtInitial(),
-    processes,
-    roles,
-    actions,
-    counselors: udt.counselors,
-    freeze: udt.freeze,
-    invariants: (given) =>
-      rules(given).map((rule) => ({
-        ...rule,
-        check: (member: unknown, others: unknown, keys: readonly string[]) => {
-          judged.add(keys[0] as string);
-          return rule.check(member, others, keys);
-        },
-      })),
-  });
-  const clinic = await Clinic.open({ domain: watched });
+  const { domain, judged } = watchedDomain(udt);
+  const clinic = await Clinic.open({ domain });
   for (const patient of Array.from({ length: 50 }, (_, i) => `p${i}`).concat(P)) {
     await clinic.done('enroll', patient, { program_phase: 'maintenance', enrolled_at: '2025-12-01' });
     await clinic.sample(patient, 'd1', { type: 'definitive', day: '2026-03-23', result: 'negative' });

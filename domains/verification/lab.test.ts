@@ -1,8 +1,7 @@
 import { Replayer, verifyTrajectory } from 'assize';
-import { defineDomain } from 'assize/kernel';
 import { describe, expect, test } from 'vitest';
+import { watchedDomain } from '../../tests/support/watched-domain.ts';
 import { verification, verificationInitial } from './index.ts';
-import { rules } from './rules.ts';
 import { hashOf, Lab } from './testing/lab.ts';
 
 const genuine = { verdict: 'v1', genuine: true, reason: 'it crashes', rating: 'high' };
@@ -52,7 +51,7 @@ describe('a verdict', () => {
     expect(await lab.propose('report', { report: 'p1', verdict: 'v1' })).toMatchObject({
       invariantId: 'REPORT_ON_VERDICT',
     });
-    await lab.approved({ verdict: 'v1', genuine: false, reason: 'it does not crash here' }, 'expert:ada');
+    await lab.approved('judge', { verdict: 'v1', genuine: false, reason: 'it does not crash here' }, 'expert:ada');
   });
 });
 
@@ -70,7 +69,7 @@ test('evidence that changes takes the verdict with it: report, retract, verify a
   expect(await lab.propose('report', { report: 'p2', verdict: 'v1' })).toMatchObject({
     invariantId: 'REPORT_ON_VERDICT',
   });
-  await lab.approved({ ...genuine, verdict: 'v2' }, 'expert:ada');
+  await lab.approved('judge', { ...genuine, verdict: 'v2' }, 'expert:ada');
   await lab.done('report', { report: 'p2', verdict: 'v2' });
   const { store, trajectory } = lab.stage;
   expect(await verifyTrajectory(new Replayer(store), trajectory.id)).toMatchObject({ valid: true });
@@ -109,26 +108,11 @@ test('each role sees its own finding, and of it what its work needs', async () =
 });
 
 test('a proposal about one finding judges no record of any other', async () => {
-  const judged = new Set<string>();
-  const watched = defineDomain({
-    ...verification.declared,
-    invariants: (given) =>
-      rules(given).map((rule) =>
-        rule.kind !== 'each'
-          ? rule
-          : {
-              ...rule,
-              check: (member: unknown, others: unknown, keys: readonly string[]) => {
-                judged.add(keys[0] as string);
-                return rule.check(member, others, keys);
-              },
-            },
-      ),
-  });
-  const lab = await Lab.open(watched as never, verificationInitial({ ada: 100 }));
+  const { domain, judged } = watchedDomain(verification);
+  const lab = await Lab.open(domain, verificationInitial({ ada: 100 }));
   for (let i = 0; i < 30; i++) await lab.assigned(`f${i}`);
   judged.clear();
-  await lab.approved(genuine, 'expert:ada', { finding: 'f7' });
+  await lab.approved('judge', genuine, 'expert:ada', { finding: 'f7' });
   // An approval is judged by all, for the record; another proposal by what it touches.
   judged.clear();
   await lab.done('report', { report: 'p1', verdict: 'v1' }, { finding: 'f7' });

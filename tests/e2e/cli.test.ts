@@ -713,6 +713,16 @@ describe('adjudicate', () => {
         /no recorded runs for the domain budget/,
       ],
       [
+        'a word on what escalates where nothing does',
+        (args) => [...args, '--runs', file('r', good), '--no-invariants', '--escalations', 'reject'],
+        /adjudicate airline --no-invariants does not take --escalations; it takes .*--no-invariants\./,
+      ],
+      [
+        'a word on what escalates where nobody is asked',
+        ([a, , ...rest]) => [a as string, 'retail', ...rest, '--runs', file('r', good), '--escalations', 'approve'],
+        /adjudicate retail does not take --escalations; it takes --data, --limit, --runs, --tasks, --expected/,
+      ],
+      [
         'an unknown way',
         (args) => [...args, '--runs', file('r', good), '--escalations', 'ask'],
         /Allowed choices are reject, approve/,

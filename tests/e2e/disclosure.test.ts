@@ -65,7 +65,13 @@ test.each<[string, () => string[], RegExp]>([
   ['an empty file', () => portfolio(), /has no advisories in it/],
   ['an advisory that is none', () => portfolio(sound, { ...sound, id: 'a/b' }), /line 2, \/id: /],
   ['an advisory twice', () => portfolio(sound, sound), /has the advisory GO-1 twice/],
-  ['options of recorded runs', () => [...portfolio(sound), '--no-invariants'], /the other options are for runs/],
+  ...(
+    [['--runs', 'r'], ['--tasks', 't'], ['--expected', 'e'], ['--no-invariants'], ['--escalations', 'approve']] as const
+  ).map((given): [string, () => string[], RegExp] => [
+    `what it does not take: ${given[0]}`,
+    () => [...portfolio(sound), ...given],
+    new RegExp(`adjudicate disclosure does not take ${given[0]}; it takes --data, --limit\\.`),
+  ]),
 ])('%s is refused before the store is there', async (_, args, saying) => {
   const { code, out, err } = await assize(...args());
   expect({ code, out }).toEqual({ code: 2, out: '' });

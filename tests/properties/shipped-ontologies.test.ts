@@ -83,6 +83,24 @@ describe.each(NAMES)('%s', (name) => {
   });
 });
 
+test('what must hold before a vulnerability is disclosed, and before what leads there', () => {
+  const ontology = read('disclosure');
+  const gates = deriveInvariants(ontology).flatMap(({ id, from, gates }) => (from === 'policy' ? [] : [[id, gates]]));
+  expect(Object.fromEntries(gates)).toEqual({
+    DISCLOSURE_TIMELINE_CONSISTENCY: ['ExecuteDisclosure'],
+    PATCH_BEFORE_DISCLOSURE: ['ExecuteDisclosure'],
+    EMBARGO_ENFORCEMENT: ['ExecuteDisclosure'],
+    CVE_ATTRIBUTION_CONSISTENCY: ['PrepareDisclosure', 'ExecuteDisclosure'],
+    DISCLOSURE_COMPLETENESS: ['ExecuteDisclosure'],
+    PHASE_FOLLOWS_RECORD: ['SubmitReport', 'NegotiateEmbargo', 'ExecuteDisclosure'],
+    PATCH_RESTS_ON_SIGNALS: ['DevelopPatch', 'ReleaseFix'],
+  });
+  expect(fingerprint(ontology).timedGovernance.witness).toEqual([
+    expect.stringContaining('for :CoDisclosureGroup, which PrepareDisclosure sets'),
+    expect.stringMatching(/for :EmbargoSpec, which .*NegotiateEmbargo sets$/),
+  ]);
+});
+
 test('what only grows is a list in a scaffold, and what anything may be the key of a record', async () => {
   const { state, initial } = await domainIn(join(folder, 'airline', 'index.ts'), 'airline');
   const fits = (change: object): boolean => state.safeParse({ ...initial, ...change }).success;

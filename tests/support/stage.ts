@@ -10,7 +10,7 @@ import {
   type Trajectory,
   type Writ,
 } from 'assize';
-import { addMicros, type Json } from 'assize/canon';
+import { addMicros, type Instant, type Json } from 'assize/canon';
 
 const START = '2026-01-01T09:00:00.000000Z';
 const MICROS_A_DAY = 86_400_000_000;
@@ -20,6 +20,8 @@ export function dayAt(day: number): string {
   return addMicros(START, day * MICROS_A_DAY);
 }
 
+const WRITS = { not_before: '2020-01-01T00:00:00.000000Z', expires: '2090-01-01T00:00:00.000000Z' };
+
 /** Whose work an action is, and for whom. */
 export interface Whose {
   readonly name: string;
@@ -27,7 +29,7 @@ export interface Whose {
 }
 
 /**
- * A domain on a real runtime over the store in memory, whose clock a test sets by day. Each action is proposed by the agent whose
+ * A domain on a real runtime over the store in memory, whose clock a test sets. Each action is proposed by the agent whose
  * work it is, under a writ for that role alone.
  */
 export class Stage {
@@ -36,9 +38,10 @@ export class Stage {
   readonly #writs: ReadonlyMap<string, Writ>;
   readonly #clock: { at: string };
 
-  static async open(domain: Domain, initial: unknown): Promise<Stage> {
+  /** Without `initial` the domain's own state; `at` is what the clock shows first. */
+  static async open(domain: Domain, initial?: unknown, at: Instant = START): Promise<Stage> {
     const store = await openStore('memory:');
-    const clock = { at: START };
+    const clock = { at };
     const { publicKey, privateKey } = generateKeys();
     const writOf = (role: string): Writ =>
       issueWrit(
@@ -47,8 +50,7 @@ export class Stage {
           subject: `agent:${role.toLowerCase()}`,
           actions: ['**'],
           scopes: [`role:${role}:**`],
-          not_before: START,
-          expires: dayAt(3_000),
+          ...WRITS,
           max_depth: 0,
           nonce: role,
         },
@@ -56,7 +58,10 @@ export class Stage {
       );
     const writs = new Map(Object.keys(domain.roles).map((role) => [role, writOf(role)]));
     const assize = new Assize({ store, domains: [domain], anchors: [publicKey], clock: { now: () => clock.at } });
-    const trajectory = await assize.create(domain, { writs: [...writs.values()], initial });
+    const trajectory = await assize.create(domain, {
+      writs: [...writs.values()],
+      ...(initial === undefined ? {} : { initial }),
+    });
     return new Stage(store, trajectory, writs, clock);
   }
 
@@ -67,9 +72,18 @@ export class Stage {
     this.#clock = clock;
   }
 
+  get now(): Instant {
+    return this.#clock.at;
+  }
+
+  /** From here on it is then. */
+  at(now: Instant): void {
+    this.#clock.at = now;
+  }
+
   /** From here on it is that day, at nine; the first is day 0. */
   on(day: number): void {
-    this.#clock.at = dayAt(day);
+    this.at(dayAt(day));
   }
 
   propose(action: string, role: Whose, args: unknown): Promise<Ruling> {
@@ -84,10 +98,56 @@ export class Stage {
   }
 
   /** Proposes what must wait for a person, who then approves it. */
-  async approved(action: string, role: Whose, args: unknown, principal: string): Promise<void> {
+  async approved(action: string, role: Whose, args: unknown, principal: string): Promise<Ruling> {
     const ruling = await this.propose(action, role, args);
     if (ruling.ruling !== 'escalated') throw new Error(`${action} does not wait: ${JSON.stringify(ruling)}`);
-    await this.trajectory.approve(ruling.pending, { principal, method: 'test' });
+    return this.trajectory.approve(ruling.pending, { principal, method: 'test' });
+  }
+}
+
+/** A stage in a domain's own words: actions with their arguments, and for whom, where that is not who it always is. */
+export abstract class Cast<Actions extends object, State, Whom extends object> {
+  readonly stage: Stage;
+
+  protected constructor(stage: Stage) {
+    this.stage = stage;
+  }
+
+  protected abstract roleOf(action: keyof Actions, whom: Partial<Whom>): Whose;
+
+  propose<Name extends keyof Actions & string>(
+    action: Name,
+    args: Actions[Name],
+    whom: Partial<Whom> = {},
+  ): Promise<Ruling> {
+    return this.stage.propose(action, this.roleOf(action, whom), args);
+  }
+
+  /** Proposes what must be committed for a test to mean anything. */
+  done<Name extends keyof Actions & string>(
+    action: Name,
+    args: Actions[Name],
+    whom: Partial<Whom> = {},
+  ): Promise<void> {
+    return this.stage.done(action, this.roleOf(action, whom), args);
+  }
+
+  /** Proposes what must wait for a person, who then approves it. */
+  approved<Name extends keyof Actions & string>(
+    action: Name,
+    args: Actions[Name],
+    principal: string,
+    whom: Partial<Whom> = {},
+  ): Promise<Ruling> {
+    return this.stage.approved(action, this.roleOf(action, whom), args, principal);
+  }
+
+  on(day: number): void {
+    this.stage.on(day);
+  }
+
+  get state(): State {
+    return this.stage.trajectory.state() as unknown as State;
   }
 }
 

@@ -1,35 +1,20 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { type Call, type Recorded, TauData } from '../../../tests/support/tau-data.ts';
 import { airlineInitial } from '../initial.ts';
 import type { AirlineRecords, AirlineState } from '../schema.ts';
 import { airlineTools } from '../tools.ts';
 
-const root: string =
-  process.env['ASSIZE_DATA'] ?? join(dirname(fileURLToPath(import.meta.url)), '../../../../shared/data');
+export type { Call, Recorded };
 
-function file(name: string): string {
-  return join(root, 'tau-airline', name);
-}
+const data = new TauData('tau-airline');
 
-export const hasAirline: boolean = existsSync(file('users.json'));
-
-export interface Call {
-  name: string;
-  arguments: Record<string, unknown>;
-}
-
-/** Calls in order, and what the benchmark's own tools did with them. */
-export interface Recorded {
-  task_id: number;
-  trial?: number;
-  calls: Call[];
-  outputs: string[];
-  changed: { [collection: string]: { [id: string]: unknown } };
-}
+export const hasAirline: boolean = data.isThere;
 
 export function airlineRecords(): AirlineRecords {
-  return { users: json('users.json'), flights: json('flights.json'), reservations: json('reservations.json') };
+  return {
+    users: data.collection('users'),
+    flights: data.collection('flights'),
+    reservations: data.collection('reservations'),
+  };
 }
 
 export function airlineWorld(): AirlineState {
@@ -38,28 +23,14 @@ export function airlineWorld(): AirlineState {
 
 /** The 100 runs of an agent. */
 export function recordedRuns(): Recorded[] {
-  const expected = lines<Recorded>('expected-runs.jsonl');
-  return lines<Recorded>('runs.jsonl').map((run, i) => ({ ...run, ...expected[i] }) as Recorded);
+  return data.runs();
 }
 
 /** The benchmark's own solutions of its 50 tasks. */
 export function recordedSolutions(): Recorded[] {
-  const expected = lines<Recorded>('expected-tasks.jsonl');
-  const tasks = json<{ task_id: number; actions: Call[] }[]>('tasks.json');
-  return tasks.map(({ actions, ...task }, i) => ({ ...task, calls: actions, ...expected[i] }) as Recorded);
+  return data.solutions();
 }
 
 export function isWrite({ name }: Call): boolean {
   return (airlineTools.writes as readonly string[]).includes(name);
-}
-
-function json<T>(name: string): T {
-  return JSON.parse(readFileSync(file(name), 'utf8'));
-}
-
-function lines<T>(name: string): T[] {
-  return readFileSync(file(name), 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line));
 }

@@ -1,23 +1,12 @@
-import {
-  Assize,
-  type Domain,
-  generateKeys,
-  issueWrit,
-  openStore,
-  type Ruling,
-  type Store,
-  type Trajectory,
-  type Writ,
-} from 'assize';
+import type { Domain, Ruling, Trajectory } from 'assize';
 import { contentHash } from 'assize/canon';
+import { Stage, type Whose, whose } from '../../../tests/support/stage.ts';
 import { type actions, ROLE_OF } from '../actions.ts';
 import { commitmentOf } from '../commitment.ts';
 import { type Artifact, type DisclosureState, disclosure, disclosureInitial, type Settings } from '../index.ts';
-import { roles } from '../processes.ts';
 import { addHours } from '../time.ts';
 
 export type ActionName = keyof typeof actions;
-type RoleName = keyof typeof roles;
 
 /** Where a vulnerability belongs; what is not said is the first organisation's kernel maintainer, alone, with one agent. */
 export interface Place {
@@ -49,83 +38,42 @@ export interface OfficeOptions {
   readonly domain?: Domain;
 }
 
-/** A disclosing organisation on a real runtime over the store in memory, whose clock a test sets. Each role has its own writ. */
+/** A disclosing organisation on a real runtime, whose clock a test sets. Whoever's work an action is proposes it. */
 export class Office {
-  readonly store: Store;
-  readonly trajectory: Trajectory;
-  readonly #writs: ReadonlyMap<string, Writ>;
-  readonly #clock: { at: string };
+  readonly #stage: Stage;
 
   static async open({ settings = SETTINGS, initial, domain = disclosure }: OfficeOptions = {}): Promise<Office> {
-    const store = await openStore('memory:');
-    const clock = { at: START };
-    const { publicKey, privateKey } = generateKeys();
-    const writFor = (role: string) =>
-      issueWrit(
-        {
-          issuer: publicKey,
-          subject: `agent:${role}`,
-          actions: ['**'],
-          scopes: [`role:${role}:**`],
-          not_before: '2020-01-01T00:00:00.000000Z',
-          expires: '2090-01-01T00:00:00.000000Z',
-          max_depth: 0,
-          nonce: role,
-        },
-        privateKey,
-      );
-    const writs = new Map(Object.keys(roles).map((role) => [role, writFor(role)]));
-    const assize = new Assize({ store, domains: [domain], anchors: [publicKey], clock: { now: () => clock.at } });
-    const trajectory = (await assize.create(domain, {
-      initial: initial ?? disclosureInitial(settings),
-      writs: [...writs.values()],
-    })) as Trajectory;
-    return new Office(store, trajectory, writs, clock);
+    return new Office(await Stage.open(domain, initial ?? disclosureInitial(settings), START));
   }
 
-  private constructor(store: Store, trajectory: Trajectory, writs: ReadonlyMap<string, Writ>, clock: { at: string }) {
-    this.store = store;
-    this.trajectory = trajectory;
-    this.#writs = writs;
-    this.#clock = clock;
+  private constructor(stage: Stage) {
+    this.#stage = stage;
+  }
+
+  get trajectory(): Trajectory {
+    return this.#stage.trajectory;
   }
 
   get now(): string {
-    return this.#clock.at;
+    return this.#stage.now;
   }
 
   later({ days = 0, hours = 0 }: { readonly days?: number; readonly hours?: number }): void {
-    this.#clock.at = addHours(this.#clock.at, days * 24 + hours);
+    this.#stage.at(addHours(this.now, days * 24 + hours));
   }
 
-  /** Whoever's work an action is proposes it. */
   propose(action: ActionName, vulnerability: string, args: unknown = {}, place: Place = {}): Promise<Ruling> {
-    const name: RoleName = ROLE_OF[action];
-    const { organisation = 'acme' } = place;
-    const agent = `${name === 'CommitmentManagement' ? 'keeper' : 'tracker'}@${organisation}`;
-    const all: Readonly<Record<string, string>> = {
-      organisation,
-      maintainer: 'kernel',
-      agent,
-      group: vulnerability,
-      ...place,
-      vulnerability,
-    };
-    const params = Object.fromEntries(roles[name].params.map((param) => [param, all[param] as string]));
-    return this.trajectory.propose({ action, role: { name, params }, args, writ: this.#writs.get(name) as Writ });
+    return this.#stage.propose(action, roleOf(action, vulnerability, place), args);
   }
 
   /** Proposes what must be committed for a test to mean anything. */
-  async done(action: ActionName, vulnerability: string, args: unknown = {}, place: Place = {}): Promise<void> {
-    const ruling = await this.propose(action, vulnerability, args, place);
-    if (ruling.ruling !== 'committed') throw new Error(`${action} was not committed: ${JSON.stringify(ruling)}`);
+  done(action: ActionName, vulnerability: string, args: unknown = {}, place: Place = {}): Promise<void> {
+    return this.#stage.done(action, roleOf(action, vulnerability, place), args);
   }
 
   /** Proposes what must escalate, and a coordinator approves it. */
-  async approved(action: ActionName, vulnerability: string, args: unknown = {}, place: Place = {}): Promise<Ruling> {
-    const ruling = await this.propose(action, vulnerability, args, place);
-    if (ruling.ruling !== 'escalated') throw new Error(`${action} did not escalate: ${JSON.stringify(ruling)}`);
-    return this.trajectory.approve(ruling.pending, { principal: 'coordinator:grace', method: 'test' });
+  approved(action: ActionName, vulnerability: string, args: unknown = {}, place: Place = {}): Promise<Ruling> {
+    return this.#stage.approved(action, roleOf(action, vulnerability, place), args, 'coordinator:grace');
   }
 
   /** Registered, with an agent for its patches and one for its commitments. */
@@ -165,3 +113,10 @@ export class Office {
 
 /** A record that lacks nothing, of a vulnerability with no identifiers. */
 export const RECORD = { patch_link: 'https://acme/fix', cves: [], attribution: ['Ann'] };
+
+function roleOf(action: ActionName, vulnerability: string, place: Place): Whose {
+  const { organisation = 'acme' } = place;
+  const agent = `${ROLE_OF[action] === 'CommitmentManagement' ? 'keeper' : 'tracker'}@${organisation}`;
+  const usual = { organisation, maintainer: 'kernel', agent, group: vulnerability };
+  return whose(disclosure, action, { ...usual, ...place, vulnerability });
+}

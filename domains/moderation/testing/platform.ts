@@ -1,5 +1,5 @@
-import type { Domain, Ruling } from 'assize';
-import { Stage, type Whose, whose } from '../../../tests/support/stage.ts';
+import type { Domain } from 'assize';
+import { Cast, Stage, type Whose, whose } from '../../../tests/support/stage.ts';
 import { type Kind, type ModerationActions, type ModerationState, moderation, moderationInitial } from '../index.ts';
 import type { Account } from '../schema.ts';
 
@@ -12,44 +12,13 @@ export interface Whom {
 }
 
 /** A platform on a real runtime. Where it is not said of whom, it is Ana, her case c1, and the officer Otto. */
-export class Platform {
-  readonly stage: Stage;
-
+export class Platform extends Cast<ModerationActions, ModerationState, Whom> {
   static async open(domain: Domain = moderation, initial: ModerationState = moderationInitial()): Promise<Platform> {
     return new Platform(await Stage.open(domain, initial));
   }
 
-  private constructor(stage: Stage) {
-    this.stage = stage;
-  }
-
-  on(day: number): void {
-    this.stage.on(day);
-  }
-
-  propose<Name extends keyof ModerationActions>(
-    action: Name,
-    args: ModerationActions[Name],
-    whom: Whom = {},
-  ): Promise<Ruling> {
-    return this.stage.propose(action, roleOf(action, whom), args);
-  }
-
-  done<Name extends keyof ModerationActions>(
-    action: Name,
-    args: ModerationActions[Name],
-    whom: Whom = {},
-  ): Promise<void> {
-    return this.stage.done(action, roleOf(action, whom), args);
-  }
-
-  approved<Name extends keyof ModerationActions>(
-    action: Name,
-    args: ModerationActions[Name],
-    principal: string,
-    whom: Whom = {},
-  ): Promise<void> {
-    return this.stage.approved(action, roleOf(action, whom), args, principal);
+  protected roleOf(action: keyof ModerationActions, whom: Whom): Whose {
+    return roleOf(action, whom);
   }
 
   /** A case of its own content that was found to break the policy. */
@@ -78,10 +47,6 @@ export class Platform {
     const account = this.state.accounts[name];
     if (account === undefined) throw new Error(`there is no record of ${name}`);
     return account;
-  }
-
-  get state(): ModerationState {
-    return this.stage.trajectory.state() as unknown as ModerationState;
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Domain, Ruling } from 'assize';
-import { Stage, type Whose, whose } from '../../../tests/support/stage.ts';
+import type { Domain } from 'assize';
+import { Cast, Stage, type Whose, whose } from '../../../tests/support/stage.ts';
 import { type VerificationActions, type VerificationState, verification, verificationInitial } from '../index.ts';
 import type { Finding } from '../schema.ts';
 
@@ -20,9 +20,7 @@ export function hashOf(content: string): string {
 export const QUEUES = { ada: 2, ben: 1 };
 
 /** A laboratory on a real runtime. Where it is not said of what, it is the finding f1, found by the analyser Fuzz. */
-export class Lab {
-  readonly stage: Stage;
-
+export class Lab extends Cast<VerificationActions, VerificationState, Whom> {
   static async open(
     domain: Domain = verification,
     initial: VerificationState = verificationInitial(QUEUES),
@@ -30,28 +28,8 @@ export class Lab {
     return new Lab(await Stage.open(domain, initial));
   }
 
-  private constructor(stage: Stage) {
-    this.stage = stage;
-  }
-
-  propose<Name extends keyof VerificationActions>(
-    action: Name,
-    args: VerificationActions[Name],
-    whom: Whom = {},
-  ): Promise<Ruling> {
-    return this.stage.propose(action, roleOf(action, whom), args);
-  }
-
-  done<Name extends keyof VerificationActions>(
-    action: Name,
-    args: VerificationActions[Name],
-    whom: Whom = {},
-  ): Promise<void> {
-    return this.stage.done(action, roleOf(action, whom), args);
-  }
-
-  approved(args: VerificationActions['judge'], principal: string, whom: Whom = {}): Promise<void> {
-    return this.stage.approved('judge', roleOf('judge', whom), args, principal);
+  protected roleOf(action: keyof VerificationActions, whom: Whom): Whose {
+    return roleOf(action, whom);
   }
 
   /** A finding with one submission. */
@@ -81,7 +59,7 @@ export class Lab {
   /** The same, verified by Ada. */
   async verified(finding = 'f1'): Promise<void> {
     await this.assigned(finding);
-    await this.approved({ verdict: 'v1', genuine: true, reason: 'it crashes', rating: 'high' }, 'expert:ada', {
+    await this.approved('judge', { verdict: 'v1', genuine: true, reason: 'it crashes', rating: 'high' }, 'expert:ada', {
       finding,
     });
   }
@@ -90,10 +68,6 @@ export class Lab {
     const finding = this.state.findings[name];
     if (finding === undefined) throw new Error(`there is no record of ${name}`);
     return finding;
-  }
-
-  get state(): VerificationState {
-    return this.stage.trajectory.state() as unknown as VerificationState;
   }
 }
 

@@ -1,58 +1,29 @@
 import { join } from 'node:path';
-import { generateKeys } from 'assize';
 import {
   type Advisory,
   adjudicateDisclosure,
   advisory,
   type DisclosureReport,
 } from 'assize/domains/disclosure/adjudicate';
-import { readAnchors, writeAnchors } from '../anchors.ts';
-import { CliError, EXIT, type ExitCode } from '../errors.ts';
+import { type AdjudicateCliOptions, requireTaken } from '../adjudicate-options.ts';
+import { CliError, type ExitCode } from '../errors.ts';
 import { readLines } from '../input-file.ts';
+import { doJob, printSums } from '../job.ts';
 import type { Output } from '../output.ts';
-import { bold, green, line, red, type Value } from '../printable.ts';
+import { bold, line, red, type Value } from '../printable.ts';
 import type { Session } from '../session.ts';
-import { watchedStore } from '../watched-store.ts';
 
 const FILE = 'advisories.jsonl';
-const PHASES = { adjudicating: 'adjudicating advisories', verifying: 'verifying entries' } as const;
-
-/** What the command takes for advisories, and what it takes for recorded runs only. */
-interface Options {
-  readonly data: string;
-  readonly limit?: number;
-  readonly runs?: string;
-  readonly tasks?: string;
-  readonly expected?: string;
-  readonly invariants: boolean;
-}
-
 /** The advisories of a vulnerability database as one portfolio, each taken through its phases. @throws CliError */
-export async function adjudicateAdvisories(session: Session, options: Options): Promise<ExitCode> {
-  refuseOthers(options);
+export async function adjudicateAdvisories(session: Session, options: AdjudicateCliOptions): Promise<ExitCode> {
+  requireTaken('disclosure', options, []);
   const advisories = readAdvisories(join(options.data, FILE)).slice(0, options.limit);
-  // A broken anchors file is to be found out before a store is made beside it.
-  readAnchors(session.storeUrl);
-  const keys = generateKeys();
-  const report = await session.withStore('create', (store) => {
-    writeAnchors(session.storeUrl, [keys.publicKey]);
-    return adjudicateDisclosure({
-      store: watchedStore(store, session.interruption),
-      keys,
-      advisories,
-      signal: session.interruption,
-      onProgress: (phase, done, total) => session.progress.report(PHASES[phase], done, total),
-    });
+  return doJob(session, {
+    of: 'advisories',
+    work: (job) => adjudicateDisclosure({ ...job, advisories }),
+    print,
+    isGood: () => true,
   });
-  session.progress.end();
-  if (session.json) session.out.document(report);
-  else print(session.out, report);
-  return report.verified ? EXIT.ok : EXIT.negative;
-}
-
-function refuseOthers({ runs, tasks, expected, invariants }: Options): void {
-  if (runs === undefined && tasks === undefined && expected === undefined && invariants) return;
-  throw new CliError('usage', 'A portfolio of advisories takes --data and --limit; the other options are for runs.');
 }
 
 /** Everything is read and checked before the store is opened, so that bad input leaves nothing behind. */
@@ -70,10 +41,11 @@ function readAdvisories(path: string): Advisory[] {
 function print(out: Output, report: DisclosureReport): void {
   const refused = report.results.filter(({ outcome }) => outcome === 'refused');
   if (refused.length > 0) printRefused(out, refused);
-  printSums(out, report, refused.length);
-  for (const { trajectory_id, seq, detail, code } of report.faults ?? []) {
-    out.line(red(line`${trajectory_id} seq ${seq} does not verify: ${detail} (${code})`));
-  }
+  const { advisories, disclosed, proposals, committed, days } = report;
+  out.line(
+    line`${bold(advisories === 1 ? '1 advisory' : `${advisories} advisories`)}: ${disclosed} disclosed, ${refused.length} refused; ${proposals} proposals on ${days} days, ${committed} of them committed`,
+  );
+  printSums(out, report.refused, report);
 }
 
 function printRefused(out: Output, refused: DisclosureReport['results']): void {
@@ -88,15 +60,4 @@ function printRefused(out: Output, refused: DisclosureReport['results']): void {
     ]),
   );
   out.line(line``);
-}
-
-function printSums(out: Output, report: DisclosureReport, refused: number): void {
-  const { advisories, disclosed, proposals, committed, days, entries, verified, seconds } = report;
-  out.line(
-    line`${bold(advisories === 1 ? '1 advisory' : `${advisories} advisories`)}: ${disclosed} disclosed, ${refused} refused; ${proposals} proposals on ${days} days, ${committed} of them committed`,
-  );
-  const causes = Object.entries(report.refused).sort(([, a], [, b]) => b - a);
-  for (const [cause, n] of causes) out.line(line`  ${String(n).padStart(4)}  ${cause}`);
-  const outcome = verified ? green('all verified') : red('not all verified');
-  out.line(line`${entries} entries in the store, ${outcome}, in ${seconds.toFixed(1)} s`);
 }

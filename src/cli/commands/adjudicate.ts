@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { generateKeys } from 'assize';
+import type { Domain } from 'assize';
 import { toPointer } from 'assize/canon';
 import {
   type AdjudicationReport,
@@ -15,26 +15,16 @@ import {
 } from 'assize/domains/tau';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { readAnchors, writeAnchors } from '../anchors.ts';
+import { type AdjudicateCliOptions, requireTaken } from '../adjudicate-options.ts';
 import { benchmarkNamed } from '../benchmarks.ts';
-import { CliError, EXIT } from '../errors.ts';
+import { CliError } from '../errors.ts';
 import { checked, readJson, readLines } from '../input-file.ts';
+import { doJob, printSums } from '../job.ts';
 import { positive, withSharedOptions } from '../options.ts';
 import type { Output } from '../output.ts';
 import { bold, dim, green, line, red, type Value, yellow } from '../printable.ts';
-import { inSession, type SharedOptions } from '../session.ts';
-import { watchedStore } from '../watched-store.ts';
+import { inSession } from '../session.ts';
 import { adjudicateAdvisories } from './adjudicate-disclosure.ts';
-
-interface Options extends SharedOptions {
-  readonly data: string;
-  readonly runs?: string;
-  readonly tasks?: string;
-  readonly expected?: string;
-  readonly escalations: 'reject' | 'approve';
-  readonly invariants: boolean;
-  readonly limit?: number;
-}
 
 export function adjudicate(program: Command): void {
   withSharedOptions(
@@ -49,15 +39,18 @@ export function adjudicate(program: Command): void {
         '--data <dir>',
         'airline: users.json, flights.json, reservations.json; retail: users.json, products.json, orders.json; disclosure: advisories.jsonl',
       )
-      .option('--runs <file>', 'recorded runs, one a line')
-      .addOption(new Option('--tasks <file>', 'the benchmark’s own solutions instead of runs').conflicts('runs'))
+      .option('--runs <file>', 'airline, retail: recorded runs, one a line')
       .addOption(
-        new Option('--escalations <way>', 'what the counselor supervisor:cli does at once with what escalates')
-          .choices(['reject', 'approve'])
-          .default('reject'),
+        new Option('--tasks <file>', 'the same: the benchmark’s own solutions instead of runs').conflicts('runs'),
       )
-      .option('--no-invariants', 'only the tools’ own checks, without the policy')
-      .option('--expected <file>', 'compare the records that each run changed with these, one run a line')
+      .addOption(
+        new Option(
+          '--escalations <way>',
+          'airline: what the counselor supervisor:cli does at once with what escalates (default: "reject")',
+        ).choices(['reject', 'approve']),
+      )
+      .option('--no-invariants', 'the same: only the tools’ own checks, without the policy')
+      .option('--expected <file>', 'the same: compare the records that each run changed with these, one run a line')
       .option('--limit <n>', 'only the first so many runs or advisories', positive),
   )
     .addHelpText(
@@ -68,34 +61,37 @@ export function adjudicate(program: Command): void {
         '  assize adjudicate disclosure --data ./go-vulndb --limit 20 --store memory:',
     )
     .action(
-      inSession(async (session, options: Options, domain: string) => {
+      inSession(async (session, options: AdjudicateCliOptions, domain: string) => {
         if (domain === 'disclosure') return adjudicateAdvisories(session, options);
         const benchmark = await benchmarkNamed(domain);
+        requireForRuns(benchmark, options);
         const { records, ...input } = readInput(benchmark, options);
-        // A broken anchors file is to be found out before a store is made beside it.
-        readAnchors(session.storeUrl);
-        const keys = generateKeys();
-        const report = await session.withStore('create', (store) => {
-          writeAnchors(session.storeUrl, [keys.publicKey]);
-          return adjudicateRecorded(benchmark, records, {
-            store: watchedStore(store, session.interruption),
-            keys,
-            ...input,
-            mode: options.invariants ? 'policy' : 'tools',
-            escalations: options.escalations,
-            signal: session.interruption,
-            onProgress: (phase, done, total) => session.progress.report(PHASES[phase], done, total),
-          });
+        return doJob(session, {
+          of: 'runs',
+          work: (job) =>
+            adjudicateRecorded(benchmark, records, {
+              ...job,
+              ...input,
+              mode: options.invariants ? 'policy' : 'tools',
+              escalations: options.escalations ?? 'reject',
+            }),
+          print,
+          isGood: ({ runs, identical = runs }) => identical === runs,
         });
-        session.progress.end();
-        if (session.json) session.out.document(report);
-        else print(session.out, report);
-        return report.verified && (report.identical ?? report.runs) === report.runs ? EXIT.ok : EXIT.negative;
       }),
     );
 }
 
-const PHASES = { adjudicating: 'adjudicating runs', verifying: 'verifying entries' } as const;
+/** Runs can be told what becomes of what escalates where something does: not without the policy, nor where nobody is asked. */
+function requireForRuns({ domain }: Benchmark<any>, options: AdjudicateCliOptions): void {
+  const always = ['--runs', '--tasks', '--expected', '--no-invariants'] as const;
+  if (!options.invariants) requireTaken(`${domain.name} --no-invariants`, options, always);
+  else requireTaken(domain.name, options, isAsked(domain) ? [...always, '--escalations'] : always);
+}
+
+function isAsked({ counselors }: Domain): boolean {
+  return Object.keys(counselors).length > 0;
+}
 
 interface Input {
   readonly records: Records;
@@ -104,7 +100,7 @@ interface Input {
 }
 
 /** Everything is read and checked before the store is opened, so that bad input leaves nothing behind. */
-function readInput(benchmark: Benchmark<any>, options: Options): Input {
+function readInput(benchmark: Benchmark<any>, options: AdjudicateCliOptions): Input {
   const { data, runs: runsFile, tasks, expected: expectedFile, limit } = options;
   if (runsFile === undefined && tasks === undefined) {
     throw new CliError('usage', 'Name recorded runs with --runs FILE, or the benchmark’s solutions with --tasks FILE.');
@@ -162,11 +158,13 @@ function print(out: Output, report: AdjudicationReport): void {
     ),
   );
   out.line(line``);
-  printSums(out, report);
+  const { proposals, runs, committed, rejected, escalated, tool_errors } = report;
+  const refused = Object.values(rejected).reduce((sum, n) => sum + n, 0);
+  out.line(
+    line`${bold(`${proposals} proposals`)} in ${runs} runs: ${committed} committed, ${refused} rejected, ${escalated} escalated, ${tool_errors} refused by the tools themselves`,
+  );
+  printSums(out, rejected, report);
   if (report.identical !== undefined) printComparison(out, report);
-  for (const { trajectory_id, seq, detail, code } of report.faults ?? []) {
-    out.line(red(line`${trajectory_id} seq ${seq} does not verify: ${detail} (${code})`));
-  }
 }
 
 const PAINTED = {
@@ -175,18 +173,6 @@ const PAINTED = {
   escalated: yellow('escalated'),
   tool_error: dim('tool_error'),
 } as const;
-
-function printSums(out: Output, report: AdjudicationReport): void {
-  const { runs, proposals, committed, rejected, escalated, tool_errors, entries, verified, seconds } = report;
-  const rows = Object.entries(rejected).sort(([, a], [, b]) => b - a);
-  const refused = rows.reduce((sum, [, n]) => sum + n, 0);
-  out.line(
-    line`${bold(`${proposals} proposals`)} in ${runs} runs: ${committed} committed, ${refused} rejected, ${escalated} escalated, ${tool_errors} refused by the tools themselves`,
-  );
-  for (const [cause, n] of rows) out.line(line`  ${String(n).padStart(4)}  ${cause}`);
-  const outcome = verified ? green('all verified') : red('not all verified');
-  out.line(line`${entries} entries in the store, ${outcome}, in ${seconds.toFixed(1)} s`);
-}
 
 function printComparison(out: Output, { results, runs, identical = 0 }: AdjudicationReport): void {
   const sum = line`${identical} of ${runs} runs changed just the expected records`;

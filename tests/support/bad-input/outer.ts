@@ -6,6 +6,7 @@ import { airlineInitial } from 'assize/domains/airline';
 import { adjudicateAirline, airlineBenchmark, runKey } from 'assize/domains/airline/adjudicate';
 import { commitmentOf, DISCLOSURE_SETTINGS, disclosureInitial } from 'assize/domains/disclosure';
 import { adjudicateDisclosure } from 'assize/domains/disclosure/adjudicate';
+import { byCause, finished } from 'assize/domains/job';
 import { MODERATION_POLICY, moderationInitial } from 'assize/domains/moderation';
 import { retailInitial, retailRecordsOf } from 'assize/domains/retail';
 import { adjudicateRetail } from 'assize/domains/retail/adjudicate';
@@ -166,6 +167,8 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
   'new RecordTexts': exempt('of the adjudicator of the benchmark'),
   'RecordTexts.hash': exempt('of the adjudicator of the benchmark'),
   'RecordTexts.changed': exempt('of the adjudicator of the benchmark'),
+  byCause: takes(byCause as never, [[{ invariant_id: 'ID' }, { reason: 'conflict' }]]),
+  finished: takes(finished as never, () => [{ store: new MemoryStore() }, 0]),
   runKey: takes(runKey as never, [{ task_id: 1, trial: 0 }]),
 };
 

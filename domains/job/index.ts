@@ -1,0 +1,80 @@
+/**
+ * What main jobs have in common: a domain brings all of somebody's data before the kernel, and says what became of it.
+ *
+ * Guarantees: what a report says of the store was read from the store's bytes, and nothing that the job had in memory.
+ * Never: what is proposed, in whose name, and what counts as success; that is each job's own.
+ */
+import { type KeyPair, type LedgerStore, verifyStore } from 'assize';
+import { form, requireForm } from 'assize/canon';
+import type { Fault } from 'assize/ledger';
+
+export interface JobOptions {
+  readonly store: LedgerStore;
+  /** Issues the writs. Its public key is the anchor with which the store can be worked on later. */
+  readonly keys: KeyPair;
+  readonly onProgress?: (phase: 'adjudicating' | 'verifying', done: number, total: number) => void;
+  /** Stops before what comes next; what was ruled until then stays in the store. */
+  readonly signal?: AbortSignal;
+}
+
+export interface JobReport {
+  /** In the whole store, which is what was verified. */
+  readonly entries: number;
+  readonly verified: boolean;
+  /** What does not verify, if something does not. */
+  readonly faults?: readonly Fault[];
+  readonly seconds: number;
+}
+
+/** One of the two is there. */
+interface Refusal {
+  readonly invariant_id?: string;
+  readonly reason?: string;
+}
+
+const WHILE = form.members({ store: form.object, onProgress: form.optional(form.of('a function', isFunction)) });
+const MOMENT = form.of('a time in milliseconds', Number.isFinite);
+const REFUSALS = form.list(form.of('a refusal by an invariant or for a reason', isRefusal));
+
+/**
+ * The end of a job that began at `started` (`performance.now()`): the whole store is replayed.
+ *
+ * @throws what the store throws; ArgumentError `bad_argument`
+ */
+export async function finished(job: Pick<JobOptions, 'store' | 'onProgress'>, started: number): Promise<JobReport> {
+  requireForm(WHILE, job, 'job');
+  requireForm(MOMENT, started, 'started');
+  const { store, onProgress } = job;
+  const reports = await verifyStore(store, { onProgress: (done, total) => onProgress?.('verifying', done, total) });
+  const faults = reports.flatMap(({ fault }) => fault ?? []);
+  return {
+    entries: reports.reduce((sum, { entries }) => sum + entries, 0),
+    verified: faults.length === 0,
+    ...(faults.length === 0 ? {} : { faults }),
+    seconds: Math.round(performance.now() - started) / 1_000,
+  };
+}
+
+/**
+ * How many refusals there were for each cause: the invariant, or the reason where it was none.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
+export function byCause(refusals: readonly Refusal[]): Record<string, number> {
+  requireForm(REFUSALS, refusals, 'refusals');
+  const counts: Record<string, number> = {};
+  for (const { invariant_id, reason } of refusals) {
+    const cause = (invariant_id ?? reason) as string;
+    counts[cause] = (counts[cause] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function isRefusal(value: unknown): boolean {
+  const { invariant_id, reason } = (value ?? {}) as Partial<Refusal>;
+  return typeof (invariant_id ?? reason) === 'string';
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === 'function';
+}

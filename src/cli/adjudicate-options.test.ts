@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { errorOf } from '../../tests/support/error-of.ts';
+import { type AdjudicateCliOptions, requireTaken, type SpecialOption } from './adjudicate-options.ts';
+
+const PLAIN: AdjudicateCliOptions = { store: 'memory:', data: '.', limit: 3, invariants: true };
+const ASKED: Readonly<Record<SpecialOption, Partial<AdjudicateCliOptions>>> = {
+  '--runs': { runs: 'r' },
+  '--tasks': { tasks: 't' },
+  '--expected': { expected: 'e' },
+  '--no-invariants': { invariants: false },
+  '--escalations': { escalations: 'reject' },
+};
+const NAMES = Object.keys(ASKED) as SpecialOption[];
+
+/** Every choice of some of the options. */
+const CHOICES = NAMES.reduce<SpecialOption[][]>(
+  (choices, name) => choices.flatMap((choice) => [choice, [...choice, name]]),
+  [[]],
+);
+
+test('any choice of what a job takes is taken, and of each other choice what it does not take is refused by name', () => {
+  for (const taken of CHOICES)
+    for (const given of CHOICES) {
+      const options: AdjudicateCliOptions = Object.assign({}, PLAIN, ...given.map((name) => ASKED[name]));
+      const others = given.filter((name) => !taken.includes(name));
+      const required = (): void => requireTaken('it', options, taken);
+      if (others.length === 0) expect(required).not.toThrow();
+      else {
+        const message = `adjudicate it does not take ${others.join(', ')}; it takes ${['--data', '--limit', ...taken].join(', ')}.`;
+        expect(errorOf(required)).toMatchObject({ code: 'usage', message });
+      }
+    }
+});
