@@ -144,7 +144,7 @@ export interface DisclosureRecord {
   group: string;
   ready_at: Instant;
   disclosed_at?: Instant;
-  /** The reference of a signal that the patch rests on. */
+  /** The reference of a signal that the released patch rests on. */
   patch_link?: string;
   /** Why there is no patch to link to. */
   patch_unavailable?: string;
