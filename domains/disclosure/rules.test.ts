@@ -538,6 +538,22 @@ test('a peer that is not EMBARGOED stands in the way, whatever else is on record
   expect(await other.propose(...executeInG)).toMatchObject({ invariantId: 'DISCLOSURE_TIMELINE_CONSISTENCY' });
 });
 
+test.each(['CVE-2026-01000', 'CVE-2026-0001000', 'cve-2026-1000', 'CVE-2026-100'])(
+  'an identifier has one spelling, so that %s is no other one for another vulnerability',
+  async (cve) => {
+    const office = await Office.open();
+    await office.registered('a');
+    await office.registered('b');
+    await office.done('observe_cve', 'a', { cve: 'CVE-2026-1000', source: 'assigned' });
+    const known = { component: 'parser', severity: 'high', known_cve: cve };
+    const refused = { ruling: 'rejected', reason: 'type_mismatch' };
+    expect(await office.propose('observe_cve', 'b', { cve, source: 'assigned' })).toMatchObject(refused);
+    expect(await office.propose('register_vulnerability', 'c', known)).toMatchObject(refused);
+    await office.done('observe_cve', 'b', { cve: 'CVE-2026-0100', source: 'assigned' });
+    await office.done('observe_cve', 'b', { cve: 'CVE-2026-10000', source: 'assigned' });
+  },
+);
+
 test('every line of Table 2 has its cases', () => {
   expect([...new Set(CASES.map(({ rule }) => rule))].filter((rule) => TABLE_2.includes(rule))).toEqual(TABLE_2);
 });
