@@ -7,7 +7,7 @@ export type OntologyErrorCode =
   | 'no_ontology'
   /** A term of the vocabulary `a:` that it does not have; evidence `{term, line, meant}`. */
   | 'unknown_term'
-  /** A value of another sort than its property takes, or too many; evidence `{term, line}`. */
+  /** A value of another sort than its property takes, too many, or of what can't have it; evidence `{term, line}`. */
   | 'bad_value'
   /** What is derived needs an ontology that `check` finds no error in; evidence `{findings}`. */
   | 'unsound'
