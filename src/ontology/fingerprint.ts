@@ -2,6 +2,7 @@ import { form, requireForm } from '#canon';
 import { Footprints } from './footprints.ts';
 import { type DerivedInvariant, invariantsOf } from './invariants.ts';
 import type { Ontology, ProcessClass } from './ontology.ts';
+import { earlier } from './order.ts';
 import { type DerivedRole, deriveRoles, type RoleOptions } from './roles.ts';
 
 /** Whether a domain has an attribute that says what its system needs, and what shows it (seed 000, §1.4.3). */
@@ -119,23 +120,6 @@ function pipelineVerdict(ontology: Ontology): Verdict {
         return { holds: false, witness: [`nothing says which comes first, ${one.process} or ${other.process}`] };
   const chain = processes.toSorted((a, b) => (isBefore(a, b) ? -1 : 1));
   return { holds: true, witness: [chain.map(({ process }) => process).join(' → ')] };
-}
-
-/** By process, all that come before it. */
-function earlier({ processes, rules }: Ontology): ReadonlyMap<string, ReadonlySet<string>> {
-  const direct = new Map(
-    processes.map(({ term, after, preconditions }) => {
-      const waits = rules.filter((rule) => preconditions.includes(rule.term)).flatMap((rule) => rule.after);
-      return [term, [...after, ...waits]];
-    }),
-  );
-  return new Map(
-    processes.map(({ term }) => {
-      const all = new Set(direct.get(term));
-      for (const one of all) for (const further of direct.get(one) ?? []) all.add(further);
-      return [term, all];
-    }),
-  );
 }
 
 function auditVerdict({ processes, audits }: Ontology): Verdict {
