@@ -70,8 +70,11 @@ function skewVerdict(
   roles: readonly DerivedRole[],
   invariants: readonly DerivedInvariant[],
 ): Verdict {
+  const footprints = new Footprints(ontology);
   const witness = invariants.flatMap((one) => {
-    const writers = writersInto(one, ontology, roles).filter(({ role }) => !one.localTo.includes(role.name));
+    const writers = writersInto(one, footprints, ontology, roles).filter(
+      ({ role }) => !one.localTo.includes(role.name),
+    );
     const who = writers.map(({ role, writes }) => `${role.name} (${writes})`);
     const where = one.crossCutting ? 'in no role’s sight' : `in the sight of ${one.localTo.join(' and ')} alone`;
     if (writers.length > 1) return [`${one.id} is ${where}, and written into by ${who.join(' and by ')}`];
@@ -91,13 +94,13 @@ function skewVerdict(
 
 function writersInto(
   { footprint }: DerivedInvariant,
-  ontology: Ontology,
+  footprints: Footprints,
+  { processes: all }: Ontology,
   roles: readonly DerivedRole[],
 ): { role: DerivedRole; writes: string }[] {
-  const footprints = new Footprints(ontology);
-  const written = (one: ProcessClass): boolean => footprints.meeting(footprint, one.writes).length > 0;
+  const writing = all.filter(({ writes }) => footprints.meeting(footprint, writes).length > 0);
   return roles.flatMap((role) => {
-    const processes = ontology.processes.filter((one) => role.processes.includes(one.process) && written(one));
+    const processes = writing.filter(({ process }) => role.processes.includes(process));
     return processes.length === 0 ? [] : [{ role, writes: processes.map(({ process }) => process).join(', ') }];
   });
 }
