@@ -3,7 +3,7 @@ import { AssizeError } from '#canon';
 export type OntologyErrorCode =
   /** The text is not Turtle; evidence `{line}`. */
   | 'bad_turtle'
-  /** The text does not say of which domain it is, or says it twice. */
+  /** The text does not say of which domain it is, says it twice, or says what can't be its name. */
   | 'no_ontology'
   /** A term of the vocabulary `a:` that it does not have; evidence `{term, line, meant}`. */
   | 'unknown_term'

@@ -238,8 +238,14 @@ function headerOf(statements: Statements): string {
     );
   if (headers.length > 1)
     throw new OntologyError('no_ontology', `The text is ${headers.length} ontologies at once: ${headers.join(', ')}.`);
-  if (new Said(statements, header).text('a:domain') === '')
+  const domain = new Said(statements, header).text('a:domain');
+  if (domain === '')
     throw new OntologyError('no_ontology', `${header} does not say of which domain it is; add a:domain "NAME".`);
+  if (!/^[a-z][a-z0-9_-]*$/.test(domain))
+    throw new OntologyError(
+      'no_ontology',
+      `a:domain ${JSON.stringify(domain)} is no name of a domain; use lower case letters, digits, - and _, a letter first.`,
+    );
   return header;
 }
 
