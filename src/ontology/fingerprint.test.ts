@@ -46,6 +46,21 @@ test('write skew: what only a third role sees, two others can break together', (
   ]);
 });
 
+test('write skew: a rule that one role sees, of one at a time, may still compare two; that is said', () => {
+  const alone = LIBRARY.split('\n\n')
+    .filter((part) => !/^:(WITHIN_LIMIT|IN_THE_CATALOGUE|GOOD_STANDING|WITHIN_FUNDS|LONG_LOANS) /.test(part))
+    .join('\n\n')
+    .replace(' a:precondition :IN_THE_CATALOGUE ;', '');
+  const { writeSkew } = fingerprint(parse(alone));
+  expect(writeSkew).toEqual({
+    holds: false,
+    witness: [
+      'by footprints there is none: every rule is in the sight of those who write into it',
+      'LENT_ONCE is in the sight of Desk for one {member} at a time: whether it compares two of them, only running the domain shows',
+    ],
+  });
+});
+
 test('write skew: one role, for two that it is confined to', () => {
   expect(shipped('budget').writeSkew).toEqual({
     holds: true,

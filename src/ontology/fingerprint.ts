@@ -3,6 +3,7 @@ import { Footprints } from './footprints.ts';
 import { type DerivedInvariant, invariantsOf } from './invariants.ts';
 import type { Ontology, ProcessClass } from './ontology.ts';
 import { earlier } from './order.ts';
+import { paramsOf } from './paths.ts';
 import { type DerivedRole, deriveRoles, type RoleOptions } from './roles.ts';
 
 /** Whether a domain has an attribute that says what its system needs, and what shows it (seed 000, §1.4.3). */
@@ -89,7 +90,24 @@ function skewVerdict(
     crossing.length === 0
       ? 'every rule is in the sight of those who write into it'
       : `nobody but one writes into ${crossing.map(({ id }) => id).join(', ')}`;
-  return { holds: false, witness: [`by footprints there is none: ${why}`] };
+  const open = invariants.flatMap((one) => confinedSight(one, footprints, ontology, roles));
+  return { holds: false, witness: [`by footprints there is none: ${why}`, ...open] };
+}
+
+/** A footprint is one of components, so who sees a rule's for one patient sees it by A.10, also where it is about any two. */
+function confinedSight(
+  one: DerivedInvariant,
+  footprints: Footprints,
+  ontology: Ontology,
+  roles: readonly DerivedRole[],
+): string[] {
+  const params = paramsOf(footprints.pathsOf(one.footprint));
+  return writersInto(one, footprints, ontology, roles).flatMap(({ role }) => {
+    const own = role.params.filter((param) => params.includes(param)).map((param) => `{${param}}`);
+    if (own.length === 0 || !one.localTo.includes(role.name)) return [];
+    const of = `${one.id} is in the sight of ${role.name} for one ${own.join(', ')} at a time`;
+    return [`${of}: whether it compares two of them, only running the domain shows`];
+  });
 }
 
 function writersInto(
