@@ -384,6 +384,49 @@ const CASES: readonly Case[] = [
   ),
   {
     rule: 'DISCLOSURE_COMPLETENESS',
+    says: 'a link to a patch that a review found wanting, where a better one is released',
+    given: async (office) => {
+      await overdue(office);
+      await office.done('observe_patch', 'a', { kind: 'commit', reference: 'https://acme/half' });
+      await office.done('observe_release', 'a', { kind: 'release', reference: 'acme 1.1' });
+      await office.done('review_patch', 'a', { robust: false, note: 'closes half of it' });
+      await office.fixed('a');
+      await office.ready('a', {}, { patch_link: 'https://acme/half' });
+    },
+    blocked: execute,
+    but: [
+      ['with where the better one was seen', (office) => office.done('assert_readiness', 'a', RECORD)],
+      [
+        'with its release',
+        (office) =>
+          office.done('assert_readiness', 'a', { ...RECORD, patch_link: 'acme 1.2', attribution: [' ', 'Ann'] }),
+      ],
+    ],
+  },
+  {
+    rule: 'DISCLOSURE_COMPLETENESS',
+    says: 'a link to a patch that is not released',
+    given: async (office) => {
+      await office.registered('a');
+      await office.approved('observe_publication', 'a', { status: 'publicly-known', reference: 'https://blog' });
+      await office.done('observe_patch', 'a', { kind: 'commit', reference: 'https://acme/fix' });
+      await office.ready('a');
+    },
+    blocked: execute,
+    but: [
+      [
+        'when it is released',
+        (office) => office.done('observe_release', 'a', { kind: 'release', reference: 'acme 1.2' }),
+      ],
+      [
+        'when the record says why there is none instead',
+        (office) =>
+          office.done('assert_readiness', 'a', { patch_unavailable: 'not yet', cves: [], attribution: ['Ann'] }),
+      ],
+    ],
+  },
+  {
+    rule: 'DISCLOSURE_COMPLETENESS',
     says: 'no identifier where one is assigned',
     given: async (office) => {
       await twoCves(office);
@@ -494,6 +537,22 @@ test('a peer that is not EMBARGOED stands in the way, whatever else is on record
   other.later({ days: 90 });
   expect(await other.propose(...executeInG)).toMatchObject({ invariantId: 'DISCLOSURE_TIMELINE_CONSISTENCY' });
 });
+
+test.each(['CVE-2026-01000', 'CVE-2026-0001000', 'cve-2026-1000', 'CVE-2026-100'])(
+  'an identifier has one spelling, so that %s is no other one for another vulnerability',
+  async (cve) => {
+    const office = await Office.open();
+    await office.registered('a');
+    await office.registered('b');
+    await office.done('observe_cve', 'a', { cve: 'CVE-2026-1000', source: 'assigned' });
+    const known = { component: 'parser', severity: 'high', known_cve: cve };
+    const refused = { ruling: 'rejected', reason: 'type_mismatch' };
+    expect(await office.propose('observe_cve', 'b', { cve, source: 'assigned' })).toMatchObject(refused);
+    expect(await office.propose('register_vulnerability', 'c', known)).toMatchObject(refused);
+    await office.done('observe_cve', 'b', { cve: 'CVE-2026-0100', source: 'assigned' });
+    await office.done('observe_cve', 'b', { cve: 'CVE-2026-10000', source: 'assigned' });
+  },
+);
 
 test('every line of Table 2 has its cases', () => {
   expect([...new Set(CASES.map(({ rule }) => rule))].filter((rule) => TABLE_2.includes(rule))).toEqual(TABLE_2);

@@ -144,7 +144,7 @@ export interface DisclosureRecord {
   group: string;
   ready_at: Instant;
   disclosed_at?: Instant;
-  /** The reference of a signal that the patch rests on. */
+  /** The reference of a signal that the released patch rests on. */
   patch_link?: string;
   /** Why there is no patch to link to. */
   patch_unavailable?: string;
@@ -182,7 +182,8 @@ export interface DisclosureState {
 /** Ids stand in pointers as they are: no `/`, no `~`, and never a name that JavaScript gives a meaning to. */
 export const id: z.ZodString = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/);
 export const sha256: z.ZodString = z.string().regex(/^[0-9a-f]{64}$/);
-export const cveId: z.ZodString = z.string().regex(/^CVE-[0-9]{4}-[0-9]{4,}$/);
+/** Zeros go before a number up to four digits and no further: one identifier written in two ways would be two. */
+export const cveId: z.ZodString = z.string().regex(/^CVE-[0-9]{4}-([0-9]{4}|[1-9][0-9]{4,})$/);
 export const instant: z.ZodType<Instant, Instant> = z.iso.datetime({ precision: 6 });
 export const severity: z.ZodType<Severity, Severity> = z.enum(SEVERITIES);
 export const artifact: z.ZodType<Artifact, Artifact> = z.enum(['report', 'poc', 'writeup']);

@@ -105,6 +105,28 @@ describe('a suspension', () => {
     expect(platform.account().standing).toEqual({ level: 'good' });
   });
 
+  test.each([
+    ['c2', 'c3'],
+    ['c3', 'c2'],
+    ['9', '10'],
+    ['10', '9'],
+  ])('of two that are alike, %s and then %s, the one that ends last is the standing', async (one, other) => {
+    const platform = await opened('ana');
+    await platform.answered('c1', 'warn');
+    await platform.answered(one, 'limit');
+    await platform.done('enforce', { case: one, until: dayAt(7) });
+    await platform.done('file_appeal', { appeal: 'a1', case: 'c1', statement: 'a joke' });
+    await platform.approved('decide_appeal', { appeal: 'a1', granted: true, reason: 'it was' }, 'mod:mona');
+    await platform.done('reinstate', { appeal: 'a1' });
+    platform.on(1);
+    await platform.answered(other, 'limit');
+    await platform.done('enforce', { case: other, until: dayAt(8) });
+    expect(platform.account().standing).toEqual({ level: 'limited', case: other, until: dayAt(8) });
+    platform.on(7);
+    await platform.done('lift', { case: one });
+    expect(platform.account().standing).toEqual({ level: 'limited', case: other, until: dayAt(8) });
+  });
+
   test('the harshest of what is in force is the standing', async () => {
     const platform = await opened('ana');
     await platform.answered('c1', 'warn');

@@ -50,7 +50,7 @@ export function isOverturned({ decisions }: Pick<AppealRecord, 'decisions'>, n: 
   return Object.values(decisions).some((decision) => decision.case === ofCase && decision.granted && decision.n < n);
 }
 
-/** The standing that follows from what is in force: the harshest of it. */
+/** The standing that follows from what is in force: the harshest of it, and of what is alike the one that ends last. */
 export function standingOf({
   enforcements,
   ends,
@@ -62,7 +62,10 @@ export function standingOf({
 }): Standing {
   const inForce = Object.keys(enforcements)
     .filter((id) => ends[id] === undefined && actions[id] !== undefined)
-    .sort((a, b) => harshness(actions[b]) - harshness(actions[a]))[0];
+    .sort(
+      (a, b) =>
+        harshness(actions[b]) - harshness(actions[a]) || byEnd(enforcements[b], enforcements[a]) || byText(a, b),
+    )[0];
   if (inForce === undefined) return { level: 'good' };
   const { kind } = actions[inForce] as Action;
   const { until } = enforcements[inForce] as Enforcement;
@@ -71,4 +74,15 @@ export function standingOf({
 
 function harshness(action: Action | undefined): number {
   return KINDS.indexOf((action as Action).kind);
+}
+
+/** What has no end comes after all that has one. */
+function byEnd(a: Enforcement | undefined, b: Enforcement | undefined): number {
+  const never = '\uffff';
+  return byText(a?.until ?? never, b?.until ?? never);
+}
+
+/** No order of keys decides: it is another one where a state was read from elsewhere. */
+function byText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }

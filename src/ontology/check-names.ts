@@ -1,6 +1,7 @@
 import { error, type Finding, type FindingCode, warning } from './finding.ts';
 import { didYouMean } from './nearest.ts';
 import { type Entity, entitiesOf, type Ontology } from './ontology.ts';
+import { openPath } from './paths.ts';
 import { UPPER } from './vocabulary.ts';
 
 /** Labels and definitions, names that are used twice, and references that lead nowhere or to another sort of thing. */
@@ -28,7 +29,8 @@ export function* names(ontology: Ontology): Iterable<Finding> {
   yield* twice(processes, ({ process }) => [process], 'same_name', 'process');
   yield* twice(roles, ({ role }) => [role], 'same_name', 'role');
   yield* twice(rules, ({ rule }) => [rule], 'same_name', 'rule');
-  yield* twice(components, ({ paths }) => [...paths], 'same_path', 'path');
+  // Whatever its parameters are called: two components of one place would overlap unseen.
+  yield* twice(components, ({ paths }) => [...new Set(paths.map(openPath))], 'same_path', 'path');
   yield* unnamed(ontology);
   yield* references(ontology, all);
 }

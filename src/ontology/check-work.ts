@@ -1,6 +1,7 @@
 import { error, type Finding, warning } from './finding.ts';
 import { Footprints } from './footprints.ts';
 import type { Ontology, PolicyRule, ProcessClass } from './ontology.ts';
+import { earlier } from './order.ts';
 
 /** Whether processes do something, rules judge something, and what orders, gates and divides the work makes sense. */
 export function* workRules(ontology: Ontology): Iterable<Finding> {
@@ -20,19 +21,16 @@ export function* workRules(ontology: Ontology): Iterable<Finding> {
       yield error('same_role', one, 'it is realized in no process', 'name one of its processes with obo:BFO_0000054');
 }
 
-function* order({ processes }: Ontology): Iterable<Finding> {
-  const after = new Map(processes.map((one) => [one.term, one.after]));
-  for (const one of processes) {
-    const before = new Set(one.after);
-    for (const term of before) for (const earlier of after.get(term) ?? []) before.add(earlier);
-    if (before.has(one.term))
+function* order(ontology: Ontology): Iterable<Finding> {
+  const before = earlier(ontology);
+  for (const one of ontology.processes)
+    if (before.get(one.term)?.has(one.term))
       yield error(
         'circular',
         one,
-        `it comes after itself: ${[...before].join(', ')}`,
-        'take one a:after out of the circle',
+        `it comes after itself: ${[...(before.get(one.term) ?? [])].join(', ')}`,
+        'take one a:after out of the circle, of a process or of a precondition’s rule',
       );
-  }
 }
 
 function* rule(one: PolicyRule, ontology: Ontology, footprints: Footprints): Iterable<Finding> {

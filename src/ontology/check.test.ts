@@ -107,6 +107,27 @@ test('the same class twice in a value that was not read from a text', () => {
   expect(check(twice).map(({ code }) => code)).toContain('same_term');
 });
 
+test('a place is one component’s, whatever its parameters are called', () => {
+  const other = (path: string): Edit =>
+    more(`:Lent rdfs:subClassOf obo:IAO_0000030 ; obo:IAO_0000136 :Member ; a:path "${path}" ; ${described}`);
+  for (const path of ['/loans/{person}', '/loans/*'])
+    expect(check(parse(edited([other(path)])))).toContainEqual(
+      expect.objectContaining({ severity: 'error', code: 'same_path', says: expect.stringContaining('/loans/*') }),
+    );
+  const codes = check(parse(edited([other('/loans/{person}/{book}')]))).map(({ code }) => code);
+  expect(codes).toEqual([]);
+});
+
+test('a process that waits for what comes after it never happens, also where a precondition says so', () => {
+  const waits: Edit = [
+    'a:refersTo :Loans, :Titles ; a:after :Buy ;',
+    'a:refersTo :Loans, :Titles ; a:after :Buy, :GiveBack ;',
+  ];
+  const found = check(parse(edited([waits])));
+  expect(found.map(({ code, term }) => `${code} ${term}`)).toEqual(['circular :Lend', 'circular :GiveBack']);
+  expect(found[0]?.says).toContain(':GiveBack');
+});
+
 test('a misspelled reference says what was meant, and where', () => {
   const [first] = check(parse(edited([['a:refersTo :Funds', 'a:refersTo :Fund']])));
   expect(first).toMatchObject({

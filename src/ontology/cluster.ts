@@ -47,7 +47,7 @@ export const OVERLAP_MIN = 0.25;
 export function cluster(processes: readonly Footed[], division: Division, threshold: number = OVERLAP_MIN): Clustering {
   const weights = weightsOf(processes);
   const overlaps = overlapsOf(processes, weights);
-  const overlap = (a: Group, b: Group): number => mean(a.flatMap((one) => b.map((other) => overlaps(one, other))));
+  const overlap = remembered((a, b) => mean(a.flatMap((one) => b.map((other) => overlaps(one, other)))));
   let groups: readonly Group[] = processes.map(({ name }) => [name]);
   const merges: Merge[] = [];
   for (const [one, other] of division.together) {
@@ -71,6 +71,18 @@ export function cluster(processes: readonly Footed[], division: Division, thresh
 
 /** Names of processes. */
 type Group = readonly string[];
+
+/** Groups that were not joined overlap as they did before, so only what is new of a round is worked out. */
+function remembered(overlap: (a: Group, b: Group) => number): (a: Group, b: Group) => number {
+  const known = new WeakMap<Group, WeakMap<Group, number>>();
+  return (a, b) => {
+    const row = known.get(a) ?? new WeakMap<Group, number>();
+    known.set(a, row);
+    const value = row.get(b) ?? overlap(a, b);
+    row.set(b, value);
+    return value;
+  };
+}
 
 function isApart({ apart }: Division, left: Group, right: Group): boolean {
   return apart.some(

@@ -3,11 +3,11 @@ import { AssizeError } from '#canon';
 export type OntologyErrorCode =
   /** The text is not Turtle; evidence `{line}`. */
   | 'bad_turtle'
-  /** The text does not say of which domain it is, or says it twice. */
+  /** The text does not say of which domain it is, says it twice, or says what can't be its name. */
   | 'no_ontology'
   /** A term of the vocabulary `a:` that it does not have; evidence `{term, line, meant}`. */
   | 'unknown_term'
-  /** A value of another sort than its property takes, or too many; evidence `{term, line}`. */
+  /** A value of another sort than its property takes, too many, or of what can't have it; evidence `{term, line}`. */
   | 'bad_value'
   /** What is derived needs an ontology that `check` finds no error in; evidence `{findings}`. */
   | 'unsound'

@@ -46,6 +46,21 @@ test('write skew: what only a third role sees, two others can break together', (
   ]);
 });
 
+test('write skew: a rule that one role sees, of one at a time, may still compare two; that is said', () => {
+  const alone = LIBRARY.split('\n\n')
+    .filter((part) => !/^:(WITHIN_LIMIT|IN_THE_CATALOGUE|GOOD_STANDING|WITHIN_FUNDS|LONG_LOANS) /.test(part))
+    .join('\n\n')
+    .replace(' a:precondition :IN_THE_CATALOGUE ;', '');
+  const { writeSkew } = fingerprint(parse(alone));
+  expect(writeSkew).toEqual({
+    holds: false,
+    witness: [
+      'by footprints there is none: every rule is in the sight of those who write into it',
+      'LENT_ONCE is in the sight of Desk for one {member} at a time: whether it compares two of them, only running the domain shows',
+    ],
+  });
+});
+
 test('write skew: one role, for two that it is confined to', () => {
   expect(shipped('budget').writeSkew).toEqual({
     holds: true,
@@ -115,4 +130,38 @@ test('what the seed makes of it', () => {
   expect(said(false, true, true)).toMatch(/pipeline/);
   expect(said(false, true, false)).toMatch(/^Auditability alone/);
   expect(said(false, false, false)).toMatch(/simple architecture/);
+});
+
+test('twice the ontology is no more than about four times the work', () => {
+  const described = 'rdfs:label "x" ; skos:definition "x" .';
+  const texts = (count: number): string => {
+    const each = (line: (i: number) => string): string => Array.from({ length: count }, (_, i) => line(i)).join('\n');
+    return [
+      LIBRARY.slice(0, LIBRARY.indexOf(':Member a')),
+      `:M a a:PrimaryContinuant ; rdfs:subClassOf obo:BFO_0000040 ; ${described}`,
+      each((i) => `:C${i} rdfs:subClassOf obo:BFO_0000019 ; obo:RO_0000052 :M ; a:path "/c${i}/{m}" ; ${described}`),
+      each(
+        (i) =>
+          `:P${i} rdfs:subClassOf obo:BFO_0000015 ; obo:RO_0000057 :M ; a:process "p${i}" ; a:writes :C${i} ; ${described}`,
+      ),
+      each(
+        (i) =>
+          `:R${i} rdfs:subClassOf obo:IAO_0000033 ; a:rule "R${i}" ; a:order ${i} ; a:refersTo :C${i}, :C${(i + 1) % count} ; ${described}`,
+      ),
+    ].join('\n');
+  };
+  const looks = (count: number): number => {
+    let looked = 0;
+    const ontology = parse(texts(count));
+    const get = (paths: readonly string[]) => (): readonly string[] => {
+      looked++;
+      return paths;
+    };
+    const components = ontology.components.map(({ paths, ...one }) =>
+      Object.defineProperty({ ...one, paths }, 'paths', { enumerable: true, get: get(paths) }),
+    );
+    expect(fingerprint({ ...ontology, components }).writeSkew.witness).toHaveLength(count);
+    return looked;
+  };
+  expect(looks(40) / looks(20)).toBeLessThan(5);
 });

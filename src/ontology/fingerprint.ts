@@ -2,6 +2,8 @@ import { form, requireForm } from '#canon';
 import { Footprints } from './footprints.ts';
 import { type DerivedInvariant, invariantsOf } from './invariants.ts';
 import type { Ontology, ProcessClass } from './ontology.ts';
+import { earlier } from './order.ts';
+import { paramsOf } from './paths.ts';
 import { type DerivedRole, deriveRoles, type RoleOptions } from './roles.ts';
 
 /** Whether a domain has an attribute that says what its system needs, and what shows it (seed 000, §1.4.3). */
@@ -69,8 +71,11 @@ function skewVerdict(
   roles: readonly DerivedRole[],
   invariants: readonly DerivedInvariant[],
 ): Verdict {
+  const footprints = new Footprints(ontology);
   const witness = invariants.flatMap((one) => {
-    const writers = writersInto(one, ontology, roles).filter(({ role }) => !one.localTo.includes(role.name));
+    const writers = writersInto(one, footprints, ontology, roles).filter(
+      ({ role }) => !one.localTo.includes(role.name),
+    );
     const who = writers.map(({ role, writes }) => `${role.name} (${writes})`);
     const where = one.crossCutting ? 'in no role’s sight' : `in the sight of ${one.localTo.join(' and ')} alone`;
     if (writers.length > 1) return [`${one.id} is ${where}, and written into by ${who.join(' and by ')}`];
@@ -85,18 +90,35 @@ function skewVerdict(
     crossing.length === 0
       ? 'every rule is in the sight of those who write into it'
       : `nobody but one writes into ${crossing.map(({ id }) => id).join(', ')}`;
-  return { holds: false, witness: [`by footprints there is none: ${why}`] };
+  const open = invariants.flatMap((one) => confinedSight(one, footprints, ontology, roles));
+  return { holds: false, witness: [`by footprints there is none: ${why}`, ...open] };
+}
+
+/** A footprint is one of components, so who sees a rule's for one patient sees it by A.10, also where it is about any two. */
+function confinedSight(
+  one: DerivedInvariant,
+  footprints: Footprints,
+  ontology: Ontology,
+  roles: readonly DerivedRole[],
+): string[] {
+  const params = paramsOf(footprints.pathsOf(one.footprint));
+  return writersInto(one, footprints, ontology, roles).flatMap(({ role }) => {
+    const own = role.params.filter((param) => params.includes(param)).map((param) => `{${param}}`);
+    if (own.length === 0 || !one.localTo.includes(role.name)) return [];
+    const of = `${one.id} is in the sight of ${role.name} for one ${own.join(', ')} at a time`;
+    return [`${of}: whether it compares two of them, only running the domain shows`];
+  });
 }
 
 function writersInto(
   { footprint }: DerivedInvariant,
-  ontology: Ontology,
+  footprints: Footprints,
+  { processes: all }: Ontology,
   roles: readonly DerivedRole[],
 ): { role: DerivedRole; writes: string }[] {
-  const footprints = new Footprints(ontology);
-  const written = (one: ProcessClass): boolean => footprints.meeting(footprint, one.writes).length > 0;
+  const writing = all.filter(({ writes }) => footprints.meeting(footprint, writes).length > 0);
   return roles.flatMap((role) => {
-    const processes = ontology.processes.filter((one) => role.processes.includes(one.process) && written(one));
+    const processes = writing.filter(({ process }) => role.processes.includes(process));
     return processes.length === 0 ? [] : [{ role, writes: processes.map(({ process }) => process).join(', ') }];
   });
 }
@@ -119,23 +141,6 @@ function pipelineVerdict(ontology: Ontology): Verdict {
         return { holds: false, witness: [`nothing says which comes first, ${one.process} or ${other.process}`] };
   const chain = processes.toSorted((a, b) => (isBefore(a, b) ? -1 : 1));
   return { holds: true, witness: [chain.map(({ process }) => process).join(' → ')] };
-}
-
-/** By process, all that come before it. */
-function earlier({ processes, rules }: Ontology): ReadonlyMap<string, ReadonlySet<string>> {
-  const direct = new Map(
-    processes.map(({ term, after, preconditions }) => {
-      const waits = rules.filter((rule) => preconditions.includes(rule.term)).flatMap((rule) => rule.after);
-      return [term, [...after, ...waits]];
-    }),
-  );
-  return new Map(
-    processes.map(({ term }) => {
-      const all = new Set(direct.get(term));
-      for (const one of all) for (const further of direct.get(one) ?? []) all.add(further);
-      return [term, all];
-    }),
-  );
 }
 
 function auditVerdict({ processes, audits }: Ontology): Verdict {

@@ -1,22 +1,29 @@
+import { contains, overlaps, type Pattern } from '#kernel';
 import type { Component, Ontology, ProcessClass } from './ontology.ts';
-import { liesUnder, meets } from './paths.ts';
+import { wholePattern } from './paths.ts';
 
-/** Footprints in components, by term. A component inside another one is touched with it: `/orders` has `/orders/*` in it. */
+/**
+ * Footprints in components, by term. A component inside another one is touched with it: `/orders` has `/orders/*` in it. To be
+ * made once for all that is asked of an ontology: each path is read once, and any two components are compared.
+ */
 export class Footprints {
   readonly #components: ReadonlyMap<string, Component>;
+  /** By component: the places of its paths. */
+  readonly #places: ReadonlyMap<string, readonly Pattern[]>;
   /** By component: itself and those inside it. */
   readonly #within: Map<string, readonly string[]> = new Map();
 
   constructor({ components }: Ontology) {
     this.#components = new Map(components.map((component) => [component.term, component]));
-    for (const outer of components) {
-      const inside = components.filter(
-        (inner) =>
-          inner === outer || (inner.paths.length > 0 && inner.paths.every((path) => liesUnder(path, outer.paths))),
+    const places = components.map(({ term, paths }) => [term, paths.map(wholePattern)] as const);
+    this.#places = new Map(places);
+    for (const [outer, around] of places) {
+      const inside = places.filter(
+        ([inner, within]) => inner === outer || (within.length > 0 && within.every((place) => contains(around, place))),
       );
       this.#within.set(
-        outer.term,
-        inside.map(({ term }) => term),
+        outer,
+        inside.map(([term]) => term),
       );
     }
   }
@@ -33,8 +40,10 @@ export class Footprints {
 
   /** The components among some that have a place in common with one of the others. */
   meeting(some: Iterable<string>, others: Iterable<string>): string[] {
-    const paths = this.pathsOf(others);
-    return [...some].filter((term) => this.pathsOf([term]).some((path) => paths.some((other) => meets(path, other))));
+    const places = [...others].flatMap((term) => this.#places.get(term) ?? []);
+    return [...some].filter((term) =>
+      this.#places.get(term)?.some((place) => places.some((one) => overlaps(place, one))),
+    );
   }
 
   pathsOf(terms: Iterable<string>): string[] {

@@ -1,7 +1,7 @@
 import { Footprints } from './footprints.ts';
 import type { Ontology, PolicyRule } from './ontology.ts';
 import { liesUnder, openPath } from './paths.ts';
-import { type DerivedRole, type DerivedRoles, deriveRoles, type RoleOptions } from './roles.ts';
+import { type DerivedRoles, deriveRoles, type RoleOptions } from './roles.ts';
 
 /** An invariant, as Procedure 2 derives it. */
 export interface DerivedInvariant {
@@ -38,21 +38,21 @@ export function deriveInvariants(ontology: Ontology, options: RoleOptions = {}):
 
 export function invariantsOf(ontology: Ontology, { roles }: DerivedRoles): DerivedInvariant[] {
   const footprints = new Footprints(ontology);
-  return ontology.rules.map((rule) => invariantOf(rule, ontology, roles, footprints));
+  const touched = new Map(roles.map(({ name, footprint }) => [name, footprints.closed(footprint)]));
+  return ontology.rules.map((rule) => invariantOf(rule, ontology, touched, footprints));
 }
 
 function invariantOf(
   rule: PolicyRule,
   { processes }: Ontology,
-  roles: readonly DerivedRole[],
+  touched: ReadonlyMap<string, ReadonlySet<string>>,
   footprints: Footprints,
 ): DerivedInvariant {
   const gates = processes
     .filter(({ preconditions }) => preconditions.includes(rule.term))
     .map(({ process }) => process);
-  const touched = new Map(roles.map(({ name, footprint }) => [name, footprints.closed(footprint)]));
-  const localTo = roles.filter(({ name }) => rule.refersTo.every((term) => touched.get(name)?.has(term)));
-  const meets = roles.filter(({ name }) => footprints.meeting(rule.refersTo, touched.get(name) ?? []).length > 0);
+  const localTo = [...touched].filter(([, seen]) => rule.refersTo.every((term) => seen.has(term)));
+  const meets = [...touched].filter(([, seen]) => footprints.meeting(rule.refersTo, seen).length > 0);
   return {
     id: rule.rule,
     term: rule.term,
@@ -62,9 +62,9 @@ function invariantOf(
     gates,
     footprint: rule.refersTo,
     reads: widest(footprints.pathsOf(rule.refersTo).map((path) => openPath(path).replace(/\/-$/, ''))),
-    localTo: localTo.map(({ name }) => name),
+    localTo: localTo.map(([name]) => name),
     crossCutting: localTo.length === 0,
-    meets: meets.map(({ name }) => name),
+    meets: meets.map(([name]) => name),
     onFailure: rule.onFailure as DerivedInvariant['onFailure'],
     counselor: rule.counselor,
   };

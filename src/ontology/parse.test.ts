@@ -93,6 +93,48 @@ const WRONG: readonly (readonly [string, string, string, string, RegExp])[] = [
     /:GOOD_STANDING: a:order takes a whole number/,
   ],
   ['two ids', 'a:rule "LENT_ONCE"', 'a:rule "LENT_ONCE", "LENT_TWICE"', 'bad_value', /a:rule is said 2 times/],
+  [
+    'a list, of which nothing would be read',
+    'a:reads :Titles, :Limit',
+    'a:reads ( :Titles :Limit )',
+    'bad_value',
+    /Line 67, :Lend: a:reads takes what has a name.* commas/,
+  ],
+  [
+    'a relation to something without a name',
+    'obo:RO_0000057 :Library ;',
+    'obo:RO_0000057 [ rdfs:label "library" ] ;',
+    'bad_value',
+    /:Buy: obo:RO_0000057 takes what has a name/,
+  ],
+  [
+    'a process without a name',
+    '\n:KEEP_RECORD a',
+    '\n[] a:process "closing" ; a:reads :Funds .\n:KEEP_RECORD a',
+    'bad_value',
+    /^What has no name has a:process; write :Name/,
+  ],
+  [
+    'a word of ours in the namespace of the domain',
+    'a:reads :Titles, :Limit',
+    ':reads :Titles, :Limit',
+    'unknown_term',
+    /Line 69 has :reads.* Did you mean a:reads\?/,
+  ],
+  [
+    'a role that reads, as only a process does',
+    'a:role "Desk" ;',
+    'a:role "Desk" ; a:reads :Funds ;',
+    'bad_value',
+    /:DeskRole: a:reads is for a process, and this is a worker role\./,
+  ],
+  [
+    'a rule whose id is forgotten',
+    'a:rule "WITHIN_FUNDS" ;',
+    'obo:IAO_0000136 :Funds ;',
+    'bad_value',
+    /:WITHIN_FUNDS: a:refersTo is for a rule, and this is none.* a:rule/,
+  ],
 ];
 
 test.each(WRONG)('%s is refused: where, and what to do', (_, before, after, code, says) => {
@@ -100,4 +142,17 @@ test.each(WRONG)('%s is refused: where, and what to do', (_, before, after, code
   const error = errorOf(() => parse(LIBRARY.replace(before, after)));
   expect(error).toBeInstanceOf(OntologyError);
   expect(error).toMatchObject({ code, message: expect.stringMatching(says) });
+});
+
+test('prefixes may be written as in SPARQL: lines are known all the same', () => {
+  const sparql = LIBRARY.replace(/@prefix ([^<]*<[^>]*>) \./g, 'PREFIX $1');
+  expect(sparql).not.toContain('@prefix');
+  expect(parse(sparql)).toEqual(parse(LIBRARY));
+});
+
+test('a class may be of a kind that is called a property', () => {
+  const taxed = LIBRARY.replace(':Funds a owl:Class ;', ':Funds a owl:Class, :PublicProperty ;');
+  expect(parse(taxed)).toEqual(parse(LIBRARY));
+  const declared = LIBRARY.replace(':KEEP_RECORD a', ':owns a owl:ObjectProperty .\n:KEEP_RECORD a');
+  expect(entitiesOf(parse(declared)).map(({ term }) => term)).not.toContain(':owns');
 });

@@ -24,10 +24,12 @@ export function parse(text: string): Ontology {
   requireForm(form.text, text, 'text');
   const statements = readTurtle(text);
   requireVocabulary(statements);
+  requireNames(statements);
   const header = headerOf(statements);
   const said = [...statements.subjects.keys()]
     .filter((term) => term !== header && UPPER[term] === undefined && isClass(statements, term))
     .map((term) => new Said(statements, term));
+  for (const one of said) one.requireUses();
   const described = (as: Description): Said[] => said.filter((one) => one.described[0] === as);
   const plain = said.filter((one) => one.described.length === 0);
   const isContinuant = continuantsOf(statements);
@@ -103,6 +105,16 @@ class Said {
     return as.filter(([, is]) => is).map(([name]) => name);
   }
 
+  /** What is said of something that it can't be said of would be read by nobody. */
+  requireUses(): void {
+    for (const [property, wanted] of Object.entries(USES)) {
+      if (this.#values(property).length === 0 || this.described.some((as) => wanted.includes(as))) continue;
+      const [as] = this.described;
+      const what = as === undefined ? `none; add ${WORD_OF[wanted[0] as Description]} "name"` : withArticle(as);
+      throw this.#bad(property, `is for a ${wanted.join(' or a ')}, and this is ${what}`);
+    }
+  }
+
   entity(): Entity {
     return {
       term: this.term,
@@ -159,20 +171,59 @@ class Said {
   }
 }
 
+/** What is said of each sort of thing, and of no other. */
+const OF_PROCESS: readonly Description[] = ['process'];
+const OF_RULE: readonly Description[] = ['rule'];
+const USES: Readonly<Record<string, readonly Description[]>> = {
+  'a:reads': OF_PROCESS,
+  'a:writes': OF_PROCESS,
+  'a:precondition': OF_PROCESS,
+  'a:apartFrom': OF_PROCESS,
+  'a:togetherWith': OF_PROCESS,
+  'a:after': [...OF_PROCESS, ...OF_RULE],
+  'a:refersTo': OF_RULE,
+  'a:order': OF_RULE,
+  'a:onFailure': OF_RULE,
+  'a:counselor': OF_RULE,
+  'a:notBefore': OF_RULE,
+};
+
+/** What makes something one of a sort. */
+const WORD_OF: { readonly [As in Description]?: string } = { process: 'a:process', rule: 'a:rule' };
+
+function withArticle(as: Description): string {
+  return as.startsWith('a') ? `an ${as}` : `a ${as}`;
+}
+
+/** What our own words, and the relations that are read here, lead from and to, has a name: a list has none. */
+function requireNames(statements: Statements): void {
+  const read = new Set<string>([...Object.keys(PROPERTIES), INHERES_IN, IS_ABOUT, HAS_PARTICIPANT, REALIZED_IN]);
+  for (const { subject, property } of statements.nameless) {
+    if (!read.has(property)) continue;
+    if (subject !== undefined)
+      throw badValue(statements, subject, `${property} takes what has a name; write several with commas: :A, :B`);
+    throw new OntologyError('bad_value', `What has no name has ${property}; write :Name instead of [].`, {
+      evidence: { term: property, line: statements.lineOf(property) },
+    });
+  }
+}
+
 /** Every term of our own vocabulary must be one that it has, wherever it stands. */
 function requireVocabulary({ subjects, lineOf }: Statements): void {
   const known = new Set<string>([...MARKS, ...Object.keys(PROPERTIES)]);
   const require = (term: string): void => {
-    if (!term.startsWith('a:') || known.has(term)) return;
+    // A word of ours as one of the domain's own is a slip, too: nothing would read it.
+    const isOurs = term.startsWith('a:') || known.has(`a${term}`);
+    if (!isOurs || known.has(term)) return;
     const line = lineOf(term);
     const message = `Line ${line} has ${term}, which is no word of <${NAMESPACES.a}>.${didYouMean(term, known)}`;
     throw new OntologyError('unknown_term', message, { evidence: { term, line } });
   };
   for (const [subject, properties] of subjects) {
-    require(subject);
+    if (subject.startsWith('a:')) require(subject);
     for (const [property, values] of properties) {
       require(property);
-      for (const value of values) if ('term' in value) require(value.term);
+      for (const value of values) if ('term' in value && value.term.startsWith('a:')) require(value.term);
     }
   }
 }
@@ -187,14 +238,20 @@ function headerOf(statements: Statements): string {
     );
   if (headers.length > 1)
     throw new OntologyError('no_ontology', `The text is ${headers.length} ontologies at once: ${headers.join(', ')}.`);
-  if (new Said(statements, header).text('a:domain') === '')
+  const domain = new Said(statements, header).text('a:domain');
+  if (domain === '')
     throw new OntologyError('no_ontology', `${header} does not say of which domain it is; add a:domain "NAME".`);
+  if (!/^[a-z][a-z0-9_-]*$/.test(domain))
+    throw new OntologyError(
+      'no_ontology',
+      `a:domain ${JSON.stringify(domain)} is no name of a domain; use lower case letters, digits, - and _, a letter first.`,
+    );
   return header;
 }
 
 /** Declarations of properties are no classes; all else that is described is one, also where it does not say so. */
 function isClass(statements: Statements, term: string): boolean {
-  return !typesOf(statements, term).some((type) => /Property$/.test(type));
+  return !typesOf(statements, term).some((type) => /^(owl|rdf):\w*Property$/.test(type));
 }
 
 function typesOf(statements: Statements, term: string): string[] {

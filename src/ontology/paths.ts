@@ -35,14 +35,15 @@ export function pathFault(path: string): string | undefined {
 
 /** Whether all that lies under the path lies under one of the others. That a list may only grow makes it no other list. */
 export function liesUnder(path: string, others: readonly string[]): boolean {
-  return contains(others.map(whole), whole(path));
+  return contains(others.map(wholePattern), wholePattern(path));
 }
 
 /** Whether some place lies under both. */
 export function meets(a: string, b: string): boolean {
-  return overlaps(whole(a), whole(b));
+  return overlaps(wholePattern(a), wholePattern(b));
 }
 
-function whole(path: string): Pattern {
+/** All that lies under the path, whoever it is about; that a list may only grow makes it no other list. */
+export function wholePattern(path: string): Pattern {
   return { ...openPattern(path), append: false };
 }

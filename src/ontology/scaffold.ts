@@ -38,7 +38,8 @@ const RESERVED: ReadonlySet<string> = new Set([
     ' ',
   ),
   ...'await async let static yield implements interface package private protected public'.split(' '),
-  ...'z defineDomain reject escalate state unwritten describe expect test said detectionVector'.split(' '),
+  ...'eval arguments z defineDomain reject escalate state unwritten'.split(' '),
+  ...'describe expect test said detectionVector id blocks passes'.split(' '),
 ]);
 
 function moduleSource(

@@ -69,7 +69,9 @@ export function emptySource(tree: StateTree): string {
 }
 
 export function keySource(name: string): string {
-  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && name !== '__proto__' ? name : textSource(name);
+  // In quotes it would still name the prototype; as it is computed, it is a member.
+  if (name === '__proto__') return `[${textSource(name)}]`;
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : textSource(name);
 }
 
 /** A text as a literal in source. */

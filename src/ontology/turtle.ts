@@ -9,6 +9,8 @@ export type Value = { readonly term: string } | { readonly text: string };
 export interface Statements {
   /** By the subject's term, then by the property's. What is said of and with blank nodes is left out. */
   readonly subjects: ReadonlyMap<string, ReadonlyMap<string, readonly Value[]>>;
+  /** What is left out: with a subject where only the object has no name, as a list has none. */
+  readonly nameless: readonly { readonly subject: string | undefined; readonly property: string }[];
   /** The first line that is about a term, or else that names it. */
   lineOf(term: string): number;
 }
@@ -19,8 +21,13 @@ export function readTurtle(text: string): Statements {
   const own = ownNamespace(quads);
   const short = (iri: string): string => shortened(iri, own);
   const subjects = new Map<string, Map<string, Value[]>>();
+  const nameless: { subject: string | undefined; property: string }[] = [];
   for (const { subject, predicate, object } of quads) {
-    if (subject.termType !== 'NamedNode' || object.termType === 'BlankNode') continue;
+    const isNamed = subject.termType === 'NamedNode';
+    if (!isNamed || object.termType === 'BlankNode') {
+      nameless.push({ subject: isNamed ? short(subject.value) : undefined, property: short(predicate.value) });
+      continue;
+    }
     const properties = subjects.get(short(subject.value)) ?? new Map<string, Value[]>();
     subjects.set(short(subject.value), properties);
     const values = properties.get(short(predicate.value)) ?? [];
@@ -29,7 +36,7 @@ export function readTurtle(text: string): Statements {
     if (!values.some((known) => JSON.stringify(known) === JSON.stringify(value))) values.push(value);
   }
   const lines = linesOf(text, short);
-  return { subjects, lineOf: (term) => lines.get(term) ?? 0 };
+  return { subjects, nameless, lineOf: (term) => lines.get(term) ?? 0 };
 }
 
 function parsed(text: string): Quad[] {
@@ -71,7 +78,8 @@ function linesOf(text: string, short: (iri: string) => string): Map<string, numb
   for (const token of new Lexer().tokenize(text)) {
     const iri = token.type === 'IRI' ? token.value : prefixedIri(token, prefixes);
     const [last, last2] = before;
-    if (iri !== undefined && last?.type === 'prefix' && last2?.type === '@prefix') prefixes.set(last.value ?? '', iri);
+    if (iri !== undefined && last?.type === 'prefix' && /^(@prefix|PREFIX)$/.test(last2?.type ?? ''))
+      prefixes.set(last.value ?? '', iri);
     else if (iri !== undefined) {
       const term = short(iri);
       if (!named.has(term)) named.set(term, token.line);

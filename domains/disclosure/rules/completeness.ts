@@ -36,7 +36,7 @@ export function completeness({ each }: Rules<DisclosureState>): Invariant<Disclo
   ];
 }
 
-/** (a) A link to the released patch, or why there is none. */
+/** (a) A link to the released patch (where it was developed, or where released), or why there is none. */
 function linkFault(
   { patch_link, patch_unavailable = '' }: DisclosureRecord,
   patches: readonly Patch[],
@@ -47,10 +47,13 @@ function linkFault(
     if (isRobustlyFixed(patches, at)) return 'the record has no link to the patch that was released';
     return patch_unavailable.trim() === '' ? 'the record has no link to a patch and does not say why' : undefined;
   }
-  const shown = patches.flatMap(({ developed, released }) => [developed, released]).filter((seen) => isBy(seen, at));
-  return shown.some((seen) => signals[seen.signal]?.reference === patch_link)
+  const released = patches.filter((patch) => isBy(patch.released, at));
+  const robust = released.filter((patch) => isRobustlyFixed([patch], at));
+  // Who reads the record has to come to the fix, and not to one that was found wanting before it.
+  const shown = (robust.length > 0 ? robust : released).flatMap((patch) => [patch.developed, patch.released]);
+  return shown.some((seen) => seen !== undefined && signals[seen.signal]?.reference === patch_link)
     ? undefined
-    : `nothing that was observed of a patch is at ${patch_link}`;
+    : `${patch_link} does not lead to the patch that was released`;
 }
 
 /** (b) Every commitment is opened, and named. */

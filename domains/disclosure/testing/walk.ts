@@ -74,9 +74,9 @@ function isFree(model: Model, thing: Thing): boolean {
 }
 
 function isComplete(thing: Thing): boolean {
-  const { record, patch } = thing;
+  const { record } = thing;
   if (record === undefined || thing.committed === 'closed' || record.cve !== (thing.cve === true)) return false;
-  return record.says === 'link' ? patch !== undefined : record.says === 'why' && !fixed(thing);
+  return record.says === 'link' ? released(thing) : record.says === 'why' && !fixed(thing);
 }
 
 function mayDisclose(model: Model, v: string): boolean {
