@@ -12,11 +12,11 @@ const SIGNALS = '/signals/{vulnerability}';
 
 export const processes = {
   RegisterVulnerability: {
-    // All of the organisation's, because the first vulnerability of a maintainer begins a queue and a list of reports.
+    // The first vulnerability of a maintainer begins their queue and their list of reports.
     writes: [
       '/vulnerabilities/{vulnerability}',
-      '/queue/{organisation}',
-      '/reports/{organisation}',
+      ENTRY,
+      '/reports/{organisation}/{maintainer}/-',
       '/severities/{vulnerability}',
       '/cves/{vulnerability}',
     ],
