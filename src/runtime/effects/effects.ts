@@ -145,6 +145,7 @@ export class Held {
     try {
       if ((await run.move(false)) === 'ended') end = 'ended';
     } finally {
+      this.#track(run.settled());
       // Also where the log could not be written: nobody knows what stands there then.
       if (end === 'person') this.#quarantine(run, work);
       else this.coordinator.end(work);
@@ -188,7 +189,7 @@ export class Held {
   }
 
   async close(): Promise<void> {
-    await this.recovered();
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
     await this.#tenure.release();
   }
 
@@ -198,6 +199,11 @@ export class Held {
       // It is quarantined, and whoever writes next meets the same store.
       () => undefined,
     );
+    this.#track(done);
+  }
+
+  /** Is waited for before the tenure ends. */
+  #track(done: Promise<void>): void {
     this.#underWay.add(done);
     void done.then(() => this.#underWay.delete(done));
   }

@@ -73,6 +73,8 @@ export class Run {
   /** Said, and to go into the log with what is written next. */
   #unsent: LogRecord[] = [];
   #unsentBlobs: BlobRow[] = [];
+  /** What was sent last. */
+  #sending: Promise<void> | undefined;
   /** Why something could not be written that nobody waited for. */
   #failure: { readonly error: unknown } | undefined;
 
@@ -179,6 +181,11 @@ export class Run {
     }
   }
 
+  /** When all that was said is in the log, or can't be written, which whoever writes next is told. */
+  async settled(): Promise<void> {
+    await this.#sending?.catch(() => undefined);
+  }
+
   /** A person has found out what became of an effect, or has seen to it. */
   async resolve(n: number, as: 'applied' | 'undone', by: string, evidence: Json): Promise<void> {
     const kept = new Kept(this.#ports.random);
@@ -198,8 +205,7 @@ export class Run {
       case 'applying':
       case 'undoing': {
         if (!(await this.#isReady(record.n))) return false;
-        const sort = this.#effects[record.n]!.class;
-        if (isToldFirst(sort) || (record.is === 'undoing' && sort.sink !== 'keyed')) await this.#log([record]);
+        if (isToldFirst(this.#effects[record.n]!.class)) await this.#log([record]);
         else this.#note(record);
         return this.#make(record.n, record.is === 'applying' ? 'call' : 'undo');
       }
@@ -242,7 +248,6 @@ export class Run {
     } catch (error) {
       await this.#failed(n, error);
     }
-    if (effect.class.sink === 'blind') await this.#sent();
     return true;
   }
 
@@ -374,15 +379,11 @@ export class Run {
     await this.#send(keys);
   }
 
-  /** Sends what was said, and waits until it is durable. */
-  async #sent(): Promise<void> {
-    if (this.#unsent.length > 0) await this.#send([]);
-  }
-
-  /** The same without waiting: what is sent later is written later. */
+  /** Sends what was said without waiting: what is sent later is written later. */
   #flush(ended: readonly number[] = []): void {
     if (this.#unsent.length === 0 || !(this.isLogged || ended.length === 0)) return;
-    this.#send([], ended).catch((error: unknown) => {
+    this.#sending = this.#send([], ended);
+    this.#sending.catch((error: unknown) => {
       this.#failure ??= { error };
     });
   }

@@ -192,7 +192,10 @@ export class Transactions {
       return 'ended';
     }
     await run.abort(cause);
-    return held.finish(run, work);
+    const end = await held.finish(run, work);
+    // Who begins anew asks the log what became of this.
+    await run.settled();
+    return end;
   }
 }
 

@@ -1,0 +1,490 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { DidNothing, declareTool, type Sink, type Tool } from '#effects';
+import { defineDomain, escalate, pass } from '#kernel';
+import type { TransactionOptions } from '#runtime';
+import { MemoryStore } from '#stores';
+import { type Fault, type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+
+const writ = writFor('alice');
+const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
+
+/** A runtime with the tools of one sink, and how their calls go. */
+async function stage(
+  options: {
+    sort?: Sink;
+    fault?: Outside['fault'];
+    tools?: readonly Tool[];
+    callMs?: number;
+    domain?: typeof tally;
+  } = {},
+) {
+  const { sort = 'keyed', fault, domain = tally } = options;
+  const sink = new OutsideSink(sort);
+  const outside = { sink, steps: new Steps(), ...(fault && { fault }) };
+  const tools = [
+    toolFor(outside, 'reversible', 'externalised'),
+    toolFor(outside, 'reversible', 'buffered'),
+    toolFor(outside, 'with_cost', 'externalised'),
+    toolFor(outside, 'irreversible', 'buffered'),
+    ...(options.tools ?? []),
+  ];
+  const store = new MemoryStore();
+  const assize = runtimeOver(store, [domain], { tools, callMs: options.callMs ?? 1_000 });
+  const trajectory = await assize.create(domain, { trajectoryId: 't' });
+  const all: TransactionOptions = { writ, writes: ['test:**'], retries: 0 };
+  return { sink, store, assize, trajectory, all };
+}
+
+const codeOf = (made: Promise<unknown>): Promise<unknown> =>
+  made.then(
+    (value) => value,
+    (error: { code?: string; message: string }) => error.code ?? error.message,
+  );
+
+/** The first call of something goes so, all others well. */
+function once(which: Fault, of: 'do' | 'undo' = 'do'): NonNullable<Outside['fault']> {
+  let gone = false;
+  return (kind) => {
+    if (gone || kind !== of) return 'none';
+    gone = true;
+    return which;
+  };
+}
+
+describe('a transaction', () => {
+  test('commits the state and what tools do as one entry, which names each effect', async () => {
+    const { trajectory, sink, all } = await stage();
+    const outcome = await trajectory.transaction(all, async (tx) => {
+      expect(await tx.call('reversible.externalised', { what: 'a' })).toEqual({ did: 'a' });
+      expect(sink.standing('a')).toBe(1);
+      expect(await tx.call('irreversible.buffered', { what: 'b' })).toBe(null);
+      expect(sink.standing('b')).toBe(0);
+      tx.propose(COUNT);
+      return 'done';
+    });
+    expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, value: 'done', epoch: 1, effects: 'settled' });
+    expect([sink.standing('a'), sink.standing('b')]).toEqual([1, 1]);
+    expect(trajectory.state()).toEqual({ done: { order: 1 } });
+    const { ruling } = outcome;
+    if (ruling.ruling !== 'committed') throw new Error('it was not');
+    const { delta, observations } = JSON.parse(ruling.entry.payload);
+    observations: unknown[];
+    };
+    expect(delta.effects).toEqual([
+      { id: sink.log[0]?.key, hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      { id: sink.log[1]?.key, hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    ]);
+    expect(observations).toEqual([{ name: 'reversible.externalised#0', value: { did: 'a' } }]);
+  });
+
+  test.each([
+    ['its body throws', (tx: any) => Promise.reject(new Error(`no ${tx.epoch}`)), 'no 1'],
+    ['it does not say what it commits with', () => undefined, 'bad_intent'],
+    [
+      'what it commits with is refused',
+      (tx: any) => tx.propose({ ...COUNT, args: 'forbidden' }),
+      { ruling: { ruling: 'rejected' } },
+    ],
+    ['its action is none', (tx: any) => tx.propose({ ...COUNT, action: 'fly' }), { ruling: { ruling: 'rejected' } }],
+  ])('is undone, the last first, where %s', async (_, body, expected) => {
+    const { trajectory, sink, all, assize } = await stage();
+    const made = trajectory.transaction(all, async (tx) => {
+      await tx.call('reversible.externalised', { what: 'a' });
+      await tx.call('irreversible.buffered', { what: 'never' });
+      await tx.call('reversible.externalised', { what: 'b' });
+      await body(tx);
+    });
+    const outcome = await codeOf(made);
+    if (typeof expected === 'string') expect(outcome).toBe(expected);
+    else expect(outcome).toMatchObject(expected);
+    expect(sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual(['do a', 'do b', 'undo b', 'undo a']);
+    expect(trajectory.state()).toEqual({ done: {} });
+    expect(await assize.recoverEffects()).toEqual([]);
+    // What it had claimed is free.
+    const next = await trajectory.transaction(all, (tx) => tx.propose(COUNT));
+    expect(next.ruling.ruling).toBe('committed');
+  });
+
+  test('sees what it is itself about to do', async () => {
+    const notes = new Map<string, string>();
+    const inputOf = z.strictObject({ name: z.string(), text: z.string() });
+    const write = declareTool({
+      name: 'note.write',
+      input: inputOf,
+      class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
+      writes: ['note:{name}'],
+      plan: ({ text }) => ({ length: text.length }),
+      execute: ({ name, text }) => {
+        notes.set(name, text);
+      },
+      uncompensated: 'notes are of no weight',
+    });
+    const read = declareTool({
+      name: 'note.read',
+      input: z.strictObject({ name: z.string() }),
+      class: 'read',
+      reads: ['note:{name}'],
+      execute: ({ name }, _, planned) => {
+        const own = planned.findLast(
+          (each) => each.tool === 'note.write' && (each.input as { name: string }).name === name,
+        );
+        return own === undefined ? (notes.get(name) ?? null) : (own.input as { text: string }).text;
+      },
+    });
+    const { trajectory } = await stage({ tools: [write, read] });
+    const outcome = await trajectory.transaction({ writ, writes: ['note:*'] }, async (tx) => {
+      const before = await tx.call('note.read', { name: 'x' });
+      const planned = await tx.call('note.write', { name: 'x', text: 'new' });
+      const after = await tx.call('note.read', { name: 'x' });
+      tx.propose(COUNT);
+      return [before, planned, after, notes.get('x')];
+    });
+    expect(outcome.value).toEqual([null, { length: 3 }, 'new', undefined]);
+    expect(notes.get('x')).toBe('new');
+  });
+
+  test.each<[string, TransactionOptions, (tx: any) => unknown, string]>([
+    ['a tool that is none', { writ }, (tx) => tx.call('fly', {}), 'unknown_tool'],
+    ['an input that does not fit', { writ }, (tx) => tx.call('irreversible.buffered', { who: 1 }), 'bad_input'],
+    [
+      'what it has not claimed',
+      { writ, writes: ['other:*'] },
+      (tx) => tx.call('irreversible.buffered', { what: 'x' }),
+      'scope_exceeded',
+    ],
+    [
+      'writing where it reads',
+      { writ, reads: ['test:**'] },
+      (tx) => tx.call('irreversible.buffered', { what: 'x' }),
+      'scope_exceeded',
+    ],
+    [
+      'what its writ does not cover',
+      { writ: writFor('eve', { actions: ['count'] }), writes: ['test:**'] },
+      (tx) => tx.call('irreversible.buffered', { what: 'x' }),
+      'not_authorised',
+    ],
+    [
+      'where nobody may',
+      { writ: writFor('eve', { scopes: ['role:**'] }), writes: ['test:**'] },
+      (tx) => tx.call('reversible.externalised', { what: 'x' }),
+      'not_authorised',
+    ],
+    ['a claim that is no scope', { writ, writes: ['a//b'] }, () => undefined, 'bad_resource'],
+    ['a deadline that is none', { writ, deadlineMs: 0 }, () => undefined, 'bad_intent'],
+    ['a name that is empty', { writ, name: '' }, () => undefined, 'bad_intent'],
+  ])('refuses %s, and does nothing', async (_, options, body, code) => {
+    const { trajectory, sink } = await stage();
+    expect(await codeOf(trajectory.transaction({ retries: 0, ...options }, body))).toBe(code);
+    expect(sink.log).toEqual([]);
+    expect(trajectory.length).toBe(1);
+  });
+
+  test('without tools, or a store that keeps an effect log, says so', async () => {
+    const trajectory = await runtimeOver(new MemoryStore(), [tally]).create(tally);
+    expect(await codeOf(trajectory.transaction({ writ }, () => undefined))).toBe('bad_option');
+  });
+
+  test('nothing is called in one that has ended', async () => {
+    const { trajectory, all, sink } = await stage();
+    let kept: any;
+    await trajectory.transaction(all, (tx) => {
+      kept = tx;
+      tx.propose(COUNT);
+    });
+    expect(await codeOf(kept.call('irreversible.buffered', { what: 'x' }))).toBe('transaction_over');
+    expect(sink.log).toEqual([]);
+  });
+});
+
+describe('calls that fail', () => {
+  test('before the commit: the body is told that nothing was done, and may go on', async () => {
+    const { trajectory, all, sink } = await stage({ fault: once('fail') });
+    const outcome = await trajectory.transaction(all, async (tx) => {
+      expect(await codeOf(tx.call('reversible.externalised', { what: 'a' }))).toBe('tool_failed');
+      await tx.call('reversible.externalised', { what: 'b' });
+      tx.propose(COUNT);
+    });
+    expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
+    expect([sink.standing('a'), sink.standing('b')]).toEqual([0, 1]);
+  });
+
+  test('or it begins anew with another epoch, after what it did was undone', async () => {
+    const { trajectory, all, sink } = await stage({
+      fault: (of, what) => (of === 'do' && what === 'b' && ++failed < 3 ? 'fail' : 'none'),
+    });
+    let failed = 0;
+    const outcome = await trajectory.transaction({ ...all, retries: 3 }, async (tx) => {
+      await tx.call('reversible.externalised', { what: 'a' });
+      await tx.call('reversible.externalised', { what: 'b' });
+      tx.propose(COUNT);
+    });
+    expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, epoch: 3, effects: 'settled' });
+    expect([sink.times('do', 'a'), sink.standing('a'), sink.standing('b')]).toEqual([3, 1, 1]);
+    // Each attempt that was undone has its own keys: a sink that was told to undo must not take the next for the same.
+    expect(new Set(sink.log.filter(({ what }) => what === 'a').map(({ key }) => key)).size).toBe(3);
+  });
+
+  test.each<[Sink, Fault, string, number]>([
+    ['keyed', 'lose', 'settled', 1],
+    ['keyed', 'lose_before', 'settled', 1],
+    ['keyed', 'hang', 'settled', 1],
+    ['queryable', 'lose', 'settled', 1],
+    ['queryable', 'lose_before', 'settled', 1],
+    ['queryable', 'hang', 'settled', 1],
+    ['blind', 'lose', 'person', 1],
+    ['blind', 'lose_before', 'person', 0],
+    ['blind', 'hang', 'person', 1],
+    ['blind', 'fail', 'settled', 1],
+  ])('after it, with a %s sink whose answer is: %s', async (sort, fault, effects, times) => {
+    const { trajectory, all, sink, assize } = await stage({ sort, fault: once(fault), callMs: 20 });
+    const outcome = await trajectory.transaction(all, async (tx) => {
+      await tx.call('irreversible.buffered', { what: 'a' });
+      tx.propose(COUNT);
+    });
+    expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, effects });
+    expect(sink.times('do', 'a')).toBe(times);
+    expect(await assize.recoverEffects()).toHaveLength(effects === 'person' ? 1 : 0);
+  });
+
+  test('what fails again and again waits for a person, and stops nobody but who touches it', async () => {
+    const { trajectory, all, sink, assize } = await stage({ fault: (_, what) => (what === 'bad' ? 'fail' : 'none') });
+    const bad = await trajectory.transaction({ ...all, writes: ['test:bad'] }, async (tx) => {
+      await tx.call('irreversible.buffered', { what: 'bad', at: 'bad' });
+      tx.propose(COUNT);
+    });
+    expect(bad).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'person' });
+    const [left] = await assize.recoverEffects();
+    expect(left).toMatchObject({ epoch: 1, tool: 'irreversible.buffered', phase: 'unresolved', trajectoryId: 't' });
+    const good = await trajectory.transaction({ ...all, writes: ['test:good'] }, async (tx) => {
+      await tx.call('irreversible.buffered', { what: 'good', at: 'good' });
+      tx.propose(COUNT);
+    });
+    expect(good.effects).toBe('settled');
+    expect(await codeOf(trajectory.transaction({ ...all, writes: ['test:*'] }, (tx) => tx.propose(COUNT)))).toBe(
+      'resource_in_doubt',
+    );
+    expect(sink.standing('good')).toBe(1);
+  });
+
+  test('a compensation that fails at first is tried again; one that fails for good waits for a person', async () => {
+    for (const [times, left] of [
+      [2, 0],
+      [99, 1],
+    ] as const) {
+      let failed = 0;
+      const { trajectory, all, sink, assize } = await stage({
+        fault: (of) => (of === 'undo' && failed++ < times ? 'fail' : 'none'),
+      });
+      const made = trajectory.transaction(all, async (tx) => {
+        await tx.call('reversible.externalised', { what: 'a' });
+        throw new Error('no');
+      });
+      expect(await codeOf(made)).toBe('no');
+      expect(sink.standing('a')).toBe(left);
+      expect(await assize.recoverEffects()).toHaveLength(left);
+    }
+  });
+
+  test('a body that hangs is undone at its deadline, and whoever waited goes on', async () => {
+    const { trajectory, all, sink } = await stage();
+    const hung = codeOf(
+      trajectory.transaction({ ...all, deadlineMs: 30 }, async (tx) => {
+        await tx.call('reversible.externalised', { what: 'a' });
+        await new Promise(() => undefined);
+      }),
+    );
+    const next = trajectory.transaction(all, async (tx) => {
+      await tx.call('reversible.externalised', { what: 'b' });
+      tx.propose(COUNT);
+    });
+    expect(await hung).toBe('deadline');
+    expect((await next).ruling.ruling).toBe('committed');
+    expect(sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual(['do a', 'undo a', 'do b']);
+  });
+});
+
+describe('transactions that meet', () => {
+  test('act in the order of their epochs, whoever is first to its gate; others do not wait', async () => {
+    const { trajectory, sink, all } = await stage();
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const one = (what: string, at: string, gate: Promise<void>) =>
+      trajectory.transaction({ ...all, writes: [`test:${at}`] }, async (tx) => {
+        await tx.call('irreversible.buffered', { what, at });
+        await gate;
+        tx.propose(COUNT);
+      });
+    const first = one('first', 'r', gates[0]!.promise);
+    const second = one('second', 'r', Promise.resolve());
+    const other = one('other', 's', Promise.resolve());
+    expect((await other).effects).toBe('settled');
+    expect(sink.log.map(({ what }) => what)).toEqual(['other']);
+    gates[0]!.resolve();
+    await Promise.all([first, second]);
+    expect(sink.log.map(({ what }) => what)).toEqual(['other', 'first', 'second']);
+  });
+
+  test('lose no update, where each reads what it writes', async () => {
+    const cell = { value: 0 };
+    const get = declareTool({
+      name: 'cell.get',
+      input: z.strictObject({}),
+      class: 'read',
+      reads: ['cell:x'],
+      execute: () => cell.value,
+    });
+    const set = declareTool({
+      name: 'cell.set',
+      input: z.strictObject({ to: z.int() }),
+      class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
+      writes: ['cell:x'],
+      execute: ({ to }) => {
+        cell.value = to;
+      },
+      uncompensated: 'a counter',
+    });
+    const { trajectory } = await stage({ tools: [get, set] });
+    await Promise.all(
+      Array.from({ length: 50 }, () =>
+        trajectory.transaction({ writ, writes: ['cell:x'] }, async (tx) => {
+          const value = (await tx.call('cell.get', {})) as number;
+          await Promise.resolve();
+          await tx.call('cell.set', { to: value + 1 });
+          tx.propose(COUNT);
+        }),
+      ),
+    );
+    expect(cell.value).toBe(50);
+  });
+
+  test('one that claims more where a younger one has acted is stale, and begins anew', async () => {
+    const { trajectory, sink, all } = await stage();
+    const acted = Promise.withResolvers<void>();
+    let epochs: number[] = [];
+    const late = trajectory.transaction({ ...all, writes: ['test:mine'], retries: 1 }, async (tx) => {
+      epochs = [...epochs, tx.epoch];
+      await acted.promise;
+      tx.expand({ writes: ['test:r'] });
+      await tx.call('irreversible.buffered', { what: 'late' });
+      tx.propose(COUNT);
+    });
+    await trajectory.transaction({ ...all, writes: ['test:r'] }, async (tx) => {
+      await tx.call('irreversible.buffered', { what: 'young' });
+      tx.propose(COUNT);
+    });
+    acted.resolve();
+    expect((await late).ruling.ruling).toBe('committed');
+    expect(epochs).toEqual([1, 3]);
+    expect(sink.log.map(({ what }) => what)).toEqual(['young', 'late']);
+  });
+
+  test('of one name are done once, also at the same time', async () => {
+    const { trajectory, sink, all } = await stage();
+    const order = () =>
+      trajectory.transaction({ ...all, name: 'order-1' }, async (tx) => {
+        await tx.call('irreversible.buffered', { what: 'a' });
+        tx.propose(COUNT);
+      });
+    const [one, two] = await Promise.all([order(), order()]);
+    expect(one.ruling).toEqual(two.ruling);
+    expect(sink.times('do', 'a')).toBe(1);
+    expect(trajectory.state()).toEqual({ done: { order: 1 } });
+  });
+});
+
+describe('what has to be approved', () => {
+  const asking = defineDomain<any, any>({
+    ...(tally.declared as any),
+    name: 'asking',
+    invariants: ({ each }: any) => [
+      each(
+        'ASK',
+        '/done/*',
+        { onApprove: ({ done }: any) => (done.approved = 1) },
+        (n: number, _: unknown, [name]: string[]) => (name === 'order' && n > 0 ? escalate('shall it be?') : pass),
+      ),
+    ],
+    counselors: { doctor: (principal: string) => principal === 'doc' },
+    freeze: 'footprint',
+  });
+  const doctor = { principal: 'doc', method: 'test', override: true };
+
+  test('is held with it, is done once it is approved, and stops nobody meanwhile', async () => {
+    const { trajectory, sink, all } = await stage({ domain: asking });
+    const outcome = await trajectory.transaction(all, async (tx) => {
+      await tx.call('irreversible.buffered', { what: 'a' });
+      tx.propose(COUNT);
+    });
+    expect(outcome).toMatchObject({ ruling: { ruling: 'escalated' }, effects: 'waiting' });
+    expect(sink.log).toEqual([]);
+    if (outcome.ruling.ruling !== 'escalated') return;
+    const approved = await trajectory.approve(outcome.ruling.pending, doctor);
+    expect(approved.ruling).toBe('committed');
+    expect(sink.times('do', 'a')).toBe(1);
+    const { delta } = JSON.parse((approved as any).entry.payload);
+    expect(delta.effects).toHaveLength(1);
+  });
+
+  test('is never done where it is rejected', async () => {
+    const { trajectory, sink, all } = await stage({ domain: asking });
+    const { ruling } = await trajectory.transaction(all, async (tx) => {
+      await tx.call('irreversible.buffered', { what: 'a' });
+      tx.propose(COUNT);
+    });
+    if (ruling.ruling !== 'escalated') throw new Error('it was not');
+    await trajectory.reject(ruling.pending, { principal: 'doc', method: 'test', reason: 'no' });
+    expect(sink.log).toEqual([]);
+  });
+
+  test('can’t wait where tools have acted already: that is undone', async () => {
+    const { trajectory, sink, all } = await stage({ domain: asking });
+    const { ruling } = await trajectory.transaction(all, async (tx) => {
+      await tx.call('reversible.externalised', { what: 'a' });
+      tx.propose(COUNT);
+    });
+    expect(ruling).toMatchObject({ ruling: 'rejected', reason: 'precondition_failed' });
+    expect(sink.standing('a')).toBe(0);
+    expect(trajectory.pending()).toEqual([]);
+  });
+});
+
+test('a tool that is wrongly declared is refused by name', () => {
+  const good = {
+    name: 'x.y',
+    input: z.strictObject({ a: z.string() }),
+    class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
+    writes: ['x:{a}'],
+    execute: () => null,
+    compensate: () => ({ undone: 'all' }),
+  } as const;
+  expect(declareTool(good as never).name).toBe('x.y');
+  const wrong: [object, string][] = [
+    [{ name: 'X' }, 'lower-case words'],
+    [{ name: 'assize.x' }, 'not begin with assize'],
+    [{ input: {} }, 'zod schema'],
+    [{ execute: undefined }, 'no execute'],
+    [{ class: { ...good.class, reversibility: 'maybe' } }, 'reversibility'],
+    [{ class: 'write' }, "its class is 'read'"],
+    [{ class: 'read' }, 'only reads'],
+    [{ writes: undefined }, 'what it writes'],
+    [{ writes: ['x//y'] }, 'does not parse'],
+    [{ writes: 'x:y' }, 'a list of scopes'],
+    [{ compensate: undefined }, 'uncompensated'],
+    [{ class: { ...good.class, reversibility: 'irreversible' } }, 'has no compensate'],
+    [{ class: { ...good.class, sink: 'queryable' } }, 'reconcile'],
+    [{ reconcile: () => ({ happened: false }) }, 'queryable'],
+  ];
+  for (const [change, what] of wrong) {
+    let said = 'nothing';
+    try {
+      declareTool({ ...good, ...change } as never);
+    } catch (error) {
+      said =
+        (error as { code: string; message: string }).code === 'invalid_tool' ? (error as Error).message : String(error);
+    }
+    expect(said).toContain(what);
+  }
+  expect(new DidNothing('no')).toMatchObject({ isFinal: false });
+});
