@@ -3,7 +3,7 @@ import type { BlobRow } from './store.ts';
 
 /** A transaction of tools, from its first record on (decisions §5). */
 export interface EffectTransactionRow {
-  /** Over all trajectories of a store, from 1, given once. */
+  /** Over all trajectories of a store, from 1, given once. They may be begun in another order. */
   readonly epoch: number;
   readonly trajectory_id: string;
   /** Canonical text of what it is and may touch; see `effects/log.ts`. */
@@ -27,9 +27,16 @@ export interface EffectKeyRow {
   readonly n: number;
 }
 
-/** What is written of effects in one transaction of the store, alone or with a batch of entries. */
+/**
+ * What is written of effects in one transaction of the store, alone or with a batch of entries: all of it or nothing, in the
+ * order of the members. What is there already, word for word, is left as it is, so that a write may be repeated.
+ *
+ * Records and keys are of a transaction that is open, begun before or here. What does not fit is misuse, and an error
+ * (`store_invalid_input`): an epoch that was begun as another transaction, or never; a place that would leave a gap, or has
+ * another text; anything new for a transaction that has ended.
+ */
 export interface EffectWrite {
-  /** Of the tenure under which it is written: nothing is written under one that another has ended. */
+  /** Of the tenure under which it is written, from 1: nothing is written under one after which another was given. */
   readonly fence: number;
   readonly begun?: readonly EffectTransactionRow[];
   readonly records?: readonly EffectRecordRow[];
@@ -39,8 +46,9 @@ export interface EffectWrite {
 }
 
 /**
- * `fenced`: another process has taken over. `taken`: the key stands for another effect already. Nothing of it was written
- * in both cases.
+ * `fenced`: another tenure was given since. `taken`: the key stands for another effect already, in the store or earlier in the
+ * write. Nothing of it was written in both cases. Where a write is refused for several reasons, a `conflict` of its batch
+ * among them, which of them is named is left to the store; who is fenced never hears of misuse.
  */
 export type EffectRefusal =
   | { readonly status: 'fenced' }
@@ -52,13 +60,13 @@ export interface LoggedTransaction extends EffectTransactionRow {
   readonly records: readonly string[];
 }
 
-/** The right to work on the effects of a store, which one process has at a time. It ends with the process. */
+/** The right to work on the effects of a store, which one has at a time. It ends with the process. */
 export interface Tenure {
-  /** Greater with every tenure. */
+  /** Greater with every tenure, from 1. */
   readonly fence: number;
   /** No transaction in the store has a greater epoch. */
   readonly lastEpoch: number;
-  /** Ends it; safe to call twice. */
+  /** Lets the next one have it; safe to call twice. Does nothing once it has ended otherwise. */
   release(): Promise<void>;
 }
 
@@ -68,11 +76,18 @@ export interface Tenure {
  */
 export interface EffectStore {
   /**
-   * Waits until no other process works on effects here, and has that to itself.
-   * @throws the signal's reason
+   * Waits until nobody else works on effects here, also not through this handle, and has that to itself until `release`,
+   * `close`, or the end of the process. A tenure can be lost before, with a connection or a file; its holder learns so by
+   * `fenced`, as soon as another one was given.
+   *
+   * @throws the signal's reason; `store_closed` when the store is closed meanwhile
    */
   holdEffects(signal?: AbortSignal): Promise<Tenure>;
-  /** Durable when it answers. Blobs are stored once, with it. */
+  /**
+   * Durable when it answers. Blobs are stored once, with it. It goes together with the batches that wait.
+   *
+   * An error other than for misuse may leave in doubt whether it was written; it is harmless to send it again.
+   */
   logEffects(write: EffectWrite, blobs?: readonly BlobRow[]): Promise<{ readonly status: 'written' } | EffectRefusal>;
   /** Transactions that have not ended, by epoch. */
   openEffects(): Promise<LoggedTransaction[]>;

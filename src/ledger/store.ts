@@ -23,7 +23,7 @@ export interface Batch {
   readonly blobs: readonly BlobRow[];
   /** Blobs whose text is deleted, or never taken in: a blob that was erased stays so. Snapshots are deleted with them. */
   readonly erased?: readonly ErasedRow[];
-  /** What is written into the effect log with it; only for a store that is an `EffectStore`. */
+  /** What is written into the effect log with it, or nothing of both; only for a store that is an `EffectStore`. */
   readonly effects?: EffectWrite;
 }
 

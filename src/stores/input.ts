@@ -1,4 +1,4 @@
-import type { Batch, EntryKind, LogStep, SnapshotRow } from '#ledger';
+import type { Batch, EffectWrite, EntryKind, LogStep, SnapshotRow } from '#ledger';
 import type { OracleRow } from '#oracle';
 import { StoreError } from './errors.ts';
 
@@ -47,11 +47,51 @@ export function checkBatch(batch: Batch): void {
     if (!isObject(row) || !isHash(row.hash)) refuseRow('erased blob', index, 'hash');
     if (!isHash(row.by)) refuseRow('erased blob', index, 'entry');
   }
+  if (batch.effects !== undefined) checkEffects(batch.effects);
+}
+
+/** Throws `store_invalid_input` unless every row of the write can be stored and read back exactly. */
+export function checkEffects(write: EffectWrite): void {
+  if (!isObject(write)) refuse('a write of effects is an object', {});
+  const { fence, begun = [], records = [], keys = [], ended = [] } = write;
+  if (!isNumberFrom(1, fence)) refuse('the fence of a write is a whole number from 1', { fence });
+  for (const [name, list] of Object.entries({ begun, records, keys, ended })) checkList(list, name);
+  for (let index = 0; index < begun.length; index += 1) {
+    const row = begun[index]!;
+    if (!isObject(row) || !isNumberFrom(1, row.epoch)) refuseRow('transaction', index, 'epoch');
+    if (!isText(row.trajectory_id)) refuseRow('transaction', index, 'trajectory_id');
+    if (!isText(row.body)) refuseRow('transaction', index, 'body');
+  }
+  for (let index = 0; index < records.length; index += 1) {
+    const row = records[index]!;
+    if (!isObject(row) || !isNumberFrom(1, row.epoch)) refuseRow('record', index, 'epoch');
+    if (!isNumberFrom(0, row.place)) refuseRow('record', index, 'place');
+    if (!isText(row.record)) refuseRow('record', index, 'record');
+  }
+  for (let index = 0; index < keys.length; index += 1) {
+    const row = keys[index]!;
+    if (!isObject(row) || !isHash(row.key)) refuseRow('key', index, 'key');
+    if (!isNumberFrom(1, row.epoch)) refuseRow('key', index, 'epoch');
+    if (!isNumberFrom(0, row.n)) refuseRow('key', index, 'n');
+  }
+  for (let index = 0; index < ended.length; index += 1) {
+    if (!isNumberFrom(1, ended[index])) refuseRow('end', index, 'epoch');
+  }
+}
+
+/** Throws `store_invalid_input` unless it is a signal, or nothing. */
+export function checkSignal(signal: AbortSignal | undefined): void {
+  if (signal !== undefined && !(signal instanceof AbortSignal)) refuse('signal is an AbortSignal', {});
+}
+
+/** Throws `store_invalid_input` unless it is a whole number from 1. */
+export function checkEpoch(epoch: number): void {
+  if (!isNumberFrom(1, epoch)) refuse('epoch must be a whole number from 1', { epoch });
 }
 
 /** Nothing is to be written. */
-export function isEmpty({ entries, blobs, erased = [] }: Batch): boolean {
-  return entries.length === 0 && blobs.length === 0 && erased.length === 0;
+export function isEmpty({ entries, blobs, erased = [], effects }: Batch): boolean {
+  return entries.length === 0 && blobs.length === 0 && erased.length === 0 && effects === undefined;
 }
 
 /** Throws `store_invalid_input` unless it is 64 lower-case hex digits. */
@@ -156,6 +196,10 @@ function isHash(value: unknown): value is string {
 // NUL in text, so that a ledger with one could not move there. Canonical text has neither.
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
+}
+
+function isNumberFrom(min: number, value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= min;
 }
 
 function checkLists(value: unknown, what: string, names: readonly string[]): void {

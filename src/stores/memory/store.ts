@@ -1,30 +1,43 @@
 import type {
   Batch,
+  BlobRow,
   CommitResult,
+  EffectKeyRow,
+  EffectRefusal,
+  EffectStore,
+  EffectWrite,
   EntryRow,
   Hash,
   LedgerStore,
+  LoggedTransaction,
   LogStep,
   LogStore,
   SnapshotRow,
   SnapshotStore,
+  Tenure,
   TrajectoryInfo,
 } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
+import { type EffectChange, effectAnswer } from '../effects.ts';
 import { StoreError } from '../errors.ts';
 import {
   checkBatch,
   checkCount,
+  checkEffects,
+  checkEpoch,
   checkHash,
   checkLogStep,
   checkNodes,
   checkOracleRow,
   checkPage,
   checkPrefix,
+  checkSignal,
   checkSnapshotRow,
   checkText,
   isEmpty,
 } from '../input.ts';
+import { MemoryEffects } from './effects.ts';
+import { Tenures } from './tenure.ts';
 
 const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
 
@@ -32,7 +45,7 @@ const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
  * The port without a disk. Like a store with one, it answers later and not at once, in the order of the calls, and a read
  * does not see what still waits. `close` forgets nothing that was answered, but no one can open the same store again.
  */
-export class MemoryStore implements LedgerStore, LogStore, OracleStore, SnapshotStore {
+export class MemoryStore implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore {
   readonly readonly = false;
   readonly #trajectories = new Map<string, EntryRow[]>();
   readonly #byId = new Map<Hash, EntryRow>();
@@ -45,6 +58,8 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #leaves: Uint8Array[] = [];
   readonly #nodes = new Map<string, Uint8Array>();
   readonly #snapshots = new Map<string, SnapshotRow>();
+  readonly #effects = new MemoryEffects();
+  readonly #tenures = new Tenures();
   #waiting: (() => void)[] = [];
   #closed: Promise<void> | undefined;
 
@@ -183,7 +198,39 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
     return this.#inTurn(() => this.#snapshots.clear());
   }
 
+  async holdEffects(signal?: AbortSignal): Promise<Tenure> {
+    this.#checkOpen();
+    checkSignal(signal);
+    return this.#tenures.hold(() => this.#inTurn(() => this.#effects.raise()), signal);
+  }
+
+  async logEffects(
+    effects: EffectWrite,
+    blobs: readonly BlobRow[] = [],
+  ): Promise<{ readonly status: 'written' } | EffectRefusal> {
+    checkEffects(effects);
+    return effectAnswer(await this.commit({ entries: [], blobs, effects }));
+  }
+
+  async openEffects(): Promise<LoggedTransaction[]> {
+    this.#checkOpen();
+    return this.#effects.open();
+  }
+
+  async effectsOf(epoch: number): Promise<LoggedTransaction | undefined> {
+    checkEpoch(epoch);
+    this.#checkOpen();
+    return this.#effects.of(epoch);
+  }
+
+  async effectKey(key: Hash): Promise<EffectKeyRow | undefined> {
+    checkHash(key, 'key');
+    this.#checkOpen();
+    return this.#effects.key(key);
+  }
+
   close(): Promise<void> {
+    if (this.#closed === undefined) this.#tenures.refuse(closedError());
     this.#closed ??= this.#inTurn(() => undefined);
     return this.#closed;
   }
@@ -219,6 +266,12 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
       heads.set(name, row);
       ids.add(row.id);
     }
+    let change: EffectChange | undefined;
+    if (batch.effects !== undefined) {
+      const verdict = this.#effects.judge(batch.effects);
+      if ('refusal' in verdict) return verdict.refusal;
+      change = verdict.change;
+    }
     for (const row of batch.entries) this.#insert(row);
     for (const { hash, text } of batch.blobs) {
       if (!this.#blobs.has(hash) && !this.#erased.has(hash)) this.#blobs.set(hash, text);
@@ -228,6 +281,7 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
       if (!this.#erased.has(hash)) this.#erased.set(hash, by);
       this.#snapshots.clear();
     }
+    if (change !== undefined) this.#effects.write(change);
     return COMMITTED;
   }
 
@@ -252,10 +306,12 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
   }
 
   #checkOpen(): void {
-    if (this.#closed !== undefined) {
-      throw new StoreError('store_closed', 'This store in memory is closed; what it held is gone, make a new one.');
-    }
+    if (this.#closed !== undefined) throw closedError();
   }
+}
+
+function closedError(): StoreError {
+  return new StoreError('store_closed', 'This store in memory is closed; what it held is gone, make a new one.');
 }
 
 function copyOracleRow({ key, answer, at }: OracleRow): OracleRow {

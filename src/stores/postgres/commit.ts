@@ -1,5 +1,7 @@
 import type { CommitResult, EntryRow, ErasedRow, Hash } from '#ledger';
 import type { OracleRow } from '#oracle';
+import { StoreError } from '../errors.ts';
+import { type EffectNews, EffectPlan, KnownEffects } from './effect-plan.ts';
 import { BatchJob, OracleJob, type RowsJob } from './job.ts';
 import { bytea } from './row.ts';
 import type { Session, Statement } from './session.ts';
@@ -13,8 +15,11 @@ interface Head {
   readonly id: Hash | null;
 }
 
-/** What the server said why it wrote nothing. */
-interface Refusal {
+/** What the server said why it wrote nothing: of effects, or else of entries. */
+type Refusal = { readonly effects: EffectNews } | HeadNews;
+
+interface HeadNews {
+  readonly effects?: undefined;
   /** Of the trajectories that were named, in their order. */
   readonly heads: readonly (readonly [seq: number, id: Hash | null])[];
   /** Ids of the group that are in the store. */
@@ -31,11 +36,13 @@ type Kept = readonly (readonly [answer: string, at: string] | null)[];
  * The batches are judged here, in order, each trajectory's head being what the first batch on it says; the server writes
  * them if the heads are so, and otherwise says what they are. Judged anew by that, a batch that does not fit is a conflict
  * for good, because entries are never taken away. A call is refused again only where another writer has moved a head under
- * a batch that fitted, which then fits no more: so the calls come to an end.
+ * a batch that fitted, which then fits no more: so the calls come to an end. Effects are judged in the same way
+ * (`effect-plan.ts`).
  */
 export class Group {
   readonly #heads = new Map<string, Head>();
   readonly #taken = new Set<Hash>();
+  readonly #effects = new KnownEffects();
   #batches: readonly BatchJob[];
   #puts: readonly OracleJob[];
   #sent: readonly RowsJob[] = [];
@@ -56,17 +63,23 @@ export class Group {
   }
 
   /** One call; true when all have their answers. @throws what `session.run` throws */
-  async write(session: Session, { append, erasing }: Appends, tell: boolean): Promise<boolean> {
-    const plan = new Plan(this.#batches, this.#heads, this.#taken);
+  async write(session: Session, { append, erasing, acting }: Appends, tell: boolean): Promise<boolean> {
+    const plan = new Plan(this.#batches, this.#heads, this.#taken, this.#effects);
     for (const [job, row] of plan.conflicts) job.answer(conflictAt(row));
     this.#batches = plan.open;
     if (this.open.length === 0) return true;
+    if (plan.asksNothing && this.#puts.length === 0) {
+      plan.answer();
+      this.#batches = [];
+      return true;
+    }
     const answers = firstAnswers(this.#puts);
     this.#sent = [...plan.accepted, ...this.#puts];
     const values = [...entryValues(plan), ...answerValues(answers), tell];
     const erased = plan.accepted.flatMap(({ batch }) => batch.erased ?? []);
-    const [reply] =
-      erased.length === 0
+    const [reply] = !plan.effects.isEmpty
+      ? await session.run(acting, [...values, ...erasedValues(erased), ...plan.effects.values()])
+      : erased.length === 0
         ? await session.run(append, values)
         : await session.run(erasing, [...values, ...erasedValues(erased)]);
     this.#sent = [];
@@ -83,7 +96,12 @@ export class Group {
     return true;
   }
 
-  #learn({ assumed }: Plan, { heads, taken }: Refusal): void {
+  #learn({ assumed, effects }: Plan, refusal: Refusal): void {
+    if (refusal.effects !== undefined) {
+      this.#effects.learn(refusal.effects, effects.namedKeys);
+      return;
+    }
+    const { heads, taken } = refusal;
     [...assumed.keys()].forEach((name, index) => {
       const [seq, id] = heads[index]!;
       this.#heads.set(name, { seq, id });
@@ -101,23 +119,44 @@ class Plan {
   readonly assumed = new Map<string, Head>();
   /** All but the conflicts, in order. */
   readonly open: BatchJob[] = [];
-  /** Batches that do not fit once the accepted ones are written. */
-  readonly #doubtful: [BatchJob, EntryRow][] = [];
+  /** Effects of the accepted ones, and what has to be asked of them. */
+  readonly effects: EffectPlan;
+  /** Batches that do not fit once the accepted ones are written, with what they are answered then. */
+  readonly #doubtful: [BatchJob, CommitResult | StoreError][] = [];
   /** Where the accepted ones lead. */
   readonly #moved = new Map<string, Head>();
   readonly #ids = new Set<Hash>();
 
-  constructor(jobs: readonly BatchJob[], heads: ReadonlyMap<string, Head>, taken: ReadonlySet<Hash>) {
+  constructor(
+    jobs: readonly BatchJob[],
+    heads: ReadonlyMap<string, Head>,
+    taken: ReadonlySet<Hash>,
+    effects: KnownEffects,
+  ) {
+    this.effects = new EffectPlan(effects);
     for (const job of jobs) this.#judge(job, heads, taken);
+  }
+
+  /** Nothing is to be written or asked: all that is left is refused by what the server has said. */
+  get asksNothing(): boolean {
+    return this.accepted.length === 0 && !this.effects.asks;
   }
 
   /** To be called when it is written. */
   answer(): void {
     for (const job of this.accepted) job.answer(COMMITTED);
-    for (const [job, row] of this.#doubtful) job.answer(conflictAt(row));
+    for (const [job, answer] of this.#doubtful) {
+      if (answer instanceof StoreError) job.fail(answer);
+      else job.answer(answer);
+    }
   }
 
   #judge(job: BatchJob, heads: ReadonlyMap<string, Head>, taken: ReadonlySet<Hash>): void {
+    // What comes after a question may build on what is asked about; all of it is judged by the answer.
+    if (this.effects.asks) {
+      this.open.push(job);
+      return;
+    }
     const first = new Map<string, Head>();
     const moved = new Map<string, Head>();
     const ids = new Set<Hash>();
@@ -136,19 +175,40 @@ class Plan {
       moved.set(name, row);
       ids.add(row.id);
     }
-    this.accepted.push(job);
     this.open.push(job);
+    if (!this.#takeEffects(job)) return;
+    this.accepted.push(job);
     for (const [name, head] of first) if (!this.#moved.has(name)) this.assumed.set(name, head);
     for (const [name, head] of moved) this.#moved.set(name, head);
     for (const id of ids) this.#ids.add(id);
   }
 
+  /** False where they are refused, or have to be asked about. */
+  #takeEffects(job: BatchJob): boolean {
+    const { effects } = job.batch;
+    if (effects === undefined) return true;
+    try {
+      const verdict = this.effects.judge(effects);
+      if (verdict === undefined) return false;
+      if ('change' in verdict) {
+        this.effects.accept(effects, verdict.change);
+        return true;
+      }
+      this.#doubtful.push([job, verdict.refusal]);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.#doubtful.push([job, error]);
+    }
+    return false;
+  }
+
   #refuse(job: BatchJob, row: EntryRow): void {
-    if (!this.#moved.has(row.trajectory_id) && !this.#ids.has(row.id)) {
+    // After a batch that is doubtful, it may fit all the same.
+    if (this.#doubtful.length === 0 && !this.#moved.has(row.trajectory_id) && !this.#ids.has(row.id)) {
       this.conflicts.push([job, row]);
       return;
     }
-    this.#doubtful.push([job, row]);
+    this.#doubtful.push([job, conflictAt(row)]);
     this.open.push(job);
   }
 }
@@ -162,13 +222,15 @@ export function prepareAppend(schema: string): Appends {
   return {
     append: { name: 'assize append', text: call('append', 15) },
     erasing: { text: call('append_erasing', 17) },
+    acting: { name: 'assize append effects', text: call('append_effects', 32) },
   };
 }
 
-/** For a group, and for one that also erases blobs. */
+/** For a group, for one that also erases blobs, and for one that also writes effects. */
 export interface Appends {
   readonly append: Statement;
   readonly erasing: Statement;
+  readonly acting: Statement;
 }
 
 function entryValues({ assumed, accepted }: Plan): unknown[] {

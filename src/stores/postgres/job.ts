@@ -1,5 +1,6 @@
 import type { Batch, CommitResult } from '#ledger';
 import type { OracleRow } from '#oracle';
+import { effectSize } from '../effects.ts';
 import type { StoreError } from '../errors.ts';
 import type { Session } from './session.ts';
 
@@ -39,19 +40,29 @@ export class BatchJob extends Waiting<CommitResult> {
   readonly batch: Batch;
   readonly rows: number;
   readonly bytes: number;
+  /** Why it is sent again. */
+  #doubt: StoreError | undefined;
 
   constructor(batch: Batch, resolve: (result: CommitResult) => void, reject: (error: StoreError) => void) {
     super(resolve, reject);
     this.batch = batch;
-    this.rows = batch.entries.length + batch.blobs.length + (batch.erased?.length ?? 0);
-    let bytes = 0;
+    const effects = effectSize(batch);
+    this.rows = batch.entries.length + batch.blobs.length + (batch.erased?.length ?? 0) + effects.rows;
+    let bytes = effects.bytes;
     for (const row of batch.entries) bytes += row.payload.length;
     for (const row of batch.blobs) bytes += row.text.length;
     this.bytes = bytes;
   }
 
+  // What was sent before may have been written before another tenure was given.
+  override answer(result: CommitResult): void {
+    const isTold = result.status !== 'fenced' || this.#doubt === undefined;
+    super.answer(isTold ? result : { status: 'unknown', cause: this.#doubt });
+  }
+
   // Sent again, entries that were written would be a conflict. Blobs alone have no id by which their caller could find out.
   override doubt(error: StoreError): boolean {
+    this.#doubt = error;
     if (this.batch.entries.length === 0) return super.doubt(error);
     this.answer({ status: 'unknown', cause: error });
     return false;

@@ -7,6 +7,7 @@ import { Readers } from './readers.ts';
 import { checkMark, migrate, readMark, SCHEMA_VERSION } from './schema.ts';
 import { newClient, Session, type SessionOptions } from './session.ts';
 import { PostgresStore } from './store.ts';
+import { TENURE_WAIT_MS, Tenures } from './tenure.ts';
 import { TURNS_MAX, Turns } from './turns.ts';
 import { Writer } from './writer.ts';
 
@@ -86,14 +87,18 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     const readers = new Readers({ path, max, attempts, open });
     const waitForTurn = (): Promise<Session> => Session.open({ ...settings, lockTimeoutMs: TURN_WAIT_MS });
     const turns = new Turns(new Readers({ path, max: TURNS_MAX, attempts: 1, open: waitForTurn }), schema);
+    const statementTimeoutMs = Math.max(settings.statementTimeoutMs, 2 * TENURE_WAIT_MS);
+    const waitForTenure = (): Promise<Session> =>
+      Session.open({ ...settings, statementTimeoutMs, lockTimeoutMs: TENURE_WAIT_MS });
+    const tenures = new Tenures(waitForTenure, schema);
     if (mode === 'readonly') {
       readers.add(session);
-      return new PostgresStore({ url, path, schema, readers, writer: undefined, turns, tell, open });
+      return new PostgresStore({ url, path, schema, readers, writer: undefined, turns, tenures, tell, open });
     }
     const check = async (again: Session): Promise<void> => checkMark(await readMark(again, schema), path, 'readonly');
     const writer = await Writer.over(session, { path, durability, attempts, open, check });
     if (mark.is !== 'ours' || mark.version < SCHEMA_VERSION) await migrate(session, schema, path, mode);
-    return new PostgresStore({ url, path, schema, readers, writer, turns, tell, open });
+    return new PostgresStore({ url, path, schema, readers, writer, turns, tenures, tell, open });
   } catch (error) {
     await session.end();
     throw storeError(error, path, 'Opening');

@@ -1,36 +1,48 @@
 import type {
   Ahead,
   Batch,
+  BlobRow,
   CommitResult,
+  EffectKeyRow,
+  EffectRefusal,
+  EffectStore,
+  EffectWrite,
   EntryRow,
   Hash,
   LedgerStore,
+  LoggedTransaction,
   LogStep,
   LogStore,
   RowRange,
   SnapshotRow,
   SnapshotStore,
+  Tenure,
   TrajectoryInfo,
 } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
 import { checkAhead } from '../ahead.ts';
+import { effectAnswer } from '../effects.ts';
 import { StoreError } from '../errors.ts';
 import type { Followable, News } from '../follow.ts';
 import {
   checkBatch,
   checkCount,
+  checkEffects,
+  checkEpoch,
   checkHash,
   checkLogStep,
   checkNodes,
   checkOracleRow,
   checkPage,
   checkPrefix,
+  checkSignal,
   checkSnapshotRow,
   checkText,
   isEmpty,
 } from '../input.ts';
 import { prepareBlob, prepareErasedBy } from './blob.ts';
 import { COMMITTED } from './commit.ts';
+import { prepareEffectKey, prepareEffectsOf, prepareOpenEffects } from './effects.ts';
 import { prepareEntries } from './entries.ts';
 import { readonlyError, storeError } from './errors.ts';
 import { prepareFind } from './find.ts';
@@ -51,6 +63,7 @@ import { prepareResolve } from './resolve.ts';
 import { prepareSelfCheck } from './self-check.ts';
 import type { Session } from './session.ts';
 import { prepareDropSnapshots, prepareErasures, preparePutSnapshot, prepareSnapshot } from './snapshot.ts';
+import { prepareRaise, type Tenures } from './tenure.ts';
 import { prepareTrajectories } from './trajectories.ts';
 import type { Turns } from './turns.ts';
 import type { Writer } from './writer.ts';
@@ -65,12 +78,13 @@ export interface Connections {
   readonly writer: Writer | undefined;
   /** For those who write. */
   readonly turns: Turns;
+  readonly tenures: Tenures;
   readonly tell: boolean;
   readonly open: () => Promise<Session>;
 }
 
 /**
- * A ledger with its Merkle log and an oracle log in one schema of a PostgreSQL database; made by `openPostgres`. Any number
+ * A ledger with its Merkle log, an effect log and an oracle log in one schema of a PostgreSQL database; made by `openPostgres`. Any number
  * of processes may have it open, also to write to one trajectory: of those who append at one place, one is committed and the
  * others are conflicts.
  *
@@ -79,7 +93,7 @@ export interface Connections {
  * and `resolve` waits until it can tell. After `close` every call throws `store_closed`; arguments that no row can hold throw
  * `store_invalid_input`, a server that can't be reached `store_unreachable`, other refusals as `errors.ts` says.
  */
-export class PostgresStore implements LedgerStore, LogStore, OracleStore, SnapshotStore, Followable {
+export class PostgresStore implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore, Followable {
   /** Where the store is: a URL without user, password and settings. */
   readonly path: string;
   readonly readonly: boolean;
@@ -104,6 +118,10 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Snapsh
   readonly #putSnapshot: (row: SnapshotRow, erasures: number) => (session: Session) => Promise<void>;
   readonly #dropSnapshots: (session: Session) => Promise<void>;
   readonly #erasures: () => Promise<number>;
+  readonly #raise: (session: Session) => Promise<Pick<Tenure, 'fence' | 'lastEpoch'>>;
+  readonly #openEffects: () => Promise<LoggedTransaction[]>;
+  readonly #effectsOf: (epoch: number) => Promise<LoggedTransaction | undefined>;
+  readonly #effectKey: (key: Hash) => Promise<EffectKeyRow | undefined>;
   readonly #selfCheck: () => Promise<string[]>;
   #closed: Promise<void> | undefined;
 
@@ -132,6 +150,10 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Snapsh
     this.#putSnapshot = preparePutSnapshot(schema);
     this.#dropSnapshots = prepareDropSnapshots(schema);
     this.#erasures = prepareErasures(readers, schema);
+    this.#raise = prepareRaise(schema);
+    this.#openEffects = prepareOpenEffects(readers, schema);
+    this.#effectsOf = prepareEffectsOf(readers, schema);
+    this.#effectKey = prepareEffectKey(readers, schema);
     this.#selfCheck = prepareSelfCheck(readers, schema);
   }
 
@@ -241,6 +263,38 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Snapsh
     return this.#writable().run(this.#dropSnapshots);
   }
 
+  async holdEffects(signal?: AbortSignal): Promise<Tenure> {
+    const group = this.#writable();
+    checkSignal(signal);
+    try {
+      return await this.#connections.tenures.hold(() => group.run(this.#raise), signal);
+    } catch (error) {
+      throw signal?.aborted ? error : storeError(error, this.path, 'Working on the effects of');
+    }
+  }
+
+  async logEffects(
+    effects: EffectWrite,
+    blobs: readonly BlobRow[] = [],
+  ): Promise<{ readonly status: 'written' } | EffectRefusal> {
+    checkEffects(effects);
+    return effectAnswer(await this.commit({ entries: [], blobs, effects }));
+  }
+
+  async openEffects(): Promise<LoggedTransaction[]> {
+    return this.#read(this.#openEffects);
+  }
+
+  async effectsOf(epoch: number): Promise<LoggedTransaction | undefined> {
+    checkEpoch(epoch);
+    return this.#read(() => this.#effectsOf(epoch));
+  }
+
+  async effectKey(key: Hash): Promise<EffectKeyRow | undefined> {
+    checkHash(key, 'key');
+    return this.#read(() => this.#effectKey(key));
+  }
+
   async selfCheck(): Promise<string[]> {
     return this.#read(this.#selfCheck);
   }
@@ -272,7 +326,9 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Snapsh
   }
 
   async #close(): Promise<void> {
+    this.#connections.tenures.refuse(this.#closedError());
     await this.#group?.idle();
+    await this.#connections.tenures.end();
     await this.#connections.turns.end();
     for (const following of this.#followings) await following.stop();
     await this.#connections.writer?.end();
@@ -293,8 +349,11 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Snapsh
   }
 
   #checkOpen(): void {
-    if (this.#closed === undefined) return;
-    throw new StoreError('store_closed', `The store ${this.path} is closed; open it again to use it.`, {
+    if (this.#closed !== undefined) throw this.#closedError();
+  }
+
+  #closedError(): StoreError {
+    return new StoreError('store_closed', `The store ${this.path} is closed; open it again to use it.`, {
       evidence: { path: this.path },
     });
   }

@@ -1,5 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Batch, CommitResult, EntryRow, ErasedRow, Hash } from '#ledger';
+import type { EffectChange } from '../effects.ts';
+import type { EffectWriter } from './effects.ts';
 import { isDuplicate } from './errors.ts';
 
 /** Shared, because a group answers hundreds of callers with it. */
@@ -21,6 +23,7 @@ interface Head {
  * memory where no one else has written since; the constraints of the table stand behind it.
  */
 export class BatchWriter {
+  readonly #effects: EffectWriter;
   readonly #heads = new Map<string, Head>();
   readonly #dataVersion: StatementSync;
   readonly #selectHead: StatementSync;
@@ -31,7 +34,8 @@ export class BatchWriter {
   readonly #dropSnapshots: StatementSync;
   #seenVersion: unknown;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, effects: EffectWriter) {
+    this.#effects = effects;
     this.#dataVersion = db.prepare('PRAGMA data_version');
     this.#selectHead = db.prepare(`
       SELECT t.key AS key, e.seq AS seq, lower(hex(e.id)) AS id, e.id AS idBytes
@@ -48,30 +52,38 @@ export class BatchWriter {
     this.#dropSnapshots = db.prepare('DELETE FROM snapshot');
   }
 
-  /** To be called first in every transaction: forgets the heads when another connection has written. */
+  /** To be called first in every transaction: forgets what is in memory when another connection has written. */
   begin(): void {
     const version = this.#dataVersion.get()?.['data_version'];
     if (version !== this.#seenVersion) this.forget();
     this.#seenVersion = version;
   }
 
-  /** To be called after every rollback: the heads in memory are then ahead of the file. */
+  /** To be called after every rollback: what is in memory is then ahead of the file. */
   forget(): void {
     this.#heads.clear();
+    this.#effects.forget();
   }
 
   /**
-   * Writes the batch, or nothing and answers `conflict`.
+   * Writes the batch, or nothing and answers why.
    *
-   * @throws SQLite's error. `DuplicateEntry` for an id that the store has elsewhere: part of the batch is then written,
-   *   and the caller has to roll it back.
+   * @throws SQLite's error. StoreError for misuse of the effect log, with nothing written. `DuplicateEntry` for an id that the
+   *   store has elsewhere: part of the batch is then written, and the caller has to roll it back.
    */
   write(batch: Batch): CommitResult {
     const conflict = this.#findConflict(batch.entries);
     if (conflict !== undefined) return conflictAt(conflict);
+    let change: EffectChange | undefined;
+    if (batch.effects !== undefined) {
+      const verdict = this.#effects.judge(batch.effects);
+      if ('refusal' in verdict) return verdict.refusal;
+      change = verdict.change;
+    }
     for (const row of batch.entries) this.#insert(row);
     for (const row of batch.blobs) this.#insertBlob.run(Buffer.from(row.hash, 'hex'), row.text);
     if (batch.erased !== undefined) this.#erase(batch.erased);
+    if (change !== undefined) this.#effects.write(change);
     return COMMITTED;
   }
 

@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Batch, CommitResult } from '#ledger';
 import type { StoreError } from '../errors.ts';
 import { BatchWriter } from './commit.ts';
+import type { EffectWriter } from './effects.ts';
 import { isBusy, lockedError, poisonedError } from './errors.ts';
 import { BatchJob, type Job, StepJob } from './job.ts';
 import { PAUSE_MS } from './retry.ts';
@@ -49,10 +50,10 @@ export class GroupCommit {
   #whenIdle: (() => void)[] = [];
   #failure: StoreError | undefined;
 
-  constructor(db: DatabaseSync, options: GroupCommitOptions) {
+  constructor(db: DatabaseSync, effects: EffectWriter, options: GroupCommitOptions) {
     this.#db = db;
     this.#options = options;
-    this.#writer = new BatchWriter(db);
+    this.#writer = new BatchWriter(db, effects);
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
     this.#rollback = db.prepare('ROLLBACK');

@@ -1,5 +1,6 @@
 import type { Batch, CommitResult } from '#ledger';
-import type { StoreError } from '../errors.ts';
+import { effectSize } from '../effects.ts';
+import { StoreError } from '../errors.ts';
 import { type BatchWriter, conflictAt, DuplicateEntry } from './commit.ts';
 
 /** What waits for the next transaction. */
@@ -34,7 +35,8 @@ export class BatchJob implements Job {
   readonly #writer: BatchWriter;
   readonly #resolve: (result: CommitResult) => void;
   readonly #reject: (error: StoreError) => void;
-  #result: CommitResult | undefined;
+  /** An error for misuse: nothing was written. */
+  #result: CommitResult | StoreError | undefined;
 
   constructor(
     batch: Batch,
@@ -46,19 +48,20 @@ export class BatchJob implements Job {
     this.#writer = writer;
     this.#resolve = resolve;
     this.#reject = reject;
-    let bytes = 0;
+    const effects = effectSize(batch);
+    let bytes = effects.bytes;
     for (const row of batch.entries) bytes += row.payload.length;
     for (const row of batch.blobs) bytes += row.text.length;
     this.bytes = bytes;
-    this.rows = batch.entries.length + batch.blobs.length + (batch.erased?.length ?? 0);
+    this.rows = batch.entries.length + batch.blobs.length + (batch.erased?.length ?? 0) + effects.rows;
   }
 
   get pages(): number {
-    return this.#result?.status === 'committed' ? estimatePages(this.rows, this.bytes) : 0;
+    return this.#isCommitted ? estimatePages(this.rows, this.bytes) : 0;
   }
 
   get erases(): boolean {
-    return this.#result?.status === 'committed' && (this.#batch.erased?.length ?? 0) > 0;
+    return this.#isCommitted && (this.#batch.erased?.length ?? 0) > 0;
   }
 
   write(): boolean {
@@ -66,6 +69,10 @@ export class BatchJob implements Job {
       this.#result = this.#writer.write(this.#batch);
       return true;
     } catch (error) {
+      if (error instanceof StoreError) {
+        this.#result = error;
+        return true;
+      }
       if (!(error instanceof DuplicateEntry)) throw error;
       this.#result = conflictAt(error.row);
       return false;
@@ -73,7 +80,8 @@ export class BatchJob implements Job {
   }
 
   answer(): void {
-    this.#resolve(this.#result!);
+    if (this.#result instanceof StoreError) this.#reject(this.#result);
+    else this.#resolve(this.#result!);
   }
 
   fail(error: StoreError): void {
@@ -82,6 +90,10 @@ export class BatchJob implements Job {
 
   doubt(error: StoreError): void {
     this.#resolve({ status: 'unknown', cause: error });
+  }
+
+  get #isCommitted(): boolean {
+    return !(this.#result instanceof StoreError) && this.#result?.status === 'committed';
   }
 }
 

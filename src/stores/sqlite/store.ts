@@ -2,35 +2,47 @@ import type { DatabaseSync } from 'node:sqlite';
 import type {
   Ahead,
   Batch,
+  BlobRow,
   CommitResult,
+  EffectKeyRow,
+  EffectRefusal,
+  EffectStore,
+  EffectWrite,
   EntryRow,
   Hash,
   LedgerStore,
+  LoggedTransaction,
   LogStep,
   LogStore,
   RowRange,
   SnapshotRow,
   SnapshotStore,
+  Tenure,
   TrajectoryInfo,
 } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
 import { checkAhead } from '../ahead.ts';
+import { effectAnswer } from '../effects.ts';
 import { StoreError } from '../errors.ts';
 import {
   checkBatch,
   checkCount,
+  checkEffects,
+  checkEpoch,
   checkHash,
   checkLogStep,
   checkNodes,
   checkOracleRow,
   checkPage,
   checkPrefix,
+  checkSignal,
   checkSnapshotRow,
   checkText,
   isEmpty,
 } from '../input.ts';
 import { prepareBlob, prepareErasedBy } from './blob.ts';
 import { COMMITTED } from './commit.ts';
+import { EffectWriter, prepareEffectKey, prepareEffectsOf, prepareOpenEffects } from './effects.ts';
 import { prepareEntries } from './entries.ts';
 import { readonlyError, storeError } from './errors.ts';
 import { prepareFind } from './find.ts';
@@ -49,6 +61,7 @@ import { prepareResolve } from './resolve.ts';
 import { whenUnlocked } from './retry.ts';
 import { prepareSelfCheck } from './self-check.ts';
 import { prepareDropSnapshots, prepareErasures, preparePutSnapshot, prepareSnapshot } from './snapshot.ts';
+import { Tenures } from './tenure.ts';
 import { prepareTrajectories } from './trajectories.ts';
 import { Turns } from './turns.ts';
 
@@ -60,13 +73,13 @@ export interface Connection {
 }
 
 /**
- * A ledger with its Merkle log and an oracle log in one SQLite file; made by `openSqlite`. Several processes may have the file open at once.
+ * A ledger with its Merkle log, an effect log and an oracle log in one SQLite file; made by `openSqlite`. Several processes may have the file open at once.
  *
  * A commit is answered when the disk has it, in groups. Reads see what is committed, also by others. After a failed write
  * every call throws `store_poisoned`, after `close` every call throws `store_closed`; arguments that no row can hold
  * throw `store_invalid_input`, a damaged file `store_corrupt`, a lock that others hold for too long `store_locked`.
  */
-export class SqliteStore implements LedgerStore, LogStore, OracleStore, SnapshotStore {
+export class SqliteStore implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore {
   /** Absolute path of the file. */
   readonly path: string;
   readonly readonly: boolean;
@@ -74,6 +87,8 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #lockTimeoutMs: number;
   readonly #group: GroupCommit;
   readonly #turns: Turns;
+  readonly #effects: EffectWriter;
+  readonly #tenures: Tenures;
   readonly #resolve: (id: Hash) => EntryRow | undefined;
   readonly #entries: (trajectoryId: string, from: number, limit: number) => EntryRow[];
   readonly #head: (trajectoryId: string) => EntryRow | undefined;
@@ -93,6 +108,9 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #putSnapshot: (row: SnapshotRow, erasures: number) => () => void;
   readonly #dropSnapshots: () => void;
   readonly #erasures: () => number;
+  readonly #openEffects: () => LoggedTransaction[];
+  readonly #effectsOf: (epoch: number) => LoggedTransaction | undefined;
+  readonly #effectKey: (key: Hash) => EffectKeyRow | undefined;
   readonly #selfCheck: () => string[];
   #closed: Promise<void> | undefined;
 
@@ -121,9 +139,14 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     this.#putSnapshot = preparePutSnapshot(db);
     this.#dropSnapshots = prepareDropSnapshots(db);
     this.#erasures = prepareErasures(db);
+    this.#openEffects = prepareOpenEffects(db);
+    this.#effectsOf = prepareEffectsOf(db);
+    this.#effectKey = prepareEffectKey(db);
     this.#selfCheck = prepareSelfCheck(db);
-    this.#group = new GroupCommit(db, connection);
+    this.#effects = new EffectWriter(db);
+    this.#group = new GroupCommit(db, this.#effects, connection);
     this.#turns = new Turns(connection.path);
+    this.#tenures = new Tenures(connection.path);
   }
 
   // Not async: that would put three more turns of the microtask queue between the disk and every answer.
@@ -236,6 +259,39 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     return this.#group.run(this.#dropSnapshots, { rows: 1, bytes: 0 });
   }
 
+  async holdEffects(signal?: AbortSignal): Promise<Tenure> {
+    this.#checkWritable();
+    checkSignal(signal);
+    const raise = () => this.#group.run(() => this.#effects.raise(), { rows: 1, bytes: 0 });
+    try {
+      return await this.#tenures.hold(raise, signal);
+    } catch (error) {
+      throw signal?.aborted ? error : storeError(error, this.path, 'Working on the effects of');
+    }
+  }
+
+  async logEffects(
+    effects: EffectWrite,
+    blobs: readonly BlobRow[] = [],
+  ): Promise<{ readonly status: 'written' } | EffectRefusal> {
+    checkEffects(effects);
+    return effectAnswer(await this.commit({ entries: [], blobs, effects }));
+  }
+
+  async openEffects(): Promise<LoggedTransaction[]> {
+    return this.#read(this.#openEffects);
+  }
+
+  async effectsOf(epoch: number): Promise<LoggedTransaction | undefined> {
+    checkEpoch(epoch);
+    return this.#read(() => this.#effectsOf(epoch));
+  }
+
+  async effectKey(key: Hash): Promise<EffectKeyRow | undefined> {
+    checkHash(key, 'key');
+    return this.#read(() => this.#effectKey(key));
+  }
+
   async turn(trajectoryId: string): Promise<(() => void) | undefined> {
     this.#checkWritable();
     checkText(trajectoryId, 'trajectory_id');
@@ -257,7 +313,9 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   }
 
   async #close(): Promise<void> {
+    this.#tenures.refuse(this.#closedError());
     await this.#group.idle();
+    this.#tenures.end();
     await this.#turns.end();
     if (!this.#db.isOpen) return; // a failed write has closed it
     try {
@@ -286,12 +344,14 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   }
 
   #checkUsable(): void {
-    if (this.#closed !== undefined) {
-      throw new StoreError('store_closed', `The store ${this.path} is closed; open it again to use it.`, {
-        evidence: { path: this.path },
-      });
-    }
+    if (this.#closed !== undefined) throw this.#closedError();
     if (this.#group.failure !== undefined) throw this.#group.failure;
+  }
+
+  #closedError(): StoreError {
+    return new StoreError('store_closed', `The store ${this.path} is closed; open it again to use it.`, {
+      evidence: { path: this.path },
+    });
   }
 
   #checkWritable(): void {

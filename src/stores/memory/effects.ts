@@ -1,0 +1,68 @@
+import type { EffectKeyRow, EffectWrite, Hash, LoggedTransaction, Tenure } from '#ledger';
+import { type EffectChange, type EffectState, type EffectVerdict, type EffectView, judgeEffects } from '../effects.ts';
+
+interface Transaction {
+  readonly trajectory_id: string;
+  readonly body: string;
+  readonly records: string[];
+  isOpen: boolean;
+}
+
+/** The effect log of a store in memory. */
+export class MemoryEffects implements EffectView {
+  readonly #transactions = new Map<number, Transaction>();
+  readonly #keys = new Map<Hash, EffectKeyRow>();
+  #lastEpoch = 0;
+  #fence = 0;
+
+  /** Begins a tenure: what is written under those before is fenced from now on. */
+  raise(): Pick<Tenure, 'fence' | 'lastEpoch'> {
+    this.#fence += 1;
+    return { fence: this.#fence, lastEpoch: this.#lastEpoch };
+  }
+
+  /** Writes nothing. @throws {StoreError} for misuse */
+  judge(write: EffectWrite): EffectVerdict {
+    return judgeEffects(write, this);
+  }
+
+  /** What was judged last, with nothing written since. */
+  write({ begun, records, keys, ended }: EffectChange): void {
+    for (const { epoch, trajectory_id, body } of begun) {
+      this.#transactions.set(epoch, { trajectory_id, body, records: [], isOpen: true });
+      this.#lastEpoch = Math.max(epoch, this.#lastEpoch);
+    }
+    for (const { epoch, record } of records) this.#transactions.get(epoch)!.records.push(record);
+    for (const { key, epoch, n } of keys) this.#keys.set(key, Object.freeze({ key, epoch, n }));
+    for (const epoch of ended) this.#transactions.get(epoch)!.isOpen = false;
+  }
+
+  get fence(): number {
+    return this.#fence;
+  }
+
+  transaction(epoch: number): EffectState | undefined {
+    const found = this.#transactions.get(epoch);
+    return found && { ...found, places: found.records.length };
+  }
+
+  record(epoch: number, place: number): string | undefined {
+    return this.#transactions.get(epoch)?.records[place];
+  }
+
+  key(key: Hash): EffectKeyRow | undefined {
+    return this.#keys.get(key);
+  }
+
+  open(): LoggedTransaction[] {
+    const epochs = [...this.#transactions].filter(([, { isOpen }]) => isOpen).map(([epoch]) => epoch);
+    return epochs.sort((a, b) => a - b).map((epoch) => this.of(epoch)!);
+  }
+
+  of(epoch: number): LoggedTransaction | undefined {
+    const found = this.#transactions.get(epoch);
+    if (found === undefined) return undefined;
+    const { trajectory_id, body, records } = found;
+    return { epoch, trajectory_id, body, records: [...records] };
+  }
+}

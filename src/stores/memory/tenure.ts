@@ -1,0 +1,56 @@
+import type { Tenure } from '#ledger';
+
+/** Tenures of the effects of a store in memory: whoever asked first has it, and then the next. */
+export class Tenures {
+  readonly #waiting: (() => void)[] = [];
+  readonly #closing = new AbortController();
+  #isHeld = false;
+
+  /** `raise` raises the fence. @throws the reason of the signal or of `refuse`, or what `raise` throws */
+  async hold(raise: () => Promise<Pick<Tenure, 'fence' | 'lastEpoch'>>, signal?: AbortSignal): Promise<Tenure> {
+    const waiting = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
+    waiting.throwIfAborted();
+    if (this.#isHeld) await this.#turn(waiting);
+    this.#isHeld = true;
+    let isMine = true;
+    const release = async (): Promise<void> => {
+      if (isMine) this.#pass();
+      isMine = false;
+    };
+    try {
+      const given = await raise();
+      waiting.throwIfAborted();
+      return { ...given, release };
+    } catch (error) {
+      await release();
+      throw error;
+    }
+  }
+
+  /** Ends every wait with that reason; no tenure is given from now on. */
+  refuse(reason: Error): void {
+    this.#closing.abort(reason);
+  }
+
+  // Whose turn it is takes over what is held, so that nobody comes in between.
+  #turn(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const begin = (): void => {
+        signal.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const giveUp = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(begin), 1);
+        reject(signal.reason);
+      };
+      this.#waiting.push(begin);
+      signal.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+
+  #pass(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#isHeld = false;
+    else next();
+  }
+}

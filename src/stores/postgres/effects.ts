@@ -1,0 +1,60 @@
+import type { EffectKeyRow, Hash, LoggedTransaction } from '#ledger';
+import type { Readers } from './readers.ts';
+import { bytea } from './row.ts';
+import type { Statement } from './session.ts';
+
+/** Where a key was used. */
+export function prepareEffectKey(readers: Readers, schema: string): (key: Hash) => Promise<EffectKeyRow | undefined> {
+  const statement: Statement = {
+    name: 'assize effect key',
+    text: `SELECT epoch, n FROM "${schema}".effect_key WHERE key = $1::bytea`,
+  };
+  return async (key) => {
+    const [row] = await readers.run(statement, [bytea(key)]);
+    return row && { key, epoch: Number(row[0]), n: Number(row[1]) };
+  };
+}
+
+/** Transactions that have not ended, by epoch. */
+export function prepareOpenEffects(readers: Readers, schema: string): () => Promise<LoggedTransaction[]> {
+  const from = `"${schema}".effect_open AS o JOIN "${schema}".effect_transaction AS t ON t.epoch = o.epoch`;
+  return prepareLogged(readers, schema, 'assize open effects', from, '');
+}
+
+/** The transaction of an epoch, also when it has ended. */
+export function prepareEffectsOf(
+  readers: Readers,
+  schema: string,
+): (epoch: number) => Promise<LoggedTransaction | undefined> {
+  const from = `"${schema}".effect_transaction AS t`;
+  const logged = prepareLogged(readers, schema, 'assize effects', from, 'WHERE t.epoch = $1');
+  return async (epoch) => (await logged(epoch))[0];
+}
+
+// One statement, so that it sees one moment of the log.
+function prepareLogged(
+  readers: Readers,
+  schema: string,
+  name: string,
+  from: string,
+  where: string,
+): (...values: number[]) => Promise<LoggedTransaction[]> {
+  const statement: Statement = {
+    name,
+    text: `SELECT t.epoch, t.trajectory, t.body, r.record FROM ${from}
+      LEFT JOIN "${schema}".effect_record AS r ON r.epoch = t.epoch ${where} ORDER BY t.epoch, r.place`,
+  };
+  return async (...values) => {
+    const found: (LoggedTransaction & { readonly records: string[] })[] = [];
+    for (const row of await readers.run(statement, values)) {
+      const [epoch, trajectory_id, body, record] = row as [string, string, string, string | null];
+      let last = found.at(-1);
+      if (last?.epoch !== Number(epoch)) {
+        last = { epoch: Number(epoch), trajectory_id, body, records: [] };
+        found.push(last);
+      }
+      if (record !== null) last.records.push(record);
+    }
+    return found;
+  };
+}

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import type { Tenure } from '#ledger';
+import { sqlState } from './errors.ts';
+import type { Session, Statement } from './session.ts';
+
+/** So long a connection waits for the lock before it asks again; one that was given up waits no longer than that. */
+export const TENURE_WAIT_MS = 1_000;
+
+const LOCK: Statement = { text: 'SELECT pg_advisory_lock($1)' };
+/** SQLSTATE of a lock that was waited for too long. */
+const WAITED = '55P03';
+
+type Given = Pick<Tenure, 'fence' | 'lastEpoch'>;
+
+/**
+ * Tenures of the effects of a store: an advisory lock of the server on a connection of its own, freed when that ends. Whoever
+ * has lost the connection and does not know yet is fenced: with each tenure the fence in the store is raised.
+ */
+export class Tenures {
+  readonly #open: () => Promise<Session>;
+  readonly #key: bigint;
+  /** Ends each wait, with why. */
+  readonly #closing = new AbortController();
+  readonly #sessions = new Set<Session>();
+
+  /** The connections wait for a lock as long as `TENURE_WAIT_MS`. */
+  constructor(open: () => Promise<Session>, schema: string) {
+    this.#open = open;
+    // One number, so that it is none of the locks of appends, which have two.
+    this.#key = createHash('sha256').update(`assize effects\0${schema}`).digest().readBigInt64BE();
+  }
+
+  /** `raise` raises the fence. @throws the reason of the signal or of `refuse`, or what the server and `raise` throw */
+  async hold(raise: () => Promise<Given>, signal?: AbortSignal): Promise<Tenure> {
+    const waiting = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
+    waiting.throwIfAborted();
+    const session = await this.#open();
+    this.#sessions.add(session);
+    const giveUp = (): void => void this.#part(session);
+    waiting.addEventListener('abort', giveUp, { once: true });
+    try {
+      waiting.throwIfAborted();
+      while (!(await tryLock(session, this.#key)));
+      const given = await raise();
+      waiting.throwIfAborted();
+      return { ...given, release: () => this.#part(session) };
+    } catch (error) {
+      await this.#part(session);
+      waiting.throwIfAborted();
+      throw error;
+    } finally {
+      waiting.removeEventListener('abort', giveUp);
+    }
+  }
+
+  /** Ends every wait with that reason; no tenure is given from now on. */
+  refuse(reason: Error): void {
+    this.#closing.abort(reason);
+  }
+
+  /** Ends the tenure that is had. */
+  async end(): Promise<void> {
+    for (const session of this.#sessions) await this.#part(session);
+  }
+
+  async #part(session: Session): Promise<void> {
+    this.#sessions.delete(session);
+    await session.end();
+  }
+}
+
+/** Raises the fence (see `migrations/0005-effects.ts`). */
+export function prepareRaise(schema: string): (session: Session) => Promise<Given> {
+  const statement: Statement = { text: `SELECT * FROM "${schema}".hold_effects()` };
+  return async (session) => {
+    const [row] = await session.run(statement);
+    return { fence: Number(row![0]), lastEpoch: Number(row![1]) };
+  };
+}
+
+async function tryLock(session: Session, key: bigint): Promise<boolean> {
+  try {
+    await session.run(LOCK, [key]);
+    return true;
+  } catch (error) {
+    if (sqlState(error) === WAITED) return false;
+    throw error;
+  }
+}

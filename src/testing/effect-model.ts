@@ -1,0 +1,193 @@
+import fc from 'fast-check';
+import type { Batch, EffectKeyRow, EffectWrite, LoggedTransaction } from '#ledger';
+import { transactionOf } from './effect-rows.ts';
+import { blobOf, entryAfter, entryAt } from './store-rows.ts';
+
+// An effect log as plain as can be, to compare stores with: every write is judged alone, row by row, on a copy of everything.
+
+/** A write as it is drawn; what fits is most likely. */
+export interface GeneratedWrite {
+  readonly entry: 'none' | 'next' | 'wrong';
+  readonly fence: 'right' | 'before' | 'after';
+  readonly begun: readonly { readonly epoch: number; readonly body: string }[];
+  readonly records: readonly {
+    readonly epoch: number;
+    readonly place: 'next' | 'again' | 'gap';
+    readonly text: number;
+  }[];
+  readonly keys: readonly { readonly key: number; readonly epoch: number; readonly n: number }[];
+  readonly ended: readonly number[];
+  readonly blob: boolean;
+  readonly thenWaits: boolean;
+}
+
+const EPOCHS = 5;
+const KEYS = 6;
+
+const epoch = fc.integer({ min: 1, max: EPOCHS });
+
+export const generatedWrites: fc.Arbitrary<GeneratedWrite[]> = fc.array(
+  fc.record({
+    entry: mostly<GeneratedWrite['entry']>('none', 'next', 'next', 'next', 'wrong'),
+    fence: mostly<GeneratedWrite['fence']>('right', 'before', 'after'),
+    begun: few(fc.record({ epoch, body: mostly('', 'other') })),
+    records: few(
+      fc.record({ epoch, place: mostly<'next' | 'again' | 'gap'>('next', 'again', 'again', 'gap'), text: fc.nat(1) }),
+    ),
+    keys: few(fc.record({ key: fc.nat(KEYS - 1), epoch, n: fc.nat(1) })),
+    ended: few(epoch, 1),
+    blob: fc.boolean(),
+    thenWaits: fc.boolean(),
+  }),
+  { maxLength: 25 },
+);
+
+function few<T>(item: fc.Arbitrary<T>, maxLength = 3): fc.Arbitrary<T[]> {
+  return fc.array(item, { maxLength });
+}
+
+function mostly<T>(usual: T, ...others: T[]): fc.Arbitrary<T> {
+  return fc.oneof({ weight: 8, arbitrary: fc.constant(usual) }, { weight: 2, arbitrary: fc.constantFrom(...others) });
+}
+
+interface Transaction extends LoggedTransaction {
+  readonly records: string[];
+  hasEnded: boolean;
+}
+
+interface Content {
+  readonly transactions: Transaction[];
+  readonly keys: EffectKeyRow[];
+}
+
+/** Answers by their status; `misuse` is an error. */
+export type EffectAnswer = 'written' | 'conflict' | 'fenced' | 'taken' | 'misuse';
+
+export class EffectModel {
+  fence = 0;
+  lastEpoch = 0;
+  #content: Content = { transactions: [], keys: [] };
+  readonly #entries = entryChain();
+
+  /** What is drawn, as a batch on what the model has now. */
+  batch(drawn: GeneratedWrite): Batch {
+    const { begun, keys, ended } = drawn;
+    const effects: EffectWrite = {
+      fence: Math.max(1, this.fence + { right: 0, before: -1, after: 1 }[drawn.fence]),
+      begun: begun.map((each) => transactionOf(each.epoch, each.body)),
+      records: drawn.records.map((each, at) => {
+        const earlier = drawn.records
+          .slice(0, at)
+          .filter((other) => other.epoch === each.epoch && other.place === 'next');
+        const next = (this.#find(each.epoch)?.records.length ?? 0) + earlier.length;
+        const place = Math.max(0, next + { next: 0, again: -1, gap: 1 }[each.place]);
+        return { epoch: each.epoch, place, record: `${each.epoch} ${place} ${each.text === 0 ? '' : at}` };
+      }),
+      keys: keys.map(({ key, ...rest }) => ({ key: keyHash(key), ...rest })),
+      ended,
+    };
+    const entries = this.#entries.draw(drawn.entry);
+    return { entries, blobs: drawn.blob ? [blobOf(JSON.stringify(effects))] : [], effects };
+  }
+
+  /** What a store may answer; where it is `written`, the model has it from now on. */
+  write({ entries, effects }: Batch): readonly EffectAnswer[] {
+    const { fence, begun = [], records = [], keys = [], ended = [] } = effects!;
+    const content = structuredClone(this.#content);
+    const refusals: EffectAnswer[] = [];
+    if (entries.length > 0 && !this.#entries.fits(entries[0]!.seq, entries[0]!.parent)) refusals.push('conflict');
+    if (fence !== this.fence) refusals.push('fenced');
+    let isMisuse = false;
+    const need = (isRight: unknown): void => {
+      isMisuse ||= !isRight;
+    };
+    const find = (at: number) => content.transactions.find((each) => each.epoch === at);
+    for (const row of begun) {
+      const there = find(row.epoch);
+      if (there === undefined) content.transactions.push({ ...row, records: [], hasEnded: false });
+      else need(there.body === row.body && there.trajectory_id === row.trajectory_id);
+    }
+    for (const { epoch: at, place, record } of records) {
+      const there = find(at);
+      if (place === there?.records.length && !there.hasEnded) there.records.push(record);
+      else need(there?.records[place] === record);
+    }
+    for (const row of keys) {
+      const there = content.keys.find(({ key }) => key === row.key);
+      if (there !== undefined && (there.epoch !== row.epoch || there.n !== row.n)) refusals.push('taken');
+      need(find(row.epoch) !== undefined);
+      if (there === undefined) {
+        content.keys.push(row);
+        need(find(row.epoch)?.hasEnded === false);
+      }
+    }
+    for (const at of ended) {
+      const there = find(at);
+      need(there !== undefined);
+      if (there !== undefined) there.hasEnded = true;
+    }
+    if (isMisuse && fence === this.fence) refusals.push('misuse');
+    if (refusals.length > 0) return refusals;
+    this.#content = content;
+    if (entries.length > 0) this.#entries.add(entries[0]!);
+    this.lastEpoch = Math.max(this.lastEpoch, ...begun.map((row) => row.epoch));
+    return ['written'];
+  }
+
+  get head(): string | undefined {
+    return this.#entries.head?.id;
+  }
+
+  get open(): LoggedTransaction[] {
+    const open = this.#content.transactions.filter(({ hasEnded }) => !hasEnded);
+    return open.sort((a, b) => a.epoch - b.epoch).map((transaction) => logged(transaction));
+  }
+
+  /** Of every epoch that may have been begun. */
+  get transactions(): readonly (readonly [epoch: number, LoggedTransaction | undefined])[] {
+    return Array.from({ length: EPOCHS }, (_, n) => [n + 1, logged(this.#find(n + 1))] as const);
+  }
+
+  get keys(): readonly (readonly [key: string, EffectKeyRow | undefined])[] {
+    return Array.from({ length: KEYS }, (_, n) => [
+      keyHash(n),
+      this.#content.keys.find(({ key }) => key === keyHash(n)),
+    ]);
+  }
+
+  #find(at: number): Transaction | undefined {
+    return this.#content.transactions.find((each) => each.epoch === at);
+  }
+}
+
+function keyHash(n: number): string {
+  return blobOf(`key ${n}`).hash;
+}
+
+function logged(transaction: Transaction): LoggedTransaction;
+function logged(transaction: Transaction | undefined): LoggedTransaction | undefined;
+function logged(transaction: Transaction | undefined): LoggedTransaction | undefined {
+  if (transaction === undefined) return undefined;
+  const { hasEnded: _, ...rest } = transaction;
+  return rest;
+}
+
+/** The one trajectory that batches go to. */
+function entryChain() {
+  const rows: ReturnType<typeof entryAfter>[] = [];
+  let drawn = 0;
+  return {
+    draw: (how: GeneratedWrite['entry']) => {
+      drawn += 1;
+      if (how === 'none') return [];
+      return [
+        how === 'next' ? entryAfter(rows.at(-1), 't', drawn) : entryAt('t', rows.length + 1, 'f'.repeat(64), drawn),
+      ];
+    },
+    fits: (seq: number, parent: string | null) => seq === rows.length && parent === (rows.at(-1)?.id ?? null),
+    add: (row: ReturnType<typeof entryAfter>) => void rows.push(row),
+    get head() {
+      return rows.at(-1);
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import { expect } from 'vitest';
+import { keyOf, loggedOf, transactionOf, writeOf } from '../effect-rows.ts';
+import type { EffectLedger } from '../effect-store-suite.ts';
+import type { Bench } from '../suite.ts';
+import { AWKWARD_TEXTS, JSON_TEXTS, LOOKALIKES, longText } from './texts.ts';
+
+export const WRITTEN = Object.freeze({ status: 'written' });
+
+/** What was logged is there, in its order and for ever. */
+export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedger>): void {
+  law('an empty store has no effects', async () => {
+    const store = await openNew();
+    expect(await store.openEffects()).toEqual([]);
+    expect(await store.effectsOf(1)).toBeUndefined();
+    expect(await store.effectKey(keyOf(1).key)).toBeUndefined();
+    expect(await store.holdEffects()).toMatchObject({ fence: 1, lastEpoch: 0 });
+  });
+
+  law('a transaction is open until it is ended, and can be read for ever', async () => {
+    const store = await openNew();
+    const { fence } = await store.holdEffects();
+    for (const epoch of [2, 1]) expect(await store.logEffects(writeOf(fence, epoch))).toEqual(WRITTEN);
+    expect(await store.openEffects()).toEqual([loggedOf(1), loggedOf(2)]);
+    expect(await store.logEffects({ fence, ended: [1] })).toEqual(WRITTEN);
+    expect(await store.openEffects()).toEqual([loggedOf(2)]);
+    expect(await store.effectsOf(1)).toEqual(loggedOf(1));
+    expect(await store.effectKey(keyOf(1).key)).toEqual(keyOf(1));
+    // Also one that was never seen open, and one without a record.
+    await store.logEffects({ ...writeOf(fence, 4), ended: [4] });
+    await store.logEffects({ fence, begun: [transactionOf(3)] });
+    expect(await store.openEffects()).toEqual([loggedOf(2), loggedOf(3, [])]);
+    expect(await store.effectsOf(4)).toEqual(loggedOf(4));
+    expect(await store.effectsOf(5)).toBeUndefined();
+  });
+
+  law('records are added in their places, also by writes that wait together', async () => {
+    const store = await openNew();
+    const { fence } = await store.holdEffects();
+    const records = Array.from({ length: 12 }, (_, place) => ({ epoch: 7, place, record: `${place}` }));
+    const writes = [
+      store.logEffects({ fence, begun: [transactionOf(7)], records: records.slice(0, 2) }),
+      store.logEffects({ fence, begun: [transactionOf(10)], records: [{ epoch: 10, place: 0, record: 'other' }] }),
+      ...records.slice(2).map((row) => store.logEffects({ fence, records: [row] })),
+    ];
+    for (const answer of await Promise.all(writes)) expect(answer).toEqual(WRITTEN);
+    const expected = loggedOf(
+      7,
+      records.map(({ record }) => record),
+    );
+    expect(await store.effectsOf(7)).toEqual(expected);
+    expect(await store.openEffects()).toEqual([expected, loggedOf(10, ['other'])]);
+  });
+
+  law('a write that comes again changes nothing, whatever came after it', async () => {
+    const store = await openNew();
+    const { fence } = await store.holdEffects();
+    const first = writeOf(fence, 1, ['a', 'b']);
+    const last = { fence, records: [{ epoch: 1, place: 2, record: 'c' }], keys: [keyOf(1, 1)], ended: [1] };
+    const whole = { ...writeOf(fence, 2, ['a']), ended: [2] };
+    for (const write of [first, first, last, first, last, whole, whole])
+      expect(await store.logEffects(write)).toEqual(WRITTEN);
+    // All that waits together, too.
+    const answers = await Promise.all([last, whole, first].map((write) => store.logEffects(write)));
+    expect(answers).toEqual([WRITTEN, WRITTEN, WRITTEN]);
+    expect(await store.effectsOf(1)).toEqual(loggedOf(1, ['a', 'b', 'c']));
+    expect(await store.effectsOf(2)).toEqual(loggedOf(2, ['a']));
+    expect(await store.openEffects()).toEqual([]);
+  });
+
+  law('texts of effects come back exactly as given', async () => {
+    const store = await openNew();
+    const { fence } = await store.holdEffects();
+    const texts = [...AWKWARD_TEXTS, ...JSON_TEXTS, longText(1_000_000)];
+    for (const [n, text] of texts.entries()) {
+      const name = LOOKALIKES[n % LOOKALIKES.length]!;
+      const row = { epoch: n + 1, trajectory_id: name, body: text };
+      const records = [text, `${n}`, text];
+      const write = { fence, begun: [row], records: records.map((record, place) => ({ epoch: n + 1, place, record })) };
+      expect(await store.logEffects(write)).toEqual(WRITTEN);
+      const logged = await store.effectsOf(n + 1);
+      // Compared by `===` first: to print how long texts differ would take minutes.
+      expect([logged!.body, logged!.records[0]].every((kept) => kept === text)).toBe(true);
+      expect(logged).toEqual({ ...row, records });
+    }
+  });
+
+  law('what a caller does later with effects that it gave or got changes nothing in the store', async () => {
+    const store = await openNew();
+    const { fence } = await store.holdEffects();
+    const [row, record, key] = [transactionOf(1), { epoch: 1, place: 0, record: 'begun' }, keyOf(1)];
+    const given = { ...key };
+    await store.logEffects({ fence, begun: [row], records: [record], keys: [key] });
+    Object.assign(row, { body: 'other' });
+    Object.assign(record, { record: 'other' });
+    Object.assign(key, { n: 9 });
+    for (let round = 0; round < 2; round += 1) {
+      const got = [await store.effectsOf(1), ...(await store.openEffects())];
+      const kept = await store.effectKey(given.key);
+      expect(got).toEqual([loggedOf(1), loggedOf(1)]);
+      expect(kept).toEqual(given);
+      for (const mine of got) {
+        Reflect.set(mine!, 'body', 'other');
+        Reflect.set(mine!.records, 0, 'other');
+      }
+      Reflect.set(kept!, 'n', 9);
+    }
+  });
+
+  law('a store opened again has the effects, and those that close still took', async () => {
+    const place = newPlace();
+    const store = await openAt(place);
+    const { fence } = await store.holdEffects();
+    await store.logEffects({ ...writeOf(fence, 1), ended: [1] });
+    const logging = store.logEffects(writeOf(fence, 5));
+    await store.close();
+    expect(await logging).toEqual(WRITTEN);
+    const again = await openAt(place);
+    expect(await again.openEffects()).toEqual([loggedOf(5)]);
+    expect(await again.effectsOf(1)).toEqual(loggedOf(1));
+    expect(await again.effectKey(keyOf(1).key)).toEqual(keyOf(1));
+    expect(await again.holdEffects()).toMatchObject({ fence: fence + 1, lastEpoch: 5 });
+  });
+
+  law('two handles on one place have the same effects', async () => {
+    const place = newPlace();
+    const [left, right] = [await openAt(place), await openAt(place)];
+    const { fence } = await left.holdEffects();
+    await left.logEffects(writeOf(fence, 1));
+    expect(await right.openEffects()).toEqual([loggedOf(1)]);
+    // The process that has the tenure may use several handles.
+    expect(await right.logEffects({ fence, records: [{ epoch: 1, place: 1, record: 'right' }] })).toEqual(WRITTEN);
+    expect(await left.logEffects({ fence, records: [{ epoch: 1, place: 2, record: 'left' }] })).toEqual(WRITTEN);
+    expect(await left.effectsOf(1)).toEqual(loggedOf(1, ['begun', 'right', 'left']));
+    expect(await right.logEffects({ fence, ended: [1] })).toEqual(WRITTEN);
+    await expect(left.logEffects({ fence, keys: [keyOf(1, 1)] })).rejects.toMatchObject({
+      code: 'store_invalid_input',
+    });
+    expect(await left.effectKey(keyOf(1).key)).toEqual(keyOf(1));
+  });
+
+  law('a closed store refuses effects', async () => {
+    const store = await openNew();
+    const { fence } = await store.holdEffects();
+    await store.close();
+    for (const call of [
+      () => store.holdEffects(),
+      () => store.logEffects({ fence }),
+      () => store.openEffects(),
+      () => store.effectsOf(1),
+      () => store.effectKey(keyOf(1).key),
+    ]) {
+      await expect(call()).rejects.toMatchObject({ code: 'store_closed' });
+    }
+  });
+}

@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { Tenure } from '#ledger';
+import { keyOf, loggedOf, writeOf } from '../effect-rows.ts';
+import type { EffectLedger } from '../effect-store-suite.ts';
+import { batchOf, entryAfter } from '../store-rows.ts';
+import type { Bench } from '../suite.ts';
+import { WRITTEN } from './effects.ts';
+
+const FENCED = { status: 'fenced' };
+
+/** Nothing came of it for a while. */
+async function stillWaits(waiting: Promise<unknown>): Promise<void> {
+  expect(await Promise.race([waiting, sleep(50, 'waits')])).toBe('waits');
+}
+
+/** One at a time, of all handles on one place; and nothing is written under one that is over. */
+export function tenureLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedger>): void {
+  law('a tenure is had until it is released, and then another is given, also on the same handle', async () => {
+    const store = await openNew();
+    const first = await store.holdEffects();
+    const second = store.holdEffects();
+    await stillWaits(second);
+    await first.release();
+    const { fence } = await second;
+    expect(fence).toBeGreaterThan(first.fence);
+    // It is over already, and nobody else's ends with it.
+    await first.release();
+    const third = store.holdEffects();
+    await stillWaits(third);
+    await (await second).release();
+    expect((await third).fence).toBeGreaterThan(fence);
+  });
+
+  law('each tenure knows the last epoch', async () => {
+    const store = await openNew();
+    const first = await store.holdEffects();
+    expect(first.lastEpoch).toBe(0);
+    await store.logEffects(writeOf(first.fence, 12));
+    await store.logEffects({ ...writeOf(first.fence, 7), ended: [7] });
+    await first.release();
+    const second = await store.holdEffects();
+    expect(second.lastEpoch).toBe(12);
+    await second.release();
+    expect((await store.holdEffects()).lastEpoch).toBe(12);
+  });
+
+  law('what is written under a tenure is fenced once another was given', async () => {
+    const store = await openNew();
+    const first = await store.holdEffects();
+    await store.logEffects(writeOf(first.fence, 1));
+    await first.release();
+    const second = await store.holdEffects();
+    expect(await store.logEffects(writeOf(first.fence, 2))).toEqual(FENCED);
+    // Not even what is there already; and who is fenced does not hear of misuse.
+    expect(await store.logEffects(writeOf(first.fence, 1))).toEqual(FENCED);
+    expect(await store.logEffects({ fence: first.fence })).toEqual(FENCED);
+    expect(await store.logEffects({ fence: first.fence, ended: [9] })).toEqual(FENCED);
+    const root = entryAfter(undefined, 't');
+    expect(await store.commit({ ...batchOf(root), effects: writeOf(first.fence, 2) })).toEqual(FENCED);
+    expect(await store.logEffects({ fence: second.fence + 1 })).toEqual(FENCED);
+    expect(await store.openEffects()).toEqual([loggedOf(1)]);
+    expect([await store.head('t'), await store.effectKey(keyOf(2).key)]).toEqual([undefined, undefined]);
+    expect(await store.logEffects(writeOf(second.fence, 2))).toEqual(WRITTEN);
+  });
+
+  law('who waits for a tenure can give up, and nobody else is disturbed', async () => {
+    const store = await openNew();
+    const first = await store.holdEffects();
+    const giving = new AbortController();
+    const reason = new Error('enough');
+    const second = store.holdEffects(giving.signal);
+    const third = store.holdEffects();
+    await stillWaits(second);
+    giving.abort(reason);
+    await expect(second).rejects.toBe(reason);
+    await expect(store.holdEffects(giving.signal)).rejects.toBe(reason);
+    await stillWaits(third);
+    await first.release();
+    expect((await third).fence).toBeGreaterThan(first.fence);
+    // Given up too late: it is had.
+    const late = new AbortController();
+    await (await third).release();
+    const { fence } = await store.holdEffects(late.signal);
+    late.abort();
+    expect(await store.logEffects({ fence })).toEqual(WRITTEN);
+    await stillWaits(store.holdEffects(AbortSignal.timeout(100)).catch(() => 'given up'));
+  });
+
+  law('close ends every wait for a tenure', async () => {
+    const store = await openNew();
+    await store.holdEffects();
+    const waiting = [store.holdEffects(), store.holdEffects(new AbortController().signal)];
+    const settled = Promise.allSettled(waiting);
+    await stillWaits(settled);
+    await store.close();
+    for (const answer of await settled) {
+      expect(answer).toMatchObject({ status: 'rejected', reason: { code: 'store_closed' } });
+    }
+  });
+
+  law('a tenure is one handle’s at a time, and ends with its handle', async () => {
+    const place = newPlace();
+    const [left, right] = [await openAt(place), await openAt(place)];
+    const first = await left.holdEffects();
+    const waiting = right.holdEffects();
+    await stillWaits(waiting);
+    const logging = left.logEffects(writeOf(first.fence, 3));
+    await left.close();
+    const second = await waiting;
+    expect(second.fence).toBeGreaterThan(first.fence);
+    // What close still took was written before.
+    expect(await logging).toEqual(WRITTEN);
+    expect(second.lastEpoch).toBe(3);
+    await first.release();
+    const again = await openAt(place);
+    expect(await again.logEffects({ fence: first.fence })).toEqual(FENCED);
+    await stillWaits(again.holdEffects(AbortSignal.timeout(100)).catch(() => 'given up'));
+    expect(await again.logEffects(writeOf(second.fence, 4))).toEqual(WRITTEN);
+  });
+
+  law('a handle hears that it is fenced, though it knew of the effects', async () => {
+    const place = newPlace();
+    const [left, right] = [await openAt(place), await openAt(place)];
+    const first = await left.holdEffects();
+    await left.logEffects(writeOf(first.fence, 1));
+    await first.release();
+    const second = await right.holdEffects();
+    expect(second).toMatchObject({ lastEpoch: 1 });
+    const late = { fence: first.fence, records: [{ epoch: 1, place: 1, record: 'late' }] };
+    expect(await left.logEffects(late)).toEqual(FENCED);
+    expect(await right.logEffects({ ...late, fence: second.fence, ended: [1] })).toEqual(WRITTEN);
+    expect(await left.openEffects()).toEqual([]);
+  });
+
+  law('of many that ask for a tenure through two handles, no two have it at once, and all have it', async () => {
+    const place = newPlace();
+    const stores = [await openAt(place), await openAt(place)];
+    let having = 0;
+    const fences: number[] = [];
+    const work = async (_: unknown, n: number): Promise<void> => {
+      const store = stores[n % 2]!;
+      const tenure: Tenure = await store.holdEffects();
+      having += 1;
+      expect(having).toBe(1);
+      expect(await store.logEffects(writeOf(tenure.fence, tenure.lastEpoch + 1))).toEqual(WRITTEN);
+      fences.push(tenure.fence);
+      having -= 1;
+      await tenure.release();
+    };
+    await Promise.all(Array.from({ length: 12 }, work));
+    expect(new Set(fences).size).toBe(12);
+    expect(fences).toEqual(fences.toSorted((a, b) => a - b));
+    expect((await stores[0]!.openEffects()).map(({ epoch }) => epoch)).toEqual(fences.map((_, n) => n + 1));
+  });
+}
