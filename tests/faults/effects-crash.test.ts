@@ -34,7 +34,7 @@ class World {
     ];
     const assize = runtimeOver(storeOf(this.store, steps), [tally], { tools });
     const value = await Promise.race([live(assize), steps.ended.then(() => undefined)]);
-    if (!steps.isDead) await assize.close();
+    if (!steps.isDead) await Promise.race([assize.close(), steps.ended]);
     return { value, steps: steps.count, isDead: steps.isDead };
   }
 

@@ -70,8 +70,6 @@ describe('a transaction', () => {
     const { ruling } = outcome;
     if (ruling.ruling !== 'committed') throw new Error('it was not');
     const { delta, observations } = JSON.parse(ruling.entry.payload);
-    observations: unknown[];
-    };
     expect(delta.effects).toEqual([
       { id: sink.log[0]?.key, hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
       { id: sink.log[1]?.key, hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
