@@ -19,6 +19,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   agents: ['canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'stores'],
   witness: ['canon', 'merkle'],
   ontology: ['canon', 'kernel', 'oracle'],
+  tools: ['canon', 'effects'],
   testing: ['canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'runtime', 'stores'],
 };
 
@@ -38,6 +39,8 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'stores/postgres': ['pg'],
   ontology: ['n3', 'zod'],
   testing: ['vitest', 'fast-check', 'zod'],
+  tools: ['zod'],
+  'tools/mail': ['nodemailer', 'zod'],
 };
 
 export interface Violation {
