@@ -71,8 +71,8 @@ describe('a transaction', () => {
     if (ruling.ruling !== 'committed') throw new Error('it was not');
     const { delta, observations } = JSON.parse(ruling.entry.payload);
     expect(delta.effects).toEqual([
-      { id: sink.log[0]?.key, hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
-      { id: sink.log[1]?.key, hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      { id: sink.log[0]?.key, effect: { $blob: expect.any(String), bytes: expect.any(Number), salted: true } },
+      { id: sink.log[1]?.key, effect: { $blob: expect.any(String), bytes: expect.any(Number), salted: true } },
     ]);
     expect(observations).toEqual([{ name: 'reversible.externalised#0', value: { did: 'a' } }]);
   });

@@ -1,6 +1,6 @@
 import { writId } from '#authority';
 import { type Claim, claimTexts, EffectError, type Work } from '#effects';
-import type { Hash, PendingPayload } from '#ledger';
+import type { BlobRef, Hash, PendingPayload } from '#ledger';
 import { RuntimeError } from '../errors.ts';
 import { badIntent, type ProposalInput } from '../intent.ts';
 import type { Proposals } from '../propose.ts';
@@ -212,7 +212,9 @@ export interface TakenUp {
 export async function takeUp(effects: Effects, trajectoryId: string, pending: PendingPayload): Promise<TakenUp> {
   const held = await effects.held();
   const { proposal } = pending;
-  const prepared = await Promise.all(proposal.delta.effects.map(({ id, hash }) => preparedFrom(held, id, hash)));
+  const prepared = await Promise.all(
+    proposal.delta.effects.map(({ id, effect }) => preparedFrom(held, id, effect as BlobRef)),
+  );
   const claims = prepared.flatMap((each) => each.claims);
   const { run, work } = held.begin(trajectoryId, claims, {
     transaction: proposal.proposal_id,
@@ -239,9 +241,9 @@ export async function takeUp(effects: Effects, trajectoryId: string, pending: Pe
 async function preparedFrom(
   held: Held,
   key: Hash,
-  hash: Hash,
+  payload: BlobRef,
 ): Promise<Prepared & { claims: Claim[]; cost: Record<string, number> }> {
-  const text = await held.ports.blob(hash);
+  const text = await held.ports.blob(payload.$blob);
   if (text === undefined)
     throw new RuntimeError(
       'erased',
@@ -256,7 +258,6 @@ async function preparedFrom(
       'unknown_tool',
       `This needs the tool ${value.tool}, which is not here; open the runtime with it.`,
     );
-  const payload = { $blob: hash, bytes: Buffer.byteLength(text), salted: true as const };
   return {
     effect: { key, tool: tool.name, class: tool.class, payload },
     input: value.input,
@@ -267,9 +268,9 @@ async function preparedFrom(
 }
 
 function actingOf(run: Run, planned: readonly Prepared[], { uses, cost }: Pick<Acting, 'uses' | 'cost'>): Acting {
-  const before = run.effects.map(({ key, payload }) => ({ id: key, hash: payload.$blob }));
+  const before = run.effects.map(({ key, payload }) => ({ id: key, effect: payload }));
   return {
-    effects: [...before, ...planned.map(({ effect }) => ({ id: effect.key, hash: effect.payload.$blob }))],
+    effects: [...before, ...planned.map(({ effect }) => ({ id: effect.key, effect: effect.payload }))],
     cost,
     uses,
     hasActed: run.isLogged,
