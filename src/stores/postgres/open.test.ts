@@ -135,6 +135,8 @@ withPostgres('opening', (postgres) => {
       await postgres.query(
         `SET search_path TO "${schema}"; DROP TABLE log, log_node, snapshot; DROP VIEW append_under_way;
           DROP FUNCTION log_horizon; DROP FUNCTION integrate; DROP FUNCTION append_erasing; DROP FUNCTION put_snapshot;
+          DROP FUNCTION append_effects; DROP FUNCTION hold_effects;
+          DROP TABLE effect_tenure, effect_transaction, effect_open, effect_record, effect_key;
           ALTER TABLE blob DROP COLUMN erased_by CASCADE`,
       );
       const stores = await Promise.all(Array.from({ length: 4 }, () => openPostgres({ url, mode: 'existing' })));
@@ -142,6 +144,7 @@ withPostgres('opening', (postgres) => {
         expect(await store.entries('t')).toHaveLength(3);
         expect(await store.logSize()).toBe(0);
         expect(await store.snapshot('t')).toBeUndefined();
+        expect(await store.openEffects()).toEqual([]);
         await store.close();
       }
     });
