@@ -7,7 +7,7 @@ import { type Call, declareTool, type Sink, type Tool } from '#effects';
 import { openStore } from '#stores';
 import { tally } from '../support/effects-stage.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
-import { ORDERS_AT_ONCE, orderScope, type Told } from './effects-orders.ts';
+import { ORDERS_AT_ONCE, orderScope, type Told } from './tools-orders.ts';
 
 const [url = '', port = '', from = '', to = ''] = process.argv.slice(2);
 
