@@ -26,7 +26,17 @@ export type EffectErrorCode =
   /** Another process has taken over what this one had at work. */
   | 'tenure_lost'
   /** The transaction has ended: nothing is called in it any more. */
-  | 'transaction_over';
+  | 'transaction_over'
+  /** Nothing waits for a person there. */
+  | 'not_left'
+  /** The transaction has no effect of that number. */
+  | 'unknown_effect'
+  /** A person has decided about it already. */
+  | 'already_resolved'
+  /** What a person decides can't be taken down as it is, or leads nowhere; the message says what to do. */
+  | 'bad_resolution'
+  /** It may have happened, and would happen twice: that has to be said. */
+  | 'needs_confirmation';
 
 /** Misuse of tools, or a transaction that was ended; what of it was done is undone, or is said by `unfinished`. */
 export class EffectError extends AssizeError<EffectErrorCode> {

@@ -26,6 +26,7 @@ export {
 } from './log.ts';
 export {
   BEGUN,
+  type Decision,
   type Delivery,
   type EffectClass,
   type EffectPhase,
@@ -36,6 +37,7 @@ export {
   nextStep,
   type Reversibility,
   recorded,
+  retryOf,
   type Sink,
   type Step,
   TRIES,

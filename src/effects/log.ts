@@ -1,6 +1,13 @@
 import { canonicalize, type Json, parseCanonical } from '#canon';
 import type { BlobRef, Hash, LoggedTransaction } from '#ledger';
-import { BEGUN, type EffectClass, type EffectRecord, recorded, type TransactionState } from './protocol.ts';
+import {
+  BEGUN,
+  type Decision,
+  type EffectClass,
+  type EffectRecord,
+  recorded,
+  type TransactionState,
+} from './protocol.ts';
 import { type Access, type Claim, readClaim } from './scopes.ts';
 
 /** What a transaction is, as its row in the effect log has it. */
@@ -33,8 +40,10 @@ export type LogRecord =
   | {
       readonly is: 'resolved';
       readonly n: number;
-      readonly as: 'applied' | 'undone';
+      readonly as: Decision;
+      /** Who decided. */
       readonly by: string;
+      /** The salted text of what they found, or did. */
       readonly evidence: BlobRef;
     }
   | { readonly is: 'settled' | 'aborted' };
@@ -51,6 +60,10 @@ export interface EffectPayload {
 /** An effect as far as the log tells. */
 export interface KnownEffect extends LoggedEffect {
   readonly result?: BlobRef;
+  /** What its compensation could not take back. */
+  readonly residue?: BlobRef;
+  /** What a person decided last. */
+  readonly resolved?: { readonly as: Decision; readonly by: string; readonly evidence: BlobRef };
 }
 
 /** A transaction read back: what it is, how far it has come, and what its effects are. */
@@ -60,6 +73,10 @@ export interface KnownTransaction {
   readonly body: TransactionBody;
   readonly state: TransactionState;
   readonly effects: readonly KnownEffect[];
+  /** The commit entry, where it was committed. */
+  readonly entry?: Hash;
+  /** Why it is undone, where it is. */
+  readonly cause?: string;
   /** Rows of records that there are. */
   readonly length: number;
 }
@@ -85,12 +102,14 @@ export function claimTexts(claims: readonly Claim[]): TransactionBody['claims'] 
 export function readTransaction({ epoch, trajectory_id, body, records }: LoggedTransaction): KnownTransaction {
   let state = BEGUN;
   const effects: KnownEffect[] = [];
+  let ruled: Pick<KnownTransaction, 'entry' | 'cause'> = {};
   for (const record of records.flatMap((text) => parseCanonical(text) as unknown as LogRecord[])) {
     state = recorded(state, protocolOf(record));
-    if (record.is === 'intended') effects.push(record);
+    if (record.is === 'intended') effects.push(effectOf(record));
     else if (record.is === 'committed') effects.push(...record.planned);
-    else if ((record.is === 'executed' || record.is === 'applied') && record.result !== undefined)
-      effects[record.n] = { ...(effects[record.n] as KnownEffect), result: record.result };
+    else if ('n' in record) effects[record.n] = { ...(effects[record.n] as KnownEffect), ...learnt(record) };
+    if (record.is === 'committed') ruled = { entry: record.entry };
+    else if (record.is === 'aborting') ruled = { cause: record.cause };
   }
   return {
     epoch,
@@ -98,8 +117,28 @@ export function readTransaction({ epoch, trajectory_id, body, records }: LoggedT
     body: parseCanonical(body) as unknown as TransactionBody,
     state,
     effects,
+    ...ruled,
     length: records.length,
   };
+}
+
+function effectOf({ key, tool, class: kind, payload }: LoggedEffect): KnownEffect {
+  return { key, tool, class: kind, payload };
+}
+
+/** What a record says of an effect beside its phase. */
+function learnt(record: LogRecord & { readonly n: number }): Partial<KnownEffect> {
+  switch (record.is) {
+    case 'executed':
+    case 'applied':
+      return record.result === undefined ? {} : { result: record.result };
+    case 'undone':
+      return record.residue === undefined ? {} : { residue: record.residue };
+    case 'resolved':
+      return { resolved: { as: record.as, by: record.by, evidence: record.evidence } };
+    default:
+      return {};
+  }
 }
 
 /** The same without what the protocol does not look at. */
@@ -112,7 +151,7 @@ export function protocolOf(record: LogRecord): EffectRecord {
     case 'failed':
       return record.final === true ? { is: 'failed', n: record.n, final: true } : { is: 'failed', n: record.n };
     case 'resolved':
-      return { is: record.as, n: record.n };
+      return { is: 'resolved', n: record.n, as: record.as };
     case 'aborting':
     case 'settled':
     case 'aborted':

@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { Broken, explore, type Plan, RULES, type Rules, type Trouble } from '../../tests/support/effects-model.ts';
-import { type EffectClass, type EffectState, nextStep, type Step, type TransactionState } from './protocol.ts';
+import {
+  type EffectClass,
+  type EffectRecord,
+  type EffectState,
+  nextStep,
+  recorded,
+  type Step,
+  type TransactionState,
+} from './protocol.ts';
 
 // Three transactions, two resources, a crash anywhere: every order of all that can happen (decisions §5, its last sentence).
 
@@ -35,10 +43,16 @@ const TROUBLES: readonly Trouble[] = [
   { crashes: 1, losses: 1, refusals: 0 },
   { crashes: 0, losses: 1, refusals: 1 },
 ];
+/** Sinks that no longer answer, and people who decide. */
+const DECIDED: readonly Trouble[] = [
+  { crashes: 1, losses: 0, refusals: 0, silences: 1, decisions: 2 },
+  { crashes: 0, losses: 1, refusals: 0, silences: 1, decisions: 2 },
+];
 
 describe('all or nothing, once each, in the order of epochs, and all of it ends or waits for a person', () => {
   test.each(CLASSES)('$reversibility, $delivery, $sink', (kind) => {
-    for (const trouble of TROUBLES) expect(explore(around(kind), trouble).worlds).toBeGreaterThan(1_000);
+    for (const trouble of [...TROUBLES, ...DECIDED])
+      expect(explore(around(kind), trouble).worlds).toBeGreaterThan(1_000);
   });
 
   test.runIf(process.env['ASSIZE_CASES'] !== undefined)(
@@ -57,6 +71,10 @@ describe('what is planted is found', () => {
   const protocol = (change: (step: Step, state: TransactionState) => Step): Rules => ({
     ...RULES,
     nextStep: (state, knowing) => change(nextStep(state, knowing), state),
+  });
+  const recording = (change: (record: EffectRecord, state: TransactionState) => EffectRecord): Rules => ({
+    ...RULES,
+    recorded: (state, record) => recorded(state, change(record, state)),
   });
   const PLANTED: readonly [what: string, kind: EffectClass, rules: Rules, says: RegExp][] = [
     ['nobody waits for who is older', acts, { ...RULES, isClear: () => true }, /is not done yet|which is younger/],
@@ -116,10 +134,44 @@ describe('what is planted is found', () => {
       ),
       /is there 1 times, not 0/,
     ],
+    [
+      'what a person finds there is let be, where it should not be there',
+      { ...acts, sink: 'blind' },
+      recording((record, { phase }) =>
+        record.is === 'resolved' && record.as === 'applied' && phase === 'aborting'
+          ? { is: 'applied', n: record.n }
+          : record,
+      ),
+      /is there 1 times, not 0/,
+    ],
+    [
+      'what a person lets be is tried again',
+      { ...held, sink: 'blind' },
+      recording((record) =>
+        record.is === 'resolved' && record.as === 'residue' ? { is: 'resolved', n: record.n, as: 'retry' } : record,
+      ),
+      /has happened twice/,
+    ],
+    [
+      'what is tried again is sent, where it could be asked for',
+      held,
+      {
+        ...RULES,
+        recorded: (state, record) => {
+          const to = recorded(state, record);
+          if (record.is !== 'resolved' || record.as !== 'retry') return to;
+          const effects = to.effects.map((effect, n) =>
+            n === record.n && effect.phase === 'applying' ? { ...effect, phase: 'due' as const } : effect,
+          );
+          return { ...to, effects };
+        },
+      },
+      /has happened twice/,
+    ],
   ];
 
   test.each(PLANTED)('%s', (_, kind, rules, says) => {
-    const found = TROUBLES.map((trouble) => {
+    const found = [...TROUBLES, ...DECIDED].map((trouble) => {
       try {
         explore(around(kind), trouble, rules);
         return '';

@@ -24,7 +24,7 @@ export interface EffectClass {
 /**
  * `intended`: is called before the commit. `executed`: has happened, and is undone if it comes to that. `due`: is to be called
  * after the commit. `applying`, `undoing`: is called. `applied`, `undone`, `dropped`: for good. `in_doubt`: nobody can tell.
- * `unresolved`: it has failed often enough. These two wait for a person.
+ * `unresolved`: it has failed often enough. These two wait for a person. `accepted`: a person lets it be, however it is.
  */
 export type EffectPhase =
   | 'intended'
@@ -36,13 +36,22 @@ export type EffectPhase =
   | 'undone'
   | 'dropped'
   | 'in_doubt'
-  | 'unresolved';
+  | 'unresolved'
+  | 'accepted';
+
+/**
+ * What a person decides about an effect that waits for them (decisions §5, last sentence). `applied`: it is there, as they found or
+ * made it. `undone`: it is not there. `retry`: it is to be tried again. `residue`: it stays as it is, whatever that is.
+ */
+export type Decision = 'applied' | 'undone' | 'retry' | 'residue';
 
 export interface EffectState {
   readonly class: EffectClass;
   readonly phase: EffectPhase;
   /** How often it is known to have failed, forward or back. */
   readonly failures: number;
+  /** Of one in doubt: what it was of which there is no answer. */
+  readonly doubt?: 'call' | 'undo';
 }
 
 export type TransactionPhase = 'open' | 'committed' | 'aborting' | 'settled' | 'aborted';
@@ -68,6 +77,8 @@ export type EffectRecord =
   /** The sink says that it never had it. */
   | { readonly is: 'absent'; readonly n: number }
   | { readonly is: 'in_doubt' | 'unresolved'; readonly n: number }
+  /** A person has decided. */
+  | { readonly is: 'resolved'; readonly n: number; readonly as: Decision }
   | { readonly is: 'settled' | 'aborted' };
 
 /** Calls that may fail before an effect is given up. */
@@ -100,6 +111,18 @@ export function recorded(state: TransactionState, record: EffectRecord): Transac
       }));
     case 'executed':
       return changed(state, record.n, (effect) => ({ ...effect, phase: 'executed', failures: 0 }));
+    case 'in_doubt':
+      return changed(state, record.n, (effect) => ({
+        ...effect,
+        phase: 'in_doubt',
+        doubt: effect.phase === 'undoing' ? 'undo' : 'call',
+      }));
+    case 'resolved':
+      return changed(state, record.n, (effect) => ({
+        class: effect.class,
+        phase: decided(state.phase, effect, record.as),
+        failures: 0,
+      }));
     default: {
       const { is, n } = record;
       return changed(state, n, (effect) => ({ ...effect, phase: is }));
@@ -114,6 +137,36 @@ function failuresOf(record: EffectRecord & { readonly is: 'failed' | 'absent' })
 
 /** Where a call that did nothing leads back to. What was to happen before the commit is not tried again: the body is told. */
 const BEFORE: Partial<Record<EffectPhase, EffectPhase>> = { intended: 'dropped', applying: 'due', undoing: 'executed' };
+
+/** What is there and should not be is undone; what is tried again goes back to where it was, so that a sink that can tell is asked. */
+function decided(transaction: TransactionPhase, effect: EffectState, as: Decision): EffectPhase {
+  const isCommitted = transaction === 'committed';
+  switch (as) {
+    case 'applied':
+      return isCommitted ? 'applied' : 'executed';
+    case 'undone':
+      return 'undone';
+    case 'residue':
+      return 'accepted';
+    case 'retry':
+      if (effect.phase === 'unresolved' || effect.class.sink === 'blind') return isCommitted ? 'due' : 'executed';
+      if (isCommitted) return 'applying';
+      return effect.doubt === 'undo' ? 'undoing' : 'intended';
+  }
+}
+
+/**
+ * Whether an effect that waits for a person may be tried again. `confirmed`: it may have happened, and would then happen twice.
+ * `never`: it is to be undone, and nobody knows whether there is anything to undo.
+ */
+export function retryOf(
+  { phase: transaction, effects }: TransactionState,
+  n: number,
+): 'freely' | 'confirmed' | 'never' {
+  const { phase, doubt, class: kind } = effects[n]!;
+  if (phase === 'unresolved' || kind.sink !== 'blind') return 'freely';
+  return transaction === 'committed' || doubt === 'undo' ? 'confirmed' : 'never';
+}
 
 function changed(state: TransactionState, n: number, change: (effect: EffectState) => EffectState): TransactionState {
   return { ...state, effects: state.effects.map((effect, at) => (at === n ? change(effect) : effect)) };

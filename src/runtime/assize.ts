@@ -26,6 +26,8 @@ import {
 import { type Clock, type OracleStore, type Pause, type Random, systemClock, systemPause, systemRandom } from '#oracle';
 import { begunWith, checkWrits, policyHash, refOf, rootPayload, vectorOf } from './beginning.ts';
 import { Effects, type LeftEffect } from './effects/effects.ts';
+import { type EffectsQuery, type EffectTransaction, readEffects } from './effects/listing.ts';
+import { checkedEffectResolution, type EffectResolution, type ResolvedEffect } from './effects/resolution.ts';
 import { RuntimeError } from './errors.ts';
 import { copyOf, type FoldedTrajectory, type FoldOptions, foldTrajectory } from './fold-trajectory.ts';
 import { DOMAIN, DOMAINS } from './forms.ts';
@@ -366,6 +368,32 @@ export class Assize {
     return held.left();
   }
 
+  /**
+   * Takes down what a person decided about an effect that is in doubt, or could not be done or undone, and goes on with its
+   * transaction. When nothing of that is left, what it claimed is free. A decision is taken once.
+   *
+   * @throws EffectError `bad_resolution`, `needs_confirmation`, `not_left`, `unknown_effect`, `already_resolved`; RuntimeError
+   * `bad_option` where there are no tools (an empty list will do, as long as none has to be called); the signal's reason
+   */
+  async resolveEffect(resolution: EffectResolution, signal?: AbortSignal): Promise<ResolvedEffect> {
+    const checked = checkedEffectResolution(resolution);
+    if (this.#effects === undefined) throw badOption('there are no tools; give some');
+    const held = await this.#effects.held(signal);
+    await held.recovered();
+    return held.resolve(checked);
+  }
+
+  /**
+   * What the effect log has of transactions of tools that have not ended, by epoch, or of the one that is asked for. It is read as
+   * it is: no tools are needed, nothing is taken over, and who is at work is not disturbed.
+   *
+   * @throws RuntimeError `bad_option` where the store keeps no effect log; ArgumentError `bad_argument`
+   */
+  async effects(query: EffectsQuery = {}): Promise<EffectTransaction[]> {
+    requireForm(form.object, query, 'query');
+    return readEffects(effectLogOf(this.#store), query);
+  }
+
   #nameFor(given: string | undefined): string {
     if (given === undefined) return this.newTrajectoryId();
     if (typeof given === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(given)) return given;
@@ -582,12 +610,16 @@ function effectsFor({
 }: AssizeOptions): Effects | undefined {
   if (tools === undefined) return undefined;
   if (!Array.isArray(tools)) throw badOption('tools must be a list of what `declareTool` makes');
-  if (typeof (store as Partial<EffectStore>).holdEffects !== 'function')
-    throw badOption('tools need a store that keeps an effect log');
+  const log = effectLogOf(store);
   if (!(Number.isSafeInteger(callMs) && callMs > 0 && callMs < 2 ** 31))
     throw badOption('callMs must be a whole number of milliseconds above 0');
-  const log = store as LedgerStore & EffectStore;
   return new Effects({ store: log, tools, random, pause, callMs, blob: (hash) => log.blob(hash) });
+}
+
+/** @throws RuntimeError `bad_option` */
+function effectLogOf(store: LedgerStore): LedgerStore & EffectStore {
+  if (typeof (store as Partial<EffectStore>).holdEffects === 'function') return store as LedgerStore & EffectStore;
+  throw badOption('tools need a store that keeps an effect log');
 }
 
 /** How long a tool may take to answer, by default. */

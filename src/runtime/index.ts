@@ -60,6 +60,8 @@ export {
 export type { OpenDelegation, Origin } from './delegate.ts';
 export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGrant } from './delegation-input.ts';
 export type { LeftEffect } from './effects/effects.ts';
+export type { EffectsQuery, EffectTransaction, ListedEffect } from './effects/listing.ts';
+export type { EffectResolution, ResolvedEffect } from './effects/resolution.ts';
 export type { Transaction, TransactionIntent } from './effects/transaction.ts';
 export type { TransactionOptions, TransactionOutcome } from './effects/transactions.ts';
 export type { ErasureInput } from './erase.ts';

@@ -5,12 +5,15 @@
  */
 import {
   BEGUN,
+  type Decision,
   type EffectClass,
+  type EffectPhase,
   type EffectRecord,
   isLeft,
   type Knowing,
   nextStep,
   recorded,
+  retryOf,
   type TransactionState,
 } from '../../src/effects/protocol.ts';
 
@@ -32,6 +35,10 @@ export interface Trouble {
   readonly losses: number;
   /** Calls that the sink refuses. */
   readonly refusals: number;
+  /** Calls of which the answer is not asked for any more: a sink that could tell does not answer. */
+  readonly silences?: number;
+  /** What people decide of what waits for them, who look at the sink first, and may do there what is to be done. */
+  readonly decisions?: number;
 }
 
 interface Flight {
@@ -79,12 +86,14 @@ export class Broken extends Error {
 
 export interface Rules {
   readonly nextStep: typeof nextStep;
+  readonly recorded: typeof recorded;
   /** Whether a transaction may act where it has claims: by default, when no older one is live there. */
   readonly isClear: (world: World, tx: number, resource: string, plans: readonly Plan[]) => boolean;
 }
 
 export const RULES: Rules = {
   nextStep,
+  recorded,
   isClear: (world, tx, resource, plans) => blockers(world, tx, resource, plans).length === 0,
 };
 
@@ -115,10 +124,12 @@ export function explore(
     const { world, way } = at;
     const model = new Model(world, plans, rules, () => wayTo(way));
     const next = model.next();
+    // A person may decide, or not: nobody waits for them.
     if (next.length === 0) {
       ends++;
-      model.checkEnd();
+      model.checkEnd(trouble);
     }
+    next.push(...model.decisions());
     if (world.left.crashes > 0 && world.last > 0) next.push(['crash', crashed(world)]);
     for (const [what, to] of next) {
       const key = JSON.stringify(to);
@@ -164,6 +175,11 @@ function isStuck(tx: Running): boolean {
 function waitsForPerson({ state }: Running): boolean {
   const step = nextStep(state, { hasBody: false, isUnderWay: () => false });
   return step.do === 'wait' && step.for === 'person';
+}
+
+/** Left to a person, or decided by one to be otherwise than the transaction would have it. */
+function wasLeft(phase: EffectPhase): boolean {
+  return isLeft(phase) || phase === 'accepted' || phase === 'undone';
 }
 
 function blockers(world: World, tx: number, resource: string, plans: readonly Plan[]): number[] {
@@ -216,13 +232,63 @@ class Model {
       case 'undo':
         return [
           [`${tx}.${step.n} is sent again`, this.#with(tx, { flight: { n: step.n, how: step.do, stage: 'sent' } })],
+          ...this.#silent(tx, step.n),
         ];
       case 'ask':
-        return [this.#ask(tx, step.n)];
+        return [this.#ask(tx, step.n), ...this.#silent(tx, step.n)];
       case 'wait':
         if (step.for === 'answer') return this.#fly(tx);
         return step.for === 'body' ? this.#body(tx) : [];
     }
+  }
+
+  /** Nobody is asked any more. */
+  #silent(tx: number, n: number): Next[] {
+    const { left } = this.#world;
+    if (!left.silences) return [];
+    const [what, to] = this.#log(tx, { is: 'in_doubt', n });
+    return [[what, { ...to, left: { ...left, silences: left.silences - 1 } }]];
+  }
+
+  /** What people may do about what waits for them: they see what there is, say so, or see to it. */
+  decisions(): Next[] {
+    const { left, running } = this.#world;
+    if (!left.decisions) return [];
+    const after = { ...left, decisions: left.decisions - 1 };
+    return running
+      .flatMap((one, tx) =>
+        !isStuck(one)
+          ? []
+          : one.state.effects.flatMap(({ phase }, n) => (isLeft(phase) ? this.#decisionsOn(tx, n) : [])),
+      )
+      .map(([what, to]) => [what, { ...to, left: after }]);
+  }
+
+  #decisionsOn(tx: number, n: number): Next[] {
+    const { state, order, isCommitted } = this.#world.running[tx]!;
+    const effect = order[n]!;
+    const isThere = this.#count(tx, effect, 'call') > this.#count(tx, effect, 'undo');
+    const next = [this.#decided(this.#world, tx, n, isThere ? 'applied' : 'undone', '')];
+    next.push(this.#decided(this.#world, tx, n, 'residue', ''));
+    // By hand, where that was not done before: in the model nothing happens twice.
+    if (isCommitted && this.#count(tx, effect, 'call') === 0)
+      next.push(this.#decided(this.#byHand(tx, effect, 'call'), tx, n, 'applied', ', made so by hand'));
+    if (!isCommitted && isThere)
+      next.push(this.#decided(this.#byHand(tx, effect, 'undo'), tx, n, 'undone', ', made so by hand'));
+    const retry = retryOf(state, n);
+    const isSafe = retry === 'freely' || (retry === 'confirmed' && isThere !== isCommitted);
+    if (isSafe) next.push(this.#decided(this.#world, tx, n, 'retry', ''));
+    return next;
+  }
+
+  #byHand(tx: number, effect: number, how: 'call' | 'undo'): World {
+    return { ...this.#world, acts: [...this.#world.acts, { tx, effect, how }] };
+  }
+
+  #decided(world: World, tx: number, n: number, as: Decision, how: string): Next {
+    const state = this.#rules.recorded(world.running[tx]!.state, { is: 'resolved', n, as });
+    const running = world.running.map((one, at) => (at === tx ? { ...one, state } : one));
+    return [`a person says that ${tx}.${world.running[tx]!.order[n]} is ${as}${how}`, { ...world, running }];
   }
 
   /** The next thing that the body does. */
@@ -236,7 +302,7 @@ class Model {
       if (ends === 'throw') return [this.#abort(tx, 'its body throws')];
       return this.#when(tx, [...new Set(effects.map(({ on }) => on))], () => {
         const planned = running.planned.map((n) => effects[n]!.class);
-        const to = recorded(running.state, { is: 'committed', planned });
+        const to = this.#rules.recorded(running.state, { is: 'committed', planned });
         return [
           `${tx} commits`,
           this.#with(tx, {
@@ -261,7 +327,7 @@ class Model {
     return this.#when(tx, [effect.on], () => [
       `${tx} intends ${running.at}`,
       this.#with(tx, {
-        state: recorded(running.state, { is: 'intended', class: effect.class }),
+        state: this.#rules.recorded(running.state, { is: 'intended', class: effect.class }),
         order: [...running.order, running.at],
         flight: { n: running.order.length, how: 'call', stage: 'sent' },
       }),
@@ -280,12 +346,12 @@ class Model {
     const { state } = this.#world.running[tx]!;
     return [
       `${tx} aborts: ${why}`,
-      this.#with(tx, { state: recorded(state, { is: 'aborting' }), at: -1, planned: [] }),
+      this.#with(tx, { state: this.#rules.recorded(state, { is: 'aborting' }), at: -1, planned: [] }),
     ];
   }
 
   #log(tx: number, record: EffectRecord): Next {
-    const state = recorded(this.#world.running[tx]!.state, record);
+    const state = this.#rules.recorded(this.#world.running[tx]!.state, record);
     const what = `${tx} logs ${record.is}${'n' in record ? ` ${record.n}` : ''}`;
     if (record.is !== 'applying' && record.is !== 'undoing') return [what, this.#with(tx, { state })];
     const how = record.is === 'applying' ? 'call' : 'undo';
@@ -302,7 +368,7 @@ class Model {
       const is =
         stage === 'refused' ? 'failed' : phase === 'undoing' ? 'undone' : phase === 'intended' ? 'executed' : 'applied';
       const goesOn = phase === 'intended' && stage === 'done' && at !== -1;
-      const to = { state: recorded(state, { is, n }), flight: null, ...(goesOn && { at: at + 1 }) };
+      const to = { state: this.#rules.recorded(state, { is, n }), flight: null, ...(goesOn && { at: at + 1 }) };
       return [[`${name}: logged ${is}`, this.#with(tx, to)]];
     }
     const { left } = this.#world;
@@ -330,7 +396,7 @@ class Model {
     const goesOn = is === 'executed' && at !== -1;
     return [
       `${tx}.${order[n]}: the sink says ${is}`,
-      this.#with(tx, { state: recorded(state, { is, n }), ...(goesOn && { at: at + 1 }) }),
+      this.#with(tx, { state: this.#rules.recorded(state, { is, n }), ...(goesOn && { at: at + 1 }) }),
     ];
   }
 
@@ -379,16 +445,18 @@ class Model {
   #isLast({ tx }: Act): boolean {
     const { state } = this.#world.running[tx]!;
     return state.effects.every(
-      ({ class: { reversibility }, phase }) => reversibility === 'irreversible' || phase === 'applied' || isLeft(phase),
+      ({ class: { reversibility }, phase }) =>
+        reversibility === 'irreversible' || phase === 'applied' || wasLeft(phase),
     );
   }
 
   /** What must hold where nothing goes on. Refusals are fewer than the tries that there are. */
-  checkEnd(): void {
+  checkEnd({ silences = 0 }: Trouble): void {
     for (const [tx, running] of this.#world.running.entries()) {
       if (isLive(running) && !isStuck(running)) this.#broken(`${tx} never ends`);
       const isBlind = this.#plans[tx]!.effects.some(({ class: { sink } }) => sink === 'blind');
-      if (isStuck(running) && !isBlind) this.#broken(`${tx} waits for a person`);
+      if (isStuck(running) && !isBlind && (this.#world.left.silences ?? 0) === silences)
+        this.#broken(`${tx} waits for a person`);
       for (const [effect] of this.#plans[tx]!.effects.entries()) this.#checkEffect(tx, running, effect);
     }
   }
@@ -397,9 +465,9 @@ class Model {
     const n = running.order.indexOf(effect);
     const phase = n === -1 ? undefined : running.state.effects[n]!.phase;
     // Whoever decides sees what there is.
-    if (phase !== undefined && isLeft(phase)) return;
+    if (phase !== undefined && (isLeft(phase) || phase === 'accepted')) return;
     const there = this.#count(tx, effect, 'call') - this.#count(tx, effect, 'undo');
-    const expected = running.isCommitted ? 1 : 0;
+    const expected = running.isCommitted && phase !== 'undone' ? 1 : 0;
     if (there !== expected) this.#broken(`${tx}.${effect} is there ${there} times, not ${expected}`);
   }
 

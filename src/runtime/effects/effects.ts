@@ -14,6 +14,7 @@ import {
 } from '#effects';
 import type { EffectStore, Hash, Tenure } from '#ledger';
 import type { Pause, Random } from '#oracle';
+import { checkLeft, type EffectResolution, type ResolvedEffect } from './resolution.ts';
 import { Run, type RunPorts } from './run.ts';
 
 export interface EffectsOptions {
@@ -102,6 +103,8 @@ export class Held {
   /** What waits for a person, by the epoch of its transaction. */
   readonly #left = new Map<number, { readonly run: Run; readonly registrations: readonly Registration[] }>();
   readonly #doubts = new ClaimIndex();
+  /** Decisions that are being carried out, by the epoch of their transaction. */
+  readonly #resolving = new Map<number, Promise<void>>();
   readonly #underWay = new Set<Promise<void>>();
 
   constructor(tenure: Tenure, ports: RunPorts, left: readonly KnownTransaction[]) {
@@ -137,6 +140,15 @@ export class Held {
   }
 
   /**
+   * Settles when the work may act by these claims, by default by all that it has.
+   * @throws EffectError `resource_in_doubt` where who was older has left something for a person; the signal's reason
+   */
+  async whenClear(work: Work, claims: readonly Claim[] = work.claims, signal?: AbortSignal): Promise<void> {
+    await this.coordinator.whenClear(work, claims, signal);
+    this.checkDoubts(claims);
+  }
+
+  /**
    * Does what is left to do about a transaction that has no body any more. What it claimed is free when this returns, or
    * quarantined.
    */
@@ -169,18 +181,56 @@ export class Held {
     );
   }
 
-  /** A run that waits for a person, to be told what they decided. */
-  leftRun(epoch: number): Run | undefined {
-    return this.#left.get(epoch)?.run;
+  /**
+   * Takes down what a person decided, and goes on with the transaction. What it claimed is free when nothing of it is left.
+   * Those about one transaction are one after the other.
+   *
+   * @throws EffectError `bad_resolution`, `needs_confirmation`, `unknown_effect`, `not_left`, `already_resolved`, `tenure_lost`
+   */
+  resolve(resolution: EffectResolution): Promise<ResolvedEffect> {
+    const { epoch } = resolution;
+    const made = (this.#resolving.get(epoch) ?? Promise.resolve()).then(() => this.#resolve(resolution));
+    const done = made.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#resolving.set(epoch, done);
+    this.#track(done);
+    void done.then(() => {
+      if (this.#resolving.get(epoch) === done) this.#resolving.delete(epoch);
+    });
+    return made;
   }
 
-  /** Goes on with what waited for a person, after they decided. */
-  async goOnWith(epoch: number): Promise<'ended' | 'person'> {
+  async #resolve(resolution: EffectResolution): Promise<ResolvedEffect> {
+    const { epoch, n, as, by, evidence } = resolution;
+    await this.#left.get(epoch)?.run.settled();
+    const logged = await this.ports.store.effectsOf(epoch);
+    const known = logged && readTransaction(logged);
     const left = this.#left.get(epoch);
-    if (left === undefined || (await left.run.move(false)) !== 'ended') return 'person';
-    for (const registration of left.registrations) this.#doubts.delete(registration);
+    checkLeft(resolution, known, left !== undefined);
+    // Read back, and not what is in memory: that may be ahead of a log that could not be written.
+    const run = Run.of(this.ports, known as KnownTransaction);
+    await run.resolve(n, as, by, evidence);
+    const end = await run.move(false);
+    await run.settled();
+    this.#left.set(epoch, { ...left!, run });
+    if (end === 'ended') this.#free(epoch);
+    return {
+      epoch,
+      trajectoryId: run.trajectoryId,
+      n,
+      tool: run.effects[n]!.tool,
+      key: run.effects[n]!.key,
+      phase: run.state.effects[n]!.phase,
+      transaction: run.state.phase,
+      left: run.state.effects.filter(({ phase }) => isLeft(phase)).length,
+    };
+  }
+
+  #free(epoch: number): void {
+    for (const registration of this.#left.get(epoch)!.registrations) this.#doubts.delete(registration);
     this.#left.delete(epoch);
-    return 'ended';
   }
 
   /** When everything that was left by others was seen to, as far as this process can. */

@@ -2,6 +2,7 @@ import { type Json, parseCanonical } from '#canon';
 import {
   BEGUN,
   bodyText,
+  type Decision,
   DidNothing,
   type EffectClass,
   EffectError,
@@ -186,8 +187,8 @@ export class Run {
     await this.#sending?.catch(() => undefined);
   }
 
-  /** A person has found out what became of an effect, or has seen to it. */
-  async resolve(n: number, as: 'applied' | 'undone', by: string, evidence: Json): Promise<void> {
+  /** Takes down what a person has decided. It is durable when this returns; what follows from it is for `move`. */
+  async resolve(n: number, as: Decision, by: string, evidence: Json): Promise<void> {
     const kept = new Kept(this.#ports.random);
     const ref = kept.value(evidence, true) as BlobRef;
     await this.#log([{ is: 'resolved', n, as, by, evidence: ref }], kept.blobs);

@@ -165,8 +165,7 @@ export class Transaction {
   }
 
   async #read(tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
-    const { coordinator } = this.#held;
-    await coordinator.whenClear(this.#work, claims, this.#asking.signal);
+    await this.#held.whenClear(this.#work, claims, this.#asking.signal);
     const call = { key: this.#keyOf(ordinal, 0), signal: this.#asking.signal };
     const value = ((await tool.spec.execute(input as never, call, this.#plans)) ?? null) as Json;
     this.#observations.push({ name: `${tool.name}#${ordinal}`, value });
@@ -183,10 +182,9 @@ export class Transaction {
 
   async #act(tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
     this.#checkGoesOn();
-    const { coordinator } = this.#held;
-    await coordinator.whenClear(this.#work, claims, this.#asking.signal);
+    await this.#held.whenClear(this.#work, claims, this.#asking.signal);
     this.#checkGoesOn();
-    for (const claim of claims) coordinator.acts(this.#work, claim);
+    for (const claim of claims) this.#held.coordinator.acts(this.#work, claim);
     const result = await this.#run.call(this.#prepared(tool, input, claims, await this.#freeKey(ordinal)));
     this.#observations.push({ name: `${tool.name}#${ordinal}`, value: result });
     return result;

@@ -144,7 +144,7 @@ export class Transactions {
     try {
       const value = await untilAborted(signal, body(tx));
       await tx.end();
-      await held.coordinator.whenClear(work, work.claims, signal);
+      await held.whenClear(work, work.claims, signal);
       for (const claim of work.claims) if (claim.access === 'write') held.coordinator.acts(work, claim);
       const ruling = await this.#commit(options, tx, run);
       return { value, ...(await this.#ruled(held, run, work, tx, ruling)) };
@@ -222,7 +222,12 @@ export async function takeUp(effects: Effects, trajectoryId: string, pending: Pe
     writ_id: proposal.writ_id,
     claims: claimTexts(claims),
   });
-  await held.coordinator.whenClear(work);
+  try {
+    await held.whenClear(work);
+  } catch (error) {
+    held.drop(work);
+    throw error;
+  }
   for (const claim of claims) if (claim.access === 'write') held.coordinator.acts(work, claim);
   const cost = prepared.reduce<Record<string, number>>((all, each) => {
     for (const [unit, amount] of Object.entries(each.cost)) all[unit] = (all[unit] ?? 0) + amount;
