@@ -273,12 +273,12 @@ async function preparedFrom(
 }
 
 function actingOf(run: Run, planned: readonly Prepared[], { uses, cost }: Pick<Acting, 'uses' | 'cost'>): Acting {
-  const before = run.effects.map(({ key, payload }) => ({ id: key, effect: payload }));
+  const before = run.standing.map(({ key, payload }) => ({ id: key, effect: payload }));
   return {
     effects: [...before, ...planned.map(({ effect }) => ({ id: effect.key, effect: effect.payload }))],
     cost,
     uses,
-    hasActed: run.isLogged,
+    hasActed: before.length > 0,
     blobs: planned.flatMap((each) => each.blobs),
     write: (entry) => run.commitWrite(entry, planned),
   };
