@@ -63,6 +63,29 @@ withPostgres('effects', (postgres) => {
     await right.close();
   });
 
+  test('who waits for longer than the server lets it wait for a lock goes on waiting', async () => {
+    const url = postgres.url();
+    const name = postgres.schemaOf(url);
+    const left = await openPostgres({ url });
+    const right = await openPostgres({ url, applicationName: name, statementTimeoutMs: 100 });
+    const first = await left.holdEffects();
+    const waiting = right.holdEffects();
+    const asked = new Set<unknown>();
+    // Asked a second time.
+    while (asked.size < 2) {
+      const rows = await postgres.query(
+        `SELECT query_start::text AS at FROM pg_stat_activity
+        WHERE application_name = $1 AND query LIKE 'SELECT pg_advisory_lock%' AND wait_event_type = 'Lock'`,
+        [name],
+      );
+      for (const row of rows) asked.add(JSON.stringify(row));
+    }
+    await first.release();
+    expect((await waiting).fence).toBe(first.fence + 1);
+    await left.close();
+    await right.close();
+  });
+
   test('a group of effects, entries, erasures and answers of the oracle is one call', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });

@@ -50,6 +50,55 @@ test('a batch that is rolled back leaves nothing in memory of its effects', asyn
   await store.close();
 });
 
+test('close lets nobody else have the tenure before what waits is written', async () => {
+  const path = join(folder, 'closing.db');
+  const store = await openSqlite({ path });
+  const { fence } = await store.holdEffects();
+  const other = new DatabaseSync(`${path}-effects`, { timeout: 0 });
+  const isFree = (): boolean => {
+    try {
+      other.exec('BEGIN IMMEDIATE; ROLLBACK');
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const seen: boolean[] = [];
+  const logging = store.logEffects(writeOf(fence, 1));
+  interceptSql((sql, proceed) => {
+    if (sql === 'COMMIT') seen.push(isFree());
+    return proceed();
+  });
+  await store.close();
+  vi.restoreAllMocks();
+  expect(await logging).toEqual(WRITTEN);
+  expect([...seen, isFree()]).toEqual([false, true]);
+  other.close();
+});
+
+test('a write that is refused costs the others of its group no rollback', async () => {
+  const store = await openSqlite({ path: join(folder, 'refused.db') });
+  const { fence } = await store.holdEffects();
+  await store.logEffects(writeOf(fence, 1));
+  const ran: string[] = [];
+  interceptSql((sql, proceed) => {
+    if (/^(COMMIT|ROLLBACK)/.test(sql)) ran.push(sql);
+    return proceed();
+  });
+  const answers = await Promise.allSettled([
+    store.logEffects(writeOf(fence, 2)),
+    store.logEffects({ fence, records: [{ epoch: 1, place: 9, record: 'gap' }] }),
+    store.logEffects({ ...writeOf(fence, 3), keys: [keyOf(3, 0, '1/0')] }),
+    store.logEffects(writeOf(fence + 1, 3)),
+    store.logEffects(writeOf(fence, 4)),
+  ]);
+  vi.restoreAllMocks();
+  expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', ...Array(3).fill('fulfilled')]);
+  expect(ran).toEqual(['COMMIT']);
+  expect((await store.openEffects()).map(({ epoch }) => epoch)).toEqual([1, 2, 4]);
+  await store.close();
+});
+
 test('a write of effects goes into the transaction of the batches that wait', async () => {
   const store = await openSqlite({ path: join(folder, 'group.db') });
   const { fence } = await store.holdEffects();
