@@ -147,7 +147,7 @@ const BEFORE: Partial<Record<EffectPhase, EffectPhase>> = { intended: 'dropped',
 
 /** What is there and should not be is undone; what is tried again goes back to where it was, so that a sink that can tell is asked. */
 function decided(transaction: TransactionPhase, effect: EffectState, as: Decision): EffectPhase {
-  const isCommitted = transaction === 'committed' && effect.isDiscarded !== true;
+  const isCommitted = isWanted(transaction, effect);
   switch (as) {
     case 'applied':
       return isCommitted ? 'applied' : 'executed';
@@ -162,6 +162,10 @@ function decided(transaction: TransactionPhase, effect: EffectState, as: Decisio
   }
 }
 
+function isWanted(transaction: TransactionPhase, effect: EffectState): boolean {
+  return transaction === 'committed' && !isDiscarded(effect);
+}
+
 /**
  * Whether an effect that waits for a person may be tried again. `confirmed`: it may have happened, and would then happen twice.
  * `never`: it is to be undone, and nobody knows whether there is anything to undo.
@@ -170,9 +174,10 @@ export function retryOf(
   { phase: transaction, effects }: TransactionState,
   n: number,
 ): 'freely' | 'confirmed' | 'never' {
-  const { phase, doubt, class: kind } = effects[n]!;
+  const effect = effects[n]!;
+  const { phase, doubt, class: kind } = effect;
   if (phase === 'unresolved' || kind.sink !== 'blind') return 'freely';
-  return transaction === 'committed' || doubt === 'undo' ? 'confirmed' : 'never';
+  return isWanted(transaction, effect) || doubt === 'undo' ? 'confirmed' : 'never';
 }
 
 function changed(state: TransactionState, n: number, change: (effect: EffectState) => EffectState): TransactionState {

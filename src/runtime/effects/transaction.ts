@@ -87,7 +87,7 @@ export class Transaction {
   }
 
   get #hasEnded(): boolean {
-    return this.#isOver || (this.#parent !== undefined && this.#parent.#hasEnded);
+    return this.#isOver || (this.#parent === undefined ? false : this.#parent.#hasEnded);
   }
 
   get planned(): readonly Prepared[] {
