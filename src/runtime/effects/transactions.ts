@@ -9,6 +9,7 @@ import type { Writer } from '../writer.ts';
 import type { Acting } from './acting.ts';
 import type { Effects, Held } from './effects.ts';
 import type { Prepared, Run } from './run.ts';
+import { TimeLimit } from './time-limit.ts';
 import { claimsFrom, Transaction } from './transaction.ts';
 
 /** What a transaction of tools may do, and how long. */
@@ -138,11 +139,12 @@ export class Transactions {
       writ_id: writId(writ.writ),
       claims: claimTexts(claims),
     });
-    const signal = endOf(options);
+    const limit = new TimeLimit(options.deadlineMs ?? DEADLINE_MS, options.signal);
+    const { signal } = limit;
     const authority = () => this.#writer.authority(writ, principal, this.#writer.now(), false);
     const tx = new Transaction(held, run, work, { trajectoryId: id, name, isAgain, authority, signal });
     try {
-      const value = await untilAborted(signal, body(tx));
+      const value = await limit.bound(() => body(tx), stopped);
       await tx.end();
       await held.coordinator.whenClear(work, work.claims, signal);
       for (const claim of work.claims) if (claim.access === 'write') held.coordinator.acts(work, claim);
@@ -152,10 +154,12 @@ export class Transactions {
       await tx.end();
       await this.#undo(held, run, work, error instanceof Error ? error.name : 'error');
       throw error;
+    } finally {
+      limit.end();
     }
   }
 
-  #commit(options: TransactionOptions, tx: Transaction, run: Run): Promise<Ruling> {
+  async #commit(options: TransactionOptions, tx: Transaction, run: Run): Promise<Ruling> {
     const { writ, principal, name } = options;
     const { intent, observations } = tx;
     if (intent === undefined) throw badIntent('a transaction says with `propose` what it commits with');
@@ -166,7 +170,13 @@ export class Transactions {
       ...intent,
       observations,
     };
-    return this.#proposals.propose(input, actingOf(run, tx.planned, tx));
+    try {
+      const ruling = await this.#proposals.propose(input, actingOf(run, tx.planned, tx));
+      if (ruling.ruling === 'committed') run.committed(ruling.entry.id, tx.planned);
+      return ruling;
+    } finally {
+      run.uncommitted();
+    }
   }
 
   async #ruled(
@@ -177,7 +187,6 @@ export class Transactions {
     ruling: Ruling,
   ): Promise<Omit<TransactionOutcome<never>, 'value'>> {
     if (ruling.ruling === 'committed') {
-      run.committed(ruling.entry.id, tx.planned);
       const end = await held.finish(run, work);
       return { ruling, epoch: work.epoch, effects: end === 'ended' ? 'settled' : 'person' };
     }
@@ -232,7 +241,10 @@ export async function takeUp(effects: Effects, trajectoryId: string, pending: Pe
       run.committed(entry, prepared);
       await held.finish(run, work);
     },
-    drop: () => held.drop(work),
+    drop: () => {
+      run.uncommitted();
+      held.drop(work);
+    },
   };
 }
 
@@ -294,33 +306,12 @@ function checked(options: TransactionOptions, body: unknown): Claim[] {
   return claimsFrom(options);
 }
 
-function endOf({ signal, deadlineMs = DEADLINE_MS }: TransactionOptions): AbortSignal {
-  const deadline = AbortSignal.timeout(deadlineMs);
-  return signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
-}
-
-/** What it makes, or as soon as it may take no longer, an error: what it does later is refused. */
-async function untilAborted<T>(signal: AbortSignal, made: Promise<T> | T): Promise<T> {
-  let onAbort: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () =>
-      reject(
-        new EffectError(
-          'deadline',
-          'The transaction was told to stop, or took longer than it may; what it did is undone.',
-          {
-            cause: signal.reason,
-          },
-        ),
-      );
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort);
-  });
-  try {
-    return await Promise.race([aborted, made]);
-  } finally {
-    signal.removeEventListener('abort', onAbort!);
-  }
+function stopped(cause: unknown): EffectError {
+  return new EffectError(
+    'deadline',
+    'The transaction was told to stop, or took longer than it may; what it did is undone.',
+    { cause },
+  );
 }
 
 function isWorthAnother(error: unknown): boolean {
