@@ -122,7 +122,7 @@ export class Run {
   async call({ effect, input, blobs }: Prepared): Promise<Json> {
     const n = this.#effects.length;
     this.#effects.push({ ...effect, input });
-    await this.#log([{ is: 'intended', ...effect }], blobs, [{ key: effect.key, epoch: this.epoch, n }]);
+    await this.#log([intended(effect)], blobs, [{ key: effect.key, epoch: this.epoch, n }]);
     await this.#make(n, 'call');
     await this.move(true);
     const { phase } = this.#state.effects[n]!;
@@ -149,7 +149,7 @@ export class Run {
     const from = this.#effects.length;
     const records: LogRecord[] = [
       ...this.#unsent,
-      { is: 'committed', entry, planned: planned.map(({ effect }) => effect) },
+      { entry, is: 'committed', planned: planned.map(({ effect }) => effect) },
     ];
     const keys = planned.map(({ effect }, i) => ({ key: effect.key, epoch: this.epoch, n: from + i }));
     this.#carried.push(...this.#ports.trails.take());
@@ -440,6 +440,11 @@ export class Run {
       ...(ended.length === 0 ? {} : { ended }),
     };
   }
+}
+
+/** With members in canonical order, which are written fastest. */
+function intended({ class: sort, key, payload, tool }: LoggedEffect): LogRecord {
+  return { class: sort, is: 'intended', key, payload, tool };
 }
 
 /** Whether a call of that class is in the log before it is made: another one would not be harmless. */

@@ -134,10 +134,10 @@ export class Transactions {
     const writ = parts.writs.present(options.writ);
     const principal = options.principal ?? writ.writ.subject;
     const { run, work } = held.begin(id, claims, {
-      transaction: name,
-      principal,
-      writ_id: writId(writ.writ),
       claims: claimTexts(claims),
+      principal,
+      transaction: name,
+      writ_id: writId(writ.writ),
     });
     const limit = new TimeLimit(options.deadlineMs ?? DEADLINE_MS, options.signal);
     const { signal } = limit;
