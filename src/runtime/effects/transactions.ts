@@ -279,9 +279,10 @@ async function preparedFrom(
 }
 
 function actingOf(run: Run, planned: readonly Prepared[], { uses, cost }: Pick<Acting, 'uses' | 'cost'>): Acting {
-  const before = run.effects.map(({ key, payload }) => ({ id: key, hash: payload.$blob }));
+  const all = [...run.effects, ...planned.map(({ effect }) => effect)];
   return {
-    effects: [...before, ...planned.map(({ effect }) => ({ id: effect.key, hash: effect.payload.$blob }))],
+    // Members in canonical order, as the payload has them, which are written fastest.
+    effects: all.map(({ key, payload }) => ({ hash: payload.$blob, id: key })),
     cost,
     uses,
     hasActed: run.isLogged,
