@@ -18,6 +18,8 @@ export class Trails {
   readonly #fence: number;
   #waiting: Trail[] = [];
   #timer: NodeJS.Timeout | undefined;
+  /** When what was written by itself so far is answered. */
+  #flushed: Promise<void> = Promise.resolve();
 
   constructor(store: EffectStore, fence: number) {
     this.#store = store;
@@ -40,7 +42,12 @@ export class Trails {
   }
 
   /** Writes what waits. Where that fails it waits on: for the next who writes, or for whoever has the tenure then. */
-  async flush(): Promise<void> {
+  flush(): Promise<void> {
+    this.#flushed = this.#flushed.then(() => this.#write());
+    return this.#flushed;
+  }
+
+  async #write(): Promise<void> {
     const trails = this.take();
     if (trails.length === 0) return;
     const isWritten = await this.#store.logEffects(withTrails({ fence: this.#fence }, trails), blobsOf(trails)).then(
