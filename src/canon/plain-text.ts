@@ -1,5 +1,5 @@
 import { canonicalize } from './canonicalize.ts';
-import { DEFAULT_LIMITS } from './limits.ts';
+import { type CanonLimits, completeLimits } from './limits.ts';
 import { hasNoSurrogateEscape, isOrderly } from './orderly.ts';
 
 /**
@@ -8,10 +8,11 @@ import { hasNoSurrogateEscape, isOrderly } from './orderly.ts';
  * Of anything else accessors would be called: that is for `canonicalize`.
  * @throws CanonError as `canonicalize` does
  */
-export function plainText(data: unknown): string {
-  if (!isOrderly(data, DEFAULT_LIMITS)) return canonicalize(data);
+export function plainText(data: unknown, limits?: Partial<CanonLimits>): string {
+  const complete = completeLimits(limits);
+  if (!isOrderly(data, complete)) return canonicalize(data, complete);
   const text = JSON.stringify(data);
   // A UTF-16 unit takes three bytes at most.
-  const isSure = text.length * 3 <= DEFAULT_LIMITS.bytesMax && hasNoSurrogateEscape(text);
-  return isSure ? text : canonicalize(data);
+  const isSure = text.length * 3 <= complete.bytesMax && hasNoSurrogateEscape(text);
+  return isSure ? text : canonicalize(data, complete);
 }

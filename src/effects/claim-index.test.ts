@@ -43,14 +43,14 @@ const claim = fc.record({ scope, access: fc.constantFrom('read' as const, 'write
 const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ add: claim, epoch: fc.nat(30) }) },
   { weight: 4, arbitrary: fc.record({ remove: fc.nat(40) }) },
-  { weight: 4, arbitrary: fc.record({ ask: claim }) },
+  { weight: 4, arbitrary: fc.record({ ask: claim, before: fc.nat(31) }) },
 );
 const read = ({ scope: text, access }: { scope: string; access: Claim['access'] }): Claim => ({
   scope: readScope(text),
   access,
 });
 
-test('the least epoch of those that conflict is that of a look at all of them', () => {
+test('the least epoch of those that conflict, and the latest before another, are those of a look at all of them', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
       const index = new ClaimIndex();
@@ -70,6 +70,8 @@ test('the least epoch of those that conflict is that of a look at all of them', 
           const asked = read(each.ask);
           const epochs = all.filter(({ claim: one }) => conflicts(one, asked)).map(({ epoch }) => epoch);
           expect(index.least(asked)).toBe(Math.min(...epochs));
+          const earlier = epochs.filter((epoch) => epoch < each.before);
+          expect(index.latestBefore(asked, each.before)).toBe(Math.max(...earlier));
         }
         expect(index.size).toBe(all.length);
       }

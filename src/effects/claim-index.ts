@@ -49,6 +49,15 @@ export class ClaimIndex {
     });
     return least;
   }
+
+  /** The greatest epoch below `epoch` among all claims that conflict with this one; -Infinity where there is none. */
+  latestBefore({ scope, access }: Claim, epoch: number): number {
+    let latest = Number.NEGATIVE_INFINITY;
+    this.#trie.visit(scope, (queues) => {
+      latest = Math.max(latest, queues.latestBefore(access, epoch));
+    });
+    return latest;
+  }
 }
 
 interface Entry {
@@ -86,6 +95,13 @@ class Queues {
     if (access === 'read' || this.#reads === undefined) return writes;
     return Math.min(writes, this.#reads.least);
   }
+
+  /** The same, of the greatest below an epoch. */
+  latestBefore(access: Access, epoch: number): number {
+    const writes = this.#writes?.latestBefore(epoch) ?? Number.NEGATIVE_INFINITY;
+    if (access === 'read' || this.#reads === undefined) return writes;
+    return Math.max(writes, this.#reads.latestBefore(epoch));
+  }
 }
 
 /** Entries by epoch, ascending. Those that are dead are left where they are until they come first or last, or are as many as the others. */
@@ -112,6 +128,13 @@ class Queue {
     const entries = this.#entries;
     while (this.#first < entries.length && !entries[this.#first]!.isLive) this.#first++;
     return this.#first < entries.length ? entries[this.#first]!.epoch : Number.POSITIVE_INFINITY;
+  }
+
+  latestBefore(epoch: number): number {
+    // Epochs are whole numbers: behind those that are not greater than the one before.
+    for (let at = this.#placeOf(epoch - 1) - 1; at >= this.#first; at--)
+      if (this.#entries[at]!.isLive) return this.#entries[at]!.epoch;
+    return Number.NEGATIVE_INFINITY;
   }
 
   /** Behind those that are not greater, and not before the first that may be live. */

@@ -70,6 +70,26 @@ describe('work', () => {
     await other;
   });
 
+  test('that waits in one queue is woken when it is next, however many wait behind it', async () => {
+    const coordinator = new Coordinator();
+    let looks = 0;
+    const counted = Object.assign([a], {
+      *[Symbol.iterator]() {
+        looks++;
+        yield a;
+      },
+    });
+    const holder = coordinator.begin([a]);
+    const waiting = Array.from({ length: 50 }, async () => {
+      const work = coordinator.begin([a]);
+      await coordinator.whenClear(work, counted);
+      coordinator.end(work);
+    });
+    coordinator.end(holder);
+    await Promise.all(waiting);
+    expect(looks).toBe(2 * 50);
+  });
+
   test('of an earlier process is put in again under its epoch', () => {
     const coordinator = new Coordinator(7);
     coordinator.resume(3, [a]);

@@ -137,12 +137,12 @@ export class Coordinator {
     this.#claims.add(registration);
   }
 
-  /** The one that is awaited: any that is in the way, as each has to go. */
-  #blockerOf(work: Work, claims: readonly Claim[]): number | undefined {
-    for (const claim of claims) {
-      const by = this.blocker(work, claim);
-      if (by !== undefined) return by;
-    }
+  /**
+   * The one that is awaited. Each that is in the way has to go; the youngest of them goes last, mostly, so that of many who wait
+   * in one queue only the next is woken.
+   */
+  #blockerOf({ epoch }: Work, claims: readonly Claim[]): number | undefined {
+    for (const claim of claims) if (this.#claims.least(claim) < epoch) return this.#claims.latestBefore(claim, epoch);
     return undefined;
   }
 

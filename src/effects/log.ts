@@ -1,4 +1,4 @@
-import { canonicalize, type Json, parseCanonical } from '#canon';
+import { type Json, parseCanonical, plainText } from '#canon';
 import type { BlobRef, Hash, LoggedTransaction } from '#ledger';
 import {
   BEGUN,
@@ -82,12 +82,12 @@ export interface KnownTransaction {
 }
 
 export function bodyText(body: TransactionBody): string {
-  return canonicalize(body as unknown as Json);
+  return plainText(body);
 }
 
 /** What was recorded at once, in one row. */
 export function recordsText(records: readonly LogRecord[]): string {
-  return canonicalize(records as unknown as Json);
+  return plainText(records);
 }
 
 export function claimsOf({ claims }: Pick<TransactionBody, 'claims'>): Claim[] {

@@ -31,7 +31,10 @@ export function conflicts(left: Claim, right: Claim): boolean {
 /** Whether a claim lies inside of what was claimed: who may write may read. */
 export function covers(claimed: readonly Claim[], { scope, access }: Claim): boolean {
   return claimed.some(
-    (claim) => (claim.access === 'write' || access === 'read') && contains(claim.scope.text, scope.text),
+    (claim) =>
+      (claim.access === 'write' || access === 'read') &&
+      // Most that is claimed is what is touched.
+      (claim.scope.text === scope.text || contains(claim.scope.text, scope.text)),
   );
 }
 

@@ -71,8 +71,8 @@ export interface Tool {
 
 const NAME = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*$/;
 const CLASS = z.strictObject({
-  reversibility: z.enum(['reversible', 'with_cost', 'irreversible']),
   delivery: z.enum(['buffered', 'externalised']),
+  reversibility: z.enum(['reversible', 'with_cost', 'irreversible']),
   sink: z.enum(['keyed', 'queryable', 'blind']),
 });
 
@@ -176,10 +176,12 @@ function filled(name: string, scope: string, input: Json): string {
 
 function claimsOf(name: string, access: Access, template: Template, input: Json): Claim[] {
   return template(input).map((text) => {
-    const problem = problemOf(text);
-    if (problem !== undefined)
-      throw badInput(name, `it would touch ${JSON.stringify(text)}, which is no scope: ${problem}`);
-    return readClaim(access, text);
+    try {
+      return readClaim(access, text);
+    } catch (error) {
+      const { message } = error as Error;
+      throw badInput(name, `it would touch ${JSON.stringify(text)}, which is no scope: ${message}`, error);
+    }
   });
 }
 

@@ -25,10 +25,15 @@ export function store<T extends Json>(value: T, blobs: BlobRow[], inlineMax: num
 
 /**
  * A reference to a blob that holds the value beside a salt of 32 hex digits, so that who has the hash can't try out values.
- * Only what is stored so can be erased.
+ * Only what is stored so can be erased. `write`: `plainText` for what was made here.
  */
-export function storeSalted(value: Json, salt: string, blobs: BlobRow[]): BlobRef {
-  const text = canonicalize({ salt, value }, WORLD_LIMITS);
+export function storeSalted(
+  value: Json,
+  salt: string,
+  blobs: BlobRow[],
+  write: typeof canonicalize = canonicalize,
+): BlobRef {
+  const text = write({ salt, value }, WORLD_LIMITS);
   const hash = hashText(text);
   blobs.push({ hash, text });
   return { $blob: hash, bytes: Buffer.byteLength(text), salted: true };

@@ -1,6 +1,6 @@
-import type { Json } from '#canon';
+import { type Json, plainText } from '#canon';
 import type { PatchOperation } from '#kernel';
-import { type BlobRow, isBlobRef, isErased, type Patch, type Stored, store, storeSalted } from '#ledger';
+import { type BlobRef, type BlobRow, isBlobRef, isErased, type Patch, type Stored, store, storeSalted } from '#ledger';
 import type { Random } from '#oracle';
 
 const SALT_BYTES = 16;
@@ -17,6 +17,11 @@ export class Kept {
 
   value(value: Json, sensitive: boolean): Stored {
     return sensitive ? storeSalted(value, this.#salt(), this.blobs) : store(value, this.blobs);
+  }
+
+  /** A sensitive value that was made here, as `plainText` says. */
+  made(value: Json): BlobRef {
+    return storeSalted(value, this.#salt(), this.blobs, plainText);
   }
 
   /**

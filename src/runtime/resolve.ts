@@ -83,9 +83,10 @@ export class Resolutions {
         ruled.noteResolved(pendingId, pending.proposal.key_hash, row.seq);
         const news = writer.accepted(row, commit.changes);
         const erased = erasedWith(row.id, waiting.intent);
-        const effects = acting?.write(row.id).write;
-        const more = { ...(erased && { erased }), ...(effects && { effects }) };
-        return { rows: [row], blobs: kept.blobs, ...more, answer: ruling, news, resolves: pendingId };
+        const acts = acting?.write(row.id);
+        const blobs = acts === undefined ? kept.blobs : [...kept.blobs, ...acts.blobs];
+        const more = { ...(erased && { erased }), ...(acts && { effects: acts.write }) };
+        return { rows: [row], blobs, ...more, answer: ruling, news, resolves: pendingId };
       };
     });
     return approving.then(

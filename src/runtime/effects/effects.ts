@@ -16,6 +16,7 @@ import type { EffectStore, Hash, Tenure } from '#ledger';
 import type { Pause, Random } from '#oracle';
 import { checkLeft, type EffectResolution, type ResolvedEffect } from './resolution.ts';
 import { Run, type RunPorts } from './run.ts';
+import { Trails } from './trails.ts';
 
 export interface EffectsOptions {
   readonly store: EffectStore;
@@ -88,7 +89,9 @@ export class Effects {
     const tenure = await store.holdEffects(signal);
     try {
       const left = (await store.openEffects()).map(readTransaction);
-      const ports = { store, fence: tenure.fence, tools: this.tools, random, pause, callMs, blob };
+      const { fence } = tenure;
+      const trails = new Trails(store, fence);
+      const ports = { store, fence, tools: this.tools, random, pause, callMs, blob, trails };
       return new Held(tenure, ports, left);
     } catch (error) {
       await tenure.release();
@@ -243,6 +246,7 @@ export class Held {
 
   async close(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    await this.ports.trails.flush();
     await this.release();
   }
 

@@ -24,6 +24,8 @@ import {
 import type { BlobRef, BlobRow, EffectStore, EffectWrite, Hash } from '#ledger';
 import type { Pause, Random } from '#oracle';
 import { Kept } from '../kept.ts';
+import { TimeLimit } from './time-limit.ts';
+import { blobsOf, type Trail, type Trails, withTrails } from './trails.ts';
 
 /** What runs share: the log, the tools, and how long a call may take. */
 export interface RunPorts {
@@ -37,6 +39,8 @@ export interface RunPorts {
   readonly callMs: number;
   /** The text of a blob; undefined where it was erased. */
   readonly blob: (hash: Hash) => Promise<string | undefined>;
+  /** Ends of other transactions, which go with what is written next. */
+  readonly trails: Trails;
 }
 
 /** An effect with what it is made of, where this process has that. */
@@ -74,6 +78,8 @@ export class Run {
   /** Said, and to go into the log with what is written next. */
   #unsent: LogRecord[] = [];
   #unsentBlobs: BlobRow[] = [];
+  /** What rides on the commit. */
+  #carried: Trail[] = [];
   /** What was sent last. */
   #sending: Promise<void> | undefined;
   /** Why something could not be written that nobody waited for. */
@@ -125,7 +131,7 @@ export class Run {
   async call({ effect, input, blobs }: Prepared): Promise<{ readonly n: number; readonly result: Json }> {
     const n = this.#effects.length;
     this.#effects.push({ ...effect, input });
-    await this.#log([{ is: 'intended', ...effect }], blobs, [{ key: effect.key, epoch: this.epoch, n }]);
+    await this.#log([intended(effect)], blobs, [{ key: effect.key, epoch: this.epoch, n }]);
     await this.#make(n, 'call');
     await this.move(true);
     const { phase } = this.#state.effects[n]!;
@@ -159,15 +165,23 @@ export class Run {
     const from = this.#effects.length;
     const records: LogRecord[] = [
       ...this.#unsent,
-      { is: 'committed', entry, planned: planned.map(({ effect }) => effect) },
+      { entry, is: 'committed', planned: planned.map(({ effect }) => effect) },
     ];
     const keys = planned.map(({ effect }, i) => ({ key: effect.key, epoch: this.epoch, n: from + i }));
-    const blobs = [...this.#unsentBlobs, ...planned.flatMap((each) => each.blobs)];
-    return { write: this.#write(records, keys), blobs };
+    this.#carried.push(...this.#ports.trails.take());
+    const blobs = [...blobsOf(this.#carried), ...this.#unsentBlobs, ...planned.flatMap((each) => each.blobs)];
+    return { write: withTrails(this.#write(records, keys), this.#carried), blobs };
+  }
+
+  /** It is not to come into the log, after all. */
+  uncommitted(): void {
+    this.#ports.trails.add(this.#carried);
+    this.#carried = [];
   }
 
   /** The commit entry is durable, and so is what was written with it. */
   committed(entry: Hash, planned: readonly Prepared[]): void {
+    this.#carried = [];
     this.#unsent = [];
     this.#unsentBlobs = [];
     this.#length++;
@@ -226,6 +240,9 @@ export class Run {
         return this.#make(record.n, record.is === 'applying' ? 'call' : 'undo');
       }
       case 'settled':
+        this.#later(record);
+        this.#trail();
+        return true;
       case 'aborted':
         this.#later(record);
         this.#flush([this.epoch]);
@@ -316,16 +333,15 @@ export class Run {
 
   /** Goes on without an answer when that takes too long: a tool that hangs holds nobody up. */
   async #bounded<T>({ key }: Effect, make: (call: { key: string; signal: AbortSignal }) => T | Promise<T>): Promise<T> {
-    const signal = AbortSignal.timeout(this.#ports.callMs);
-    let onAbort: (() => void) | undefined;
-    const late = new Promise<never>((_, reject) => {
-      onAbort = () => reject(new Error(`it did not answer within ${this.#ports.callMs} ms`));
-      signal.addEventListener('abort', onAbort);
-    });
+    const { callMs } = this.#ports;
+    const limit = new TimeLimit(callMs);
     try {
-      return await Promise.race([late, (async () => make({ key, signal }))()]);
+      return await limit.bound(
+        () => make({ key, signal: limit.signal }),
+        () => new Error(`it did not answer within ${callMs} ms`),
+      );
     } finally {
-      signal.removeEventListener('abort', onAbort!);
+      limit.end();
     }
   }
 
@@ -404,15 +420,30 @@ export class Run {
     });
   }
 
-  async #send(keys: EffectWrite['keys'], ended: readonly number[] = []): Promise<void> {
-    const write = this.#write(this.#unsent, keys, ended);
-    const blobs = this.#unsentBlobs;
+  /** Leaves what was said to whoever writes next: it is the last, and the commit has said already what comes of it. */
+  #trail(): void {
+    const row = { epoch: this.epoch, place: this.#length, record: recordsText(this.#unsent) };
+    this.#ports.trails.add([{ row, blobs: this.#unsentBlobs }]);
     this.#unsent = [];
     this.#unsentBlobs = [];
     this.#length++;
-    const result = await this.#ports.store.logEffects(write, blobs);
-    if (result.status === 'written') return;
-    throw refused(result);
+  }
+
+  async #send(keys: EffectWrite['keys'], ended: readonly number[] = []): Promise<void> {
+    const { store, trails } = this.#ports;
+    const carried = trails.take();
+    const write = withTrails(this.#write(this.#unsent, keys, ended), carried);
+    const blobs = [...blobsOf(carried), ...this.#unsentBlobs];
+    this.#unsent = [];
+    this.#unsentBlobs = [];
+    this.#length++;
+    try {
+      const result = await store.logEffects(write, blobs);
+      if (result.status !== 'written') throw refused(result);
+    } catch (error) {
+      trails.add(carried);
+      throw error;
+    }
   }
 
   #write(records: readonly LogRecord[], keys: EffectWrite['keys'], ended: readonly number[] = []): EffectWrite {
@@ -425,6 +456,11 @@ export class Run {
       ...(ended.length === 0 ? {} : { ended }),
     };
   }
+}
+
+/** With members in canonical order, which are written fastest. */
+function intended({ class: sort, key, payload, tool }: LoggedEffect): LogRecord {
+  return { class: sort, is: 'intended', key, payload, tool };
 }
 
 /** Whether a call of that class is in the log before it is made: another one would not be harmless. */

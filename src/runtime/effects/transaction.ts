@@ -14,7 +14,6 @@ import {
   type Work,
 } from '#effects';
 import type { Authority } from '#kernel';
-import type { BlobRef } from '#ledger';
 import type { ObservationInput } from '../intent.ts';
 import { Kept } from '../kept.ts';
 import { refusalOf, type ToolUse } from './acting.ts';
@@ -282,8 +281,10 @@ export class Transaction {
   #prepared(tool: Tool, input: Json, claims: readonly Claim[], key: string): Prepared {
     const kept = new Kept(this.#held.ports.random);
     const cost = costOf(tool, input);
-    const payload = kept.value({ tool: tool.name, input, claims: claimTexts(claims) as never, cost }, true) as BlobRef;
-    const effect: LoggedEffect = { key, tool: tool.name, class: tool.class!, payload };
+    const { name } = tool;
+    // Members in canonical order, which are written fastest.
+    const payload = kept.made({ claims: claimTexts(claims) as never, cost, input, tool: name });
+    const effect: LoggedEffect = { class: tool.class!, key, payload, tool: name };
     return { effect, input, blobs: kept.blobs };
   }
 

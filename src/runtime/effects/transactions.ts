@@ -9,6 +9,7 @@ import type { Writer } from '../writer.ts';
 import type { Acting } from './acting.ts';
 import type { Effects, Held } from './effects.ts';
 import type { Prepared, Run } from './run.ts';
+import { TimeLimit } from './time-limit.ts';
 import { claimsFrom, Transaction } from './transaction.ts';
 
 /** What a transaction of tools may do, and how long. */
@@ -135,18 +136,19 @@ export class Transactions {
     const writ = parts.writs.present(options.writ);
     const principal = options.principal ?? writ.writ.subject;
     const { run, work } = held.begin(id, claims, {
-      transaction: name,
-      principal,
-      writ_id: writId(writ.writ),
       claims: claimTexts(claims),
+      principal,
+      transaction: name,
+      writ_id: writId(writ.writ),
     });
-    const signal = endOf(options);
+    const limit = new TimeLimit(options.deadlineMs ?? DEADLINE_MS, options.signal);
+    const { signal } = limit;
     const authority = () => this.#writer.authority(writ, principal, this.#writer.now(), false);
     const tx = new Transaction(held, run, work, { trajectoryId: id, name, isAgain, authority, signal });
     let value: T;
     let ruling: Ruling;
     try {
-      value = await untilAborted(signal, body(tx));
+      value = await limit.bound(() => body(tx), stopped);
       await tx.end();
       await held.whenClear(work, work.claims, signal);
       for (const claim of work.claims) if (claim.access === 'write') held.coordinator.acts(work, claim);
@@ -156,11 +158,13 @@ export class Transactions {
       if (isForTheLogToSay(error)) await effects.beginAnew(held);
       else await this.#undo(held, run, work, error instanceof Error ? error.name : 'error');
       throw error;
+    } finally {
+      limit.end();
     }
     return { value, ...(await this.#ruled(held, run, work, tx, ruling)) };
   }
 
-  #commit(options: TransactionOptions, tx: Transaction, run: Run): Promise<Ruling> {
+  async #commit(options: TransactionOptions, tx: Transaction, run: Run): Promise<Ruling> {
     const { writ, principal, name } = options;
     const { intent, observations } = tx;
     if (intent === undefined) throw badIntent('a transaction says with `propose` what it commits with');
@@ -171,7 +175,13 @@ export class Transactions {
       ...intent,
       observations,
     };
-    return this.#proposals.propose(input, actingOf(run, tx.planned, tx));
+    try {
+      const ruling = await this.#proposals.propose(input, actingOf(run, tx.planned, tx));
+      if (ruling.ruling === 'committed') run.committed(ruling.entry.id, tx.planned);
+      return ruling;
+    } finally {
+      run.uncommitted();
+    }
   }
 
   async #ruled(
@@ -182,7 +192,6 @@ export class Transactions {
     ruling: Ruling,
   ): Promise<Omit<TransactionOutcome<never>, 'value'>> {
     if (ruling.ruling === 'committed') {
-      run.committed(ruling.entry.id, tx.planned);
       const end = await held.finish(run, work);
       return { ruling, epoch: work.epoch, effects: end === 'ended' ? 'settled' : 'person' };
     }
@@ -243,7 +252,10 @@ export async function takeUp(effects: Effects, trajectoryId: string, pending: Pe
       run.committed(entry, prepared);
       await held.finish(run, work);
     },
-    drop: () => held.drop(work),
+    drop: () => {
+      run.uncommitted();
+      held.drop(work);
+    },
   };
 }
 
@@ -277,9 +289,11 @@ async function preparedFrom(
 }
 
 function actingOf(run: Run, planned: readonly Prepared[], { uses, cost }: Pick<Acting, 'uses' | 'cost'>): Acting {
-  const before = run.standing.map(({ key, payload }) => ({ id: key, effect: payload }));
+  const before = run.standing;
+  const all = [...before, ...planned.map(({ effect }) => effect)];
   return {
-    effects: [...before, ...planned.map(({ effect }) => ({ id: effect.key, effect: effect.payload }))],
+    // Members in canonical order, as the payload has them, which are written fastest.
+    effects: all.map(({ key, payload }) => ({ effect: payload, id: key })),
     cost,
     uses,
     hasActed: before.length > 0,
@@ -304,33 +318,12 @@ function checked(options: TransactionOptions, body: unknown): Claim[] {
   return claimsFrom(options);
 }
 
-function endOf({ signal, deadlineMs = DEADLINE_MS }: TransactionOptions): AbortSignal {
-  const deadline = AbortSignal.timeout(deadlineMs);
-  return signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
-}
-
-/** What it makes, or as soon as it may take no longer, an error: what it does later is refused. */
-async function untilAborted<T>(signal: AbortSignal, made: Promise<T> | T): Promise<T> {
-  let onAbort: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () =>
-      reject(
-        new EffectError(
-          'deadline',
-          'The transaction was told to stop, or took longer than it may; what it did is undone.',
-          {
-            cause: signal.reason,
-          },
-        ),
-      );
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort);
-  });
-  try {
-    return await Promise.race([aborted, made]);
-  } finally {
-    signal.removeEventListener('abort', onAbort!);
-  }
+function stopped(cause: unknown): EffectError {
+  return new EffectError(
+    'deadline',
+    'The transaction was told to stop, or took longer than it may; what it did is undone.',
+    { cause },
+  );
 }
 
 /** What was thrown where it may be committed, or is somebody else's by now: to undo it could be to undo what stands. */

@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { TimeLimit } from './time-limit.ts';
+
+const late = (reason: unknown): Error => new Error(`late: ${(reason as Error).message}`);
+const never = (): Promise<never> => new Promise(() => undefined);
+
+describe('a time limit', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test('lets through what is made in time, and what fails in time', async () => {
+    const limit = new TimeLimit(50);
+    expect(await limit.bound(async () => 'made', late)).toBe('made');
+    for (const fail of [() => Promise.reject(new Error('no')), raise])
+      await expect(new TimeLimit(50).bound(fail, late)).rejects.toThrow('no');
+    expect(limit.signal.aborted).toBe(false);
+  });
+
+  test('is over when its time is, and tells what runs', async () => {
+    const limit = new TimeLimit(50);
+    const made = limit.bound(never, late);
+    vi.advanceTimersByTime(49);
+    expect(limit.signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    await expect(made).rejects.toThrow('late: It took 50 ms');
+    expect(limit.signal.reason).toMatchObject({ name: 'TimeoutError' });
+  });
+
+  test('is over when somebody outside says so, before or meanwhile', async () => {
+    const outer = new AbortController();
+    const limit = new TimeLimit(50, outer.signal);
+    const made = limit.bound(never, late);
+    outer.abort(new Error('enough'));
+    await expect(made).rejects.toThrow('late: enough');
+    await expect(new TimeLimit(50, outer.signal).bound(never, late)).rejects.toThrow('late: enough');
+  });
+
+  test('that has ended keeps no timer and listens to nobody', () => {
+    const outer = new AbortController();
+    const limit = new TimeLimit(50, outer.signal);
+    limit.end();
+    expect(vi.getTimerCount()).toBe(0);
+    outer.abort();
+    expect(limit.signal.aborted).toBe(false);
+  });
+});
+
+function raise(): never {
+  throw new Error('no');
+}

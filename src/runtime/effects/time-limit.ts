@@ -1,0 +1,42 @@
+/**
+ * How long something may take. Whoever sets a limit ends it, so that nothing is kept for a timer that nobody needs any more; a
+ * timer that runs keeps no process alive.
+ */
+export class TimeLimit {
+  readonly #controller = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  readonly #outer: AbortSignal | undefined;
+  readonly #onOuter = (): void => this.#stop(this.#outer!.reason);
+  #over: (() => void) | undefined;
+
+  /** `outer`: whoever else may say that it is over. */
+  constructor(ms: number, outer?: AbortSignal) {
+    this.#outer = outer;
+    this.#timer = setTimeout(() => this.#stop(new DOMException(`It took ${ms} ms`, 'TimeoutError')), ms).unref();
+    if (outer?.aborted) this.#onOuter();
+    else outer?.addEventListener('abort', this.#onOuter);
+  }
+
+  /** Aborted when it is over. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** What is made, or an error as soon as it may take no longer; what is made later is nobody's. To be called once. */
+  async bound<T>(make: () => T | Promise<T>, late: (reason: unknown) => Error): Promise<T> {
+    const over = Promise.withResolvers<never>();
+    this.#over = () => over.reject(late(this.signal.reason));
+    if (this.signal.aborted) this.#over();
+    return Promise.race([over.promise, make()]);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#outer?.removeEventListener('abort', this.#onOuter);
+  }
+
+  #stop(reason: unknown): void {
+    this.#controller.abort(reason);
+    this.#over?.();
+  }
+}
