@@ -1,0 +1,35 @@
+import * as http from 'assize/tools/http';
+import { z } from 'zod';
+import type { Case, Exempt } from './case.ts';
+import { takes } from './table.ts';
+
+const order = (): any => ({ reversibility: 'reversible', delivery: 'buffered', sink: 'queryable' });
+const input = (): any => z.strictObject({ what: z.string() });
+
+export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
+  httpTool: takes(
+    (options) => http.httpTool(options),
+    () => [
+      {
+        name: 'shop.order',
+        description: 'takes an order',
+        input: input(),
+        class: order(),
+        reads: ['api:h.example:/a'],
+        writes: ['api:h.example:/b'],
+        method: 'PUT',
+        url: 'https://h.example/orders/{what}',
+        allow: ['h.example'],
+        headers: { accept: 'application/json' },
+        idempotencyHeader: 'Key',
+        conflict: 'open',
+        answer: 'json',
+        bytesMax: 1_000,
+        reconcile: { url: 'https://h.example/effects/{key}' },
+        compensate: { method: 'DELETE', url: 'https://h.example/orders/{what}' },
+        uncompensated: 'none',
+      },
+    ],
+  ),
+  apiScope: takes(http.apiScope, ['https://h.example/a']),
+};
