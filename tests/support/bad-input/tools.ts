@@ -1,4 +1,5 @@
 import * as http from 'assize/tools/http';
+import * as mail from 'assize/tools/mail';
 import { z } from 'zod';
 import type { Case, Exempt } from './case.ts';
 import { takes } from './table.ts';
@@ -28,6 +29,17 @@ export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
         reconcile: { url: 'https://h.example/effects/{key}' },
         compensate: { method: 'DELETE', url: 'https://h.example/orders/{what}' },
         uncompensated: 'none',
+      },
+    ],
+  ),
+  mailTool: takes(
+    (options) => mail.mailTool(options),
+    () => [
+      {
+        name: 'mail.send',
+        description: 'sends mail',
+        from: { name: 'The Shop', address: 'shop@shop.example' },
+        transport: { host: 'h', port: 25, secure: false, requireTLS: true, name: 'x', auth: { user: 'a', pass: 'b' } },
       },
     ],
   ),
