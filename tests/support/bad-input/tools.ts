@@ -1,3 +1,4 @@
+import * as declared from 'assize/tools/declared';
 import * as http from 'assize/tools/http';
 import * as mail from 'assize/tools/mail';
 import { z } from 'zod';
@@ -6,6 +7,21 @@ import { takes } from './table.ts';
 
 const order = (): any => ({ reversibility: 'reversible', delivery: 'buffered', sink: 'queryable' });
 const input = (): any => z.strictObject({ what: z.string() });
+
+const declaration = (): any => ({
+  name: 'shop.order',
+  description: 'takes an order',
+  input: { type: 'object', properties: { what: { type: 'string' } } },
+  class: { reversibility: 'reversible', delivery: 'buffered', sink: 'queryable' },
+  reads: ['shop:{what}'],
+  writes: ['shop:{what}'],
+  key: '{what}:{key}',
+  execute: { call: 'take', args: { what: { $from: '/input/what' } } },
+  compensate: { call: 'take', args: { $from: '/result' } },
+  reconcile: { call: 'take' },
+  uncompensated: 'none',
+});
+const callables = (): any => ({ take: () => undefined });
 
 export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
   httpTool: takes(
@@ -43,5 +59,7 @@ export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
       },
     ],
   ),
+  declaredTool: takes(declared.declaredTool as never, () => [declaration(), callables()]),
+  declaredTools: takes(declared.declaredTools as never, () => [[declaration()], callables()]),
   apiScope: takes(http.apiScope, ['https://h.example/a']),
 };
