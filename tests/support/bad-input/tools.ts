@@ -1,9 +1,10 @@
 import * as declared from 'assize/tools/declared';
 import * as http from 'assize/tools/http';
 import * as mail from 'assize/tools/mail';
+import * as sql from 'assize/tools/sql';
 import { z } from 'zod';
 import type { Case, Exempt } from './case.ts';
-import { takes } from './table.ts';
+import { PORT, takes } from './table.ts';
 
 const order = (): any => ({ reversibility: 'reversible', delivery: 'buffered', sink: 'queryable' });
 const input = (): any => z.strictObject({ what: z.string() });
@@ -61,5 +62,21 @@ export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
   ),
   declaredTool: takes(declared.declaredTool as never, () => [declaration(), callables()]),
   declaredTools: takes(declared.declaredTools as never, () => [[declaration()], callables()]),
+  sqlTool: takes(
+    (options) => sql.sqlTool(options),
+    () => [
+      {
+        name: 'bank.pay',
+        description: 'pays',
+        input: input(),
+        reads: ['db:bank'],
+        writes: ['db:bank'],
+        database: { connect: () => ({}), placeholders: '?' },
+        statements: () => [],
+        delivery: 'buffered',
+      },
+    ],
+    { '0.database': PORT },
+  ),
   apiScope: takes(http.apiScope, ['https://h.example/a']),
 };
