@@ -40,7 +40,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   ontology: ['n3', 'zod'],
   testing: ['vitest', 'fast-check', 'zod'],
   tools: ['zod'],
-  'tools/mail': ['nodemailer', 'zod'],
+  'tools/mail': ['nodemailer/lib/mail-composer', 'nodemailer/lib/smtp-connection', 'zod'],
 };
 
 export interface Violation {

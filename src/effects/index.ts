@@ -6,6 +6,8 @@
  *
  * Never: does I/O, reads a clock, calls a tool.
  */
+
+export { segment } from '#authority';
 export { ClaimIndex, type Registration } from './claim-index.ts';
 export { Coordinator, type Stale, type Work } from './coordinator.ts';
 export { DidNothing, EffectError, type EffectErrorCode } from './errors.ts';

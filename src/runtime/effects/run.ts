@@ -7,6 +7,7 @@ import {
   type EffectClass,
   EffectError,
   type EffectPayload,
+  type EffectPhase,
   type KnownEffect,
   type KnownTransaction,
   type LoggedEffect,
@@ -49,6 +50,8 @@ interface Effect extends KnownEffect {
   readonly answer?: Json;
   /** How often its answer was lost. */
   readonly lost?: number;
+  /** Whether a call was made of which nobody knows yet what it did: that a later one did nothing tells nothing of it. */
+  readonly isOpen?: boolean;
 }
 
 /** A call that is to be made, put where a log can name it. */
@@ -57,6 +60,9 @@ export interface Prepared {
   readonly input: Json;
   readonly blobs: readonly BlobRow[];
 }
+
+/** Phases of a call that may have been made. */
+const UNDER_WAY: ReadonlySet<EffectPhase> = new Set(['intended', 'applying', 'undoing']);
 
 /** Pauses between tries, in milliseconds: the first, and how they grow. */
 const PAUSE_MS = 10;
@@ -96,13 +102,16 @@ export class Run {
   static of(ports: RunPorts, known: KnownTransaction): Run {
     const run = new Run(ports, known.epoch, known.trajectoryId, known.body);
     run.#length = known.length;
-    run.#effects = [...known.effects];
     // What needs no record before it is called may have been called.
     run.#state = known.state.effects.reduce(
       (state, effect, n) =>
         effect.phase === 'due' && !isToldFirst(effect.class) ? recorded(state, { is: 'applying', n }) : state,
       known.state,
     );
+    run.#effects = known.effects.map((effect, n) => ({
+      ...effect,
+      isOpen: UNDER_WAY.has(run.#state.effects[n]!.phase),
+    }));
     return run;
   }
 
@@ -293,9 +302,9 @@ export class Run {
       const said = await this.#bounded(effect, (call) => spec.reconcile!(effect.input, call));
       const isUndoing = this.#state.effects[n]!.phase === 'undoing';
       // Asked after a compensation, what has happened stands still.
-      if (isUndoing) said.happened ? this.#later({ is: 'absent', n }) : this.#undone(n, undefined);
+      if (isUndoing) said.happened ? this.#absent(n) : this.#undone(n, undefined);
       else if (said.happened) this.#answered(n, said.result);
-      else this.#later({ is: 'absent', n });
+      else this.#absent(n);
     } catch {
       // Nobody was told anything: as if the answer was lost, and asked again.
       await this.#lose(n);
@@ -313,7 +322,7 @@ export class Run {
 
   async #failed(n: number, error: unknown): Promise<void> {
     this.#failures.set(n, error);
-    if (!(error instanceof DidNothing)) return this.#lose(n);
+    if (!(error instanceof DidNothing) || this.#effects[n]!.isOpen === true) return this.#lose(n);
     const wasOpen = this.#state.effects[n]!.phase === 'intended';
     this.#later(error.isFinal ? { is: 'failed', n, final: true } : { is: 'failed', n });
     // The body is told at once, and decides itself whether it tries again.
@@ -322,7 +331,7 @@ export class Run {
 
   async #lose(n: number): Promise<void> {
     const lost = (this.#effects[n]!.lost ?? 0) + 1;
-    this.#effects[n] = { ...this.#effects[n]!, lost };
+    this.#effects[n] = { ...this.#effects[n]!, lost, isOpen: true };
     if (this.#effects[n]!.class.sink !== 'blind' && lost < TRIES) await this.#wait(lost);
   }
 
@@ -347,7 +356,7 @@ export class Run {
 
   #answered(n: number, result: Json): void {
     const is = this.#state.effects[n]!.phase === 'intended' ? 'executed' : 'applied';
-    this.#effects[n] = { ...this.#effects[n]!, answer: result, lost: 0 };
+    this.#effects[n] = { ...this.#effects[n]!, answer: result, lost: 0, isOpen: false };
     if (result === null) {
       this.#later({ is, n });
       return;
@@ -359,8 +368,14 @@ export class Run {
     this.#later({ is, n, result: ref });
   }
 
+  /** It has not happened, or what it was to undo still stands. */
+  #absent(n: number): void {
+    this.#effects[n] = { ...this.#effects[n]!, isOpen: false };
+    this.#later({ is: 'absent', n });
+  }
+
   #undone(n: number, residue: Json | undefined): void {
-    this.#effects[n] = { ...this.#effects[n]!, lost: 0 };
+    this.#effects[n] = { ...this.#effects[n]!, lost: 0, isOpen: false };
     if (residue === undefined) {
       this.#later({ is: 'undone', n });
       return;

@@ -225,6 +225,24 @@ describe('calls that fail', () => {
     expect(new Set(sink.log.filter(({ what }) => what === 'a').map(({ key }) => key)).size).toBe(3);
   });
 
+  test('a refusal tells nothing of an earlier call whose answer was lost', async () => {
+    const script =
+      (faults: Fault[]): NonNullable<Outside['fault']> =>
+      () =>
+        faults.shift() ?? 'none';
+    const lasting = await stage({ fault: script(['lose', 'fail_for_good', 'fail']) });
+    const made = lasting.trajectory.transaction(lasting.all, (tx) => tx.call('reversible.externalised', { what: 'a' }));
+    expect(await codeOf(made)).toBe('outcome_unknown');
+    expect(await lasting.assize.recoverEffects()).toMatchObject([{ phase: 'in_doubt' }]);
+    const passing = await stage({ fault: script(['lose', 'fail']) });
+    const outcome = await passing.trajectory.transaction(passing.all, async (tx) => {
+      await tx.call('reversible.externalised', { what: 'a' });
+      tx.propose(COUNT);
+    });
+    expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
+    expect(passing.sink.standing('a')).toBe(1);
+  });
+
   test.each<[Sink, Fault, string, number]>([
     ['keyed', 'lose', 'settled', 1],
     ['keyed', 'lose_before', 'settled', 1],

@@ -1,0 +1,215 @@
+import { z } from 'zod';
+import { copyJson, type Json } from '#canon';
+import { type Call, DidNothing, declareTool, EffectError, type Tool, type ToolSpec } from '#effects';
+import { invalidTool, readOptions } from '../options.ts';
+import { filledKey, keyProblem } from './key.ts';
+import { type Mapping, mapped, mappingProblem } from './mapping.ts';
+
+/** What is called, by its name, and with what. By default a tool gets the whole input. */
+export interface Called {
+  readonly call: string;
+  readonly args?: Mapping;
+}
+
+/** A tool as plain data, that can stand in a file. */
+export interface ToolDeclaration {
+  readonly name: string;
+  readonly description?: string;
+  /** A JSON Schema of an object. */
+  readonly input: { readonly [keyword: string]: Json };
+  readonly class: ToolSpec['class'];
+  /** Scopes with `{member}` for a part of the input. */
+  readonly reads?: readonly string[];
+  readonly writes?: readonly string[];
+  /** What the sink knows a call by, with `{member}` and `{key}`. By default the key of the effect, `{key}`. */
+  readonly key?: string;
+  readonly execute: Called;
+  /** Undoes it; its arguments come from the input and the result. */
+  readonly compensate?: Called;
+  /** Asks whether it has happened, by arguments from the input; the answer is `{"happened": true, "result": …}` or false. */
+  readonly reconcile?: Called;
+  readonly uncompensated?: string;
+}
+
+/** What declarations may call by name: tools, or plain functions, which are given arguments, key and signal. */
+export interface Callables {
+  readonly [name: string]: Tool | ((args: any, call: Call) => unknown);
+}
+
+/** A copy: what a declaration says can't change after it was checked. */
+const JSON_VALUE = z.unknown().transform((value, problems) => {
+  try {
+    return copyJson(value, { foreign: true });
+  } catch (error) {
+    problems.addIssue({ code: 'custom', message: (error as Error).message });
+    return z.NEVER;
+  }
+});
+const CALLED = z.strictObject({ call: z.string(), args: JSON_VALUE.optional() });
+const DECLARATION = z.strictObject({
+  name: z.string(),
+  description: z.string().optional(),
+  input: z.union([
+    z.custom<z.ZodType>((value) => value instanceof z.ZodType, 'a JSON Schema of an object, or a zod schema'),
+    z.looseObject({ type: z.literal('object') }),
+  ]),
+  class: z.unknown().optional(),
+  reads: z.array(z.string()).optional(),
+  writes: z.array(z.string()).optional(),
+  key: z.string().optional(),
+  execute: CALLED,
+  compensate: CALLED.optional(),
+  reconcile: CALLED.optional(),
+  uncompensated: z.string().optional(),
+});
+
+/**
+ * A tool of a declaration. What is wrong with one is found before anything is called.
+ *
+ * @throws EffectError `invalid_tool`, naming the tool, what of it is wrong and what to do
+ */
+export function declaredTool(
+  declaration: ToolDeclaration | (Omit<ToolDeclaration, 'input'> & { readonly input: z.ZodType }),
+  callables: Callables,
+): Tool {
+  const read = readOptions(DECLARATION, declaration) as unknown as ToolDeclaration;
+  const { name, description, class: sort, reads, writes, key = '{key}', uncompensated } = read;
+  if (sort === undefined) throw invalidTool(name, compensationWithout(read));
+  const input = schemaOf(name, read.input);
+  const members = membersOf(name, input);
+  requireScopes(name, [...(reads ?? []), ...(writes ?? [])], members);
+  const problem = keyProblem(key, members, { isUndone: read.compensate !== undefined });
+  if (problem !== undefined) throw invalidTool(name, problem);
+  const maker = (part: 'execute' | 'compensate' | 'reconcile') => callerOf(read, part, callables, members);
+  const execute = maker('execute')!;
+  const compensate = maker('compensate');
+  const reconcile = maker('reconcile');
+  const keyed = (given: unknown, call: Call): Call => ({ ...call, key: filledKey(key, given, call.key) });
+  return declareTool({
+    name,
+    input,
+    class: sort,
+    ...(description === undefined ? {} : { description }),
+    ...(reads === undefined ? {} : { reads }),
+    ...(writes === undefined ? {} : { writes }),
+    ...(uncompensated === undefined ? {} : { uncompensated }),
+    execute: (given, call) => execute({ input: given as Json }, keyed(given, call)),
+    ...(compensate === undefined
+      ? {}
+      : {
+          compensate: async (given: unknown, result: unknown, call: Call) => {
+            await compensate({ input: given as Json, result: result as Json }, undoing(keyed(given, call)));
+            return { undone: 'all' as const };
+          },
+        }),
+    ...(reconcile === undefined
+      ? {}
+      : {
+          reconcile: async (given: unknown, call: Call) =>
+            HAPPENED.parse(await reconcile({ input: given as Json }, keyed(given, call))) as never,
+        }),
+  });
+}
+
+/**
+ * Tools of several declarations. None has a name that another has, nor keys that another may have at the same callable.
+ *
+ * @throws EffectError `invalid_tool`
+ */
+export function declaredTools(declarations: readonly ToolDeclaration[], callables: Callables): Tool[] {
+  if (!Array.isArray(declarations)) throw invalidTool('?', 'declarations are a list');
+  const tools = Array.from(declarations, (each) => declaredTool(each, callables));
+  const names = new Set<string>();
+  const keys = new Map<string, string>();
+  for (const [n, { name }] of tools.entries()) {
+    if (names.has(name)) throw invalidTool(name, 'another declaration has this name');
+    names.add(name);
+    const { key = '{key}', execute } = declarations[n] as ToolDeclaration;
+    if (key.includes('{key}')) continue;
+    const shape = JSON.stringify([execute.call, key.replaceAll(/\{\w+\}/g, '{}')]);
+    const other = keys.get(shape);
+    if (other !== undefined)
+      throw invalidTool(name, `its keys may be those of ${other} at ${execute.call}; begin one of them otherwise`);
+    keys.set(shape, name);
+  }
+  return tools;
+}
+
+const HAPPENED = z.union([
+  z.strictObject({ happened: z.literal(true), result: z.json().default(null) }),
+  z.strictObject({ happened: z.literal(false) }),
+]);
+
+function compensationWithout({ compensate }: ToolDeclaration): string {
+  return compensate === undefined
+    ? "it has no class; say 'read', or reversibility, delivery and sink"
+    : 'it has a compensation without a class; say reversibility, delivery and sink';
+}
+
+function schemaOf(name: string, input: unknown): z.ZodType {
+  if (input instanceof z.ZodType) return input;
+  try {
+    return z.fromJSONSchema(copyJson(input, { foreign: true }) as never);
+  } catch (cause) {
+    throw invalidTool(name, `its input is no JSON Schema: ${(cause as Error).message.replace(/\.$/, '')}`, cause);
+  }
+}
+
+function membersOf(name: string, schema: z.ZodType): ReadonlySet<string> {
+  try {
+    const { properties = {} } = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
+    return new Set(Object.keys(properties));
+  } catch (cause) {
+    throw invalidTool(name, `the members of its input can't be read: ${(cause as Error).message}`, cause);
+  }
+}
+
+function requireScopes(name: string, scopes: readonly string[], members: ReadonlySet<string>): void {
+  for (const scope of scopes) {
+    for (const [, member] of scope.matchAll(/\{([^{}]*)\}/g))
+      if (!members.has(member as string))
+        throw invalidTool(name, `the scope ${JSON.stringify(scope)} names ${member}, which is no member of the input`);
+  }
+}
+
+type Caller = (sources: { readonly input: Json; readonly result?: Json }, call: Call) => Promise<unknown>;
+
+function callerOf(
+  declaration: ToolDeclaration,
+  part: 'execute' | 'compensate' | 'reconcile',
+  callables: Callables,
+  members: ReadonlySet<string>,
+): Caller | undefined {
+  const { name } = declaration;
+  const called = declaration[part];
+  if (called === undefined) return undefined;
+  const target = isRecord(callables) && Object.hasOwn(callables, called.call) ? callables[called.call] : undefined;
+  if (typeof target !== 'function' && typeof target?.spec?.execute !== 'function')
+    throw invalidTool(name, `its ${part} calls ${JSON.stringify(called.call)}, which is no tool and no function here`);
+  const { args = { $from: '/input' } } = called;
+  const problem = mappingProblem(args, part === 'compensate' ? ['input', 'result'] : ['input'], members);
+  if (problem !== undefined) throw invalidTool(name, `its ${part} can't be called: ${problem}`);
+  return async (sources, call) => {
+    const made = mapped(args, sources);
+    return typeof target === 'function' ? target(made, call) : target!.spec.execute(fitting(target!, made), call, []);
+  };
+}
+
+/** @throws DidNothing: what does not fit the tool that is called was not given to it */
+function fitting(tool: Tool, args: Json): any {
+  try {
+    return tool.parse(args);
+  } catch (error) {
+    if (!(error instanceof EffectError)) throw error;
+    throw new DidNothing(error.message, { final: true, cause: error });
+  }
+}
+
+/** A sink must not take it for the deed itself. */
+function undoing(call: Call): Call {
+  return { ...call, key: `undo-${call.key}` };
+}
+
+function isRecord(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}

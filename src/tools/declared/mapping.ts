@@ -1,0 +1,67 @@
+import { type Json, parsePointer } from '#canon';
+import { DidNothing } from '#effects';
+
+/** What arguments are made from. */
+export interface Sources {
+  readonly input: Json;
+  readonly result?: Json;
+}
+
+/** Arguments as data: every `{"$from": "/input/…"}` or `{"$from": "/result/…"}` in them stands for what is there. */
+export type Mapping = Json;
+
+/** Why a mapping can't be used, or undefined. `members`: those that the input can have. */
+export function mappingProblem(
+  mapping: Mapping,
+  allowed: readonly (keyof Sources)[],
+  members: ReadonlySet<string>,
+): string | undefined {
+  const from = fromOf(mapping);
+  if (from === undefined) {
+    const inside = typeof mapping === 'object' && mapping !== null ? Object.values(mapping) : [];
+    for (const each of inside) {
+      const problem = mappingProblem(each as Mapping, allowed, members);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
+  const path = pathOf(from);
+  if (path === undefined || !allowed.includes(path[0] as keyof Sources))
+    return `$from is a JSON pointer into ${allowed.map((name) => `/${name}`).join(' or ')}, and not ${JSON.stringify(from)}`;
+  if (path[0] === 'input' && path[1] !== undefined && !members.has(path[1]))
+    return `${JSON.stringify(from)} names no member of the input`;
+  return undefined;
+}
+
+/** The arguments. @throws DidNothing where there is nothing at the place that one of them comes from */
+export function mapped(mapping: Mapping, sources: Sources): Json {
+  const from = fromOf(mapping);
+  if (from !== undefined) return found(String(from), sources);
+  if (Array.isArray(mapping)) return mapping.map((each) => mapped(each, sources));
+  if (typeof mapping !== 'object' || mapping === null) return mapping;
+  return Object.fromEntries(Object.entries(mapping).map(([name, each]) => [name, mapped(each, sources)]));
+}
+
+function fromOf(mapping: Mapping): Json | undefined {
+  if (typeof mapping !== 'object' || mapping === null || Array.isArray(mapping)) return undefined;
+  const members = mapping as { readonly [name: string]: Json };
+  return Object.hasOwn(members, '$from') ? (members['$from'] as Json) : undefined;
+}
+
+function pathOf(from: Json): string[] | undefined {
+  try {
+    return parsePointer(from as string);
+  } catch {
+    return undefined;
+  }
+}
+
+function found(from: string, sources: Sources): Json {
+  let value: unknown = sources;
+  for (const name of parsePointer(from)) {
+    const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+    if (!isThere) throw new DidNothing(`there is nothing at ${from} to call it with`, { final: true });
+    value = (value as Record<string, unknown>)[name];
+  }
+  return value as Json;
+}

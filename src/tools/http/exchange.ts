@@ -1,0 +1,138 @@
+import { type Json, parseStrict } from '#canon';
+import { DidNothing } from '#effects';
+
+/** One request, ready to be sent. */
+export interface HttpRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Headers;
+  readonly body: string | undefined;
+}
+
+/** What a server answered. */
+export interface HttpAnswer {
+  readonly status: number;
+  /** By their names in lower case. */
+  readonly headers: { readonly [name: string]: string };
+  /** Null unless the server said that it went well. */
+  readonly body: Json;
+}
+
+/** How an answer is read. `none`: it is not looked at. */
+export type BodySort = 'json' | 'text' | 'none';
+
+export interface Reading {
+  readonly signal: AbortSignal;
+  readonly bytesMax: number;
+  readonly answer: BodySort;
+}
+
+const REDIRECTS_MAX = 5;
+
+/**
+ * Sends a request once, and reads what is answered. A redirection is followed where the method is GET and the origin the same.
+ *
+ * @throws DidNothing where it is certain that nothing was sent; another error where the answer was lost, or can't be read
+ */
+export async function exchange(request: HttpRequest, reading: Reading): Promise<HttpAnswer> {
+  let { url } = request;
+  for (let redirects = 0; ; redirects++) {
+    const response = await sent({ ...request, url }, reading.signal);
+    const next = redirects < REDIRECTS_MAX ? nextUrl(request.method, url, response) : undefined;
+    if (next === undefined) return read(response, reading);
+    await response.body?.cancel();
+    url = next;
+  }
+}
+
+async function sent({ method, url, headers, body }: HttpRequest, signal: AbortSignal): Promise<Response> {
+  if (signal.aborted) throw new DidNothing('there was no time left to send it', { cause: signal.reason });
+  try {
+    return await fetch(url.href, {
+      method,
+      headers,
+      redirect: 'manual',
+      signal,
+      ...(body === undefined ? {} : { body }),
+    });
+  } catch (error) {
+    if (!isUnsent(error)) throw error;
+    throw new DidNothing(`${url.host} could not be reached`, { cause: error });
+  }
+}
+
+/** Errors of a connection that was never made. All others may have come after the request. */
+const UNCONNECTED: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+function isUnsent(error: unknown): boolean {
+  const cause = (error as { readonly cause?: unknown } | null)?.cause;
+  // A host with several addresses has several errors.
+  const causes = cause instanceof AggregateError ? cause.errors : [cause];
+  return (
+    causes.length > 0 && causes.every((each) => UNCONNECTED.has((each as { readonly code?: unknown } | null)?.code))
+  );
+}
+
+function nextUrl(method: string, url: URL, { status, headers }: Response): URL | undefined {
+  const location = headers.get('location');
+  if (method !== 'GET' || status < 300 || status > 399 || location === null) return undefined;
+  const next = URL.parse(location, url.href);
+  return next?.origin === url.origin ? next : undefined;
+}
+
+async function read(response: Response, { bytesMax, answer }: Reading): Promise<HttpAnswer> {
+  const { status, ok } = response;
+  const headers = Object.fromEntries(response.headers);
+  if (!ok || answer === 'none') {
+    await response.body?.cancel();
+    return { status, headers, body: null };
+  }
+  const bytes = await bounded(response, bytesMax);
+  if (bytes.length === 0) return { status, headers, body: null };
+  const body = answer === 'text' ? TEXT.decode(bytes) : parseStrict(bytes, { bytesMax });
+  return { status, headers, body };
+}
+
+const TEXT = new TextDecoder('utf-8', { fatal: true });
+
+async function bounded(response: Response, bytesMax: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    // Leaving the loop ends the connection.
+    if (size > bytesMax)
+      throw new Error(`it answered with more than ${bytesMax} bytes; raise bytesMax, or ask for less`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Of refusals, those that another time may be none (RFC 9110 section 15.5; RFC 6585; RFC 8470). */
+const PASSING: ReadonlySet<number> = new Set([408, 409, 425, 429]);
+
+/**
+ * Nothing where a server says that it was done.
+ *
+ * @throws DidNothing where it says that it was not, another error where that is not certain. `isConflictOpen`: a 409 may mean
+ * that a request of the same key is still at work.
+ */
+export function requireDone(
+  { method, url }: HttpRequest,
+  { status }: HttpAnswer,
+  { isConflictOpen }: { readonly isConflictOpen: boolean },
+): void {
+  if (status >= 200 && status < 300) return;
+  // Without the query, in which there may be secrets.
+  const what = `${method} ${url.origin}${url.pathname} was answered with ${status}`;
+  if (status === 409 && isConflictOpen) throw new Error(what);
+  if (status >= 400 && status < 500) throw new DidNothing(what, { final: !PASSING.has(status) });
+  // These alone tell a client to make the very same request elsewhere; others may come after the deed.
+  if (status === 307 || status === 308) throw new DidNothing(`${what}, which is not followed`, { final: true });
+  throw new Error(what);
+}

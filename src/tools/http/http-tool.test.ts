@@ -1,0 +1,263 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Delivery, Reversibility, Sink } from '#effects';
+import { HttpSink, type RequestFault } from '../../../tests/support/http-sink.ts';
+import { crashedEverywhere, transact } from '../../../tests/support/tool-stage.ts';
+import { type HttpToolOptions, httpTool } from './index.ts';
+
+const input = z.strictObject({ what: z.string() });
+const open: HttpSink[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
+});
+
+async function sinkOf(sort: Sink, faults: readonly RequestFault[] = []): Promise<HttpSink> {
+  const sink = await HttpSink.open(sort, faults);
+  open.push(sink);
+  return sink;
+}
+
+/** Takes an order at the shop. */
+function order(
+  { host, sink }: Pick<HttpSink, 'host' | 'sink'>,
+  reversibility: Reversibility,
+  delivery: Delivery,
+  rest: Partial<HttpToolOptions<typeof input>> = {},
+) {
+  const base = `http://${host}`;
+  return httpTool({
+    name: `${reversibility}.${delivery}`,
+    input,
+    class: { reversibility, delivery, sink: sink.sort },
+    url: `${base}/orders`,
+    ...(reversibility === 'irreversible' ? {} : { compensate: { url: `${base}/orders/{id}` } }),
+    ...(sink.sort === 'queryable' ? { reconcile: { url: `${base}/effects/{key}` } } : {}),
+    ...rest,
+  });
+}
+
+/** One order that is held until the commit. */
+const held = (sink: HttpSink, callMs = 2_000) =>
+  transact([order(sink, 'irreversible', 'buffered')], (tx) => tx.call('irreversible.buffered', { what: 'a' }), {
+    callMs,
+  });
+
+describe('what arrives, by class and fault', () => {
+  // Fault, times done and what is left for a person: keyed, queryable, blind.
+  test.each<[RequestFault, [number, number], [number, number], [number, number]]>([
+    ['none', [1, 0], [1, 0], [1, 0]],
+    [429, [1, 0], [1, 0], [1, 0]],
+    [500, [1, 0], [1, 0], [0, 1]],
+    [302, [1, 0], [1, 0], [0, 1]],
+    ['after', [1, 0], [1, 0], [1, 1]],
+    ['lose', [1, 0], [1, 0], [1, 1]],
+    ['lose_before', [1, 0], [1, 0], [0, 1]],
+    ['garbage', [1, 0], [1, 0], [1, 1]],
+  ])('%s once', async (fault, keyed, queryable, blind) => {
+    for (const [sort, [times, left]] of [
+      ['keyed', keyed],
+      ['queryable', queryable],
+      ['blind', blind],
+    ] as const) {
+      const sink = await sinkOf(sort, [fault]);
+      const ended = await held(sink);
+      expect([sort, sink.sink.times('do', 'a'), ended.left.length]).toEqual([sort, times, left]);
+      expect(ended.isCommitted).toBe(true);
+    }
+  });
+
+  test.each<[Sink, number]>([
+    ['keyed', 0],
+    ['queryable', 0],
+    ['blind', 1],
+  ])('hanging, at a %s sink: the request is ended, and goes on from there', async (sort, left) => {
+    const sink = await sinkOf(sort, ['hang']);
+    const ended = await held(sink, 100);
+    expect([sink.sink.times('do', 'a'), ended.left.length]).toEqual([1, left]);
+  });
+
+  test('a refusal for good is not sent again, and a passing one until it is given up', async () => {
+    for (const [status, times] of [
+      [422, 1],
+      [307, 1],
+      [408, 3],
+      [425, 3],
+      [429, 3],
+    ] as const) {
+      const sink = await sinkOf('keyed', Array(9).fill(status));
+      const { left } = await held(sink);
+      expect([status, sink.requests.length, left.map(({ phase }) => phase)]).toEqual([status, times, ['unresolved']]);
+    }
+  });
+
+  test('a 409 under its own key may be a request that is still at work', async () => {
+    const sink = await sinkOf('keyed', [409]);
+    expect((await held(sink)).left).toEqual([]);
+    expect(sink.requests.length).toBe(2);
+    const lasting = await sinkOf('keyed', Array(9).fill(409));
+    expect((await held(lasting)).left.map(({ phase }) => phase)).toEqual(['in_doubt']);
+    // Where the server says what it means by it, nothing was done.
+    const plain = await sinkOf('keyed', Array(9).fill(409));
+    const tool = order(plain, 'irreversible', 'buffered', { conflict: 'refused' });
+    const { left } = await transact([tool], (tx) => tx.call(tool.name, { what: 'a' }));
+    expect(left.map(({ phase }) => phase)).toEqual(['unresolved']);
+  });
+
+  test('a refusal tells nothing of an earlier request whose answer was lost', async () => {
+    const sink = await sinkOf('keyed', ['lose', 401, 401, 401]);
+    const { error, left } = await transact([order(sink, 'reversible', 'externalised')], (tx) =>
+      tx.call('reversible.externalised', { what: 'a' }),
+    );
+    expect(error?.code).toBe('outcome_unknown');
+    expect([sink.sink.standing('a'), left.map(({ phase }) => phase)]).toEqual([1, ['in_doubt']]);
+  });
+
+  test('a host where nobody listens was sent nothing', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    server.close();
+    const shop = { host: `127.0.0.1:${port}`, sink: { sort: 'blind' } as never };
+    const { error, left } = await transact([order(shop, 'reversible', 'externalised')], (tx) =>
+      tx.call('reversible.externalised', { what: 'a' }),
+    );
+    expect([error?.code, left]).toEqual(['tool_failed', []]);
+  });
+});
+
+describe('compensation', () => {
+  test.each<[Sink, readonly RequestFault[], number]>([
+    ['keyed', ['none'], 0],
+    ['keyed', ['none', 'lose'], 0],
+    ['keyed', ['none', 500], 0],
+    ['keyed', ['none', 404], 1],
+    ['queryable', ['none', 'lose'], 0],
+    ['blind', ['none', 'lose'], 0],
+  ])('at a %s sink, where requests go %j', async (sort, faults, standing) => {
+    const sink = await sinkOf(sort, faults);
+    const { isCommitted, left } = await transact([order(sink, 'reversible', 'externalised')], async (tx) => {
+      expect(await tx.call('reversible.externalised', { what: 'a' })).toEqual({ id: 'a' });
+      throw new Error('no');
+    });
+    expect(isCommitted).toBe(false);
+    // A 404 to a DELETE is believed: there is nothing there to undo.
+    expect([sink.sink.standing('a'), left.length]).toEqual([standing, sort === 'blind' ? 1 : 0]);
+    const [done, undone] = sink.requests.filter(({ method }) => method !== 'GET');
+    expect(undone?.url).toBe('/orders/a');
+    expect(undone?.headers['idempotency-key']).toBe(`undo-${done?.headers['idempotency-key']}`);
+  });
+});
+
+describe('a crash at every step', () => {
+  test.each<Sink>(['keyed', 'queryable'])('at a %s sink: all once, or nothing', async (sort) => {
+    const outcomes = new Set<boolean>();
+    const crashes = await crashedEverywhere({
+      open: () => HttpSink.open(sort),
+      tools: (sink) => [order(sink, 'reversible', 'externalised'), order(sink, 'irreversible', 'buffered')],
+      body: async (tx) => {
+        await tx.call('reversible.externalised', { what: 'acted' });
+        await tx.call('irreversible.buffered', { what: 'held' });
+      },
+      check: ({ sink }, { isCommitted, left }) => {
+        outcomes.add(isCommitted);
+        expect(left).toEqual([]);
+        expect(sink.standing('acted')).toBe(isCommitted ? 1 : 0);
+        expect(sink.times('do', 'held')).toBe(isCommitted ? 1 : 0);
+      },
+    });
+    expect(crashes).toBeGreaterThan(10);
+    expect(outcomes.size).toBe(2);
+  });
+});
+
+describe('a request', () => {
+  const reading = ({ host }: HttpSink, rest: object = {}) =>
+    httpTool({
+      name: 'shop.read',
+      input: z.strictObject({ path: z.string() }),
+      class: 'read',
+      url: `http://${host}/{path}`,
+      ...rest,
+    } as never);
+  const read = async (sink: HttpSink, path: string, rest?: object) => {
+    let value: unknown;
+    const { error } = await transact([reading(sink, rest)], async (tx) => {
+      value = await tx.call('shop.read', { path });
+    });
+    return error ?? value;
+  };
+
+  test('has the key, the body as canonical JSON, and headers that are made when it is sent', async () => {
+    const sink = await sinkOf('keyed');
+    let asked = 0;
+    const tool = httpTool({
+      name: 'shop.order',
+      input,
+      class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
+      url: `http://${sink.host}/orders`,
+      headers: { authorization: () => `Bearer ${++asked}`, 'x-plain': 'yes' },
+      idempotencyHeader: 'idempotency-key',
+    });
+    expect(asked).toBe(0);
+    await transact([tool], (tx) => tx.call('shop.order', { what: 'a' }));
+    expect(sink.requests).toMatchObject([
+      {
+        method: 'POST',
+        url: '/orders',
+        headers: {
+          authorization: 'Bearer 1',
+          'x-plain': 'yes',
+          'content-type': 'application/json',
+          'idempotency-key': expect.stringMatching(/^[0-9a-f]{64}$/),
+        },
+      },
+    ]);
+  });
+
+  test('is not sent where a header can’t be made', async () => {
+    const sink = await sinkOf('blind');
+    const tool = httpTool({
+      name: 'shop.order',
+      input,
+      class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'blind' },
+      url: `http://${sink.host}/orders`,
+      headers: { authorization: () => Promise.reject(new Error('the vault is shut')) },
+    });
+    const { left } = await transact([tool], (tx) => tx.call('shop.order', { what: 'a' }));
+    expect([sink.requests.length, left.map(({ phase }) => phase)]).toEqual([0, ['unresolved']]);
+  });
+
+  test('follows a redirection of a GET to the same origin, and no other', async () => {
+    const sink = await sinkOf('keyed', [302]);
+    expect(await read(sink, 'moved')).toMatchObject({ code: 'tool_failed' });
+    expect(sink.requests.map(({ url }) => url)).toEqual(['/moved', '/elsewhere']);
+    const posted = await sinkOf('keyed', [307]);
+    await held(posted);
+    expect(posted.requests.map(({ url }) => url)).toEqual(['/orders']);
+    const other = await sinkOf('keyed');
+    const leads = createServer((socket) => {
+      socket.end(
+        `HTTP/1.1 302 Found\r\nlocation: http://${other.host}/moved\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`,
+      );
+    }).listen(0, '127.0.0.1');
+    await once(leads, 'listening');
+    const { port } = leads.address() as { port: number };
+    expect(await read({ host: `127.0.0.1:${port}` } as HttpSink, 'x')).toMatchObject({ code: 'tool_failed' });
+    leads.close();
+    expect(other.requests).toEqual([]);
+  });
+
+  test('is answered with no more than it may, read strictly', async () => {
+    const sink = await sinkOf('keyed', ['none', 'none', 'garbage', 'garbage', 'garbage']);
+    expect(await read(sink, 'moved')).toEqual({ at: '/moved' });
+    expect(await read(sink, 'moved', { bytesMax: 5, answer: 'text' })).toMatchObject({
+      code: 'tool_failed',
+      message: expect.stringContaining('5 bytes'),
+    });
+    expect(await read(sink, 'moved')).toMatchObject({ code: 'tool_failed' });
+    expect(await read(sink, 'moved', { answer: 'text' })).toBe('{"a":1,"a":2}');
+    expect(await read(sink, 'moved', { answer: 'none' })).toBe(null);
+  });
+});

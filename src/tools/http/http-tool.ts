@@ -1,0 +1,270 @@
+import { z } from 'zod';
+import { canonicalize, type Json } from '#canon';
+import {
+  type Call,
+  DidNothing,
+  declareTool,
+  EffectError,
+  type Reconciled,
+  type Tool,
+  type ToolSpec,
+  type Undone,
+} from '#effects';
+import { callback, invalidTool, readOptions, scopes } from '../options.ts';
+import { type BodySort, exchange, type HttpAnswer, type HttpRequest, type Reading, requireDone } from './exchange.ts';
+import { apiScope, type UrlMaker, type UrlOf, urlMaker } from './url.ts';
+
+/** Headers by name. A function is asked at each call, so that what is secret stands in no log. */
+export interface HttpHeaders {
+  readonly [name: string]: string | (() => string | Promise<string>);
+}
+
+/** A call of an HTTP API as a tool. */
+export interface HttpToolOptions<Schema extends z.ZodType = z.ZodType>
+  extends Pick<
+    ToolSpec<Schema>,
+    'name' | 'description' | 'input' | 'class' | 'reads' | 'writes' | 'plan' | 'cost' | 'uncompensated'
+  > {
+  /** By default GET for what only reads, and POST for what does not. */
+  readonly method?: string;
+  /** With `{member}` for a part of the input, which is escaped; or a function of the input, which needs `allow`. */
+  readonly url: UrlOf<[input: z.infer<Schema>]>;
+  /** The hosts, with their port where it is not the scheme's, that it may go to. By default that of the template. */
+  readonly allow?: readonly string[];
+  readonly headers?: HttpHeaders;
+  /** What is sent as JSON; undefined for nothing. By default the input, but for GET, HEAD and DELETE. The same for the same input. */
+  readonly body?: (input: z.infer<Schema>) => unknown;
+  /** The header that takes the key. Default `Idempotency-Key`; null for a server that knows none. */
+  readonly idempotencyHeader?: string | null;
+  /**
+   * What a 409 means. `open`: a request of the same key may still be at work, so nobody can tell yet; `refused`: nothing was done.
+   * By default `open` where a key is sent.
+   */
+  readonly conflict?: 'open' | 'refused';
+  /** How the answer is read. Default `json`, strictly: what two readers could read differently is refused. */
+  readonly answer?: BodySort;
+  /** Default 1 MiB. */
+  readonly bytesMax?: number;
+  /** What of the answer is the result. By default its body. */
+  readonly result?: (answer: HttpAnswer) => unknown;
+  /**
+   * Asks with a GET whether it has happened. Needed for a queryable sink, and for no other. A server that may still be at work on a
+   * request whose connection has ended says no too early: it has to answer with an error until it knows.
+   */
+  readonly reconcile?: {
+    /** With `{key}` for the key of the effect, or a function of input and key. 404 and 410 say that it has not happened. */
+    readonly url: UrlOf<[input: z.infer<Schema>, key: string]>;
+    /** What the effect's result was; undefined where the answer says that it has not happened, or does no longer stand. */
+    readonly result?: (answer: HttpAnswer, input: z.infer<Schema>, key: string) => unknown;
+  };
+  /** Undoes it, under a key of its own. 404 and 410 say to a DELETE that there is nothing to undo any more. */
+  readonly compensate?: {
+    /** Default DELETE. */
+    readonly method?: string;
+    /** With `{member}` for a part of the result, else of the input; or a function of both. */
+    readonly url: UrlOf<[input: z.infer<Schema>, result: any]>;
+    readonly headers?: (input: z.infer<Schema>, result: any) => { readonly [name: string]: string };
+    readonly body?: (input: z.infer<Schema>, result: any) => unknown;
+    /** What of it could not be undone, by the answer; undefined for all of it. */
+    readonly residue?: (answer: HttpAnswer) => unknown;
+  };
+}
+
+const BYTES_MAX = 2 ** 20;
+const METHOD = z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
+const URL_OF = z.union([z.string(), callback]);
+const HEADER_NAME = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'the name of a header');
+const OPTIONS = z.strictObject({
+  name: z.string(),
+  description: z.string().optional(),
+  input: z.custom<z.ZodType>((value) => value instanceof z.ZodType, 'a zod schema'),
+  class: z.unknown().optional(),
+  reads: scopes.optional(),
+  writes: scopes.optional(),
+  plan: callback.optional(),
+  cost: callback.optional(),
+  uncompensated: z.string().optional(),
+  method: METHOD.optional(),
+  url: URL_OF,
+  allow: z.array(z.string()).optional(),
+  headers: z.record(HEADER_NAME, z.union([z.string(), callback])).optional(),
+  body: callback.optional(),
+  idempotencyHeader: HEADER_NAME.nullable().optional(),
+  conflict: z.enum(['open', 'refused']).optional(),
+  answer: z.enum(['json', 'text', 'none']).optional(),
+  bytesMax: z.number().int().positive().optional(),
+  result: callback.optional(),
+  reconcile: z.strictObject({ url: URL_OF, result: callback.optional() }).optional(),
+  compensate: z
+    .strictObject({
+      method: METHOD.optional(),
+      url: URL_OF,
+      headers: callback.optional(),
+      body: callback.optional(),
+      residue: callback.optional(),
+    })
+    .optional(),
+});
+
+/**
+ * A tool that calls an HTTP API. Its scope, unless said otherwise, is its URL (`apiScope`).
+ *
+ * A 2xx is a deed done. A 4xx is one that was not, and a connection that was never made another; all else may have come after
+ * the deed (5xx, redirections, ends of connections, answers that can't be read), and what happens then follows from the class.
+ *
+ * @throws EffectError `invalid_tool`
+ */
+export function httpTool<Schema extends z.ZodType>(options: HttpToolOptions<Schema>): Tool {
+  const read = readOptions(OPTIONS, options) as unknown as HttpToolOptions;
+  const api = new HttpApi(read);
+  const { name, description, input, class: sort, plan, cost, uncompensated } = read;
+  const own = (given: unknown) => [apiScope(api.url(given, given))];
+  const { reads = sort === 'read' ? own : undefined, writes = sort === 'read' ? undefined : own } = read;
+  return declareTool({
+    name,
+    input,
+    class: sort,
+    ...(description === undefined ? {} : { description }),
+    ...(reads === undefined ? {} : { reads }),
+    ...(writes === undefined ? {} : { writes }),
+    ...(plan === undefined ? {} : { plan }),
+    ...(cost === undefined ? {} : { cost }),
+    ...(uncompensated === undefined ? {} : { uncompensated }),
+    ...(read.reconcile === undefined ? {} : { reconcile: api.reconciler(read.reconcile) }),
+    ...(read.compensate === undefined ? {} : { compensate: api.compensator(read.compensate) }),
+    execute: sort === 'read' ? (given, call) => api.read(given, call) : (given, call) => api.execute(given, call),
+  });
+}
+
+class HttpApi {
+  readonly #options: HttpToolOptions;
+  readonly #isReading: boolean;
+  /** Null where none is sent. */
+  readonly #keyHeader: string | null;
+  readonly url: UrlMaker<[input: any]>;
+
+  constructor(options: HttpToolOptions) {
+    const { name, class: sort, idempotencyHeader = 'Idempotency-Key', url, allow } = options;
+    this.#options = options;
+    this.#isReading = sort === 'read';
+    this.#keyHeader = this.#isReading ? null : idempotencyHeader;
+    this.url = urlMaker(name, url, allow);
+    if (sort !== 'read' && sort?.sink === 'keyed' && this.#keyHeader === null)
+      throw invalidTool(name, 'a keyed sink has to be sent the key; name the header that takes it');
+  }
+
+  /** @throws EffectError `tool_failed`: what only reads has done nothing, whatever went wrong */
+  async read(input: unknown, call: Call): Promise<Json> {
+    try {
+      return await this.execute(input, call);
+    } catch (error) {
+      const { name } = this.#options;
+      const what = error instanceof Error ? error.message.replace(/\.$/, '') : 'no answer';
+      throw new EffectError('tool_failed', `${name} could not be read: ${what}.`, {
+        evidence: { tool: name },
+        cause: error,
+      });
+    }
+  }
+
+  async execute(input: unknown, call: Call): Promise<Json> {
+    const { method = this.#isReading ? 'GET' : 'POST', body, result } = this.#options;
+    const isBare = this.#isReading || method === 'DELETE';
+    const request = await this.#prepared(call.key, {
+      method,
+      url: () => this.url(input, input),
+      body: () => (body === undefined ? (isBare ? undefined : input) : body(input)),
+    });
+    const answer = await exchange(request, this.#reading(call));
+    this.#requireDone(request, answer);
+    return (result === undefined ? answer.body : (result(answer) ?? null)) as Json;
+  }
+
+  reconciler({ url, result }: NonNullable<HttpToolOptions['reconcile']>) {
+    const { name, allow } = this.#options;
+    const urlOf = urlMaker(name, url, allow);
+    return async (input: unknown, call: Call): Promise<Reconciled> => {
+      const { key } = call;
+      const of = () => urlOf({ ...(input as object), key }, input, key);
+      const request = await this.#prepared(undefined, { method: 'GET', url: of, body: () => undefined });
+      const answer = await exchange(request, this.#reading(call));
+      if (isGone(answer)) return { happened: false };
+      this.#requireDone(request, answer);
+      const found = result === undefined ? answer.body : result(answer, input, key);
+      return found === undefined ? { happened: false } : { happened: true, result: found as Json };
+    };
+  }
+
+  compensator({ method = 'DELETE', url, headers, body, residue }: NonNullable<HttpToolOptions['compensate']>) {
+    const { name, allow } = this.#options;
+    const urlOf = urlMaker(name, url, allow);
+    return async (input: unknown, result: unknown, call: Call): Promise<Undone> => {
+      const members = { ...(input as object), ...(result as object) };
+      // A server must not answer it with what it answered to the deed itself.
+      const request = await this.#prepared(`undo-${call.key}`, {
+        method,
+        url: () => urlOf(members, input, result),
+        body: () => body?.(input, result),
+        headers: () => headers?.(input, result) ?? {},
+      });
+      const answer = await exchange(request, this.#reading(call));
+      if (method === 'DELETE' && isGone(answer)) return { undone: 'all' };
+      this.#requireDone(request, answer);
+      const left = residue?.(answer);
+      return left === undefined ? { undone: 'all' } : { undone: 'partly', residue: left as Json };
+    };
+  }
+
+  /** @throws DidNothing: whatever goes wrong here, nothing was sent */
+  async #prepared(
+    key: string | undefined,
+    parts: {
+      readonly method: string;
+      readonly url: () => URL;
+      readonly body: () => unknown;
+      readonly headers?: () => { readonly [name: string]: string };
+    },
+  ): Promise<HttpRequest> {
+    try {
+      const url = parts.url();
+      const body = parts.body();
+      const headers = await this.#headers();
+      for (const [name, value] of Object.entries(parts.headers?.() ?? {})) headers.set(name, value);
+      if (body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
+      if (key !== undefined && this.#keyHeader !== null) headers.set(this.#keyHeader, key);
+      return { method: parts.method, url, headers, body: body === undefined ? undefined : textOf(body) };
+    } catch (error) {
+      const what = error instanceof Error ? error.message : 'it could not be prepared';
+      throw new DidNothing(what, { final: error instanceof EffectError, cause: error });
+    }
+  }
+
+  async #headers(): Promise<Headers> {
+    const { headers = {}, class: sort } = this.#options;
+    const made = new Headers({ accept: 'application/json' });
+    // A connection that was kept may have ended already, which here could not be told from a lost answer.
+    if (sort !== 'read' && sort.sink === 'blind') made.set('connection', 'close');
+    for (const [name, value] of Object.entries(headers))
+      made.set(name, typeof value === 'function' ? await value() : value);
+    return made;
+  }
+
+  #requireDone(request: HttpRequest, answer: HttpAnswer): void {
+    const { conflict = this.#keyHeader === null ? 'refused' : 'open' } = this.#options;
+    requireDone(request, answer, { isConflictOpen: conflict === 'open' });
+  }
+
+  #reading({ signal }: Call): Reading {
+    const { bytesMax = BYTES_MAX, answer = 'json' } = this.#options;
+    return { signal, bytesMax, answer };
+  }
+}
+
+/** The same bytes for the same value: servers hold the same key with another body for misuse. */
+function textOf(body: unknown): string {
+  return typeof body === 'string' ? body : canonicalize(body as Json);
+}
+
+function isGone({ status }: HttpAnswer): boolean {
+  return status === 404 || status === 410;
+}

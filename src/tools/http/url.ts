@@ -1,0 +1,111 @@
+import { EffectError, segment } from '#effects';
+import { invalidTool } from '../options.ts';
+
+/** A URL with `{member}` for a part of the input, or a function that makes it. */
+export type UrlOf<Args extends readonly unknown[]> = string | ((...args: Args) => string);
+
+/** Makes the URL of a call: `members` fill a template, `args` are what a function is given. */
+export type UrlMaker<Args extends readonly unknown[]> = (members: unknown, ...args: Args) => URL;
+
+const MEMBER = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/**
+ * The resource that a URL names, as a scope: `api:host:/path`, or `api:host:port:/path` where the port is not that of the
+ * scheme. One resource has one name, however its URL is written: case of scheme and host, default ports, dot segments, needless
+ * escapes. Query and fragment are no part of it. Two names of one host stay two.
+ *
+ * @throws EffectError `bad_input`
+ */
+export function apiScope(url: string | URL): string {
+  const { hostname, port, pathname } = parsed(url);
+  const host = segment(hostname.replace(/\.$/, ''));
+  const path = pathname
+    .slice(1)
+    .split('/')
+    .map((part) => '/' + segment(unescaped(part)));
+  return ['api', host, ...(port === '' ? [] : [port]), path.join('')].join(':');
+}
+
+/**
+ * A maker of URLs that go nowhere but to the hosts that are allowed. A template says itself where it goes.
+ *
+ * @throws EffectError `invalid_tool` now; its maker throws `bad_input`
+ */
+export function urlMaker<Args extends readonly unknown[]>(
+  tool: string,
+  url: UrlOf<Args>,
+  allow: readonly string[] | undefined,
+): UrlMaker<Args> {
+  const hosts = allow?.map((host) => hostOf(tool, host));
+  if (typeof url === 'function') {
+    if (hosts === undefined)
+      throw invalidTool(tool, 'its URL is made by a function, so it has to say in allow which hosts');
+    return (_, ...args) => allowed(parsed(url(...args)), hosts);
+  }
+  const own = ownHost(tool, url);
+  if (hosts !== undefined && !hosts.includes(own))
+    throw invalidTool(tool, `its URL goes to ${own}, which is not in allow`);
+  return (members, ..._args) => allowed(parsed(filled(url, members)), [own]);
+}
+
+/** Where a template goes, whatever it is filled with. */
+function ownHost(tool: string, template: string): string {
+  const [one, other] = ['x', 'y'].map((filler) => {
+    try {
+      return parsed(template.replaceAll(MEMBER, filler));
+    } catch (cause) {
+      throw invalidTool(tool, `its URL ${JSON.stringify(template)} is none: ${(cause as Error).message}`, cause);
+    }
+  }) as [URL, URL];
+  if (one.origin !== other.origin) throw invalidTool(tool, 'no part of the input may say which host its URL goes to');
+  return one.host;
+}
+
+function hostOf(tool: string, host: string): string {
+  const url = URL.parse(`http://${host}`);
+  if (url !== null && url.pathname === '/' && url.search === '' && !host.endsWith('/') && url.username === '')
+    return url.host;
+  throw invalidTool(
+    tool,
+    `allow has ${JSON.stringify(host)}, which is no host; write api.example.com, or api.example.com:8443`,
+  );
+}
+
+function filled(template: string, members: unknown): string {
+  return template.replaceAll(MEMBER, (_, member: string) => {
+    const value = (members as Record<string, unknown> | null)?.[member];
+    const text = typeof value === 'number' ? String(value) : value;
+    // What is empty or a dot would name another resource than the one that is meant.
+    if (typeof text === 'string' && text !== '' && text !== '.' && text !== '..') return encodeURIComponent(text);
+    throw badInput(`the URL needs ${member}, a number or a text that is not empty and no dot`);
+  });
+}
+
+function parsed(url: string | URL): URL {
+  const read = url instanceof URL ? url : typeof url === 'string' ? URL.parse(url) : null;
+  if (read === null) throw badInput('it is no URL');
+  if (read.protocol !== 'http:' && read.protocol !== 'https:') throw badInput('a URL begins with http or https');
+  if (read.username !== '' || read.password !== '') throw badInput('a URL has no user and no password; use a header');
+  return read;
+}
+
+function allowed(url: URL, hosts: readonly string[]): URL {
+  if (hosts.includes(url.host)) return url;
+  throw badInput(`${url.host} is none of the hosts that are allowed`);
+}
+
+/** Without the escapes that stand for a letter as well; bytes that are no text keep theirs. */
+function unescaped(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part.replaceAll(/%([0-9a-f]{2})/gi, (whole, hex: string) => {
+      const code = Number.parseInt(hex, 16);
+      return code < 0x80 ? String.fromCharCode(code) : whole.toUpperCase();
+    });
+  }
+}
+
+function badInput(what: string): EffectError {
+  return new EffectError('bad_input', `This can't be called: ${what}.`);
+}

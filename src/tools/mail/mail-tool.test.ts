@@ -1,0 +1,202 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { errorOf } from '../../../tests/support/error-of.ts';
+import { type MailFault, MailSink } from '../../../tests/support/mail-sink.ts';
+import { crashedEverywhere, transact } from '../../../tests/support/tool-stage.ts';
+import { type MailToolOptions, mailTool } from './index.ts';
+
+const open: MailSink[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
+});
+
+async function sinkOf(faults: readonly MailFault[] = [], isSecret = false): Promise<MailSink> {
+  const sink = await MailSink.open(faults, isSecret);
+  open.push(sink);
+  return sink;
+}
+
+const letter = { to: 'Ada@Example.com', subject: 'the order', text: 'It is on its way.' };
+
+function outbox(sink: MailSink, rest: Partial<MailToolOptions> = {}) {
+  return mailTool({ name: 'mail.send', from: 'shop@Shop.example', transport: sink.url, ...rest });
+}
+
+const queryable = (sink: MailSink) => outbox(sink, { sent: (id) => sink.has(id) });
+
+const sent = (tool: ReturnType<typeof mailTool>, given: object = letter, callMs = 5_000) =>
+  transact([tool], (tx) => tx.call('mail.send', given), { callMs });
+
+describe('what arrives, by sink and fault', () => {
+  // Fault, times taken and what is left for a person: a blind sink, and one that can be asked.
+  test.each<[MailFault, [number, string[]], [number, string[]]]>([
+    ['none', [1, []], [1, []]],
+    ['refuse', [1, []], [1, []]],
+    ['later', [1, []], [1, []]],
+    ['lose_before', [1, []], [1, []]],
+    ['reject', [0, ['unresolved']], [0, ['unresolved']]],
+    ['reject_data', [0, ['unresolved']], [0, ['unresolved']]],
+    ['lose', [1, ['in_doubt']], [1, []]],
+  ])('%s once', async (fault, blind, asked) => {
+    for (const [make, [times, left]] of [
+      [outbox, blind],
+      [queryable, asked],
+    ] as const) {
+      const sink = await sinkOf([fault]);
+      const ended = await sent(make(sink));
+      expect([sink.delivered.length, ended.left.map(({ phase }) => phase)]).toEqual([times, left]);
+      expect(ended.isCommitted).toBe(true);
+    }
+  });
+
+  test('hanging after it was taken: it is not sent again', async () => {
+    for (const [make, left] of [
+      [outbox, ['in_doubt']],
+      [queryable, []],
+    ] as const) {
+      const sink = await sinkOf(['hang']);
+      const ended = await sent(make(sink), letter, 300);
+      expect([sink.delivered.length, ended.left.map(({ phase }) => phase)]).toEqual([1, left]);
+    }
+  });
+
+  test('nobody listens: nothing was sent', async () => {
+    const sink = await MailSink.open();
+    const tool = outbox(sink);
+    await sink[Symbol.asyncDispose]();
+    const { left } = await sent(tool);
+    expect(left.map(({ phase }) => phase)).toEqual(['unresolved']);
+  });
+});
+
+describe('a message', () => {
+  test('leaves after the commit, and never where there is none', async () => {
+    const sink = await sinkOf();
+    const aborted = await transact([outbox(sink)], async (tx) => {
+      await tx.call('mail.send', letter);
+      throw new Error('no');
+    });
+    expect([aborted.isCommitted, sink.connections]).toEqual([false, 0]);
+    await transact([outbox(sink)], async (tx) => {
+      expect(await tx.call('mail.send', letter)).toBe(null);
+      expect(sink.connections).toBe(0);
+    });
+    expect(sink.delivered.length).toBe(1);
+  });
+
+  test('has what it was given, and a Message-ID of its key', async () => {
+    const sink = await sinkOf();
+    await sent(outbox(sink, { from: { name: 'The Shop', address: 'shop@Shop.example' } }), {
+      ...letter,
+      to: ['Ada@Example.com', 'bob@example.com'],
+      bcc: 'eve@example.com',
+      attachments: [{ filename: 'a.txt', content: Buffer.from('by value').toString('base64') }],
+    });
+    const [{ from, to, id, text }] = sink.delivered as [(typeof sink.delivered)[0]];
+    expect(from).toBe('shop@shop.example');
+    expect(to).toEqual(['Ada@example.com', 'bob@example.com', 'eve@example.com']);
+    expect(id).toMatch(/^<[0-9a-f]{64}@shop\.example>$/);
+    expect(text).toMatch(/^From: The Shop <shop@shop.example>/m);
+    expect(text).toContain(Buffer.from('by value').toString('base64'));
+    expect(text).not.toContain('eve@');
+  });
+
+  test('goes to those who are taken, and says who was not', async () => {
+    const sink = await sinkOf();
+    const tool = outbox(sink);
+    const call = { key: 'k', signal: AbortSignal.timeout(5_000) };
+    const input = tool.parse({ ...letter, cc: 'nobody@example.com' });
+    expect(await tool.spec.execute(input, call, [])).toEqual({
+      message_id: '<k@shop.example>',
+      accepted: ['Ada@example.com'],
+      rejected: ['nobody@example.com'],
+    });
+  });
+
+  test.each([
+    ['a line too many in its subject', { subject: 'x\r\nBcc: eve@example.com' }],
+    ['a line too many in an address', { to: 'ada@example.com\nBcc: eve@example.com' }],
+    ['two addresses in one', { to: 'ada@example.com, eve@example.com' }],
+    ['no recipient', { to: [] }],
+    ['a file', { attachments: [{ filename: 'x', path: '/etc/passwd' }] }],
+    ['a folder in a name', { attachments: [{ filename: '../x', content: '' }] }],
+    ['a header of its own', { headers: { bcc: 'eve@example.com' } }],
+    ['no text', { text: undefined }],
+  ])('with %s is refused, and nothing is sent', async (_, change) => {
+    const sink = await sinkOf();
+    const { error } = await sent(outbox(sink), { ...letter, ...change });
+    expect([error?.code, sink.connections]).toEqual(['bad_input', 0]);
+  });
+
+  test('writes to each mailbox by one name', async () => {
+    const tool = outbox(await sinkOf());
+    const of = (to: string[]) => tool.claims(tool.parse({ ...letter, to })).map(({ scope }) => scope.text);
+    expect(of(['Ada@Example.COM', 'ada@example.com', 'b+c@d.example'])).toEqual([
+      'email:outbox:ada@example.com',
+      'email:outbox:b+c@d.example',
+    ]);
+  });
+});
+
+describe('a password', () => {
+  const auth = { user: 'shop', pass: 'right' };
+  const transport = (sink: MailSink, rest: object) => ({ host: '127.0.0.1', port: sink.port, ...rest });
+
+  test('is asked for when it is sent', async () => {
+    const sink = await sinkOf([], true);
+    let asked = 0;
+    const tool = outbox(sink, {
+      transport: async () => {
+        asked++;
+        return transport(sink, { auth, requireTLS: false });
+      },
+    });
+    expect(asked).toBe(0);
+    await sent(tool);
+    expect([asked, sink.users, sink.delivered.length]).toEqual([1, ['shop'], 1]);
+  });
+
+  test('is not sent where nothing hides it, and a wrong one sends nothing', async () => {
+    const sink = await sinkOf([], true);
+    const { left } = await sent(outbox(sink, { transport: transport(sink, { auth }) }));
+    expect([sink.users, left.map(({ phase }) => phase)]).toEqual([[], ['unresolved']]);
+    const wrong = { auth: { ...auth, pass: 'wrong' }, requireTLS: false };
+    const refused = await sent(outbox(sink, { transport: transport(sink, wrong) }));
+    expect([sink.delivered.length, refused.left.map(({ phase }) => phase)]).toEqual([0, ['unresolved']]);
+  });
+});
+
+describe('a crash at every step', () => {
+  test.each([
+    ['blind', outbox],
+    ['queryable', queryable],
+  ] as const)('at a %s sink: at most once, and never without a commit', async (sort, make) => {
+    const seen = new Set<string>();
+    await crashedEverywhere({
+      open: () => MailSink.open(),
+      tools: (sink) => [make(sink)],
+      body: (tx) => tx.call('mail.send', letter),
+      check: ({ delivered }, { isCommitted, left }) => {
+        seen.add(`${isCommitted} ${left.length}`);
+        if (!isCommitted || sort === 'queryable') expect(left).toEqual([]);
+        expect(delivered.length).toBeLessThanOrEqual(isCommitted ? 1 : 0);
+        if (isCommitted && left.length === 0) expect(delivered.length).toBe(1);
+      },
+    });
+    expect([...seen].toSorted()).toEqual(sort === 'blind' ? ['false 0', 'true 0', 'true 1'] : ['false 0', 'true 0']);
+  });
+});
+
+test.each<[string, object, string]>([
+  ['a sender that is none', { from: 'shop' }, 'from'],
+  ['a sender of two lines', { from: { name: 'a\nb', address: 'a@b.example' } }, 'from'],
+  ['a transport that is none', { transport: 'http://h' }, 'transport'],
+  ['a transport with settings in its URL', { transport: 'smtp://h/?a=b' }, 'transport'],
+  ['a transport without a host', { transport: { port: 25 } }, 'transport.host'],
+  ['a name that is none', { name: 'Mail' }, 'name'],
+])('a declaration with %s is refused', (_, change, why) => {
+  const sound = { name: 'mail.send', from: 'shop@shop.example', transport: 'smtp://h' };
+  expect(errorOf(() => mailTool({ ...sound, ...change } as never))).toMatchObject({
+    code: 'invalid_tool',
+    message: expect.stringContaining(why),
+  });
+});

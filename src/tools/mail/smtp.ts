@@ -1,0 +1,137 @@
+import { Readable } from 'node:stream';
+import type SMTPConnection from 'nodemailer/lib/smtp-connection';
+import { z } from 'zod';
+import { DidNothing } from '#effects';
+
+/** Where mail is handed over. */
+export interface SmtpOptions {
+  readonly host: string;
+  /** Default 465 where it is secure, else 587. */
+  readonly port?: number;
+  /** TLS from the first byte. */
+  readonly secure?: boolean;
+  /** Refuses to go on without STARTTLS. By default where there is a password to be sent. */
+  readonly requireTLS?: boolean;
+  /** What it calls itself. */
+  readonly name?: string;
+  readonly auth?: { readonly user: string; readonly pass: string };
+  /** Of `node:tls`: certificates and the like. */
+  readonly tls?: object;
+}
+
+const OPTIONS = z.strictObject({
+  host: z.string().min(1),
+  port: z.number().int().min(1).max(65_535).optional(),
+  secure: z.boolean().optional(),
+  requireTLS: z.boolean().optional(),
+  name: z.string().optional(),
+  auth: z.strictObject({ user: z.string(), pass: z.string() }).optional(),
+  tls: z.looseObject({}).optional(),
+});
+
+const URL_FORM = 'smtp://user:password@host:port, or smtps://…, without a path';
+
+/** @throws ZodError */
+export function readSmtp(given: unknown): SmtpOptions {
+  if (typeof given !== 'string') return OPTIONS.parse(given) as SmtpOptions;
+  const url = URL.parse(given);
+  const isSmtp = url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
+  if (!isSmtp || !['', '/'].includes(url.pathname) || url.search !== '')
+    throw new z.ZodError([{ code: 'custom', path: [], message: URL_FORM, input: undefined }]);
+  const { protocol, hostname, port, username, password } = url;
+  return {
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    secure: protocol === 'smtps:',
+    ...(port === '' ? {} : { port: Number(port) }),
+    ...(username === '' ? {} : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
+  };
+}
+
+export interface Envelope {
+  readonly from: string;
+  readonly to: string[];
+}
+
+/** What a server says of a message that it took. */
+export interface Taken {
+  readonly accepted: string[];
+  /** Recipients that it refused while it took the message for the others. */
+  readonly rejected: string[];
+}
+
+const CONNECT_MS = 10_000;
+const SILENCE_MS = 60_000;
+
+/**
+ * Hands one message over, on a connection of its own, which ends with the signal.
+ *
+ * @throws DidNothing where the server was not given all of it, or has refused it; another error where its answer was lost
+ */
+export async function handOver(
+  Connection: typeof SMTPConnection,
+  { auth, ...options }: SmtpOptions,
+  envelope: Envelope,
+  text: Buffer,
+  signal: AbortSignal,
+): Promise<Taken> {
+  if (signal.aborted) throw new DidNothing('there was no time left to send it', { cause: signal.reason });
+  let isGiven = false;
+  const message = new Readable({
+    // Read when the server waits for it, and not before.
+    read() {
+      isGiven = true;
+      this.push(text);
+      this.push(null);
+    },
+  });
+  const { requireTLS = auth !== undefined && options.secure !== true } = options;
+  const connection = new Connection({
+    ...options,
+    requireTLS,
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    // What is ended is ended now, and goes on nowhere.
+    socketCloseTimeout: 0,
+  });
+  try {
+    const taken = await untilEnded(connection, signal, async () => {
+      await answered((done) => connection.connect(done));
+      if (auth !== undefined) await answered((done) => connection.login(auth, done));
+      const { accepted, rejected } = await answered<Taken>((done) => connection.send(envelope, message, done as never));
+      return { accepted: [...accepted], rejected: [...rejected] };
+    });
+    connection.quit();
+    return taken;
+  } catch (error) {
+    connection.close();
+    throw didNothing(error, isGiven) ?? error;
+  }
+}
+
+/** A message that was never read was never sent; one that was refused was read, and not taken (RFC 5321 section 4.2.5). */
+function didNothing(error: unknown, isGiven: boolean): DidNothing | undefined {
+  const { code, responseCode, message } = error as { code?: string; responseCode?: number; message: string };
+  if (isGiven && !(code === 'EMESSAGE' && typeof responseCode === 'number')) return undefined;
+  // A wrong password may be put right; a message or a recipient that is refused for good stays so.
+  const final = (code === 'EENVELOPE' || code === 'EMESSAGE') && (responseCode ?? 0) >= 500;
+  return new DidNothing(message, { final, cause: error });
+}
+
+function answered<T = unknown>(call: (done: (error?: Error | null, value?: T) => void) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    call((error, value) => (error ? reject(error) : resolve(value as T)));
+  });
+}
+
+async function untilEnded<T>(connection: SMTPConnection, signal: AbortSignal, make: () => Promise<T>): Promise<T> {
+  const { promise: ended, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(new Error('it took longer than it may', { cause: signal.reason }));
+  connection.on('error', reject);
+  signal.addEventListener('abort', onAbort);
+  try {
+    return await Promise.race([ended, make()]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

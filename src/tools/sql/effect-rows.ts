@@ -1,0 +1,50 @@
+import { canonicalize, type Json, parseCanonical } from '#canon';
+import type { SqlConnection, SqlDatabase } from './port.ts';
+
+/** The table in the caller's database that says which effects have happened there. It is made where it is missing. */
+export const EFFECTS_TABLE = `CREATE TABLE IF NOT EXISTS assize_effects (
+  key TEXT NOT NULL PRIMARY KEY,
+  tool TEXT NOT NULL,
+  result TEXT NOT NULL,
+  undone INTEGER NOT NULL
+)`;
+
+/** What the database says of an effect. */
+export interface EffectRow {
+  readonly result: Json;
+  readonly isUndone: boolean;
+}
+
+/** The rows of effects, in whatever transaction the connection is in. */
+export class EffectRows {
+  readonly #connection: SqlConnection;
+  readonly #mark: (n: number) => string;
+
+  constructor(connection: SqlConnection, placeholders: NonNullable<SqlDatabase['placeholders']>) {
+    this.#connection = connection;
+    this.#mark = placeholders === '?' ? () => '?' : (n) => `$${n}`;
+  }
+
+  async of(key: string): Promise<EffectRow | undefined> {
+    const text = `SELECT result, undone FROM assize_effects WHERE key = ${this.#mark(1)}`;
+    const [row] = await this.#connection.query(text, [key]);
+    if (row === undefined) return undefined;
+    return { result: parseCanonical(String(row['result'])), isUndone: Number(row['undone']) === 1 };
+  }
+
+  /** Fails where the key is there already: two who do the same at once do it once. */
+  async add(key: string, tool: string): Promise<void> {
+    const marks = [1, 2, 3, 4].map((n) => this.#mark(n)).join(', ');
+    const text = `INSERT INTO assize_effects (key, tool, result, undone) VALUES (${marks})`;
+    await this.#connection.query(text, [key, tool, 'null', 0]);
+  }
+
+  async answer(key: string, result: Json): Promise<void> {
+    const text = `UPDATE assize_effects SET result = ${this.#mark(1)} WHERE key = ${this.#mark(2)}`;
+    await this.#connection.query(text, [canonicalize(result), key]);
+  }
+
+  async undo(key: string): Promise<void> {
+    await this.#connection.query(`UPDATE assize_effects SET undone = 1 WHERE key = ${this.#mark(1)}`, [key]);
+  }
+}

@@ -1,0 +1,82 @@
+import * as declared from 'assize/tools/declared';
+import * as http from 'assize/tools/http';
+import * as mail from 'assize/tools/mail';
+import * as sql from 'assize/tools/sql';
+import { z } from 'zod';
+import type { Case, Exempt } from './case.ts';
+import { PORT, takes } from './table.ts';
+
+const order = (): any => ({ reversibility: 'reversible', delivery: 'buffered', sink: 'queryable' });
+const input = (): any => z.strictObject({ what: z.string() });
+
+const declaration = (): any => ({
+  name: 'shop.order',
+  description: 'takes an order',
+  input: { type: 'object', properties: { what: { type: 'string' } } },
+  class: { reversibility: 'reversible', delivery: 'buffered', sink: 'queryable' },
+  reads: ['shop:{what}'],
+  writes: ['shop:{what}'],
+  key: '{what}:{key}',
+  execute: { call: 'take', args: { what: { $from: '/input/what' } } },
+  compensate: { call: 'take', args: { $from: '/result' } },
+  reconcile: { call: 'take' },
+  uncompensated: 'none',
+});
+const callables = (): any => ({ take: () => undefined });
+
+export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
+  httpTool: takes(
+    (options) => http.httpTool(options),
+    () => [
+      {
+        name: 'shop.order',
+        description: 'takes an order',
+        input: input(),
+        class: order(),
+        reads: ['api:h.example:/a'],
+        writes: ['api:h.example:/b'],
+        method: 'PUT',
+        url: 'https://h.example/orders/{what}',
+        allow: ['h.example'],
+        headers: { accept: 'application/json' },
+        idempotencyHeader: 'Key',
+        conflict: 'open',
+        answer: 'json',
+        bytesMax: 1_000,
+        reconcile: { url: 'https://h.example/effects/{key}' },
+        compensate: { method: 'DELETE', url: 'https://h.example/orders/{what}' },
+        uncompensated: 'none',
+      },
+    ],
+  ),
+  mailTool: takes(
+    (options) => mail.mailTool(options),
+    () => [
+      {
+        name: 'mail.send',
+        description: 'sends mail',
+        from: { name: 'The Shop', address: 'shop@shop.example' },
+        transport: { host: 'h', port: 25, secure: false, requireTLS: true, name: 'x', auth: { user: 'a', pass: 'b' } },
+      },
+    ],
+  ),
+  declaredTool: takes(declared.declaredTool as never, () => [declaration(), callables()]),
+  declaredTools: takes(declared.declaredTools as never, () => [[declaration()], callables()]),
+  sqlTool: takes(
+    (options) => sql.sqlTool(options),
+    () => [
+      {
+        name: 'bank.pay',
+        description: 'pays',
+        input: input(),
+        reads: ['db:bank'],
+        writes: ['db:bank'],
+        database: { connect: () => ({}), placeholders: '?' },
+        statements: () => [],
+        delivery: 'buffered',
+      },
+    ],
+    { '0.database': PORT },
+  ),
+  apiScope: takes(http.apiScope, ['https://h.example/a']),
+};

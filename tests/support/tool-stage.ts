@@ -1,0 +1,98 @@
+import { declareTool, type Tool } from '#effects';
+import type { LeftEffect, Transaction, TransactionOutcome } from '#runtime';
+import { MemoryStore } from '#stores';
+import { Steps, storeOf, tally } from './effects-stage.ts';
+import { runtimeOver, writFor } from './runtime.ts';
+
+// Ready tools in a runtime: with calls that end the process, in transactions that are cut off at every step.
+
+const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
+
+/** A tool whose process may end before and after each of its calls; `underWay`: those that are with the sink. */
+function stepped({ spec }: Tool, steps: Steps, underWay: Promise<unknown>[]): Tool {
+  const around =
+    (call: (...args: any[]) => unknown) =>
+    async (...args: any[]) => {
+      await steps.step();
+      const answer = Promise.resolve(call(...args));
+      underWay.push(answer.catch(() => undefined));
+      await answer;
+      await steps.step();
+      return answer;
+    };
+  const { compensate, reconcile } = spec;
+  return declareTool({
+    ...spec,
+    execute: around(spec.execute),
+    ...(compensate === undefined ? {} : { compensate: around(compensate) as never }),
+    ...(reconcile === undefined ? {} : { reconcile: around(reconcile) as never }),
+  });
+}
+
+/** What a test is told of one transaction. */
+export interface Ended {
+  readonly isCommitted: boolean;
+  readonly left: readonly LeftEffect[];
+  readonly outcome: TransactionOutcome<unknown> | undefined;
+  readonly error: { readonly code?: string } | undefined;
+}
+
+/** One transaction over these tools, which commits unless its body throws, and what is left of it. */
+export async function transact(
+  tools: readonly Tool[],
+  body: (tx: Transaction) => Promise<unknown>,
+  options: { readonly callMs?: number; readonly writes?: readonly string[]; readonly retries?: number } = {},
+): Promise<Ended> {
+  const { callMs = 1_000, writes = ['**'], retries = 0 } = options;
+  const assize = runtimeOver(new MemoryStore(), [tally], { tools, callMs });
+  const trajectory = await assize.create(tally, { trajectoryId: 't' });
+  let error: { readonly code?: string } | undefined;
+  const outcome = await trajectory
+    .transaction({ writ: writFor('alice'), writes, retries }, async (tx) => {
+      await body(tx);
+      tx.propose(COUNT);
+    })
+    .catch((thrown) => {
+      error = thrown;
+      return undefined;
+    });
+  const left = await assize.recoverEffects();
+  await assize.close();
+  return { isCommitted: outcome?.ruling.ruling === 'committed', left, outcome, error };
+}
+
+/**
+ * The same transaction over and over, each time with a crash at the next step, and a process after it that recovers.
+ * Answers with how many crashes there were.
+ */
+export async function crashedEverywhere<World extends AsyncDisposable>(options: {
+  readonly open: () => Promise<World>;
+  readonly tools: (world: World) => readonly Tool[];
+  readonly body: (tx: Transaction) => Promise<unknown>;
+  readonly check: (world: World, ended: Pick<Ended, 'isCommitted' | 'left'>) => void | Promise<void>;
+}): Promise<number> {
+  for (let endAt = 1; ; endAt++) {
+    await using world = await options.open();
+    const store = new MemoryStore();
+    await runtimeOver(store, [tally]).create(tally, { trajectoryId: 't' });
+    const steps = new Steps(endAt);
+    const underWay: Promise<unknown>[] = [];
+    const tools = options.tools(world).map((tool) => stepped(tool, steps, underWay));
+    const assize = runtimeOver(storeOf(store, steps), [tally], { tools });
+    const trajectory = await assize.open('t');
+    const done = trajectory.transaction({ writ: writFor('alice'), writes: ['**'], retries: 0 }, async (tx) => {
+      await options.body(tx);
+      tx.propose(COUNT);
+    });
+    await Promise.race([done, steps.ended]);
+    if (!steps.isDead) await Promise.race([assize.close(), steps.ended]);
+    // What a process has sent before it ended arrives, and is not overtaken by who comes next.
+    await Promise.all(underWay);
+    const next = runtimeOver(store, [tally], { tools: options.tools(world) });
+    const left = await next.recoverEffects();
+    await next.close();
+    const isCommitted = (await store.entries('t')).some(({ kind }) => kind === 'commit');
+    await options.check(world, { isCommitted, left });
+    if (!steps.isDead) return endAt - 1;
+  }
+}
