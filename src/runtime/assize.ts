@@ -390,7 +390,7 @@ export class Assize {
    * @throws RuntimeError `bad_option` where the store keeps no effect log; ArgumentError `bad_argument`
    */
   async effects(query: EffectsQuery = {}): Promise<EffectTransaction[]> {
-    requireForm(form.object, query, 'query');
+    requireForm(EFFECTS_QUERY, query, 'query');
     return readEffects(effectLogOf(this.#store), query);
   }
 
@@ -586,6 +586,8 @@ const ASSIZE_OPTIONS = form.members({
   policy: form.optional(form.members({ evaluate: form.code })),
   signer: form.optional(form.object),
 });
+
+const EFFECTS_QUERY = form.members({ trajectoryId: form.optional(form.text), epoch: form.optional(form.whole) });
 
 /** What stands in every entry: one that does not hold would make a ledger that never opens again. */
 function checkEntryOptions({ signer, policy, anchors, approvalMs }: AssizeOptions): void {
