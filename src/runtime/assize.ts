@@ -1,6 +1,6 @@
 import { createWritVerifier, type Policy, parseWrit, safely, type Writ, type WritVerifier } from '#authority';
 import { form, type Json, maxInstant, requireForm, signText, verifyText } from '#canon';
-import type { Tool } from '#effects';
+import { EffectError, type Tool } from '#effects';
 import { type Domain, detailOf, initialState, stateFault, World } from '#kernel';
 import {
   type BlobRow,
@@ -372,15 +372,21 @@ export class Assize {
    * Takes down what a person decided about an effect that is in doubt, or could not be done or undone, and goes on with its
    * transaction. When nothing of that is left, what it claimed is free. A decision is taken once.
    *
-   * @throws EffectError `bad_resolution`, `needs_confirmation`, `not_left`, `unknown_effect`, `already_resolved`; RuntimeError
-   * `bad_option` where there are no tools (an empty list will do, as long as none has to be called); the signal's reason
+   * @throws EffectError `bad_resolution`, `needs_confirmation`, `not_left`, `unknown_effect`, `already_resolved`,
+   * `tenure_lost`, after which it can be done again; RuntimeError `bad_option` where there are no tools (an empty list will
+   * do, as long as none has to be called); the signal's reason
    */
   async resolveEffect(resolution: EffectResolution, signal?: AbortSignal): Promise<ResolvedEffect> {
     const checked = checkedEffectResolution(resolution);
     if (this.#effects === undefined) throw badOption('there are no tools; give some');
     const held = await this.#effects.held(signal);
     await held.recovered();
-    return held.resolve(checked);
+    try {
+      return await held.resolve(checked);
+    } catch (error) {
+      if (error instanceof EffectError && error.code === 'tenure_lost') this.#effects.lost();
+      throw error;
+    }
   }
 
   /**

@@ -332,6 +332,25 @@ describe('what was resolved', () => {
     expect(await codeOf(at.transact('irreversible.buffered', 'c', 'r'))).toBe('done');
   });
 
+  test('is not, where another process has taken over; doing it again takes the tenure again', async () => {
+    const at = await site('blind');
+    const hold = at.store.holdEffects.bind(at.store);
+    const tenures: Awaited<ReturnType<typeof hold>>[] = [];
+    at.store.holdEffects = async (signal) => {
+      const tenure = await hold(signal);
+      tenures.push(tenure);
+      return tenure;
+    };
+    at.fault = () => 'lose_before';
+    const { epoch, n } = await at.left('irreversible.buffered', 'commits');
+    await tenures[0]!.release();
+    await (await hold()).release();
+    const decide = () => codeOf(at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'undone' }));
+    expect(await decide()).toBe('tenure_lost');
+    expect(await decide()).toBe('done');
+    expect(tenures).toHaveLength(2);
+  });
+
   test.each<[Decision, string, number]>([
     ['undone', 'done', 1],
     ['residue', 'key_collision', 0],
