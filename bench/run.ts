@@ -10,6 +10,7 @@ const BENCHES: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   store: async () => (await import('./store.ts')).storeBench(),
   postgres: async () => (await import('./postgres.ts')).postgresBench(),
   proposals: async () => (await import('./proposals.ts')).proposalsBench(),
+  effects: async () => (await import('./effects.ts')).effectsBench(),
   parallel: async () => (await import('./parallel.ts')).parallelBench(),
   contention: async () => (await import('./contention.ts')).contentionBench(),
   verify: async () => (await import('./verify.ts')).verifyBench(),

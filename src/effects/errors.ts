@@ -25,6 +25,10 @@ export type EffectErrorCode =
   | 'deadline'
   /** Another process has taken over what this one had at work. */
   | 'tenure_lost'
+  /** Another branch of the same transaction has acted there. */
+  | 'branch_conflict'
+  /** None of the branches was chosen, or one that failed. */
+  | 'no_branch'
   /** The transaction has ended: nothing is called in it any more. */
   | 'transaction_over'
   /** Nothing waits for a person there. */

@@ -36,7 +36,7 @@ export type LogRecord =
   | { readonly is: 'executed' | 'applied'; readonly n: number; readonly result?: BlobRef }
   | { readonly is: 'undone'; readonly n: number; readonly residue?: BlobRef }
   | { readonly is: 'failed'; readonly n: number; readonly final?: true }
-  | { readonly is: 'applying' | 'undoing' | 'absent' | 'in_doubt' | 'unresolved'; readonly n: number }
+  | { readonly is: 'applying' | 'undoing' | 'absent' | 'discarded' | 'in_doubt' | 'unresolved'; readonly n: number }
   | {
       readonly is: 'resolved';
       readonly n: number;

@@ -38,6 +38,12 @@ function around(kind: EffectClass, beside: EffectClass = keyed): Plan[] {
   ];
 }
 
+/** The same, where the first is of a branch that is not chosen. */
+function losing(kind: EffectClass): Plan[] {
+  const [first, ...others] = around(kind) as [Plan, ...Plan[]];
+  return [{ ...first, effects: [{ ...first.effects[0]!, loses: true }, ...first.effects.slice(1)] }, ...others];
+}
+
 const TROUBLES: readonly Trouble[] = [
   { crashes: 2, losses: 0, refusals: 0 },
   { crashes: 1, losses: 1, refusals: 0 },
@@ -55,6 +61,12 @@ describe('all or nothing, once each, in the order of epochs, and all of it ends 
       expect(explore(around(kind), trouble).worlds).toBeGreaterThan(1_000);
   });
 
+  // What is held until the commit is forgotten with its branch.
+  test.each(SINKS)('in a branch that is not chosen, with a %s sink', (sink) => {
+    for (const trouble of [...TROUBLES, ...DECIDED])
+      expect(explore(losing({ ...acts, sink }), trouble).worlds).toBeGreaterThan(1_000);
+  });
+
   test.runIf(process.env['ASSIZE_CASES'] !== undefined)(
     'every class beside every other',
     { timeout: 3_600_000 },
@@ -64,6 +76,23 @@ describe('all or nothing, once each, in the order of epochs, and all of it ends 
       }
     },
   );
+});
+
+test('what is planted in branches is found', () => {
+  const kept: Rules = {
+    ...RULES,
+    nextStep: (state, knowing) => {
+      const step = nextStep(state, knowing);
+      const isUndone = state.phase === 'open' && step.do === 'log' && step.record.is === 'undoing';
+      return isUndone ? { do: 'wait', for: 'body' } : step;
+    },
+    recorded: (state, record) => {
+      const all =
+        record.is === 'committed' ? state.effects.map(({ isDiscarded: _, ...effect }) => effect) : state.effects;
+      return recorded({ ...state, effects: all }, record);
+    },
+  };
+  expect(() => explore(losing(keyed), TROUBLES[0]!, kept)).toThrow(/is there 1 times, not 0/);
 });
 
 describe('what is planted is found', () => {

@@ -50,6 +50,8 @@ export interface EffectState {
   readonly phase: EffectPhase;
   /** How often it is known to have failed, forward or back. */
   readonly failures: number;
+  /** It belongs to a branch that was not chosen: it is undone, whatever becomes of the transaction. */
+  readonly isDiscarded?: true;
   /** Of one in doubt: what it was of which there is no answer. */
   readonly doubt?: 'call' | 'undo';
 }
@@ -77,6 +79,8 @@ export type EffectRecord =
   /** The sink says that it never had it. */
   | { readonly is: 'absent'; readonly n: number }
   | { readonly is: 'in_doubt' | 'unresolved'; readonly n: number }
+  /** Its branch was not chosen. */
+  | { readonly is: 'discarded'; readonly n: number }
   /** A person has decided. */
   | { readonly is: 'resolved'; readonly n: number; readonly as: Decision }
   | { readonly is: 'settled' | 'aborted' };
@@ -94,7 +98,8 @@ export function recorded(state: TransactionState, record: EffectRecord): Transac
     case 'committed': {
       const planned = record.planned.map((each): EffectState => ({ class: each, phase: 'due', failures: 0 }));
       const done = state.effects.map(
-        (effect): EffectState => (effect.phase === 'executed' ? { ...effect, phase: 'applied' } : effect),
+        (effect): EffectState =>
+          effect.phase === 'executed' && effect.isDiscarded !== true ? { ...effect, phase: 'applied' } : effect,
       );
       return { phase: 'committed', effects: [...done, ...planned] };
     }
@@ -117,10 +122,12 @@ export function recorded(state: TransactionState, record: EffectRecord): Transac
         phase: 'in_doubt',
         doubt: effect.phase === 'undoing' ? 'undo' : 'call',
       }));
+    case 'discarded':
+      return changed(state, record.n, (effect) => ({ ...effect, isDiscarded: true }));
     case 'resolved':
-      return changed(state, record.n, (effect) => ({
-        class: effect.class,
-        phase: decided(state.phase, effect, record.as),
+      return changed(state, record.n, ({ doubt: _, ...effect }) => ({
+        ...effect,
+        phase: decided(state.phase, state.effects[record.n]!, record.as),
         failures: 0,
       }));
     default: {
@@ -140,7 +147,7 @@ const BEFORE: Partial<Record<EffectPhase, EffectPhase>> = { intended: 'dropped',
 
 /** What is there and should not be is undone; what is tried again goes back to where it was, so that a sink that can tell is asked. */
 function decided(transaction: TransactionPhase, effect: EffectState, as: Decision): EffectPhase {
-  const isCommitted = transaction === 'committed';
+  const isCommitted = isWanted(transaction, effect);
   switch (as) {
     case 'applied':
       return isCommitted ? 'applied' : 'executed';
@@ -155,6 +162,10 @@ function decided(transaction: TransactionPhase, effect: EffectState, as: Decisio
   }
 }
 
+function isWanted(transaction: TransactionPhase, effect: EffectState): boolean {
+  return transaction === 'committed' && !isDiscarded(effect);
+}
+
 /**
  * Whether an effect that waits for a person may be tried again. `confirmed`: it may have happened, and would then happen twice.
  * `never`: it is to be undone, and nobody knows whether there is anything to undo.
@@ -163,9 +174,10 @@ export function retryOf(
   { phase: transaction, effects }: TransactionState,
   n: number,
 ): 'freely' | 'confirmed' | 'never' {
-  const { phase, doubt, class: kind } = effects[n]!;
+  const effect = effects[n]!;
+  const { phase, doubt, class: kind } = effect;
   if (phase === 'unresolved' || kind.sink !== 'blind') return 'freely';
-  return transaction === 'committed' || doubt === 'undo' ? 'confirmed' : 'never';
+  return isWanted(transaction, effect) || doubt === 'undo' ? 'confirmed' : 'never';
 }
 
 function changed(state: TransactionState, n: number, change: (effect: EffectState) => EffectState): TransactionState {
@@ -196,6 +208,8 @@ export function nextStep(state: TransactionState, knowing: Knowing): Step {
     case 'open': {
       const n = state.effects.findIndex(({ phase }) => phase === 'intended');
       if (n !== -1) return finish(state.effects[n]!, n, knowing, 'call');
+      const step = undone(state.effects, knowing, isDiscarded);
+      if (step !== undefined) return step;
       if (knowing.hasBody) return { do: 'wait', for: 'body' };
       return { do: 'log', record: { is: 'aborting' } };
     }
@@ -208,8 +222,10 @@ export function nextStep(state: TransactionState, knowing: Knowing): Step {
   }
 }
 
-/** Applies what is due: what can be undone first, and what can't be last. */
+/** Undoes what was discarded, then applies what is due: what can be undone first, and what can't be last. */
 function forward({ effects }: TransactionState, knowing: Knowing): Step {
+  const step = undone(effects, knowing, isDiscarded);
+  if (step !== undefined) return step;
   const order = effects.map((_, n) => n).sort((a, b) => rank(effects[a]!) - rank(effects[b]!) || a - b);
   for (const n of order) {
     const { phase, failures } = effects[n]!;
@@ -225,15 +241,29 @@ function rank({ class: { reversibility, delivery } }: EffectState): number {
   return delivery === 'buffered' ? 2 : 3;
 }
 
-/** Undoes what has happened, the last first. */
 function backward({ effects }: TransactionState, knowing: Knowing): Step {
+  return undone(effects, knowing, () => true) ?? ended(effects, 'aborted');
+}
+
+/** What is next about what has happened and is not to stay, the last first; undefined when nothing is. */
+function undone(
+  effects: readonly EffectState[],
+  knowing: Knowing,
+  isUnwanted: (effect: EffectState) => boolean,
+): Step | undefined {
   for (let n = effects.length - 1; n >= 0; n--) {
-    const { phase, failures } = effects[n]!;
+    const effect = effects[n]!;
+    const { phase, failures } = effect;
+    if (!isUnwanted(effect)) continue;
     if (phase === 'executed') return { do: 'log', record: { is: failures < TRIES ? 'undoing' : 'unresolved', n } };
-    if (phase === 'intended') return finish(effects[n]!, n, knowing, 'call');
-    if (phase === 'undoing') return finish(effects[n]!, n, knowing, 'undo');
+    if (phase === 'intended') return finish(effect, n, knowing, 'call');
+    if (phase === 'undoing') return finish(effect, n, knowing, 'undo');
   }
-  return ended(effects, 'aborted');
+  return undefined;
+}
+
+function isDiscarded(effect: EffectState): boolean {
+  return effect.isDiscarded === true;
 }
 
 /** A call that was begun, and of which the log has no end. */

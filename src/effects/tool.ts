@@ -51,6 +51,8 @@ export interface ToolSpec<Schema extends z.ZodType = z.ZodType> {
   readonly reconcile?: (input: z.infer<Schema>, call: Call) => Promise<Reconciled> | Reconciled;
   /** Why something reversible has no compensation: it is then let be, and listed for review. */
   readonly uncompensated?: string;
+  /** Whether branches of one transaction may use it at the same place at once: it keeps what they do apart. */
+  readonly parallel?: boolean;
   /** What it costs, by unit of the writ's budget. */
   readonly cost?: (input: z.infer<Schema>) => { readonly [unit: string]: number };
 }

@@ -48,7 +48,9 @@ export function judge(rule: Rule, state: Container, keys: Keys, sight: Sight, ta
     return judgeGroup(spec, rule, state, keys, sight, tallies[0] as Tallied);
   } catch (error) {
     const what = error instanceof FootprintFault ? error.message : `it threw: ${messageOf(error)}`;
-    return { result: reject(`the invariant can't be judged, ${what}`), others: [] };
+    // What it was judged with may change so that it can be.
+    const others = othersOr([], () => pointersAt(rule, keys, sight));
+    return { result: reject(`the invariant can't be judged, ${what}`), others };
   }
 }
 
@@ -57,8 +59,8 @@ export function readAt(rule: Rule, keys: Keys, sight: Sight): readonly Pattern[]
   if (rule.spec.kind === 'plain') return rule.patterns;
   const [members, ...mayRead] = rule.patterns as [Pattern, ...Pattern[]];
   const own = rule.member === undefined ? members : { segments: memberPath(members, keys), append: false };
-  const others = patternsOr(mayRead, () => Object.values(pointersAt(rule, keys, sight)));
-  return [own, ...others];
+  const others = othersOr(undefined, () => pointersAt(rule, keys, sight));
+  return [own, ...(others?.map((pointer) => ({ segments: parsePointer(pointer), append: false })) ?? mayRead)];
 }
 
 function pointersAt({ spec, member }: Rule, keys: Keys, sight: Sight): Readonly<Record<string, string>> {
@@ -68,10 +70,12 @@ function pointersAt({ spec, member }: Rule, keys: Keys, sight: Sight): Readonly<
   return found === undefined ? {} : spec.with(found, keys);
 }
 
-/** That `with` throws is for the judgement to say. */
-function patternsOr(otherwise: readonly Pattern[], pointers: () => readonly string[]): readonly Pattern[] {
+/** That `with` throws, or answers what is no pointer, is for the judgement to say. */
+function othersOr<T>(otherwise: T, pointers: () => Readonly<Record<string, string>>): readonly string[] | T {
   try {
-    return pointers().map((pointer) => ({ segments: parsePointer(pointer), append: false }));
+    const others = Object.values(pointers());
+    for (const other of others) parsePointer(other);
+    return others;
   } catch {
     return otherwise;
   }

@@ -84,7 +84,8 @@ export interface Observation {
 /** What one commit changes, all floors together. A commit suffices to fold; folding calls no domain code. */
 export interface Delta {
   readonly state: Stored<readonly Patch[]>;
-  readonly effects: readonly { readonly id: string; readonly hash: Hash }[];
+  /** What tools did or do with it, in the order of their calls: the idempotency key, and what is called, by salted hash. */
+  readonly effects: readonly { readonly id: Hash; readonly effect: Stored }[];
   readonly beliefs: readonly Json[];
 }
 

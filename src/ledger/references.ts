@@ -1,6 +1,6 @@
 import { type Json, readCanonical } from '#canon';
 import { blobOf, isBlobRef } from './blob.ts';
-import type { Hash, Observation, Payload, Stored } from './entry.ts';
+import type { Delta, Hash, Observation, Payload, Stored } from './entry.ts';
 import type { Patch } from './patch.ts';
 import { revokedBy } from './revocation.ts';
 
@@ -39,18 +39,22 @@ export function positionsOf(payload: Payload): (Stored | undefined)[] {
     case 'root':
       return [payload.initial_state, ...valuesIn(payload.sensitive)];
     case 'commit':
-      return [payload.action.args, ...changesOf(payload.delta.state), ...valuesOf(payload.observations)];
+      return [payload.action.args, ...ofDelta(payload.delta), ...valuesOf(payload.observations)];
     case 'rejection':
       return [payload.intent.args, ...valuesOf(payload.intent.observations)];
     case 'pending_approval': {
       const { action, delta, approval, observations } = payload.proposal;
-      return [action.args, ...changesOf(delta.state), ...changesOf(approval), ...valuesOf(observations)];
+      return [action.args, ...ofDelta(delta), ...changesOf(approval), ...valuesOf(observations)];
     }
     case 'delegation':
       return [payload.begins?.initial_state, ...valuesIn(payload.begins?.sensitive), payload.final_answer];
     case 'branch':
       return [];
   }
+}
+
+function ofDelta({ state, effects }: Delta): (Stored | undefined)[] {
+  return [...changesOf(state), ...effects.map(({ effect }) => effect)];
 }
 
 /** What stands in a list of operations where a reference may stand, or the list itself. */

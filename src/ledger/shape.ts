@@ -58,7 +58,9 @@ const isRole = members({
   params: each(isText),
 });
 const isAction = members({ name: isText, role: isRole, args: isStored });
-const isDelta = members({ state: isStoredList, effects: isList, beliefs: isList });
+const isEffects: Check = (value) =>
+  isList(value) && (value as unknown[]).every(members({ id: isHash, effect: isStored }));
+const isDelta = members({ state: isStoredList, effects: isEffects, beliefs: isList });
 const isDomain = members({ name: isText, version: isText, hash: isHash });
 const isSignature = members({
   key: isHash,

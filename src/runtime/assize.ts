@@ -384,7 +384,7 @@ export class Assize {
     try {
       return await held.resolve(checked);
     } catch (error) {
-      if (error instanceof EffectError && error.code === 'tenure_lost') this.#effects.lost();
+      if (error instanceof EffectError && error.code === 'tenure_lost') await this.#effects.beginAnew(held);
       throw error;
     }
   }

@@ -62,7 +62,7 @@ export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGra
 export type { LeftEffect } from './effects/effects.ts';
 export type { EffectsQuery, EffectTransaction, ListedEffect } from './effects/listing.ts';
 export type { EffectResolution, ResolvedEffect } from './effects/resolution.ts';
-export type { Transaction, TransactionIntent } from './effects/transaction.ts';
+export type { Transaction, TransactionIntent, Tried } from './effects/transaction.ts';
 export type { TransactionOptions, TransactionOutcome } from './effects/transactions.ts';
 export type { ErasureInput } from './erase.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';

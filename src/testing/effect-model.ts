@@ -5,49 +5,61 @@ import { blobOf, entryAfter, entryAt } from './store-rows.ts';
 
 // An effect log as plain as can be, to compare stores with: every write is judged alone, row by row, on a copy of everything.
 
+/** A transaction as it is drawn: one that is open, where there is one, or any. */
+interface Drawn {
+  readonly which: 'open' | 'any';
+  readonly number: number;
+}
+
 /** A write as it is drawn; what fits is most likely. */
 export interface GeneratedWrite {
   readonly entry: 'none' | 'next' | 'wrong';
   readonly fence: 'right' | 'before' | 'after';
-  readonly begun: readonly { readonly epoch: number; readonly body: string }[];
-  readonly records: readonly {
-    readonly epoch: number;
-    readonly place: 'next' | 'again' | 'gap';
-    readonly text: number;
-  }[];
-  readonly keys: readonly { readonly key: number; readonly epoch: number; readonly n: number }[];
-  readonly ended: readonly number[];
+  readonly begun: readonly { readonly which: 'new' | 'any'; readonly number: number; readonly body: string }[];
+  readonly records: readonly (Drawn & { readonly place: 'next' | 'again' | 'gap'; readonly text: string })[];
+  readonly keys: readonly (Drawn & { readonly key: 'new' | 'any'; readonly n: number })[];
+  readonly ended: readonly Drawn[];
   readonly blob: boolean;
   readonly thenWaits: boolean;
 }
 
-const EPOCHS = 5;
-const KEYS = 6;
+const EPOCHS = 8;
+const KEYS = 12;
 
-const epoch = fc.integer({ min: 1, max: EPOCHS });
+const number = fc.nat(EPOCHS - 1);
+const which = mostly<Drawn['which']>('open', 'any');
 
 export const generatedWrites: fc.Arbitrary<GeneratedWrite[]> = fc.array(
   fc.record({
     entry: mostly<GeneratedWrite['entry']>('none', 'next', 'next', 'next', 'wrong'),
     fence: mostly<GeneratedWrite['fence']>('right', 'before', 'after'),
-    begun: few(fc.record({ epoch, body: mostly('', 'other') })),
+    begun: few(fc.record({ which: mostly<'new' | 'any'>('new', 'any'), number, body: mostly('', 'other') }), 2),
     records: few(
-      fc.record({ epoch, place: mostly<'next' | 'again' | 'gap'>('next', 'again', 'again', 'gap'), text: fc.nat(1) }),
+      fc.record({
+        which,
+        number,
+        place: mostly<'next' | 'again' | 'gap'>('next', 'again', 'gap'),
+        text: mostly('', 'other'),
+      }),
+      3,
     ),
-    keys: few(fc.record({ key: fc.nat(KEYS - 1), epoch, n: fc.nat(1) })),
-    ended: few(epoch, 1),
+    keys: few(fc.record({ which, number, key: mostly<'new' | 'any'>('new', 'any'), n: fc.nat(1) }), 2),
+    ended: few(fc.record({ which, number }), 1),
     blob: fc.boolean(),
     thenWaits: fc.boolean(),
   }),
-  { maxLength: 25 },
+  { maxLength: 25, size: '+1' },
 );
 
-function few<T>(item: fc.Arbitrary<T>, maxLength = 3): fc.Arbitrary<T[]> {
-  return fc.array(item, { maxLength });
+function few<T>(item: fc.Arbitrary<T>, maxLength: number): fc.Arbitrary<T[]> {
+  return fc.oneof(
+    { weight: 2, arbitrary: fc.constant<T[]>([]) },
+    { weight: 3, arbitrary: fc.array(item, { maxLength }) },
+  );
 }
 
 function mostly<T>(usual: T, ...others: T[]): fc.Arbitrary<T> {
-  return fc.oneof({ weight: 8, arbitrary: fc.constant(usual) }, { weight: 2, arbitrary: fc.constantFrom(...others) });
+  return fc.oneof({ weight: 12, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
 }
 
 interface Transaction extends LoggedTransaction {
@@ -71,20 +83,30 @@ export class EffectModel {
 
   /** What is drawn, as a batch on what the model has now. */
   batch(drawn: GeneratedWrite): Batch {
-    const { begun, keys, ended } = drawn;
+    const begun = drawn.begun.map((each, at) => {
+      const epoch = each.which === 'new' ? this.#newEpoch + at : each.number + 1;
+      return transactionOf(Math.min(epoch, EPOCHS), each.body);
+    });
+    const open = [...this.open, ...begun].map(({ epoch }) => epoch);
+    const epochOf = (each: Drawn): number =>
+      each.which === 'open' && open.length > 0 ? open[each.number % open.length]! : each.number + 1;
+    const places = new Map<number, number>();
+    const records = drawn.records.map((each) => {
+      const epoch = epochOf(each);
+      const next = places.get(epoch) ?? this.#find(epoch)?.records.length ?? 0;
+      if (each.place === 'next') places.set(epoch, next + 1);
+      const place = Math.max(0, next + { next: 0, again: -1, gap: 1 }[each.place]);
+      return { epoch, place, record: `${epoch} ${place} ${each.text}` };
+    });
     const effects: EffectWrite = {
       fence: Math.max(1, this.fence + { right: 0, before: -1, after: 1 }[drawn.fence]),
-      begun: begun.map((each) => transactionOf(each.epoch, each.body)),
-      records: drawn.records.map((each, at) => {
-        const earlier = drawn.records
-          .slice(0, at)
-          .filter((other) => other.epoch === each.epoch && other.place === 'next');
-        const next = (this.#find(each.epoch)?.records.length ?? 0) + earlier.length;
-        const place = Math.max(0, next + { next: 0, again: -1, gap: 1 }[each.place]);
-        return { epoch: each.epoch, place, record: `${each.epoch} ${place} ${each.text === 0 ? '' : at}` };
+      begun,
+      records,
+      keys: drawn.keys.map((each, at) => {
+        const key = each.key === 'new' ? this.#content.keys.length + at : each.number;
+        return { key: keyHash(key), epoch: epochOf(each), n: each.n };
       }),
-      keys: keys.map(({ key, ...rest }) => ({ key: keyHash(key), ...rest })),
-      ended,
+      ended: drawn.ended.map(epochOf),
     };
     const entries = this.#entries.draw(drawn.entry);
     return { entries, blobs: drawn.blob ? [blobOf(JSON.stringify(effects))] : [], effects };
@@ -134,6 +156,10 @@ export class EffectModel {
     return ['written'];
   }
 
+  get #newEpoch(): number {
+    return Math.max(0, ...this.#content.transactions.map((each) => each.epoch)) + 1;
+  }
+
   get head(): string | undefined {
     return this.#entries.head?.id;
   }
@@ -149,7 +175,8 @@ export class EffectModel {
   }
 
   get keys(): readonly (readonly [key: string, EffectKeyRow | undefined])[] {
-    return Array.from({ length: KEYS }, (_, n) => [
+    const count = Math.max(KEYS, this.#content.keys.length);
+    return Array.from({ length: count }, (_, n) => [
       keyHash(n),
       this.#content.keys.find(({ key }) => key === keyHash(n)),
     ]);

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { LedgerStore } from '#ledger';
 import { MemoryStore, openSqlite, type SqliteStore } from '#stores';
+import { loggedOf, writeOf } from './effect-rows.ts';
+import { effectStoreSuite } from './effect-store-suite.ts';
 import { type FaultSchedule, faultAt, type StoreFault, seededDelays, seededFaults } from './faults.ts';
 import { faultyStore } from './faulty-store.ts';
 import { ledgerStoreSuite } from './ledger-store-suite.ts';
@@ -37,6 +39,11 @@ for (const suite of [ledgerStoreSuite, oracleStoreSuite, logStoreSuite]) {
   suite({ name: 'memory, answers late', open: async (place) => faultyStore(memoryAt(place), late()) });
   suite({ name: 'sqlite, answers late', open: async (place) => faultyStore(await sqliteAt(place), late()) });
 }
+
+effectStoreSuite({
+  name: 'sqlite, answers late',
+  open: async (place) => faultyStore(await sqliteAt(`effects-${place}`), late()),
+});
 
 const inTurn = 'calls overtake each other on their way, and these are sent in the order in which they have to arrive';
 const overtaken = {
@@ -120,6 +127,25 @@ describe('each fault', () => {
     expect(await below.oracleGet(row.id)).toEqual(written ? put : undefined);
   });
 
+  test.each(table)('$fault, at a write of effects and at a tenure', async ({ fault, read, written, alive }) => {
+    const below = new LastingMemory();
+    const { fence, release } = await below.holdEffects();
+    const store = faultyStore(below, faultAt(1, fault, 'logEffects'));
+    const [answer] = await Promise.allSettled([store.logEffects(writeOf(fence, 1))]);
+    expect(answer).toMatchObject(read === error || read === dead ? read : { value: { status: 'written' } });
+    const [next] = await Promise.allSettled([store.openEffects()]);
+    expect(next).toMatchObject(alive ? { value: written ? [loggedOf(1)] : [] } : dead);
+    await store.close();
+    expect(await below.openEffects()).toEqual(written ? [loggedOf(1)] : []);
+    await release();
+    const holding = faultyStore(below, faultAt(1, fault, 'holdEffects'));
+    const [held] = await Promise.allSettled([holding.holdEffects()]);
+    expect(held.status).toBe(read === error || read === dead ? 'rejected' : 'fulfilled');
+    await holding.close();
+    // It was given, though nobody may know.
+    expect((await below.logEffects({ fence })).status).toBe(written ? 'fenced' : 'written');
+  });
+
   test.each(table)('$fault, at close: a second one closes', async ({ fault }) => {
     const below = new MemoryStore();
     const store = faultyStore(below, faultAt(1, fault));
@@ -153,6 +179,16 @@ test('a handle that dies leaves all that was under way in doubt, and what was se
   const again = faultyStore(below, () => undefined);
   // The second died on its way, the third was never sent, the others were refused.
   expect(await again.entries('t')).toEqual(chain.slice(0, 1));
+});
+
+test('close ends a wait for a tenure, and does not wait for it', async () => {
+  const below = await sqliteAt('waiting');
+  await below.holdEffects();
+  const store = faultyStore(below, () => undefined);
+  const waiting = Promise.allSettled([store.holdEffects()]);
+  await store.head('t');
+  await store.close();
+  expect(await waiting).toMatchObject([{ status: 'rejected', reason: { code: 'store_closed' } }]);
 });
 
 test('the schedule is asked once for each call, with its number and its arguments', async () => {

@@ -22,6 +22,9 @@ export function faultyStore<Store extends object>(store: Store, schedule: FaultS
 
 type Method = (...args: unknown[]) => unknown;
 
+/** Methods that closing ends, and does not wait for. */
+const ENDED_BY_CLOSING: ReadonlySet<string> = new Set(['close', 'holdEffects']);
+
 /** Methods that answer at once; they are the store's own. */
 const SYNCHRONOUS: ReadonlySet<string> = new Set(['checkAhead', 'toString']);
 
@@ -125,9 +128,9 @@ class FaultyHandle {
     return settled.value;
   }
 
-  // `close` waits for the others and so can't be one of them.
+  // `close` waits for the others and so can't be one of them; who waits for a tenure, waits until then.
   #track<T>(call: StoreCall, sent: Promise<T>): Promise<T> {
-    if (call.operation === 'close') return sent;
+    if (ENDED_BY_CLOSING.has(call.operation)) return sent;
     this.#underWay.add(sent);
     const done = (): boolean => this.#underWay.delete(sent);
     sent.then(done, done);

@@ -9,6 +9,7 @@
  *     oracleStoreSuite(own);
  *     logStoreSuite(own);
  *     snapshotStoreSuite(own);
+ *     effectStoreSuite(own);
  *
  * docs/guide/own-store.md has the whole of it.
  *
@@ -23,6 +24,7 @@
 export { checkDomain } from './check-domain/check-domain.ts';
 export type { CheckDomainOptions } from './check-domain/options.ts';
 export type { Counterexample, DomainProblem, DomainReport, ProblemKind } from './check-domain/report.ts';
+export { type EffectLedger, type EffectStoreSuite, effectStoreSuite } from './effect-store-suite.ts';
 export {
   type FaultSchedule,
   faultAt,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Flaw, PlainStore } from '../../tests/support/plain-store.ts';
+import { EFFECT_LAWS, effectStoreSuite } from './effect-store-suite.ts';
 import { LEDGER_LAWS, ledgerStoreSuite } from './ledger-store-suite.ts';
 import { ORACLE_LAWS, oracleStoreSuite } from './oracle-store-suite.ts';
 import { SNAPSHOT_LAWS, snapshotStoreSuite } from './snapshot-store-suite.ts';
@@ -10,6 +11,7 @@ const plain = { name: 'plain', open: async (place: string) => new PlainStore(`${
 ledgerStoreSuite(plain);
 oracleStoreSuite(plain);
 snapshotStoreSuite(plain);
+effectStoreSuite(plain);
 
 type Law = () => Promise<void>;
 
@@ -148,10 +150,71 @@ const SNAPSHOT: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   'goes on when it is closed': ['a closed store refuses snapshots'],
 };
 
+const EFFECTS: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
+  'is never empty': ['an empty store has no effects'],
+  'forgets transactions that have ended': ['a transaction is open until it is ended, and can be read for ever'],
+  'opens again what has ended': ['a write that comes again changes nothing, whatever came after it'],
+  'sorts numbers as texts': ['records are added in their places, also by writes that wait together'],
+  'reads JSON': ['texts of effects come back exactly as given'],
+  'cuts texts at 64 KiB': ['texts of effects come back exactly as given'],
+  'keeps the caller’s objects': [
+    'what a caller does later with effects that it gave or got changes nothing in the store',
+  ],
+  forgets: [
+    'a store opened again has the effects, and those that close still took',
+    'handles that take over from each other give what a plain model of effects gives',
+  ],
+  'forgets what waits when it closes': ['a store opened again has the effects, and those that close still took'],
+  'knows only its own effects': [
+    'two handles on one place have the same effects',
+    'handles that take over from each other give what a plain model of effects gives',
+    'a handle hears that it is fenced, though it knew of the effects',
+  ],
+  'goes on when it is closed': ['a closed store refuses effects'],
+  'lets go of keys': ['a key stands for one effect for ever'],
+  'gives a key to all': [
+    'a key stands for one effect for ever',
+    'of many that bring one key at once, one has it',
+    'a batch whose effects are refused writes no entry and no blob',
+  ],
+  'keeps the rows before a refusal': [
+    'a write that is refused leaves nothing behind',
+    'what does not fit into the log is refused as misuse',
+    'any interleaving of writes gives what a plain model of effects gives',
+  ],
+  'takes any place': [
+    'what does not fit into the log is refused as misuse',
+    'any interleaving of writes gives what a plain model of effects gives',
+  ],
+  'lets a refusal take its neighbours with it': ['what is refused disturbs no effects that wait beside it'],
+  'takes anything': ['what no row of effects can hold is refused, and nothing is written'],
+  'leaves out the effects of a batch': [
+    'effects are written with their batch',
+    'a batch that waits may build on effects and entries of one that waits before it',
+    'any interleaving of writes gives what a plain model of effects gives',
+  ],
+  'keeps the effects of a conflict': ['a batch that is a conflict writes nothing of its effects'],
+  'writes a batch whose effects are refused': ['a batch whose effects are refused writes no entry and no blob'],
+  'gives tenures to all': [
+    'a tenure is had until it is released, and then another is given, also on the same handle',
+    'a tenure is one handle’s at a time, and ends with its handle',
+    'of many that ask for a tenure through two handles, no two have it at once, and all have it',
+  ],
+  'knows only the epochs that are open': ['each tenure knows the last epoch'],
+  'has no fence': [
+    'what is written under a tenure is fenced once another was given',
+    'a handle hears that it is fenced, though it knew of the effects',
+  ],
+  'waits on for who has given up': ['who waits for a tenure can give up, and nobody else is disturbed'],
+  'leaves those who wait when it closes': ['close ends every wait for a tenure'],
+  'keeps the tenure of who has closed': ['a tenure is one handle’s at a time, and ends with its handle'],
+};
+
 for (const [port, groups, broken] of [
   ['ledger', LEDGER_LAWS, LEDGER],
   ['oracle', ORACLE_LAWS, ORACLE],
   ['snapshot', SNAPSHOT_LAWS, SNAPSHOT],
+  ['effect', EFFECT_LAWS, EFFECTS],
 ] as const) {
   describe(`the ${port} laws find a store that`, () => {
     for (const [flaw, titles] of Object.entries(broken)) {
@@ -169,14 +232,19 @@ for (const [port, groups, broken] of [
   });
 }
 
-/** Throws when it takes more turns of the event loop than any store in memory needs. */
+/** Longer than any law sleeps. */
+const PATIENCE_MS = 1_000;
+
+/** Throws when it takes more turns of the event loop, and more time, than any store in memory needs. */
 async function withinTurns(law: Promise<void>): Promise<void> {
   let done = false;
   const settled = law.finally(() => {
     done = true;
   });
   const patience = (async () => {
-    for (let turn = 0; turn < 20_000 && !done; turn += 1) await new Promise(setImmediate);
+    const until = performance.now() + PATIENCE_MS;
+    for (let turn = 0; (turn < 20_000 || performance.now() < until) && !done; turn += 1)
+      await new Promise(setImmediate);
     if (!done) throw new Error('it waits for ever');
   })();
   await Promise.race([settled, patience]);

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exportLines, integrateLog, logHead } from '#ledger';
 import { MemoryStore } from '#stores';
 import { approvalCases } from '../support/approval-cases.ts';
+import { ledgerWithEffects } from '../support/effects-ledger.ts';
 import { erasureCases, linesOf, readable, verdictsOf } from '../support/erasure-cases.ts';
 import { everyKind, keysOf } from '../support/ledger-rows.ts';
 import { desk } from '../support/ledger-runtime.ts';
@@ -71,6 +72,17 @@ describe.skipIf(!python)('with python3', () => {
       said: { valid: true, root: hex, entries: rows.length },
     });
     expect(verdict(text, '--root', '0'.repeat(64))).toMatchObject({ code: 1 });
+  });
+
+  test('what tools did is valid, and is missed where what they did is left out', async () => {
+    const { store } = await ledgerWithEffects();
+    await integrateLog(store);
+    const lines: string[] = [];
+    for await (const line of exportLines(store)) lines.push(line);
+    expect(verdict(lines.join(''))).toMatchObject({ code: 0, said: { valid: true, findings: [] } });
+    const without = lines.filter((line) => !line.includes('irreversible.buffered'));
+    expect(without.length).toBe(lines.length - 4);
+    expect(verdict(without.join(''))).toMatchObject({ code: 1 });
   });
 
   test('a proposal that was refused for what had changed is valid', async () => {

@@ -62,8 +62,7 @@ interface Open {
   readonly rule: string;
   /** All that could possibly be frozen for it. */
   readonly closure: readonly string[];
-  /** What of that is frozen whatever the members are. */
-  readonly surely: readonly string[];
+  readonly surely: Surely;
 }
 
 /** What an action may touch, what every rule reads that its writes meet, and what the rule reads that asked, if one did. */
@@ -76,14 +75,27 @@ function closureOf(specs: readonly RuleSpec[], action: NaiveAction, asked?: numb
   return [...touched, ...met];
 }
 
-/** Without the rules about members, of which only those count that the writes can reach. */
-function surelyOf(specs: readonly RuleSpec[], action: NaiveAction): string[] {
+/** Of that what is frozen whatever the members are: against writing, and against being read. */
+interface Surely {
+  readonly judgedBy: readonly string[];
+  readonly changing: readonly string[];
+}
+
+/** Rules that count members, or judge each, freeze only what the changes reach. */
+function surelyOf(specs: readonly RuleSpec[], action: NaiveAction, changed: readonly string[]): Surely {
   const { touched, written } = touchedBy(action);
   const met = specs.flatMap((spec, index) => {
-    const reads = spec.kind === 'plain' ? readBy(spec, index) : [];
-    return reads.some((read) => written.some((write) => meet(read, write))) ? reads : [];
+    const reads = spec.kind === 'plain' && spec.index === undefined ? readBy(spec, index) : [];
+    return reads.some((read) => changed.some((path) => meet(read, path))) ? reads : [];
   });
-  return [...touched, ...met];
+  return { judgedBy: [...touched, ...met], changing: written };
+}
+
+function isSurely({ judgedBy, changing }: Surely, action: NaiveAction): boolean {
+  const { touched, written } = touchedBy(action);
+  const meets = (left: readonly string[], right: readonly string[]): boolean =>
+    left.some((place) => right.some((other) => meet(place, other)));
+  return meets(judgedBy, written) || meets(changing, touched);
 }
 
 const writ = writFor('alice');
@@ -114,9 +126,7 @@ async function play(specs: readonly RuleSpec[], start: ShopState, schedule: read
         expect(trajectory.length).toBe(length);
       } else {
         expect(trajectory.length).toBe(length + 1);
-        const { touched } = touchedBy(action);
-        const frozen = open.flatMap(({ surely }) => surely);
-        expect(frozen.some((place) => touched.some((mine) => meet(place, mine)))).toBe(false);
+        expect(open.some(({ surely }) => isSurely(surely, action))).toBe(false);
         const next = naiveResult(state, action);
         const first = next && naiveFirst(specs, next);
         if (next === undefined) expect(ruling).toMatchObject({ ruling: 'rejected', reason: 'precondition_failed' });
@@ -129,7 +139,14 @@ async function play(specs: readonly RuleSpec[], start: ShopState, schedule: read
           const asked = Number(first.id.slice('RULE_'.length));
           if (asks) {
             const closure = closureOf(specs, action, asked);
-            open.push({ id: ruling.entry.id, action, rule: first.id, closure, surely: surelyOf(specs, action) });
+            const changed = naiveDiff(state as never, next as never).map(({ path }) => path);
+            open.push({
+              id: ruling.entry.id,
+              action,
+              rule: first.id,
+              closure,
+              surely: surelyOf(specs, action, changed),
+            });
           }
         }
       }

@@ -307,13 +307,8 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'freezes only what the action itself touches',
-    file: 'kernel/define-domain.ts',
-    changes: [
-      [
-        'function metBy(rule: Rule, writes: readonly Pattern[]): readonly Pattern[] {',
-        'function metBy(rule: Rule, writes: readonly Pattern[]): readonly Pattern[] {\n  if (writes.length > 0) return [];',
-      ],
-    ],
+    file: 'kernel/adjudicate.ts',
+    changes: [['...binding.writes, ...standing.readBy(draft.state, changes)]', '...binding.writes]']],
     by: 'freeze',
     property: 'unrelated proposals',
   },
@@ -365,7 +360,12 @@ const MUTANTS: readonly Mutant[] = [
   {
     fault: 'forgets the freeze',
     file: 'runtime/freeze.ts',
-    changes: [['if (chain.open.size === 0) return undefined;', 'if (chain.open.size >= 0) return undefined;']],
+    changes: [
+      [
+        'if (chain.open.size === 0) return undefined;\n  const { reads',
+        'if (chain.open.size >= 0) return undefined;\n  const { reads',
+      ],
+    ],
     by: 'theorems',
     property: 'Lemma A.65',
   },
@@ -386,7 +386,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     fault: 'lets an approval change what another one freezes',
     file: 'runtime/resolve.ts',
-    changes: [['checkOthers(chain, pendingId, commit.changes);', '']],
+    changes: [['checkOthers(chain, world.domain, pendingId, commit);', '']],
     by: 'frozen-footprint',
     property: 'at the commit of an approval',
   },
@@ -394,7 +394,7 @@ const MUTANTS: readonly Mutant[] = [
 
 const root = resolve(import.meta.dirname, '../..');
 /** What the copies need of the sources and tests. */
-const FLOORS = ['canon', 'merkle', 'authority', 'kernel', 'ledger', 'oracle', 'runtime', 'stores'];
+const FLOORS = ['canon', 'merkle', 'authority', 'kernel', 'ledger', 'oracle', 'effects', 'runtime', 'stores'];
 const SOUND = 'sound';
 const SETUP = `import { readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';

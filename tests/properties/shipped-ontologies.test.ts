@@ -11,7 +11,23 @@ const NAMES = globSync('domains/*/ontology.ttl', { cwd: root })
   .map((path) => path.split(/[/\\]/)[1] as string)
   .sort();
 
+/** Domains none of whose rules is a precondition, and why. */
+const WITHOUT_PRECONDITIONS: Readonly<Record<string, string>> = {
+  budget: 'BUDGET_CAP looks at the cap, which who spends does not read and no process writes',
+};
+
 const read = (name: string): Ontology => parse(readFileSync(join(root, 'domains', name, 'ontology.ttl'), 'utf8'));
+
+/** By precondition: the processes that wait for it. */
+function gatesOf(name: string): Record<string, readonly string[]> {
+  const gated = deriveInvariants(read(name)).filter(({ from }) => from === 'precondition');
+  return Object.fromEntries(gated.map(({ id, gates }) => [id, gates]));
+}
+
+/** What stands between backticks. */
+function quoted(cell: string): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text as string);
+}
 
 function isDomain(value: unknown): value is Domain {
   return typeof value === 'object' && value !== null && 'rules' in value && 'bind' in value;
@@ -57,6 +73,10 @@ describe.each(NAMES)('%s', (name) => {
     expect(deriveInvariants(ontology).map(({ id }) => id)).toEqual(domain.rules.map(({ id }) => id));
   });
 
+  test('it names what must hold before its processes, or it is known why it names nothing', () => {
+    expect(Object.keys(gatesOf(name)).length === 0).toBe(name in WITHOUT_PRECONDITIONS);
+  });
+
   test('each role is well-formed: a process of it needs each component', () => {
     const ontology = read(name);
     for (const { footprint, needs, processes } of deriveRoles(ontology).roles) {
@@ -85,8 +105,7 @@ describe.each(NAMES)('%s', (name) => {
 
 test('what must hold before a vulnerability is disclosed, and before what leads there', () => {
   const ontology = read('disclosure');
-  const gates = deriveInvariants(ontology).flatMap(({ id, from, gates }) => (from === 'policy' ? [] : [[id, gates]]));
-  expect(Object.fromEntries(gates)).toEqual({
+  expect(gatesOf('disclosure')).toEqual({
     DISCLOSURE_TIMELINE_CONSISTENCY: ['ExecuteDisclosure'],
     PATCH_BEFORE_DISCLOSURE: ['ExecuteDisclosure'],
     EMBARGO_ENFORCEMENT: ['ExecuteDisclosure'],
@@ -99,6 +118,31 @@ test('what must hold before a vulnerability is disclosed, and before what leads 
     expect.stringContaining('for :CoDisclosureGroup, which PrepareDisclosure sets'),
     expect.stringMatching(/for :EmbargoSpec, which .*NegotiateEmbargo sets$/),
   ]);
+});
+
+describe.each(['airline', 'retail', 'udt'])('the README of %s', (name) => {
+  const section = readFileSync(join(root, 'domains', name, 'README.md'), 'utf8')
+    .split('\n## ')
+    .find((text) => text.startsWith('What must hold before what\n'));
+  const [gated = [], open = []] = (section?.split('\n\n') ?? [])
+    .map((block) => block.split('\n').filter((line) => line.startsWith('| `')))
+    .filter((rows) => rows.length > 0)
+    .map((rows) => rows.map((row) => row.split('|').slice(1).map(quoted)));
+
+  test('says of each process what must hold before it', () => {
+    const gates = Object.entries(gatesOf(name));
+    const asked = read(name).processes.map(({ process }) => [
+      process,
+      gates.flatMap(([id, processes]) => (processes.includes(process) ? [id] : [])).toSorted(),
+    ]);
+    const said = gated.flatMap(([of = [], ids = []]) => of.map((process) => [process, ids.toSorted()]));
+    expect(Object.fromEntries(said)).toEqual(Object.fromEntries(asked));
+  });
+
+  test('says of each other rule why it is no precondition', () => {
+    const policies = deriveInvariants(read(name)).filter(({ from }) => from === 'policy');
+    expect(open.flatMap(([ids = []]) => ids).toSorted()).toEqual(policies.map(({ id }) => id).toSorted());
+  });
 });
 
 test('what only grows is a list in a scaffold, and what anything may be the key of a record', async () => {

@@ -20,6 +20,8 @@ import {
 export interface PlannedEffect {
   readonly class: EffectClass;
   readonly on: string;
+  /** Of a branch that is not chosen in the end. */
+  readonly loses?: true;
 }
 
 export interface Plan {
@@ -265,8 +267,9 @@ class Model {
   }
 
   #decisionsOn(tx: number, n: number): Next[] {
-    const { state, order, isCommitted } = this.#world.running[tx]!;
+    const { state, order } = this.#world.running[tx]!;
     const effect = order[n]!;
+    const isCommitted = this.#isWanted(tx, effect);
     const isThere = this.#count(tx, effect, 'call') > this.#count(tx, effect, 'undo');
     const next = [this.#decided(this.#world, tx, n, isThere ? 'applied' : 'undone', '')];
     next.push(this.#decided(this.#world, tx, n, 'residue', ''));
@@ -279,6 +282,11 @@ class Model {
     const isSafe = retry === 'freely' || (retry === 'confirmed' && isThere !== isCommitted);
     if (isSafe) next.push(this.#decided(this.#world, tx, n, 'retry', ''));
     return next;
+  }
+
+  /** Whether it is to be there in the end. */
+  #isWanted(tx: number, effect: number): boolean {
+    return this.#world.running[tx]!.isCommitted && this.#plans[tx]!.effects[effect]!.loses !== true;
   }
 
   #byHand(tx: number, effect: number, how: 'call' | 'undo'): World {
@@ -295,10 +303,16 @@ class Model {
   #body(tx: number): Next[] {
     const running = this.#world.running[tx]!;
     const { effects, ends } = this.#plans[tx]!;
-    const hasFailed = running.state.effects.some(({ phase }) => phase === 'dropped' || isLeft(phase));
+    const hasFailed = running.state.effects.some(
+      ({ phase, isDiscarded }) => isDiscarded !== true && (phase === 'dropped' || isLeft(phase)),
+    );
     if (hasFailed) return [this.#abort(tx, 'a call failed')];
     const effect = effects[running.at];
     if (effect === undefined) {
+      const loser = running.order.findIndex(
+        (at, n) => effects[at]!.loses === true && running.state.effects[n]!.isDiscarded !== true,
+      );
+      if (loser !== -1) return [this.#log(tx, { is: 'discarded', n: loser })];
       if (ends === 'throw') return [this.#abort(tx, 'its body throws')];
       return this.#when(tx, [...new Set(effects.map(({ on }) => on))], () => {
         const planned = running.planned.map((n) => effects[n]!.class);
@@ -320,7 +334,10 @@ class Model {
       return [
         [
           `${tx} plans ${running.at}`,
-          this.#with(tx, { at: running.at + 1, planned: [...running.planned, running.at] }),
+          this.#with(tx, {
+            at: running.at + 1,
+            planned: effect.loses === true ? running.planned : [...running.planned, running.at],
+          }),
         ],
       ];
     }
@@ -467,7 +484,7 @@ class Model {
     // Whoever decides sees what there is.
     if (phase !== undefined && (isLeft(phase) || phase === 'accepted')) return;
     const there = this.#count(tx, effect, 'call') - this.#count(tx, effect, 'undo');
-    const expected = running.isCommitted && phase !== 'undone' ? 1 : 0;
+    const expected = this.#isWanted(tx, effect) && phase !== 'undone' ? 1 : 0;
     if (there !== expected) this.#broken(`${tx}.${effect} is there ${there} times, not ${expected}`);
   }
 

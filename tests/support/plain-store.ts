@@ -1,5 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Batch, CommitResult, EntryRow, LedgerStore, SnapshotRow, SnapshotStore, TrajectoryInfo } from '#ledger';
+import type {
+  Batch,
+  BlobRow,
+  CommitResult,
+  EffectKeyRow,
+  EffectRefusal,
+  EffectStore,
+  EffectWrite,
+  EntryRow,
+  LedgerStore,
+  LoggedTransaction,
+  SnapshotRow,
+  SnapshotStore,
+  Tenure,
+  TrajectoryInfo,
+} from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
 import { StoreError } from '#stores';
 
@@ -51,10 +66,39 @@ export type Flaw =
   | 'drops everything'
   | 'gives turns to all'
   | 'keeps turns of who has closed'
-  | 'ends whoever’s turn it is';
+  | 'ends whoever’s turn it is'
+  | 'forgets transactions that have ended'
+  | 'opens again what has ended'
+  | 'sorts numbers as texts'
+  | 'knows only its own effects'
+  | 'lets go of keys'
+  | 'gives a key to all'
+  | 'keeps the rows before a refusal'
+  | 'takes any place'
+  | 'lets a refusal take its neighbours with it'
+  | 'leaves out the effects of a batch'
+  | 'keeps the effects of a conflict'
+  | 'writes a batch whose effects are refused'
+  | 'gives tenures to all'
+  | 'knows only the epochs that are open'
+  | 'has no fence'
+  | 'waits on for who has given up'
+  | 'leaves those who wait when it closes'
+  | 'keeps the tenure of who has closed';
+
+interface Effects {
+  transactions: { row: Omit<LoggedTransaction, 'records'>; records: Map<number, string>; hasEnded: boolean }[];
+  keys: EffectKeyRow[];
+}
 
 interface Place {
   rows: EntryRow[];
+  effects: Effects;
+  fence: number;
+  /** Whose tenure it is. */
+  holder: { readonly of: PlainStore } | undefined;
+  /** Those who wait for it look again. */
+  wake: Set<() => void>;
   blobs: Map<string, string>;
   erased: Map<string, string>;
   answers: Map<string, OracleRow>;
@@ -72,6 +116,10 @@ const places = new Map<string, Place>();
 function newPlace(): Place {
   return {
     rows: [],
+    effects: { transactions: [], keys: [] },
+    fence: 0,
+    holder: undefined,
+    wake: new Set(),
     blobs: new Map(),
     erased: new Map(),
     answers: new Map(),
@@ -82,7 +130,7 @@ function newPlace(): Place {
 }
 
 /** A store as plain as can be, with flaws to order: what the suites themselves are tested with. */
-export class PlainStore implements LedgerStore, OracleStore, SnapshotStore {
+export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, EffectStore {
   readonly readonly = false;
   readonly #flaws: ReadonlySet<Flaw>;
   readonly #place: Place;
@@ -94,6 +142,8 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore {
   #judged: readonly EntryRow[] | undefined;
   #conflicts = 0;
   #question: string | undefined;
+  #ownEffects: Effects = { transactions: [], keys: [] };
+  #refusals = 0;
 
   constructor(name: string, flaws: readonly Flaw[] = []) {
     this.#flaws = new Set(flaws);
@@ -258,6 +308,62 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore {
     }, undefined);
   }
 
+  async holdEffects(signal?: AbortSignal): Promise<Tenure> {
+    this.#checkOpen();
+    const [mine, place] = [{ of: this }, this.#place];
+    if (signal !== undefined && !(signal instanceof AbortSignal) && !this.#has('takes anything')) throw invalid();
+    while (place.holder !== undefined && !this.#has('gives tenures to all')) {
+      if (!this.#has('waits on for who has given up')) signal?.throwIfAborted();
+      if (!this.#has('leaves those who wait when it closes')) this.#checkOpen();
+      await new Promise<void>((again) => {
+        place.wake.add(again);
+        signal?.addEventListener('abort', () => again());
+      });
+    }
+    if (!this.#has('waits on for who has given up')) signal?.throwIfAborted();
+    if (!this.#has('leaves those who wait when it closes')) this.#checkOpen();
+    place.holder = mine;
+    place.fence += 1;
+    const known = this.#effects.transactions.filter(
+      ({ hasEnded }) => !hasEnded || !this.#has('knows only the epochs that are open'),
+    );
+    const release = async (): Promise<void> => {
+      if (place.holder === mine) place.holder = undefined;
+      this.#wake();
+    };
+    return { fence: place.fence, lastEpoch: Math.max(0, ...known.map(({ row }) => row.epoch)), release };
+  }
+
+  async logEffects(
+    effects: EffectWrite,
+    blobs: readonly BlobRow[] = [],
+  ): Promise<{ readonly status: 'written' } | EffectRefusal> {
+    if (!this.#has('takes anything')) this.#checkEffects(effects);
+    const result = await this.commit({ entries: [], blobs, effects });
+    return result.status === 'committed' ? { status: 'written' } : (result as EffectRefusal);
+  }
+
+  async openEffects(): Promise<LoggedTransaction[]> {
+    this.#checkOpen();
+    const open = this.#effects.transactions.filter(({ hasEnded }) => !hasEnded).map((each) => this.#logged(each));
+    const found = open.sort((a, b) => this.#compare(a.epoch, b.epoch));
+    return this.#has('is never empty') ? [...found, { epoch: 0, trajectory_id: '', body: '', records: [] }] : found;
+  }
+
+  async effectsOf(epoch: number): Promise<LoggedTransaction | undefined> {
+    if (!isFrom(1, epoch) && !this.#has('takes anything')) throw invalid();
+    this.#checkOpen();
+    const found = this.#effects.transactions.find(({ row }) => row.epoch === epoch);
+    if (found?.hasEnded && this.#has('forgets transactions that have ended')) return undefined;
+    return found && this.#logged(found);
+  }
+
+  async effectKey(key: string): Promise<EffectKeyRow | undefined> {
+    this.#checkHash(key);
+    this.#checkOpen();
+    return this.#out(this.#effects.keys.find((row) => row.key === key));
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -267,6 +373,9 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore {
     const isHasty = this.#has('forgets what waits when it closes') || this.#has('answers nothing more when it closes');
     if (!isHasty) await this.#drained();
     if (this.#has('closes the place')) this.#place.closed = true;
+    const isMine = this.#place.holder?.of === this;
+    if (isMine && !this.#has('keeps the tenure of who has closed')) this.#place.holder = undefined;
+    this.#wake();
   }
 
   #has(flaw: Flaw): boolean {
@@ -279,12 +388,16 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore {
   }
 
   #inTurn<T>(write: () => T, whenForgotten: T): Promise<T> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       if (this.#queue.length === 0) setImmediate(() => this.#flush());
       this.#queue.push(() => {
         if (this.#closed && this.#has('answers nothing more when it closes')) return;
         const isForgotten = this.#closed && this.#has('forgets what waits when it closes');
-        resolve(isForgotten ? whenForgotten : write());
+        try {
+          resolve(isForgotten ? whenForgotten : write());
+        } catch (error) {
+          reject(error);
+        }
       });
     });
   }
@@ -297,6 +410,7 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore {
     }
     this.#judged = undefined;
     this.#conflicts = 0;
+    this.#refusals = 0;
     this.#waiting.length = 0;
     this.#question = undefined;
   }
@@ -330,7 +444,13 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore {
       if (this.#has('keeps the rows before a conflict')) rows.push(...taken);
       if (this.#has('erases for a conflict')) for (const { hash, by } of batch.erased ?? []) erased.set(hash, by);
       if (this.#has('keeps the blobs of a conflict')) for (const { hash, text } of batch.blobs) blobs.set(hash, text);
+      if (this.#has('keeps the effects of a conflict') && batch.effects) this.#writeEffects(batch.effects);
       return { status: 'conflict', trajectory_id: refused.trajectory_id, seq: refused.seq };
+    }
+    const isLeftOut = this.#has('leaves out the effects of a batch') && batch.entries.length > 0;
+    if (batch.effects !== undefined && !isLeftOut) {
+      const refusal = this.#writeEffects(batch.effects);
+      if (refusal !== undefined && !this.#has('writes a batch whose effects are refused')) return refusal;
     }
     if (this.#has('moves the head for nothing') && batch.entries.length === 0) rows.pop();
     rows.push(...taken);
@@ -346,6 +466,82 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore {
       if (!this.#has('shows what was erased')) blobs.delete(hash);
     }
     return { status: 'committed' };
+  }
+
+  #wake(): void {
+    const waiting = [...this.#place.wake];
+    this.#place.wake.clear();
+    for (const again of waiting) again();
+  }
+
+  get #effects(): Effects {
+    return this.#has('knows only its own effects') ? this.#ownEffects : this.#place.effects;
+  }
+
+  /** Whole, or not at all. */
+  #writeEffects(write: EffectWrite): EffectRefusal | undefined {
+    const isUnlucky = this.#has('lets a refusal take its neighbours with it') && this.#refusals > 0;
+    if ((write.fence !== this.#place.fence && !this.#has('has no fence')) || isUnlucky) {
+      this.#refusals += 1;
+      return { status: 'fenced' };
+    }
+    const before = structuredClone(this.#effects);
+    const undo = (): void => {
+      this.#refusals += 1;
+      if (this.#has('keeps the rows before a refusal')) return;
+      if (this.#has('knows only its own effects')) this.#ownEffects = before;
+      else this.#place.effects = before;
+    };
+    try {
+      const refusal = this.#addEffects(write);
+      if (refusal !== undefined) undo();
+      return refusal;
+    } catch (error) {
+      undo();
+      throw error;
+    }
+  }
+
+  #addEffects({ begun = [], records = [], keys = [], ended = [] }: EffectWrite): EffectRefusal | undefined {
+    const { transactions, keys: taken } = this.#effects;
+    const need = (epoch: number) => transactions.find(({ row }) => row.epoch === epoch) ?? fail();
+    for (const { epoch, trajectory_id, body } of begun) {
+      const there = transactions.find(({ row }) => row.epoch === epoch);
+      const row = { epoch, trajectory_id, body: this.#text(body) };
+      if (there === undefined) transactions.push({ row, records: new Map(), hasEnded: false });
+      else if (there.row.trajectory_id !== trajectory_id || there.row.body !== row.body) fail();
+      else if (this.#has('opens again what has ended')) there.hasEnded = false;
+    }
+    for (const { epoch, place, record } of records) {
+      const there = need(epoch);
+      const text = this.#text(record);
+      if (this.#has('takes any place')) there.records.set(place, text);
+      else if (there.records.has(place) && there.records.get(place) !== text) fail();
+      else if (!there.records.has(place) && (place !== there.records.size || there.hasEnded)) fail();
+      else there.records.set(place, text);
+    }
+    for (const row of keys) {
+      const there = taken.find(({ key }) => key === row.key);
+      const isOther = there !== undefined && (there.epoch !== row.epoch || there.n !== row.n);
+      if (isOther && !this.#has('gives a key to all')) return { status: 'taken', ...there };
+      if (need(row.epoch).hasEnded && there === undefined && !this.#has('lets go of keys')) fail();
+      if (there === undefined) taken.push(this.#has('keeps the caller’s objects') ? row : { ...row });
+    }
+    for (const epoch of ended) {
+      need(epoch).hasEnded = true;
+      const isOf = (row: EffectKeyRow): boolean => row.epoch === epoch;
+      if (this.#has('lets go of keys')) taken.splice(0, taken.length, ...taken.filter((row) => !isOf(row)));
+    }
+    return undefined;
+  }
+
+  #logged({ row, records }: Effects['transactions'][number]): LoggedTransaction {
+    const places = [...records.keys()].sort((a, b) => this.#compare(a, b));
+    return this.#out({ ...row, records: places.map((place) => records.get(place)!) });
+  }
+
+  #compare(a: number, b: number): number {
+    return this.#has('sorts numbers as texts') ? (`${a}` < `${b}` ? -1 : 1) : a - b;
   }
 
   #all(): readonly EntryRow[] {
@@ -386,9 +582,23 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore {
       }) &&
       batch.blobs.every(({ hash, text }) => isHash(hash) && isText(text)) &&
       (batch.erased ?? []).every(({ hash, by }) => isHash(hash) && isHash(by));
+    if (batch.effects !== undefined) this.#checkEffects(batch.effects);
     if (isRight) return;
     if (this.#has('empties the queue at a refusal')) this.#queue.length = 0;
     throw invalid();
+  }
+
+  #checkEffects(write: EffectWrite): void {
+    const { fence, begun = [], records = [], keys = [], ended = [] } = write ?? {};
+    const lists: unknown[] = [begun, records, keys, ended];
+    const isRight =
+      isFrom(1, fence) &&
+      lists.every((list) => Array.isArray(list)) &&
+      begun.every((row) => isFrom(1, row.epoch) && isText(row.trajectory_id) && isText(row.body)) &&
+      records.every((row) => isFrom(1, row.epoch) && isFrom(0, row.place) && isText(row.record)) &&
+      keys.every((row) => isHash(row.key) && isFrom(1, row.epoch) && isFrom(0, row.n)) &&
+      ended.every((epoch) => isFrom(1, epoch));
+    if (!isRight) throw invalid();
   }
 
   #checkHash(hash: string): void {
@@ -402,6 +612,14 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore {
 }
 
 const KINDS: ReadonlySet<string> = new Set(['root', 'commit', 'rejection', 'pending_approval', 'delegation', 'branch']);
+
+function fail(): never {
+  throw invalid();
+}
+
+function isFrom(min: number, value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= min;
+}
 
 function isHash(hash: unknown): boolean {
   return typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash);

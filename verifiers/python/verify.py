@@ -318,7 +318,8 @@ domain = name:text version:text hash:hash
 role = name:text params:{text}
 action = name:text role:role args:stored
 observation = name:text value?:stored oracle_key?:hash hash?:hash
-delta = state:stored_operations effects:list beliefs:list
+effect = id:hash effect:stored
+delta = state:stored_operations effects:[effect] beliefs:list
 policy = digest:hash decision:allow|deny|needs_approval rule?:text
 detection = invariant_id:text result:pass|reject|escalate detail?:text
 counselor = principal:text as:text method:text override?:true overridden?:[detection] reason?:text
@@ -400,19 +401,24 @@ def values_in(position: str, operations: Any) -> List[Place]:
     return [("%s[%d].value" % (position, i), o.get("value")) for i, o in enumerate(operations) if type(o) is dict]
 
 
+def delta_places(delta: Dict[str, Any]) -> List[Place]:
+    effects: List[Place] = [("delta.effects[%d].effect" % i, e["effect"]) for i, e in enumerate(delta["effects"])]
+    return values_in("delta.state", delta["state"]) + effects
+
+
 def references(p: Dict[str, Any]) -> List[Tuple[str, Dict[str, Any]]]:
     """An entry's references to blobs with their positions, in the order of section 10."""
     kind = p["kind"]
     observed: List[Dict[str, Any]] = []
     places: List[Place]
     if kind == "commit":
-        places = [("args", p["action"]["args"])] + values_in("delta.state", p["delta"]["state"])
+        places = [("args", p["action"]["args"])] + delta_places(p["delta"])
         observed = p["observations"]
     elif kind == "rejection":
         places, observed = [("args", p["intent"]["args"])], p["intent"]["observations"]
     elif kind == "pending_approval":
         q = p["proposal"]
-        places = [("args", q["action"]["args"])] + values_in("delta.state", q["delta"]["state"])
+        places = [("args", q["action"]["args"])] + delta_places(q["delta"])
         places += values_in("approval", q["approval"])
         observed = q["observations"]
     elif kind == "delegation":

@@ -69,9 +69,11 @@ export class Effects {
     return this.#held;
   }
 
-  /** Somebody else has taken over: what is in memory is worth nothing. */
-  lost(): void {
+  /** What is in memory is worth nothing: whoever is next takes the tenure again, and goes on from what the log says. */
+  async beginAnew(held: Held): Promise<void> {
+    if ((await this.#held?.catch(() => undefined)) !== held) return;
     this.#held = undefined;
+    await held.release();
   }
 
   /** Waits for what is under way and gives the tenure up. */
@@ -149,12 +151,13 @@ export class Held {
   }
 
   /**
-   * Does what is left to do about a transaction that has no body any more. What it claimed is free when this returns, or
-   * quarantined.
+   * Does what is left to do about a transaction that has no body any more; with a `cause`, undoes it. What it claimed is free when
+   * this returns, or quarantined.
    */
-  async finish(run: Run, work: Work): Promise<'ended' | 'person'> {
+  async finish(run: Run, work: Work, cause?: string): Promise<'ended' | 'person'> {
     let end: 'ended' | 'person' = 'person';
     try {
+      if (cause !== undefined) await run.abort(cause);
       if ((await run.move(false)) === 'ended') end = 'ended';
     } finally {
       this.#track(run.settled());
@@ -240,7 +243,12 @@ export class Held {
 
   async close(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
-    await this.#tenure.release();
+    await this.release();
+  }
+
+  /** Ends the tenure, whatever is under way: nothing more is written under it. */
+  release(): Promise<void> {
+    return this.#tenure.release();
   }
 
   #goOn(run: Run, work: Work): void {

@@ -113,15 +113,23 @@ export class Run {
     return this.#length > 0;
   }
 
-  /** Calls a tool before the commit: says so first, and answers with its result. @throws EffectError */
-  async call({ effect, input, blobs }: Prepared): Promise<Json> {
+  /** Effects that have happened and are to stay, if it comes to a commit. */
+  get standing(): readonly KnownEffect[] {
+    return this.#effects.filter((_, n) => {
+      const { phase, isDiscarded } = this.#state.effects[n]!;
+      return phase === 'executed' && isDiscarded !== true;
+    });
+  }
+
+  /** Calls a tool before the commit: says so first, and answers with its place and its result. @throws EffectError */
+  async call({ effect, input, blobs }: Prepared): Promise<{ readonly n: number; readonly result: Json }> {
     const n = this.#effects.length;
     this.#effects.push({ ...effect, input });
     await this.#log([{ is: 'intended', ...effect }], blobs, [{ key: effect.key, epoch: this.epoch, n }]);
     await this.#make(n, 'call');
     await this.move(true);
     const { phase } = this.#state.effects[n]!;
-    if (phase === 'executed') return this.#effects[n]!.answer ?? null;
+    if (phase === 'executed') return { n, result: this.#effects[n]!.answer ?? null };
     if (phase === 'in_doubt')
       throw new EffectError(
         'outcome_unknown',
@@ -134,6 +142,13 @@ export class Run {
       evidence: { tool: effect.tool, key: effect.key },
       cause: this.#failures.get(n),
     });
+  }
+
+  /** Undoes calls of a branch that was not chosen, the last first. What can't be undone is for a person when it has ended. */
+  async discard(ns: readonly number[]): Promise<void> {
+    if (ns.length === 0) return;
+    await this.#log(ns.map((n) => ({ is: 'discarded', n })));
+    await this.move(true);
   }
 
   /** What is to be written with the commit entry, in one transaction of the store. */

@@ -2,6 +2,7 @@ import type { Json } from '#canon';
 import {
   type Claim,
   claimTexts,
+  conflicts,
   covers,
   type EffectClass,
   EffectError,
@@ -28,6 +29,11 @@ export interface TransactionIntent {
   readonly args: unknown;
 }
 
+/** What came of a branch. */
+export type Tried<T> =
+  | { readonly failed: false; readonly value: T }
+  | { readonly failed: true; readonly error: unknown };
+
 /** What is asked about every call. */
 export interface Asking {
   readonly trajectoryId: string;
@@ -52,17 +58,37 @@ export class Transaction {
   readonly #observations: ObservationInput[] = [];
   readonly #cost: Record<string, number> = {};
   #intent: TransactionIntent | undefined;
+  /** Of the whole transaction: where its branches have acted. */
+  readonly #branchActs: { readonly place: string; readonly claim: Claim }[] = [];
+  /** Places of what acted at once. */
+  readonly #acted: number[] = [];
+  /** What it is a branch of. */
+  readonly #parent: Transaction | undefined;
+  /** Where it is among the branches of all above it: its calls are named so. */
+  readonly #place: string;
   #calls = 0;
   #isOver = false;
-  /** What acts at once acts one after the other. */
+  /** What acts at once acts one after the other. Of the whole transaction. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(held: Held, run: Run, work: Work, asking: Asking) {
+  constructor(held: Held, run: Run, work: Work, asking: Asking, parent?: Transaction, place = '') {
     this.epoch = work.epoch;
+    this.#parent = parent;
+    this.#place = place;
+    // A branch sees what was planned before it began.
+    if (parent !== undefined) this.#plans.push(...parent.#plans);
     this.#held = held;
     this.#run = run;
     this.#work = work;
     this.#asking = asking;
+  }
+
+  get #root(): Transaction {
+    return this.#parent === undefined ? this : this.#parent.#root;
+  }
+
+  get #hasEnded(): boolean {
+    return this.#isOver || (this.#parent === undefined ? false : this.#parent.#hasEnded);
   }
 
   get planned(): readonly Prepared[] {
@@ -138,6 +164,50 @@ export class Transaction {
     );
   }
 
+  /**
+   * Tries several ways at once, and goes on with one: the others have done nothing, or it is undone before this returns. They are
+   * branches of one transaction, of its epoch; none sees what another does. `choose` is told what came of each, and answers with the
+   * place of one that did not fail, or with nothing, where none is wanted. Branches may branch.
+   *
+   * @throws EffectError `no_branch`, where none was chosen or one that failed; what `choose` throws
+   */
+  async speculate<T>(
+    branches: readonly ((tx: Transaction) => Promise<T> | T)[],
+    choose: (tried: readonly Tried<T>[]) => Promise<number | undefined> | number | undefined,
+  ): Promise<T> {
+    this.#checkGoesOn();
+    const family = this.#calls++;
+    const children = branches.map(
+      (_, i) => new Transaction(this.#held, this.#run, this.#work, this.#asking, this, `${this.#place}${family}.${i}/`),
+    );
+    const tried = await Promise.all(branches.map((body, i) => triedOut(children[i]!, body)));
+    for (const child of children) child.#isOver = true;
+    let chosen: number | undefined;
+    try {
+      chosen = await choose(tried);
+    } finally {
+      const isChosen = (i: number): boolean => i === chosen && tried[i]?.failed === false;
+      await this.#inTurn(() => {
+        const others = children.filter((_, i) => !isChosen(i)).flatMap((child) => child.#acted);
+        return this.#run.discard(others.sort((a, b) => a - b));
+      });
+    }
+    const winner = chosen === undefined ? undefined : tried[chosen];
+    if (winner === undefined || winner.failed) throw noBranch(tried.length, chosen, winner);
+    this.#adopt(children[chosen as number]!);
+    return winner.value;
+  }
+
+  #adopt(branch: Transaction): void {
+    this.#planned.push(...branch.#planned);
+    this.#plans.push(...branch.#plans.slice(this.#plans.length));
+    this.#uses.push(...branch.#uses);
+    this.#observations.push(...branch.#observations);
+    this.#acted.push(...branch.#acted);
+    for (const [unit, amount] of Object.entries(branch.#cost)) this.#cost[unit] = (this.#cost[unit] ?? 0) + amount;
+    this.#intent = branch.#intent ?? this.#intent;
+  }
+
   /** Its body is done, or is no longer waited for. */
   end(): Promise<unknown> {
     this.#isOver = true;
@@ -146,7 +216,7 @@ export class Transaction {
 
   #checkGoesOn(): void {
     this.#asking.signal.throwIfAborted();
-    if (this.#isOver)
+    if (this.#hasEnded)
       throw new EffectError(
         'transaction_over',
         `Transaction ${this.epoch} has ended; nothing is called in it any more.`,
@@ -169,7 +239,7 @@ export class Transaction {
     await this.#held.whenClear(this.#work, claims, this.#asking.signal);
     const call = { key: this.#keyOf(ordinal, 0), signal: this.#asking.signal };
     const value = ((await tool.spec.execute(input as never, call, this.#plans)) ?? null) as Json;
-    this.#observations.push({ name: `${tool.name}#${ordinal}`, value });
+    this.#observations.push({ name: `${tool.name}#${this.#place}${ordinal}`, value });
     return value;
   }
 
@@ -185,10 +255,29 @@ export class Transaction {
     this.#checkGoesOn();
     await this.#held.whenClear(this.#work, claims, this.#asking.signal);
     this.#checkGoesOn();
-    for (const claim of claims) this.#held.coordinator.acts(this.#work, claim);
-    const result = await this.#run.call(this.#prepared(tool, input, claims, await this.#freeKey(ordinal)));
-    this.#observations.push({ name: `${tool.name}#${ordinal}`, value: result });
+    for (const claim of claims) {
+      this.#checkSiblings(tool, claim);
+      this.#held.coordinator.acts(this.#work, claim);
+    }
+    const { n, result } = await this.#run.call(this.#prepared(tool, input, claims, await this.#freeKey(ordinal)));
+    this.#acted.push(n);
+    this.#observations.push({ name: `${tool.name}#${this.#place}${ordinal}`, value: result });
     return result;
+  }
+
+  /** Branches act on the same thing only where its tool says that it can tell them apart. */
+  #checkSiblings(tool: Tool, claim: Claim): void {
+    const acts = this.#root.#branchActs;
+    const sibling = acts.find(
+      (act) => !act.place.startsWith(this.#place) && !this.#place.startsWith(act.place) && conflicts(act.claim, claim),
+    );
+    if (sibling !== undefined && tool.spec.parallel !== true)
+      throw new EffectError(
+        'branch_conflict',
+        `Another branch has acted at ${claim.scope.text}, and ${tool.name} does not say that it can be used in parallel.`,
+        { evidence: { tool: tool.name, scope: claim.scope.text } },
+      );
+    if (this.#parent !== undefined) acts.push({ place: this.#place, claim });
   }
 
   #prepared(tool: Tool, input: Json, claims: readonly Claim[], key: string): Prepared {
@@ -199,7 +288,8 @@ export class Transaction {
     return { effect, input, blobs: kept.blobs };
   }
 
-  #keyOf(call: number, generation: number): string {
+  #keyOf(ordinal: number, generation: number): string {
+    const call = this.#place === '' ? ordinal : `${this.#place}${ordinal}`;
     const { trajectoryId: trajectory, name: transaction } = this.#asking;
     return effectKey({ trajectory, transaction, call, generation });
   }
@@ -223,6 +313,7 @@ export class Transaction {
   }
 
   #inTurn<T>(step: () => Promise<T>): Promise<T> {
+    if (this.#parent !== undefined) return this.#parent.#inTurn(step);
     const done = this.#last.then(step, step);
     this.#last = done.catch(() => undefined);
     return done;
@@ -232,6 +323,26 @@ export class Transaction {
 /** Until the commit: also what would act at once and can't be undone, as nothing may come after it that still fails (decisions §5.9). */
 function isHeld({ delivery, reversibility }: EffectClass): boolean {
   return delivery === 'buffered' || reversibility === 'irreversible';
+}
+
+async function triedOut<T>(branch: Transaction, body: (tx: Transaction) => Promise<T> | T): Promise<Tried<T>> {
+  try {
+    return { failed: false, value: await body(branch) };
+  } catch (error) {
+    return { failed: true, error };
+  }
+}
+
+function noBranch(branches: number, chosen: number | undefined, winner: Tried<unknown> | undefined): EffectError {
+  const what =
+    chosen === undefined
+      ? `none of ${branches} branches was chosen`
+      : winner === undefined
+        ? `there is no branch ${chosen}, they are 0 to ${branches - 1}`
+        : `the branch that was chosen, ${chosen}, has failed`;
+  return new EffectError('no_branch', `There is nothing to go on with: ${what}.`, {
+    cause: winner?.failed ? winner.error : undefined,
+  });
 }
 
 function costOf(tool: Tool, input: Json): { readonly [unit: string]: number } {

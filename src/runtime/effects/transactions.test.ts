@@ -71,8 +71,8 @@ describe('a transaction', () => {
     if (ruling.ruling !== 'committed') throw new Error('it was not');
     const { delta, observations } = JSON.parse(ruling.entry.payload);
     expect(delta.effects).toEqual([
-      { id: sink.log[0]?.key, hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
-      { id: sink.log[1]?.key, hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      { id: sink.log[0]?.key, effect: { $blob: expect.any(String), bytes: expect.any(Number), salted: true } },
+      { id: sink.log[1]?.key, effect: { $blob: expect.any(String), bytes: expect.any(Number), salted: true } },
     ]);
     expect(observations).toEqual([{ name: 'reversible.externalised#0', value: { did: 'a' } }]);
   });
@@ -512,4 +512,43 @@ test('a tool that is wrongly declared is refused by name', () => {
     expect(said).toContain(what);
   }
   expect(new DidNothing('no')).toMatchObject({ isFinal: false });
+});
+
+describe.each([true, false])('a store that can’t say whether it committed, and did: %s', (did) => {
+  test('what tools did is left as it is until the log is read anew, and then is done or undone', async () => {
+    const memory = new MemoryStore();
+    await runtimeOver(memory, [tally]).create(tally, { trajectoryId: 't' });
+    let isLost = false;
+    const store = new Proxy(memory, {
+      get(target, name) {
+        const member = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        if (name === 'commit')
+          return async (batch: Parameters<MemoryStore['commit']>[0]) => {
+            if (batch.effects === undefined) return target.commit(batch);
+            isLost = true;
+            if (did) await target.commit(batch);
+            return { status: 'unknown', cause: new Error('the line went dead') };
+          };
+        if (name === 'resolve' && isLost) return () => Promise.reject(new Error('the line is dead'));
+        return member.bind(target);
+      },
+    });
+    const sink = new OutsideSink('keyed');
+    const outside = { sink, steps: new Steps() };
+    const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
+    const assize = runtimeOver(store, [tally], { tools });
+    const trajectory = await assize.open('t');
+    const made = trajectory.transaction({ writ, writes: ['test:**'], retries: 0 }, async (tx) => {
+      await tx.call('reversible.externalised', { what: 'acted' });
+      await tx.call('irreversible.buffered', { what: 'held' });
+      tx.propose(COUNT);
+    });
+    expect(await codeOf(made)).toBe('commit_unknown');
+    expect(sink.log.map(({ did: does, what }) => `${does} ${what}`)).toEqual(['do acted']);
+    isLost = false;
+    expect(await assize.recoverEffects()).toEqual([]);
+    expect([sink.standing('acted'), sink.standing('held')]).toEqual(did ? [1, 1] : [0, 0]);
+    expect(sink.times('do', 'held')).toBe(did ? 1 : 0);
+  });
 });

@@ -1,6 +1,6 @@
 import { writId } from '#authority';
 import { type Claim, claimTexts, EffectError, type Work } from '#effects';
-import type { Hash, PendingPayload } from '#ledger';
+import type { BlobRef, Hash, PendingPayload } from '#ledger';
 import { RuntimeError } from '../errors.ts';
 import { badIntent, type ProposalInput } from '../intent.ts';
 import type { Proposals } from '../propose.ts';
@@ -88,7 +88,10 @@ export class Transactions {
     // Whatever of it was left by others is seen to first: then it has a ruling, or has done nothing.
     await (await effects.held(options.signal)).recovered();
     const before = await this.#proposals.ruledUnder(keyOf(options.name), this.#principalOf(options));
-    if (before !== undefined) return { ruling: before, value: undefined, epoch: undefined, effects: 'settled' };
+    if (before !== undefined) {
+      const waits = before.ruling === 'escalated';
+      return { ruling: before, value: undefined, epoch: undefined, effects: waits ? 'waiting' : 'settled' };
+    }
     return this.#tried(effects, options, claims, body);
   }
 
@@ -115,7 +118,6 @@ export class Transactions {
           body,
         );
       } catch (error) {
-        if (error instanceof EffectError && error.code === 'tenure_lost') effects.lost();
         if (!isWorthAnother(error) || tries >= retries) throw error;
       }
     }
@@ -141,18 +143,21 @@ export class Transactions {
     const signal = endOf(options);
     const authority = () => this.#writer.authority(writ, principal, this.#writer.now(), false);
     const tx = new Transaction(held, run, work, { trajectoryId: id, name, isAgain, authority, signal });
+    let value: T;
+    let ruling: Ruling;
     try {
-      const value = await untilAborted(signal, body(tx));
+      value = await untilAborted(signal, body(tx));
       await tx.end();
       await held.whenClear(work, work.claims, signal);
       for (const claim of work.claims) if (claim.access === 'write') held.coordinator.acts(work, claim);
-      const ruling = await this.#commit(options, tx, run);
-      return { value, ...(await this.#ruled(held, run, work, tx, ruling)) };
+      ruling = await this.#commit(options, tx, run);
     } catch (error) {
       await tx.end();
-      await this.#undo(held, run, work, error instanceof Error ? error.name : 'error');
+      if (isForTheLogToSay(error)) await effects.beginAnew(held);
+      else await this.#undo(held, run, work, error instanceof Error ? error.name : 'error');
       throw error;
     }
+    return { value, ...(await this.#ruled(held, run, work, tx, ruling)) };
   }
 
   #commit(options: TransactionOptions, tx: Transaction, run: Run): Promise<Ruling> {
@@ -191,8 +196,7 @@ export class Transactions {
       held.drop(work);
       return 'ended';
     }
-    await run.abort(cause);
-    const end = await held.finish(run, work);
+    const end = await held.finish(run, work, cause);
     // Who begins anew asks the log what became of this.
     await run.settled();
     return end;
@@ -212,7 +216,9 @@ export interface TakenUp {
 export async function takeUp(effects: Effects, trajectoryId: string, pending: PendingPayload): Promise<TakenUp> {
   const held = await effects.held();
   const { proposal } = pending;
-  const prepared = await Promise.all(proposal.delta.effects.map(({ id, hash }) => preparedFrom(held, id, hash)));
+  const prepared = await Promise.all(
+    proposal.delta.effects.map(({ id, effect }) => preparedFrom(held, id, effect as BlobRef)),
+  );
   const claims = prepared.flatMap((each) => each.claims);
   const { run, work } = held.begin(trajectoryId, claims, {
     transaction: proposal.proposal_id,
@@ -244,9 +250,9 @@ export async function takeUp(effects: Effects, trajectoryId: string, pending: Pe
 async function preparedFrom(
   held: Held,
   key: Hash,
-  hash: Hash,
+  payload: BlobRef,
 ): Promise<Prepared & { claims: Claim[]; cost: Record<string, number> }> {
-  const text = await held.ports.blob(hash);
+  const text = await held.ports.blob(payload.$blob);
   if (text === undefined)
     throw new RuntimeError(
       'erased',
@@ -261,7 +267,6 @@ async function preparedFrom(
       'unknown_tool',
       `This needs the tool ${value.tool}, which is not here; open the runtime with it.`,
     );
-  const payload = { $blob: hash, bytes: Buffer.byteLength(text), salted: true as const };
   return {
     effect: { key, tool: tool.name, class: tool.class, payload },
     input: value.input,
@@ -272,12 +277,12 @@ async function preparedFrom(
 }
 
 function actingOf(run: Run, planned: readonly Prepared[], { uses, cost }: Pick<Acting, 'uses' | 'cost'>): Acting {
-  const before = run.effects.map(({ key, payload }) => ({ id: key, hash: payload.$blob }));
+  const before = run.standing.map(({ key, payload }) => ({ id: key, effect: payload }));
   return {
-    effects: [...before, ...planned.map(({ effect }) => ({ id: effect.key, hash: effect.payload.$blob }))],
+    effects: [...before, ...planned.map(({ effect }) => ({ id: effect.key, effect: effect.payload }))],
     cost,
     uses,
-    hasActed: run.isLogged,
+    hasActed: before.length > 0,
     blobs: planned.flatMap((each) => each.blobs),
     write: (entry) => run.commitWrite(entry, planned),
   };
@@ -332,6 +337,14 @@ async function untilAborted<T>(signal: AbortSignal, made: Promise<T> | T): Promi
   } finally {
     signal.removeEventListener('abort', onAbort!);
   }
+}
+
+/** What was thrown where it may be committed, or is somebody else's by now: to undo it could be to undo what stands. */
+function isForTheLogToSay(error: unknown): boolean {
+  return (
+    (error instanceof RuntimeError && error.code === 'commit_unknown') ||
+    (error instanceof EffectError && error.code === 'tenure_lost')
+  );
 }
 
 function isWorthAnother(error: unknown): boolean {

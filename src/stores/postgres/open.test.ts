@@ -135,6 +135,8 @@ withPostgres('opening', (postgres) => {
       await postgres.query(
         `SET search_path TO "${schema}"; DROP TABLE log, log_node, snapshot; DROP VIEW append_under_way;
           DROP FUNCTION log_horizon; DROP FUNCTION integrate; DROP FUNCTION append_erasing; DROP FUNCTION put_snapshot;
+          DROP FUNCTION append_effects; DROP FUNCTION hold_effects;
+          DROP TABLE effect_tenure, effect_transaction, effect_open, effect_record, effect_key;
           ALTER TABLE blob DROP COLUMN erased_by CASCADE`,
       );
       const stores = await Promise.all(Array.from({ length: 4 }, () => openPostgres({ url, mode: 'existing' })));
@@ -142,6 +144,7 @@ withPostgres('opening', (postgres) => {
         expect(await store.entries('t')).toHaveLength(3);
         expect(await store.logSize()).toBe(0);
         expect(await store.snapshot('t')).toBeUndefined();
+        expect(await store.openEffects()).toEqual([]);
         await store.close();
       }
     });
@@ -241,6 +244,13 @@ withPostgres('opening', (postgres) => {
       await store.putSnapshot(snapshot, 0);
       expect(await store.snapshot('t')).toEqual(snapshot);
       await store.dropSnapshots();
+      await expect(store.holdEffects()).rejects.toMatchObject({ code: 'store_denied' });
+      await postgres.query(`GRANT UPDATE ON "${schema}".effect_tenure TO "${user}";
+        GRANT DELETE ON "${schema}".effect_open TO "${user}"`);
+      const { fence } = await store.holdEffects();
+      const begun = [{ epoch: 1, trajectory_id: 't', body: '{}' }];
+      expect(await store.logEffects({ fence, begun })).toEqual({ status: 'written' });
+      expect(await store.logEffects({ fence, ended: [1] })).toEqual({ status: 'written' });
       await postgres.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = '${user}'`);
       expect(await store.commit(batchOf(entryAfter(root, 't')))).toEqual({ status: 'committed' });
       await store.close();
@@ -275,10 +285,20 @@ withPostgres('opening', (postgres) => {
     await postgres.query(`INSERT INTO "${schema}".trajectory (hash, name) VALUES (sha256('u'), 'u')`);
     await postgres.query(`UPDATE "${schema}".entry SET trajectory = 77 WHERE seq = 2`);
     await postgres.query(`INSERT INTO "${schema}".log (idx, entry, leaf) VALUES (0, 99, sha256('x'))`);
+    await postgres.query(`INSERT INTO "${schema}".effect_transaction (epoch, trajectory, body) VALUES (1, 't', '{}')`);
+    await postgres.query(`INSERT INTO "${schema}".effect_record VALUES (1, 0, ''), (1, 2, ''), (5, 0, ''), (5, 1, '')`);
+    await postgres.query(`INSERT INTO "${schema}".effect_key VALUES (sha256('a'), 1, 0), (sha256('b'), 7, 0)`);
+    await postgres.query(`INSERT INTO "${schema}".effect_open VALUES (1), (8)`);
+    await postgres.query(`DELETE FROM "${schema}".effect_tenure`);
     expect(await store.selfCheck()).toEqual([
       '1 entries belong to no trajectory',
       '1 trajectories have a name and no entries',
       '1 places of the log have lost their entries',
+      '2 records of the effect log belong to no transaction',
+      '1 transactions have gaps in the effect log',
+      '1 keys of effects belong to no transaction',
+      '1 transactions are open and were never begun',
+      '1 fences are missing or too many',
     ]);
     await store.close();
   });

@@ -21,7 +21,7 @@ export function prepareSelfCheck(readers: Readers, schema: string): () => Promis
         SELECT FROM "${schema}".effect_record GROUP BY epoch HAVING count(*) <> max(place) + 1) AS x),
       ${unbegun('effect_key')},
       ${unbegun('effect_open')},
-      (SELECT count(*) - 1 FROM "${schema}".effect_tenure),
+      (SELECT abs(count(*) - 1) FROM "${schema}".effect_tenure),
       (SELECT checksum_failures FROM pg_stat_database WHERE datname = current_database()),
       (SELECT count(*) FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
         WHERE c.relnamespace = $1::regnamespace AND NOT (i.indisvalid AND i.indisready))`,
@@ -41,7 +41,7 @@ const FINDINGS: readonly string[] = [
   'transactions have gaps in the effect log',
   'keys of effects belong to no transaction',
   'transactions are open and were never begun',
-  'fences of the effect log are too many',
+  'fences are missing or too many',
   'pages of the database had another checksum than theirs',
   'indexes are not whole',
 ];

@@ -209,10 +209,12 @@ describe('schemas', () => {
     const before = db.prepare('SELECT count(*) AS n FROM entry').get()?.['n'];
     db.exec('DROP TABLE log; DROP TABLE log_node; DROP TABLE snapshot; DROP INDEX blob_erased');
     db.exec('ALTER TABLE blob DROP COLUMN erased_by');
+    for (const name of ['tenure', 'transaction', 'open', 'record', 'key']) db.exec(`DROP TABLE effect_${name}`);
     db.close();
     const store = await openSqlite({ path, mode: 'existing' });
     expect(await store.entries('t')).toHaveLength(before as number);
     expect([await store.logSize(), await store.snapshot('t')]).toEqual([0, undefined]);
+    expect(await store.holdEffects()).toMatchObject({ fence: 1, lastEpoch: 0 });
     await store.close();
     expect(readFileSync(path).readUInt32BE(60)).toBe(SCHEMA_VERSION);
   });

@@ -16,7 +16,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
   const open = db.prepare(unbegun('effect_open'));
   const gaps = db.prepare(`SELECT count(*) AS n FROM
     (SELECT epoch FROM effect_record GROUP BY epoch HAVING count(*) <> max(place) + 1)`);
-  const fences = db.prepare('SELECT count(*) <> 1 AS n FROM effect_tenure');
+  const fences = db.prepare('SELECT abs(count(*) - 1) AS n FROM effect_tenure');
   const gone = db.prepare('SELECT count(*) AS n FROM log WHERE entry NOT IN (SELECT position FROM entry)');
   return () => [
     ...integrity
@@ -32,7 +32,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     ...counted(gaps.get(), (n) => `${n} transactions have gaps in the effect log`),
     ...counted(keys.get(), (n) => `${n} keys of effects belong to no transaction`),
     ...counted(open.get(), (n) => `${n} transactions are open and were never begun`),
-    ...counted(fences.get(), () => 'the fence of the effect log is lost'),
+    ...counted(fences.get(), (n) => `${n} fences are missing or too many`),
   ];
 }
 

@@ -1,17 +1,25 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LedgerStore, LogStore, SnapshotStore } from '#ledger';
+import type { EffectStore, LedgerStore, LogStore, SnapshotStore } from '#ledger';
 import type { OracleStore } from '#oracle';
 import * as stores from '#stores';
 import { batchOf, blobOf, entryAfter } from '../../../src/testing/store-rows.ts';
 import type { Case, Exempt } from './case.ts';
 import { exempt, PATH, takes } from './table.ts';
 
-type Whole = LedgerStore & LogStore & SnapshotStore & OracleStore;
+type Whole = LedgerStore & LogStore & SnapshotStore & OracleStore & EffectStore;
 
 const first = entryAfter(undefined, 't');
 const blob = blobOf('"x"');
+// Under no tenure that was given: what is valid is refused, and what is not is so by its form.
+const effects = {
+  fence: 77,
+  begun: [{ epoch: 1, trajectory_id: 't', body: '{}' }],
+  records: [{ epoch: 1, place: 0, record: '{}' }],
+  keys: [{ key: first.id, epoch: 1, n: 0 }],
+  ended: [1],
+};
 const node = new Uint8Array(32);
 const none = exempt('no arguments');
 
@@ -25,7 +33,12 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
         args,
         call: (...given) => call(store, ...given),
         watch: async () =>
-          JSON.stringify([await store.trajectories(), await store.logSize(), await store.blob(blob.hash)]),
+          JSON.stringify([
+            await store.trajectories(),
+            await store.logSize(),
+            await store.blob(blob.hash),
+            await store.effectsOf(1),
+          ]),
       };
     },
   });
@@ -59,6 +72,12 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
       { trajectory_id: 't', seq: 0, hash: first.id, text: 'x' },
       0,
     ),
+    'commit, effects': on((store, write) => store.commit({ ...batchOf([]), effects: write }), effects),
+    holdEffects: on(async (store, signal) => (await store.holdEffects(signal)).release(), AbortSignal.timeout(60_000)),
+    logEffects: on((store, write, blobs) => store.logEffects(write, blobs), effects, [blob]),
+    openEffects: none,
+    effectsOf: on((store, epoch) => store.effectsOf(epoch), 1),
+    effectKey: on((store, key) => store.effectKey(key), first.id),
     turn: on((store, id) => store.turn?.(id).then((end) => end?.()), 't'),
     erasures: none,
     dropSnapshots: none,

@@ -1,0 +1,248 @@
+/**
+ * Transactions of tools: who may act in memory (`coordination.ts`), what a transaction costs where it has to be on the disk, and
+ * what it adds to tools that take a millisecond. What is durable is measured beside the same proposals without tools and beside
+ * plain entries, in the same run and with as many callers.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Assize, type Domain, generateKeys, openStore, type Trajectory, type Writ } from 'assize';
+import { type Delivery, declareTool, type Sink, type Tool } from 'assize/effects';
+import type { Store } from 'assize/stores';
+import { z } from 'zod';
+import { append, Chains, Watch } from './appends.ts';
+import { coordinationBench } from './coordination.ts';
+import { type BenchResult, type Contender, compare, formatTable, type Rate, rateResult, ratioOf } from './measure.ts';
+import { benchWrit, shop, shopState, visit } from './shop.ts';
+
+const CALLERS = 16;
+const MEMBERS = 1_000;
+const AGENTS = 8;
+/** Tools that an agent's transaction uses, and how long each takes. */
+const STEPS = 4;
+const STEP_MS = 1;
+/** Transactions of one caller by which syncs are counted. */
+const COUNTED = 200;
+
+interface Kind {
+  readonly name: string;
+  readonly tool: string;
+  readonly goal: NonNullable<BenchResult['goal']>;
+}
+
+const KEYED: Kind = { name: 'buffered, keyed sink', tool: 'keyed.buffered', goal: { min: 16_000, ratioMin: 0.55 } };
+const KINDS: readonly Kind[] = [
+  KEYED,
+  { name: 'buffered, blind sink', tool: 'blind.buffered', goal: { min: 12_000 } },
+  { name: 'externalised, reversible', tool: 'keyed.externalised', goal: { min: 12_000 } },
+];
+
+export async function effectsBench(): Promise<BenchResult[]> {
+  return [...(await coordinationBench()), ...(await durable()), ...(await agents())];
+}
+
+async function durable(): Promise<BenchResult[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
+  const opened: Stage[] = [];
+  const stage = async (name: string): Promise<Stage> => {
+    const each = await openStage(join(folder, `${name}.db`), [
+      sinkTool('keyed', 'buffered'),
+      sinkTool('blind', 'buffered'),
+      sinkTool('keyed', 'externalised'),
+    ]);
+    opened.push(each);
+    return each;
+  };
+  try {
+    const plain = appends((await stage('appends')).store);
+    const proposals = callers(await stage('proposals'), 'plain proposals', propose);
+    const kinds: Contender[] = [];
+    for (const { name, tool } of KINDS) kinds.push(callers(await stage(tool), name, transact(tool)));
+    const [appended, proposed, ...rates] = await compare([plain, proposals, ...kinds], { rounds: 9, roundMs: 250 });
+    const results = [
+      rateResult({ ...proposed!, name: `proposals without tools, ${CALLERS} callers, durable` }, appended),
+    ];
+    for (const [i, kind] of KINDS.entries())
+      results.push(...(await resultsOf(kind, rates[i]!, appended!, proposed!, await stage(`${kind.tool} counted`))));
+    return results;
+  } finally {
+    for (const each of opened) await each.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function resultsOf(
+  { name: kind, tool, goal }: Kind,
+  rate: Rate,
+  appended: Rate,
+  proposed: Rate,
+  counted: Stage,
+): Promise<BenchResult[]> {
+  const name = `one effect, ${kind}, ${CALLERS} callers, durable`;
+  return [
+    rateResult({ ...rate, name }, appended, goal),
+    { name: `${name}: of plain proposals`, value: ratioOf(rate, proposed), unit: '' },
+    { name: `${name}: groups a caller waits for`, value: await groupsWaitedFor(counted, tool), unit: '' },
+  ];
+}
+
+/** A world with its tools, on a file. */
+interface Stage {
+  readonly store: Store;
+  readonly trajectory: Trajectory;
+  readonly writ: Writ;
+  /** Counts groups that the store has written. */
+  readonly groups: { count: number };
+  close(): Promise<void>;
+}
+
+async function openStage(path: string, tools: readonly Tool[]): Promise<Stage> {
+  const store = await openStore(`sqlite:${path}`);
+  const groups = { count: 0 };
+  const keys = generateKeys();
+  const assize = new Assize({
+    store: countingGroups(store, groups),
+    domains: [shop as Domain],
+    anchors: [keys.publicKey],
+    tools,
+  });
+  const writ = benchWrit(keys, 't', ['**'], ['**']);
+  const trajectory = await assize.create(shop as Domain, {
+    trajectoryId: 't',
+    initial: shopState(MEMBERS),
+    writs: [writ],
+  });
+  const close = async (): Promise<void> => {
+    await assize.close();
+    await store.close();
+  };
+  return { store, trajectory, writ, groups, close };
+}
+
+/** The store, with all that it answers in one go counted as one: it has synced once for that. */
+function countingGroups(store: Store, groups: { count: number }): Store {
+  let isOpen = false;
+  const count = <T>(answer: T): T => {
+    if (!isOpen) {
+      isOpen = true;
+      groups.count++;
+      // All answers of one group settle in one go; a tick runs after the last of them.
+      process.nextTick(() => (isOpen = false));
+    }
+    return answer;
+  };
+  return new Proxy(store, {
+    get(target, name) {
+      const member = Reflect.get(target, name) as unknown;
+      if (typeof member !== 'function') return member;
+      if (name !== 'commit' && name !== 'logEffects') return member.bind(target);
+      return (...args: unknown[]) => (Reflect.apply(member, target, args) as Promise<unknown>).then(count);
+    },
+  });
+}
+
+/** A tool that does next to nothing. */
+function sinkTool(
+  sink: Sink,
+  delivery: Delivery,
+  name = `${sink}.${delivery}`,
+  execute: () => unknown = () => null,
+): Tool {
+  return declareTool({
+    name,
+    input: z.strictObject({ member: z.string(), text: z.string() }),
+    class: { reversibility: 'reversible', delivery, sink },
+    writes: ['bench:{member}'],
+    execute,
+    compensate: () => ({ undone: 'all' }),
+  });
+}
+
+type Act = (stage: Stage, n: number) => Promise<unknown>;
+
+const propose: Act = ({ trajectory, writ }, n) =>
+  trajectory.propose({ ...visit(n, MEMBERS), writ }).then(({ ruling }) => checked(ruling));
+
+/** The same proposal, with one call of a tool. */
+function transact(tool: string, calls = 1): Act {
+  return async ({ trajectory, writ }, n) => {
+    const intent = visit(n, MEMBERS);
+    const { member } = intent.role.params;
+    const { ruling, effects } = await trajectory.transaction({ writ, writes: [`bench:${member}`] }, async (tx) => {
+      for (let i = 0; i < calls; i++) await tx.call(tool, { member, text: `visit ${n}, ${i}` });
+      tx.propose(intent);
+    });
+    checked(ruling.ruling);
+    if (effects !== 'settled') throw new Error(`unexpected: ${effects}`);
+  };
+}
+
+function checked(ruling: string): void {
+  if (ruling !== 'committed') throw new Error(`unexpected: ${ruling}`);
+}
+
+function callers(stage: Stage, name: string, act: Act, at = CALLERS): Contender {
+  let n = 0;
+  return {
+    name,
+    run: async (count) => {
+      let left = count;
+      await Promise.all(
+        Array.from({ length: at }, async () => {
+          while (left-- > 0) await act(stage, n++);
+        }),
+      );
+    },
+  };
+}
+
+/** Entries as `append, 16 in process` has them: each caller's own chain. */
+function appends(store: Store): Contender {
+  const chains = new Chains(CALLERS);
+  const watch = new Watch();
+  return {
+    name: 'plain appends',
+    run: async (count) => {
+      const rows = chains.next(Math.ceil(count / CALLERS));
+      await Promise.all(
+        rows.map(async (chain) => {
+          for (const row of chain) await append(row, store, watch);
+        }),
+      );
+    },
+  };
+}
+
+/** Of one caller alone, so that each group it waits for is its own; what is written later rides on the next. */
+async function groupsWaitedFor(stage: Stage, tool: string): Promise<number> {
+  const act = transact(tool);
+  await act(stage, 0);
+  const before = stage.groups.count;
+  for (let n = 1; n <= COUNTED; n++) await act(stage, n);
+  return (stage.groups.count - before) / COUNTED;
+}
+
+/** Agents who never meet, with tools that take their time, beside a loop that calls the same tools and keeps nothing. */
+async function agents(): Promise<BenchResult[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
+  const takesTime = (): Promise<void> => wait(STEP_MS);
+  const stage = await openStage(join(folder, 'agents.db'), [sinkTool('keyed', 'buffered', 'slow', takesTime)]);
+  try {
+    const bare: Act = async () => {
+      for (let i = 0; i < STEPS; i++) await takesTime();
+    };
+    const contenders = [
+      callers(stage, 'the bare loop', bare, AGENTS),
+      callers(stage, 'agents', transact('slow', STEPS), AGENTS),
+    ];
+    const [loop, rate] = await compare(contenders, { rounds: 9, roundMs: 400 });
+    const name = `${AGENTS} agents, ${STEPS} tools of ${STEP_MS} ms a transaction, durable`;
+    return [rateResult({ ...rate!, name }, loop, { ratioMin: 0.85 })];
+  } finally {
+    await stage.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+if (import.meta.main) console.log(formatTable(await effectsBench()));

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { exportLines, importLines, integrateLog, Replayer, verifyTrajectory } from '#ledger';
+import { deepReplay } from '#runtime';
+import { MemoryStore } from '#stores';
+import { asking, ledgerWithEffects } from '../../../tests/support/effects-ledger.ts';
+import { Steps, toolFor } from '../../../tests/support/effects-stage.ts';
+import { runtimeOver } from '../../../tests/support/runtime.ts';
+
+test('what tools did is in the ledger, which verifies and is replayed without calling a tool', async () => {
+  const { store, sink } = await ledgerWithEffects();
+  expect(sink.log.map(({ what }) => what)).toEqual(['plain', 'asked']);
+  expect(await verifyTrajectory(new Replayer(store), 't')).toMatchObject({ valid: true, open: 1 });
+  const report = await deepReplay(store, 't', { domains: [asking] });
+  expect(report.differences).toEqual([]);
+  expect(report).toMatchObject({ same: true });
+  expect(sink.log).toHaveLength(2);
+});
+
+test('an export has what the effects are, so that it can be approved elsewhere', async () => {
+  const { store, sink } = await ledgerWithEffects();
+  const copy = new MemoryStore();
+  await importLines(copy, linesOf(store));
+  const tools = [toolFor({ sink, steps: new Steps() }, 'irreversible', 'buffered')];
+  const assize = runtimeOver(copy, [asking], { tools });
+  const trajectory = await assize.open('t');
+  const [waits] = trajectory.pending();
+  await trajectory.approve(waits!.id, { principal: 'doc', method: 'test', override: true });
+  expect(sink.log.map(({ what }) => what)).toEqual(['plain', 'asked', 'asked']);
+});
+
+async function* linesOf(store: MemoryStore): AsyncGenerator<string> {
+  await integrateLog(store);
+  for await (const line of exportLines(store)) yield line.slice(0, -1);
+}

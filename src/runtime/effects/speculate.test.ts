@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { declareTool, type Tool } from '#effects';
+import { MemoryStore } from '#stores';
+import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+
+const all = { writ: writFor('alice'), writes: ['test:**'], retries: 0 };
+const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
+
+async function stage(fault?: Outside['fault'], sort: OutsideSink['sort'] = 'keyed', more: readonly Tool[] = []) {
+  const sink = new OutsideSink(sort);
+  const outside = { sink, steps: new Steps(), ...(fault && { fault }) };
+  const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered'), ...more];
+  const assize = runtimeOver(new MemoryStore(), [tally], { tools });
+  return { sink, assize, trajectory: await assize.create(tally, { trajectoryId: 't' }) };
+}
+
+const codeOf = (made: Promise<unknown>): Promise<unknown> =>
+  made.then(
+    (value) => value,
+    (error: { code?: string; message: string }) => error.code ?? error.message,
+  );
+
+/** A branch that acts at once, plans, and says what it would commit with. */
+const branch = (what: string) => async (tx: any) => {
+  await tx.call('reversible.externalised', { what: `${what} acted`, at: what });
+  await tx.call('irreversible.buffered', { what: `${what} held`, at: what });
+  tx.propose({ ...COUNT, args: what });
+  return what;
+};
+
+describe('speculation', () => {
+  test.each([2, 4, 8, 16])('of %i branches one is committed, and the others leave nothing', async (k) => {
+    for (const winner of [0, k - 1]) {
+      const { trajectory, sink } = await stage();
+      const outcome = await trajectory.transaction(all, async (tx) => {
+        await tx.call('irreversible.buffered', { what: 'before' });
+        const value = await tx.speculate(
+          Array.from({ length: k }, (_, i) => branch(`b${i}`)),
+          (tried) => {
+            expect(tried).toEqual(Array.from({ length: k }, (_, i) => ({ failed: false, value: `b${i}` })));
+            return winner;
+          },
+        );
+        // All that was not chosen is gone by now, and nothing that is held has happened.
+        for (let i = 0; i < k; i++) expect(sink.standing(`b${i} acted`)).toBe(i === winner ? 1 : 0);
+        expect(sink.log.some(({ what }) => what.includes('held'))).toBe(false);
+        return value;
+      });
+      expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, value: `b${winner}`, effects: 'settled' });
+      expect(trajectory.state()).toEqual({ done: { [`b${winner}`]: 1 } });
+      for (let i = 0; i < k; i++) expect(sink.times('do', `b${i} held`)).toBe(i === winner ? 1 : 0);
+      expect(sink.standing('before')).toBe(1);
+      const { delta, observations } = JSON.parse((outcome.ruling as any).entry.payload);
+      expect(delta.effects).toHaveLength(3);
+      expect(observations).toEqual([
+        { name: `reversible.externalised#1.${winner}/0`, value: { did: `b${winner} acted` } },
+      ]);
+    }
+  });
+
+  test.each<[string, (tried: any) => any, string]>([
+    ['none is chosen', () => undefined, 'no_branch'],
+    ['there is none of that number', () => 7, 'no_branch'],
+    ['choosing fails', () => Promise.reject(new Error('cannot say')), 'cannot say'],
+  ])('where %s all are undone, and the body may go on', async (_, choose, code) => {
+    const { trajectory, sink } = await stage();
+    const outcome = await trajectory.transaction(all, async (tx) => {
+      expect(await codeOf(tx.speculate([branch('a'), branch('b')], choose))).toBe(code);
+      tx.propose(COUNT);
+    });
+    expect(outcome.ruling.ruling).toBe('committed');
+    expect([sink.standing('a acted'), sink.standing('b acted')]).toEqual([0, 0]);
+    expect(sink.log.some(({ what }) => what.includes('held'))).toBe(false);
+  });
+
+  test('a branch that fails is one that can’t be chosen', async () => {
+    const { trajectory, sink } = await stage((of, what) => (of === 'do' && what === 'a acted' ? 'fail' : 'none'));
+    const outcome = await trajectory.transaction(all, (tx) =>
+      tx.speculate([branch('a'), branch('b')], (tried) => {
+        expect(tried[0]).toMatchObject({ failed: true, error: { code: 'tool_failed' } });
+        return tried.findIndex(({ failed }) => !failed);
+      }),
+    );
+    expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, value: 'b' });
+    expect(sink.standing('b acted')).toBe(1);
+    const { trajectory: other } = await stage((of, what) => (of === 'do' && what === 'a acted' ? 'fail' : 'none'));
+    const made = other.transaction(all, (tx) => tx.speculate([branch('a'), branch('b')], () => 0));
+    expect(await codeOf(made)).toBe('no_branch');
+  });
+
+  test('branches do not see what others are about to do, and may branch themselves', async () => {
+    const { trajectory, sink } = await stage();
+    const outcome = await trajectory.transaction(all, (tx) =>
+      tx.speculate(
+        [
+          branch('a'),
+          (inner) =>
+            inner.speculate([branch('b'), branch('c')], (tried) => {
+              expect(tried).toHaveLength(2);
+              return 1;
+            }),
+        ],
+        () => 1,
+      ),
+    );
+    expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, value: 'c' });
+    expect(['a', 'b', 'c'].map((what) => sink.standing(`${what} acted`))).toEqual([0, 0, 1]);
+    expect(['a', 'b', 'c'].map((what) => sink.times('do', `${what} held`))).toEqual([0, 0, 1]);
+    // A nested one that was chosen inside is undone all the same where what it is in was not.
+    const second = await stage();
+    await second.trajectory.transaction(all, (tx) =>
+      tx.speculate([(inner) => inner.speculate([branch('b'), branch('c')], () => 0), branch('a')], () => 1),
+    );
+    expect(['a', 'b', 'c'].map((what) => second.sink.standing(`${what} acted`))).toEqual([1, 0, 0]);
+  });
+
+  test('a branch sees what was planned before it, and the body afterwards what was planned in the one that was chosen', async () => {
+    const seen = declareTool({
+      name: 'planned.seen',
+      input: z.strictObject({}),
+      class: 'read',
+      reads: ['test:x'],
+      execute: (_, __, planned) => planned.map(({ input }) => (input as { what: string }).what),
+    });
+    const { trajectory } = await stage(undefined, 'keyed', [seen]);
+    await trajectory.transaction(all, async (tx) => {
+      await tx.call('irreversible.buffered', { what: 'before' });
+      const looking = (what: string) => async (inner: any) => {
+        await inner.call('irreversible.buffered', { what });
+        return inner.call('planned.seen', {});
+      };
+      expect(await tx.speculate([looking('a'), looking('b')], () => 1)).toEqual(['before', 'b']);
+      expect(await tx.call('planned.seen', {})).toEqual(['before', 'b']);
+      tx.propose(COUNT);
+    });
+  });
+
+  test('at one place only one branch acts at once', async () => {
+    const { trajectory, sink } = await stage();
+    await trajectory.transaction(all, async (tx) => {
+      const same = (what: string) => async (one: any) => {
+        await one.call('reversible.externalised', { what, at: 'same' });
+        return what;
+      };
+      await tx.speculate([same('a'), same('b')], (tried) => {
+        expect(tried).toMatchObject([{ value: 'a' }, { error: { code: 'branch_conflict' } }]);
+        return 0;
+      });
+      tx.propose(COUNT);
+    });
+    expect([sink.standing('a'), sink.times('do', 'b')]).toEqual([1, 0]);
+  });
+
+  test('a loser that can’t be undone waits for a person, and the winner is committed', async () => {
+    let isBroken = true;
+    const { trajectory, sink, assize } = await stage((of, what) =>
+      isBroken && of === 'undo' && what === 'a acted' ? 'fail' : 'none',
+    );
+    const outcome = await trajectory.transaction(all, (tx) => tx.speculate([branch('a'), branch('b')], () => 1));
+    expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'person' });
+    expect(sink.standing('b acted')).toBe(1);
+    const [left] = await assize.recoverEffects();
+    expect(left).toMatchObject({ tool: 'reversible.externalised', phase: 'unresolved' });
+    isBroken = false;
+    const { epoch, n } = left!;
+    await assize.resolveEffect({ epoch, n, as: 'retry', by: 'olga', evidence: 'the sink is up again' });
+    expect([sink.standing('a acted'), sink.standing('b acted')]).toEqual([0, 1]);
+    expect(await assize.recoverEffects()).toEqual([]);
+  });
+
+  test.each(['keyed', 'queryable'] as const)(
+    'a crash at any step leaves one branch or none, with a %s sink',
+    async (sort) => {
+      const ends = { committed: 0, undone: 0 };
+      for (let endAt = 1; ; endAt++) {
+        const sink = new OutsideSink(sort);
+        const store = new MemoryStore();
+        await runtimeOver(store, [tally]).create(tally, { trajectoryId: 't' });
+        const process = async (
+          at: number | undefined,
+          live: (assize: ReturnType<typeof runtimeOver>) => Promise<unknown>,
+        ) => {
+          const steps = new Steps(at);
+          const tools = [
+            toolFor({ sink, steps }, 'reversible', 'externalised'),
+            toolFor({ sink, steps }, 'irreversible', 'buffered'),
+          ];
+          const assize = runtimeOver(storeOf(store, steps), [tally], { tools });
+          const value = await Promise.race([live(assize), steps.ended]);
+          await Promise.race([assize.close(), steps.ended]);
+          return { value, isDead: steps.isDead };
+        };
+        const { isDead } = await process(endAt, async (assize) => {
+          const trajectory = await assize.open('t');
+          return trajectory.transaction(all, (tx) => tx.speculate([branch('a'), branch('b'), branch('c')], () => 1));
+        });
+        if (!isDead) break;
+        expect((await process(undefined, (assize) => assize.recoverEffects())).value).toEqual([]);
+        const committed = (await store.entries('t')).some(({ kind }) => kind === 'commit') ? 1 : 0;
+        for (const what of ['a', 'b', 'c']) {
+          expect([what, sink.standing(`${what} acted`)]).toEqual([what, what === 'b' ? committed : 0]);
+          expect([what, sink.times('do', `${what} held`)]).toEqual([what, what === 'b' ? committed : 0]);
+        }
+        ends[committed === 1 ? 'committed' : 'undone']++;
+      }
+      expect(ends.committed).toBeGreaterThan(0);
+      expect(ends.undone).toBeGreaterThan(10);
+    },
+  );
+});

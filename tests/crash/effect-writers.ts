@@ -1,0 +1,36 @@
+// A process that is made to be killed: `node effect-writers.ts <path> <writers>`. It takes the tenure of the effects of a SQLite
+// store and says `held <fence> <last epoch>`; then each writer runs transactions of tools to a trajectory of its own until
+// it is killed: it says `sent <epoch> <entry>`, commits the entry with the effects, says `committed <epoch>`, ends the
+// transaction and says `ended <epoch>`.
+import { openSqlite } from '../../src/stores/sqlite/index.ts';
+import { writeOf } from '../../src/testing/effect-rows.ts';
+import { batchOf, entryAfter } from '../../src/testing/store-rows.ts';
+import { say } from './words.ts';
+
+const [path, writers] = process.argv.slice(2) as [string, string];
+
+// Should whoever started it die first, stdin ends.
+process.stdin.on('end', () => process.exit());
+process.stdin.resume();
+
+const store = await openSqlite({ path });
+const { fence, lastEpoch } = await store.holdEffects();
+say(`held ${fence} ${lastEpoch}`);
+let epoch = lastEpoch;
+
+async function write(writer: number): Promise<never> {
+  const trajectory = `own-${writer}`;
+  for (let last = await store.head(trajectory); ; ) {
+    const mine = ++epoch;
+    const row = entryAfter(last, trajectory, [fence, mine]);
+    say(`sent ${mine} ${row.id}`);
+    const { status } = await store.commit({ ...batchOf(row), effects: writeOf(fence, mine) });
+    say(`${status} ${mine}`);
+    const settled = [{ epoch: mine, place: 1, record: 'settled' }];
+    const answer = await store.logEffects({ fence, records: settled, ended: [mine] });
+    say(`${answer.status === 'written' ? 'ended' : answer.status} ${mine}`);
+    last = row;
+  }
+}
+
+await Promise.all(Array.from({ length: Number(writers) }, (_, writer) => write(writer)));

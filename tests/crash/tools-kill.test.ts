@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Sink } from '#effects';
+import { openStore } from '#stores';
+import { seededNumbers } from '../../src/testing/faults.ts';
+import { OutsideSink, tally } from '../support/effects-stage.ts';
+import { withPostgres } from '../support/postgres/index.ts';
+import { runtimeOver } from '../support/runtime.ts';
+import type { Told } from './tools-orders.ts';
+
+/** `ASSIZE_CRASH_EFFECTS=500` for a long night. */
+const ROUNDS = Number(process.env['ASSIZE_CRASH_EFFECTS'] ?? '12');
+const SEED = 20_261_121;
+/** Orders that a process may get done before it is killed, at most. */
+const ORDERS_A_ROUND = 40;
+const LIFE_MS_MAX = 120;
+
+/** What the tools act on, in this process, which is not killed: what came is read off here, and nowhere else. */
+class Outside {
+  readonly sinks: Record<Sink, OutsideSink> = {
+    keyed: new OutsideSink('keyed'),
+    queryable: new OutsideSink('queryable'),
+    blind: new OutsideSink('blind'),
+  };
+  readonly #server: Server;
+
+  constructor() {
+    this.#server = createServer(async (request, response) => {
+      let text = '';
+      for await (const chunk of request) text += chunk;
+      const { key, what } = JSON.parse(text);
+      const [, sort, does] = request.url!.split('/');
+      const sink = this.sinks[sort as Sink];
+      if (does === 'do') sink.do(key, what);
+      if (does === 'undo') sink.undo(key, what);
+      response.end(JSON.stringify({ has: sink.has(key) }));
+    });
+  }
+
+  async listen(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return String((this.#server.address() as AddressInfo).port);
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+}
+
+/** One life of the process; killed so long after it has recovered, or let live. */
+async function life(args: readonly string[], lifeMs: number | undefined): Promise<Told[]> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'tools-process.ts'), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const told: Told[] = [];
+  const exited = once(child, 'exit');
+  for await (const line of createInterface({ input: child.stdout })) {
+    told.push(JSON.parse(line) as Told);
+    if (lifeMs !== undefined && told.length === 1) void sleep(lifeMs).then(() => child.kill('SIGKILL'));
+  }
+  const [code] = await exited;
+  if (lifeMs === undefined) expect(code).toBe(0);
+  return told;
+}
+
+async function killAgainAndAgain(url: string): Promise<void> {
+  const outside = new Outside();
+  const port = await outside.listen();
+  onTestFinished(() => outside.close());
+  const begun = await openStore(url);
+  await runtimeOver(begun, [tally]).create(tally, { trajectoryId: 't' });
+  await begun.close();
+  const next = seededNumbers(SEED);
+  let from = 0;
+  const done = new Map<string, string>();
+  for (let round = 0; round < ROUNDS; round++) {
+    const told = await life([url, port, String(from), String(from + ORDERS_A_ROUND)], next(LIFE_MS_MAX));
+    for (const each of told) if ('order' in each) done.set(each.order, each.ruling);
+    from = Math.max(0, Math.max(from, ...[...done.keys()].map((order) => Number(order.slice(6)))) - 5);
+  }
+  const to = from + 10;
+  const told = await life([url, port, '0', String(to)], undefined);
+  const left = told.flatMap((each) => ('left' in each ? each.left : []));
+
+  const store = await openStore(url);
+  const entries = [];
+  for (let at = 0; ; ) {
+    const page = await store.entries('t', { from: at });
+    if (page.length === 0) break;
+    entries.push(...page);
+    at += page.length;
+  }
+  await store.close();
+  const committed = new Map<string, number>();
+  for (const { kind, payload } of entries) {
+    if (kind !== 'commit') continue;
+    const order = JSON.parse(payload).action.args as string;
+    committed.set(order, (committed.get(order) ?? 0) + 1);
+  }
+  // Who was told that it is committed was told so of good right; and each name once.
+  for (const [order, ruling] of done) expect([order, ruling, committed.get(order)]).toEqual([order, 'committed', 1]);
+  expect(committed.size).toBeGreaterThanOrEqual(to);
+  const { keyed, queryable, blind } = outside.sinks;
+  for (const order of committed.keys()) {
+    expect([order, keyed.standing(order), queryable.standing(order)]).toEqual([order, 1, 1]);
+    expect(queryable.times('do', order) - queryable.times('undo', order)).toBe(1);
+    expect(blind.times('do', order)).toBeLessThanOrEqual(1);
+  }
+  for (const sink of [keyed, queryable, blind]) {
+    for (const { what } of sink.log) expect(committed.has(what) || sink.standing(what) === 0).toBe(true);
+  }
+  // Mail that came, and mail of which nobody knows, is all of it; one that came may be among those.
+  const delivered = [...committed.keys()].filter((order) => blind.times('do', order) === 1).length;
+  expect(delivered + left.length).toBeGreaterThanOrEqual(committed.size);
+  expect(left.every(({ tool }) => tool === 'mail')).toBe(true);
+  const undone = keyed.log.filter(({ did }) => did === 'undo').length;
+  console.info(`${new URL(url).protocol} killed ${ROUNDS} times:`, {
+    committed: committed.size,
+    undone,
+    in_doubt: left.length,
+  });
+}
+
+test('sqlite: effects of processes that are killed are done once, or undone', { timeout: 300_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-effects-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  await killAgainAndAgain(`sqlite:${join(folder, 'store.db')}`);
+});
+
+withPostgres('postgres', (postgres) => {
+  test('effects of processes that are killed are done once, or undone', { timeout: 300_000 }, () =>
+    killAgainAndAgain(postgres.url()),
+  );
+});

@@ -1,0 +1,42 @@
+import { defineDomain, escalate, pass } from '#kernel';
+import { MemoryStore } from '#stores';
+import { OutsideSink, Steps, tally, toolFor } from './effects-stage.ts';
+import { runtimeOver, writFor } from './runtime.ts';
+
+/** A tally that asks a doctor about some. */
+export const asking = defineDomain<any, any>({
+  ...(tally.declared as any),
+  name: 'asking',
+  invariants: ({ each }: any) => [
+    each('ASK', '/done/*', {}, (n: number, _: unknown, [name]: string[]) =>
+      name === 'asked' && n > 0 ? escalate('shall it be?') : pass,
+    ),
+  ],
+  counselors: { doctor: (principal: string) => principal === 'doc' },
+  freeze: 'footprint',
+});
+
+/** A trajectory with effects in commits, in what waits, in what was approved and rejected; one costs something. */
+export async function ledgerWithEffects(): Promise<{ store: MemoryStore; sink: OutsideSink }> {
+  const sink = new OutsideSink('keyed');
+  const tools = [toolFor({ sink, steps: new Steps() }, 'irreversible', 'buffered')];
+  const store = new MemoryStore();
+  const assize = runtimeOver(store, [asking], { tools });
+  const trajectory = await assize.create(asking, { trajectoryId: 't' });
+  const writ = writFor('alice');
+  const ask = (args: string) =>
+    trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
+      await tx.call('irreversible.buffered', { what: args });
+      tx.propose({ action: 'count', role: 'counter', args });
+    });
+  await ask('plain');
+  const approve = { principal: 'doc', method: 'test', override: true };
+  for (const end of ['approve', 'reject', 'wait'] as const) {
+    const { ruling } = await ask('asked');
+    if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
+    if (end === 'approve') await trajectory.approve(ruling.pending, approve);
+    if (end === 'reject') await trajectory.reject(ruling.pending, { ...approve, reason: 'no' });
+  }
+  await assize.close();
+  return { store, sink };
+}
