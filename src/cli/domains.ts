@@ -1,8 +1,7 @@
-import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Domain } from 'assize';
 import { CliError } from './errors.ts';
+import { importModule, isFile } from './module-file.ts';
 
 /** In the order in which they are shown; loaded when asked for, because schemas take time to build. */
 const SHIPPED: readonly (() => Promise<object>)[] = [
@@ -43,24 +42,10 @@ export async function domainsNamed(text: string): Promise<Domain[]> {
   throw new CliError('not_found', `The file ${text.slice(at + 1)} has no domain ${name}; it has ${known}.`);
 }
 
-function isFile(path: string): boolean {
-  return statSync(resolve(path), { throwIfNoEntry: false })?.isFile() === true;
-}
-
 async function importFile(file: string): Promise<object> {
-  const path = resolve(file);
-  if (!isFile(path)) {
-    throw new CliError(
-      'unreadable_file',
-      `There is no domain file ${path}; name one, or a shipped domain (assize domains lists them).`,
-    );
-  }
-  const module = (await import(pathToFileURL(path).href).catch((cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new CliError('bad_input', `The domain file ${path} can't be loaded: ${why}`, { cause });
-  })) as object;
+  const module = await importModule(file, 'domain', 'name one, or a shipped domain (assize domains lists them)');
   if (!Object.values(module).some(isDomain)) {
-    throw new CliError('bad_input', `The file ${path} exports no domain; export what defineDomain returns.`);
+    throw new CliError('bad_input', `The file ${resolve(file)} exports no domain; export what defineDomain returns.`);
   }
   return module;
 }

@@ -22,6 +22,8 @@ export type CliErrorCode =
   | 'ambiguous'
   /** No store under that URL, where one is only read. */
   | 'store_not_found'
+  /** Another process works on the effects of the store. */
+  | 'at_work'
   /** The published package does not have it. */
   | 'not_packaged';
 

@@ -11,6 +11,7 @@ import { checkpoint } from './commands/checkpoint.ts';
 import { demo } from './commands/demo.ts';
 import { diff } from './commands/diff.ts';
 import { domains } from './commands/domains.ts';
+import { effects } from './commands/effects.ts';
 import { erase } from './commands/erase.ts';
 import { exportCommand } from './commands/export.ts';
 import { fsck } from './commands/fsck.ts';
@@ -45,6 +46,7 @@ const COMMANDS = [
   pending,
   approve,
   reject,
+  effects,
   erase,
   writ,
   keys,

@@ -1,6 +1,6 @@
 import { createWritVerifier, type Policy, parseWrit, safely, type Writ, type WritVerifier } from '#authority';
 import { form, type Json, maxInstant, requireForm, signText, verifyText } from '#canon';
-import type { Tool } from '#effects';
+import { EffectError, type Tool } from '#effects';
 import { type Domain, detailOf, initialState, stateFault, World } from '#kernel';
 import {
   type BlobRow,
@@ -372,15 +372,21 @@ export class Assize {
    * Takes down what a person decided about an effect that is in doubt, or could not be done or undone, and goes on with its
    * transaction. When nothing of that is left, what it claimed is free. A decision is taken once.
    *
-   * @throws EffectError `bad_resolution`, `needs_confirmation`, `not_left`, `unknown_effect`, `already_resolved`; RuntimeError
-   * `bad_option` where there are no tools (an empty list will do, as long as none has to be called); the signal's reason
+   * @throws EffectError `bad_resolution`, `needs_confirmation`, `not_left`, `unknown_effect`, `already_resolved`,
+   * `tenure_lost`, after which it can be done again; RuntimeError `bad_option` where there are no tools (an empty list will
+   * do, as long as none has to be called); the signal's reason
    */
   async resolveEffect(resolution: EffectResolution, signal?: AbortSignal): Promise<ResolvedEffect> {
     const checked = checkedEffectResolution(resolution);
     if (this.#effects === undefined) throw badOption('there are no tools; give some');
     const held = await this.#effects.held(signal);
     await held.recovered();
-    return held.resolve(checked);
+    try {
+      return await held.resolve(checked);
+    } catch (error) {
+      if (error instanceof EffectError && error.code === 'tenure_lost') await this.#effects.beginAnew(held);
+      throw error;
+    }
   }
 
   /**
@@ -390,7 +396,7 @@ export class Assize {
    * @throws RuntimeError `bad_option` where the store keeps no effect log; ArgumentError `bad_argument`
    */
   async effects(query: EffectsQuery = {}): Promise<EffectTransaction[]> {
-    requireForm(form.object, query, 'query');
+    requireForm(EFFECTS_QUERY, query, 'query');
     return readEffects(effectLogOf(this.#store), query);
   }
 
@@ -586,6 +592,8 @@ const ASSIZE_OPTIONS = form.members({
   policy: form.optional(form.members({ evaluate: form.code })),
   signer: form.optional(form.object),
 });
+
+const EFFECTS_QUERY = form.members({ trajectoryId: form.optional(form.text), epoch: form.optional(form.whole) });
 
 /** What stands in every entry: one that does not hold would make a ledger that never opens again. */
 function checkEntryOptions({ signer, policy, anchors, approvalMs }: AssizeOptions): void {

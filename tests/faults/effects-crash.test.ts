@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Sink } from '#effects';
+import type { Decision, Sink } from '#effects';
 import type { LeftEffect, TransactionOutcome } from '#runtime';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, storeOf, tally, toolFor } from '../support/effects-stage.ts';
+import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/effects-stage.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
 // A crash at every step of a transaction with effects of every class, and again at every step of what recovers from it. What
@@ -17,6 +17,8 @@ const HELD = ['held', 'held and costs', 'held for good'] as const;
 class World {
   readonly store = new MemoryStore();
   readonly sink: OutsideSink;
+  /** How calls go; well, unless said otherwise. */
+  fault: NonNullable<Outside['fault']> = () => 'none';
 
   constructor(sort: Sink) {
     this.sink = new OutsideSink(sort);
@@ -25,7 +27,7 @@ class World {
   /** One process, from its beginning to its end. */
   async process<T>(endAt: number | undefined, live: (assize: ReturnType<typeof runtimeOver>) => Promise<T>) {
     const steps = new Steps(endAt);
-    const outside = { sink: this.sink, steps };
+    const outside: Outside = { sink: this.sink, steps, fault: (of, what) => this.fault(of, what) };
     const tools = [
       toolFor(outside, 'reversible', 'externalised'),
       toolFor(outside, 'reversible', 'buffered'),
@@ -166,3 +168,40 @@ describe.each(SORTS)('with a %s sink', (sort) => {
     }
   });
 });
+
+test.each<Decision>(['applied', 'undone', 'retry', 'residue'])(
+  'a crash at any step of a decision that it is %s leaves it decided, or to be decided again',
+  async (as) => {
+    const WHAT = 'held for good';
+    const found = { by: 'ops', evidence: 'seen at the sink' };
+    const outcomes = { decided: 0, again: 0 };
+    for (let endAt = 1; ; endAt++) {
+      const world = new World('blind');
+      await world.begin();
+      world.fault = (of, what) => (of === 'do' && what === WHAT ? 'lose_before' : 'none');
+      await world.process(undefined, (assize) => world.transact(assize));
+      world.fault = () => 'none';
+      const [left] = await recovered(world);
+      const { epoch, n } = left!;
+      const { isDead } = await world.process(endAt, (assize) =>
+        assize.resolveEffect({ ...found, epoch, n, as, confirm: true }),
+      );
+      const after = await recovered(world);
+      outcomes[after.length > 0 ? 'again' : 'decided']++;
+      if (after.length > 0) {
+        // Whoever looks says what there is.
+        const is = world.sink.standing(WHAT) === 1 ? 'applied' : 'undone';
+        await world.process(undefined, (assize) => assize.resolveEffect({ ...found, epoch, n, as: is }));
+      }
+      expect(await recovered(world)).toEqual([]);
+      expect(world.sink.times('do', WHAT)).toBeLessThanOrEqual(as === 'retry' ? 1 : 0);
+      for (const what of [...ACTED, ...HELD])
+        if (what !== WHAT) expect([what, world.sink.standing(what)]).toEqual([what, 1]);
+      if (isDead) continue;
+      expect(world.sink.standing(WHAT)).toBe(as === 'retry' ? 1 : 0);
+      break;
+    }
+    expect(outcomes.decided).toBeGreaterThan(0);
+    expect(outcomes.again).toBeGreaterThan(0);
+  },
+);

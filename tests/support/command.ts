@@ -5,7 +5,7 @@ import { join } from 'node:path';
 const main = join(import.meta.dirname, '../../src/cli/main.ts');
 const resident = join(import.meta.dirname, 'resident.ts');
 /** Their commands are named by a second word. */
-const FAMILIES = ['writ', 'keys', 'ontology'];
+const FAMILIES = ['writ', 'keys', 'ontology', 'effects'];
 
 /** What a command ended with, and what it said. */
 export interface Ended {

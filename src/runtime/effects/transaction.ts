@@ -4,6 +4,7 @@ import {
   claimTexts,
   conflicts,
   covers,
+  type EffectClass,
   EffectError,
   effectKey,
   type LoggedEffect,
@@ -116,7 +117,7 @@ export class Transaction {
 
   /**
    * Uses a tool. What only reads is answered with what it read; what acts at once, with its result; what is held until the
-   * commit, with what its tool says that it will be.
+   * commit, as all is that can't be undone, with what its tool says that it will be.
    *
    * @throws EffectError `unknown_tool`, `bad_input`, `not_authorised`, `scope_exceeded`, `resource_in_doubt`, `tool_failed`,
    * `outcome_unknown`, `key_collision`, `transaction_over`
@@ -141,7 +142,7 @@ export class Transaction {
     this.#authorise(tool, input, claims);
     const ordinal = this.#calls++;
     if (tool.class === undefined) return this.#read(tool, input, claims, ordinal);
-    if (tool.class.delivery === 'buffered') return this.#plan(tool, input, claims, ordinal);
+    if (isHeld(tool.class)) return this.#plan(tool, input, claims, ordinal);
     return this.#inTurn(() => this.#act(tool, input, claims, ordinal));
   }
 
@@ -223,7 +224,7 @@ export class Transaction {
 
   #authorise(tool: Tool, input: Json, claims: readonly Claim[]): void {
     const use = { action: tool.name, scopes: claims.map(({ scope }) => scope.text), args: input };
-    const refusal = refusalOf(this.#asking.authority(), use, tool.class?.delivery === 'buffered');
+    const refusal = refusalOf(this.#asking.authority(), use, tool.class !== undefined && isHeld(tool.class));
     if (refusal !== undefined)
       throw new EffectError('not_authorised', `${tool.name} may not be used so: ${refusal.detail}.`, {
         evidence: { tool: tool.name, reason: refusal.reason },
@@ -318,6 +319,11 @@ export class Transaction {
     this.#last = done.catch(() => undefined);
     return done;
   }
+}
+
+/** Until the commit: also what would act at once and can't be undone, as nothing may come after it that still fails (decisions §5.9). */
+function isHeld({ delivery, reversibility }: EffectClass): boolean {
+  return delivery === 'buffered' || reversibility === 'irreversible';
 }
 
 async function triedOut<T>(branch: Transaction, body: (tx: Transaction) => Promise<T> | T): Promise<Tried<T>> {

@@ -105,6 +105,33 @@ describe('a transaction', () => {
     expect(next.ruling.ruling).toBe('committed');
   });
 
+  test('holds what would act at once and can’t be undone, and does it last', async () => {
+    const sink = new OutsideSink('keyed');
+    const pivot = toolFor({ sink, steps: new Steps() }, 'irreversible', 'externalised');
+    const { trajectory, all, sink: other } = await stage({ tools: [pivot] });
+    const call = (ends: () => void) =>
+      trajectory.transaction(all, async (tx) => {
+        expect(await tx.call('irreversible.externalised', { what: 'a' })).toBe(null);
+        await tx.call('irreversible.buffered', { what: 'b' });
+        expect(sink.log).toEqual([]);
+        ends();
+        tx.propose(COUNT);
+      });
+    const no = () => {
+      throw new Error('no');
+    };
+    expect(await codeOf(call(no))).toBe('no');
+    expect([sink.log, other.log]).toEqual([[], []]);
+    let before: number | undefined;
+    const act = sink.do.bind(sink);
+    sink.do = (key, what) => {
+      before = other.standing('b');
+      act(key, what);
+    };
+    expect(await call(() => undefined)).toMatchObject({ effects: 'settled' });
+    expect([sink.standing('a'), before]).toEqual([1, 1]);
+  });
+
   test('sees what it is itself about to do', async () => {
     const notes = new Map<string, string>();
     const inputOf = z.strictObject({ name: z.string(), text: z.string() });

@@ -56,8 +56,8 @@ export class Transactions {
 
   async run<T>(options: TransactionOptions, body: (tx: Transaction) => Promise<T> | T): Promise<TransactionOutcome<T>> {
     const effects = this.#effects();
-    const { name } = options;
     const claims = checked(options, body);
+    const { name } = options;
     if (name === undefined) return this.#tried(effects, options, claims, body);
     // What is asked twice at once is done once.
     for (let other = this.#underWay.get(name); other !== undefined; other = this.#underWay.get(name))
@@ -315,6 +315,12 @@ function checked(options: TransactionOptions, body: unknown): Claim[] {
   if (!(Number.isSafeInteger(deadlineMs) && deadlineMs > 0 && deadlineMs < 2 ** 31))
     throw badIntent('a deadline is a whole number of milliseconds, more than none');
   if (!(Number.isSafeInteger(retries) && retries >= 0)) throw badIntent('retries are a whole number');
+  const { writ, principal = '', reads = [], writes = [], signal } = options;
+  if (typeof writ !== 'string' && (typeof writ !== 'object' || writ === null))
+    throw badIntent('a transaction has a writ, or the id of one that is known');
+  if (typeof principal !== 'string') throw badIntent('a principal is a text');
+  if (!Array.isArray(reads) || !Array.isArray(writes)) throw badIntent('reads and writes are lists of scopes');
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw badIntent('a signal is an AbortSignal');
   return claimsFrom(options);
 }
 

@@ -8,9 +8,10 @@ import { seededRandom } from '#oracle';
 import * as runtime from '#runtime';
 import { MemoryStore } from '#stores';
 import { begun, DOCTOR, desk, granted, lead, openOf, task, worker } from '../delegations.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../effects-stage.ts';
 import { deskOf } from '../ledger-runtime.ts';
 import { LOG, ORIGIN, WITNESSES } from '../merkle/fixtures.ts';
-import { HandClock, intent, operator, START, writFor } from '../runtime.ts';
+import { HandClock, intent, operator, runtimeOver, START, writFor } from '../runtime.ts';
 import type { Case, Exempt } from './case.ts';
 import { exempt, MADE, PATH, PORT, takes } from './table.ts';
 
@@ -58,6 +59,30 @@ function on(
       const made = await world();
       const given = typeof args === 'function' ? await args(made) : args;
       return { args: given, call: (...all) => call(made, ...all), watch: made.watch };
+    },
+  };
+}
+
+/** A call on a runtime with tools, in whose store an effect is in doubt. */
+function withDoubt(
+  call: (made: { assize: runtime.Assize; trajectory: runtime.Trajectory }, ...args: any[]) => unknown,
+  args: readonly unknown[],
+  trusted: Case['trusted'] = {},
+): Case {
+  return {
+    trusted,
+    make: async () => {
+      const store = new MemoryStore();
+      const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => 'lose_before' as const };
+      const tools = [toolFor(outside, 'irreversible', 'buffered')];
+      const assize = runtimeOver(store, [tally], { tools });
+      const trajectory = await assize.create(tally, { trajectoryId: 't' });
+      await trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'] }, async (tx) => {
+        await tx.call('irreversible.buffered', { what: 'a' });
+        tx.propose({ action: 'count', role: 'counter', args: 'order' });
+      });
+      const watch = async () => JSON.stringify([await store.openEffects(), trajectory.head, outside.sink.log]);
+      return { args, call: (...all) => call({ assize, trajectory }, ...all), watch };
     },
   };
 }
@@ -111,6 +136,30 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   'Assize.revoke': on(
     ({ assize }, input) => assize.revoke(input),
     [{ trajectoryId: 't', writ: writId(worker), reason: 'r', by: writId(REVOKER), principal: 'warden' }],
+  ),
+  'Assize.effects': withDoubt(({ assize }, query) => assize.effects(query), [{ trajectoryId: 't', epoch: 1 }]),
+  'Assize.recoverEffects': withDoubt(({ assize }, signal) => assize.recoverEffects(signal), [undefined], {
+    0: 'a signal of the platform',
+  }),
+  'Assize.resolveEffect': withDoubt(
+    ({ assize }, resolution) => assize.resolveEffect(resolution),
+    [{ epoch: 1, n: 0, as: 'retry', by: 'ops', evidence: { seen: 'nothing' }, confirm: true }],
+  ),
+  'Trajectory.transaction': withDoubt(
+    ({ trajectory }, options, body) => trajectory.transaction(options, body),
+    [
+      {
+        name: 'n',
+        writ: writFor('alice'),
+        principal: 'alice',
+        reads: ['other:x'],
+        writes: ['other:y'],
+        deadlineMs: 1_000,
+        retries: 0,
+      },
+      (tx: any) => tx.propose({ action: 'count', role: 'counter', args: 'next' }),
+    ],
+    { 1: PORT },
   ),
   'Assize.release': on(({ assize }, id) => assize.release(id), ['t']),
   'new Trajectory': exempt('made by Assize'),

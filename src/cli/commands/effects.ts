@@ -1,0 +1,244 @@
+import { Assize, type Store } from 'assize';
+import { generateKeys } from 'assize/canon';
+import { type Decision, isLeft } from 'assize/effects';
+import type { EffectTransaction, ListedEffect, ResolvedEffect } from 'assize/runtime';
+import { type Command, Option } from 'commander';
+import { counted } from '../counted.ts';
+import { headOf } from '../entries.ts';
+import { CliError, EXIT, type ExitCode } from '../errors.ts';
+import { count, positive, repeatable, withSharedOptions } from '../options.ts';
+import { dim, green, line, yellow } from '../printable.ts';
+import { inSession, type Session, type SharedOptions } from '../session.ts';
+import { loadTools } from '../tools.ts';
+
+interface ListOptions extends SharedOptions {
+  readonly epoch?: number;
+}
+
+interface WorkingOptions extends SharedOptions {
+  readonly tools: readonly string[];
+  readonly wait: number;
+}
+
+interface ResolveOptions extends WorkingOptions {
+  readonly as: Decision;
+  readonly by: string;
+  readonly evidence: string;
+  readonly confirm?: boolean;
+}
+
+/** Seconds. */
+const WAIT = 5;
+const DECISIONS: readonly Decision[] = ['applied', 'undone', 'retry', 'residue'];
+/** Of a name, where there is little room. */
+const SHORT = 16;
+
+export function effects(program: Command): void {
+  const command = program
+    .command('effects')
+    .description(
+      'what tools have done outside of the world: list what is not settled, recover, resolve what is in doubt',
+    );
+  list(command);
+  recover(command);
+  resolve(command);
+}
+
+function list(command: Command): void {
+  withSharedOptions(
+    command
+      .command('list')
+      .description('transactions of tools that have not ended, with their effects')
+      .argument('[trajectory]', 'default: all of the store')
+      .option('--epoch <number>', 'the transaction of this number, also when it has ended', positive),
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assize effects list\n  assize effects list orders --json\n  assize effects list --epoch 7\n\n' +
+        'The log is only read: a process that is at work there is not disturbed, and what it does is listed too.\n' +
+        'in_doubt: nobody can tell whether it happened. unresolved: it failed too often. Both wait for a person.',
+    )
+    .action(
+      inSession((session, { epoch }: ListOptions, trajectory?: string) =>
+        session.withStore('readonly', async (store) => {
+          if (trajectory !== undefined) await headOf(store, trajectory);
+          const query = { ...(trajectory !== undefined && { trajectoryId: trajectory }), ...(epoch && { epoch }) };
+          const listed = await runtimeOver(store, []).effects(query);
+          if (epoch !== undefined && listed.length === 0)
+            throw new CliError('not_found', `There is no transaction ${epoch} in the effect log of this store.`);
+          if (session.json) session.out.document({ transactions: listed.map(described) });
+          else print(session, listed);
+          return EXIT.ok;
+        }),
+      ),
+    );
+}
+
+function recover(command: Command): void {
+  withSharedOptions(working(command.command('recover').description('finish what a process left that has ended')))
+    .addHelpText(
+      'after',
+      '\nExample:\n  assize effects recover --tools tools.ts\n\n' +
+        'What was committed is applied, what was not is undone, each once; where nobody can tell, it waits for a person.\n' +
+        'Negative: something is left, for a person, or for a tool that the files do not export.',
+    )
+    .action(
+      inSession((session, options: WorkingOptions) =>
+        session.withStore('existing', async (store) => {
+          const before = await runtimeOver(store, []).effects();
+          await atWork(session, store, options, (assize, signal) => assize.recoverEffects(signal));
+          const after = await runtimeOver(store, []).effects();
+          const ended = before.filter(({ epoch }) => !after.some((each) => each.epoch === epoch));
+          if (session.json)
+            session.out.document({ ended: ended.map(({ epoch }) => epoch), left: after.map(described) });
+          else {
+            session.out.line(line`${green('ended')} ${counted(ended.length, 'transaction')}`);
+            if (after.length > 0) print(session, after);
+          }
+          return after.length === 0 ? EXIT.ok : EXIT.negative;
+        }),
+      ),
+    );
+}
+
+function resolve(command: Command): void {
+  withSharedOptions(
+    working(
+      command
+        .command('resolve')
+        .description('say what became of an effect that is in doubt, or could not be done or undone')
+        .argument('<epoch>', 'the transaction’s number, as list says it', positive)
+        .argument('<n>', 'the effect’s place in it, from 0', count)
+        .addOption(new Option('--as <decision>', 'what is so').choices(DECISIONS).makeOptionMandatory())
+        .requiredOption('--by <who>', 'who decides')
+        .requiredOption('--evidence <text>', 'what was found, or done; kept by salted hash')
+        .option('--confirm', 'try again although it may have happened, and would then happen twice'),
+    ),
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n' +
+        '  assize effects resolve 7 0 --as applied --by ops --evidence "it is in the outbox"\n' +
+        '  assize effects resolve 7 0 --as retry --confirm --by ops --evidence "no mail came" --tools tools.ts\n\n' +
+        'applied  it is there; where its transaction is undone, it is undone now\n' +
+        'undone   it is not there, or was taken back by hand\n' +
+        'retry    it is tried again\n' +
+        'residue  it stays as it is, and is no longer looked after\n\n' +
+        'Negative: something of the transaction is left, for a person, or for a tool that the files do not export.',
+    )
+    .action(
+      inSession((session, options: ResolveOptions, epoch: number, n: number) =>
+        session.withStore('existing', async (store) => {
+          const { as, by, evidence, confirm = false } = options;
+          const decision = { epoch, n, as, by, evidence, confirm };
+          const resolved = await atWork(session, store, options, (assize, signal) =>
+            assize.resolveEffect(decision, signal),
+          );
+          return say(session, resolved);
+        }),
+      ),
+    );
+}
+
+function working(command: Command): Command {
+  return command
+    .addOption(repeatable('--tools <file>', 'a module whose exports include the tools that are needed'))
+    .option('--wait <seconds>', 'for another process that has the effects at work', positive, WAIT);
+}
+
+/** A runtime for effects alone: no writ is asked for here, so no anchor counts and no domain is needed. */
+function runtimeOver(store: Store, tools: Awaited<ReturnType<typeof loadTools>>): Assize {
+  return new Assize({ store, domains: [], anchors: [generateKeys().publicKey], tools });
+}
+
+/** Does something with the tools at hand, as soon as nobody else is at work. What it said is durable when this returns. */
+async function atWork<T>(
+  { interruption }: Session,
+  store: Store,
+  { tools, wait }: WorkingOptions,
+  work: (assize: Assize, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const patience = AbortSignal.timeout(wait * 1_000);
+  const assize = runtimeOver(store, await loadTools(tools));
+  try {
+    return await work(assize, AbortSignal.any([interruption, patience]));
+  } catch (error) {
+    if (error !== patience.reason || !patience.aborted) throw error;
+    throw new CliError(
+      'at_work',
+      'Another process works on the effects of this store, and sees to them: resolve them there (Assize.resolveEffect), or end it first.',
+      { cause: error },
+    );
+  } finally {
+    await assize.close();
+  }
+}
+
+function described({ epoch, trajectoryId, name, principal, writId, phase, entry, cause, ...rest }: EffectTransaction) {
+  return {
+    epoch,
+    trajectory_id: trajectoryId,
+    transaction: name,
+    principal,
+    writ: writId,
+    phase,
+    ...(entry === undefined ? {} : { entry_id: entry }),
+    ...(cause === undefined ? {} : { cause }),
+    claims: rest.claims.map(({ access, scope }) => ({ access, scope: scope.text })),
+    effects: rest.effects.map((effect) => ({ ...effect, waits_for_person: isLeft(effect.phase) })),
+  };
+}
+
+function print({ out }: Session, listed: readonly EffectTransaction[]): void {
+  if (listed.length === 0) {
+    out.line(line`All transactions of tools have ended.`);
+    return;
+  }
+  out.table(
+    [
+      { title: 'epoch', align: 'right' },
+      { title: 'n', align: 'right' },
+      { title: 'tool' },
+      { title: 'effect' },
+      { title: 'sink' },
+      { title: 'transaction' },
+      { title: 'trajectory' },
+      { title: 'name' },
+    ],
+    listed.flatMap(rowsOf),
+  );
+  const waiting = listed.flatMap(({ effects }) => effects).filter(({ phase }) => isLeft(phase));
+  if (waiting.length === 0) return;
+  out.line(line``);
+  out.line(
+    line`${yellow(counted(waiting.length, 'effect'))} ${waiting.length === 1 ? 'waits' : 'wait'} for a person. Ask the sink (--json shows the key), then say:`,
+  );
+  out.line(dim(line`assize effects resolve EPOCH N --as DECISION --by WHO --evidence TEXT`));
+}
+
+function rowsOf({ epoch, trajectoryId, name, phase, effects }: EffectTransaction) {
+  const last = [phase, trajectoryId, name.length > SHORT ? `${name.slice(0, SHORT)}…` : name];
+  if (effects.length === 0) return [[epoch, '-', '-', '-', '-', ...last]];
+  return effects.map((effect: ListedEffect) => [
+    epoch,
+    effect.n,
+    effect.tool,
+    effect.phase,
+    effect.class.sink,
+    ...last,
+  ]);
+}
+
+function say({ json, out }: Session, resolved: ResolvedEffect): ExitCode {
+  const { epoch, trajectoryId, n, tool, key, phase, transaction, left } = resolved;
+  const hasEnded = transaction === 'settled' || transaction === 'aborted';
+  if (json) out.document({ epoch, trajectory_id: trajectoryId, n, tool, key, phase, transaction, left });
+  else {
+    out.line(line`${green('resolved')} ${tool} of transaction ${epoch}, which is ${phase}`);
+    if (hasEnded) out.line(line`Transaction ${epoch} is ${transaction}; what it claimed is free.`);
+    else if (left > 0)
+      out.line(line`${yellow(counted(left, 'effect'))} of it still ${left === 1 ? 'waits' : 'wait'} for a person.`);
+    else out.line(line`It needs its tools to go on; run assize effects recover with --tools FILE.`);
+  }
+  return hasEnded ? EXIT.ok : EXIT.negative;
+}

@@ -1,0 +1,29 @@
+import { resolve } from 'node:path';
+import type { Tool } from 'assize/effects';
+import { CliError } from './errors.ts';
+import { importModule } from './module-file.ts';
+
+/** The tools that the files export, by themselves or in lists. @throws CliError */
+export async function loadTools(files: readonly string[]): Promise<Tool[]> {
+  const found = await Promise.all(
+    files.map(async (file) => {
+      const module = await importModule(file, 'tools', 'name one that exports what declareTool returns');
+      const tools = Object.values(module).flat().filter(isTool);
+      if (tools.length > 0) return tools;
+      throw new CliError(
+        'bad_input',
+        `The file ${resolve(file)} exports no tool; export what declareTool returns, or a list of it.`,
+      );
+    }),
+  );
+  // The same one may be exported by itself and in a list.
+  return [...new Set(found.flat())];
+}
+
+/** By its members: the file may have been loaded with another copy of the package. */
+function isTool(value: unknown): value is Tool {
+  const { name, spec, parse, claims } = (value ?? {}) as Partial<Tool>;
+  return (
+    typeof name === 'string' && typeof spec === 'object' && typeof parse === 'function' && typeof claims === 'function'
+  );
+}

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { MemoryStore } from '#stores';
+import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+
+const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
+
+async function stage() {
+  const store = new MemoryStore();
+  const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => 'lose_before' as const };
+  const held = toolFor(outside, 'irreversible', 'buffered');
+  const worker = runtimeOver(store, [tally], { tools: [held] });
+  for (const trajectoryId of ['one', 'two']) {
+    const trajectory = await worker.create(tally, { trajectoryId });
+    await trajectory.transaction(
+      { writ: writFor('alice'), writes: [`test:${trajectoryId}`], name: `order-${trajectoryId}` },
+      async (tx) => {
+        await tx.call(held.name, { what: 'a', at: trajectoryId });
+        tx.propose(COUNT);
+      },
+    );
+  }
+  return { store, worker, reader: runtimeOver(store, [tally]) };
+}
+
+test('what has not ended is listed by who has no tools, while another holds them', async () => {
+  const { reader, worker } = await stage();
+  const listed = await reader.effects();
+  expect(listed.map(({ epoch }) => epoch)).toEqual([1, 2]);
+  expect(listed[0]).toMatchObject({
+    epoch: 1,
+    trajectoryId: 'one',
+    name: 'order-one',
+    principal: 'alice',
+    writId: expect.stringMatching(/^[0-9a-f]{64}$/),
+    phase: 'committed',
+    entry: (await worker.open('one')).head,
+    claims: [{ access: 'write', scope: { text: 'test:one' } }],
+    effects: [
+      {
+        n: 0,
+        tool: 'irreversible.buffered',
+        class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'blind' },
+        key: expect.stringMatching(/^[0-9a-f]{64}$/),
+        phase: 'in_doubt',
+        failures: 0,
+      },
+    ],
+  });
+  expect((await reader.effects({ trajectoryId: 'two' })).map(({ epoch }) => epoch)).toEqual([2]);
+  expect(await reader.effects({ trajectoryId: 'three' })).toEqual([]);
+});
+
+test('what has ended is listed where its epoch is asked for', async () => {
+  const { reader, worker } = await stage();
+  await worker.resolveEffect({ epoch: 1, n: 0, as: 'undone', by: 'ops', evidence: 'it is not there' });
+  expect((await reader.effects()).map(({ epoch }) => epoch)).toEqual([2]);
+  const [ended] = await reader.effects({ epoch: 1 });
+  expect(ended).toMatchObject({
+    phase: 'settled',
+    effects: [{ phase: 'undone', resolved: { as: 'undone', by: 'ops' } }],
+  });
+  expect(await reader.effects({ epoch: 1, trajectoryId: 'two' })).toEqual([]);
+  expect(await reader.effects({ epoch: 99 })).toEqual([]);
+});
+
+test('why something is undone is said', async () => {
+  const store = new MemoryStore();
+  const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => 'lose' as const };
+  const worker = runtimeOver(store, [tally], { tools: [toolFor(outside, 'reversible', 'externalised')] });
+  const trajectory = await worker.create(tally, { trajectoryId: 't' });
+  const made = trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'] }, (tx) =>
+    tx.call('reversible.externalised', { what: 'a' }),
+  );
+  await expect(made).rejects.toMatchObject({ code: 'outcome_unknown' });
+  const [listed] = await worker.effects();
+  expect(listed).toMatchObject({ phase: 'aborting', cause: 'EffectError' });
+  expect(listed).not.toHaveProperty('entry');
+});
+
+test('a store without an effect log is refused, and so is a query that is none', async () => {
+  const { holdEffects: _, ...rest } = Object.fromEntries(
+    ['holdEffects', 'head', 'commit'].map((name) => [name, () => undefined]),
+  );
+  await expect(runtimeOver(rest as never, [tally]).effects()).rejects.toMatchObject({ code: 'bad_option' });
+  const { reader } = await stage();
+  for (const query of [null, { epoch: 1.5 }, { epoch: '1' }, { trajectoryId: 1 }])
+    await expect(reader.effects(query as never)).rejects.toMatchObject({ code: 'bad_argument' });
+});

@@ -1,0 +1,289 @@
+/** `assize effects`: what tools did, as operators see it and see to it. */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { declareTool, type Sink } from '#effects';
+import { openSqlite } from '#stores';
+import { runCommand } from '../support/command.ts';
+import { tally } from '../support/effects-stage.ts';
+import { runtimeOver, writFor } from '../support/runtime.ts';
+
+const root = join(import.meta.dirname, '../..');
+let folder: string;
+let url: string;
+
+// Inside the repository, so that `assize` is this package.
+beforeEach(() => {
+  folder = mkdtempSync(join(root, 'dist-effects-'));
+  mkdirSync(join(folder, 'sent'));
+  url = `sqlite:${join(folder, 'world.db')}`;
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const assize = (...args: string[]) => runCommand(folder, url, 'effects', ...args);
+
+async function json(code: number, ...args: string[]): Promise<any> {
+  const ended = await assize(...args, '--json');
+  expect(ended.code, ended.err).toBe(code);
+  return JSON.parse(ended.out);
+}
+
+/** The letters that were sent are files of this folder; how its sink answers is up to the process. */
+function mail(sink: Sink, execute: (to: string) => unknown) {
+  return declareTool({
+    name: 'mail.send',
+    input: z.strictObject({ to: z.string() }),
+    class: { reversibility: 'irreversible', delivery: 'buffered', sink },
+    writes: ['mail:{to}'],
+    execute: ({ to }) => execute(to),
+  });
+}
+
+const sent = (to: string): boolean => existsSync(join(folder, 'sent', to));
+const send = (to: string): void => writeFileSync(join(folder, 'sent', to), to);
+
+/** Tools for the command line, in a file. */
+function toolsFile(sink: Sink): string {
+  const text = `
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { declareTool } from 'assize/effects';
+import { z } from 'zod';
+
+export default [
+  declareTool({
+    name: 'mail.send',
+    input: z.strictObject({ to: z.string() }),
+    class: { reversibility: 'irreversible', delivery: 'buffered', sink: '${sink}' },
+    writes: ['mail:{to}'],
+    execute: ({ to }) => appendFileSync(join(import.meta.dirname, 'sent', to), to),
+  }),
+];
+`;
+  const path = join(folder, 'tools.ts');
+  writeFileSync(path, text);
+  return path;
+}
+
+/** A store in which a letter was to be sent, by a process that has ended since. */
+async function written(tool: ReturnType<typeof mail>, ended?: Promise<void>): Promise<void> {
+  const store = await openSqlite({ path: url.slice('sqlite:'.length) });
+  try {
+    const worker = runtimeOver(store, [tally], { tools: [tool] });
+    const trajectory = await worker.create(tally, { trajectoryId: 'orders' });
+    const done = trajectory.transaction(
+      { writ: writFor('alice'), writes: ['mail:**'], name: 'order-1' },
+      async (tx) => {
+        await tx.call('mail.send', { to: 'bob' });
+        tx.propose({ action: 'count', role: 'counter', args: 'order' });
+      },
+    );
+    // A process that ends leaves its runtime as it is.
+    await Promise.race([done.then(() => worker.close()), ...(ended === undefined ? [] : [ended])]);
+  } finally {
+    await store.close();
+  }
+}
+
+/** In doubt: the line went dead, before or after. */
+const inDoubt = (happens: boolean): Promise<void> =>
+  written(
+    mail('blind', (to) => {
+      if (happens) send(to);
+      throw new Error('the line went dead');
+    }),
+  );
+
+/** Committed and not yet sent, when the process ended. */
+async function crashed(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const tool = mail('keyed', () => {
+    resolve();
+    return new Promise(() => undefined);
+  });
+  await written(tool, promise);
+}
+
+describe('list', () => {
+  test('says what has not ended, in 80 columns and as JSON, and what to do', async () => {
+    await inDoubt(true);
+    const { code, out } = await assize('list');
+    expect(code).toBe(0);
+    expect(out.split('\n').every((text) => text.length <= 80)).toBe(true);
+    expect(out).toBe(
+      [
+        'epoch  n  tool       effect    sink   transaction  trajectory  name',
+        '    1  0  mail.send  in_doubt  blind  committed    orders      order-1',
+        '',
+        '1 effect waits for a person. Ask the sink (--json shows the key), then say:',
+        'assize effects resolve EPOCH N --as DECISION --by WHO --evidence TEXT',
+        '',
+      ].join('\n'),
+    );
+    const { transactions } = await json(0, 'list', 'orders', '--epoch', '1');
+    expect(transactions).toEqual([
+      {
+        epoch: 1,
+        trajectory_id: 'orders',
+        transaction: 'order-1',
+        principal: 'alice',
+        writ: expect.stringMatching(/^[0-9a-f]{64}$/),
+        phase: 'committed',
+        entry_id: expect.stringMatching(/^[0-9a-f]{64}$/),
+        claims: [{ access: 'write', scope: 'mail:**' }],
+        effects: [
+          {
+            n: 0,
+            tool: 'mail.send',
+            class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'blind' },
+            key: expect.stringMatching(/^[0-9a-f]{64}$/),
+            phase: 'in_doubt',
+            failures: 0,
+            waits_for_person: true,
+          },
+        ],
+      },
+    ]);
+  });
+
+  test('says that all has ended, and finds what has by its number', async () => {
+    await written(mail('keyed', send));
+    expect((await assize('list')).out).toBe('All transactions of tools have ended.\n');
+    expect((await json(0, 'list', '--epoch', '1')).transactions[0]).toMatchObject({ phase: 'settled' });
+    expect((await assize('list', '--epoch', '1')).out).toMatch(/^ {4}1 {2}0 {2}mail.send {2}applied .*order-1$/m);
+  });
+
+  test.each([
+    ['no transaction of that number', ['--epoch', '9'], 'There is no transaction 9 in the effect log'],
+    ['no such trajectory', ['nowhere'], 'There is no trajectory nowhere'],
+    ['a number that is none', ['--epoch', 'x'], 'whole number from 1'],
+  ])('refuses %s', async (_, args, says) => {
+    await written(mail('keyed', send));
+    const { code, out, err } = await assize('list', ...args);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain(says);
+  });
+});
+
+describe('recover', () => {
+  test('finishes what was left, with the tools of a file', async () => {
+    await crashed();
+    expect(sent('bob')).toBe(false);
+    const { code, out, err } = await assize('recover', '--tools', toolsFile('keyed'));
+    expect([code, out], err).toEqual([0, 'ended 1 transaction\n']);
+    expect(readFileSync(join(folder, 'sent/bob'), 'utf8')).toBe('bob');
+    expect(await json(0, 'recover', '--tools', 'tools.ts')).toEqual({ ended: [], left: [] });
+    expect(readFileSync(join(folder, 'sent/bob'), 'utf8')).toBe('bob');
+  });
+
+  test('without its tool says what is left, and leaves it', async () => {
+    await crashed();
+    const { left, ended } = await json(1, 'recover');
+    expect(ended).toEqual([]);
+    expect(left).toMatchObject([{ phase: 'committed', effects: [{ tool: 'mail.send', waits_for_person: false }] }]);
+    expect(sent('bob')).toBe(false);
+    expect((await assize('recover', '--tools', toolsFile('keyed'))).code).toBe(0);
+    expect(sent('bob')).toBe(true);
+  });
+
+  test('says what waits for a person', async () => {
+    await inDoubt(true);
+    const { code, out } = await assize('recover', '--tools', toolsFile('blind'));
+    expect(code).toBe(1);
+    expect(out).toMatch(/^ended 0 transactions\n[\s\S]*in_doubt[\s\S]*1 effect waits for a person/);
+  });
+
+  test('does not wait for ever for another process that is at work', async () => {
+    await inDoubt(true);
+    const store = await openSqlite({ path: url.slice('sqlite:'.length) });
+    try {
+      const tenure = await store.holdEffects();
+      const { code, err } = await assize('recover', '--wait', '1');
+      expect([code, err]).toEqual([2, expect.stringContaining('Another process works on the effects of this store')]);
+      expect((await assize('list')).code).toBe(0);
+      await tenure.release();
+      expect((await assize('recover', '--wait', '1')).code).toBe(1);
+    } finally {
+      await store.close();
+    }
+  });
+
+  test.each([
+    ['no file', 'none.ts', 'There is no tools file'],
+    ['a file without tools', 'empty.ts', 'exports no tool'],
+    ['a file that is none', 'broken.ts', "can't be loaded"],
+  ])('refuses %s', async (_, file, says) => {
+    await crashed();
+    writeFileSync(join(folder, 'empty.ts'), 'export const tool = { name: 1 };');
+    writeFileSync(join(folder, 'broken.ts'), "throw new Error('no');");
+    const { code, err } = await assize('recover', '--tools', file);
+    expect([code, err]).toEqual([2, expect.stringContaining(says)]);
+  });
+});
+
+describe('resolve', () => {
+  const found = ['--by', 'ops', '--evidence', 'it is in the outbox'];
+
+  test('ends what was found to be there', async () => {
+    await inDoubt(true);
+    const { code, out, err } = await assize('resolve', '1', '0', '--as', 'applied', ...found);
+    expect([code, out], err).toEqual([
+      0,
+      'resolved mail.send of transaction 1, which is applied\nTransaction 1 is settled; what it claimed is free.\n',
+    ]);
+    expect(await json(0, 'list')).toEqual({ transactions: [] });
+    const { transactions } = await json(0, 'list', '--epoch', '1');
+    expect(transactions[0].effects[0].resolved).toMatchObject({ as: 'applied', by: 'ops', evidence: { salted: true } });
+    const again = await assize('resolve', '1', '0', '--as', 'undone', ...found);
+    expect([again.code, again.err]).toEqual([2, expect.stringContaining('was resolved as applied by ops')]);
+  });
+
+  test('tries again, where that is confirmed and the tool is given', async () => {
+    await inDoubt(false);
+    const tools = ['--tools', toolsFile('blind')];
+    const doubtful = await assize('resolve', '1', '0', '--as', 'retry', ...found, ...tools);
+    expect([doubtful.code, doubtful.err]).toEqual([2, expect.stringContaining('trying again may do it twice')]);
+    expect(sent('bob')).toBe(false);
+    expect(await json(0, 'resolve', '1', '0', '--as', 'retry', '--confirm', ...found, ...tools)).toMatchObject({
+      epoch: 1,
+      trajectory_id: 'orders',
+      n: 0,
+      tool: 'mail.send',
+      phase: 'applied',
+      transaction: 'settled',
+      left: 0,
+    });
+    expect(readFileSync(join(folder, 'sent/bob'), 'utf8')).toBe('bob');
+  });
+
+  test('without the tool says what is needed to go on', async () => {
+    await inDoubt(false);
+    const { code, out } = await assize('resolve', '1', '0', '--as', 'retry', '--confirm', ...found);
+    expect([code, out]).toEqual([1, expect.stringContaining('assize effects recover with --tools FILE')]);
+    expect((await assize('recover', '--tools', toolsFile('blind'))).code).toBe(0);
+    expect(sent('bob')).toBe(true);
+  });
+
+  test.each([
+    ['nobody', ['1', '0', '--as', 'applied', '--evidence', 'x'], "required option '--by <who>'"],
+    ['no decision', ['1', '0', ...found], "required option '--as <decision>'"],
+    ['another decision', ['1', '0', '--as', 'gone', ...found], 'Allowed choices are applied, undone, retry, residue'],
+    ['empty evidence', ['1', '0', '--as', 'applied', '--by', 'ops', '--evidence', ' '], 'it may not be empty'],
+    ['no such effect', ['1', '3', '--as', 'applied', ...found], 'has no effect 3; it has one effect, 0'],
+    ['no such transaction', ['9', '0', '--as', 'applied', ...found], 'There is no transaction 9'],
+  ])('refuses %s, and changes nothing', async (_, args, says) => {
+    await inDoubt(true);
+    const { code, out, err } = await assize('resolve', ...args);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain(says);
+    expect((await json(0, 'list')).transactions[0].effects[0]).toMatchObject({ phase: 'in_doubt' });
+  });
+});
+
+test.each(['list', 'recover', 'resolve'])('%s --help has examples and exit codes', async (name) => {
+  const { code, out } = await runCommand(folder, url, 'effects', name, '--help');
+  expect(code).toBe(0);
+  expect(out).toMatch(new RegExp(`Examples?:\n {2}assize effects ${name}`));
+  expect(out).toContain('Exit codes: 0 ok, 1 a negative finding, 2 misuse.');
+});

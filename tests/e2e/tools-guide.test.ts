@@ -1,0 +1,40 @@
+/** docs/guide/tools.md, compiled and run as it stands. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { blockOf, blocksOf } from '../support/guide-files.ts';
+
+const PAGE = 'tools.md';
+const root = join(import.meta.dirname, '../..');
+const main = join(root, 'src/cli/main.ts');
+const files = ['outside.ts', 'tools.ts', 'shop.ts', 'work.ts'];
+let folder: string;
+
+// Inside the repository, so that `assize` is this package.
+beforeAll(() => {
+  folder = mkdtempSync(join(root, 'dist-guide-'));
+  for (const name of files) writeFileSync(join(folder, name), blockOf(PAGE, `ts ${name}`));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('the programs compile', () => {
+  const config = { extends: join(root, 'tsconfig.json'), include: ['*.ts'] };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+  const { status, stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', folder], { encoding: 'utf8' });
+  expect([status, stdout]).toEqual([0, '']);
+});
+
+test('and print what the page says, and so do the commands', () => {
+  const printed = execFileSync(process.execPath, ['work.ts'], { cwd: folder, encoding: 'utf8' });
+  expect(printed).toBe(blockOf(PAGE, 'text work'));
+  const steps = blocksOf(PAGE).filter(({ says }) => says === 'console');
+  expect(steps).toHaveLength(3);
+  for (const { code } of steps) {
+    const [typed = '', ...below] = code.replace(/^\$ assize /, '').split('\n');
+    const script = `exec "$NODE" "$MAIN" ${typed}`;
+    const env = { ...process.env, NODE: process.execPath, MAIN: main, NO_COLOR: '1' };
+    const { stdout, stderr } = spawnSync('sh', ['-c', script], { cwd: folder, env, encoding: 'utf8' });
+    expect(stdout, stderr).toBe(below.join('\n'));
+  }
+});
