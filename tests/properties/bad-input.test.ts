@@ -18,6 +18,7 @@ import { AGENTS, CEDAR, DOMAINS, TESTING, WITNESS } from '../support/bad-input/o
 import { RUNTIME } from '../support/bad-input/runtime.ts';
 import { STORES } from '../support/bad-input/stores.ts';
 import { publicNames } from '../support/bad-input/surface.ts';
+import { TOOLS } from '../support/bad-input/tools.ts';
 
 const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> = {
   canon: CANON,
@@ -32,6 +33,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   witness: WITNESS,
   testing: TESTING,
   ontology: ONTOLOGY,
+  tools: TOOLS,
   cedar: CEDAR,
   domains: DOMAINS,
 };

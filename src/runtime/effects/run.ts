@@ -2,6 +2,7 @@ import { type Json, parseCanonical } from '#canon';
 import {
   BEGUN,
   bodyText,
+  type Call,
   DidNothing,
   type EffectClass,
   EffectError,
@@ -299,7 +300,7 @@ export class Run {
   }
 
   /** Goes on without an answer when that takes too long: a tool that hangs holds nobody up. */
-  async #bounded<T>({ key }: Effect, make: (call: { key: string; signal: AbortSignal }) => T | Promise<T>): Promise<T> {
+  async #bounded<T>({ key }: Effect, make: (call: Call) => T | Promise<T>): Promise<T> {
     const signal = AbortSignal.timeout(this.#ports.callMs);
     let onAbort: (() => void) | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -307,7 +308,7 @@ export class Run {
       signal.addEventListener('abort', onAbort);
     });
     try {
-      return await Promise.race([late, (async () => make({ key, signal }))()]);
+      return await Promise.race([late, (async () => make({ key, signal, epoch: this.epoch }))()]);
     } finally {
       signal.removeEventListener('abort', onAbort!);
     }

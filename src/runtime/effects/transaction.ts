@@ -53,7 +53,7 @@ export class Transaction {
   #intent: TransactionIntent | undefined;
   #calls = 0;
   #isOver = false;
-  /** What acts at once acts one after the other. */
+  /** What acts at once acts one after the other, and each plan sees those before. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(held: Held, run: Run, work: Work, asking: Asking) {
@@ -116,7 +116,7 @@ export class Transaction {
     this.#authorise(tool, input, claims);
     const ordinal = this.#calls++;
     if (tool.class === undefined) return this.#read(tool, input, claims, ordinal);
-    if (tool.class.delivery === 'buffered') return this.#plan(tool, input, claims, ordinal);
+    if (tool.class.delivery === 'buffered') return this.#inTurn(() => this.#plan(tool, input, claims, ordinal));
     return this.#inTurn(() => this.#act(tool, input, claims, ordinal));
   }
 
@@ -167,7 +167,7 @@ export class Transaction {
   async #read(tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
     const { coordinator } = this.#held;
     await coordinator.whenClear(this.#work, claims, this.#asking.signal);
-    const call = { key: this.#keyOf(ordinal, 0), signal: this.#asking.signal };
+    const call = { key: this.#keyOf(ordinal, 0), signal: this.#asking.signal, epoch: this.epoch };
     const value = ((await tool.spec.execute(input as never, call, this.#plans)) ?? null) as Json;
     this.#observations.push({ name: `${tool.name}#${ordinal}`, value });
     return value;
@@ -175,6 +175,9 @@ export class Transaction {
 
   async #plan(tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<unknown> {
     const prepared = this.#prepared(tool, input, claims, await this.#freeKey(ordinal));
+    // What its plan looks at is a read like any other: what is older comes first.
+    const reads = claims.filter(({ access }) => access === 'read');
+    if (reads.length > 0) await this.#held.coordinator.whenClear(this.#work, reads, this.#asking.signal);
     const answer = await tool.spec.plan?.(input as never, this.#plans as Planned);
     this.#planned.push(prepared);
     this.#plans.push({ tool: tool.name, input });
