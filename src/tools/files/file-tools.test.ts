@@ -6,6 +6,7 @@ import { MemoryStore } from '#stores';
 import { tally } from '../../../tests/support/effects-stage.ts';
 import { listing, newFolder, put } from '../../../tests/support/files-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import type { Disk } from './disk.ts';
 import { fileScope, fileTools } from './file-tools.ts';
 import { hashOf } from './operations.ts';
 import { canonical, identity, type Root, scopeOf } from './root.ts';
@@ -23,8 +24,8 @@ function folder(files: Readonly<Record<string, string>> = {}): string {
 }
 
 /** A tool, and what it is called with. */
-function calling(root: string, delivery: Delivery = 'externalised') {
-  const tools = new Map(fileTools({ root, delivery, bytesMax: 1_000 }).map((tool) => [tool.name, tool]));
+function calling(root: string, delivery: Delivery = 'externalised', disk: (disk: Disk) => Disk = (same) => same) {
+  const tools = new Map(fileTools({ root, delivery, bytesMax: 1_000, disk }).map((tool) => [tool.name, tool]));
   const of = (name: string): Tool => tools.get(`files.${name}`)!;
   const call = (key: string, epoch = 1): Call => ({ key, epoch, signal: new AbortController().signal });
   return {
@@ -50,6 +51,24 @@ async function transacting(root: string, body: (tx: any) => unknown, args = 'ord
 }
 
 const hash = (text: string): string => hashOf(Buffer.from(text));
+
+/** A disk that does nothing any more from the first such step on, or from right after it. */
+function dying(which: (step: string, path: string) => boolean, when: 'before' | 'after'): (disk: Disk) => Disk {
+  let isDead = false;
+  return (disk) =>
+    new Proxy(disk, {
+      get:
+        (target, name) =>
+        async (path: string, ...rest: unknown[]) => {
+          const isIt = which(String(name), path);
+          isDead ||= isIt && when === 'before';
+          if (isDead) throw new Error('the process has ended');
+          const answer = await Reflect.apply(Reflect.get(target, name) as () => unknown, target, [path, ...rest]);
+          isDead ||= isIt;
+          return answer;
+        },
+    });
+}
 
 describe('in a transaction', () => {
   test('nothing is on the disk before the commit, and reads see what is planned', async () => {
@@ -279,6 +298,42 @@ describe('what was done at once', () => {
     await run('write', WRITE);
     rmSync(join(root, '.assize'), { recursive: true });
     expect(await undo('write', WRITE)).toMatchObject({ undone: 'partly' });
+  });
+
+  test('was not done where only what was staged for it is put away', async () => {
+    const root = folder({ 'a.txt': 'old' });
+    const input = { path: 'a.txt', content: 'new' };
+    const isStaged = (path: string): boolean => path.endsWith('.staged');
+    const first = calling(
+      root,
+      'externalised',
+      dying((step, path) => step === 'rename' && isStaged(path), 'before'),
+    );
+    await expect(first.run('write', input)).rejects.toThrow(/ended/);
+    const second = calling(
+      root,
+      'externalised',
+      dying((step, path) => step === 'remove' && isStaged(path), 'after'),
+    );
+    await expect(second.ask('write', input)).rejects.toThrow(/ended/);
+    expect(await calling(root).ask('write', input)).toEqual({ happened: false });
+    expect(listing(root)).toEqual({ 'a.txt': '644 old' });
+  });
+
+  test('is undone again where that came to no end', async () => {
+    const root = folder({ c: 'c' });
+    await calling(root).run('delete', { path: 'c' });
+    const first = calling(
+      root,
+      'externalised',
+      dying((step, path) => step === 'rename' && /restoring$/.test(path), 'after'),
+    );
+    await expect(first.undo('delete', { path: 'c' })).rejects.toThrow(/ended/);
+    const { ask, undo } = calling(root);
+    expect(await ask('delete', { path: 'c' })).toMatchObject({ happened: true });
+    expect(await undo('delete', { path: 'c' })).toEqual({ undone: 'all' });
+    expect(await ask('delete', { path: 'c' })).toEqual({ happened: false });
+    expect(listing(root)).toEqual({ c: '644 c' });
   });
 
   test('is not told for sure where nobody can', async () => {
