@@ -19,7 +19,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   agents: ['canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'stores'],
   witness: ['canon', 'merkle'],
   ontology: ['canon', 'kernel', 'oracle'],
-  tools: ['canon', 'effects'],
+  tools: ['canon', 'authority', 'effects'],
   testing: ['canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'runtime', 'stores'],
 };
 

@@ -11,6 +11,11 @@ export interface Call {
   readonly key: string;
   /** Aborted when the call may take no longer: whoever waits for it goes on then. */
   readonly signal: AbortSignal;
+  /**
+   * Of the transaction. Once a later one acts at a resource, what earlier ones did there is for good: nobody asks for it, or undoes
+   * it, any more.
+   */
+  readonly epoch?: number;
 }
 
 /** What a transaction will do when it commits, in the order of its calls: for reads that are to see their own writes. */
@@ -159,7 +164,10 @@ function scopesOf(name: string, member: 'reads' | 'writes', scopes: Scopes<any> 
   for (const scope of scopes) {
     const problem = typeof scope === 'string' ? problemOf(scope.replaceAll(MEMBER, 'x')) : 'it is no text';
     if (problem !== undefined)
-      throw invalid(name, `the scope ${JSON.stringify(scope)} of ${member} does not parse: ${problem}`);
+      throw invalid(
+        name,
+        `the scope ${typeof scope === 'string' ? JSON.stringify(scope) : typeof scope} of ${member} does not parse: ${problem}`,
+      );
   }
   return (input) => scopes.map((scope) => filled(name, scope, input));
 }

@@ -33,8 +33,8 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   witness: WITNESS,
   testing: TESTING,
   ontology: ONTOLOGY,
-  cedar: CEDAR,
   tools: TOOLS,
+  cedar: CEDAR,
   domains: DOMAINS,
 };
 

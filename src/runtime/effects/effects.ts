@@ -220,6 +220,8 @@ export class Held {
     await run.resolve(n, as, by, evidence);
     const end = await run.move(false);
     await run.settled();
+    // Who decides and looks again sees where it led.
+    await this.ports.trails.flush();
     this.#left.set(epoch, { ...left!, run });
     if (end === 'ended') this.#free(epoch);
     return {

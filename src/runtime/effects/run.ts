@@ -2,6 +2,7 @@ import { type Json, parseCanonical } from '#canon';
 import {
   BEGUN,
   bodyText,
+  type Call,
   type Decision,
   DidNothing,
   type EffectClass,
@@ -341,12 +342,12 @@ export class Run {
   }
 
   /** Goes on without an answer when that takes too long: a tool that hangs holds nobody up. */
-  async #bounded<T>({ key }: Effect, make: (call: { key: string; signal: AbortSignal }) => T | Promise<T>): Promise<T> {
+  async #bounded<T>({ key }: Effect, make: (call: Call) => T | Promise<T>): Promise<T> {
     const { callMs } = this.#ports;
     const limit = new TimeLimit(callMs);
     try {
       return await limit.bound(
-        () => make({ key, signal: limit.signal }),
+        () => make({ key, signal: limit.signal, epoch: this.epoch }),
         () => new Error(`it did not answer within ${callMs} ms`),
       );
     } finally {

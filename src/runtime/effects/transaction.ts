@@ -67,7 +67,7 @@ export class Transaction {
   readonly #place: string;
   #calls = 0;
   #isOver = false;
-  /** What acts at once acts one after the other. Of the whole transaction. */
+  /** What acts at once acts one after the other, and each plan sees those before. Of the whole transaction. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(held: Held, run: Run, work: Work, asking: Asking, parent?: Transaction, place = '') {
@@ -142,7 +142,7 @@ export class Transaction {
     this.#authorise(tool, input, claims);
     const ordinal = this.#calls++;
     if (tool.class === undefined) return this.#read(tool, input, claims, ordinal);
-    if (isHeld(tool.class)) return this.#plan(tool, input, claims, ordinal);
+    if (isHeld(tool.class)) return this.#inTurn(() => this.#plan(tool, input, claims, ordinal));
     return this.#inTurn(() => this.#act(tool, input, claims, ordinal));
   }
 
@@ -236,7 +236,7 @@ export class Transaction {
 
   async #read(tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
     await this.#held.whenClear(this.#work, claims, this.#asking.signal);
-    const call = { key: this.#keyOf(ordinal, 0), signal: this.#asking.signal };
+    const call = { key: this.#keyOf(ordinal, 0), signal: this.#asking.signal, epoch: this.epoch };
     const value = ((await tool.spec.execute(input as never, call, this.#plans)) ?? null) as Json;
     this.#observations.push({ name: `${tool.name}#${this.#place}${ordinal}`, value });
     return value;
@@ -244,6 +244,9 @@ export class Transaction {
 
   async #plan(tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<unknown> {
     const prepared = this.#prepared(tool, input, claims, await this.#freeKey(ordinal));
+    // What its plan looks at is a read like any other: what is older comes first.
+    const reads = claims.filter(({ access }) => access === 'read');
+    if (reads.length > 0) await this.#held.whenClear(this.#work, reads, this.#asking.signal);
     const answer = await tool.spec.plan?.(input as never, this.#plans as Planned);
     this.#planned.push(prepared);
     this.#plans.push({ tool: tool.name, input });

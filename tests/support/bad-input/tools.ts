@@ -1,8 +1,11 @@
 import * as declared from 'assize/tools/declared';
+import { fileScope, fileTools } from 'assize/tools/files';
 import * as http from 'assize/tools/http';
 import * as mail from 'assize/tools/mail';
+import { shellTool } from 'assize/tools/shell';
 import * as sql from 'assize/tools/sql';
 import { z } from 'zod';
+import { newFolder } from '../files-stage.ts';
 import type { Case, Exempt } from './case.ts';
 import { PORT, takes } from './table.ts';
 
@@ -23,6 +26,8 @@ const declaration = (): any => ({
   uncompensated: 'none',
 });
 const callables = (): any => ({ take: () => undefined });
+
+const SPEC = 'a part of the declaration, which declareTool refuses';
 
 export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
   httpTool: takes(
@@ -79,4 +84,25 @@ export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
     { '0.database': PORT },
   ),
   apiScope: takes(http.apiScope, ['https://h.example/a']),
+  fileTools: takes(
+    fileTools as never,
+    () => [{ root: newFolder(), name: 'files', delivery: 'buffered', bytesMax: 1_000, disk: (disk: unknown) => disk }],
+    { '0.disk': PORT },
+  ),
+  fileScope: takes(fileScope as never, () => [newFolder(), 'a/b', true]),
+  shellTool: takes(
+    shellTool as never,
+    () => [
+      {
+        name: 'make',
+        command: ['make'],
+        class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'blind' },
+        writes: ['fs:/x'],
+        cwd: '/',
+        env: { PATH: '/bin' },
+        outputMax: 10,
+      },
+    ],
+    { '0.class': SPEC },
+  ),
 };

@@ -1,0 +1,290 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { form, type Json, requireForm } from '#canon';
+import {
+  type Call,
+  type Delivery,
+  DidNothing,
+  declareTool,
+  EffectError,
+  type Planned,
+  type Tool,
+  type ToolSpec,
+} from '#effects';
+import { Acts } from './acts.ts';
+import { type Disk, diskAt, type Seen } from './disk.ts';
+import { Journal } from './journal.ts';
+import { hashOf, type Operation, resultOf, textOf } from './operations.ts';
+import { canonical, type Root, rootAt, scopeOf } from './root.ts';
+import { View } from './view.ts';
+
+export interface FileToolsOptions {
+  /** The folder that they work in, absolute; nothing outside of it is read or written. It gets a folder `.assize`. */
+  readonly root: string;
+  /** How the tools' names begin, where there are tools of several roots. Default `files`. */
+  readonly name?: string;
+  /**
+   * `buffered`: nothing is done before the commit, and reads see what is planned. `externalised`: each call acts at once, for what
+   * else looks at the disk meanwhile, and is undone where it comes to no commit. Default `buffered`.
+   */
+  readonly delivery?: Delivery;
+  /** Bytes of the largest file that is read, written, or kept to be put back. Default 64 MiB. */
+  readonly bytesMax?: number;
+  /** Stands between the tools and the file system: for tests, and for what else holds files. */
+  readonly disk?: (disk: Disk) => Disk;
+}
+
+const NAME = 'files';
+const BYTES_MAX = 64 * 1024 * 1024;
+/** Bytes that an entry of the journal may have, however small the files are. */
+const ENTRY_MAX = 1024 * 1024;
+/** Names that one listing shows. */
+const NAMES_MAX = 10_000;
+
+/**
+ * Tools on the files of a folder: `files.write`, `files.edit`, `files.delete`, `files.move`, `files.read`, `files.list`. Paths are
+ * relative to the folder, or absolute within; each is recorded, and claimed, as the one real path that it leads to.
+ *
+ * @throws EffectError `invalid_tool` for a root that can't be used; ArgumentError `bad_argument`
+ */
+export function fileTools(options: FileToolsOptions): readonly Tool[] {
+  requireForm(form.members({ root: form.text }), options, 'options');
+  const { name = NAME, delivery = 'buffered', bytesMax = BYTES_MAX, disk: around = (disk: Disk) => disk } = options;
+  requireForm(form.text, name, 'options.name');
+  if (!(Number.isSafeInteger(bytesMax) && bytesMax > 0))
+    throw new EffectError('invalid_tool', 'bytesMax has to be a whole number of bytes, more than none.');
+  const root = rootAt(options.root);
+  const disk = around(diskAt(root, bytesMax));
+  const journal = new Journal(root, around(diskAt(root, bytesMax + ENTRY_MAX)));
+  const files = new Files(root, disk, journal, bytesMax, name);
+  return [...writers(files, delivery), ...readers(files)];
+}
+
+/**
+ * A path of a root as the scope by which it is claimed; with `below`, all that is in that folder: `fs:/repo/src/**`.
+ *
+ * @throws EffectError `invalid_tool` for a root that can't be used, `bad_input` for a path that is not in it
+ */
+export function fileScope(root: string, path: string, below: boolean = false): string {
+  requireForm(form.text, path, 'path');
+  const at = rootAt(root);
+  const found = canonical(at, path);
+  if ('problem' in found)
+    throw new EffectError('bad_input', `${JSON.stringify(path)} is no path of it: ${found.problem}.`);
+  return scopeOf(at, found.path) + (below ? '/**' : '');
+}
+
+/** What the tools of one root have in common. */
+class Files {
+  readonly root: Root;
+  readonly disk: Disk;
+  readonly bytesMax: number;
+  readonly name: string;
+  readonly acts: Acts;
+
+  constructor(root: Root, disk: Disk, journal: Journal, bytesMax: number, name: string) {
+    this.root = root;
+    this.disk = disk;
+    this.bytesMax = bytesMax;
+    this.name = name;
+    this.acts = new Acts(root, disk, journal, bytesMax);
+  }
+
+  /** What stands there once all that is planned was done. */
+  async viewOf(planned: Planned): Promise<View> {
+    const view = new View(this.root, this.disk, this.bytesMax);
+    for (const { tool, input } of planned) {
+      const operation = this.#operation(tool, input);
+      if (operation !== undefined) await view.plan(operation);
+    }
+    return view;
+  }
+
+  #operation(tool: string, input: Json): Operation | undefined {
+    if (!tool.startsWith(`${this.name}.`)) return undefined;
+    return OPERATIONS[tool.slice(this.name.length + 1)]?.(input as never);
+  }
+
+  /** A path of the root, as it is recorded. */
+  path(last: 'followed' | 'itself' = 'followed') {
+    return z
+      .string()
+      .max(4096)
+      .transform((given, context) => {
+        const found = canonical(this.root, given, last);
+        if ('path' in found) return found.path;
+        context.addIssue({ code: 'custom', message: `${JSON.stringify(given)}: ${found.problem}` });
+        return z.NEVER;
+      });
+  }
+}
+
+const HASH = z.string().regex(/^[0-9a-f]{64}$/, 'a SHA-256, in lower-case hex');
+const ENCODING = z.enum(['utf8', 'base64']);
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+type WriteInput = {
+  readonly path: string;
+  readonly content: string;
+  readonly encoding?: 'utf8' | 'base64';
+  readonly mode?: number;
+  readonly ifHash?: string | null;
+};
+
+/** What an input says, by the last word of its tool's name. */
+const OPERATIONS: Readonly<Record<string, (input: never) => Operation>> = {
+  write: ({ content, encoding = 'utf8', ...rest }: WriteInput) => ({
+    do: 'write',
+    bytes: Buffer.from(content, encoding),
+    ...rest,
+  }),
+  edit: (input: Omit<Operation & { do: 'edit' }, 'do'>) => ({ do: 'edit', ...input }),
+  delete: (input: Omit<Operation & { do: 'delete' }, 'do'>) => ({ do: 'delete', ...input }),
+  move: ({ from, ...rest }: { from: string; to: string; ifHash?: string }) => ({ do: 'move', path: from, ...rest }),
+};
+
+function writers(files: Files, delivery: Delivery): Tool[] {
+  return [
+    declareTool(
+      writer(files, delivery, 'write', {
+        description: 'Writes a file: a new one, or all of one that is there. Folders that it needs are made.',
+        input: z
+          .strictObject({
+            path: files.path(),
+            content: z.string(),
+            encoding: ENCODING.optional(),
+            mode: z.int().min(0).max(0o777).optional(),
+            ifHash: HASH.nullable().optional().describe('only while it has this hash; null: only while there is none'),
+          })
+          .refine(({ content, encoding }) => encoding !== 'base64' || BASE64.test(content), 'its content is no base64'),
+        // Without a condition it looks at nothing, so it waits for nobody before the commit.
+        reads: (input) => (input.ifHash === undefined ? [] : [input.path]),
+        writes: ({ path }) => [path],
+      }),
+    ),
+    declareTool(
+      writer(files, delivery, 'edit', {
+        description:
+          'Puts other text in place of some. Each text has to stand in the file just once, unless all is said.',
+        input: z.strictObject({
+          path: files.path(),
+          edits: z
+            .array(z.strictObject({ old: z.string().min(1), new: z.string(), all: z.boolean().optional() }))
+            .min(1),
+          ifHash: HASH.optional(),
+        }),
+        reads: ({ path }) => [path],
+        writes: ({ path }) => [path],
+      }),
+    ),
+    declareTool(
+      writer(files, delivery, 'delete', {
+        description: 'Deletes a file.',
+        input: z.strictObject({ path: files.path('itself'), ifHash: HASH.optional() }),
+        reads: ({ path }) => [path],
+        writes: ({ path }) => [path],
+      }),
+    ),
+    declareTool(
+      writer(files, delivery, 'move', {
+        description: 'Gives a file another path, where nothing is yet.',
+        input: z
+          .strictObject({ from: files.path('itself'), to: files.path('itself'), ifHash: HASH.optional() })
+          .refine(({ from, to }) => from !== to, 'it is there already'),
+        reads: ({ from, to }) => [from, to],
+        writes: ({ from, to }) => [from, to],
+      }),
+    ),
+  ];
+}
+
+interface Writer {
+  readonly description: string;
+  readonly input: z.ZodType;
+  readonly reads: (input: any) => readonly string[];
+  readonly writes: (input: any) => readonly string[];
+}
+
+function writer(files: Files, delivery: Delivery, verb: string, { reads, writes, ...rest }: Writer): ToolSpec {
+  const { root, acts } = files;
+  const operation = OPERATIONS[verb]! as (input: unknown) => Operation;
+  const scopes = (paths: readonly string[]): string[] => paths.map((path) => scopeOf(root, path));
+  return {
+    name: `${files.name}.${verb}`,
+    class: { reversibility: 'reversible', delivery, sink: 'queryable' },
+    ...rest,
+    reads: (input) => scopes(reads(input)),
+    writes: (input) => scopes(writes(input)),
+    plan: (input, planned) =>
+      answered(`${files.name}.${verb}`, async () => {
+        const view = await files.viewOf(planned);
+        return resultOf(await view.plan(operation(input)));
+      }),
+    execute: (input, call) => acts.act(operation(input), call),
+    compensate: (input, _result, call) => acts.undo(operation(input), call),
+    reconcile: (input, call) => acts.reconcile(operation(input), call),
+  };
+}
+
+function readers(files: Files): Tool[] {
+  const { root } = files;
+  const name = (verb: string): string => `${files.name}.${verb}`;
+  return [
+    declareTool({
+      name: name('read'),
+      description: 'Reads a file, or null where there is none; with its hash, by which it is changed on condition.',
+      input: z.strictObject({ path: files.path(), encoding: ENCODING.optional() }),
+      class: 'read',
+      reads: ({ path }) => [scopeOf(root, path)],
+      execute: ({ path, encoding = 'utf8' }, _: Call, planned) =>
+        answered(name('read'), async () => {
+          const seen = await (await files.viewOf(planned)).look(path);
+          return seen.is === 'absent' ? null : contentOf(path, seen, encoding);
+        }),
+    }),
+    declareTool({
+      name: name('list'),
+      description: 'What is in a folder, by name; with recursive, also what is in the folders there.',
+      input: z.strictObject({ path: files.path().default(root.path), recursive: z.boolean().optional() }),
+      class: 'read',
+      reads: ({ path, recursive = false }) => [scopeOf(root, path) + (recursive ? '/**' : '/*')],
+      execute: ({ path, recursive = false }, _: Call, planned) =>
+        answered(name('list'), async () => list(await files.viewOf(planned), path, recursive)),
+    }),
+  ];
+}
+
+function contentOf(path: string, seen: Seen, encoding: 'utf8' | 'base64'): Json {
+  if (seen.is !== 'file') throw new DidNothing(`${path} is no file`, { final: true });
+  const { bytes, mode } = seen;
+  const content = encoding === 'utf8' ? textOf(path, bytes) : bytes.toString('base64');
+  return { path, content, encoding, hash: hashOf(bytes), bytes: bytes.length, mode };
+}
+
+async function list(view: View, path: string, recursive: boolean): Promise<Json> {
+  const top = await view.names(path);
+  if (top === undefined) throw new DidNothing(`there is no folder ${path}`, { final: true });
+  const found: { path: string; is: string }[] = [];
+  const queue = top.map((each) => ({ ...each, path: each.name }));
+  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+    if (found.length === NAMES_MAX) return { path, entries: found, isCut: true };
+    found.push({ path: next.path, is: next.is });
+    if (!recursive || next.is !== 'folder') continue;
+    const inside = (await view.names(join(path, next.path))) ?? [];
+    queue.unshift(...inside.map((each) => ({ ...each, path: `${next!.path}/${each.name}` })));
+  }
+  return { path, entries: found, isCut: false };
+}
+
+/** A refusal before anything was called is told as one that a call met. */
+async function answered<T>(tool: string, made: () => Promise<T>): Promise<T> {
+  try {
+    return await made();
+  } catch (error) {
+    if (!(error instanceof DidNothing)) throw error;
+    throw new EffectError('tool_failed', `${tool} was not done: ${error.message}.`, {
+      evidence: { tool },
+      cause: error,
+    });
+  }
+}

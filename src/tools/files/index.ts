@@ -1,0 +1,18 @@
+/**
+ * Files as tools: written, edited, moved and deleted as part of a transaction.
+ *
+ * Guarantees: a file is what it was or what it was to be, and never in between, across kill -9 and power loss; what is undone has the
+ * bytes and the mode that it had, or is not there if it was not; it is only undone while it stands as it was left; after a crash
+ * the journal tells whether a thing was done, or says that nobody can tell. One file has one path and one scope, whatever `..`,
+ * links and, where the file system takes them for the same, case and Unicode form it is named by. What is refused is refused by the
+ * plan, before the commit, as far as it stands there then.
+ *
+ * Never: follows a symbolic link that was not there when the call was claimed; touches anything outside of its root, or a file
+ * with a second name (a hard link), or a folder that it did not make; keeps owner, times or extended attributes of what it
+ * replaces; runs where paths have no `/`. Somebody who writes there by other means, between its last look and its rename, is not
+ * noticed: a file system has no condition on a rename.
+ *
+ * What it keeps is below `.assize` in the root: what was done last at each path, until a later transaction acts there.
+ */
+export type { Disk, FileSeen, Named, Seen } from './disk.ts';
+export { type FileToolsOptions, fileScope, fileTools } from './file-tools.ts';

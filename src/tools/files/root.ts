@@ -1,0 +1,136 @@
+import { closeSync, lstatSync, mkdirSync, openSync, readlinkSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
+import { segment } from '#authority';
+import { form, requireForm } from '#canon';
+import { EffectError } from '#effects';
+
+/** Names of this adapter's own, which no call may touch and no listing shows. */
+export const OWN = '.assize';
+
+/** A folder that tools work in, and how its file system tells names apart. */
+export interface Root {
+  /** Absolute, without symbolic links. */
+  readonly path: string;
+  /** `A` and `a` are one file. */
+  readonly foldsCase: boolean;
+  /** `é` and `e` with an accent after it are one file. */
+  readonly foldsForm: boolean;
+}
+
+/** @throws EffectError `invalid_tool` where it is no folder that can be written to */
+export function rootAt(given: string): Root {
+  requireForm(form.text, given, 'root');
+  if (!given.startsWith('/')) throw unusable(given, 'it has to be an absolute path, of a system that has /');
+  try {
+    const path = realpathSync(given);
+    if (!statSync(path).isDirectory()) throw unusable(given, 'it is no folder');
+    const own = join(path, OWN);
+    mkdirSync(own, { recursive: true });
+    if (!lstatSync(own).isDirectory()) throw unusable(given, `its ${OWN} is a symbolic link; remove that`);
+    return { path, foldsCase: isOne(own, join(path, OWN.toUpperCase())), foldsForm: foldsForm(own) };
+  } catch (error) {
+    if (error instanceof EffectError) throw error;
+    throw unusable(given, (error as Error).message, error);
+  }
+}
+
+/** What was given, as a place in the root. */
+export type Canonical = { readonly path: string } | { readonly problem: string };
+
+/**
+ * The one path of what is named: absolute, without `.`, `..`, `//` and symbolic links, as far as it exists. What leads out of the
+ * root has none. A link as the last name is followed, or refused where the name itself is what is meant.
+ */
+export function canonical(root: Root, given: string, last: 'followed' | 'itself' = 'followed'): Canonical {
+  if (given === '' || given.includes('\0')) return { problem: 'it is no path' };
+  const walked = walk(given.startsWith('/') ? '/' : root.path, given.split('/'), last);
+  if ('problem' in walked) return walked;
+  const { path } = walked;
+  const below = path === root.path ? [] : namesBelow(root, path);
+  if (below === undefined) return { problem: `it leads out of ${root.path}` };
+  if (below.some((name) => name.toLowerCase().startsWith(OWN)))
+    return { problem: `names that begin with ${OWN} are kept for the tools themselves` };
+  return { path };
+}
+
+/** Names from the root down; undefined for what is not below. */
+export function namesBelow(root: Root, path: string): string[] | undefined {
+  const base = root.path === '/' ? '/' : root.path + '/';
+  return path.startsWith(base) ? path.slice(base.length).split('/') : undefined;
+}
+
+/** The same for all paths that are one file here. */
+export function identity(root: Root, path: string): string {
+  const below = path.slice(root.path.length);
+  const formed = root.foldsForm ? below.normalize('NFC') : below;
+  // By way of upper case, which brings more together than lower case alone: at worst, two files are kept apart by waiting.
+  return root.path + (root.foldsCase ? formed.toUpperCase().toLowerCase().normalize('NFC') : formed);
+}
+
+/** A path as a scope. Unicode twins share one scope, also where they are two files. */
+export function scopeOf(root: Root, path: string): string {
+  return (
+    'fs:' +
+    identity(root, path)
+      .split(sep)
+      .map((name, i) => (i === 0 ? '' : segment(name)))
+      .join('/')
+  );
+}
+
+/** Links that are followed in one path, as Linux does. */
+const LINKS_MAX = 40;
+
+function walk(start: string, names: readonly string[], last: 'followed' | 'itself'): Canonical {
+  const left = [...names];
+  let path = start;
+  let links = 0;
+  while (left.length > 0) {
+    const name = left.shift()!;
+    if (name === '' || name === '.') continue;
+    if (name === '..') {
+      path = dirname(path);
+      continue;
+    }
+    const next = join(path, name);
+    const target = linkAt(next);
+    if (target === undefined) {
+      path = next;
+      continue;
+    }
+    if (last === 'itself' && left.every((each) => each === '' || each === '.'))
+      return { problem: `${next} is a symbolic link; name what it leads to` };
+    if (++links > LINKS_MAX) return { problem: 'its symbolic links lead in a circle' };
+    left.unshift(...target.split('/'));
+    if (target.startsWith('/')) path = '/';
+  }
+  return { path };
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined;
+  } catch {
+    // It is not there, or can't be looked at, which whoever opens it is told.
+    return undefined;
+  }
+}
+
+function foldsForm(own: string): boolean {
+  const probe = join(own, 'probe-\u00e9');
+  closeSync(openSync(probe, 'w'));
+  const folds = isOne(probe, join(own, 'probe-e\u0301'));
+  rmSync(probe);
+  return folds;
+}
+
+function isOne(left: string, right: string): boolean {
+  const other = statSync(right, { throwIfNoEntry: false });
+  return other !== undefined && other.ino === statSync(left).ino;
+}
+
+function unusable(given: string, why: string, cause?: unknown): EffectError {
+  return new EffectError('invalid_tool', `Files can't be kept in ${JSON.stringify(given)}: ${why}.`, {
+    cause,
+  });
+}

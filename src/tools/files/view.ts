@@ -1,0 +1,79 @@
+import { dirname, join } from 'node:path';
+import type { Disk, Named, Seen } from './disk.ts';
+import { type Change, changesOf, type Operation, refused } from './operations.ts';
+import { identity, namesBelow, OWN, type Root } from './root.ts';
+
+/** Files as they will be when what is planned was done: what stands on the disk, and the plans over it. */
+export class View {
+  readonly #root: Root;
+  readonly #disk: Disk;
+  readonly #bytesMax: number;
+  readonly #planned = new Map<string, { readonly path: string; readonly seen: Seen }>();
+  /** Files of the disk that will have gone: there may be a folder in their place, in which is nothing that the disk knows. */
+  readonly #gone = new Set<string>();
+
+  constructor(root: Root, disk: Disk, bytesMax: number) {
+    this.#root = root;
+    this.#disk = disk;
+    this.#bytesMax = bytesMax;
+  }
+
+  /** @throws DidNothing where what is on the way to it is no folder */
+  async look(path: string): Promise<Seen> {
+    for (const above of this.#above(path))
+      if (this.#at(above)?.is === 'file') throw refused(`${above} is a file, so nothing can stand below it`);
+    const planned = this.#at(path);
+    if (planned !== undefined) return planned;
+    return this.#above(path).some((above) => this.#isGone(above)) ? { is: 'absent' } : this.#disk.look(path);
+  }
+
+  /** Plans an operation. @throws DidNothing where it can't be done */
+  async plan(operation: Operation): Promise<readonly Change[]> {
+    const changes = await changesOf(operation, (path) => this.look(path), this.#bytesMax);
+    for (const { path, after } of changes) {
+      this.#set(path, after === undefined ? { is: 'absent' } : { is: 'file', ...after, id: '', links: 1 });
+      if (after === undefined) this.#gone.add(identity(this.#root, path));
+      // Folders that are made for a file stay when it goes.
+      else for (const above of this.#above(path)) this.#set(above, { is: 'folder' });
+    }
+    return changes;
+  }
+
+  /** What is in a folder, by name; undefined where there is none. */
+  async names(folder: string): Promise<readonly Named[] | undefined> {
+    const isNew = [folder, ...this.#above(folder)].some((each) => this.#isGone(each));
+    const onDisk = isNew ? undefined : await this.#disk.names(folder);
+    const known = new Map<string, Named>();
+    for (const each of onDisk ?? [])
+      if (!each.name.toLowerCase().startsWith(OWN)) known.set(identity(this.#root, join(folder, each.name)), each);
+    let isFolder = onDisk !== undefined || this.#at(folder)?.is === 'folder';
+    for (const [key, { path, seen }] of this.#planned) {
+      if (dirname(key) !== identity(this.#root, folder)) continue;
+      if (seen.is === 'absent') known.delete(key);
+      else known.set(key, { name: namesBelow(this.#root, path)!.at(-1)!, is: seen.is });
+      isFolder ||= seen.is !== 'absent';
+    }
+    if (!isFolder) return undefined;
+    return [...known.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  #at(path: string): Seen | undefined {
+    return this.#planned.get(identity(this.#root, path))?.seen;
+  }
+
+  #set(path: string, seen: Seen): void {
+    this.#planned.set(identity(this.#root, path), { path, seen });
+  }
+
+  #isGone(path: string): boolean {
+    return this.#gone.has(identity(this.#root, path));
+  }
+
+  /** Folders that it is in, below the root. */
+  #above(path: string): string[] {
+    const above: string[] = [];
+    for (let folder = dirname(path); folder.length > this.#root.path.length; folder = dirname(folder))
+      above.push(folder);
+    return above;
+  }
+}

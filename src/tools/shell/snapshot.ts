@@ -1,0 +1,224 @@
+import { constants, readFileSync } from 'node:fs';
+import { cp, lstat, mkdir, open, readdir, readFile, readlink, realpath, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { contentHash, hashBytes, type Json } from '#canon';
+import type { Undone } from '#effects';
+import { endGroup } from './run-command.ts';
+
+/** Names of tools' own books, which stay as they are when a folder is put back. */
+const OWN = '.assize';
+
+/** What is known of one run. */
+interface Entry {
+  readonly format: 1;
+  readonly epoch: number | null;
+  /** `begun`: the command may be at work. `ended`: it is not, and has left the folder so. `undoing`, `undone`: put back. */
+  readonly state: 'begun' | 'ended' | 'undoing' | 'undone';
+  /** The command's process group, and when that began, so that no later process is taken for it. */
+  readonly process: { readonly pid: number; readonly began: string } | null;
+  readonly before: string;
+  readonly after: string | null;
+  readonly result: Json;
+}
+
+/** What a run was answered, or that it never came to an end. */
+export type Found = { readonly happened: true; readonly result: Json } | { readonly happened: false };
+
+/**
+ * Copies of a folder as it was before commands ran in it, beside the folder, one for each run that may yet be undone: those of older
+ * transactions go with the first run of a later one, which acts there only when they have ended for good.
+ */
+export class Snapshots {
+  readonly #folder: string;
+  readonly #home: string;
+
+  constructor(folder: string, home: string) {
+    this.#folder = folder;
+    this.#home = home;
+  }
+
+  static async of(given: string): Promise<Snapshots> {
+    const folder = await realpath(given);
+    return new Snapshots(folder, join(dirname(folder), `${OWN}-snapshots`, basename(folder)));
+  }
+
+  /** Copies the folder; durable in the sense of this adapter when it returns. @throws Error where it can't be copied */
+  async take(key: string, epoch: number | undefined): Promise<void> {
+    await mkdir(this.#home, { recursive: true });
+    if (epoch !== undefined) await this.#forgetBefore(epoch);
+    await rm(this.#copyAt(key), { recursive: true, force: true });
+    await mkdir(this.#copyAt(key));
+    await copyInto(this.#folder, this.#copyAt(key));
+    const before = await fingerprint(this.#copyAt(key));
+    await this.#write(key, {
+      format: 1,
+      epoch: epoch ?? null,
+      state: 'begun',
+      process: null,
+      before,
+      after: null,
+      result: null,
+    });
+  }
+
+  /** The command is at work. */
+  async began(key: string, pid: number): Promise<void> {
+    await this.#change(key, { process: { pid, began: beganAt(pid) ?? '' } });
+  }
+
+  async ended(key: string, result: Json): Promise<void> {
+    await this.#change(key, { state: 'ended', after: await fingerprint(this.#folder), result });
+  }
+
+  /** What became of a run. One that was interrupted is ended, and the folder put back. */
+  async settle(key: string): Promise<Found> {
+    const entry = await this.#read(key);
+    if (entry === undefined || entry.state === 'undone') {
+      await this.#forget(key);
+      return { happened: false };
+    }
+    // Also one that is half undone has happened: it is undone again.
+    if (entry.state !== 'begun') return { happened: true, result: entry.result };
+    await this.#end(entry);
+    await this.putBack(key);
+    await this.#forget(key);
+    return { happened: false };
+  }
+
+  /** Puts back what was there before a run that came to its end, if the folder stands as that left it. */
+  async undo(key: string): Promise<Undone> {
+    const entry = await this.#read(key);
+    if (entry === undefined) return this.#partly('nothing is kept of what was there before', {});
+    if (entry.state === 'undone') return { undone: 'all' };
+    if (entry.state === 'ended') {
+      const now = await fingerprint(this.#folder);
+      if (now !== entry.after && now !== entry.before)
+        return this.#partly('somebody has changed it since', { found: now, left: entry.after });
+    }
+    await this.#change(key, { state: 'undoing' });
+    await this.putBack(key);
+    await this.#change(key, { state: 'undone' });
+    await rm(this.#copyAt(key), { recursive: true });
+    return { undone: 'all' };
+  }
+
+  /** Makes the folder what the copy is; safe to repeat. */
+  async putBack(key: string): Promise<void> {
+    await clear(this.#folder);
+    await copyInto(this.#copyAt(key), this.#folder);
+  }
+
+  async forget(key: string): Promise<void> {
+    await this.#forget(key);
+  }
+
+  /** Another process may have its number by now, but none while any of its group is there. */
+  async #end({ process }: Entry): Promise<void> {
+    if (process === null) return;
+    const began = beganAt(process.pid);
+    if (began === undefined || began === process.began) await endGroup(process.pid);
+  }
+
+  #partly(why: string, more: object): Undone {
+    return { undone: 'partly', residue: { folder: this.#folder, why, ...more } as Json };
+  }
+
+  async #forgetBefore(epoch: number): Promise<void> {
+    for (const name of await readdir(this.#home)) {
+      if (!name.endsWith('.json')) continue;
+      const key = name.slice(0, -'.json'.length);
+      const entry = await this.#read(key);
+      if (entry?.epoch !== null && entry !== undefined && entry.epoch < epoch) await this.#forget(key);
+    }
+  }
+
+  /** The entry last, so that what it speaks of is never without it. */
+  async #forget(key: string): Promise<void> {
+    await rm(this.#copyAt(key), { recursive: true, force: true });
+    await rm(this.#entryAt(key), { force: true });
+  }
+
+  async #change(key: string, change: Partial<Entry>): Promise<void> {
+    const entry = await this.#read(key);
+    if (entry === undefined) throw new Error(`The snapshot ${key} of ${this.#folder} is gone.`);
+    await this.#write(key, { ...entry, ...change });
+  }
+
+  async #read(key: string): Promise<Entry | undefined> {
+    try {
+      return JSON.parse(await readFile(this.#entryAt(key), 'utf8')) as Entry;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  async #write(key: string, entry: Entry): Promise<void> {
+    const path = this.#entryAt(key);
+    {
+      await using handle = await open(`${path}.new`, 'w', 0o600);
+      await handle.writeFile(JSON.stringify(entry));
+      await handle.sync();
+    }
+    await rename(`${path}.new`, path);
+  }
+
+  #copyAt(key: string): string {
+    return join(this.#home, key);
+  }
+
+  #entryAt(key: string): string {
+    return join(this.#home, `${key}.json`);
+  }
+}
+
+async function copyInto(from: string, to: string): Promise<void> {
+  for (const name of await namesIn(from)) {
+    await cp(join(from, name), join(to, name), {
+      recursive: true,
+      verbatimSymlinks: true,
+      preserveTimestamps: true,
+      mode: constants.COPYFILE_FICLONE,
+    });
+  }
+}
+
+async function clear(folder: string): Promise<void> {
+  for (const name of await namesIn(folder)) await rm(join(folder, name), { recursive: true });
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => !name.startsWith(OWN)).sort();
+}
+
+/** What is in a folder, as one hash: names, kinds, modes and contents, and not when or how it got there. */
+async function fingerprint(folder: string): Promise<string> {
+  const found: Json[] = [];
+  const visit = async (path: string): Promise<void> => {
+    for (const name of await namesIn(join(folder, path))) {
+      const at = join(path, name);
+      const stat = await lstat(join(folder, at));
+      const mode = stat.mode & 0o7777;
+      if (stat.isDirectory()) {
+        found.push({ at, mode, is: 'folder' });
+        await visit(at);
+      } else if (stat.isSymbolicLink()) found.push({ at, to: await readlink(join(folder, at)) });
+      else if (stat.isFile())
+        found.push({ at, mode, hash: Buffer.from(hashBytes(await readFile(join(folder, at)))).toString('hex') });
+      else found.push({ at, mode, is: 'other' });
+    }
+  };
+  await visit('');
+  return contentHash(found);
+}
+
+/** When a process began, as its system counts it; undefined where there is none, or the system does not say. */
+function beganAt(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // Field 22 of proc(5), counted from after the name, which may have anything in it.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  } catch {
+    return undefined;
+  }
+}

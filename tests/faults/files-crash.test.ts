@@ -1,0 +1,126 @@
+import { rmSync } from 'node:fs';
+import { fileScope, fileTools } from 'assize/tools/files';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Delivery } from '#effects';
+import type { LeftEffect } from '#runtime';
+import { MemoryStore } from '#stores';
+import { Steps, storeOf, tally } from '../support/effects-stage.ts';
+import { diskOf, listing, newFolder, put } from '../support/files-stage.ts';
+import { runtimeOver, writFor } from '../support/runtime.ts';
+
+// A crash at every step of a transaction that changes files, also in the middle of writing one, and again at every step of what
+// recovers from it. What became of the files is read off the disk.
+
+type Assize = ReturnType<typeof runtimeOver>;
+
+const made: string[] = [];
+afterEach(() => {
+  for (const folder of made.splice(0)) rmSync(folder, { recursive: true });
+});
+
+const OLD = { 'a.txt': '600 old a', 'c.txt': '640 old c', 'd.txt': '644 old d' };
+const NEW = {
+  'a.txt': '600 new a',
+  'sub/': '',
+  'sub/b.txt': '644 new b',
+  'sub/deep/': '',
+  'sub/deep/d.txt': '644 old d',
+};
+
+class World {
+  readonly store = new MemoryStore();
+  readonly root = newFolder();
+  readonly #delivery: Delivery;
+
+  constructor(delivery: Delivery) {
+    this.#delivery = delivery;
+    made.push(this.root);
+    put(this.root, 'a.txt', 'old a', 0o600);
+    put(this.root, 'c.txt', 'old c', 0o640);
+    put(this.root, 'd.txt', 'old d');
+  }
+
+  /** One process, from its beginning to its end. */
+  async process<T>(endAt: number | undefined, live: (assize: Assize) => Promise<T>) {
+    const steps = new Steps(endAt);
+    const tools = fileTools({ root: this.root, delivery: this.#delivery, disk: (disk) => diskOf(disk, steps) });
+    const assize = runtimeOver(storeOf(this.store, steps), [tally], { tools });
+    const value = await Promise.race([live(assize), steps.ended.then(() => undefined)]);
+    if (!steps.isDead) await Promise.race([assize.close(), steps.ended]);
+    return { value, isDead: steps.isDead };
+  }
+
+  async begin(): Promise<void> {
+    await runtimeOver(this.store, [tally]).create(tally, { trajectoryId: 't' });
+  }
+
+  async transact(assize: Assize, args = 'order'): Promise<void> {
+    const trajectory = await assize.open('t');
+    const writes = [fileScope(this.root, '.', true)];
+    await trajectory.transaction({ writ: writFor('alice'), writes, retries: 0 }, async (tx) => {
+      await tx.call('files.write', { path: 'a.txt', content: 'new a' });
+      await tx.call('files.write', { path: 'sub/b.txt', content: 'new b' });
+      await tx.call('files.delete', { path: 'c.txt' });
+      await tx.call('files.move', { from: 'd.txt', to: 'sub/deep/d.txt' });
+      tx.propose({ action: 'count', role: 'counter', args });
+    });
+  }
+
+  async check(left: readonly LeftEffect[]): Promise<'old' | 'new'> {
+    const committed = (await this.store.entries('t')).some(({ kind }) => kind === 'commit');
+    expect(left).toEqual([]);
+    expect(listing(this.root)).toEqual(committed ? NEW : OLD);
+    return committed ? 'new' : 'old';
+  }
+}
+
+async function recovered(world: World): Promise<readonly LeftEffect[]> {
+  const { value } = await world.process(undefined, (assize) => assize.recoverEffects());
+  return value as readonly LeftEffect[];
+}
+
+describe.each(['buffered', 'externalised'] as const)('files that are changed %s', (delivery) => {
+  test('a crash at any step leaves all of it or nothing', async () => {
+    const outcomes = { old: 0, new: 0 };
+    for (let endAt = 1; ; endAt++) {
+      const world = new World(delivery);
+      await world.begin();
+      const { isDead } = await world.process(endAt, (assize) => world.transact(assize));
+      outcomes[await world.check(await recovered(world))]++;
+      if (!isDead) break;
+    }
+    expect(outcomes.old).toBeGreaterThan(0);
+    expect(outcomes.new).toBeGreaterThan(0);
+  });
+
+  test('so it does where what was done is undone, because the commit is refused', async () => {
+    for (let endAt = 1; ; endAt++) {
+      const world = new World(delivery);
+      await world.begin();
+      const { isDead } = await world.process(endAt, (assize) => world.transact(assize, 'forbidden'));
+      expect(await world.check(await recovered(world))).toBe('old');
+      if (!isDead) break;
+    }
+  });
+
+  test('and so does another crash at any step of the recovery', async () => {
+    let twice = 0;
+    // Every step of the recovery, after one in 47 of the steps of the first life: what repeats there has another length.
+    for (let endAt = 1; ; endAt += 47) {
+      let wasDead = false;
+      for (let again = 1; ; again++) {
+        const world = new World(delivery);
+        await world.begin();
+        ({ isDead: wasDead } = await world.process(endAt, (assize) => world.transact(assize)));
+        if (!wasDead) break;
+        const { isDead } = await world.process(again, (assize) => assize.recoverEffects());
+        await world.check(await recovered(world));
+        rmSync(made.pop()!, { recursive: true });
+        if (!isDead) break;
+        twice++;
+      }
+      if (!wasDead) break;
+    }
+    expect(twice).toBeGreaterThan(10);
+  });
+});
