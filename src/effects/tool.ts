@@ -56,6 +56,8 @@ export interface ToolSpec<Schema extends z.ZodType = z.ZodType> {
   readonly reconcile?: (input: z.infer<Schema>, call: Call) => Promise<Reconciled> | Reconciled;
   /** Why something reversible has no compensation: it is then let be, and listed for review. */
   readonly uncompensated?: string;
+  /** What it answers is kept by salted hash, and may be erased. What it is given always is. */
+  readonly sensitive?: boolean;
   /** Whether branches of one transaction may use it at the same place at once: it keeps what they do apart. */
   readonly parallel?: boolean;
   /** What it costs, by unit of the writ's budget. */

@@ -157,6 +157,7 @@ export class Run {
     throw new EffectError('tool_failed', `${effect.tool} was not done: ${this.#why(n)}.`, {
       evidence: { tool: effect.tool, key: effect.key },
       cause: this.#failures.get(n),
+      retryable: !isFinal(this.#failures.get(n)),
     });
   }
 
@@ -477,6 +478,10 @@ export class Run {
 /** With members in canonical order, which are written fastest. */
 function intended({ class: sort, key, payload, tool }: LoggedEffect): LogRecord {
   return { class: sort, is: 'intended', key, payload, tool };
+}
+
+function isFinal(error: unknown): boolean {
+  return error instanceof DidNothing && error.isFinal;
 }
 
 /** Whether a call of that class is in the log before it is made: another one would not be harmless. */

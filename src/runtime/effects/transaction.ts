@@ -238,7 +238,7 @@ export class Transaction {
     await this.#held.whenClear(this.#work, claims, this.#asking.signal);
     const call = { key: this.#keyOf(ordinal, 0), signal: this.#asking.signal, epoch: this.epoch };
     const value = ((await tool.spec.execute(input as never, call, this.#plans)) ?? null) as Json;
-    this.#observations.push({ name: `${tool.name}#${this.#place}${ordinal}`, value });
+    this.#observe(tool, ordinal, value);
     return value;
   }
 
@@ -263,8 +263,13 @@ export class Transaction {
     }
     const { n, result } = await this.#run.call(this.#prepared(tool, input, claims, await this.#freeKey(ordinal)));
     this.#acted.push(n);
-    this.#observations.push({ name: `${tool.name}#${this.#place}${ordinal}`, value: result });
+    this.#observe(tool, ordinal, result);
     return result;
+  }
+
+  #observe({ name, spec }: Tool, ordinal: number, value: Json): void {
+    const sensitive = spec.sensitive === true ? { sensitive: true } : {};
+    this.#observations.push({ name: `${name}#${this.#place}${ordinal}`, value, ...sensitive });
   }
 
   /** Branches act on the same thing only where its tool says that it can tell them apart. */

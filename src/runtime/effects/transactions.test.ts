@@ -77,6 +77,28 @@ describe('a transaction', () => {
     expect(observations).toEqual([{ name: 'reversible.externalised#0', value: { did: 'a' } }]);
   });
 
+  test('keeps what a tool answers where nobody can try it out, where it is sensitive', async () => {
+    const read = (name: string, sensitive: boolean) =>
+      declareTool({
+        name,
+        input: z.strictObject({}),
+        class: 'read',
+        sensitive,
+        reads: ['test:x'],
+        execute: () => 'the PIN',
+      });
+    const { trajectory, all, store } = await stage({ tools: [read('plain', false), read('secret', true)] });
+    await trajectory.transaction(all, async (tx) => {
+      expect([await tx.call('plain', {}), await tx.call('secret', {})]).toEqual(['the PIN', 'the PIN']);
+      tx.propose(COUNT);
+    });
+    const [row] = (await store.entries('t')).slice(-1);
+    expect(JSON.parse(row!.payload).observations).toEqual([
+      { name: 'plain#0', value: 'the PIN' },
+      { name: 'secret#1', value: { $blob: expect.any(String), bytes: expect.any(Number), salted: true } },
+    ]);
+  });
+
   test.each([
     ['its body throws', (tx: any) => Promise.reject(new Error(`no ${tx.epoch}`)), 'no 1'],
     ['it does not say what it commits with', () => undefined, 'bad_intent'],
@@ -268,6 +290,17 @@ describe('calls that fail', () => {
     });
     expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
     expect(passing.sink.standing('a')).toBe(1);
+  });
+
+  test('where the tool says that it never will, it is not tried again', async () => {
+    const { trajectory, all } = await stage({ fault: () => 'fail_for_good' });
+    let attempts = 0;
+    const made = trajectory.transaction({ ...all, retries: 3 }, (tx) => {
+      attempts++;
+      return tx.call('reversible.externalised', { what: 'a' });
+    });
+    expect(await codeOf(made)).toBe('tool_failed');
+    expect(attempts).toBe(1);
   });
 
   test.each<[Sink, Fault, string, number]>([

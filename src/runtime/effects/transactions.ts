@@ -341,5 +341,5 @@ function isForTheLogToSay(error: unknown): boolean {
 }
 
 function isWorthAnother(error: unknown): boolean {
-  return error instanceof EffectError && (error.code === 'stale' || error.code === 'tool_failed');
+  return error instanceof EffectError && error.retryable && (error.code === 'stale' || error.code === 'tool_failed');
 }
