@@ -62,8 +62,6 @@ export interface CounselorCommit {
   readonly complete: boolean;
   /** What the ledger says of the changes; to be asked before `keep` or `undo`. */
   patches(): PatchOperation[];
-  /** All that the rules read that its changes meet; to be asked before `keep` or `undo`. */
-  judgedBy(): readonly Pattern[];
   keep(): void;
   undo(): void;
 }
@@ -110,7 +108,6 @@ export function counsel(world: World, waiting: Waiting, counselor: Counsel, auth
       overridden: broken.length > 0,
       complete: waiting.approvedBy.length + 1 >= waiting.approvals,
       patches: () => patchesOf(world.domain, draft.state, changes),
-      judgedBy: () => world.standing.readBy(draft.state, changes),
       keep: () => {
         world.adopt(draft);
         world.standing.restart(world.state);

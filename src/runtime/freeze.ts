@@ -1,7 +1,7 @@
 import { type Json, parsePointer, toPointer } from '#canon';
 import {
   type Binding,
-  type CounselorCommit,
+  type Change,
   type Domain,
   type Intent,
   overlaps,
@@ -20,9 +20,7 @@ import type { Ruling } from './ruling.ts';
  */
 interface Freeze {
   readonly frozen: readonly Pattern[];
-  /** What the proposal may change. */
-  readonly writes: readonly Pattern[];
-  /** The same, and what the mark of its approval changes. */
+  /** What the proposal and the mark of its approval may change. */
   readonly changing: readonly Pattern[];
 }
 
@@ -59,32 +57,23 @@ function until(by: Hash, { channel }: PendingPayload): string {
 }
 
 /**
- * Sees that an approval changes nothing that another open one freezes, and is judged by nothing that one may change, so that
- * each means what it did when it was put up, whoever is next. Of proposals that is asked when they are made; what the
- * mark of an approval changes, or a state of the counselor's own, is known only here. So two may wait of which the one's mark
- * changes what the other is judged by: that other one comes first.
+ * Sees that an approval changes nothing that another open one freezes, so that each means what it did when it was put up,
+ * whoever is next. Of proposals that is asked when they are made; what the mark of an approval changes, or a state of the
+ * counselor's own, is known only here. So two may wait of which the one's mark changes what the other is judged by: that other
+ * one comes first.
  *
  * @throws RuntimeError `frozen`
  */
-export function checkOthers(
-  { open }: Chain,
-  domain: Domain,
-  id: Hash,
-  { changes, judgedBy }: Pick<CounselorCommit, 'changes' | 'judgedBy'>,
-): void {
-  if (open.size < 2) return;
-  const read = judgedBy();
+export function checkOthers({ open }: Chain, domain: Domain, id: Hash, changes: readonly Change[]): void {
   for (const [by, pending] of open) {
     if (by === id) continue;
-    const { frozen, writes } = freezeOf(domain, pending);
+    const { frozen } = freezeOf(domain, pending);
     const change = changes.find(({ keys }) => meetsAny({ segments: keys, append: false }, frozen));
-    const judged = read.find((pattern) => meetsAny(pattern, writes));
-    if (change === undefined && judged === undefined) continue;
-    const path = change === undefined ? patternText(judged as Pattern) : toPointer(change.keys);
-    const does = change === undefined ? 'is judged by' : 'would change';
+    if (change === undefined) continue;
+    const path = toPointer(change.keys);
     throw new RuntimeError(
       'frozen',
-      `This approval ${does} ${path}, which is frozen until ${by} is resolved (by ${pending.channel}); see to that one first, or reject this one.`,
+      `This approval would change ${path}, which is frozen until ${by} is resolved (by ${pending.channel}); see to that one first, or reject this one.`,
       { evidence: { by, path }, retryable: true },
     );
   }
@@ -101,7 +90,7 @@ function freezeOf(domain: Domain, pending: PendingPayload): Freeze {
   let freeze = known.get(pending);
   if (freeze === undefined) {
     const frozen = frozenPatterns(pending.freezes);
-    freeze = { frozen, ...(changesOf(domain, pending) ?? { writes: frozen, changing: frozen }) };
+    freeze = { frozen, changing: changingOf(domain, pending) ?? frozen };
     known.set(pending, freeze);
   }
   return freeze;
@@ -112,12 +101,12 @@ export function frozenPatterns(freezes: PendingPayload['freezes']): readonly Pat
 }
 
 /** Undefined where only the blobs would say. */
-function changesOf(domain: Domain, { proposal }: PendingPayload): Omit<Freeze, 'frozen'> | undefined {
+function changingOf(domain: Domain, { proposal }: PendingPayload): readonly Pattern[] | undefined {
   const { action, approval } = proposal;
   if (isBlobRef(approval) || isBlobRef(action.args)) return undefined;
   const { writes } = touchedBy(domain, { action: action.name, role: action.role, args: action.args });
   const marked = approval.map(({ path }) => ({ segments: parsePointer(path.replace(/\/-$/, '')), append: false }));
-  return { writes, changing: [...writes, ...marked] };
+  return [...writes, ...marked];
 }
 
 /** What still stands where it was written; what does not touches no state. */

@@ -56,7 +56,7 @@ export class Resolutions {
         );
         try {
           checkCost(pending, costOf(commit, acting));
-          checkOthers(chain, world.domain, pendingId, commit);
+          checkOthers(chain, world.domain, pendingId, commit.changes);
         } catch (error) {
           commit.undo();
           throw error;

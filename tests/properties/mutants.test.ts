@@ -386,7 +386,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     fault: 'lets an approval change what another one freezes',
     file: 'runtime/resolve.ts',
-    changes: [['checkOthers(chain, world.domain, pendingId, commit);', '']],
+    changes: [['checkOthers(chain, world.domain, pendingId, commit.changes);', '']],
     by: 'frozen-footprint',
     property: 'at the commit of an approval',
   },
