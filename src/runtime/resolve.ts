@@ -92,11 +92,11 @@ export class Resolutions {
     return approving.then(
       async (ruling) => {
         if (ruling.ruling === 'committed') await taken?.committed(ruling.entry.id);
-        else taken?.drop();
+        else await taken?.drop();
         return ruling;
       },
-      (error: unknown) => {
-        taken?.drop();
+      async (error: unknown) => {
+        await taken?.drop(error);
         throw error;
       },
     );

@@ -4,6 +4,7 @@ import { DidNothing, declareTool, type Sink, type Tool } from '#effects';
 import { defineDomain, escalate, pass } from '#kernel';
 import type { TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
+import { asking } from '../../../tests/support/effects-ledger.ts';
 import { type Fault, type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
@@ -565,31 +566,46 @@ test('a tool that is wrongly declared is refused by name', () => {
   expect(new DidNothing('no')).toMatchObject({ isFinal: false });
 });
 
+/** A store that loses its answer to what brings effects, once, and can't be asked until it is `mended`. */
+function forgetful(memory: MemoryStore, did: boolean) {
+  let state: 'sound' | 'broken' | 'mended' = 'sound';
+  const store = new Proxy(memory, {
+    get(target, name) {
+      const member = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      if (name === 'commit')
+        return async (batch: Parameters<MemoryStore['commit']>[0]) => {
+          if (batch.effects === undefined || state === 'mended') return target.commit(batch);
+          state = 'broken';
+          if (did) await target.commit(batch);
+          return { status: 'unknown', cause: new Error('the line went dead') };
+        };
+      if (name === 'resolve' && state === 'broken') return () => Promise.reject(new Error('the line is dead'));
+      return member.bind(target);
+    },
+  });
+  return {
+    store,
+    mended: () => {
+      state = 'mended';
+    },
+  };
+}
+
 describe.each([true, false])('a store that can’t say whether it committed, and did: %s', (did) => {
-  test('what tools did is left as it is until the log is read anew, and then is done or undone', async () => {
+  async function forgetfulStage(domain: typeof tally) {
     const memory = new MemoryStore();
-    await runtimeOver(memory, [tally]).create(tally, { trajectoryId: 't' });
-    let isLost = false;
-    const store = new Proxy(memory, {
-      get(target, name) {
-        const member = Reflect.get(target, name);
-        if (typeof member !== 'function') return member;
-        if (name === 'commit')
-          return async (batch: Parameters<MemoryStore['commit']>[0]) => {
-            if (batch.effects === undefined) return target.commit(batch);
-            isLost = true;
-            if (did) await target.commit(batch);
-            return { status: 'unknown', cause: new Error('the line went dead') };
-          };
-        if (name === 'resolve' && isLost) return () => Promise.reject(new Error('the line is dead'));
-        return member.bind(target);
-      },
-    });
+    await runtimeOver(memory, [domain]).create(domain, { trajectoryId: 't' });
+    const { store, mended } = forgetful(memory, did);
     const sink = new OutsideSink('keyed');
     const outside = { sink, steps: new Steps() };
     const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
-    const assize = runtimeOver(store, [tally], { tools });
-    const trajectory = await assize.open('t');
+    const assize = runtimeOver(store, [domain], { tools });
+    return { assize, mended, sink, trajectory: await assize.open('t') };
+  }
+
+  test('what tools did is left as it is until the log is read anew, and then is done or undone', async () => {
+    const { assize, mended, sink, trajectory } = await forgetfulStage(tally);
     const made = trajectory.transaction({ writ, writes: ['test:**'], retries: 0 }, async (tx) => {
       await tx.call('reversible.externalised', { what: 'acted' });
       await tx.call('irreversible.buffered', { what: 'held' });
@@ -597,9 +613,26 @@ describe.each([true, false])('a store that can’t say whether it committed, and
     });
     expect(await codeOf(made)).toBe('commit_unknown');
     expect(sink.log.map(({ did: does, what }) => `${does} ${what}`)).toEqual(['do acted']);
-    isLost = false;
+    mended();
     expect(await assize.recoverEffects()).toEqual([]);
     expect([sink.standing('acted'), sink.standing('held')]).toEqual(did ? [1, 1] : [0, 0]);
     expect(sink.times('do', 'held')).toBe(did ? 1 : 0);
+  });
+
+  test('what was approved is done as soon as the log is read anew, or is still to be approved', async () => {
+    const { assize, mended, sink, trajectory } = await forgetfulStage(asking);
+    const { ruling } = await trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
+      await tx.call('irreversible.buffered', { what: 'held' });
+      tx.propose({ ...COUNT, args: 'asked' });
+    });
+    if (ruling.ruling !== 'escalated') throw new Error('it was not');
+    const doctor = { principal: 'doc', method: 'test', override: true };
+    expect(await codeOf(trajectory.approve(ruling.pending, doctor))).toBe('commit_unknown');
+    expect(sink.log).toEqual([]);
+    mended();
+    expect(await assize.recoverEffects()).toEqual([]);
+    expect(sink.times('do', 'held')).toBe(did ? 1 : 0);
+    if (!did) await trajectory.approve(ruling.pending, doctor);
+    expect(sink.times('do', 'held')).toBe(1);
   });
 });

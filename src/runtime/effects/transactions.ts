@@ -217,8 +217,8 @@ export interface TakenUp {
   readonly acting: Acting;
   /** To be called when the commit is durable. */
   committed(entry: Hash): Promise<void>;
-  /** To be called when it is not to be, after all. */
-  drop(): void;
+  /** To be called when it is not to be, after all; with what was thrown, if something was. */
+  drop(error?: unknown): Promise<void>;
 }
 
 /** Takes up the effects of what was approved: a new attempt, with an epoch of its own (decisions §5.5). */
@@ -252,9 +252,10 @@ export async function takeUp(effects: Effects, trajectoryId: string, pending: Pe
       run.committed(entry, prepared);
       await held.finish(run, work);
     },
-    drop: () => {
+    drop: async (error) => {
       run.uncommitted();
-      held.drop(work);
+      if (isForTheLogToSay(error)) await effects.beginAnew(held);
+      else held.drop(work);
     },
   };
 }
