@@ -29,12 +29,14 @@ const COUNTED = 200;
 interface Kind {
   readonly name: string;
   readonly tool: string;
-  readonly goal: NonNullable<BenchResult['goal']>;
+  readonly goal?: NonNullable<BenchResult['goal']>;
+  /** With a name of the caller's own: its keys are indexed, so that it may come again. */
+  readonly isNamed?: true;
 }
 
-const KEYED: Kind = { name: 'buffered, keyed sink', tool: 'keyed.buffered', goal: { min: 16_000, ratioMin: 0.55 } };
 const KINDS: readonly Kind[] = [
-  KEYED,
+  { name: 'buffered, keyed sink', tool: 'keyed.buffered', goal: { min: 16_000, ratioMin: 0.55 } },
+  { name: 'buffered, keyed sink, named', tool: 'keyed.buffered', isNamed: true },
   { name: 'buffered, blind sink', tool: 'blind.buffered', goal: { min: 12_000 } },
   { name: 'externalised, reversible', tool: 'keyed.externalised', goal: { min: 12_000 } },
 ];
@@ -60,13 +62,13 @@ async function durable(): Promise<BenchResult[]> {
     const plain = appends((await stage('appends')).store);
     const proposals = callers(await stage('proposals'), 'plain proposals', propose);
     const kinds: Contender[] = [];
-    for (const { name, tool } of KINDS) kinds.push(callers(await stage(tool), name, transact(tool)));
+    for (const kind of KINDS) kinds.push(callers(await stage(kind.name), kind.name, transact(kind)));
     const [appended, proposed, ...rates] = await compare([plain, proposals, ...kinds], { rounds: 9, roundMs: 250 });
     const results = [
       rateResult({ ...proposed!, name: `proposals without tools, ${CALLERS} callers, durable` }, appended),
     ];
     for (const [i, kind] of KINDS.entries())
-      results.push(...(await resultsOf(kind, rates[i]!, appended!, proposed!, await stage(`${kind.tool} counted`))));
+      results.push(...(await resultsOf(kind, rates[i]!, appended!, proposed!, await stage(`${kind.name} counted`))));
     return results;
   } finally {
     for (const each of opened) await each.close();
@@ -75,17 +77,17 @@ async function durable(): Promise<BenchResult[]> {
 }
 
 async function resultsOf(
-  { name: kind, tool, goal }: Kind,
+  kind: Kind,
   rate: Rate,
   appended: Rate,
   proposed: Rate,
   counted: Stage,
 ): Promise<BenchResult[]> {
-  const name = `one effect, ${kind}, ${CALLERS} callers, durable`;
+  const name = `one effect, ${kind.name}, ${CALLERS} callers, durable`;
   return [
-    rateResult({ ...rate, name }, appended, goal),
+    rateResult({ ...rate, name }, appended, kind.goal),
     { name: `${name}: of plain proposals`, value: ratioOf(rate, proposed), unit: '' },
-    { name: `${name}: groups a caller waits for`, value: await groupsWaitedFor(counted, tool), unit: '' },
+    { name: `${name}: groups a caller waits for`, value: await groupsWaitedFor(counted, kind), unit: '' },
   ];
 }
 
@@ -166,12 +168,13 @@ type Act = (stage: Stage, n: number) => Promise<unknown>;
 const propose: Act = ({ trajectory, writ }, n) =>
   trajectory.propose({ ...visit(n, MEMBERS), writ }).then(({ ruling }) => checked(ruling));
 
-/** The same proposal, with one call of a tool. */
-function transact(tool: string, calls = 1): Act {
+/** The same proposal, with calls of a tool. */
+function transact({ tool, isNamed }: Pick<Kind, 'tool' | 'isNamed'>, calls = 1): Act {
   return async ({ trajectory, writ }, n) => {
     const intent = visit(n, MEMBERS);
     const { member } = intent.role.params;
-    const { ruling, effects } = await trajectory.transaction({ writ, writes: [`bench:${member}`] }, async (tx) => {
+    const options = { writ, writes: [`bench:${member}`], ...(isNamed && { name: `visit ${n}` }) };
+    const { ruling, effects } = await trajectory.transaction(options, async (tx) => {
       for (let i = 0; i < calls; i++) await tx.call(tool, { member, text: `visit ${n}, ${i}` });
       tx.propose(intent);
     });
@@ -217,8 +220,8 @@ function appends(store: Store): Contender {
 }
 
 /** Of one caller alone, so that each group it waits for is its own; what is written later rides on the next. */
-async function groupsWaitedFor(stage: Stage, tool: string): Promise<number> {
-  const act = transact(tool);
+async function groupsWaitedFor(stage: Stage, kind: Kind): Promise<number> {
+  const act = transact(kind);
   await act(stage, 0);
   const before = stage.groups.count;
   for (let n = 1; n <= COUNTED; n++) await act(stage, n);
@@ -236,7 +239,7 @@ async function agents(): Promise<BenchResult[]> {
     };
     const contenders = [
       callers(stage, 'the bare loop', bare, AGENTS),
-      callers(stage, 'agents', transact('slow', STEPS), AGENTS),
+      callers(stage, 'agents', transact({ tool: 'slow' }, STEPS), AGENTS),
     ];
     const [loop, rate] = await compare(contenders, { rounds: 9, roundMs: 400 });
     const name = `${AGENTS} agents, ${STEPS} tools of ${STEP_MS} ms a transaction, durable`;

@@ -14,6 +14,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   kernel: ['canon', 'authority'],
   oracle: ['canon'],
   effects: ['canon', 'ledger', 'authority'],
+  memory: ['canon', 'ledger'],
   runtime: ['canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'effects'],
   stores: ['canon', 'merkle', 'ledger', 'oracle'],
   agents: ['canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'stores'],
@@ -30,7 +31,7 @@ export const OUTER: readonly string[] = ['src/cli', 'src/faults', 'src/integrati
 const APART: readonly string[] = ['src/integrations', 'domains'];
 
 /** Floors whose rules are pure: no module of Node. `canon` hashes and signs, `oracle` holds the system's clock and chance. */
-const PURE: readonly string[] = ['merkle', 'ledger', 'kernel', 'authority', 'ontology'];
+const PURE: readonly string[] = ['merkle', 'ledger', 'kernel', 'authority', 'memory', 'ontology'];
 
 /** Libraries that a folder may use. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {

@@ -177,6 +177,12 @@ const family = fc
     return writs;
   });
 
+/** The ids of the writs, which both ledgers then have. */
+function granting(writs: readonly { readonly writ: Writ }[], one: BudgetLedger, other: BudgetLedger): string[] {
+  for (const { writ } of writs) other.grant(writ);
+  return writs.map(({ writ }) => one.grant(writ));
+}
+
 const step = fc.record({ who: fc.nat(), calls: fc.nat({ max: 15 }), refund: fc.boolean() });
 
 describe('under any order of spending', () => {
@@ -220,6 +226,64 @@ describe('under any order of spending', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  test('what was paid already is booked as far as it goes, and in which order does not matter', () => {
+    const paid = fc.record({ who: fc.nat(), calls: fc.nat({ max: 15 }), isPaid: fc.boolean() });
+    let short = 0;
+    fc.assert(
+      fc.property(family, fc.array(paid, { maxLength: 40 }), (writs, steps) => {
+        const [ledger, last] = [new BudgetLedger(), new BudgetLedger()];
+        const ids = granting(writs, ledger, last);
+        const booked: { id: string; calls: number }[] = [];
+        for (const { who, calls, isPaid } of steps) {
+          const id = ids[who % ids.length]!;
+          const before = ledger.left(id)['calls']!;
+          if (isPaid) {
+            ledger.spendUpTo(id, { calls, other: calls });
+            booked.push({ id, calls });
+            expect(ledger.left(id)['calls']).toBe(Math.max(0, before - calls));
+            expect(ledger.spent(id)['other'] ?? 0).toBe(0);
+            short += before < calls ? 1 : 0;
+          } else if (ledger.covers(id, { calls }).ok) {
+            ledger.spend(id, { calls });
+            last.spend(id, { calls });
+          }
+        }
+        // As a fold does it, which has all that was covered first.
+        for (const { id, calls } of booked.reverse()) last.spendUpTo(id, { calls });
+        expect(last.state()).toEqual(ledger.state());
+      }),
+      { numRuns: 500 },
+    );
+    expect(short).toBeGreaterThan(0);
+  });
+
+  test('what is reserved is as good as spent for whoever asks, whatever it was reserved under', () => {
+    const reserving = fc.array(fc.record({ who: fc.nat(), calls: fc.nat({ max: 9 }) }), { maxLength: 5 });
+    fc.assert(
+      fc.property(family, reserving, fc.nat(), fc.nat({ max: 40 }), (writs, reservations, who, calls) => {
+        const [ledger, other] = [new BudgetLedger(), new BudgetLedger()];
+        const ids = granting(writs, ledger, other);
+        const reserved = reservations
+          .map((each) => ({ writId: ids[each.who % ids.length]!, cost: { calls: each.calls } }))
+          .filter(({ writId: id, cost }) => {
+            const { ok } = other.covers(id, cost);
+            if (ok) other.spend(id, cost);
+            return ok;
+          });
+        const id = ids[who % ids.length]!;
+        expect(ledger.covers(id, { calls }, reserved)).toEqual(other.covers(id, { calls }));
+        expect(ledger.state()).toEqual({});
+      }),
+      { numRuns: 500 },
+    );
+    const ledger = opened();
+    const elsewhere = { writId: 'of another trajectory', cost: { calls: 10 } };
+    expect(ledger.covers(childId, { calls: 1 }, [elsewhere])).toEqual({ ok: true });
+    // More than there is, where somebody else has spent what was reserved.
+    const much = { writId: childId, cost: { calls: 1_000 } };
+    expect(ledger.covers(childId, { calls: 1 }, [much])).toMatchObject({ ok: false, left: 0, short: 1 });
   });
 
   test('row 22: of 50 siblings that take 60 % each, one is paid', () => {

@@ -17,6 +17,12 @@ export interface BudgetShortfall {
   readonly short: number;
 }
 
+/** What is kept free under a writ, for something that may yet have to be paid. */
+export interface Reservation {
+  readonly writId: string;
+  readonly cost: Amounts;
+}
+
 /**
  * What is left of each writ's budget, folded from the costs of commits. A cost counts against the writ and against every
  * ancestor, so the sum over all children never passes any grant above them. A unit that a budget does not name is not
@@ -39,11 +45,27 @@ export class BudgetLedger {
   }
 
   /**
-   * Whether the cost can be paid by the writ and every ancestor; the nearest that falls short is named.
+   * Whether the cost can be paid by the writ and every ancestor, beside what is reserved under them; the nearest that falls short
+   * is named. What is reserved under a writ without an account here is passed over.
    * @throws AuthorityError `unknown_writ`, `bad_amount`
    */
-  covers(id: string, cost: Amounts): BudgetAnswer {
-    return shortfall(this.#account(id), costItems(cost)) ?? COVERED;
+  covers(id: string, cost: Amounts, reserved: readonly Reservation[] = []): BudgetAnswer {
+    return shortfall(this.#account(id), costItems(cost), this.#kept(reserved)) ?? COVERED;
+  }
+
+  /** Units that are reserved, by each account that would pay for them. */
+  #kept(reserved: readonly Reservation[]): Kept | undefined {
+    if (reserved.length === 0) return undefined;
+    const kept = new Map<Account, Map<string, number>>();
+    for (const { writId: id, cost } of reserved) {
+      const account = this.#accounts.get(id);
+      for (const payer of account === undefined ? [] : lineage(account)) {
+        const units = kept.get(payer) ?? new Map<string, number>();
+        for (const [unit, amount] of costItems(cost)) units.set(unit, (units.get(unit) ?? 0) + amount);
+        kept.set(payer, units);
+      }
+    }
+    return kept;
   }
 
   /**
@@ -62,6 +84,21 @@ export class BudgetLedger {
     }
     for (const payer of lineage(account)) {
       for (const [unit, amount] of items) payer.spent.set(unit, (payer.spent.get(unit) ?? 0) + amount);
+    }
+  }
+
+  /**
+   * Books a cost that was paid already, whether there was a budget for it or not: on the writ and on every ancestor as far as what
+   * is left there goes.
+   * @throws AuthorityError `unknown_writ`, `bad_amount`
+   */
+  spendUpTo(id: string, cost: Amounts): void {
+    const items = costItems(cost);
+    for (const payer of lineage(this.#account(id))) {
+      for (const [unit, amount] of items) {
+        const booked = Math.min(amount, rest(payer, unit));
+        if (booked > 0) payer.spent.set(unit, (payer.spent.get(unit) ?? 0) + booked);
+      }
     }
   }
 
@@ -152,10 +189,13 @@ const COVERED: BudgetAnswer = Object.freeze({ ok: true });
 
 type Items = readonly (readonly [unit: string, amount: number])[];
 
-function shortfall(account: Account, items: Items): BudgetShortfall | undefined {
+type Kept = ReadonlyMap<Account, ReadonlyMap<string, number>>;
+
+function shortfall(account: Account, items: Items, kept?: Kept): BudgetShortfall | undefined {
   for (let payer: Account | undefined = account; payer !== undefined; payer = payer.parent) {
+    const reserved = kept?.get(payer);
     for (const [unit, cost] of items) {
-      const left = rest(payer, unit);
+      const left = Math.max(0, rest(payer, unit) - (reserved?.get(unit) ?? 0));
       if (cost > left) return { ok: false, writ_id: payer.id, unit, left, cost, short: cost - left };
     }
   }

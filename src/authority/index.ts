@@ -9,9 +9,9 @@
  *
  * Imports canon only. Revocations and costs are facts of the ledger, which the caller folds and hands in.
  */
-export { type Amounts, isAmount } from './amounts.ts';
+export { type Amounts, costItems, isAmount } from './amounts.ts';
 export { type Attenuation, type Axis, attenuate, delegateWrit, type Widening, widening } from './attenuate.ts';
-export { type BudgetAnswer, BudgetLedger, type BudgetShortfall } from './budget.ts';
+export { type BudgetAnswer, BudgetLedger, type BudgetShortfall, type Reservation } from './budget.ts';
 export {
   checkWrit,
   createWritVerifier,

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { jsonText, jsonValue } from '../../tests/json-values.ts';
 import { thrownBy } from '../../tests/thrown-by.ts';
 import { canonicalize } from './canonicalize.ts';
-import { contentHash, hashText } from './hash.ts';
+import { contentHash, hashText, keyedHash } from './hash.ts';
 
 test('SHA-256 in lower-case hex (FIPS 180-4)', () => {
   expect(hashText('')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
@@ -32,4 +32,14 @@ test('the hash of a value is that of its canonical text', () => {
   expect(contentHash({ b: 1, a: 2 })).toBe(contentHash({ a: 2, b: 1 }));
   expect(thrownBy(() => contentHash({ a: [undefined] })).pointer).toBe('/a/0');
   expect(thrownBy(() => contentHash([[]], { depthMax: 1 })).code).toBe('too_deep');
+});
+
+test('HMAC-SHA-256 in lower-case hex (RFC 4231, test cases 1 and 6)', () => {
+  expect(keyedHash(new Uint8Array(20).fill(0x0b), 'Hi There')).toBe(
+    'b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7',
+  );
+  expect(keyedHash(new Uint8Array(131).fill(0xaa), 'Test Using Larger Than Block-Size Key - Hash Key First')).toBe(
+    '60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54',
+  );
+  expect(thrownBy(() => keyedHash(new Uint8Array(16), 'a\ud800')).code).toBe('lone_surrogate');
 });

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { form, requireForm } from './argument.ts';
 import { CanonError } from './canon-error.ts';
 import { canonicalize } from './canonicalize.ts';
@@ -15,6 +15,21 @@ export function hashText(text: string): string {
   }
   return hash('sha256', text, 'hex');
 }
+
+/**
+ * HMAC-SHA-256 of the text's UTF-8 bytes under a secret key, in lower-case hex: who does not have the key can't try out texts.
+ * @throws CanonError `lone_surrogate`; ArgumentError `bad_argument`, also for a key of less than 16 bytes
+ */
+export function keyedHash(key: Uint8Array, text: string): string {
+  requireForm(SECRET, key, 'key');
+  requireForm(form.text, text, 'text');
+  if (!text.isWellFormed()) {
+    throw new CanonError('lone_surrogate', '', 'A text with a lone surrogate has no UTF-8 bytes and cannot be hashed.');
+  }
+  return createHmac('sha256', key).update(text).digest('hex');
+}
+
+const SECRET = form.of('16 bytes or more (Uint8Array)', (key) => key instanceof Uint8Array && key.length >= 16);
 
 /**
  * SHA-256 of the bytes: 32 bytes.

@@ -30,7 +30,7 @@ export {
   verifyBytes,
 } from './ed25519.ts';
 export { AssizeError, type ErrorDetails, isAssizeError, type Json } from './errors.ts';
-export { contentHash, hashBytes, hashText } from './hash.ts';
+export { contentHash, hashBytes, hashText, keyedHash } from './hash.ts';
 export {
   addMicros,
   type Instant,

@@ -24,6 +24,7 @@ test('the public names, which only a decision changes', () => {
     'instantToMillis',
     'isAssizeError',
     'isInstant',
+    'keyedHash',
     'maxInstant',
     'parseCanonical',
     'parseInstant',

@@ -43,6 +43,18 @@ export function repeatable(flags: string, description: string): Option {
     .default([], 'none');
 }
 
+export const toolsOption: Option = repeatable(
+  '--tools <file>',
+  'a module whose exports include the tools that are needed',
+);
+
+/** Seconds that a command waits for another process to end its work. */
+const WAIT = 5;
+
+export const waitOption: Option = new Option('--wait <seconds>', 'for another process that has the effects at work')
+  .argParser(positive)
+  .default(WAIT);
+
 /** A whole number from 0. */
 export function count(text: string): number {
   return whole(text, 0);

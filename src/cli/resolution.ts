@@ -8,6 +8,7 @@ import type { Output } from './output.ts';
 import { green, line, red } from './printable.ts';
 import { openAssize } from './runtime.ts';
 import type { Session, SharedOptions } from './session.ts';
+import { loadTools, whenFree } from './tools.ts';
 
 /** How a counselor who types at a terminal was identified: by whoever let them at it. */
 export const METHOD = 'cli';
@@ -16,6 +17,9 @@ export const METHOD = 'cli';
 export interface ResolvingOptions extends SharedOptions, OpeningOptions {
   readonly as: string;
   readonly digest?: string;
+  /** Where what waits may use tools. */
+  readonly tools?: readonly string[];
+  readonly wait?: number;
 }
 
 /** Finds what is pending, asks `check`, lets `resolve` do its part on the open trajectory, and says what became of it. */
@@ -30,8 +34,11 @@ export function resolvePending(
   return session.withStore('existing', async (store) => {
     const pending = await pendingEntry(store, prefix);
     check();
-    const assize = await openAssize(store, session.storeUrl, options);
+    const { tools = [], wait = 0 } = options;
+    const assize = await openAssize(store, session.storeUrl, options, await loadTools(tools));
     const trajectory = await assize.open(pending.trajectory_id);
+    // Who approves carries out what was held.
+    if (tools.length > 0) await whenFree(session.interruption, wait, (signal) => assize.recoverEffects(signal));
     const ruling = await resolve(trajectory, pending, digestOf(pending, options.digest)).catch((error: unknown) => {
       throw withAnchors(error, session.storeUrl, options.anchors);
     });

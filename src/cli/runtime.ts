@@ -1,13 +1,25 @@
 import { Assize, type Store } from 'assize';
+import type { Tool } from 'assize/effects';
 import { readAnchors } from './anchors.ts';
 import { loadBenchmarks } from './benchmarks.ts';
 import { loadDomains } from './domains.ts';
 import type { OpeningOptions } from './options.ts';
 
 /** The runtime over a store, with every domain at hand and the store's anchors. @throws CliError */
-export async function openAssize(store: Store, storeUrl: string, { domain, anchors }: OpeningOptions): Promise<Assize> {
+export async function openAssize(
+  store: Store,
+  storeUrl: string,
+  { domain, anchors }: OpeningOptions,
+  tools: readonly Tool[] = [],
+): Promise<Assize> {
   // What `adjudicate --no-invariants` begins is of a domain that is not shipped under a name of its own.
   const bare = (await loadBenchmarks()).map((benchmark) => benchmark.bare);
   const domains = [...(await loadDomains(domain)), ...bare];
-  return new Assize({ store, snapshots: store, domains, anchors: readAnchors(storeUrl, anchors) });
+  return new Assize({
+    store,
+    snapshots: store,
+    domains,
+    anchors: readAnchors(storeUrl, anchors),
+    ...(tools.length > 0 && { tools }),
+  });
 }

@@ -1,4 +1,5 @@
 import type { EntryRow } from 'assize';
+import { canonicalize } from 'assize/canon';
 import {
   type EntryKind,
   erasureArgs,
@@ -8,6 +9,7 @@ import {
   revocationArgs,
   type SettlementArgs,
   settlementArgs,
+  undoingCostsOf,
 } from 'assize/ledger';
 import { counted } from './counted.ts';
 import { type Conclusions, type DelegationStep, stepOf } from './delegations.ts';
@@ -84,7 +86,7 @@ function ruledOf(
         role: intent.role.name,
         reason,
         ...optional({ invariant_id }),
-        detail,
+        detail: `${detail}${undoingOf(payload)}`,
         ...resolutionOf(payload),
       };
     }
@@ -113,17 +115,24 @@ function builtInOf(payload: Extract<Payload, { kind: 'commit' }>): string | unde
   const revoked = revocationArgs(payload);
   if (revoked !== undefined) return `writ ${shortId(revoked.writ)}: ${revoked.reason}`;
   const settlement = settlementArgs(payload);
-  if (settlement !== undefined) return settledOf(settlement);
+  if (settlement !== undefined) return `${settledOf(settlement)}${undoingOf(payload)}`;
   return isErasure(payload) && !isBlobRef(payload.action.args) ? erasureArgs(payload.action.args)?.reason : undefined;
 }
 
 /** `applied 3 effects`; of a decision what was decided. */
-function settledOf({ settled, decided }: SettlementArgs): string {
+function settledOf({ settled, discarded = [], decided }: SettlementArgs): string {
   if (decided !== undefined) return `effect ${shortId(decided.id)}: ${decided.as}, by ${decided.by}`;
   const outcomes = settled.flatMap(({ effects }) => effects.map(({ outcome }) => outcome));
+  for (const _ of discarded) outcomes.push('undone');
   return [...new Set(outcomes)]
     .map((outcome) => `${outcome} ${counted(outcomes.filter((each) => each === outcome).length, 'effect')}`)
     .join(', ');
+}
+
+/** What undoing effects has cost, where an entry says so. */
+function undoingOf(payload: Payload): string {
+  const costs = undoingCostsOf(payload)?.costs ?? [];
+  return costs.length === 0 ? '' : `; undoing has cost ${costs.map((cost) => canonicalize(cost)).join(' and ')}`;
 }
 
 function actionOf({ name, role }: { name: string; role: { name: string } }): { action: string; role: string } {

@@ -20,6 +20,25 @@ export async function loadTools(files: readonly string[]): Promise<Tool[]> {
   return [...new Set(found.flat())];
 }
 
+/** Does what needs the effects of a store, as soon as no other process has them at work. @throws CliError `at_work` */
+export async function whenFree<T>(
+  interruption: AbortSignal,
+  waitSeconds: number,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const patience = AbortSignal.timeout(waitSeconds * 1_000);
+  try {
+    return await work(AbortSignal.any([interruption, patience]));
+  } catch (error) {
+    if (error !== patience.reason || !patience.aborted) throw error;
+    throw new CliError(
+      'at_work',
+      'Another process works on the effects of this store, and sees to them: do it there, or end it first.',
+      { cause: error },
+    );
+  }
+}
+
 /** By its members: the file may have been loaded with another copy of the package. */
 function isTool(value: unknown): value is Tool {
   const { name, spec, parse, claims } = (value ?? {}) as Partial<Tool>;

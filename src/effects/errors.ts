@@ -29,6 +29,10 @@ export type EffectErrorCode =
   | 'deadline'
   /** Another process has taken over what this one had at work. */
   | 'tenure_lost'
+  /** It can be neither undone nor held, so a person has to approve it, and the domain has nobody who could. */
+  | 'no_counselor'
+  /** The transaction has one call already that can be neither undone nor held. */
+  | 'second_pivot'
   /** Another branch of the same transaction has acted there. */
   | 'branch_conflict'
   /** None of the branches was chosen, or one that failed. */

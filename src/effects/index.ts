@@ -50,8 +50,11 @@ export {
   type EffectPhase,
   type EffectRecord,
   type EffectState,
+  type Failing,
   isLeft,
+  isPivot,
   type Knowing,
+  mayCostUndoing,
   nextStep,
   type Reversibility,
   recorded,
@@ -59,8 +62,10 @@ export {
   type Sink,
   type Step,
   TRIES,
+  TRIES_MAX,
   type TransactionPhase,
   type TransactionState,
+  unfinished,
 } from './protocol.ts';
 export { type Access, type Claim, conflicts, covers, readClaim, scopesMeet } from './scopes.ts';
 export { SharedWork } from './shared-work.ts';

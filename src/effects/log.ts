@@ -1,5 +1,5 @@
 import { type Json, parseCanonical, plainText } from '#canon';
-import type { BlobRef, Hash, LoggedTransaction } from '#ledger';
+import type { Amounts, BlobRef, Hash, LoggedTransaction } from '#ledger';
 import {
   BEGUN,
   type Decision,
@@ -26,19 +26,32 @@ export interface LoggedEffect {
   readonly class: EffectClass;
   /** The salted text of tool, input and scopes. */
   readonly payload: BlobRef;
+  /** What undoing it costs, by unit of the writ's budget; where it costs something. */
+  readonly undo_cost?: Amounts;
 }
 
 /** What a record has beside what the protocol knows of it. */
 export type LogRecord =
   | ({ readonly is: 'intended' } & LoggedEffect)
-  | { readonly is: 'committed'; readonly entry: Hash; readonly planned: readonly LoggedEffect[] }
+  | {
+      readonly is: 'committed';
+      readonly entry: Hash;
+      /** The action says what is to be committed where an effect fails for good. */
+      readonly on_failure?: true;
+      readonly planned: readonly LoggedEffect[];
+    }
+  /** `why`: a code. */
+  | { readonly is: 'refused'; readonly n: number; readonly why: string }
   | { readonly is: 'aborting'; readonly cause: string }
   /** More is claimed. Where that is the transaction's first record, it was claimed before anything was done there. */
   | { readonly is: 'expanded'; readonly claims: TransactionBody['claims'] }
   | { readonly is: 'executed' | 'applied'; readonly n: number; readonly result?: BlobRef }
   | { readonly is: 'undone'; readonly n: number; readonly residue?: BlobRef }
   | { readonly is: 'failed'; readonly n: number; readonly final?: true }
-  | { readonly is: 'applying' | 'undoing' | 'absent' | 'discarded' | 'in_doubt' | 'unresolved'; readonly n: number }
+  | {
+      readonly is: 'applying' | 'undoing' | 'absent' | 'discarded' | 'in_doubt' | 'unresolved' | 'failing';
+      readonly n: number;
+    }
   | {
       readonly is: 'resolved';
       readonly n: number;
@@ -56,7 +69,7 @@ export interface EffectPayload {
   readonly input: Json;
   readonly claims: TransactionBody['claims'];
   /** By unit of the writ's budget. */
-  readonly cost: { readonly [unit: string]: number };
+  readonly cost: Amounts;
 }
 
 /** An effect as far as the log tells. */
@@ -64,6 +77,8 @@ export interface KnownEffect extends LoggedEffect {
   readonly result?: BlobRef;
   /** What its compensation could not take back. */
   readonly residue?: BlobRef;
+  /** Why what was to be committed for its failure was refused last, as a code. */
+  readonly refused?: string;
   /** What a person decided last. */
   readonly resolved?: { readonly as: Decision; readonly by: string; readonly evidence: BlobRef };
 }
@@ -143,8 +158,8 @@ export function readTransaction({ epoch, trajectory_id, body, records }: LoggedT
   };
 }
 
-function effectOf({ key, tool, class: kind, payload }: LoggedEffect): KnownEffect {
-  return { key, tool, class: kind, payload };
+function effectOf({ key, tool, class: kind, payload, undo_cost }: LoggedEffect): KnownEffect {
+  return { key, tool, class: kind, payload, ...(undo_cost === undefined ? {} : { undo_cost }) };
 }
 
 /** What a record says of an effect beside its phase. */
@@ -155,6 +170,8 @@ function learnt(record: LogRecord & { readonly n: number }): Partial<KnownEffect
       return record.result === undefined ? {} : { result: record.result };
     case 'undone':
       return record.residue === undefined ? {} : { residue: record.residue };
+    case 'refused':
+      return { refused: record.why };
     case 'resolved':
       return { resolved: { as: record.as, by: record.by, evidence: record.evidence } };
     default:
@@ -168,7 +185,11 @@ export function protocolOf(record: Exclude<LogRecord, { readonly is: 'expanded' 
     case 'intended':
       return { is: 'intended', class: record.class };
     case 'committed':
-      return { is: 'committed', planned: record.planned.map((effect) => effect.class) };
+      return {
+        is: 'committed',
+        planned: record.planned.map((effect) => effect.class),
+        ...(record.on_failure === true ? { hasOnFailure: true } : {}),
+      };
     case 'failed':
       return record.final === true ? { is: 'failed', n: record.n, final: true } : { is: 'failed', n: record.n };
     case 'resolved':

@@ -4,6 +4,7 @@ import {
   type EffectClass,
   type EffectRecord,
   type EffectState,
+  isPivot,
   nextStep,
   recorded,
   type Step,
@@ -22,6 +23,7 @@ const CLASSES: readonly EffectClass[] = (['reversible', 'with_cost', 'irreversib
 const acts: EffectClass = { reversibility: 'reversible', delivery: 'externalised', sink: 'queryable' };
 const keyed: EffectClass = { ...acts, sink: 'keyed' };
 const held: EffectClass = { ...acts, delivery: 'buffered' };
+const pivot: EffectClass = { ...keyed, reversibility: 'irreversible' };
 
 /** The class on one resource, beside one that acts at once on another; one that throws; one that commits. */
 function around(kind: EffectClass, beside: EffectClass = keyed): Plan[] {
@@ -61,6 +63,11 @@ describe('all or nothing, once each, in the order of epochs, and all of it ends 
       expect(explore(around(kind), trouble).worlds).toBeGreaterThan(1_000);
   });
 
+  test.each(SINKS)('a pivot beside what is held, with a %s sink', (sink) => {
+    for (const trouble of [...TROUBLES, ...DECIDED])
+      expect(explore(around(pivot, { ...held, sink }), trouble).worlds).toBeGreaterThan(1_000);
+  });
+
   // What is held until the commit is forgotten with its branch.
   test.each(SINKS)('in a branch that is not chosen, with a %s sink', (sink) => {
     for (const trouble of [...TROUBLES, ...DECIDED])
@@ -78,6 +85,44 @@ describe('all or nothing, once each, in the order of epochs, and all of it ends 
   );
 });
 
+/** What fails for good is answered for: the class beside another one, and somebody who waits for both. */
+function answered(kind: EffectClass, beside: EffectClass): Plan[] {
+  const [first] = around(kind, beside) as [Plan];
+  return [
+    { ...first, hasOnFailure: true },
+    { effects: [{ class: held, on: 'y' }], ends: 'commit' },
+  ];
+}
+
+const BESIDE: readonly EffectClass[] = [
+  keyed,
+  { ...keyed, delivery: 'buffered' },
+  { ...held, sink: 'blind' },
+  { reversibility: 'irreversible', delivery: 'buffered', sink: 'queryable' },
+];
+const FAILING: readonly Trouble[] = [
+  { crashes: 2, losses: 0, refusals: 0, finals: 1 },
+  { crashes: 1, losses: 1, refusals: 0, finals: 1 },
+  { crashes: 0, losses: 1, refusals: 1, finals: 2 },
+  { crashes: 1, losses: 0, refusals: 0, finals: 1, rejections: 1, decisions: 1 },
+  { crashes: 0, losses: 1, refusals: 0, finals: 2, rejections: 1, decisions: 2 },
+];
+/** For one transaction by itself, which may meet more. */
+const MUCH: readonly Trouble[] = [
+  { crashes: 2, losses: 2, refusals: 0, finals: 2, rejections: 1, decisions: 2 },
+  { crashes: 1, losses: 1, refusals: 1, finals: 2, silences: 1, rejections: 2, decisions: 3 },
+];
+
+describe('what fails for good is undone and answered for, once, and never after what can not be undone', () => {
+  test.each(CLASSES)('$reversibility, $delivery, $sink', (kind) => {
+    for (const beside of BESIDE) {
+      const plans = answered(kind, beside);
+      for (const trouble of FAILING) expect(explore(plans, trouble).worlds).toBeGreaterThan(100);
+      for (const trouble of MUCH) expect(explore(plans.slice(0, 1), trouble).worlds).toBeGreaterThan(100);
+    }
+  });
+});
+
 test('what is planted in branches is found', () => {
   const kept: Rules = {
     ...RULES,
@@ -93,6 +138,20 @@ test('what is planted in branches is found', () => {
     },
   };
   expect(() => explore(losing(keyed), TROUBLES[0]!, kept)).toThrow(/is there 1 times, not 0/);
+});
+
+test('a pivot that does not wait for what a person has to look at is found', () => {
+  const hasty: Rules = {
+    ...RULES,
+    nextStep: (state, knowing) => {
+      const step = nextStep(state, knowing);
+      const n = state.effects.findIndex((effect) => isPivot(effect.class) && effect.phase === 'due');
+      const isHeldUp = step.do === 'wait' && step.for === 'person' && state.phase === 'committed' && n !== -1;
+      return isHeldUp ? { do: 'log', record: { is: 'applying', n } } : step;
+    },
+  };
+  const plans = around(pivot, { ...held, sink: 'blind' });
+  expect(() => explore(plans, TROUBLES[0]!, hasty)).toThrow(/may still fail/);
 });
 
 describe('what is planted is found', () => {
@@ -198,6 +257,81 @@ describe('what is planted is found', () => {
       /has happened twice/,
     ],
   ];
+
+  const isFailing = (step: Step): boolean => step.do === 'log' && step.record.is === 'failing';
+  const irreversible: EffectClass = { reversibility: 'irreversible', delivery: 'buffered', sink: 'queryable' };
+  const IN_FAILING: readonly [what: string, kind: EffectClass, beside: EffectClass, rules: Rules, says: RegExp][] = [
+    [
+      'what has failed is settled as it is',
+      held,
+      keyed,
+      protocol((step) => (isFailing(step) ? { do: 'log', record: { is: 'settled' } } : step)),
+      /is there 0 times, not 1/,
+    ],
+    [
+      'nothing answers for it',
+      held,
+      keyed,
+      protocol((step) => (step.do === 'propose' ? { do: 'log', record: { is: 'settled' } } : step)),
+      /nothing answers for it/,
+    ],
+    [
+      'it is answered for before all is undone',
+      held,
+      keyed,
+      protocol((step, { phase }) => (phase === 'failing' && step.do === 'log' ? { do: 'propose' } : step)),
+      /acts after what it did is answered for|is there 1 times, not 0/,
+    ],
+    [
+      'it fails after the pivot',
+      irreversible,
+      irreversible,
+      {
+        ...RULES,
+        nextStep: (state, knowing) => {
+          const step = nextStep(state, knowing);
+          const isGivenUp = state.phase === 'committed' && step.do === 'log' && step.record.is === 'unresolved';
+          return isGivenUp ? { do: 'log', record: { is: 'failing', n: step.record.n } } : step;
+        },
+      },
+      /is undone|which can't be undone|waits for a person/,
+    ],
+    [
+      'what is refused is proposed again under its key',
+      held,
+      keyed,
+      recording((record) => (record.is === 'refused' ? { is: 'unresolved', n: record.n } : record)),
+      /has happened twice/,
+    ],
+    [
+      'what did nothing is undone, where it is tried again',
+      { ...held, sink: 'blind' },
+      irreversible,
+      {
+        ...RULES,
+        recorded: (state, record) => {
+          const to = recorded(state, record);
+          if (record.is !== 'failing') return to;
+          return { ...to, effects: to.effects.map(({ isAbsent: _, ...effect }) => effect) };
+        },
+      },
+      /is there -1 times, not 0/,
+    ],
+  ];
+
+  test.each(IN_FAILING)('%s', (_, kind, beside, rules, says) => {
+    const plans = answered(kind, beside).slice(0, 1);
+    const found = [...FAILING, ...MUCH].map((trouble) => {
+      try {
+        explore(plans, trouble, rules);
+        return '';
+      } catch (error) {
+        expect(error).toBeInstanceOf(Broken);
+        return (error as Broken).message;
+      }
+    });
+    expect(found.join('')).toMatch(says);
+  });
 
   test.each(PLANTED)('%s', (_, kind, rules, says) => {
     const found = [...TROUBLES, ...DECIDED].map((trouble) => {

@@ -21,6 +21,11 @@ export interface EffectClass {
   readonly sink: Sink;
 }
 
+/** What can be neither undone nor held: a transaction's single pivot, which a person authorises before it is called (decisions §5.9). */
+export function isPivot({ reversibility, delivery }: EffectClass): boolean {
+  return reversibility === 'irreversible' && delivery === 'externalised';
+}
+
 /**
  * `intended`: is called before the commit. `executed`: has happened, and is undone if it comes to that. `due`: is to be called
  * after the commit. `applying`, `undoing`: is called. `applied`, `undone`, `dropped`: for good. `in_doubt`: nobody can tell.
@@ -50,26 +55,53 @@ export interface EffectState {
   readonly phase: EffectPhase;
   /** How often it is known to have failed, forward or back. */
   readonly failures: number;
+  /** The sink refused it for good: it is not tried another time. */
+  readonly isFinal?: true;
   /** It belongs to a branch that was not chosen: it is undone, whatever becomes of the transaction. */
   readonly isDiscarded?: true;
+  /** Its tool has undone it, as far as anybody can tell: what that costs was spent. */
+  readonly isCompensated?: true;
   /** Of one in doubt: what it was of which there is no answer. */
   readonly doubt?: 'call' | 'undo';
+  /** It is not this effect itself that waits for a person, but what was to be committed because it has failed: that was refused. */
+  readonly isRefused?: true;
+  /** Of one that is unresolved in a transaction that has failed: it did nothing, and there is nothing to undo. */
+  readonly isAbsent?: true;
 }
 
-export type TransactionPhase = 'open' | 'committed' | 'aborting' | 'settled' | 'aborted';
+/** `failing`: it was committed, and is undone, because an effect of it has failed for good. */
+export type TransactionPhase = 'open' | 'committed' | 'failing' | 'aborting' | 'settled' | 'aborted';
+
+/** How it came that a transaction that was committed is undone. */
+export interface Failing {
+  /** The effect that has failed for good. */
+  readonly n: number;
+  /** How often what its action does then was refused. */
+  readonly refusals: number;
+  /** A person has said that nothing is to be committed for it any more. */
+  readonly isWaived?: true;
+}
 
 export interface TransactionState {
   readonly phase: TransactionPhase;
   /** In the order of the calls. Those that are only planned are in memory alone until the commit. */
   readonly effects: readonly EffectState[];
+  /** Its action says what is to be committed where an effect fails for good. */
+  readonly hasOnFailure?: true;
+  /** Of one that was committed, and has failed; also when it has settled. */
+  readonly failing?: Failing;
 }
 
 /** What the effect log says of a transaction, after `begin`. `n` is an effect's place in the order of calls. */
 export type EffectRecord =
   | { readonly is: 'intended'; readonly class: EffectClass }
   /** With the entry in the ledger, in one transaction of the store. What was buffered is due from then on. */
-  | { readonly is: 'committed'; readonly planned: readonly EffectClass[] }
+  | { readonly is: 'committed'; readonly planned: readonly EffectClass[]; readonly hasOnFailure?: true }
   | { readonly is: 'aborting' }
+  /** An effect has failed for good, and nothing that can't be undone was done: what is due is dropped, what was done is undone. */
+  | { readonly is: 'failing'; readonly n: number }
+  /** All is undone, and what was to be committed then was refused. */
+  | { readonly is: 'refused'; readonly n: number }
   /** The call has happened, or its compensation has. */
   | { readonly is: 'executed' | 'applied' | 'undone'; readonly n: number }
   /** Before each call. Whoever writes this, or `intended`, makes the call then. */
@@ -85,8 +117,9 @@ export type EffectRecord =
   | { readonly is: 'resolved'; readonly n: number; readonly as: Decision }
   | { readonly is: 'settled' | 'aborted' };
 
-/** Calls that may fail before an effect is given up. */
+/** Calls that may fail before an effect is given up, by default and at most. */
 export const TRIES = 3;
+export const TRIES_MAX = 100;
 
 export const BEGUN: TransactionState = { phase: 'open', effects: [] };
 
@@ -101,7 +134,17 @@ export function recorded(state: TransactionState, record: EffectRecord): Transac
         (effect): EffectState =>
           effect.phase === 'executed' && effect.isDiscarded !== true ? { ...effect, phase: 'applied' } : effect,
       );
-      return { phase: 'committed', effects: [...done, ...planned] };
+      const more = record.hasOnFailure === true ? { hasOnFailure: true as const } : {};
+      return { phase: 'committed', effects: [...done, ...planned], ...more };
+    }
+    case 'failing': {
+      const effects = state.effects.map(failed);
+      return { ...state, phase: 'failing', effects, failing: { n: record.n, refusals: 0 } };
+    }
+    case 'refused': {
+      const failing = { ...state.failing!, refusals: state.failing!.refusals + 1 };
+      const left = changed(state, record.n, (effect) => ({ ...effect, phase: 'unresolved', isRefused: true }));
+      return { ...left, failing };
     }
     case 'aborting':
     case 'settled':
@@ -112,10 +155,11 @@ export function recorded(state: TransactionState, record: EffectRecord): Transac
       return changed(state, record.n, (effect) => ({
         ...effect,
         phase: BEFORE[effect.phase] ?? effect.phase,
-        failures: effect.failures + failuresOf(record),
+        failures: effect.failures + (record.is === 'failed' ? 1 : 0),
+        ...(record.is === 'failed' && record.final === true ? { isFinal: true } : {}),
       }));
     case 'executed':
-      return changed(state, record.n, (effect) => ({ ...effect, phase: 'executed', failures: 0 }));
+      return changed(state, record.n, ({ isFinal: _, ...effect }) => ({ ...effect, phase: 'executed', failures: 0 }));
     case 'in_doubt':
       return changed(state, record.n, (effect) => ({
         ...effect,
@@ -125,12 +169,20 @@ export function recorded(state: TransactionState, record: EffectRecord): Transac
       }));
     case 'discarded':
       return changed(state, record.n, (effect) => ({ ...effect, isDiscarded: true }));
-    case 'resolved':
-      return changed(state, record.n, ({ doubt: _, ...effect }) => ({
+    case 'undone':
+      return changed(state, record.n, (effect) => ({ ...effect, phase: 'undone', isCompensated: true }));
+    case 'resolved': {
+      const decidedOn = state.effects[record.n]!;
+      const to = changed(state, record.n, ({ doubt, isFinal: _, isRefused: __, isAbsent: ___, ...effect }) => ({
         ...effect,
-        phase: decided(state.phase, state.effects[record.n]!, record.as),
+        phase: decided(state.phase, decidedOn, record.as),
         failures: 0,
+        // What was to undo it was called, and it is not there.
+        ...(record.as === 'undone' && doubt === 'undo' ? { isCompensated: true } : {}),
       }));
+      const isWaived = decidedOn.isRefused === true && (record.as === 'undone' || record.as === 'residue');
+      return isWaived ? { ...to, failing: { ...state.failing!, isWaived } } : to;
+    }
     default: {
       const { is, n } = record;
       return changed(state, n, (effect) => ({ ...effect, phase: is }));
@@ -138,9 +190,18 @@ export function recorded(state: TransactionState, record: EffectRecord): Transac
   }
 }
 
-function failuresOf(record: EffectRecord & { readonly is: 'failed' | 'absent' }): number {
-  if (record.is === 'absent') return 0;
-  return record.final === true ? TRIES : 1;
+/** What becomes of an effect where its transaction has failed. */
+function failed(effect: EffectState): EffectState {
+  switch (effect.phase) {
+    case 'due':
+      return { ...effect, phase: 'dropped', failures: 0 };
+    case 'applied':
+      return { ...effect, phase: 'executed', failures: 0 };
+    case 'unresolved':
+      return isDiscarded(effect) ? effect : { ...effect, isAbsent: true };
+    default:
+      return effect;
+  }
 }
 
 /** Where a call that did nothing leads back to. What was to happen before the commit is not tried again: the body is told. */
@@ -157,6 +218,7 @@ function decided(transaction: TransactionPhase, effect: EffectState, as: Decisio
     case 'residue':
       return 'accepted';
     case 'retry':
+      if (effect.isRefused === true || effect.isAbsent === true) return 'dropped';
       if (effect.phase === 'unresolved' || effect.class.sink === 'blind') return isCommitted ? 'due' : 'executed';
       if (isCommitted) return 'applying';
       return effect.doubt === 'undo' ? 'undoing' : 'intended';
@@ -181,6 +243,31 @@ export function retryOf(
   return isWanted(transaction, effect) || doubt === 'undo' ? 'confirmed' : 'never';
 }
 
+/** Whether undoing an effect was called for, and done, or may yet have to be: what that costs is spent, or kept for it. */
+export function mayCostUndoing(state: TransactionState, n: number): boolean {
+  const { phase: transaction, effects } = state;
+  const effect = effects[n]!;
+  switch (effect.phase) {
+    case 'due':
+    case 'applying':
+    case 'applied':
+      return mayFail(state);
+    case 'intended':
+    case 'executed':
+    case 'undoing':
+      return true;
+    case 'undone':
+      return effect.isCompensated === true;
+    default:
+      return isLeft(effect.phase) && (mayFail(state) || !isWanted(transaction, effect));
+  }
+}
+
+/** What was applied is undone yet, should another one fail. */
+function mayFail({ phase, hasOnFailure }: TransactionState): boolean {
+  return phase === 'committed' && hasOnFailure === true;
+}
+
 function changed(state: TransactionState, n: number, change: (effect: EffectState) => EffectState): TransactionState {
   return { ...state, effects: state.effects.map((effect, at) => (at === n ? change(effect) : effect)) };
 }
@@ -193,6 +280,8 @@ export type Step =
   | { readonly do: 'call' | 'undo'; readonly n: number }
   /** The sink is to be asked whether it, or its compensation, has happened. */
   | { readonly do: 'ask'; readonly n: number }
+  /** All is undone: what the action says for that case is to be proposed, once, and settles it. */
+  | { readonly do: 'propose' }
   | { readonly do: 'wait'; readonly for: 'body' | 'answer' | 'person' }
   | { readonly do: 'nothing' };
 
@@ -202,6 +291,8 @@ export interface Knowing {
   readonly hasBody: boolean;
   /** A call of this process, which is made or was answered: its outcome is not lost yet. */
   readonly isUnderWay: (n: number) => boolean;
+  /** Calls of one effect that may fail before it is left to a person. That it was is in the log: others may know another number. */
+  readonly tries: number;
 }
 
 export function nextStep(state: TransactionState, knowing: Knowing): Step {
@@ -216,6 +307,8 @@ export function nextStep(state: TransactionState, knowing: Knowing): Step {
     }
     case 'committed':
       return forward(state, knowing);
+    case 'failing':
+      return failing(state, knowing);
     case 'aborting':
       return backward(state, knowing);
     default:
@@ -224,15 +317,36 @@ export function nextStep(state: TransactionState, knowing: Knowing): Step {
 }
 
 /** Undoes what was discarded, then applies what is due: what can be undone first, and what can't be last. */
-function forward({ effects }: TransactionState, knowing: Knowing): Step {
+function forward(state: TransactionState, knowing: Knowing): Step {
+  const { effects } = state;
   const step = undone(effects, knowing, isDiscarded);
   if (step !== undefined) return step;
   const n = firstDue(effects);
   if (n === undefined) return ended(effects, 'settled');
-  const { phase, failures } = effects[n]!;
+  const { phase } = effects[n]!;
   if (phase === 'applying') return finish(effects[n]!, n, knowing, 'call');
-  return { do: 'log', record: { is: failures < TRIES ? 'applying' : 'unresolved', n } };
+  // Nothing comes after the pivot: what waits for a person is decided first.
+  if (isPivot(effects[n]!.class) && effects.some((effect) => isLeft(effect.phase)))
+    return { do: 'wait', for: 'person' };
+  if (!isGivenUp(effects[n]!, knowing)) return { do: 'log', record: { is: 'applying', n } };
+  if (state.hasOnFailure !== true) return { do: 'log', record: { is: 'unresolved', n } };
+  // Where a person has passed this one over before, others may have been called.
+  const called = effects.findIndex((effect) => effect.phase === 'applying');
+  if (called !== -1) return finish(effects[called]!, called, knowing, 'call');
+  return { do: 'log', record: { is: effects.some(isBeyondPivot) ? 'unresolved' : 'failing', n } };
 }
+
+function isGivenUp({ failures, isFinal }: EffectState, { tries }: Knowing): boolean {
+  return isFinal === true || failures >= tries;
+}
+
+/** Whether it can't be undone, and may have happened: from then on a transaction goes forward only. */
+function isBeyondPivot({ class: { reversibility }, phase }: EffectState): boolean {
+  return reversibility === 'irreversible' && MAY_HAVE_HAPPENED.has(phase);
+}
+
+/** Of what is called after the commit. */
+const MAY_HAVE_HAPPENED: ReadonlySet<EffectPhase> = new Set(['applied', 'in_doubt', 'accepted']);
 
 function firstDue(effects: readonly EffectState[]): number | undefined {
   let first: number | undefined;
@@ -243,10 +357,18 @@ function firstDue(effects: readonly EffectState[]): number | undefined {
   return first;
 }
 
-function rank({ class: { reversibility, delivery } }: EffectState): number {
-  if (reversibility !== 'irreversible') return reversibility === 'reversible' ? 0 : 1;
+function rank({ class: kind }: EffectState): number {
+  if (kind.reversibility !== 'irreversible') return kind.reversibility === 'reversible' ? 0 : 1;
   // The pivot comes after whatever might yet fail.
-  return delivery === 'buffered' ? 2 : 3;
+  return isPivot(kind) ? 3 : 2;
+}
+
+/** Undoes all, the last first, and has it answered. */
+function failing({ effects, failing }: TransactionState, knowing: Knowing): Step {
+  const step = undone(effects, knowing, () => true);
+  if (step !== undefined) return step;
+  const end = ended(effects, 'settled');
+  return end.do === 'wait' || failing?.isWaived === true ? end : { do: 'propose' };
 }
 
 function backward({ effects }: TransactionState, knowing: Knowing): Step {
@@ -261,9 +383,10 @@ function undone(
 ): Step | undefined {
   for (let n = effects.length - 1; n >= 0; n--) {
     const effect = effects[n]!;
-    const { phase, failures } = effect;
+    const { phase } = effect;
     if (!isUnwanted(effect)) continue;
-    if (phase === 'executed') return { do: 'log', record: { is: failures < TRIES ? 'undoing' : 'unresolved', n } };
+    if (phase === 'executed')
+      return { do: 'log', record: { is: isGivenUp(effect, knowing) ? 'unresolved' : 'undoing', n } };
     if (phase === 'intended') return finish(effect, n, knowing, 'call');
     if (phase === 'undoing') return finish(effect, n, knowing, 'undo');
   }
@@ -286,6 +409,15 @@ function ended(effects: readonly EffectState[], is: 'settled' | 'aborted'): Step
   if (effects.some(({ phase }) => isLeft(phase))) return { do: 'wait', for: 'person' };
   return { do: 'log', record: { is } };
 }
+
+/** Places of effects that may yet be called, undone or asked about; where a transaction waits for a person, those that wait with it. */
+export function unfinished(state: TransactionState): number[] {
+  return state.effects.flatMap(({ phase }, n) =>
+    FINISHED.has(phase) && !(phase === 'applied' && mayFail(state)) ? [] : [n],
+  );
+}
+
+const FINISHED: ReadonlySet<EffectPhase> = new Set(['applied', 'undone', 'dropped', 'accepted']);
 
 /** A person decides. */
 export function isLeft(phase: EffectPhase): boolean {

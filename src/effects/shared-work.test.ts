@@ -83,6 +83,27 @@ describe('work that is shared', () => {
     expect([shared.doubtAt(a), shared.left(), shared.workOf(1)]).toEqual([undefined, [], undefined]);
   });
 
+  test('that is left keeps what it is said to keep, which is less each time, and all else is free', () => {
+    const shared = new SharedWork(1);
+    const c = claimOf('r:/c');
+    shared.begun(1, 1, [claimOf('r:/**'), c]);
+    const work = shared.begun(2, 2, [a, b, c]);
+    const doubts = (): unknown[] => [a, b, c].map((each) => shared.doubtAt(each));
+    shared.leave(1, [a, b]);
+    expect([a, b, c].map((each) => shared.coordinator.blocker(work, each))).toEqual([undefined, undefined, undefined]);
+    expect(doubts()).toEqual([1, 1, undefined]);
+    shared.owned(1, 1);
+    expect(doubts()).toEqual([1, 1, undefined]);
+    shared.leave(1, [b]);
+    expect(doubts()).toEqual([undefined, 1, undefined]);
+    // Without a word: all that it still has.
+    shared.owned(1, 1);
+    shared.leave(1);
+    expect(doubts()).toEqual([undefined, 1, undefined]);
+    shared.ended(1);
+    expect(doubts()).toEqual([undefined, undefined, undefined]);
+  });
+
   test('that is not known any more is nobody’s', () => {
     const shared = new SharedWork(1);
     shared.begun(1, 1, [a]);
@@ -102,7 +123,9 @@ type Event = { readonly fence: number; now: number } & (
   | { readonly is: 'begun'; readonly epoch: number; readonly claims: readonly Claim[] }
   /** `late`: its member was told that it is stale, or gives up what came too late. */
   | { readonly is: 'grown' | 'given'; readonly epoch: number; readonly claims: readonly Claim[]; late: boolean }
-  | { readonly is: 'left' | 'own' | 'ended'; readonly epoch: number }
+  /** `kept`: what it keeps, where that is not all. */
+  | { readonly is: 'left'; readonly epoch: number; readonly kept?: readonly Claim[] }
+  | { readonly is: 'own' | 'ended'; readonly epoch: number }
   | { readonly is: 'taken'; readonly gone: number }
 );
 
@@ -162,7 +185,8 @@ function change(
       if (at !== -1) work.claims.splice(at, 1);
     }
   } else if (each.is === 'left') {
-    if (!work.hasBeenLeft) work.doubts = [...work.claims];
+    if (each.kept !== undefined) work.claims = [...each.kept];
+    work.doubts = [...work.claims];
     work.isLeft = true;
     work.hasBeenLeft = true;
   } else if (each.is === 'own') {
@@ -209,7 +233,7 @@ class Peer {
         );
         return undefined;
       case 'left':
-        shared.leave(event.epoch);
+        shared.leave(event.epoch, event.kept);
         return undefined;
       case 'own':
         return shared.owned(event.epoch, event.now);
@@ -233,7 +257,7 @@ const step = fc.oneof(
   { weight: 8, arbitrary: fc.record({ act: which, by: fc.nat(3), peer }) },
   { weight: 4, arbitrary: fc.record({ grow: which, claims: fc.array(claim, { minLength: 1, maxLength: 2 }), peer }) },
   { weight: 1, arbitrary: fc.record({ give: which, by: fc.nat(3), peer }) },
-  { weight: 1, arbitrary: fc.record({ leave: which, peer }) },
+  { weight: 1, arbitrary: fc.record({ leave: which, keeps: fc.option(fc.nat(3)), peer }) },
   { weight: 1, arbitrary: fc.record({ own: which, peer }) },
   { weight: 2, arbitrary: fc.record({ end: which, isSaid: fc.boolean(), peer }) },
   { weight: 6, arbitrary: fc.record({ hear: fc.integer({ min: 1, max: 4 }), peer }) },
@@ -258,7 +282,7 @@ class World {
     else if ('act' in each) this.#act(one, each.act, each.by);
     else if ('grow' in each) this.#grow(one, each.grow, each.claims);
     else if ('give' in each) this.#give(one, each.give, each.by);
-    else if ('leave' in each) this.#leave(one, each.leave);
+    else if ('leave' in each) this.#leave(one, each.leave, each.keeps);
     else if ('own' in each) this.#own(one, each.own);
     else if ('end' in each) this.#end(one, each.end, each.isSaid);
     else if ('hear' in each) this.#hear(one, each.hear);
@@ -345,11 +369,14 @@ class World {
     if (given !== undefined) this.#say(one, { is: 'given', epoch: work!.epoch, claims: [given], late: false });
   }
 
-  #leave(one: Peer, n: number): void {
+  /** `keeps`: which of its claims, one bit each. */
+  #leave(one: Peer, n: number, keeps: number | null): void {
     const work = pick(this.#goingOn(one), n);
     if (work === undefined) return;
-    one.bodies.delete(work.epoch);
-    this.#say(one, { is: 'left', epoch: work.epoch });
+    const { epoch, claims } = work;
+    one.bodies.delete(epoch);
+    const kept = keeps === null ? {} : { kept: claims.filter((_, i) => (keeps & (1 << i)) !== 0) };
+    this.#say(one, { is: 'left', epoch, ...kept });
   }
 
   #own(one: Peer, n: number): void {

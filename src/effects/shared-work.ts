@@ -4,7 +4,7 @@ import { type Claim, covers } from './scopes.ts';
 
 interface Shared {
   readonly work: Work;
-  readonly claims: Claim[];
+  claims: Claim[];
   /** Came too late, are not registered, and are to be given up. */
   readonly late: Claim[];
   /** It was begun here, so that what it does is seen from here. */
@@ -104,15 +104,18 @@ export class SharedWork {
     this.coordinator.release(shared.work, released);
   }
 
-  /** It waits for a person: nobody waits for it, and nobody acts where it has claims. */
-  leave(epoch: number): void {
+  /**
+   * It waits for a person: nobody waits for it, and nobody acts where it has claims. `kept`: those that it keeps, inside of what it has;
+   * all else is free.
+   */
+  leave(epoch: number, kept?: readonly Claim[]): void {
     const shared = this.#works.get(epoch);
     if (shared === undefined) return;
     shared.isLeft = true;
-    if (shared.doubts.length === 0) {
-      shared.doubts = shared.claims.map((claim) => ({ epoch, claim }));
-      for (const doubt of shared.doubts) this.#doubts.add(doubt);
-    }
+    if (kept !== undefined) shared.claims = [...kept];
+    for (const doubt of shared.doubts) this.#doubts.delete(doubt);
+    shared.doubts = shared.claims.map((claim) => ({ epoch, claim }));
+    for (const doubt of shared.doubts) this.#doubts.add(doubt);
     this.coordinator.end(shared.work);
   }
 

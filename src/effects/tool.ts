@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { segment } from '#authority';
+import { type Amounts, segment } from '#authority';
 import { copyJson, type Json } from '#canon';
 import { EffectError } from './errors.ts';
-import type { Delivery, EffectClass, Reversibility, Sink } from './protocol.ts';
+import { type Delivery, type EffectClass, isPivot, type Reversibility, type Sink } from './protocol.ts';
 import { type Access, type Claim, readClaim } from './scopes.ts';
 
 /** What a tool is told of the call that it is to make. */
@@ -60,8 +60,18 @@ export interface ToolSpec<Schema extends z.ZodType = z.ZodType> {
   readonly sensitive?: boolean;
   /** Whether branches of one transaction may use it at the same place at once: it keeps what they do apart. */
   readonly parallel?: boolean;
+  /**
+   * Of what can be neither undone nor held: the kind of counselor who approves it, besides those that the action and the rules of the
+   * domain name. By default there are only these, or whoever is a counselor.
+   */
+  readonly channel?: string;
   /** What it costs, by unit of the writ's budget. */
-  readonly cost?: (input: z.infer<Schema>) => { readonly [unit: string]: number };
+  readonly cost?: (input: z.infer<Schema>) => Amounts;
+  /**
+   * What undoing it costs, of what is reversible with cost: reserved in the budget where it acts at once, until the commit, and
+   * spent when it was compensated (decisions §5.7).
+   */
+  readonly undoCost?: (input: z.infer<Schema>) => Amounts;
 }
 
 /** A tool ready for use. Made by `declareTool`; immutable. */
@@ -77,6 +87,8 @@ export interface Tool {
 }
 
 const NAME = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*$/;
+/** As a domain may name a kind of counselor. */
+const CHANNEL = /^[A-Za-z][A-Za-z0-9_-]*$/;
 const CLASS = z.strictObject({
   delivery: z.enum(['buffered', 'externalised']),
   reversibility: z.enum(['reversible', 'with_cost', 'irreversible']),
@@ -100,8 +112,9 @@ export function declareTool<Schema extends z.ZodType>(spec: ToolSpec<Schema>): T
   if (typeof spec.execute !== 'function') throw invalid(name, 'it has no execute');
   const sort = classOf(name, spec);
   checkParts(name, spec, sort);
-  const reads = scopesOf(name, 'reads', spec.reads);
-  const writes = scopesOf(name, 'writes', spec.writes);
+  const members = membersOf(spec.input);
+  const reads = scopesOf(name, 'reads', spec.reads, members);
+  const writes = scopesOf(name, 'writes', spec.writes, members);
   return Object.freeze({
     name,
     spec,
@@ -122,28 +135,52 @@ function classOf(name: string, spec: ToolSpec<any>): EffectClass | undefined {
 }
 
 function checkParts(name: string, spec: ToolSpec<any>, sort: EffectClass | undefined): void {
-  const { compensate, reconcile, uncompensated, writes } = spec;
+  const { compensate, reconcile, uncompensated, writes, cost, undoCost, channel } = spec;
+  const amounts = Object.entries({ cost, undoCost }).find(([, part]) => !(part === undefined || isFunction(part)));
+  if (amounts !== undefined)
+    throw invalid(name, `its ${amounts[0]} has to be a function of the input that gives amounts`);
+  if (channel !== undefined && (sort === undefined || !isPivot(sort)))
+    throw invalid(
+      name,
+      'nobody is asked about it, so it has no channel; only what is irreversible and externalised has one',
+    );
+  if (channel !== undefined && !(typeof channel === 'string' && CHANNEL.test(channel) && channel !== 'any'))
+    throw invalid(name, 'its channel is a kind of counselor, by the name that the domain has for it');
   if (sort === undefined) {
-    const odd = Object.entries({ compensate, reconcile, uncompensated, writes }).find(([, part]) => part !== undefined);
+    const parts = { compensate, reconcile, uncompensated, writes, undoCost };
+    const odd = Object.entries(parts).find(([, part]) => part !== undefined);
     if (odd !== undefined)
       throw invalid(name, `it only reads, so it can't have ${odd[0]}; give it the class of what it does`);
     return;
   }
-  if (writes === undefined) throw invalid(name, `it changes something, so it has to say what it writes`);
+  if (writes === undefined || (Array.isArray(writes) && writes.length === 0))
+    throw invalid(name, `it changes something, so it has to say what it writes`);
+  const part = Object.entries({ compensate, reconcile }).find(([, each]) => !(each === undefined || isFunction(each)));
+  if (part !== undefined) throw invalid(name, `its ${part[0]} has to be a function`);
   if ((sort.sink === 'queryable') !== (reconcile !== undefined)) {
     throw invalid(name, 'a sink is queryable where there is a reconcile that asks it, and only there');
   }
+  if (undoCost !== undefined && sort.reversibility !== 'with_cost')
+    throw invalid(name, `an undoCost is of what is reversible with_cost, and it is ${sort.reversibility}`);
+  if (undoCost !== undefined && compensate === undefined)
+    throw invalid(name, 'it says what undoing it costs, and has no compensate');
   if (sort.reversibility === 'irreversible') {
     if (compensate !== undefined)
       throw invalid(name, 'what is irreversible has no compensate; say reversible if it can be undone');
     return;
   }
-  if (compensate === undefined && typeof uncompensated !== 'string') {
+  if (compensate !== undefined && uncompensated !== undefined)
+    throw invalid(name, 'it has a compensate, so there is no reason why it is uncompensated; leave one of them out');
+  if (compensate === undefined && !(typeof uncompensated === 'string' && uncompensated.trim() !== '')) {
     throw invalid(
       name,
       `what is ${sort.reversibility} has a compensate; without one, call it irreversible, or say in uncompensated why it may stay`,
     );
   }
+}
+
+function isFunction(part: unknown): boolean {
+  return typeof part === 'function';
 }
 
 function parsed(name: string, schema: z.ZodType, input: unknown): Json {
@@ -159,12 +196,17 @@ function parsed(name: string, schema: z.ZodType, input: unknown): Json {
 type Template = (input: Json) => readonly string[];
 
 /** Fixed scopes are read now, so that what does not parse is found before anything is called. */
-function scopesOf(name: string, member: 'reads' | 'writes', scopes: Scopes<any> = []): Template {
+function scopesOf(
+  name: string,
+  member: 'reads' | 'writes',
+  scopes: Scopes<any> = [],
+  members: ReadonlySet<string> | undefined,
+): Template {
   if (typeof scopes === 'function') return scopes;
   if (!Array.isArray(scopes))
     throw invalid(name, `${member} is a list of scopes, or a function of the input that gives one`);
   for (const scope of scopes) {
-    const problem = typeof scope === 'string' ? problemOf(scope.replaceAll(MEMBER, 'x')) : 'it is no text';
+    const problem = typeof scope === 'string' ? templateProblem(scope, members) : 'it is no text';
     if (problem !== undefined)
       throw invalid(
         name,
@@ -172,6 +214,22 @@ function scopesOf(name: string, member: 'reads' | 'writes', scopes: Scopes<any> 
       );
   }
   return (input) => scopes.map((scope) => filled(name, scope, input));
+}
+
+function templateProblem(scope: string, members: ReadonlySet<string> | undefined): string | undefined {
+  const stray = [...scope.matchAll(MEMBER)].find(([, member]) => members?.has(member as string) === false);
+  if (stray !== undefined) return `its input has no member ${stray[1]}`;
+  const filled = scope.replaceAll(MEMBER, 'x');
+  if (/[{}]/.test(filled)) return 'a brace stands only around the name of a member';
+  return problemOf(filled);
+}
+
+/** The members that an input can have; undefined where that is open. */
+function membersOf(input: z.ZodType): ReadonlySet<string> | undefined {
+  if (!(input instanceof z.ZodObject)) return undefined;
+  const { catchall } = input.def;
+  const isClosed = catchall === undefined || catchall instanceof z.ZodNever;
+  return isClosed ? new Set(Object.keys(input.shape)) : undefined;
 }
 
 const MEMBER = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;

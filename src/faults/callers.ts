@@ -2,7 +2,6 @@ import { DidNothing, EffectError, type Tool } from 'assize/effects';
 import type { Transaction } from 'assize/runtime';
 import { LostResponse } from './faulty.ts';
 import type { Mode } from './modes.ts';
-import { retryWhatWaits } from './operator.ts';
 import { openStage, RETRIES } from './stage.ts';
 import type { Environment, Step } from './task.ts';
 
@@ -21,8 +20,8 @@ export interface Told {
 export interface CallerOptions {
   /** How often a step is tried again, where the mode does. */
   readonly retries?: number | undefined;
-  /** What a person does with what waits for one, where the mode tries again. Default: nothing. */
-  readonly operator?: 'retries' | undefined;
+  /** How often the runtime tries one effect, where the mode tries again. Default: as often as it does by itself. */
+  readonly tries?: number | undefined;
 }
 
 /** Does steps one after the other, as a mode does. */
@@ -36,9 +35,9 @@ export async function callerIn(
   mode: Mode,
   environment: Environment,
   tools: readonly Tool[],
-  { retries = RETRIES, operator }: CallerOptions = {},
+  { retries = RETRIES, tries }: CallerOptions = {},
 ): Promise<Caller> {
-  if (mode.transactional) return transactional(mode, tools, { retries, operator });
+  if (mode.transactional) return transactional(mode, tools, { retries, tries });
   if (mode.checkpoint) return checkpointed(environment, tools, retries);
   return direct(tools);
 }
@@ -47,37 +46,23 @@ export async function callerIn(
 async function transactional(
   mode: Mode,
   tools: readonly Tool[],
-  { retries, operator }: CallerOptions & { readonly retries: number },
+  { retries, tries }: CallerOptions & { readonly retries: number },
 ): Promise<Caller> {
-  const stage = await openStage({ mode, tools, retries });
-  const isSeenTo = mode.retry && operator === 'retries';
+  const stage = await openStage({ mode, tools, retries, tries: mode.retry ? tries : undefined });
   const step = async (n: number, { tool, input }: Step): Promise<Told> => {
     const claims = claimsOf(toolNamed(tools, tool), input);
-    const name = `step ${n}`;
-    let [begun, decided] = [0, 0];
-    const spent = (): number => Math.max(0, begun - 1) + decided;
-    const told = (error: unknown, waits: boolean): Told => ({ error, retries: spent(), waits });
-    const cleared = async (): Promise<boolean> => {
-      if (!isSeenTo) return false;
-      const seen = await retryWhatWaits(stage.assize, retries - spent());
-      decided += seen.decided;
-      return seen.isClear;
-    };
-    for (;;) {
-      const budget = mode.retry ? { retries: Math.max(0, retries - spent()) } : {};
-      try {
-        const { effects, ruling, value } = await stage.transact({ name, ...claims, ...budget }, (tx) => {
-          begun++;
-          return called(tx, tool, input);
-        });
-        if (ruling.ruling !== 'committed') return told(new Error(`the step was ${ruling.ruling}`), false);
-        if (effects === 'settled' || (await cleared())) return { ...told(undefined, false), answer: value };
-        return told(new Error('what was done waits for a person'), true);
-      } catch (error) {
-        if (!waitsForPerson(error)) return told(error, false);
-        // What nobody could tell is undone now, so the step is begun anew.
-        if (!(await cleared()) || spent() >= retries) return told(error, true);
-      }
+    let begun = 0;
+    const told = (error: unknown, waits: boolean): Told => ({ error, retries: Math.max(0, begun - 1), waits });
+    try {
+      const { effects, ruling, value } = await stage.transact({ name: `step ${n}`, ...claims }, (tx) => {
+        begun++;
+        return called(tx, tool, input);
+      });
+      if (ruling.ruling !== 'committed') return told(new Error(`the step was ${ruling.ruling}`), false);
+      if (effects === 'settled') return { ...told(undefined, false), answer: value };
+      return told(new Error('what was done waits for a person'), true);
+    } catch (error) {
+      return told(error, waitsForPerson(error));
     }
   };
   return { step, close: () => stage.close() };

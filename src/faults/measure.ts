@@ -7,7 +7,7 @@ import { type Profile, scheduleOf } from './schedule.ts';
 import type { Task } from './task.ts';
 
 /** Tasks that are done alike. */
-export interface Plan extends Pick<TaskOptions, 'retries' | 'onError' | 'operator'> {
+export interface Plan extends Pick<TaskOptions, 'retries' | 'onError' | 'tries'> {
   readonly mode: Mode;
   readonly profile: Profile;
   /** Of all calls, how many are hit, from 0 to 1. */

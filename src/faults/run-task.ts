@@ -11,8 +11,8 @@ export interface TaskOptions {
   readonly retries?: number;
   /** What an agent does when it is told of an error. Default: it ends there. */
   readonly onError?: 'end' | 'go on';
-  /** What a person does with what waits for one, out of the same retries. Default: nothing. */
-  readonly operator?: 'retries' | undefined;
+  /** How often the runtime tries one effect, where the mode tries again. Default: as often as it does by itself. */
+  readonly tries?: number | undefined;
 }
 
 /** What came of a task: what its caller was told, and what its sinks have. */
@@ -51,8 +51,8 @@ export async function runTask(task: Task, options: TaskOptions): Promise<TaskRes
         await environment.tear?.(tool, input, key);
       },
     );
-    const { mode, retries, operator } = options;
-    const caller = await callerIn(mode, environment, tools, { retries, operator });
+    const { mode, retries, tries } = options;
+    const caller = await callerIn(mode, environment, tools, { retries, tries });
     try {
       const { answers, ...told } = await doSteps(task, caller, faults, options.onError);
       return { steps: task.steps.length, ...told, judged: await environment.judge(answers) };

@@ -49,6 +49,8 @@ export interface StageOptions {
   readonly tools: readonly Tool[];
   /** Of a transaction, where the mode has retries. */
   readonly retries?: number;
+  /** Of one effect, before it is left to a person. */
+  readonly tries?: number | undefined;
   /** Milliseconds after which the answer of a tool is taken for lost. */
   readonly callMs?: number;
   /** Of names of what tools touch. */
@@ -69,7 +71,14 @@ export interface Stage {
 }
 
 /** Opens the runtime with these tools, to be closed by who asks. Nothing in it sleeps. */
-export async function openStage({ mode, tools, retries = RETRIES, callMs, resolvers }: StageOptions): Promise<Stage> {
+export async function openStage({
+  mode,
+  tools,
+  retries = RETRIES,
+  tries,
+  callMs,
+  resolvers,
+}: StageOptions): Promise<Stage> {
   const store = new MemoryStore();
   const assize = new Assize({
     store,
@@ -78,6 +87,7 @@ export async function openStage({ mode, tools, retries = RETRIES, callMs, resolv
     tools,
     frontier: mode.frontier ? 'derived' : 'none',
     pause: async () => {},
+    ...(tries === undefined ? {} : { tries }),
     ...(callMs === undefined ? {} : { callMs }),
     ...(resolvers === undefined ? {} : { resolvers }),
   });

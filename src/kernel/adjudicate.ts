@@ -3,7 +3,7 @@ import { candidateOf, type Inputs, refusePromise } from './candidate.ts';
 import type { Change } from './changes.ts';
 import { changesOf } from './changes.ts';
 import { approvalsFor, channelOf } from './channel.ts';
-import { type Authority, type Compiled, compile, type Intent, type Refusal } from './compile.ts';
+import { type Authority, type Compiled, compile, type HeldBack, type Intent, type Refusal } from './compile.ts';
 import { Draft } from './draft.ts';
 import { FootprintFault, messageOf } from './errors.ts';
 import { detailOf, type Finding, readBy } from './evaluate.ts';
@@ -39,7 +39,7 @@ export interface Escalated {
   readonly patches: readonly PatchOperation[];
   /** What the approval mark adds, with `$counselor` for who approves and the proposal's time for when. */
   readonly approval: readonly PatchOperation[];
-  readonly reason: 'invariant_escalated' | 'policy_needs_approval' | 'writ_requires_approval';
+  readonly reason: 'invariant_escalated' | HeldBack['reason'];
   readonly detail: string;
   readonly invariantId?: string;
   /** Who may resolve it: a kind of counselor, several joined by `+`, or `any`. */
@@ -135,7 +135,7 @@ function escalation(
       compiled,
       patches: copied(patchesOf(world.domain, draft.state, changes)),
       approval,
-      reason: finding === undefined ? (compiled.heldBack?.reason ?? 'invariant_escalated') : 'invariant_escalated',
+      reason: reasonOf(compiled, finding),
       detail: reasons.join('; '),
       ...(finding === undefined ? {} : { invariantId: finding.rule.id }),
       channel: channelOf(compiled, finding),
@@ -150,6 +150,13 @@ function escalation(
       detail: `onApprove of ${compiled.name}: ${messageOf(error)}`,
     };
   }
+}
+
+/** What can't be undone is what a person has to know first, also where a rule asks for them. */
+function reasonOf({ heldBack }: Compiled, finding: Finding | undefined): Escalated['reason'] {
+  if (heldBack === undefined || (finding !== undefined && heldBack.reason !== 'irreversible'))
+    return 'invariant_escalated';
+  return heldBack.reason;
 }
 
 /**

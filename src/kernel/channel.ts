@@ -12,15 +12,19 @@ export const ANY_COUNSELOR = 'any';
 const AND = '+';
 
 /**
- * Who resolves an escalation: the kind that the rule names, and where a policy or writ held the action back as well, the
- * kind that the action names. When both are named, it takes one who is both, so that no agent picks the milder judge by
- * what it puts into its arguments.
+ * Who resolves an escalation: the kind that the rule names, and where something else held the action back as well, the kind that
+ * the action names, and the one that comes with what held it back. Where several are named, it takes one who is all of them, so
+ * that no agent picks the milder judge by what it puts into its arguments.
  */
 export function channelOf({ action, heldBack }: Compiled, finding: Pick<Finding, 'rule'> | undefined): string {
   const ofRule = finding?.rule.spec.channel;
   const ofAction = heldBack === undefined && ofRule !== undefined ? undefined : action.channel;
-  const kinds = new Set([ofRule, ofAction].filter((kind) => kind !== undefined));
+  const kinds = new Set([ofRule, ofAction, ...kindsOf(heldBack?.channel)].filter((kind) => kind !== undefined));
   return kinds.size === 0 ? ANY_COUNSELOR : [...kinds].sort().join(AND);
+}
+
+function kindsOf(channel: string = ANY_COUNSELOR): string[] {
+  return channel === ANY_COUNSELOR ? [] : channel.split(AND);
 }
 
 /** Most people whose approval one proposal can take. */

@@ -56,10 +56,12 @@ export interface Authority {
   holdsBack?(): HeldBack | undefined;
 }
 
-/** Held back for a person by the policy or the writ. */
+/** Held back for a person by the policy or the writ, or because it does what can be neither undone nor held. */
 export interface HeldBack {
-  readonly reason: 'policy_needs_approval' | 'writ_requires_approval';
+  readonly reason: 'policy_needs_approval' | 'writ_requires_approval' | 'irreversible';
   readonly detail: string;
+  /** The kind of counselor that it wants to be asked, besides those that the action and the rules name. */
+  readonly channel?: string;
 }
 
 /** An intent that compiled: typed and authorised. */
@@ -170,6 +172,9 @@ function heldBack(
   admitted: { needsApproval: boolean },
   authority: Authority,
 ): Pick<Compiled, 'heldBack'> {
+  const held = authority.holdsBack?.();
+  // Whatever policy and writ say of the action.
+  if (held?.reason === 'irreversible') return { heldBack: held };
   if (decided?.ruling.decision === 'needs_approval') {
     return { heldBack: { reason: 'policy_needs_approval', detail: decided.detail } };
   }
@@ -177,7 +182,6 @@ function heldBack(
     return {
       heldBack: { reason: 'writ_requires_approval', detail: 'the writ lets this be done only with an approval' },
     };
-  const held = authority.holdsBack?.();
   return held === undefined ? {} : { heldBack: held };
 }
 

@@ -36,6 +36,15 @@ export interface ApplyContext<Params = RoleParams> {
   readonly observations: readonly Observed[];
 }
 
+/** What is proposed where the effects of an action fail for good; see `Action.onFailure`. */
+export interface FailureIntent {
+  /** One of the same domain. */
+  readonly action: string;
+  readonly args: unknown;
+  /** Default: the role that has failed. */
+  readonly role?: string | { readonly name: string; readonly params: RoleParams };
+}
+
 export interface Action<State, Args, Params = RoleParams> {
   readonly process: string;
   readonly args: z.ZodType<Args>;
@@ -53,6 +62,13 @@ export interface Action<State, Args, Params = RoleParams> {
   readonly scopes?: (args: Args, context: { readonly role: Params }) => readonly string[];
   /** Writes the approval of an escalated proposal into the state. */
   readonly onApprove?: (state: State, args: Args, approval: Approval & { readonly role: Params }) => void;
+  /**
+   * What is proposed where tools were used with it and one of them fails for good after the commit, before anything was done that
+   * can't be undone: then all else that they did is undone, and this is proposed by the same principal under the same writ. It is
+   * ruled on like any, and observes what became of each effect (`assize.failure`). Pure in its inputs: the arguments as they were
+   * recorded. Default: what fails for good waits for a person, and all else stands.
+   */
+  readonly onFailure?: (args: Args, context: { readonly role: Params }) => FailureIntent;
   /** Who resolves what a policy or writ holds back for approval; a key of `counselors`. Default: any of them. */
   readonly channel?: string;
   /** How many different people must approve it wherever it is escalated: 1 to 8. Default: 1, or what the invariant says. */

@@ -68,6 +68,7 @@ export {
   type UniqueValue,
   unique,
 } from './invariant.ts';
+export { failureIntent } from './on-failure.ts';
 export type { Part, Partly } from './part-types.ts';
 export { type PatchOperation, partedState, patchesOf, plainPatches, sensitiveAbove } from './patches.ts';
 export type { At, Place } from './path-types.ts';

@@ -34,6 +34,7 @@ const SPEC = z.strictObject({
       cost: fn.optional(),
       scopes: fn.optional(),
       onApprove: fn.optional(),
+      onFailure: fn.optional(),
       channel: z.string().optional(),
       approvals,
     }),

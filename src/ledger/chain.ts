@@ -261,6 +261,8 @@ export class Chain {
       throw this.#fault(entry, 'rule_broken', 'a pending approval was judged on another head');
     if (contentHash(payload.proposal) !== payload.digest)
       throw this.#fault(entry, 'rule_broken', 'the digest is not that of the proposal');
+    if (payload.reason === 'irreversible' && payload.proposal.delta.effects.length === 0)
+      throw this.#fault(entry, 'rule_broken', 'nothing of it can be irreversible, as it has no effects');
     if (resolves === undefined) {
       if (given !== undefined)
         throw this.#fault(entry, 'rule_broken', 'nobody has approved what was not pending before');
@@ -340,13 +342,18 @@ export class Chain {
     const [first] = settled;
     if (first !== undefined && payload.writ_id !== this.unsettled.writOf(first.commit))
       throw this.#fault(entry, 'rule_broken', 'its writ is not that of the first commit that it names');
+    const dear = settled.filter(({ effects }) => effects.some(({ cost }) => cost !== undefined));
+    if (dear.some(({ commit }) => payload.writ_id !== this.unsettled.writOf(commit)))
+      throw this.#fault(entry, 'rule_broken', 'what undoing has cost counts against the writ of another commit');
     if (payload.resolves === undefined || decided === undefined) return;
     const pending = this.#pending(entry, payload.resolves);
     const waits = isEffectPending(pending) ? waitingEffectOf(pending) : undefined;
     const { proposal_id, writ_id } = pending.proposal;
     const isAsked = waits?.id === decided.id && payload.proposal_id === proposal_id && payload.writ_id === writ_id;
     if (!isAsked) throw this.#fault(entry, 'rule_broken', 'it decides on another effect than the one that it resolves');
-    if (first?.commit !== (decided.as === 'retry' ? undefined : waits.commit))
+    // What is there, and may be undone because another one has failed, is settled when that is known.
+    const mayBeUndone = first === undefined && decided.as === 'applied';
+    if (!mayBeUndone && first?.commit !== (decided.as === 'retry' ? undefined : waits.commit))
       throw this.#fault(entry, 'rule_broken', 'what was decided is settled for the commit that named it');
   }
 

@@ -73,6 +73,16 @@ export interface Tenure {
   release(): Promise<void>;
 }
 
+/** Which transactions are listed. */
+export interface EffectPage {
+  /** Those of a lesser epoch than this; default: all. */
+  readonly before?: number;
+  /** At most so many, from 1. */
+  readonly limit: number;
+  /** Default: those of all trajectories. */
+  readonly trajectoryId?: string;
+}
+
 /**
  * The effect log: what tools were asked to do and did, outside of the ledger, and what has not ended yet. Like a ledger it is
  * only ever added to; which transactions are open, and where a key was used, are indexes of it.
@@ -94,6 +104,8 @@ export interface EffectStore {
   logEffects(write: EffectWrite, blobs?: readonly BlobRow[]): Promise<{ readonly status: 'written' } | EffectRefusal>;
   /** Transactions that have not ended, by epoch. */
   openEffects(): Promise<LoggedTransaction[]>;
+  /** Transactions, also those that have ended, the youngest first. */
+  listEffects(page: EffectPage): Promise<LoggedTransaction[]>;
   /** The transaction of that epoch, also when it has ended. */
   effectsOf(epoch: number): Promise<LoggedTransaction | undefined>;
   /** Where a key was used. */
@@ -106,8 +118,10 @@ export type Said =
   | { readonly is: 'begun'; readonly claims: string }
   /** It claims more, or gives claims up. */
   | { readonly is: 'grown' | 'given'; readonly epoch: number; readonly claims: string }
-  /** `left`: it waits for a person. `own`: this member goes on with what was left. `ended`: nothing of it is to be done any more. */
-  | { readonly is: 'left' | 'own' | 'ended'; readonly epoch: number };
+  /** It waits for a person, and keeps these claims; by default all that it has. */
+  | { readonly is: 'left'; readonly epoch: number; readonly claims?: string }
+  /** `own`: this member goes on with what was left. `ended`: nothing of it is to be done any more. */
+  | { readonly is: 'own' | 'ended'; readonly epoch: number };
 
 /**
  * What was said, in the one order in which all members hear it; or that work has another member now. `resumed`: it was found open
@@ -116,7 +130,8 @@ export type Said =
  */
 export type Happening = { readonly seq: number; readonly fence: number } & (
   | { readonly is: 'begun' | 'grown' | 'given'; readonly epoch: number; readonly claims: string }
-  | { readonly is: 'left' | 'own' | 'ended' | 'resumed'; readonly epoch: number }
+  | { readonly is: 'left'; readonly epoch: number; readonly claims?: string }
+  | { readonly is: 'own' | 'ended' | 'resumed'; readonly epoch: number }
   | { readonly is: 'taken'; readonly gone: number }
 );
 
@@ -136,7 +151,7 @@ export interface Membership {
   exchange(heard: number, said: readonly Said[], look: boolean): Promise<readonly Happening[] | undefined>;
   /** Called when others may have said something, and when the membership is lost. */
   onNews(listener: () => void): void;
-  /** What is still of it is for others; safe to call twice. */
+  /** What is still of it is another member's at once, where there is one, and else of who joins next; safe to call twice. */
   release(): Promise<void>;
 }
 

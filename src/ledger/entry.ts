@@ -213,6 +213,7 @@ export interface PendingPayload extends Common<'pending_approval'> {
     | 'invariant_escalated'
     | 'policy_needs_approval'
     | 'writ_requires_approval'
+    | 'irreversible'
     | 'in_doubt'
     | 'unresolved';
   readonly detail: string;

@@ -12,6 +12,7 @@ export { blobOf, INLINE_MAX, isBlobRef, isErased, store, storeSalted } from './b
 export { Chain, type ChainState } from './chain.ts';
 export type {
   EffectKeyRow,
+  EffectPage,
   EffectRecordRow,
   EffectRefusal,
   EffectStore,
@@ -75,6 +76,8 @@ export {
 export { type Run, runsOf } from './run.ts';
 export {
   type AbandonedArgs,
+  type AbandonedEffect,
+  abandonedArgs,
   type DecidedAs,
   type EffectPendingPayload,
   effectWaitingIn,
@@ -88,9 +91,12 @@ export {
   SETTLE_ACTION,
   type SettledAs,
   type SettledCommit,
+  type SettledEffect,
   type SettlementArgs,
   type SettlementPayload,
   settlementArgs,
+  type UndoingCosts,
+  undoingCostsOf,
   type WaitingEffect,
   waitingEffectOf,
 } from './settlement.ts';

@@ -1,5 +1,6 @@
 import { isBlobRef } from './blob.ts';
 import type {
+  Amounts,
   CommitPayload,
   Delta,
   Hash,
@@ -30,16 +31,29 @@ export type DecidedAs = 'applied' | 'undone' | 'retry' | 'residue';
 /** What became of the effects of one commit, or of some of them. */
 export interface SettledCommit {
   readonly commit: Hash;
-  /** `by`: who decided so, where that is not said by an entry of its own. */
-  readonly effects: readonly { readonly id: Hash; readonly outcome: SettledAs; readonly by?: string }[];
+  readonly effects: readonly SettledEffect[];
+}
+
+export interface SettledEffect {
+  readonly id: Hash;
+  readonly outcome: SettledAs;
+  /** Who decided so, where that is not said by an entry of its own. */
+  readonly by?: string;
+  /** What undoing it has cost. */
+  readonly cost?: Amounts;
+  /** What it answered is observed: of what could be neither undone nor held, and was called after all else (decisions §5.9). */
+  readonly answered?: true;
 }
 
 /**
  * The arguments of a settlement. With `decided` it resolves the pending of that effect, and settles it unless it is tried again,
- * or no commit has named it. What a person found is an observation, by the effect's id.
+ * or no commit has named it, or it is there and may be undone yet. What a person found, and what an effect answered, is an observation, by
+ * the effect's id.
  */
 export interface SettlementArgs {
   readonly settled: readonly SettledCommit[];
+  /** Effects of branches that were not chosen, which no commit has named: what undoing them has cost. */
+  readonly discarded?: readonly { readonly id: Hash; readonly cost: Amounts }[];
   readonly decided?: { readonly id: Hash; readonly as: DecidedAs; readonly by: string };
 }
 
@@ -63,7 +77,21 @@ export interface AbandonedArgs {
   readonly epoch: number;
   /** Why, as a code. */
   readonly cause: string;
-  readonly effects: readonly { readonly id: Hash; readonly outcome: 'undone' | 'accepted'; readonly tool: string }[];
+  readonly effects: readonly AbandonedEffect[];
+}
+
+export interface AbandonedEffect {
+  readonly id: Hash;
+  readonly outcome: 'undone' | 'accepted';
+  readonly tool: string;
+  /** What undoing it has cost. */
+  readonly cost?: Amounts;
+}
+
+/** What undoing effects has cost, by effect: it counts against the writ and all above, as far as their budgets go. */
+export interface UndoingCosts {
+  readonly writId: Hash;
+  readonly costs: readonly Amounts[];
 }
 
 /** Of a payload that a chain has accepted, the arguments are of their form. */
@@ -85,6 +113,25 @@ export function isAbandonment(payload: Payload): boolean {
 /** Whether an entry tells of effects, so that no domain and no policy has to do with it. */
 export function isOfEffects(payload: Payload): boolean {
   return isSettlement(payload) || isEffectPending(payload) || isAbandonment(payload);
+}
+
+/** What an entry says that undoing has cost, also one that no chain has accepted; undefined where it says nothing of that. */
+export function undoingCostsOf(payload: Payload): UndoingCosts | undefined {
+  const costs = undoneBy(payload).flatMap(({ cost }) => (cost === undefined ? [] : [cost]));
+  const writId = 'writ_id' in payload ? payload.writ_id : undefined;
+  return costs.length === 0 || writId === undefined ? undefined : { writId, costs };
+}
+
+function undoneBy(payload: Payload): readonly { readonly cost?: Amounts }[] {
+  const { settled = [], discarded = [] } = settlementArgs(payload) ?? {};
+  const abandoned = abandonedArgs(payload)?.effects ?? [];
+  return [...settled.flatMap(({ effects }) => effects), ...discarded, ...abandoned];
+}
+
+/** What a rejection lists that an attempt did, also one that no chain has accepted; undefined where it is none of these. */
+export function abandonedArgs(payload: Payload): AbandonedArgs | undefined {
+  const args: unknown = payload.kind === 'rejection' && isAbandonment(payload) ? payload.intent.args : undefined;
+  return isAbandonedArgs(args) ? args : undefined;
 }
 
 /** What a decision settles an effect as; undefined where it is tried again. */
@@ -125,16 +172,18 @@ export function settlementFault(payload: CommitPayload): string | undefined {
   const said = [payload.key_hash, payload.policy, payload.counselor, payload.detection_vector];
   if (!isEmptyDelta(delta) || Object.keys(budget_cost).length > 0 || said.some((member) => member !== undefined))
     return 'a settlement changes nothing, costs nothing, and is decided by no counselor';
-  const { settled, decided } = args;
+  const { settled, discarded, decided } = args;
   if ((decided === undefined) !== (resolves === undefined))
     return 'a settlement resolves what a person decided, and nothing else';
+  if (decided !== undefined && discarded !== undefined) return 'a decision is about one effect';
   const found = settled.flatMap(({ effects }) => effects);
-  const by = decided === undefined ? found.filter((effect) => effect.by !== undefined) : [decided];
-  if (!isFoundBy(observations, by)) return 'what it observed is not what was found of what people decided';
-  if (decided === undefined) return settled.length === 0 ? 'it settles nothing' : undefined;
+  const of = decided === undefined ? found.filter(isObserved) : [decided];
+  if (!isFoundBy(observations, of))
+    return 'what it observed is not what was found of what people decided, and what effects answered';
+  if (decided === undefined) return settled.length === 0 && discarded === undefined ? 'it settles nothing' : undefined;
   const [only] = found;
   if (only === undefined && settled.length === 0) return undefined;
-  const isAlone = found.length === 1 && only?.id === decided.id && only.by === undefined;
+  const isAlone = found.length === 1 && only?.id === decided.id && !isObserved(only);
   return isAlone && only.outcome === outcomeOf(decided.as) ? undefined : 'it does not settle what was decided, so';
 }
 
@@ -163,15 +212,18 @@ export function abandonmentFault(payload: RejectionPayload): string | undefined 
   if (!isAbandonedArgs(args) || !isBuiltIn(intent.role)) return 'its arguments do not say what an attempt did';
   if (detail !== args.cause) return 'its detail is not the cause';
   if (!isFoundBy(intent.observations, args.effects)) return 'what it observed is not what the attempt did';
-  const { proposal_id, key_hash, policy, invariant_id, resolves, counselor } = payload;
+  const { proposal_id, writ_id, key_hash, policy, invariant_id, resolves, counselor } = payload;
+  if (writ_id === undefined && args.effects.some(({ cost }) => cost !== undefined))
+    return 'undoing it has cost something, and nobody knows under which writ';
   const said = [proposal_id, key_hash, policy, invariant_id, resolves, counselor];
   return said.some((member) => member !== undefined) ? 'nobody proposed, decided or resolved it' : undefined;
 }
 
 function isSettlementArgs(args: unknown): args is SettlementArgs {
-  if (isBlobRef(args) || !hasMembers(args, ['settled'], ['decided'])) return false;
-  const { settled, decided } = args as unknown as SettlementArgs;
+  if (isBlobRef(args) || !hasMembers(args, ['settled'], ['decided', 'discarded'])) return false;
+  const { settled, decided, discarded } = args as unknown as SettlementArgs;
   if (!isListOf(settled, isSettledCommit)) return false;
+  if (discarded !== undefined && !(isListOf(discarded, isDiscardedEffect) && discarded.length > 0)) return false;
   if (decided === undefined) return true;
   if (!hasMembers(decided, ['id', 'as', 'by'])) return false;
   return isHash(decided.id) && Object.hasOwn(OUTCOMES, decided.as) && typeof decided.by === 'string';
@@ -184,9 +236,32 @@ function isSettledCommit(item: unknown): boolean {
 }
 
 function isSettledEffect(item: unknown): boolean {
-  if (!hasMembers(item, ['id', 'outcome'], ['by'])) return false;
-  const { id, outcome, by = '' } = item as unknown as SettledCommit['effects'][number];
-  return isHash(id) && SETTLED.has(outcome) && typeof by === 'string';
+  if (!hasMembers(item, ['id', 'outcome'], ['by', 'cost', 'answered'])) return false;
+  const { id, outcome, by, cost, answered } = item as unknown as SettledEffect;
+  if (!isHash(id) || !SETTLED.has(outcome) || !isCostOf(outcome, cost)) return false;
+  // What a person says of it is no answer of its own.
+  if (answered !== undefined) return answered === true && outcome === 'applied' && by === undefined;
+  return by === undefined || typeof by === 'string';
+}
+
+/** Whether something of it is observed: what was found by who decided, or what it answered. */
+function isObserved({ by, answered }: SettledEffect): boolean {
+  return by !== undefined || answered === true;
+}
+
+function isDiscardedEffect(item: unknown): boolean {
+  if (!hasMembers(item, ['id', 'cost'])) return false;
+  const { id, cost } = item as unknown as NonNullable<SettlementArgs['discarded']>[number];
+  return isHash(id) && isAmounts(cost);
+}
+
+/** Only what its tool has undone has cost something. */
+function isCostOf(outcome: SettledAs, cost: unknown): boolean {
+  return cost === undefined || (outcome === 'undone' && isAmounts(cost));
+}
+
+function isAmounts(value: unknown): boolean {
+  return isObject(value) && Object.values(value).every(isCount);
 }
 
 const SETTLED: ReadonlySet<unknown> = new Set<SettledAs>(['applied', 'undone', 'accepted']);
@@ -205,9 +280,10 @@ function isAbandonedArgs(args: unknown): args is AbandonedArgs {
 }
 
 function isAbandonedEffect(item: unknown): boolean {
-  if (!hasMembers(item, ['id', 'outcome', 'tool'])) return false;
-  const { id, outcome, tool } = item as unknown as AbandonedArgs['effects'][number];
-  return isHash(id) && (outcome === 'undone' || outcome === 'accepted') && typeof tool === 'string';
+  if (!hasMembers(item, ['id', 'outcome', 'tool'], ['cost'])) return false;
+  const { id, outcome, tool, cost } = item as unknown as AbandonedEffect;
+  const isSound = isHash(id) && (outcome === 'undone' || outcome === 'accepted') && typeof tool === 'string';
+  return isSound && isCostOf(outcome, cost);
 }
 
 /** A word and no sentence: nobody's text gets into the ledger as a cause. */
@@ -244,12 +320,16 @@ function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 function isListOf(list: unknown, check: (item: unknown) => boolean): boolean {
   return Array.isArray(list) && list.every(check);
 }
 
 function hasMembers(value: unknown, required: readonly string[], optional: readonly string[] = []): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  if (!isObject(value)) return false;
   const names = Object.keys(value);
   return (
     required.every((name) => names.includes(name)) &&

@@ -172,7 +172,14 @@ const KINDS: Record<EntryKind, readonly [Record<string, Check>, Record<string, C
       proposal: isProposal,
       digest: isHash,
       channel: isText,
-      reason: oneOf('invariant_escalated', 'policy_needs_approval', 'writ_requires_approval', 'in_doubt', 'unresolved'),
+      reason: oneOf(
+        'invariant_escalated',
+        'policy_needs_approval',
+        'writ_requires_approval',
+        'irreversible',
+        'in_doubt',
+        'unresolved',
+      ),
       detail: isText,
       freezes: either(
         (value) => value === 'world',

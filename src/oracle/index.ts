@@ -21,6 +21,7 @@ export {
   oracleKey,
   type Question,
   type Theta,
+  thetaHash,
 } from './question.ts';
 export { MAX_RANDOM_BYTES, type Random, seededRandom, systemRandom } from './random.ts';
 export {

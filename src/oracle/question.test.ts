@@ -8,6 +8,7 @@ import {
   oracleKey,
   type Question,
   type Theta,
+  thetaHash,
 } from './question.ts';
 
 const memory: MemoryScope = { kind: 'memory', space: 's' };
@@ -102,4 +103,10 @@ describe('oracleKey', () => {
       expect.objectContaining({ name: 'OracleError', code: 'bad_question' }),
     );
   });
+});
+
+test('thetaHash is the hash of theta with nothing left out, and refuses what a question refuses', () => {
+  const full = { prompt: null, seed: 7, model_version: null, temperature: null, tool_output_hash: null };
+  expect(thetaHash({ seed: 7 })).toBe(contentHash(full));
+  expect(() => thetaHash({ seed: Number.NaN })).toThrow(expect.objectContaining({ code: 'bad_question' }));
 });

@@ -63,6 +63,14 @@ export function oracleKey(question: Question): string {
 }
 
 /**
+ * The hash of what an answer was made with: SHA-256 of the canonical theta with all five members, 64 hex digits.
+ * @throws OracleError `bad_question`
+ */
+export function thetaHash(theta: Theta): string {
+  return contentHash(checkedTheta(theta), ORACLE_LIMITS);
+}
+
+/**
  * The question as it is hashed; a copy, so that nobody changes it while it waits. Unknown members are refused, because
  * what is not hashed could not tell two questions apart.
  * @throws OracleError `bad_question`

@@ -1,6 +1,6 @@
 import { createWritVerifier, type Policy, parseWrit, safely, type Writ, type WritVerifier } from '#authority';
-import { form, type Json, maxInstant, requireForm, signText, verifyText } from '#canon';
-import { EffectError, type Resolvers, type Tool } from '#effects';
+import { form, isAssizeError, type Json, maxInstant, requireForm, signText, verifyText } from '#canon';
+import { EffectError, type Resolvers, type Tool, TRIES, TRIES_MAX } from '#effects';
 import { type Domain, detailOf, initialState, stateFault, World } from '#kernel';
 import {
   type BlobRow,
@@ -13,7 +13,6 @@ import {
   type Folded,
   type Hash,
   isHash,
-  LedgerFault,
   type LedgerStore,
   type PendingPayload,
   payloadFault,
@@ -25,16 +24,20 @@ import {
 } from '#ledger';
 import { type Clock, type OracleStore, type Pause, type Random, systemClock, systemPause, systemRandom } from '#oracle';
 import { begunWith, checkWrits, policyHash, refOf, rootPayload, vectorOf } from './beginning.ts';
+import type { AwaitOptions } from './decisions.ts';
+import { awaitedAnswers, type EffectAnswer } from './effects/answers.ts';
 import { type Book, ClosedBook } from './effects/book.ts';
-import { Effects, type Frontier, type LeftEffect } from './effects/effects.ts';
+import { Effects, type EffectsOptions, type Frontier, type LeftEffect } from './effects/effects.ts';
+import type { Failure, FailureAnswer } from './effects/failure.ts';
 import { type EffectsQuery, type EffectTransaction, readEffects } from './effects/listing.ts';
 import { checkedEffectResolution, type EffectResolution, type ResolvedEffect } from './effects/resolution.ts';
 import { RuntimeError } from './errors.ts';
-import { copyOf, type FoldedTrajectory, type FoldOptions, foldTrajectory } from './fold-trajectory.ts';
+import { copyOf, type FoldedTrajectory } from './fold-trajectory.ts';
 import { DOMAIN, DOMAINS } from './forms.ts';
 import { Kept } from './kept.ts';
 import { type NoticeListeners, Notices } from './notices.ts';
 import { Hands, type ParallelOptions } from './parallel/index.ts';
+import { Reading, valid } from './reading.ts';
 import { COMPILER_VERSION } from './records.ts';
 import type { Revocation, RevocationInput } from './revoke.ts';
 import { RuledProposals } from './ruled-proposals.ts';
@@ -81,6 +84,11 @@ export interface AssizeOptions extends NoticeListeners {
   /** Milliseconds after which the answer of a tool is taken for lost. Default 30,000. */
   readonly callMs?: number;
   /**
+   * Calls of one effect after the commit, or to undo it, that may fail or be lost before it is left to a person; pauses between them grow
+   * from some milliseconds to some ten seconds. From 1 to 100. Default 3.
+   */
+  readonly tries?: number;
+  /**
    * Milliseconds after which other processes go on with what this one has at work with tools, when nothing is heard of it. Only where
    * the store can be shared, as on PostgreSQL; else it is had until the process ends. Default 10,000.
    */
@@ -126,14 +134,6 @@ export interface OpenPending {
   readonly payload: PendingPayload;
 }
 
-/** A trajectory as the store has it. What a writer is made of is changed by it. */
-interface Read<Parts = TrajectoryParts> {
-  readonly folded: FoldedTrajectory;
-  /** How many erasures there were when the folding began. */
-  readonly erasures: number | undefined;
-  readonly parts: Parts;
-}
-
 /**
  * The runtime over one store: begins, opens and branches trajectories. Closing it does not close the store, which
  * was given.
@@ -145,6 +145,7 @@ export class Assize {
   readonly #around: Surroundings;
   readonly #snapshots: Snapshots;
   readonly #replayer: Replayer;
+  readonly #reading: Reading;
   readonly #hands: Hands | undefined;
   readonly #effects: Effects | undefined;
   readonly #open: Map<string, Promise<Trajectory>> = new Map();
@@ -161,9 +162,13 @@ export class Assize {
     this.#verifier = createWritVerifier({ anchors: options.anchors });
     this.#snapshots = new Snapshots(options.snapshots, options.store, options.onSnapshotFailed);
     this.#replayer = new Replayer(options.store, (trajectoryId, seq) => this.#snapshots.find(trajectoryId, seq));
+    this.#reading = new Reading(options.store, this.#replayer, this.#snapshots);
     this.#policy = options.policy === undefined ? undefined : safely(options.policy);
     this.#hands = options.parallel === undefined ? undefined : new Hands(options.parallel, options.domains);
-    this.#effects = effectsFor(options, (trajectoryId) => this.#bookOf(trajectoryId));
+    this.#effects = effectsFor(options, {
+      bookOf: (trajectoryId) => this.#bookOf(trajectoryId),
+      answer: (failure) => this.#answer(failure),
+    });
     this.#around = {
       store: options.store,
       clock: options.clock ?? systemClock,
@@ -205,7 +210,7 @@ export class Assize {
         ? (await this.#store.trajectories()).map(({ trajectory_id }) => trajectory_id)
         : [trajectoryId];
     for (const name of names) {
-      const { chain } = (await this.#foldStored(name)).folded;
+      const { chain } = (await this.#reading.read(name, unmade)).folded;
       for (const [id, payload] of chain.open)
         if (channel === undefined || payload.channel === channel) yield { trajectoryId: name, id, payload };
     }
@@ -267,7 +272,7 @@ export class Assize {
       );
     }
     const trajectoryId = this.#nameFor(options.trajectoryId);
-    const source = await this.#valid(() => this.#replayer.stateAt(sourceTrajectoryId, sourceEntryId));
+    const source = await valid(() => this.#replayer.stateAt(sourceTrajectoryId, sourceEntryId));
     const revoked = await this.#replayer.revokedAt(sourceTrajectoryId, sourceEntryId);
     const domain = await this.#domainOfTrajectory(sourceTrajectoryId);
     const world = this.#worldOf(domain, source);
@@ -340,7 +345,7 @@ export class Assize {
 
   async #openedAnew(trajectoryId: string): Promise<Trajectory> {
     await this.#hands?.ready();
-    const { folded, erasures, parts } = await this.#read(trajectoryId);
+    const { folded, erasures, made: parts } = await this.#reading.read(trajectoryId, this.#partsOf);
     this.#snapshots.leave(folded, erasures);
     const trajectory = new Trajectory(trajectoryId, parts, this.#around);
     // Not where it was let go meanwhile.
@@ -359,7 +364,7 @@ export class Assize {
       const trajectory = await opened.catch(() => undefined);
       if (trajectory === undefined || !this.#snapshots.isDue(trajectoryId, trajectory.length)) return;
       // From the store, and not what is in memory: that may be ahead of the disk, and knows more than the entries say.
-      const { folded, erasures } = await this.#read(trajectoryId);
+      const { folded, erasures } = await this.#reading.read(trajectoryId, this.#partsOf);
       this.#snapshots.leave(folded, erasures);
     });
   }
@@ -377,7 +382,8 @@ export class Assize {
    * Takes over what an earlier process left at work with tools, and waits until all of it is seen to that can be without a
    * person. It is done anyway with the first transaction. Answers with what waits for a person then.
    *
-   * @throws RuntimeError `bad_option` where there are no tools; the signal's reason, as long as another process has them at work
+   * @throws RuntimeError `bad_option` where there are no tools; as long as another process has them at work, the signal's reason, and
+   * `closed` when this runtime is closed
    */
   async recoverEffects(signal?: AbortSignal): Promise<LeftEffect[]> {
     if (this.#effects === undefined) throw badOption('there are no tools; give some');
@@ -409,14 +415,34 @@ export class Assize {
   }
 
   /**
-   * What the effect log has of transactions of tools that have not ended, by epoch, or of the one that is asked for. It is read as
-   * it is: no tools are needed, nothing is taken over, and who is at work is not disturbed.
+   * What the effect log has of transactions of tools: of those that have not ended, by epoch; of the one that is asked for; or of all, the
+   * youngest first. It is read as it is: no tools are needed, nothing is taken over, and who is at work is not disturbed.
    *
-   * @throws RuntimeError `bad_option` where the store keeps no effect log; ArgumentError `bad_argument`
+   * @throws RuntimeError `bad_option` where the store keeps no effect log, or more is asked at once than one of these; ArgumentError
+   * `bad_argument`
    */
   async effects(query: EffectsQuery = {}): Promise<EffectTransaction[]> {
     requireForm(EFFECTS_QUERY, query, 'query');
+    const { all = false, epoch, limit, before } = query;
+    if (all ? epoch !== undefined : limit !== undefined || before !== undefined)
+      throw badOption('limit and before are for all transactions, and an epoch is for one');
     return readEffects(effectLogOf(this.#store), query);
+  }
+
+  /**
+   * Waits until all that the tools of a commit are to do is done, or waits for a person, by whomever and in whichever process, and
+   * answers with what became of each, in the order of the commit. For commits that were approved, or are of a transaction with a name;
+   * of others only who made them is told. No tools are needed. What they answered may be observed by what is proposed next; of what
+   * could be neither undone nor held, the ledger has it too. What other processes do is seen when the store is looked at again, a few
+   * times a second.
+   *
+   * @throws RuntimeError `not_found` for what is no such commit, `still_pending` when the clock has come to `until`, `bad_option`
+   * where the store keeps no effect log; ArgumentError `bad_argument`; the signal's reason
+   */
+  async awaitEffects(commitId: Hash, options: AwaitOptions = {}): Promise<EffectAnswer[]> {
+    const { clock, pause } = this.#around;
+    const told = async (): Promise<void> => this.#effects?.told();
+    return awaitedAnswers(commitId, options, { store: effectLogOf(this.#store), clock, pause, told });
   }
 
   /** No domain is needed to tell of effects: a trajectory that is not open here is read for it, and let go. */
@@ -424,8 +450,21 @@ export class Assize {
     // Not waited for: what completes an opening may wait for what is told here.
     const writing = this.#writing.get(trajectoryId);
     if (writing !== undefined) return Trajectory.bookOf(writing);
-    const read = async (name: string): Promise<Chain> => (await this.#foldStored(name)).folded.chain;
+    const read = async (name: string): Promise<Chain> => (await this.#reading.read(name, unmade)).folded.chain;
     return new ClosedBook(trajectoryId, { ...this.#around, read });
+  }
+
+  /** A trajectory that is not open here is opened for it, if its domain is here: what it proposes is ruled on. */
+  async #answer(failure: Failure): Promise<FailureAnswer | undefined> {
+    const { trajectoryId } = failure;
+    let trajectory = this.#writing.get(trajectoryId);
+    try {
+      trajectory ??= await this.open(trajectoryId);
+    } catch (error) {
+      if (isAssizeError(error, 'domain_mismatch') || isAssizeError(error, 'invalid_ledger')) return undefined;
+      throw error;
+    }
+    return Trajectory.answerFailure(trajectory, failure);
   }
 
   #letGo(trajectoryId: string): void {
@@ -497,40 +536,6 @@ export class Assize {
     };
   }
 
-  /** From the snapshot where there is one, as long as it agrees with what came after it. */
-  #read(trajectoryId: string): Promise<Read> {
-    return this.#fold(trajectoryId, (folded) => this.#partsOf(folded));
-  }
-
-  /** The same without its domain. */
-  #foldStored(trajectoryId: string): Promise<Read<undefined>> {
-    return this.#fold(trajectoryId, () => undefined);
-  }
-
-  async #fold<Parts>(trajectoryId: string, make: (folded: FoldedTrajectory) => Parts): Promise<Read<Parts>> {
-    const erasures = await this.#snapshots.erasures(trajectoryId);
-    const from = await this.#snapshots.find(trajectoryId);
-    if (from === undefined) return this.#foldFrom(trajectoryId, erasures, make);
-    try {
-      return await this.#foldFrom(trajectoryId, erasures, make, { from });
-    } catch (error) {
-      // Whether the snapshot alone is at fault, only all entries tell.
-      const read = await this.#foldFrom(trajectoryId, erasures, make);
-      this.#snapshots.refuse(trajectoryId, error);
-      return read;
-    }
-  }
-
-  async #foldFrom<Parts>(
-    trajectoryId: string,
-    erasures: number | undefined,
-    make: (folded: FoldedTrajectory) => Parts,
-    options: FoldOptions = {},
-  ): Promise<Read<Parts>> {
-    const folded = await this.#valid(() => foldTrajectory(trajectoryId, this.#replayer, this.#store, options));
-    return { folded, erasures, parts: make(folded) };
-  }
-
   /** What a branch inherited, or a delegation handed over, is in memory there too. */
   async #forgetErased(trajectoryId: string): Promise<void> {
     this.#replayer.forget();
@@ -548,33 +553,18 @@ export class Assize {
    * and the writer gets a copy, which shares the state.
    */
   async #reload(trajectoryId: string, before: Base | undefined): Promise<TrajectoryParts> {
-    // Something was erased since: it may be in what was kept.
-    const kept =
-      before !== undefined && before.erasures === (await this.#snapshots.erasures(trajectoryId)) ? before : undefined;
-    const gone = kept && (await this.#goneOn(kept));
-    const { folded, erasures } =
-      gone === undefined ? await this.#read(trajectoryId) : { folded: gone, erasures: kept?.erasures };
-    return { ...this.#partsOf(copyOf(folded)), base: { ...folded, erasures } };
-  }
-
-  /** With what is new; undefined where that does not follow: all has to be read then, to see what the matter is. */
-  async #goneOn(from: FoldedTrajectory): Promise<FoldedTrajectory | undefined> {
-    try {
-      return await foldTrajectory(from.chain.trajectoryId, this.#replayer, this.#store, { from });
-    } catch (error) {
-      if (error instanceof LedgerFault) return undefined;
-      throw error;
-    }
+    const base = await this.#reading.readOn(trajectoryId, before, this.#partsOf);
+    return { ...this.#partsOf(copyOf(base)), base };
   }
 
   /** @throws RuntimeError `domain_mismatch`, `invalid_ledger` */
-  #partsOf({ chain, fold, writs, ruled, overridden, domain: ref }: FoldedTrajectory): TrajectoryParts {
+  readonly #partsOf = ({ chain, fold, writs, ruled, overridden, domain: ref }: FoldedTrajectory): TrajectoryParts => {
     const domain = this.#domain(ref);
     const world = this.#worldOf(domain, fold);
     if (!overridden) world.excuse();
     checkState(world, chain.trajectoryId, overridden);
     return { domain, chain, world, writs, ruled, base: undefined };
-  }
+  };
 
   async #domainOfTrajectory(trajectoryId: string): Promise<Domain> {
     const [first] = await this.#store.entries(trajectoryId, { from: 0, limit: 1 });
@@ -598,27 +588,10 @@ export class Assize {
   #checkWrits(writs: readonly Writ[] = []): readonly Json[] {
     return checkWrits(writs as unknown as readonly Json[], this.#verifier);
   }
-
-  async #valid<T>(step: () => Promise<T>): Promise<T> {
-    try {
-      return await step();
-    } catch (error) {
-      if (!(error instanceof LedgerFault)) throw error;
-      if (error.code === 'not_found')
-        throw new RuntimeError('not_found', `There is no trajectory ${error.fault.trajectory_id} in this store.`, {
-          cause: error,
-        });
-      throw new RuntimeError(
-        'invalid_ledger',
-        `The ledger does not verify and takes no more entries: ${error.message}.`,
-        {
-          evidence: { ...error.fault },
-          cause: error,
-        },
-      );
-    }
-  }
 }
+
+/** For who needs the trajectory as it is, without its domain. */
+const unmade = (): undefined => undefined;
 
 const ASSIZE_OPTIONS = form.members({
   store: form.object,
@@ -627,7 +600,15 @@ const ASSIZE_OPTIONS = form.members({
   signer: form.optional(form.object),
 });
 
-const EFFECTS_QUERY = form.members({ trajectoryId: form.optional(form.text), epoch: form.optional(form.whole) });
+const FROM_ONE = form.of('a whole number from 1', (value) => Number.isSafeInteger(value) && (value as number) > 0);
+
+const EFFECTS_QUERY = form.members({
+  trajectoryId: form.optional(form.text),
+  epoch: form.optional(FROM_ONE),
+  all: form.optional(form.of('true or false', (value) => typeof value === 'boolean')),
+  limit: form.optional(FROM_ONE),
+  before: form.optional(FROM_ONE),
+});
 
 /** What stands in every entry: one that does not hold would make a ledger that never opens again. */
 function checkEntryOptions({ signer, policy, anchors, approvalMs }: AssizeOptions): void {
@@ -650,22 +631,26 @@ function effectsFor(
     random = systemRandom,
     pause = systemPause,
     callMs = CALL_MS,
+    tries = TRIES,
     leaseMs = LEASE_MS,
     frontier = 'derived',
     resolvers,
   }: AssizeOptions,
-  bookOf: (trajectoryId: string) => Book,
+  trajectories: Pick<EffectsOptions, 'bookOf' | 'answer'>,
 ): Effects | undefined {
   if (tools === undefined) return undefined;
   if (!Array.isArray(tools)) throw badOption('tools must be a list of what `declareTool` makes');
   const log = effectLogOf(store);
   if (!(Number.isSafeInteger(callMs) && callMs > 0 && callMs < 2 ** 31))
     throw badOption('callMs must be a whole number of milliseconds above 0');
+  if (!(Number.isSafeInteger(tries) && tries >= 1 && tries <= TRIES_MAX))
+    throw badOption(`tries must be a whole number from 1 to ${TRIES_MAX}`);
   if (!(Number.isSafeInteger(leaseMs) && leaseMs >= LEASE_MS_MIN && leaseMs < 2 ** 31))
     throw badOption(`leaseMs must be a whole number of milliseconds from ${LEASE_MS_MIN}`);
   if (frontier !== 'derived' && frontier !== 'none') throw badOption('frontier is derived, or none for experiments');
   const blob = (hash: Hash) => log.blob(hash);
-  return new Effects({ store: log, tools, random, pause, callMs, leaseMs, frontier, resolvers, blob, bookOf });
+  const given = { store: log, tools, random, pause, callMs, tries, leaseMs, frontier, resolvers, blob };
+  return new Effects({ ...given, ...trajectories });
 }
 
 /** @throws RuntimeError `bad_option` */

@@ -21,6 +21,8 @@ import {
   LedgerFault,
   type RevocationPayload,
   type Run,
+  type UndoingCosts,
+  undoingCostsOf,
 } from '#ledger';
 import { lineageOf, loadWrit, type WritChain, Writs } from './writs.ts';
 
@@ -57,13 +59,16 @@ interface Stage {
   readonly revoked?: Revoked;
   readonly started: Started[];
   readonly accounts: Map<Hash, Account>;
+  /** What undoing effects has cost: booked as far as what is left goes, so after all else of the stage. */
+  readonly undoing: (UndoingCosts & { readonly seq: number })[];
 }
 
 /**
  * The part of replay that is about authority and not about the chain (decisions §4.4): every writ that a commit, an open
  * approval or a delegation names is in the ledger, signed and attenuated down from a root, and is for this trajectory; what
  * was spent and set aside for delegations never passed its budget; nothing was done under a revoked one, which was revoked by
- * who may; a final answer says what was spent before it. What became of effects is told under no writ.
+ * who may; a final answer says what was spent before it. What became of effects is told under no writ, also one that was
+ * revoked; what undoing them has cost counts against the one that they were done under.
  * Which roots count is configuration, and is asked when a writ is used.
  */
 export class AuthorityFold {
@@ -96,7 +101,7 @@ export class AuthorityFold {
       this.#try(seq, 'writ_tampered', () => this.#writs.bind(payload.writs, payload.delegated_from !== undefined));
     } else if (payload.kind === 'branch') {
       this.#try(seq, 'writ_tampered', () => this.#writs.bind(payload.writs));
-    } else if (isOfEffects(payload)) return;
+    } else if (isOfEffects(payload)) this.#noteUndoing(seq, undoingCostsOf(payload));
     else if (isRevocation(payload)) this.#noteRevocation(payload);
     else if (payload.kind === 'commit') this.#spend(seq, payload.writ_id, payload.budget_cost);
     else if (payload.kind === 'pending_approval') this.#spend(seq, payload.proposal.writ_id, {});
@@ -110,7 +115,7 @@ export class AuthorityFold {
 
   /** The writs with their budgets, after the last entry. @throws LedgerFault */
   async settle(blob: (hash: Hash) => Promise<string | undefined>): Promise<Writs> {
-    for (const { gaveBack, revoked, started, accounts } of this.#stages) {
+    for (const { gaveBack, revoked, started, accounts, undoing } of this.#stages) {
       if (gaveBack !== undefined) {
         const { seq, writ, spent } = gaveBack;
         this.#try(seq, 'overspent', () => this.#writs.settle(writ, spent));
@@ -123,6 +128,10 @@ export class AuthorityFold {
       for (const start of started) this.#checkDelegated(start);
       for (const [id, { seq, spent }] of accounts) {
         this.#try(seq, 'overspent', () => this.#writs.book(id, Object.fromEntries(spent)));
+      }
+      for (const { seq, ...costs } of undoing) {
+        await this.#check(seq, costs.writId, blob);
+        this.#writs.bookUndoing(costs);
       }
     }
     if (this.#answer !== undefined) this.#checkAnswer(this.#answer);
@@ -156,6 +165,10 @@ export class AuthorityFold {
     const isTakenOver = from !== undefined;
     if (!isTakenOver) this.#spend(seq, by, {});
     this.#stages.push(newStage({ revoked: { seq, by, writ, isTakenOver } }));
+  }
+
+  #noteUndoing(seq: number, costs: UndoingCosts | undefined): void {
+    if (costs !== undefined) this.#stage.undoing.push({ seq, ...costs });
   }
 
   #noteDelegation({ id, seq, payload }: Entry<DelegationPayload>): void {
@@ -294,5 +307,5 @@ function startedBy({ seq, at, child_trajectory_id: child, writ }: DelegationPayl
 }
 
 function newStage(begins: Pick<Stage, 'gaveBack' | 'revoked'> = {}): Stage {
-  return { ...begins, started: [], accounts: new Map() };
+  return { ...begins, started: [], accounts: new Map(), undoing: [] };
 }

@@ -1,4 +1,4 @@
-import { type Policy, type WritVerifier, writId } from '#authority';
+import { type Policy, type Reservation, type WritVerifier, writId } from '#authority';
 import type { Authority, Cost } from '#kernel';
 import type { Hash, Instant } from '#ledger';
 import { RuntimeError } from './errors.ts';
@@ -20,6 +20,7 @@ export function authorityFor(
   writs: Writs,
   verifier: WritVerifier,
   policy: Policy | undefined,
+  reserved: readonly Reservation[] = [],
 ): Authority {
   const id = writId(writ.writ);
   return {
@@ -39,7 +40,7 @@ export function authorityFor(
       const detail = [...errors, ...reasons].join('; ') || `the policy says ${decision}`;
       return { ruling: { decision, digest: policy.digest, ...(rule === undefined ? {} : { rule }) }, detail };
     },
-    affords: (cost) => affordable(writs, id, cost),
+    affords: (cost) => affordable(writs, id, cost, reserved),
   };
 }
 
@@ -53,11 +54,17 @@ function unanchored({ writ, chain }: WritChain): RuntimeError {
   );
 }
 
-/** Whether the budgets of a writ and of all above it cover a cost. @throws AuthorityError `unknown_writ` */
-export function affordable(writs: Writs, id: Hash, cost: Cost): ReturnType<Authority['affords']> {
+/** Whether the budgets of a writ and of all above it cover a cost, beside what is reserved. @throws AuthorityError `unknown_writ` */
+export function affordable(
+  writs: Writs,
+  id: Hash,
+  cost: Cost,
+  reserved: readonly Reservation[] = [],
+): ReturnType<Authority['affords']> {
   if (Object.keys(cost).length === 0) return { ok: true };
-  const answer = writs.budgets.covers(id, cost);
+  const answer = writs.budgets.covers(id, cost, reserved);
   if (answer.ok) return { ok: true };
   const { writ_id, unit, left } = answer;
-  return { ok: false, detail: `writ ${writ_id} has ${left} ${unit} left, ${answer.cost} are asked for` };
+  const beside = reserved.length === 0 ? '' : ' beside what is reserved for undoing effects';
+  return { ok: false, detail: `writ ${writ_id} has ${left} ${unit} left${beside}, ${answer.cost} are asked for` };
 }

@@ -113,17 +113,23 @@ export class Decisions {
   ): Promise<void> {
     const over = new AbortController();
     const stop = (): void => over.abort();
-    const [from, to] = LOOK_AGAIN_MS;
-    const most = Math.min(...times.map((time) => (time === undefined ? to : msBetween(now, time))));
+    const [from, to] = lookAgainMs(now, times);
     // Its signal may live for long: it is left as it was.
     signal?.addEventListener('abort', stop);
     try {
-      await Promise.race([moved, this.#writer.around.pause(Math.min(from, most), Math.min(to, most), over.signal)]);
+      await Promise.race([moved, this.#writer.around.pause(from, to, over.signal)]);
     } finally {
       signal?.removeEventListener('abort', stop);
       stop();
     }
   }
+}
+
+/** The same, and no longer than to the first of these times. */
+export function lookAgainMs(now: Instant, times: readonly (Instant | undefined)[]): [from: number, to: number] {
+  const [from, to] = LOOK_AGAIN_MS;
+  const most = Math.min(...times.map((time) => (time === undefined ? to : msBetween(now, time))));
+  return [Math.min(from, most), Math.min(to, most)];
 }
 
 /** Whole milliseconds, after which the second is not before the first any more. */

@@ -195,7 +195,7 @@ export class Delegations {
     const held = writer.around.verifier.checkDelegation(use);
     if (!held.ok) throw badWrit(held);
     writs.admit(above);
-    const short = writs.budgets.covers(writId(above.writ), writ.budget ?? {});
+    const short = writs.budgets.covers(writId(above.writ), writ.budget ?? {}, writer.reserved());
     if (!short.ok) throw exhausted(short);
     const said = { child_trajectory_id: child, task, writ: writ as unknown as Json };
     const start = startPayload(writer.place(at), said, begins);

@@ -57,6 +57,7 @@ export type RuntimeErrorCode =
   | 'frozen'
   /** The budget of the writ does not cover what is to be set aside for a delegation. */
   | 'budget_exhausted'
+  /** The runtime was closed while this waited for the right to work with tools. */
   | 'closed'
   /** The store has fewer entries than a checkpoint of it that was kept outside. */
   | 'log_behind'

@@ -59,6 +59,7 @@ export {
 } from './deep-replay/index.ts';
 export type { OpenDelegation, Origin } from './delegate.ts';
 export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGrant } from './delegation-input.ts';
+export type { EffectAnswer } from './effects/answers.ts';
 export type { Frontier, LeftEffect } from './effects/effects.ts';
 export type { EffectsQuery, EffectTransaction, ListedEffect } from './effects/listing.ts';
 export type { EffectResolution, ResolvedEffect } from './effects/resolution.ts';

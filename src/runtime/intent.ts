@@ -22,7 +22,10 @@ interface ProposalRest {
   readonly principal?: string;
   /** What was read from outside and used: by value, or by oracle key and hash. */
   readonly observations?: readonly ObservationInput[];
-  /** The same key and intent again is the same proposal, and gets the same ruling. Default: random. */
+  /**
+   * The same key and intent again is the same proposal, and gets the same ruling. It does not begin with `transaction:` or `failure:`,
+   * as those of the runtime do. Default: random.
+   */
   readonly idempotencyKey?: string;
   /**
    * Refuses it, as `conflict`, where what it rests on was changed meanwhile. A condition of this attempt and no part of the
@@ -74,6 +77,17 @@ export interface Gathered {
   readonly principal: string;
   /** What tools do with it. */
   readonly acting?: Acting;
+}
+
+/** What idempotency keys of the runtime's own begin with: of transactions of tools, and of what is done where their effects fail. */
+export const TRANSACTION_KEY = 'transaction:';
+export const FAILURE_KEY = 'failure:';
+
+/** The key of a proposal that a caller makes is none of the runtime's own. @throws RuntimeError `bad_intent` */
+export function checkKey(key: unknown): void {
+  const own = [TRANSACTION_KEY, FAILURE_KEY].find((prefix) => typeof key === 'string' && key.startsWith(prefix));
+  if (own !== undefined)
+    throw badIntent(`an idempotency key does not begin with ${own}, as those of the runtime do; use another one`);
 }
 
 /**

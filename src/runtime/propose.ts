@@ -162,7 +162,10 @@ export class Proposals {
     const at = turn !== undefined && turn.at >= chain.at ? turn.at : now;
     const id = writId(gathered.writ.writ);
     const { acting } = gathered;
-    const authority = withTools(writer.authority(gathered.writ, gathered.principal, at, false), acting);
+    const authority = withTools(
+      writer.authority(gathered.writ, gathered.principal, at, { committing: acting?.epoch }),
+      acting,
+    );
     const inputs = { at, observations: gathered.observed };
     const judged =
       toolsRefused(authority, acting) ??

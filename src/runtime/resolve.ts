@@ -13,7 +13,7 @@ import {
   readRow,
   waitingEffectOf,
 } from '#ledger';
-import { costOf } from './effects/acting.ts';
+import { costOf, withTools } from './effects/acting.ts';
 import { type TakenUp, takeUp } from './effects/transactions.ts';
 import { RuntimeError } from './errors.ts';
 import { checkOthers } from './freeze.ts';
@@ -56,7 +56,7 @@ export class Resolutions {
           world,
           waiting,
           { principal, at, override, ...(replacement === undefined ? {} : { replacement }) },
-          writer.authority(writ, writ.writ.subject, at, true),
+          withTools(writer.authority(writ, writ.writ.subject, at, { approving: true }), acting),
         );
         try {
           checkCost(pending, costOf(commit, acting));
@@ -109,10 +109,10 @@ export class Resolutions {
   /** What tools are to do with it, once nobody is before them where they act. */
   async #takeUp(pending: PendingPayload): Promise<TakenUp | undefined> {
     if (pending.proposal.delta.effects.length === 0) return undefined;
-    const { id, around } = this.#writer;
+    const { id, around, parts } = this.#writer;
     if (around.effects === undefined)
       throw new RuntimeError('bad_option', 'What waits uses tools; open the runtime with `tools` to approve it.');
-    return takeUp(around.effects, id, pending);
+    return takeUp(around.effects, id, parts.domain, pending);
   }
 
   async reject(pendingId: Hash, given: RejectionInput): Promise<Ruling> {

@@ -180,7 +180,7 @@ export class Revocations {
 
   /** What the writ says of its use, and that who holds it stands above. */
   #authority({ writ, principal }: Gathered, revoked: WritChain, at: Instant): Authority {
-    const authority = this.#writer.authority(writ, principal, at, false);
+    const authority = this.#writer.authority(writ, principal, at);
     const detail = `who holds the writ ${writId(writ.writ)} does not stand above the one that is to be revoked`;
     return {
       ...authority,

@@ -5,10 +5,11 @@ import { type AwaitOptions, Decisions, type PendingStatus } from './decisions.ts
 import { Delegations, type OpenDelegation, type Origin } from './delegate.ts';
 import type { Conclusion, DelegationInput } from './delegation-input.ts';
 import { type Book, OpenBook } from './effects/book.ts';
+import { answerFailure, type Failure, type FailureAnswer } from './effects/failure.ts';
 import type { Transaction } from './effects/transaction.ts';
 import { type TransactionOptions, type TransactionOutcome, Transactions } from './effects/transactions.ts';
 import { type ErasureInput, Erasures } from './erase.ts';
-import type { Proposal, ProposalInput } from './intent.ts';
+import { checkKey, type Proposal, type ProposalInput } from './intent.ts';
 import { Proposals } from './propose.ts';
 import { Resolutions } from './resolve.ts';
 import { type Revocation, type RevocationInput, Revocations } from './revoke.ts';
@@ -56,6 +57,11 @@ export class Trajectory<D extends Domain = Domain> {
   /** Where the runtime writes what became of effects. */
   static bookOf(trajectory: Trajectory): Book {
     return new OpenBook(trajectory.#writer);
+  }
+
+  /** Where the runtime proposes what is to be committed for effects that have failed. @throws as `answerFailure` */
+  static answerFailure(trajectory: Trajectory, failure: Failure): Promise<FailureAnswer | undefined> {
+    return answerFailure(trajectory.#writer, trajectory.#proposals, failure);
   }
 
   get domain(): D {
@@ -130,14 +136,16 @@ export class Trajectory<D extends Domain = Domain> {
    * `commit_unknown`, `clock_behind`, `concluded`, `not_found` for an `ifUnchanged` since no entry of this trajectory; CanonError
    * for arguments that are not JSON
    */
-  propose(input: Proposal<D>): Promise<Ruling> {
+  async propose(input: Proposal<D>): Promise<Ruling> {
+    checkKey((input as ProposalInput | undefined)?.idempotencyKey);
     return this.#proposals.propose(input as ProposalInput);
   }
 
   /**
    * Uses tools, and commits what they do with an action of the domain, as one proposal: all of it takes effect, or none. What is
    * held until the commit is done after it, once, also after a crash; what acts at once is undone where it does not come to a
-   * commit. Waits for older transactions that touch the same resources, and for nobody else.
+   * commit. Where one of those fails for good, that waits for a person, or all is undone, as the action says (`Action.onFailure`).
+   * Waits for older transactions that touch the same resources, and for nobody else.
    *
    * A refusal is an answer. An error of the body, a tool that did nothing and a deadline are errors, after all was undone.
    *

@@ -1,4 +1,4 @@
-import type { Policy, WritVerifier } from '#authority';
+import type { Policy, Reservation, WritVerifier } from '#authority';
 import { instantToMillis, isAssizeError, maxInstant } from '#canon';
 import type { Authority, Change, Domain, World } from '#kernel';
 import {
@@ -193,9 +193,21 @@ export class Writer {
     }
   }
 
-  authority(writ: WritChain, principal: string, at: Instant, approving: boolean): Authority {
+  /** `committing`: the epoch of a transaction of tools that it is asked for by its commit. */
+  authority(
+    writ: WritChain,
+    principal: string,
+    at: Instant,
+    { approving = false, committing }: { readonly approving?: boolean; readonly committing?: number | undefined } = {},
+  ): Authority {
     const { verifier, policy } = this.around;
-    return authorityFor({ writ, principal, trajectoryId: this.id, at, approving }, this.parts.writs, verifier, policy);
+    const use = { writ, principal, trajectoryId: this.id, at, approving };
+    return authorityFor(use, this.parts.writs, verifier, policy, this.reserved(committing));
+  }
+
+  /** What of budgets is kept for undoing effects that are at work in this process. */
+  reserved(committing?: number): readonly Reservation[] {
+    return this.around.effects?.reserved.of(this.id, committing) ?? [];
   }
 
   /** Notes what a commit changed that memory has now; for subscribers, when it is durable. */

@@ -8,7 +8,7 @@ import {
   writId,
 } from '#authority';
 import { canonicalize, hashText, type Json, readCanonical } from '#canon';
-import type { Amounts, BlobRow, Hash } from '#ledger';
+import type { Amounts, BlobRow, Hash, UndoingCosts } from '#ledger';
 import { RuntimeError } from './errors.ts';
 
 /** A writ with its ancestors, the parent first; empty for a root. */
@@ -181,6 +181,11 @@ export class Writs {
   /** Books the cost of a commit that was read from the ledger. */
   book(id: Hash, cost: Amounts): void {
     if (Object.keys(cost).length > 0) this.budgets.spend(id, cost);
+  }
+
+  /** Books what undoing effects has cost, by an entry that was read or made: as far as the budgets go. The writ is known. */
+  bookUndoing({ writId: id, costs }: UndoingCosts): void {
+    for (const cost of costs) this.budgets.spendUpTo(id, cost);
   }
 
   /** Sets aside what a writ grants that is delegated, of its parent's budget and of all above. @throws as `spend` */

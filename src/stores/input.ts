@@ -1,4 +1,4 @@
-import type { Batch, EffectWrite, EntryKind, LogStep, SnapshotRow } from '#ledger';
+import type { Batch, EffectPage, EffectWrite, EntryKind, LogStep, SnapshotRow } from '#ledger';
 import type { OracleRow } from '#oracle';
 import { StoreError } from './errors.ts';
 
@@ -185,6 +185,15 @@ export function checkPage(options: { from?: number; limit?: number } = {}): { fr
   if (!Number.isSafeInteger(from) || from < 0) refuse('from must be a whole number from 0', { from });
   if (!Number.isSafeInteger(limit) || limit < 1) refuse('limit must be a whole number from 1', { limit });
   return { from, limit };
+}
+
+/** Throws `store_invalid_input` unless these can be listed. */
+export function checkEffectPage(page: EffectPage): void {
+  if (!isObject(page)) refuse('a page is an object', {});
+  const { before, limit, trajectoryId } = page;
+  if (before !== undefined) checkEpoch(before);
+  if (!isNumberFrom(1, limit)) refuse('limit must be a whole number from 1', { limit });
+  if (trajectoryId !== undefined) checkText(trajectoryId, 'trajectory_id');
 }
 
 const scratch = Buffer.alloc(HASH_DIGITS / 2);

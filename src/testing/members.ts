@@ -104,7 +104,7 @@ function hear(shared: SharedWork, each: Happening): void {
       shared.given(each.epoch, readClaims(each.claims));
       return;
     case 'left':
-      shared.leave(each.epoch);
+      shared.leave(each.epoch, each.claims === undefined ? undefined : readClaims(each.claims));
       return;
     case 'own':
       shared.owned(each.epoch, each.fence);

@@ -153,6 +153,9 @@ const SNAPSHOT: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
 const EFFECTS: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   'is never empty': ['an empty store has no effects'],
   'forgets transactions that have ended': ['a transaction is open until it is ended, and can be read for ever'],
+  'has no page': [
+    'transactions are listed from the youngest on, those that have ended too, in pages and by trajectory',
+  ],
   'opens again what has ended': ['a write that comes again changes nothing, whatever came after it'],
   'sorts numbers as texts': ['records are added in their places, also by writes that wait together'],
   'reads JSON': ['texts of effects come back exactly as given'],

@@ -7,12 +7,12 @@ const root = join(import.meta.dirname, '../..');
 /** What must not stand in a source, with what to write in its place. */
 const BANS: readonly { where: RegExp; not?: RegExp; what: RegExp; instead: string }[] = [
   {
-    where: /^src\/(canon|ledger|authority|kernel|runtime|stores)\//,
+    where: /^src\/(canon|ledger|authority|kernel|memory|runtime|stores)\//,
     what: /\bDate\.now\(|\bnew Date\(\)/,
     instead: 'time comes from a Clock (oracle/clock.ts)',
   },
   {
-    where: /^src\/(ledger|authority|kernel|runtime|stores)\//,
+    where: /^src\/(ledger|authority|kernel|memory|runtime|stores)\//,
     what: /\bMath\.random\(|\brandomBytes\(|\brandomUUID\(/,
     instead: 'chance comes from a Random (oracle/random.ts)',
   },

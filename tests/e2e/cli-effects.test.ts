@@ -3,11 +3,12 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { declareTool, type Sink } from '#effects';
+import { DidNothing, declareTool, type Sink } from '#effects';
 import { openSqlite } from '#stores';
 import { runCommand } from '../support/command.ts';
+import { orders } from '../support/effects-failing.ts';
 import { tally } from '../support/effects-stage.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { operator, runtimeOver, writFor } from '../support/runtime.ts';
 
 const root = join(import.meta.dirname, '../..');
 let folder: string;
@@ -105,6 +106,104 @@ async function crashed(): Promise<void> {
   await written(tool, promise);
 }
 
+/** Refused for good and undone; the process ended before what its action does then was in the ledger. */
+async function failed(): Promise<void> {
+  const store = await openSqlite({ path: url.slice('sqlite:'.length) });
+  const commit = store.commit.bind(store);
+  store.commit = (batch) => {
+    if (batch.entries.some(({ payload }) => payload.includes('"no o1"'))) throw new Error('the disk is full');
+    return commit(batch);
+  };
+  try {
+    const refusing = mail('keyed', () => {
+      throw new DidNothing('nobody lives there', { final: true });
+    });
+    const worker = runtimeOver(store, [orders], { tools: [refusing] });
+    const trajectory = await worker.create(orders, { trajectoryId: 'orders' });
+    const done = trajectory.transaction({ writ: writFor('alice'), writes: ['mail:**'] }, async (tx) => {
+      await tx.call('mail.send', { to: 'bob' });
+      tx.propose({ action: 'order', role: 'counter', args: 'o1' });
+    });
+    await expect(done).rejects.toThrow('the disk is full');
+    await worker.close();
+  } finally {
+    await store.close();
+  }
+}
+describe('what waits for an approval with calls of tools', () => {
+  const approve = async (...args: string[]) => {
+    const { out } = await runCommand(folder, url, 'pending', '--json');
+    const [{ id }] = JSON.parse(out).pending;
+    return runCommand(folder, url, 'approve', id, '--as', 'boss', '--override', ...args);
+  };
+
+  test('is approved with these, as soon as no other process has the effects', async () => {
+    const store = await openSqlite({ path: url.slice('sqlite:'.length) });
+    const worker = runtimeOver(store, [orders], { tools: [mail('keyed', send)] });
+    const trajectory = await worker.create(orders, { trajectoryId: 'orders' });
+    const { ruling } = await trajectory.transaction({ writ: writFor('alice'), writes: ['mail:**'] }, async (tx) => {
+      await tx.call('mail.send', { to: 'bob' });
+      tx.propose({ action: 'count', role: 'counter', args: 'asked' });
+    });
+    expect(ruling.ruling).toBe('escalated');
+    const stage = join(root, 'tests/support/effects-failing.ts');
+    writeFileSync(join(folder, 'domain.ts'), `export { orders } from ${JSON.stringify(stage)};\n`);
+    writeFileSync(join(folder, 'anchors.json'), JSON.stringify([operator.publicKey]));
+    const files = ['--domain', join(folder, 'domain.ts'), '--anchors', join(folder, 'anchors.json')];
+    const tools = ['--tools', toolsFile('keyed'), '--wait', '1'];
+    expect((await approve(...files)).err).toContain('What waits uses tools');
+    const busy = await approve(...files, ...tools);
+    expect([busy.code, busy.err]).toEqual([2, expect.stringContaining('Another process works on the effects')]);
+    await worker.close();
+    await store.close();
+    expect(sent('bob')).toBe(false);
+    const { code, out, err } = await approve(...files, ...tools);
+    expect([code, out], err).toEqual([0, expect.stringMatching(/^committed as /)]);
+    expect(sent('bob')).toBe(true);
+  });
+});
+
+describe('what undoing costs', () => {
+  test('is listed as long as it is reserved, and told in the log when it is booked', async () => {
+    const store = await openSqlite({ path: url.slice('sqlite:'.length) });
+    const writ = writFor('alice', { trajectory: 'orders', budget: { usd: 10 } });
+    let isBroken = true;
+    const charge = declareTool({
+      name: 'bank.charge',
+      input: z.strictObject({}),
+      class: { reversibility: 'with_cost', delivery: 'externalised', sink: 'keyed' },
+      writes: ['bank:x'],
+      undoCost: () => ({ usd: 3 }),
+      execute: () => null,
+      compensate: () => {
+        if (isBroken) throw new DidNothing('not now', { final: true });
+        return { undone: 'all' };
+      },
+    });
+    const worker = runtimeOver(store, [tally], { tools: [charge] });
+    const trajectory = await worker.create(tally, { trajectoryId: 'orders', writs: [writ] });
+    const done = trajectory.transaction({ writ, writes: ['bank:x'], name: 'o' }, async (tx) => {
+      await tx.call('bank.charge', {});
+      throw new Error('it is not to be');
+    });
+    await expect(done).rejects.toThrow('it is not to be');
+    const said = 'Kept free in the budgets for undoing: 3 usd.';
+    expect((await assize('list')).out.split('\n')).toContain(said);
+    const { transactions } = await json(0, 'list');
+    expect(transactions[0].effects).toMatchObject([{ undo_cost: { usd: 3 }, phase: 'unresolved' }]);
+    isBroken = false;
+    await worker.resolveEffect({ epoch: 1, n: 0, as: 'retry', by: 'ops', evidence: 'the bank is open' });
+    await worker.close();
+    await store.close();
+    expect((await assize('list')).out).toBe('All transactions of tools have ended.\n');
+    expect((await assize('list', '--all')).out).not.toContain('Kept free');
+    const { out } = await runCommand(folder, url, 'log', 'orders', '--json');
+    expect(out).toContain('body_failed; undoing has cost {\\"usd\\":3}');
+    const listed = await runCommand(folder, url, 'writ', 'show', '--in', 'orders');
+    expect(listed.out).toMatch(/spent .*3.*left: .*7/);
+  });
+});
+
 describe('list', () => {
   test('says what has not ended, in 80 columns and as JSON, and what to do', async () => {
     await inDoubt(true);
@@ -185,6 +284,54 @@ describe('list', () => {
     expect((await assize('list', '--epoch', '1')).out).toMatch(/^ {4}1 {2}0 {2}mail.send {2}applied .*order-1$/m);
   });
 
+  test('says all that there was, the youngest first, in pages', async () => {
+    const store = await openSqlite({ path: url.slice('sqlite:'.length) });
+    const worker = runtimeOver(store, [tally], { tools: [mail('keyed', send)] });
+    for (const trajectoryId of ['orders', 'others']) {
+      const trajectory = await worker.create(tally, { trajectoryId });
+      for (const name of ['a', 'b'])
+        await trajectory.transaction({ writ: writFor('alice'), writes: ['mail:**'], name }, async (tx) => {
+          await tx.call('mail.send', { to: name });
+          tx.propose({ action: 'count', role: 'counter', args: name });
+        });
+    }
+    await worker.close();
+    await store.close();
+    expect((await assize('list')).out).toBe('All transactions of tools have ended.\n');
+    const row = (epoch: number, trajectory: string, name: string): string =>
+      `    ${epoch}  0  mail.send  applied  keyed  settled      ${trajectory}      ${name}`;
+    const { code, out } = await assize('list', '--all', '--limit', '3');
+    expect([code, out]).toEqual([
+      0,
+      [
+        'epoch  n  tool       effect   sink   transaction  trajectory  name',
+        row(4, 'others', 'b'),
+        row(3, 'others', 'a'),
+        row(2, 'orders', 'b'),
+        'Older ones: --before 2',
+        '',
+      ].join('\n'),
+    ]);
+    expect((await assize('list', '--all', '--limit', '3', '--before', '2')).out).toBe(
+      `epoch  n  tool       effect   sink   transaction  trajectory  name\n${row(1, 'orders', 'a')}\n`,
+    );
+    expect((await assize('list', '--all', '--before', '1')).out).toBe('There are no older transactions of tools.\n');
+    const epochs = async (...args: string[]) =>
+      (await json(0, 'list', ...args)).transactions.map(({ epoch }: { epoch: number }) => epoch);
+    expect(await epochs('--all')).toEqual([4, 3, 2, 1]);
+    expect(await epochs('orders', '--all')).toEqual([2, 1]);
+    expect(await epochs('orders', '--all', '--before', '2')).toEqual([1]);
+    for (const args of [
+      ['--limit', '3'],
+      ['--before', '3'],
+      ['--all', '--epoch', '2'],
+    ]) {
+      const refused = await assize('list', ...args);
+      expect([refused.code, refused.out]).toEqual([2, '']);
+      expect(refused.err).toContain('limit and before are for all transactions');
+    }
+  });
+
   test.each([
     ['no transaction of that number', ['--epoch', '9'], 'There is no transaction 9 in the effect log'],
     ['no such trajectory', ['nowhere'], 'There is no trajectory nowhere'],
@@ -216,6 +363,28 @@ describe('recover', () => {
     expect(sent('bob')).toBe(false);
     expect((await assize('recover', '--tools', toolsFile('keyed'))).code).toBe(0);
     expect(sent('bob')).toBe(true);
+  });
+
+  test('has what failed answered for, with the domain of a file and the anchors of the store', async () => {
+    await failed();
+    const tools = ['--tools', toolsFile('keyed')];
+    const { left } = await json(1, 'recover', ...tools);
+    expect(left).toMatchObject([{ phase: 'failing', failing: { n: 0, refusals: 0 }, effects: [{ phase: 'dropped' }] }]);
+    const stage = join(root, 'tests/support/effects-failing.ts');
+    writeFileSync(join(folder, 'domain.ts'), `export { orders } from ${JSON.stringify(stage)};\n`);
+    const domain = ['--domain', join(folder, 'domain.ts')];
+    // Without them nothing is ruled on, as everything would be refused.
+    expect((await json(1, 'recover', ...tools, ...domain)).ended).toEqual([]);
+    writeFileSync(join(folder, 'anchors.json'), JSON.stringify([operator.publicKey]));
+    const anchors = ['--anchors', join(folder, 'anchors.json')];
+    const { code, out, err } = await assize('recover', ...tools, ...domain, ...anchors);
+    expect([code, out], err).toEqual([0, 'ended 1 transaction\n']);
+    expect((await json(0, 'list', '--epoch', '1')).transactions[0]).toMatchObject({
+      phase: 'settled',
+      failing: { n: 0 },
+    });
+    expect((await runCommand(folder, url, 'log', 'orders')).out).toMatch(/count/);
+    expect(sent('bob')).toBe(false);
   });
 
   test('says what waits for a person', async () => {

@@ -9,7 +9,19 @@ import { blockOf, blocksOf } from '../support/guide-files.ts';
 const PAGE = 'tools.md';
 const root = join(import.meta.dirname, '../..');
 const main = join(root, 'src/cli/main.ts');
-const files = ['outside.ts', 'tools.ts', 'shop.ts', 'work.ts', 'parts.ts', 'names.ts', 'browser.ts', 'branches.ts'];
+const files = [
+  'outside.ts',
+  'tools.ts',
+  'shop.ts',
+  'work.ts',
+  'costs.ts',
+  'failing.ts',
+  'parts.ts',
+  'pivot.ts',
+  'names.ts',
+  'browser.ts',
+  'branches.ts',
+];
 let folder: string;
 
 // Inside the repository, so that `assize` is this package.
@@ -26,18 +38,18 @@ test('the programs compile', () => {
   expect([status, stdout]).toEqual([0, '']);
 });
 
-test.each(['names', 'branches'])('%s prints what the page says', (name) => {
+test.each(['costs', 'names', 'branches', 'pivot'])('%s prints what the page says', (name) => {
   const printed = execFileSync(process.execPath, [`${name}.ts`], { cwd: folder, encoding: 'utf8' });
   expect(printed).toBe(blockOf(PAGE, `text ${name}`));
 });
 
-test('parts prints what the page says, where nobody has ordered anything yet', () => {
-  const own = join(folder, 'parts');
+test.each(['parts', 'failing'])('%s prints what the page says, where nobody has ordered anything yet', (program) => {
+  const own = join(folder, program);
   mkdirSync(own);
-  for (const name of ['outside.ts', 'tools.ts', 'shop.ts', 'parts.ts'])
+  for (const name of ['outside.ts', 'tools.ts', 'shop.ts', `${program}.ts`])
     copyFileSync(join(folder, name), join(own, name));
-  const printed = execFileSync(process.execPath, ['parts.ts'], { cwd: own, encoding: 'utf8' });
-  expect(printed).toBe(blockOf(PAGE, 'text parts'));
+  const printed = execFileSync(process.execPath, [`${program}.ts`], { cwd: own, encoding: 'utf8' });
+  expect(printed).toBe(blockOf(PAGE, `text ${program}`));
 });
 
 test.skipIf(chromiumPath() === undefined)('browser prints what the page says (where there is a Chromium)', () => {

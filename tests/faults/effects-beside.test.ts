@@ -1,10 +1,13 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { declareTool, type Sink, type Tool } from '#effects';
+import type { EffectWrite } from '#ledger';
 import { seededRandom } from '#oracle';
 import type { Assize, Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
+import { orders } from '../support/effects-failing.ts';
 import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/effects-stage.ts';
+import { checkTold } from '../support/effects-told.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
 // Several processes at work on the effects of one store at a time, of which some end or hang in the middle. What became of effects is
@@ -14,6 +17,8 @@ const COUNT = { action: 'count', role: 'counter', args: 'order' };
 const NEVER = 2 ** 30;
 /** Short, so that others look soon. Nothing depends on how soon. */
 const LEASE_MS = 150;
+/** Of who is to live on, however busy the machine is. */
+const PATIENT_MS = 5 * LEASE_MS;
 
 interface Process {
   readonly assize: Assize;
@@ -54,7 +59,7 @@ class World {
     // Processes do not share chance either.
     const random = seededRandom(`process ${this.#count++}`);
     const store = storeOf(over(this.store), steps);
-    const assize = runtimeOver(store, [tally], { tools: without ? [] : tools, random, leaseMs });
+    const assize = runtimeOver(store, [tally, orders], { tools: without ? [] : tools, random, leaseMs });
     onTestFinished(async () => {
       if (!steps.isDead) await assize.close();
     });
@@ -220,6 +225,46 @@ test('who claims more in time is waited for by who comes after it in another pro
   expect(world.sink.log.map(({ what }) => what)).toEqual(['old', 'young']);
 });
 
+test('what fails for good after its commit is undone and answered for once, by whoever is left, whenever its process ends', async () => {
+  let ends = 0;
+  for (let endAt = 1; ; endAt++) {
+    const world = new World('queryable');
+    world.fault = (of, what) => (of === 'do' && what === 'no' ? 'fail_for_good' : 'none');
+    const other = await world.process({ leaseMs: LEASE_MS });
+    await other.assize.create(orders, { trajectoryId: 'o' });
+    // From now on it is a member, which takes over what others leave.
+    await other.assize.recoverEffects();
+    const steps = new Steps(endAt);
+    const one = await world.process({ steps, leaseMs: LEASE_MS });
+    const ordered = one.assize.open('o').then((trajectory) =>
+      trajectory.transaction(all, async (tx) => {
+        await tx.call('reversible.externalised', { what: 'acted' });
+        await tx.call('reversible.buffered', { what: 'held' });
+        await tx.call('reversible.buffered', { what: 'no' });
+        await tx.call('irreversible.buffered', { what: 'mail' });
+        tx.propose({ action: 'order', role: 'counter', args: 'o1' });
+      }),
+    );
+    const outcome = await Promise.race([ordered, steps.ended]);
+    expect(await world.settled(other)).toBe(0);
+    // What was told last goes with what comes later, or when it closes.
+    await Promise.all([other, ...(steps.isDead ? [] : [one])].map(({ assize }) => assize.close()));
+    const committed = (await world.store.entries('o')).filter(({ kind }) => kind === 'commit');
+    const count = (args: string) => committed.filter(({ payload }) => payload.includes(`"args":"${args}"`)).length;
+    expect(count('no o1')).toBe(count('o1'));
+    expect(count('o1')).toBeLessThanOrEqual(1);
+    for (const what of ['acted', 'held', 'mail']) expect([what, world.sink.standing(what)]).toEqual([what, 0]);
+    expect(world.sink.times('do', 'mail')).toBe(0);
+    await checkTold(world.store, 'o', []);
+    if (steps.isDead) ends++;
+    else {
+      expect(outcome).toMatchObject({ effects: 'failed', failure: { ruling: 'committed' } });
+      break;
+    }
+  }
+  expect(ends).toBeGreaterThan(10);
+});
+
 describe('what waits for a person', () => {
   async function doubt(): Promise<{ world: World; one: Process; other: Process; epoch: number }> {
     const world = new World('blind');
@@ -274,7 +319,7 @@ test('what was left for want of a tool is gone on with, when who left it has end
   const world = new World();
   const steps = new Steps();
   // When its commit is durable, and nothing of it is done yet.
-  const dying = await world.process({ steps: new Steps(4), leaseMs: LEASE_MS });
+  const dying = await world.process({ steps: new Steps(4) });
   await Promise.race([
     dying.trajectory.transaction({ ...all, writes: ['test:r'] }, async (tx) => {
       await tx.call('reversible.buffered', { what: 'held' });
@@ -283,13 +328,14 @@ test('what was left for want of a tool is gone on with, when who left it has end
     dying.steps.ended,
   ]);
   expect([dying.steps.isDead, world.sink.log]).toEqual([true, []]);
-  const bare = await world.process({ steps, without: true, leaseMs: LEASE_MS });
+  const bare = await world.process({ steps, without: true });
   expect(await bare.assize.recoverEffects()).toEqual([]);
-  const able = await world.process({ leaseMs: LEASE_MS });
+  const able = await world.process();
   const at = { ...all, writes: ['test:r'] };
   await expect(able.trajectory.transaction(at, (tx) => tx.propose(COUNT))).rejects.toMatchObject({
     code: 'resource_in_doubt',
   });
+  // Who ends in order says so: nobody has to look.
   await bare.assize.close();
   expect(await world.settled(able)).toBe(0);
   expect(world.sink.times('do', 'held')).toBe(1);
@@ -325,6 +371,48 @@ test('what the store could not write for a moment is gone on with after it, by w
   await process.trajectory.transaction({ ...all, writes: ['test:r'] }, (tx) => tx.propose(COUNT));
 });
 
+test.each(['was committed', 'is undone'])(
+  'the place of one that %s is free for others, also where the store could not write for a while that it has ended',
+  async (what) => {
+    const world = new World();
+    let failing = true;
+    let failed = 0;
+    const saysEnd = ({ records = [] }: EffectWrite): boolean =>
+      records.some(({ record }) => /"is":"(settled|aborted)"/.test(record));
+    const one = await world.process({
+      over: (store) =>
+        new Proxy(store, {
+          get(target, name) {
+            const member = Reflect.get(target, name) as unknown;
+            if (typeof member !== 'function') return member;
+            if (name !== 'logEffects' && name !== 'commit') return member.bind(target);
+            return async (given: EffectWrite & { readonly effects?: EffectWrite }, ...rest: unknown[]) => {
+              if (failing && saysEnd(name === 'commit' ? (given.effects ?? given) : given)) {
+                failed++;
+                throw new Error('the disk is full');
+              }
+              return Reflect.apply(member, target, [given, ...rest]);
+            };
+          },
+        }),
+    });
+    const other = await world.process();
+    const at = { ...all, writes: ['test:r'] };
+    const made = one.trajectory.transaction(at, async (tx) => {
+      await tx.call('reversible.externalised', { what: 'acted' });
+      if (what === 'is undone') throw new Error('undo it');
+      tx.propose(COUNT);
+    });
+    await made.catch((error: Error) => expect(error.message).toBe('undo it'));
+    await vi.waitFor(() => expect(failed).toBeGreaterThan(0), { timeout: 20_000, interval: 1 });
+    failing = false;
+    // Nothing else happens at the first one, and the other never looks.
+    await other.trajectory.transaction(at, (tx) => tx.propose(COUNT));
+    expect(await world.settled(other)).toBe(0);
+    expect(world.sink.standing('acted')).toBe(what === 'is undone' ? 0 : 1);
+  },
+);
+
 const WHATS = ['acted', 'held', 'for good'] as const;
 
 function work({ trajectory }: Process, options: object = {}, whats: readonly string[] = WHATS): Promise<unknown> {
@@ -348,7 +436,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink, one of two
     const seen = { left: 0, clean: 0 };
     for (let endAt = 1; ; endAt++) {
       const world = new World(sort);
-      const other = await world.process({ leaseMs: LEASE_MS });
+      const other = await world.process({ leaseMs: PATIENT_MS });
       const dying = await world.process({ steps: new Steps(endAt), leaseMs: LEASE_MS });
       await Promise.race([work(dying).then(() => dying.assize.close()), dying.steps.ended]);
       if (!dying.steps.isDead) break;
@@ -372,7 +460,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink, one of two
   ])('hangs at any step, and wakes when the other has taken over: it does nothing more%s', async (_, whats) => {
     for (let endAt = 1; ; endAt++) {
       const world = new World(sort);
-      const other = await world.process({ leaseMs: LEASE_MS });
+      const other = await world.process({ leaseMs: PATIENT_MS });
       const hanging = await world.process({ steps: new Steps(endAt, true), leaseMs: LEASE_MS });
       const worked = work(hanging, {}, whats).then(
         () => hanging.assize.close().then(() => 'done'),

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Decision, Sink } from '#effects';
-import type { LeftEffect, TransactionOutcome } from '#runtime';
+import type { Domain } from '#kernel';
+import { type LeftEffect, type TransactionOutcome, verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
+import { orders } from '../support/effects-failing.ts';
 import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/effects-stage.ts';
 import { checkTold } from '../support/effects-told.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
@@ -21,8 +23,11 @@ class World {
   /** How calls go; well, unless said otherwise. */
   fault: NonNullable<Outside['fault']> = () => 'none';
 
-  constructor(sort: Sink) {
+  readonly #domains: readonly Domain[];
+
+  constructor(sort: Sink, domains: readonly Domain[] = [tally]) {
     this.sink = new OutsideSink(sort);
+    this.#domains = domains;
   }
 
   /** One process, from its beginning to its end. */
@@ -35,7 +40,7 @@ class World {
       toolFor(outside, 'with_cost', 'buffered'),
       toolFor(outside, 'irreversible', 'buffered'),
     ];
-    const assize = runtimeOver(storeOf(this.store, steps), [tally], { tools });
+    const assize = runtimeOver(storeOf(this.store, steps), this.#domains, { tools });
     const value = await Promise.race([live(assize), steps.ended.then(() => undefined)]);
     if (!steps.isDead) await Promise.race([assize.close(), steps.ended]);
     return { value, steps: steps.count, isDead: steps.isDead };
@@ -221,6 +226,132 @@ describe.each(SORTS)('with a %s sink', (sort) => {
       expect(entries.filter(({ payload }) => payload.includes('"args":"order"'))).toHaveLength(1);
       await checkTold(world.store, 't', []);
       for (const what of [...ACTED, ...HELD]) expect([what, world.sink.standing(what)]).toEqual([what, 1]);
+    }
+  });
+});
+
+const DONE = { acted: 'acted', held: 'held', refused: 'no van', later: 'another van', letter: 'a letter' } as const;
+
+/** An order of which the van is never to be had, so that it fails for good after the commit. */
+class FailingWorld extends World {
+  constructor(sort: Sink) {
+    super(sort, [orders]);
+    this.fault = (of, what) => (of === 'do' && what === DONE.refused ? 'fail_for_good' : 'none');
+  }
+
+  override async begin(): Promise<void> {
+    await runtimeOver(this.store, [orders]).create(orders, { trajectoryId: 't' });
+  }
+
+  override async transact(assize: ReturnType<typeof runtimeOver>, name = 'order', _ends?: unknown, args = 'o1') {
+    const trajectory = await assize.open('t');
+    return trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'], name }, async (tx) => {
+      await tx.call('reversible.externalised', { what: DONE.acted });
+      await tx.call('reversible.buffered', { what: DONE.held });
+      await tx.call('with_cost.buffered', { what: DONE.refused });
+      await tx.call('with_cost.buffered', { what: DONE.later });
+      await tx.call('irreversible.buffered', { what: DONE.letter });
+      tx.propose({ action: 'order', role: 'counter', args });
+    });
+  }
+
+  override async isCommitted(): Promise<boolean> {
+    return (await this.answers('o1')) > 0;
+  }
+
+  /** Commits of an action with these arguments. */
+  async answers(args: string): Promise<number> {
+    const entries = await this.store.entries('t');
+    return entries.filter(({ kind, payload }) => kind === 'commit' && payload.includes(`"args":"${args}"`)).length;
+  }
+
+  /** A sink took back what it did as often as it did it, and nothing is answered for twice. */
+  async checkAnswered(): Promise<void> {
+    expect(await this.answers('no o1')).toBe(1);
+    for (const what of Object.values(DONE)) expect([what, this.sink.standing(what)]).toEqual([what, 0]);
+  }
+
+  /**
+   * Nothing stands, and it is answered for once; but for what waits for a person. Only who can be asked tells after a crash whether a
+   * call has come to it before it was refused.
+   */
+  async checkFailed(left: readonly LeftEffect[], crashes = 1): Promise<void> {
+    await checkTold(this.store, 't', left);
+    expect(left.length).toBeLessThanOrEqual(this.sink.sort === 'queryable' ? 0 : crashes);
+    const isLeft = left.length > 0;
+    expect(await this.answers('no o1')).toBe((await this.isCommitted()) && !isLeft ? 1 : 0);
+    for (const what of Object.values(DONE)) {
+      expect(this.sink.times('do', what)).toBeLessThanOrEqual(1);
+      if (!isLeft) expect([what, this.sink.standing(what)]).toEqual([what, 0]);
+    }
+    if (!isLeft) for (const what of [DONE.later, DONE.letter]) expect(this.sink.times('do', what)).toBe(0);
+    for (const { phase } of left) expect(phase).toBe('in_doubt');
+    expect((await verifyStore(this.store)).map(({ fault }) => fault)).toEqual([undefined]);
+  }
+}
+
+describe.each(SORTS)('an order that fails for good after its commit, with a %s sink', (sort) => {
+  test('without a crash is undone, and answered for', async () => {
+    const world = new FailingWorld(sort);
+    await world.begin();
+    const { value } = await world.process(undefined, (assize) => world.transact(assize));
+    expect(value).toMatchObject({ effects: 'failed', failure: { ruling: 'committed' } });
+    await world.checkFailed(await recovered(world));
+  });
+
+  test('and after a crash at any step, and another one while that is recovered from', async () => {
+    const outcomes = { answered: 0, undone: 0, left: 0, twice: 0 };
+    for (let endAt = 1; ; endAt++) {
+      let wasDead = false;
+      for (let again = 1; ; again++) {
+        const world = new FailingWorld(sort);
+        await world.begin();
+        ({ isDead: wasDead } = await world.process(endAt, (assize) => world.transact(assize)));
+        if (!wasDead) break;
+        const { isDead } = await world.process(again, (assize) => assize.recoverEffects());
+        const left = await recovered(world);
+        await world.checkFailed(left, isDead ? 2 : 1);
+        outcomes[left.length > 0 ? 'left' : (await world.isCommitted()) ? 'answered' : 'undone']++;
+        if (!isDead) break;
+        outcomes.twice++;
+      }
+      if (!wasDead) break;
+    }
+    expect(outcomes.answered).toBeGreaterThan(10);
+    expect(outcomes.undone).toBeGreaterThan(0);
+    expect(outcomes.twice).toBeGreaterThan(20);
+    expect(outcomes.left > 0).toBe(sort !== 'queryable');
+  });
+
+  test('is told to have failed to whoever repeats it by its name after a crash', async () => {
+    for (let endAt = 1; ; endAt++) {
+      const world = new FailingWorld(sort);
+      await world.begin();
+      const { isDead } = await world.process(endAt, (assize) => world.transact(assize));
+      const left = await recovered(world);
+      if (left.length === 0) {
+        const { value } = await world.process(undefined, (assize) => world.transact(assize));
+        expect(value).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'failed' });
+        expect(value).toMatchObject({ failure: { ruling: 'committed' } });
+        await world.checkAnswered();
+      }
+      if (!isDead) break;
+    }
+  });
+
+  test('waits for a person where what is done then is refused, whenever it crashes', async () => {
+    for (let endAt = 1; ; endAt++) {
+      const world = new FailingWorld(sort);
+      await world.begin();
+      const { isDead } = await world.process(endAt, (assize) => world.transact(assize, 'order', undefined, 'bad'));
+      const left = await recovered(world);
+      await checkTold(world.store, 't', left);
+      expect(await world.answers('forbidden')).toBe(0);
+      if ((await world.answers('bad')) > 0) expect(left.length).toBeGreaterThan(0);
+      const isInDoubt = left.some(({ phase }) => phase === 'in_doubt');
+      expect(isInDoubt && sort === 'queryable').toBe(false);
+      if (!isInDoubt) for (const what of Object.values(DONE)) expect(world.sink.standing(what)).toBe(0);
+      if (!isDead) break;
     }
   });
 });

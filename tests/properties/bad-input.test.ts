@@ -12,6 +12,8 @@ import { documented } from '../support/bad-input/documented.ts';
 import { FAULTS } from '../support/bad-input/faults.ts';
 import { KERNEL } from '../support/bad-input/kernel.ts';
 import { LEDGER } from '../support/bad-input/ledger.ts';
+import { MEMORY } from '../support/bad-input/memory.ts';
+import { MEMORY_ALGEBRA } from '../support/bad-input/memory-algebra.ts';
 import { MERKLE } from '../support/bad-input/merkle.ts';
 import { ONTOLOGY } from '../support/bad-input/ontology.ts';
 import { ORACLE } from '../support/bad-input/oracle.ts';
@@ -28,6 +30,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   authority: AUTHORITY,
   kernel: KERNEL,
   oracle: ORACLE,
+  memory: { ...MEMORY, ...MEMORY_ALGEBRA },
   runtime: RUNTIME,
   stores: STORES,
   agents: AGENTS,

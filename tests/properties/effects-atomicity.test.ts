@@ -1,16 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Delivery, type Reversibility, readTransaction, type Sink } from '#effects';
+import { type Delivery, isPivot, type Reversibility, readTransaction, type Sink } from '#effects';
+import { defineDomain } from '#kernel';
 import { seededRandom } from '#oracle';
-import type { LeftEffect, Transaction } from '#runtime';
+import type { Assize, LeftEffect, Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
-import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/effects-stage.ts';
+import { orders } from '../support/effects-failing.ts';
+import { type Fault, OutsideSink, Steps, storeOf, toolFor } from '../support/effects-stage.ts';
 import { expect as quickly } from '../support/quick-expect.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
 // Transactions as chance draws them, of tools of every class that fail as it draws, with a crash or without: all of what one did
-// stands, or nothing of it, but for what waits for a person. Judged from the sink's own log.
+// stands, or nothing of it, but for what waits for a person. Judged from the sink's own log. Where one of them says what is done where
+// it fails, that holds after its commit too: what fails for good there takes all else back, unless something can't be.
 
 const SORTS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
 const CELLS = (['reversible', 'with_cost', 'irreversible'] as const).flatMap((reversibility) =>
@@ -33,6 +36,8 @@ interface DrawnTransaction {
   /** Calls of two branches of which one is chosen, after the others. */
   readonly branches: readonly [readonly DrawnCall[], readonly DrawnCall[]] | undefined;
   readonly ends: 'commit' | 'throw' | 'reject';
+  /** Its action says what is committed where one of its effects fails for good. */
+  readonly hasOnFailure: boolean;
 }
 
 const fault = fc.constantFrom<Fault>('none', 'none', 'fail', 'fail_for_good', 'lose', 'lose_before');
@@ -50,6 +55,7 @@ const transaction: fc.Arbitrary<DrawnTransaction> = fc.record({
   calls,
   branches: fc.option(fc.tuple(calls, calls), { nil: undefined, freq: 2 }),
   ends: fc.constantFrom('commit', 'commit', 'throw', 'reject'),
+  hasOnFailure: fc.boolean(),
 });
 
 /** What a call is known by at the sink: which transaction, which call, and how it goes. */
@@ -82,6 +88,8 @@ function isHeld({ reversibility, delivery }: DrawnCall): boolean {
 /** Notes how far the sink's log was when a transaction was committed. */
 class CommitNotingStore extends MemoryStore {
   readonly committedAt = new Map<number, number>();
+  /** What was committed for those that have failed. */
+  readonly answered: number[] = [];
   readonly #sink: OutsideSink;
 
   constructor(sink: OutsideSink) {
@@ -92,15 +100,22 @@ class CommitNotingStore extends MemoryStore {
   override async commit(batch: Parameters<MemoryStore['commit']>[0]) {
     const result = await super.commit(batch);
     if (result.status === 'committed')
-      for (const { kind, payload } of batch.entries)
-        if (kind === 'commit') this.committedAt.set(Number(/"args":"(\d+)"/.exec(payload)?.[1]), this.#sink.log.length);
+      for (const { kind, payload } of batch.entries) {
+        const [, isAnswer, i] = /"args":"(no )?(\d+)"/.exec(payload) ?? [];
+        if (kind !== 'commit' || i === undefined) continue;
+        if (isAnswer !== undefined) this.answered.push(Number(i));
+        else this.committedAt.set(Number(i), this.#sink.log.length);
+      }
     return result;
   }
 }
 
+/** Where what waits for an approval keeps nobody from anything else. */
+const attended = defineDomain<any, any>({ ...(orders.declared as any), freeze: 'footprint' });
+
 describe.each(SORTS)('with a %s sink', (sort) => {
   test('all that a transaction did stands or nothing of it, at every step, whatever fails and whenever it ends', async () => {
-    const seen = { committed: 0, undone: 0, left: 0, died: 0 };
+    const seen = { committed: 0, undone: 0, left: 0, died: 0, asked: 0, failed: 0 };
     await fc.assert(
       fc.asyncProperty(
         fc.array(transaction, { minLength: 1, maxLength: 3 }),
@@ -109,12 +124,12 @@ describe.each(SORTS)('with a %s sink', (sort) => {
           const sink = new OutsideSink(sort);
           const store = new CommitNotingStore(sink);
           const plan = new Plan(transactions);
-          await runtimeOver(store, [tally]).create(tally, { trajectoryId: 't' });
+          await runtimeOver(store, [attended]).create(attended, { trajectoryId: 't' });
           const processOf = (steps: Steps, name: string) => {
             const outside = { sink, steps, fault: plan.fault };
             const tools = CELLS.map(({ reversibility, delivery }) => toolFor(outside, reversibility, delivery));
             const random = seededRandom(name);
-            return runtimeOver(storeOf(store, steps), [tally], { tools, random });
+            return runtimeOver(storeOf(store, steps), [attended], { tools, random });
           };
           const steps = new Steps(endAt);
           const assize = processOf(steps, 'first');
@@ -122,26 +137,54 @@ describe.each(SORTS)('with a %s sink', (sort) => {
           const run = async (): Promise<void> => {
             const trajectory = await assize.open('t');
             const options = { writ: writFor('alice'), writes: ['test:r', 'test:s'], retries: 0 };
-            const one = (drawn: DrawnTransaction, i: number) =>
-              trajectory.transaction(options, (tx) => body(tx, drawn, i, wanted[i]!)).catch(() => undefined);
-            await Promise.all(transactions.map(one));
+            const one = async (drawn: DrawnTransaction, i: number): Promise<void> => {
+              const { ruling } = await trajectory.transaction(options, (tx) => body(tx, drawn, i, wanted[i]!));
+              if (ruling.ruling !== 'escalated') return;
+              // What can be neither undone nor held is put up, and no call of it was made.
+              seen.asked++;
+              await trajectory.approve(ruling.pending, { principal: 'boss', method: 'test' });
+            };
+            await Promise.all(transactions.map((drawn, i) => one(drawn, i).catch(() => undefined)));
             await assize.close();
           };
           await Promise.race([run(), steps.ended]);
           const next = processOf(new Steps(), 'next');
           const left = await next.recoverEffects();
           const open = await namesOf(store, left);
+          const { epochs, failed } = await committedOf(store);
+          const isWanted = (what: string): boolean => {
+            const i = transactionOf(what);
+            return store.committedAt.has(i) && !failed.has(i) && wanted[i]!.has(what);
+          };
+          // What was left before an approval is of the attempt that was put up, and not of the one that was committed.
+          const hasOpen = (i: number): boolean => left.some(({ epoch }) => epoch === epochs.get(i));
+          // A pivot waits for what a person has to look at in its transaction.
+          const isHeldUp = (what: string): boolean =>
+            isPivot({ ...plan.calls.get(what)!, sink: sort }) && !open.has(what) && hasOpen(transactionOf(what));
+          // It is undone yet, should what a person looks at fail.
+          const mayFail = (what: string): boolean =>
+            transactions[transactionOf(what)]!.hasOnFailure && hasOpen(transactionOf(what));
+          // What waits, for a person or for that, keeps others from where it is, and from nowhere else.
+          const isKept = (what: string): boolean =>
+            open.has(what) || (isWanted(what) && (isHeldUp(what) || mayFail(what)));
+          const kept = new Set([...plan.calls.keys()].filter(isKept).map((what) => plan.calls.get(what)!.at));
+          for (const at of ['r', 's']) quickly([at, await isRefused(next, at)]).toEqual([at, kept.has(at)]);
           await next.close();
 
-          judgeSteps(sink, plan, store.committedAt);
+          judgeSteps(sink, plan, store.committedAt, failed);
+          for (const i of failed) {
+            quickly([i, store.answered.filter((each) => each === i).length]).toEqual([i, hasOpen(i) ? 0 : 1]);
+          }
+          quickly(store.answered.every((i) => failed.has(i))).toBe(true);
+          judgeLeft(sink, plan, transactions, store.committedAt, open);
           for (const [what, drawn] of plan.calls) {
-            const i = Number(what.split('/')[0]);
-            const isWanted = store.committedAt.has(i) && wanted[i]!.has(what);
-            quickly(standsAsItShould(sink, what, isWanted, open.get(what)) || `${what}: ${drawn.delivery}`).toBe(true);
+            const stands = isWanted(what) && !isHeldUp(what);
+            quickly(standsAsItShould(sink, what, stands, open.get(what)) || `${what}: ${drawn.delivery}`).toBe(true);
           }
           seen.committed += store.committedAt.size;
           seen.undone += transactions.length - store.committedAt.size;
           seen.left += open.size;
+          seen.failed += failed.size;
           seen.died += steps.isDead ? 1 : 0;
         },
       ),
@@ -172,7 +215,61 @@ async function body(tx: Transaction, drawn: DrawnTransaction, i: number, wanted:
     for (const what of into[chosen]!) wanted.add(what);
   }
   if (drawn.ends === 'throw') throw new Error('as drawn');
-  tx.propose({ action: 'count', role: 'counter', args: drawn.ends === 'reject' ? 'forbidden' : `${i}` });
+  const action = drawn.hasOnFailure ? 'order' : 'count';
+  tx.propose({ action, role: 'counter', args: drawn.ends === 'reject' ? 'forbidden' : `${i}` });
+}
+
+/** The epochs of those that were committed, and those of them that are undone, since an effect has failed for good. */
+async function committedOf(store: MemoryStore): Promise<{ epochs: Map<number, number>; failed: Set<number> }> {
+  const epochs = new Map<number, number>();
+  const failed = new Set<number>();
+  for (const logged of await store.listEffects({ limit: 100 })) {
+    const { epoch, state, entry } = readTransaction(logged);
+    if (entry === undefined) continue;
+    const i = Number(JSON.parse((await store.resolve(entry))!.payload).action.args);
+    epochs.set(i, epoch);
+    if (state.failing !== undefined) failed.add(i);
+  }
+  return { epochs, failed };
+}
+
+function transactionOf(what: string): number {
+  return Number(what.split('/')[0]);
+}
+
+/** What was refused for good after the commit waits for a person only where nothing is said about that, or something can't be undone. */
+function judgeLeft(
+  sink: OutsideSink,
+  plan: Plan,
+  transactions: readonly DrawnTransaction[],
+  committedAt: ReadonlyMap<number, number>,
+  open: ReadonlyMap<string, string>,
+): void {
+  for (const [what, phase] of open) {
+    const i = transactionOf(what);
+    if (phase !== 'unresolved' || !committedAt.has(i) || !transactions[i]!.hasOnFailure || sink.standing(what) > 0)
+      continue;
+    const isBeyond = [...plan.calls].some(
+      ([other, { reversibility }]) =>
+        reversibility === 'irreversible' &&
+        transactionOf(other) === i &&
+        (sink.standing(other) > 0 || open.get(other) === 'in_doubt'),
+    );
+    if (!isBeyond) throw new Error(`${what} was refused for good, and waits, although all else could be undone`);
+  }
+}
+
+/** Whether nobody may act at that place, because something there waits for a person. */
+async function isRefused(assize: Assize, at: string): Promise<boolean> {
+  const trajectory = await assize.open('t');
+  const options = { writ: writFor('alice'), writes: [`test:${at}`], retries: 0 };
+  try {
+    await trajectory.transaction(options, (tx) => tx.propose({ action: 'count', role: 'counter', args: 'after' }));
+    return false;
+  } catch (error) {
+    quickly((error as { code?: string }).code).toBe('resource_in_doubt');
+    return true;
+  }
 }
 
 /** What waits for a person, and why, by what the sink knows it as. */
@@ -187,13 +284,22 @@ async function namesOf(store: MemoryStore, left: readonly LeftEffect[]): Promise
 }
 
 /** Nothing that is held comes before its commit, what was committed is not undone, and nothing stands twice, at any moment. */
-function judgeSteps(sink: OutsideSink, plan: Plan, committedAt: ReadonlyMap<number, number>): void {
+function judgeSteps(
+  sink: OutsideSink,
+  plan: Plan,
+  committedAt: ReadonlyMap<number, number>,
+  failed: ReadonlySet<number>,
+): void {
   const standing = new Map<string, number>();
   for (const [at, { did, what }] of sink.log.entries()) {
     const drawn = plan.calls.get(what)!;
-    const commit = committedAt.get(Number(what.split('/')[0])) ?? Number.POSITIVE_INFINITY;
+    const i = transactionOf(what);
+    const commit = committedAt.get(i) ?? Number.POSITIVE_INFINITY;
+    const hasFailed = failed.has(i);
+    if (hasFailed && drawn.reversibility === 'irreversible')
+      throw new Error(`${what} was done, and all else is undone`);
     if (isHeld(drawn) && at < commit) throw new Error(`${what} is held, and came before its commit`);
-    if (isHeld(drawn) && did === 'undo') throw new Error(`${what} was committed, and is undone`);
+    if (isHeld(drawn) && did === 'undo' && !hasFailed) throw new Error(`${what} was committed, and is undone`);
     const count = (standing.get(what) ?? 0) + (did === 'do' ? 1 : did === 'undo' ? -1 : 0);
     if (count > 1 || count < 0) throw new Error(`${what} stands ${count} times`);
     standing.set(what, count);

@@ -39,6 +39,7 @@ const PROPERTIES = {
   footprints: 200,
   schema: 200,
   unchanged: 300,
+  memory: 1_200,
 };
 
 const MUTANTS: readonly Mutant[] = [
@@ -390,11 +391,161 @@ const MUTANTS: readonly Mutant[] = [
     by: 'frozen-footprint',
     property: 'at the commit of an approval',
   },
+  {
+    fault: 'forgets what is left before a part that is taken',
+    file: 'memory/period.ts',
+    changes: [['if (other.from > from) left.push({ from, to: other.from });', '']],
+    by: 'memory',
+    property: 'has leftovers',
+  },
+  {
+    fault: 'believes the less sure',
+    file: 'memory/strategy.ts',
+    changes: [['? a.confidence - b.confidence', '? b.confidence - a.confidence']],
+    by: 'memory',
+    property: 'believes at',
+  },
+  {
+    fault: 'leaves ties to the order of a batch',
+    file: 'memory/strategy.ts',
+    changes: [['|| a.assertedSeq - b.assertedSeq || compare(a.claim, b.claim)', '|| a.assertedSeq - b.assertedSeq']],
+    by: 'memory',
+    property: 'has the same plan',
+  },
+  {
+    fault: 'keys validity on what is left of it',
+    file: 'memory/settle.ts',
+    changes: [
+      [
+        'function candidateOf({ lineage, asserted_seq, asserted_from }: FactRow',
+        'function candidateOf({ lineage, asserted_seq, valid_from: asserted_from }: FactRow',
+      ],
+    ],
+    by: 'memory',
+    property: 'believes at',
+  },
+  {
+    fault: 'takes an end for a part of its period',
+    file: 'memory/period.ts',
+    changes: [['return from <= instant && instant < to;', 'return from <= instant && instant <= to;']],
+    by: 'memory',
+    property: 'believes at',
+  },
+  {
+    fault: 'lets losers keep what should be dropped',
+    file: 'memory/settle.ts',
+    changes: [["remainder === 'keep' ? uncontested", 'remainder !== undefined ? uncontested']],
+    by: 'memory',
+    property: 'believes at',
+  },
+  {
+    fault: 'joins what is said with different confidence',
+    file: 'memory/settle.ts',
+    changes: [['if (a.confidence !== b.confidence || !b.items', 'if (!b.items']],
+    by: 'memory',
+    property: 'believes at',
+  },
+  {
+    fault: 'joins what only touches',
+    file: 'memory/settle.ts',
+    changes: [
+      [
+        'if (a.confidence !== b.confidence || !b.items.some((item) => a.atEnd.includes(item))) return undefined;',
+        'if (a.confidence !== b.confidence) return undefined;',
+      ],
+    ],
+    by: 'memory',
+    property: 'believes at',
+  },
+  {
+    fault: 'takes the first member for the one elected',
+    file: 'memory/settle.ts',
+    changes: [
+      [
+        'const group = groups.find(({ items }) => items.some(({ row }) => row.lineage === winner));',
+        "const group = winner === '' ? undefined : groups[0];",
+      ],
+    ],
+    by: 'memory',
+    property: 'believes at',
+  },
+  {
+    fault: 'names what is confirmed by who confirms it',
+    file: 'memory/settle.ts',
+    changes: [['const head = ordered[0]!.isNew ? best : ordered[0]!;', 'const head = best;']],
+    by: 'memory',
+    property: 'believes at',
+  },
+  {
+    fault: 'asks about members in the order in which they come',
+    file: 'memory/question.ts',
+    changes: [
+      ['const ordered = [...members].sort((a, b) => compare(a.claim, b.claim));', 'const ordered = [...members];'],
+    ],
+    by: 'memory',
+    property: 'believes at',
+  },
+  {
+    fault: 'sums the provenance of losers alone',
+    file: 'memory/audit.ts',
+    changes: [['mergedProvenance([winner, ...losers], merge)', 'mergedProvenance(losers, merge)']],
+    by: 'memory',
+    property: 'believes at',
+  },
+  {
+    fault: 'audits one loser of several',
+    file: 'memory/audit.ts',
+    changes: [['return losers.map((loser) => {', 'return losers.slice(0, 1).map((loser) => {']],
+    by: 'memory',
+    property: 'believes at',
+  },
+  {
+    fault: 'audits more than was contested',
+    file: 'memory/audit.ts',
+    changes: [['      valid_from: segment.from,\n', '']],
+    by: 'memory',
+    property: 'believes at',
+  },
+  {
+    fault: 'closes in the tick of the change before',
+    file: 'memory/plan.ts',
+    changes: [['maxInstant(at, addMicros(latest, 1))', 'maxInstant(at, addMicros(latest, 0))']],
+    by: 'memory',
+    property: 'believes at',
+  },
+  {
+    fault: 'takes what is left over for said again',
+    file: 'memory/plan.ts',
+    changes: [['      fact_id: names.of(row),\n', '      fact_id: names.of(row),\n      asserted_seq: this.#seq,\n']],
+    by: 'memory',
+    property: 'believes at',
+  },
+  {
+    fault: 'withdraws what was not named',
+    file: 'memory/plan.ts',
+    changes: [['object === undefined || item.row.object === object', "object !== ''"]],
+    by: 'memory',
+    property: 'believes at',
+  },
+  {
+    fault: 'gives two pieces of a fact one id',
+    file: 'memory/plan.ts',
+    changes: [['if (!this.#taken.has(fact_id)) {', "if (fact_id !== '') {"]],
+    by: 'memory',
+    property: 'believes at',
+  },
+  {
+    fault: 'closes what loses nothing',
+    file: 'memory/plan.ts',
+    changes: [['filter((row) => !stay.has(row))', "filter((row) => row.fact_id !== '')"]],
+    by: 'memory',
+    property: 'believes at',
+  },
 ];
 
 const root = resolve(import.meta.dirname, '../..');
 /** What the copies need of the sources and tests. */
-const FLOORS = ['canon', 'merkle', 'authority', 'kernel', 'ledger', 'oracle', 'effects', 'runtime', 'stores'];
+const FLOORS = ['canon', 'merkle', 'authority', 'kernel', 'ledger', 'oracle', 'effects', 'memory', 'runtime', 'stores'];
 const SOUND = 'sound';
 const SETUP = `import { readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -539,7 +690,7 @@ test('without a fault the properties pass', () => {
 });
 
 test.each(MUTANTS.map((mutant, i) => [mutant.fault, mutant.by, i] as const))(
-  'a kernel that %s is found by %s',
+  'a program that %s is found by %s',
   (_fault, _by, i) => {
     const outcome = outcomes.get(`mutant-${i}`);
     expect(outcome?.failed).toBe(1);

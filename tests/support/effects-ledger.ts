@@ -3,17 +3,23 @@ import { MemoryStore } from '#stores';
 import { OutsideSink, Steps, tally, toolFor } from './effects-stage.ts';
 import { runtimeOver, writFor } from './runtime.ts';
 
-/** A tally that asks a doctor about some. */
-export const asking = defineDomain<any, any>({
+/** A tally with a doctor, who approves what is put up. */
+export const attended = defineDomain<any, any>({
   ...(tally.declared as any),
+  name: 'attended',
+  counselors: { doctor: (principal: string) => principal === 'doc' },
+  freeze: 'footprint',
+});
+
+/** One that asks the doctor about some. */
+export const asking = defineDomain<any, any>({
+  ...(attended.declared as any),
   name: 'asking',
   invariants: ({ each }: any) => [
     each('ASK', '/done/*', {}, (n: number, _: unknown, [name]: string[]) =>
       name === 'asked' && n > 0 ? escalate('shall it be?') : pass,
     ),
   ],
-  counselors: { doctor: (principal: string) => principal === 'doc' },
-  freeze: 'footprint',
 });
 
 /** A trajectory with effects in commits, in what waits, in what was approved and rejected; one costs something. */

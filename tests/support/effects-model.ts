@@ -10,10 +10,12 @@ import {
   type EffectPhase,
   type EffectRecord,
   isLeft,
+  isPivot,
   type Knowing,
   nextStep,
   recorded,
   retryOf,
+  TRIES,
   type TransactionState,
 } from '../../src/effects/protocol.ts';
 
@@ -28,6 +30,8 @@ export interface Plan {
   readonly effects: readonly PlannedEffect[];
   /** Whether its body comes to its end, or throws there. */
   readonly ends: 'commit' | 'throw';
+  /** Its action says what is to be committed where one of its effects fails for good. */
+  readonly hasOnFailure?: true;
 }
 
 /** How much may go wrong in all. */
@@ -37,6 +41,10 @@ export interface Trouble {
   readonly losses: number;
   /** Calls that the sink refuses. */
   readonly refusals: number;
+  /** Calls that the sink refuses for good. */
+  readonly finals?: number;
+  /** Proposals of what is to be committed for a failure that are refused. */
+  readonly rejections?: number;
   /** Calls of which the answer is not asked for any more: a sink that could tell does not answer. */
   readonly silences?: number;
   /** What people decide of what waits for them, who look at the sink first, and may do there what is to be done. */
@@ -46,7 +54,7 @@ export interface Trouble {
 interface Flight {
   readonly n: number;
   readonly how: 'call' | 'undo';
-  readonly stage: 'sent' | 'done' | 'refused';
+  readonly stage: 'sent' | 'done' | 'refused' | 'refused for good';
 }
 
 interface Running {
@@ -60,6 +68,8 @@ interface Running {
   readonly planned: readonly number[];
   readonly flight: Flight | null;
   readonly isCommitted: boolean;
+  /** What the ledger has for its failure, by the key of the proposal: how often it was refused before. */
+  readonly answers: readonly ('made' | 'rejected')[];
 }
 
 interface Act {
@@ -115,6 +125,7 @@ export function explore(
       planned: [],
       flight: null,
       isCommitted: false,
+      answers: [],
     })),
     acts: [],
     left: trouble,
@@ -175,7 +186,7 @@ function isStuck(tx: Running): boolean {
 }
 
 function waitsForPerson({ state }: Running): boolean {
-  const step = nextStep(state, { hasBody: false, isUnderWay: () => false });
+  const step = nextStep(state, { hasBody: false, isUnderWay: () => false, tries: TRIES });
   return step.do === 'wait' && step.for === 'person';
 }
 
@@ -223,6 +234,7 @@ class Model {
     const knowing: Knowing = {
       hasBody: running.at !== -1,
       isUnderWay: (n) => running.flight?.n === n,
+      tries: TRIES,
     };
     const step = this.#rules.nextStep(running.state, knowing);
     switch (step.do) {
@@ -238,10 +250,30 @@ class Model {
         ];
       case 'ask':
         return [this.#ask(tx, step.n), ...this.#silent(tx, step.n)];
+      case 'propose':
+        return this.#propose(tx);
       case 'wait':
         if (step.for === 'answer') return this.#fly(tx);
         return step.for === 'body' ? this.#body(tx) : [];
     }
+  }
+
+  /** First the ledger has it, once for each key; then the log says so. */
+  #propose(tx: number): Next[] {
+    const { left, running } = this.#world;
+    const { answers, state } = running[tx]!;
+    const { n, refusals } = state.failing!;
+    const answer = answers[refusals];
+    if (answer === 'made') return [this.#log(tx, { is: 'settled' })];
+    if (answer === 'rejected') return [this.#log(tx, { is: 'refused', n })];
+    const next: Next[] = [
+      [`${tx}: what is done where it fails is committed`, this.#with(tx, { answers: [...answers, 'made'] })],
+    ];
+    if (left.rejections) {
+      const to = this.#with(tx, { answers: [...answers, 'rejected'] });
+      next.push([`${tx}: and is rejected`, { ...to, left: { ...left, rejections: left.rejections - 1 } }]);
+    }
+    return next;
   }
 
   /** Nobody is asked any more. */
@@ -286,7 +318,8 @@ class Model {
 
   /** Whether it is to be there in the end. */
   #isWanted(tx: number, effect: number): boolean {
-    return this.#world.running[tx]!.isCommitted && this.#plans[tx]!.effects[effect]!.loses !== true;
+    const { isCommitted, state } = this.#world.running[tx]!;
+    return isCommitted && state.failing === undefined && this.#plans[tx]!.effects[effect]!.loses !== true;
   }
 
   #byHand(tx: number, effect: number, how: 'call' | 'undo'): World {
@@ -316,7 +349,9 @@ class Model {
       if (ends === 'throw') return [this.#abort(tx, 'its body throws')];
       return this.#when(tx, [...new Set(effects.map(({ on }) => on))], () => {
         const planned = running.planned.map((n) => effects[n]!.class);
-        const to = this.#rules.recorded(running.state, { is: 'committed', planned });
+        const { hasOnFailure } = this.#plans[tx]!;
+        const record = { is: 'committed', planned, ...(hasOnFailure && { hasOnFailure }) } as const;
+        const to = this.#rules.recorded(running.state, record);
         return [
           `${tx} commits`,
           this.#with(tx, {
@@ -380,12 +415,13 @@ class Model {
     const { flight, state, order, at } = this.#world.running[tx]!;
     const { n, how, stage } = flight!;
     const name = `${tx}.${order[n]} ${how}`;
-    if (stage === 'done' || stage === 'refused') {
+    if (stage !== 'sent') {
       const { phase } = state.effects[n]!;
       const is =
-        stage === 'refused' ? 'failed' : phase === 'undoing' ? 'undone' : phase === 'intended' ? 'executed' : 'applied';
+        stage !== 'done' ? 'failed' : phase === 'undoing' ? 'undone' : phase === 'intended' ? 'executed' : 'applied';
       const goesOn = phase === 'intended' && stage === 'done' && at !== -1;
-      const to = { state: this.#rules.recorded(state, { is, n }), flight: null, ...(goesOn && { at: at + 1 }) };
+      const record: EffectRecord = stage === 'refused for good' ? { is: 'failed', n, final: true } : { is, n };
+      const to = { state: this.#rules.recorded(state, record), flight: null, ...(goesOn && { at: at + 1 }) };
       return [[`${name}: logged ${is}`, this.#with(tx, to)]];
     }
     const { left } = this.#world;
@@ -400,6 +436,11 @@ class Model {
     if (left.refusals > 0 && done !== this.#world) {
       const after = { ...left, refusals: left.refusals - 1 };
       next.push([`${name}: refused`, { ...withFlight(this.#world, tx, { n, how, stage: 'refused' }), left: after }]);
+    }
+    if (left.finals && how === 'call' && done !== this.#world) {
+      const after = { ...left, finals: left.finals - 1 };
+      const to = withFlight(this.#world, tx, { n, how, stage: 'refused for good' });
+      next.push([`${name}: refused for good`, { ...to, left: after }]);
     }
     return next;
   }
@@ -444,6 +485,10 @@ class Model {
     }
     if (kind.reversibility === 'irreversible' && !this.#isLast(act))
       this.#broken(`${act.tx}.${act.effect} is not last`);
+    if (isPivot(kind) && !this.#isAfterAll(act))
+      this.#broken(`${act.tx}.${act.effect} is the pivot, and something of it may still fail`);
+    if (this.#world.running[act.tx]!.answers.includes('made'))
+      this.#broken(`${act.tx} acts after what it did is answered for`);
     if (kind.reversibility === 'irreversible' && act.how === 'undo') this.#broken(`${act.tx}.${act.effect} is undone`);
     for (const [tx, other] of this.#world.running.entries()) {
       if (tx === act.tx || !isLive(other)) continue;
@@ -467,15 +512,50 @@ class Model {
     );
   }
 
+  /** Whether all else has ended, by itself or as a person has decided. */
+  #isAfterAll({ tx, effect }: Act): boolean {
+    const { state, order } = this.#world.running[tx]!;
+    return state.effects.every(
+      ({ phase }, n) => order[n] === effect || ['applied', 'undone', 'accepted'].includes(phase),
+    );
+  }
+
   /** What must hold where nothing goes on. Refusals are fewer than the tries that there are. */
   checkEnd({ silences = 0 }: Trouble): void {
     for (const [tx, running] of this.#world.running.entries()) {
       if (isLive(running) && !isStuck(running)) this.#broken(`${tx} never ends`);
       const isBlind = this.#plans[tx]!.effects.some(({ class: { sink } }) => sink === 'blind');
-      if (isStuck(running) && !isBlind && (this.#world.left.silences ?? 0) === silences)
+      if (isStuck(running) && !isBlind && (this.#world.left.silences ?? 0) === silences && !this.#mayWait(tx))
         this.#broken(`${tx} waits for a person`);
+      this.#checkFailing(tx, running);
       for (const [effect] of this.#plans[tx]!.effects.entries()) this.#checkEffect(tx, running, effect);
     }
+  }
+
+  /** What failed for good waits where nothing is said about that, or what can't be undone was done; or that was refused. */
+  #mayWait(tx: number): boolean {
+    const { state, answers } = this.#world.running[tx]!;
+    const hasFailed = state.effects.some(({ phase }) => phase === 'unresolved');
+    const isBeyond = state.effects.some(
+      ({ class: { reversibility }, phase }) => reversibility === 'irreversible' && phase === 'applied',
+    );
+    return hasFailed && (this.#plans[tx]!.hasOnFailure !== true || isBeyond || answers.includes('rejected'));
+  }
+
+  /** What a failure comes to: it is undone and answered for, or a person sees to it; and never after what can't be undone. */
+  #checkFailing(tx: number, { state, answers }: Running): void {
+    const { failing, phase, effects } = state;
+    if (answers.filter((answer) => answer === 'made').length > 1) this.#broken(`${tx} is answered for twice`);
+    if (failing === undefined) {
+      if (answers.length > 0) this.#broken(`${tx} is answered for, and has not failed`);
+      return;
+    }
+    const isAnswered = answers.at(-1) === 'made' || failing.isWaived === true;
+    if (phase === 'settled' && !isAnswered) this.#broken(`${tx} has failed, and nothing answers for it`);
+    const beyond = effects.findIndex(
+      (effect) => effect.class.reversibility === 'irreversible' && effect.phase === 'applied',
+    );
+    if (beyond !== -1) this.#broken(`${tx} has failed after ${beyond}, which can't be undone`);
   }
 
   #checkEffect(tx: number, running: Running, effect: number): void {
@@ -484,7 +564,9 @@ class Model {
     // Whoever decides sees what there is.
     if (phase !== undefined && (isLeft(phase) || phase === 'accepted')) return;
     const there = this.#count(tx, effect, 'call') - this.#count(tx, effect, 'undo');
-    const expected = this.#isWanted(tx, effect) && phase !== 'undone' ? 1 : 0;
+    // A pivot waits for what a person has to look at.
+    const isHeldUp = phase === 'due' && isStuck(running);
+    const expected = this.#isWanted(tx, effect) && phase !== 'undone' && !isHeldUp ? 1 : 0;
     if (there !== expected) this.#broken(`${tx}.${effect} is there ${there} times, not ${expected}`);
   }
 

@@ -151,11 +151,13 @@ export interface Outside {
   readonly steps: Steps;
   /** Asked at each call; `of`: which one. */
   readonly fault?: (of: 'do' | 'undo' | 'ask', what: string) => Fault;
+  /** What undoing costs, of what is undone at a cost; by default nothing is said of that. */
+  readonly undoCost?: { readonly [unit: string]: number };
 }
 
 /** A tool that does something at the sink, named by its class: `reversible.buffered`. */
 export function toolFor(
-  { sink, steps, fault = () => 'none' }: Outside,
+  { sink, steps, fault = () => 'none', undoCost }: Outside,
   reversibility: Reversibility,
   delivery: Delivery,
 ): Tool {
@@ -176,6 +178,7 @@ export function toolFor(
     input: z.strictObject({ what: z.string(), at: z.string().default('r') }),
     class: { reversibility, delivery, sink: sink.sort },
     writes: ['test:{at}'],
+    ...(undoCost !== undefined && reversibility === 'with_cost' ? { undoCost: () => undoCost, parallel: true } : {}),
     execute: async (input, call) => {
       await act('do', input, call);
       return { did: input.what };

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { type KnownTransaction, readTransaction } from '#effects';
 import {
   type AbandonedArgs,
+  type Amounts,
   type EffectStore,
   isAbandonment,
   isEffectPending,
@@ -34,10 +35,13 @@ export async function checkTold(
   const entries = (await allEntries(store, trajectoryId)).map((row) => ({ id: row.id, payload: readRow(row).payload }));
   const settled: string[] = [];
   const abandoned: AbandonedArgs[] = [];
+  const discarded: string[] = [];
   for (const { payload } of entries) {
-    if (isSettlement(payload))
+    if (isSettlement(payload)) {
       for (const { commit, effects } of payload.action.args.settled)
-        for (const { id, outcome } of effects) settled.push(`${commit} ${id} ${outcome}`);
+        for (const { id, outcome, cost } of effects) settled.push(`${commit} ${id} ${outcome}${said(cost)}`);
+      for (const { id, cost } of payload.action.args.discarded ?? []) discarded.push(`${id}${said(cost)}`);
+    }
     if (isAbandonment(payload) && payload.kind === 'rejection')
       abandoned.push(payload.intent.args as unknown as AbandonedArgs);
   }
@@ -53,12 +57,13 @@ export async function checkTold(
   }
   expect(settled.sort()).toEqual(entries.flatMap((entry) => wantedOf(entry, transactions)).sort());
   expect(abandoned.sort((a, b) => a.epoch - b.epoch)).toEqual(transactions.flatMap(abandonedOf));
+  expect(discarded.sort()).toEqual(transactions.flatMap(discardedOf).sort());
   // Open is what waits, and nothing else.
-  expect(transactions.filter(isOpen).map(({ epoch }) => epoch)).toEqual(
+  expect(transactions.filter(isAtWork).map(({ epoch }) => epoch)).toEqual(
     [...new Set(left.map(({ epoch }) => epoch))].sort((a, b) => a - b),
   );
   expect((await store.openEffects()).map(({ epoch }) => epoch)).toEqual(
-    transactions.filter(isOpen).map((each) => each.epoch),
+    transactions.filter(isAtWork).map((each) => each.epoch),
   );
 }
 
@@ -70,7 +75,7 @@ async function transactionsOf(store: Store, trajectoryId: string, epochs: number
     .map(readTransaction);
 }
 
-function isOpen({ state }: KnownTransaction): boolean {
+function isAtWork({ state }: KnownTransaction): boolean {
   return state.phase !== 'settled' && state.phase !== 'aborted';
 }
 
@@ -83,19 +88,45 @@ function wantedOf(
   return payload.delta.effects.flatMap(({ id }) => {
     const known = transactions.find(({ entry }) => entry === commit);
     const n = known?.effects.findIndex(({ key }) => key === id) ?? -1;
-    const phase = known?.state.effects[n]?.phase as string;
-    const isDecided = known?.effects[n]?.resolved !== undefined && known.effects[n]?.resolved?.as !== 'retry';
-    const hasEnded = known !== undefined && (!isOpen(known) || isDecided);
-    return hasEnded && ['applied', 'undone', 'accepted'].includes(phase) ? [`${commit} ${id} ${phase}`] : [];
+    const has = known?.state.effects[n]?.phase as string;
+    // What another one's failure has kept from being called is not there.
+    const phase = known?.state.failing !== undefined && has === 'dropped' ? 'undone' : has;
+    const as = known?.effects[n]?.resolved?.as;
+    const isOpen = as === 'applied' && known?.state.hasOnFailure === true;
+    const isDecided = as !== undefined && as !== 'retry' && !isOpen;
+    const hasEnded = known !== undefined && (!isAtWork(known) || isDecided);
+    return hasEnded && ['applied', 'undone', 'accepted'].includes(phase)
+      ? [`${commit} ${id} ${phase}${said(costOf(known, n))}`]
+      : [];
   });
 }
 
-function abandonedOf({ epoch, state, effects, cause = '' }: KnownTransaction): AbandonedArgs[] {
+function abandonedOf(known: KnownTransaction): AbandonedArgs[] {
+  const { epoch, state, effects, cause = '' } = known;
   const acted = effects.flatMap(({ key, tool }, n) => {
     const { phase } = state.effects[n]!;
-    return phase === 'undone' || phase === 'accepted' ? [{ id: key, outcome: phase, tool } as const] : [];
+    const cost = costOf(known, n);
+    return phase === 'undone' || phase === 'accepted'
+      ? [{ id: key, outcome: phase, tool, ...(cost === undefined ? {} : { cost }) } as const]
+      : [];
   });
-  return state.phase === 'aborted' && acted.length > 0 && !RULED.includes(cause)
-    ? [{ cause, effects: acted, epoch }]
-    : [];
+  const isTold = !RULED.includes(cause) || acted.some(({ cost }) => cost !== undefined);
+  return state.phase === 'aborted' && acted.length > 0 && isTold ? [{ cause, effects: acted, epoch }] : [];
+}
+
+/** What was undone of branches that were not chosen, and has cost something. */
+function discardedOf(known: KnownTransaction): string[] {
+  if (known.state.phase !== 'settled') return [];
+  return known.effects.flatMap(({ key }, n) => {
+    const cost = known.state.effects[n]!.isDiscarded ? costOf(known, n) : undefined;
+    return cost === undefined ? [] : [`${key}${said(cost)}`];
+  });
+}
+
+function costOf({ state, effects }: KnownTransaction, n: number): Amounts | undefined {
+  return state.effects[n]?.isCompensated ? effects[n]?.undo_cost : undefined;
+}
+
+function said(cost: Amounts | undefined): string {
+  return cost === undefined ? '' : ` at ${JSON.stringify(cost)}`;
 }

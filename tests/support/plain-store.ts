@@ -4,6 +4,7 @@ import type {
   BlobRow,
   CommitResult,
   EffectKeyRow,
+  EffectPage,
   EffectRefusal,
   EffectStore,
   EffectWrite,
@@ -348,6 +349,19 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
     const open = this.#effects.transactions.filter(({ hasEnded }) => !hasEnded).map((each) => this.#logged(each));
     const found = open.sort((a, b) => this.#compare(a.epoch, b.epoch));
     return this.#has('is never empty') ? [...found, { epoch: 0, trajectory_id: '', body: '', records: [] }] : found;
+  }
+
+  async listEffects(page: EffectPage): Promise<LoggedTransaction[]> {
+    const { before = Number.POSITIVE_INFINITY, limit, trajectoryId } = page ?? {};
+    const isPage = isFrom(1, limit) && (page.before === undefined || isFrom(1, before));
+    const isRight = isPage && ['string', 'undefined'].includes(typeof trajectoryId);
+    if (!isRight && !this.#has('takes anything')) throw invalid();
+    this.#checkOpen();
+    const found = this.#effects.transactions
+      .map((each) => this.#logged(each))
+      .filter((each) => each.epoch < before && (trajectoryId ?? each.trajectory_id) === each.trajectory_id)
+      .sort((a, b) => this.#compare(b.epoch, a.epoch));
+    return this.#has('has no page') ? found : found.slice(0, limit);
   }
 
   async effectsOf(epoch: number): Promise<LoggedTransaction | undefined> {

@@ -34,6 +34,7 @@ test('what is said quickly holds exactly when `expect` says so', () => {
       if (!isContainer(shall)) return;
       expect(holds(() => quick(is).toMatchObject(shall))).toBe(holds(() => expect(is).toMatchObject(shall)));
     }),
-    { numRuns: cases(2_000) },
+    // What every object inherits is no member of it, and generated keys have that name too seldom to rely on them.
+    { numRuns: cases(2_000), examples: [[[{ ['__proto__']: {} }, {}], true]] },
   );
 });

@@ -54,5 +54,5 @@ function fits(is: unknown, shall: unknown): boolean {
   if (typeof shall !== 'object' || shall === null) return Object.is(is, shall);
   if (Object.getPrototypeOf(shall) !== Object.prototype) return isDeepStrictEqual(is, shall);
   if (typeof is !== 'object' || is === null || Array.isArray(is)) return false;
-  return Object.keys(shall).every((key) => key in is && fits((is as never)[key], (shall as never)[key]));
+  return Object.keys(shall).every((key) => Object.hasOwn(is, key) && fits((is as never)[key], (shall as never)[key]));
 }

@@ -1,7 +1,10 @@
 /** Ledgers that say what became of effects, as they are made and as somebody could write them, and what is wrong with each. */
 import { contentHash, hashText } from '#canon';
 import { type BlobRow, type EntryRow, entryRow, type Payload } from '#ledger';
+import type { Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
+import { orders } from './effects-failing.ts';
+import { attended } from './effects-ledger.ts';
 import { type Fault, OutsideSink, Steps, tally, toolFor } from './effects-stage.ts';
 import { allEntries } from './ledger-runtime.ts';
 import { runtimeOver, writFor } from './runtime.ts';
@@ -50,16 +53,93 @@ export async function honestSettlements(): Promise<{ rows: EntryRow[]; blobs: Bl
   await assize.resolveEffect({ ...FOUND, epoch: 3, n: 0, as: 'undone' });
   await transact('irreversible.buffered', ['e']);
   await assize.close();
+  return { ...(await writtenIn(store)), store };
+}
+
+/** Where what stands in the one with costs. */
+const COST = { thrown: 1, rejected: 2, undone: 3, commit: 4, settled: 5 };
+
+/** An attempt that threw, one that was rejected, and a commit of which another branch was not chosen: undoing each has cost something. */
+async function honestCosts(): Promise<{ rows: EntryRow[]; blobs: BlobRow[]; store: MemoryStore }> {
+  const store = new MemoryStore();
+  const outside = { sink: new OutsideSink('keyed'), steps: new Steps(), undoCost: { usd: 3 } };
+  const assize = runtimeOver(store, [tally], { tools: [toolFor(outside, 'with_cost', 'externalised')] });
+  const trajectory = await assize.create(tally, { trajectoryId: 't' });
+  // No root entry has it: it comes with what was undone under it.
+  const writ = writFor('alice', { trajectory: 't', budget: { usd: 20 } });
+  const transact = (
+    body: (act: (what: string) => Promise<unknown>, tx: Transaction) => Promise<unknown>,
+    args: string,
+  ) =>
+    trajectory
+      .transaction({ writ, writes: ['test:**'], retries: 0 }, async (tx) => {
+        await body((what) => tx.call('with_cost.externalised', { what }), tx);
+        tx.propose({ action: 'count', role: 'counter', args });
+      })
+      .catch(() => undefined);
+  await transact((act) => act('a').then(() => Promise.reject(new Error('no'))), 'a');
+  await transact((act) => act('b'), 'forbidden');
+  const branch = (what: string) => (tx: Transaction) => tx.call('with_cost.externalised', { what });
+  await transact((_, tx) => tx.speculate([branch('c'), branch('d')], () => 0), 'c');
+  await assize.close();
+  return { ...(await writtenIn(store)), store };
+}
+
+/** Where what stands in the honest one with a pivot. */
+const PIVOT_AT = { waits: 1, settled: 3 };
+
+/** What could be neither undone nor held: put up, approved, called and settled with what it answered, beside what was held. */
+async function honestPivot(): Promise<{ rows: EntryRow[]; blobs: BlobRow[]; store: MemoryStore }> {
+  const store = new MemoryStore();
+  const outside = { sink: new OutsideSink('keyed'), steps: new Steps() };
+  const tools = [toolFor(outside, 'irreversible', 'externalised'), toolFor(outside, 'reversible', 'buffered')];
+  const assize = runtimeOver(store, [attended], { tools });
+  const writ = writFor('alice');
+  const trajectory = await assize.create(attended, { trajectoryId: 't', writs: [writ] });
+  const { ruling } = await trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
+    await tx.call('irreversible.externalised', { what: 'pivot' });
+    await tx.call('reversible.buffered', { what: 'held' });
+    tx.propose({ action: 'count', role: 'counter', args: 'order' });
+  });
+  if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
+  await trajectory.approve(ruling.pending, { principal: 'doc', method: 'test' });
+  await assize.close();
+  return { ...(await writtenIn(store)), store };
+}
+
+async function writtenIn(store: MemoryStore): Promise<{ rows: EntryRow[]; blobs: BlobRow[] }> {
   const rows = await allEntries(store, 't');
   const blobs: BlobRow[] = [];
   for (const [, hash] of rows
     .map(({ payload }) => payload)
     .join()
-    .matchAll(/"\$blob":"([0-9a-f]{64})"/g)) {
+    .matchAll(/"(?:\$blob|writ_id)":"([0-9a-f]{64})"/g)) {
     const text = await store.blob(hash as string);
     if (text !== undefined && !blobs.some((blob) => blob.hash === hash)) blobs.push({ hash: hash as string, text });
   }
-  return { rows, blobs, store };
+  return { rows, blobs };
+}
+
+/**
+ * An order that failed for good after its commit: what was in doubt is found to be there, and undone; what its action does then is
+ * refused, and let be.
+ */
+async function failedSettlements(): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  const faults: Record<string, Fault> = { lost: 'lose', refused: 'fail_for_good' };
+  const fault = (of: unknown, what: string): Fault => (of === 'do' ? (faults[what] ?? 'none') : 'none');
+  const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault };
+  const assize = runtimeOver(store, [orders], { tools: [toolFor(outside, 'reversible', 'buffered')] });
+  const trajectory = await assize.create(orders, { trajectoryId: 't' });
+  for (const args of ['o1', 'bad'])
+    await trajectory.transaction({ writ: writFor('alice'), writes: [`test:${args}`] }, async (tx) => {
+      for (const what of ['done', 'lost', 'refused']) await tx.call('reversible.buffered', { what, at: args });
+      tx.propose({ action: 'order', role: 'counter', args });
+    });
+  for (const epoch of [1, 2]) await assize.resolveEffect({ ...FOUND, epoch, n: 1, as: 'applied' });
+  await assize.resolveEffect({ ...FOUND, epoch: 2, n: 2, as: 'undone' });
+  await assize.close();
+  return store;
 }
 
 /** The same with one payload changed, and every id after it, and all that name one, made anew. */
@@ -81,13 +161,28 @@ async function storeOf(rows: readonly EntryRow[], blobs: readonly BlobRow[]): Pr
   return store;
 }
 
+/** The same of the one with costs. */
+const dear = (name: string, at: number, code: string | undefined, change: Change): SettlementCase =>
+  forged(name, at, code, change, honestCosts);
+
 /** What follows is left out, as it may name what is not there any more. */
-function forged(name: string, at: number, code: string | undefined, change: Change): SettlementCase {
+function forged(
+  name: string,
+  at: number,
+  code: string | undefined,
+  change: Change,
+  honest: typeof honestSettlements = honestSettlements,
+): SettlementCase {
   const make = async (): Promise<MemoryStore> => {
-    const { rows, blobs } = await honestSettlements();
+    const { rows, blobs } = await honest();
     return storeOf(rewritten(rows.slice(0, at + 1), at, change), blobs);
   };
   return { name, faults: code === undefined ? [] : [`t ${at} ${code}`], make };
+}
+
+/** The same of a ledger with a pivot. */
+function forgedPivot(name: string, at: number, code: string | undefined, change: Change): SettlementCase {
+  return forged(name, at, code, change, honestPivot);
 }
 
 /** One entry more, made of an earlier one. */
@@ -123,7 +218,10 @@ const COUNSEL = {
 
 export const settlementCases: readonly SettlementCase[] = [
   { name: 'as they are made', faults: [], make: async () => (await honestSettlements()).store },
+  { name: 'of orders that failed', faults: [], make: failedSettlements },
   forged('rewritten as they were', AT.last, undefined, NOTHING),
+  { name: 'with costs, as they are made', faults: [], make: async () => (await honestCosts()).store },
+  dear('with costs, rewritten as they were', COST.settled, undefined, NOTHING),
 
   forged('an effect that no commit has named', AT.settled, BROKEN, (p) => {
     argsOf(p).settled[0].effects[0].id = OTHER;
@@ -190,6 +288,14 @@ export const settlementCases: readonly SettlementCase[] = [
     p['observations'][0].name = OTHER;
   }),
   forged('a decision that settles nothing', AT.decided, BROKEN, (p) => {
+    argsOf(p).settled = [];
+  }),
+  forged('a decision that it is there, to be undone', AT.decided, undefined, (p) => {
+    argsOf(p).decided.as = 'applied';
+    argsOf(p).settled = [];
+  }),
+  forged('a decision that it is not there, and settles nothing', AT.decided, BROKEN, (p) => {
+    argsOf(p).decided.as = 'undone';
     argsOf(p).settled = [];
   }),
   forged('a decision that settles otherwise', AT.decided, MALFORMED, (p) => {
@@ -273,6 +379,41 @@ export const settlementCases: readonly SettlementCase[] = [
     });
   }),
 
+  { name: 'a pivot as it is made', faults: [], make: async () => (await honestPivot()).store },
+  forgedPivot('a pivot rewritten as it was', PIVOT_AT.settled, undefined, NOTHING),
+  forgedPivot('an answer that is said to be none', PIVOT_AT.settled, MALFORMED, (p) => {
+    argsOf(p).settled[0].effects[0].answered = false;
+  }),
+  forgedPivot('an answer that is not there', PIVOT_AT.settled, MALFORMED, (p) => {
+    p['observations'] = [];
+  }),
+  forgedPivot('an answer that nothing says to be one', PIVOT_AT.settled, MALFORMED, (p) => {
+    delete argsOf(p).settled[0].effects[0].answered;
+  }),
+  forgedPivot('an answer of another effect', PIVOT_AT.settled, MALFORMED, (p) => {
+    p['observations'][0].name = argsOf(p).settled[0].effects[1].id;
+  }),
+  forgedPivot('an answer that anybody can try out', PIVOT_AT.settled, MALFORMED, (p) => {
+    p['observations'][0].value = { did: 'pivot' };
+  }),
+  forgedPivot('an answer of what was undone', PIVOT_AT.settled, MALFORMED, (p) => {
+    argsOf(p).settled[0].effects[0].outcome = 'undone';
+  }),
+  forgedPivot('an answer of what somebody decided', PIVOT_AT.settled, MALFORMED, (p) => {
+    argsOf(p).settled[0].effects[0].by = 'ops';
+  }),
+  forgedPivot('something that can’t be undone, of a proposal without effects', PIVOT_AT.waits, BROKEN, (p) => {
+    p['proposal'].delta.effects = [];
+  }),
+  forgedPivot('something that can’t be undone, for another reason', PIVOT_AT.waits, MALFORMED, (p) => {
+    p['reason'] = 'final';
+  }),
+  forged('a decision that has an answer too', AT.decided, MALFORMED, (p) => {
+    argsOf(p).settled[0].effects[0].outcome = 'applied';
+    argsOf(p).settled[0].effects[0].answered = true;
+    argsOf(p).decided.as = 'applied';
+  }),
+
   forged('an attempt that did nothing', AT.abandoned, MALFORMED, (p) => {
     p['intent'].args.effects = [];
     p['intent'].observations = [];
@@ -291,5 +432,54 @@ export const settlementCases: readonly SettlementCase[] = [
   }),
   forged('an attempt whose effect stands', AT.abandoned, MALFORMED, (p) => {
     p['intent'].args.effects[0].outcome = 'applied';
+  }),
+
+  dear('a cost of what is let be', COST.thrown, MALFORMED, (p) => {
+    p['intent'].args.effects[0].outcome = 'accepted';
+  }),
+  dear('a cost that is none', COST.thrown, MALFORMED, (p) => {
+    p['intent'].args.effects[0].cost = { usd: -1 };
+  }),
+  dear('a cost of a rejected attempt that is no amounts', COST.undone, MALFORMED, (p) => {
+    p['intent'].args.effects[0].cost = [3];
+  }),
+  dear('a cost under no writ', COST.thrown, MALFORMED, (p) => {
+    delete p['writ_id'];
+  }),
+  dear('a cost under a writ that nobody has', COST.thrown, 'writ_missing', (p) => {
+    p['writ_id'] = OTHER;
+  }),
+  dear('no cost under a writ that nobody has', COST.thrown, undefined, (p) => {
+    delete p['intent'].args.effects[0].cost;
+    p['writ_id'] = OTHER;
+  }),
+  dear('a cost beyond the budget', COST.undone, undefined, (p) => {
+    p['intent'].args.effects[0].cost = { usd: 1_000_000, eur: 1 };
+  }),
+  dear('a cost of what was applied', COST.settled, MALFORMED, (p) => {
+    argsOf(p).settled[0].effects[0].cost = { usd: 3 };
+  }),
+  dear('a cost of what was undone', COST.settled, undefined, (p) => {
+    Object.assign(argsOf(p).settled[0].effects[0], { outcome: 'undone', cost: { usd: 3 } });
+  }),
+  dear('of other branches nothing, in a list', COST.settled, MALFORMED, (p) => {
+    argsOf(p).discarded = [];
+  }),
+  dear('of another branch what has cost nothing', COST.settled, MALFORMED, (p) => {
+    delete argsOf(p).discarded[0].cost;
+  }),
+  dear('of another branch alone', COST.settled, undefined, (p) => {
+    argsOf(p).settled = [];
+  }),
+  dear('of another branch alone, under a writ that nobody has', COST.settled, 'writ_missing', (p) => {
+    argsOf(p).settled = [];
+    p['writ_id'] = OTHER;
+  }),
+  forged('a cost with a decision about something else', AT.decided, MALFORMED, (p) => {
+    argsOf(p).discarded = [{ id: OTHER, cost: { usd: 3 } }];
+  }),
+  forged('a cost of what was decided to be not there', AT.decided, undefined, (p) => {
+    argsOf(p).decided.as = 'undone';
+    Object.assign(argsOf(p).settled[0].effects[0], { outcome: 'undone', cost: { usd: 3 } });
   }),
 ];

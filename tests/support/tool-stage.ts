@@ -1,7 +1,8 @@
 import { declareTool, type Tool } from '#effects';
-import type { LeftEffect, Transaction, TransactionOutcome } from '#runtime';
+import type { LeftEffect, Ruling, Trajectory, Transaction, TransactionOutcome } from '#runtime';
 import { MemoryStore } from '#stores';
-import { Steps, storeOf, tally } from './effects-stage.ts';
+import { attended } from './effects-ledger.ts';
+import { Steps, storeOf } from './effects-stage.ts';
 import { runtimeOver, writFor } from './runtime.ts';
 
 // Ready tools in a runtime: with calls that end the process, in transactions that are cut off at every step.
@@ -37,6 +38,14 @@ export interface Ended {
   readonly error: { readonly code?: string } | undefined;
 }
 
+/** Approves at once what waits, as whatever can be neither undone nor held does. */
+async function approved(trajectory: Trajectory, outcome: TransactionOutcome<unknown>): Promise<Ruling> {
+  const { ruling } = outcome;
+  return ruling.ruling === 'escalated'
+    ? trajectory.approve(ruling.pending, { principal: 'doc', method: 'test' })
+    : ruling;
+}
+
 /** One transaction over these tools, which commits unless its body throws, and what is left of it. */
 export async function transact(
   tools: readonly Tool[],
@@ -44,8 +53,8 @@ export async function transact(
   options: { readonly callMs?: number; readonly writes?: readonly string[]; readonly retries?: number } = {},
 ): Promise<Ended> {
   const { callMs = 1_000, writes = ['**'], retries = 0 } = options;
-  const assize = runtimeOver(new MemoryStore(), [tally], { tools, callMs });
-  const trajectory = await assize.create(tally, { trajectoryId: 't' });
+  const assize = runtimeOver(new MemoryStore(), [attended], { tools, callMs });
+  const trajectory = await assize.create(attended, { trajectoryId: 't' });
   let error: { readonly code?: string } | undefined;
   const outcome = await trajectory
     .transaction({ writ: writFor('alice'), writes, retries }, async (tx) => {
@@ -56,9 +65,13 @@ export async function transact(
       error = thrown;
       return undefined;
     });
+  const ruling = outcome && (await approved(trajectory, outcome));
   const left = await assize.recoverEffects();
   await assize.close();
-  return { isCommitted: outcome?.ruling.ruling === 'committed', left, outcome, error };
+  const isCommitted = ruling?.ruling === 'committed';
+  const isWaiting = outcome?.effects === 'waiting' && isCommitted;
+  const effects = isWaiting ? (left.length === 0 ? 'settled' : 'person') : outcome?.effects;
+  return { isCommitted, left, outcome: outcome && { ...outcome, ruling: ruling!, effects: effects! }, error };
 }
 
 /**
@@ -74,21 +87,21 @@ export async function crashedEverywhere<World extends AsyncDisposable>(options: 
   for (let endAt = 1; ; endAt++) {
     await using world = await options.open();
     const store = new MemoryStore();
-    await runtimeOver(store, [tally]).create(tally, { trajectoryId: 't' });
+    await runtimeOver(store, [attended]).create(attended, { trajectoryId: 't' });
     const steps = new Steps(endAt);
     const underWay: Promise<unknown>[] = [];
     const tools = options.tools(world).map((tool) => stepped(tool, steps, underWay));
-    const assize = runtimeOver(storeOf(store, steps), [tally], { tools });
+    const assize = runtimeOver(storeOf(store, steps), [attended], { tools });
     const trajectory = await assize.open('t');
     const done = trajectory.transaction({ writ: writFor('alice'), writes: ['**'], retries: 0 }, async (tx) => {
       await options.body(tx);
       tx.propose(COUNT);
     });
-    await Promise.race([done, steps.ended]);
+    await Promise.race([done.then((outcome) => approved(trajectory, outcome)), steps.ended]);
     if (!steps.isDead) await Promise.race([assize.close(), steps.ended]);
     // What a process has sent before it ended arrives, and is not overtaken by who comes next.
     await Promise.all(underWay);
-    const next = runtimeOver(store, [tally], { tools: options.tools(world) });
+    const next = runtimeOver(store, [attended], { tools: options.tools(world) });
     const left = await next.recoverEffects();
     await next.close();
     const isCommitted = (await store.entries('t')).some(({ kind }) => kind === 'commit');

@@ -341,16 +341,17 @@ rejection = +entry intent:intent detail:text reason:invalid_authority|policy_den
   precondition_failed|unknown_tool|type_mismatch|invariant_rejected|counselor_rejected|effect_failed|conflict|expired
   proposal_id?:hash key_hash?:hash writ_id?:hash policy?:policy invariant_id?:text resolves?:hash counselor?:counselor
 pending_approval = +entry proposal:proposal digest:hash channel:text detail:text freezes:freezing head:hash
-  reason:invariant_escalated|policy_needs_approval|writ_requires_approval|in_doubt|unresolved policy?:policy
-  invariant_id?:text expires?:instant approvals?:several resolves?:hash approved_by?:[counselor]
+  reason:invariant_escalated|policy_needs_approval|writ_requires_approval|irreversible|in_doubt|unresolved
+  policy?:policy invariant_id?:text expires?:instant approvals?:several resolves?:hash approved_by?:[counselor]
 delegation = +entry child_trajectory_id:text task:text writ:value begins?:beginning concludes?:hash child_head?:hash
   final_answer?:stored budget_cost?:{count}
-settled = id:hash outcome:applied|undone|accepted by?:text
+settled = id:hash outcome:applied|undone|accepted by?:text cost?:{count} answered?:true
 settled_commit = commit:hash effects:[settled]
 decided = id:hash as:applied|undone|retry|residue by:text
-settlement = settled:[settled_commit] decided?:decided
+discarded = id:hash cost:{count}
+settlement = settled:[settled_commit] discarded?:[discarded] decided?:decided
 waiting = epoch:count n:count tool:text commit?:hash
-abandoned_effect = id:hash outcome:undone|accepted tool:text
+abandoned_effect = id:hash outcome:undone|accepted tool:text cost?:{count}
 abandoned = epoch:count cause:text effects:[abandoned_effect]
 writ = v:one issuer:hash subject:name parent:hash_or_null not_before:instant expires:instant max_depth:depth nonce:name
   signature:signature trajectory?:name actions?:[text] scopes?:[text] require_approval?:[text] budget?:{count}
@@ -531,6 +532,10 @@ def is_found_by(observations: List[Dict[str, Any]], of: List[Dict[str, Any]]) ->
         for o, e in zip(observations, of))
 
 
+def is_dear_as_undone(effect: Dict[str, Any]) -> bool:
+    return "cost" not in effect or effect["outcome"] == "undone"
+
+
 def is_settlement(p: Dict[str, Any]) -> bool:
     """Whether a commit of assize.settle is one (rules 5.9, the form)."""
     args = p["action"]["args"]
@@ -542,10 +547,16 @@ def is_settlement(p: Dict[str, Any]) -> bool:
     effects = [effect for of in settled for effect in of["effects"]]
     if (decided is None) != ("resolves" not in p) or not all(of["effects"] for of in settled):
         return False
+    if not all(is_dear_as_undone(effect) for effect in effects) or args.get("discarded") == []:
+        return False
+    if any("answered" in effect and ("by" in effect or effect["outcome"] != "applied") for effect in effects):
+        return False
     if decided is None:
-        return bool(settled) and is_found_by(p["observations"], [effect for effect in effects if "by" in effect])
+        observed = [effect for effect in effects if "by" in effect or "answered" in effect]
+        return bool(settled or "discarded" in args) and is_found_by(p["observations"], observed)
     wanted = [] if not settled else [{"id": decided["id"], "outcome": SETTLED_AS.get(decided["as"])}]
-    return is_found_by(p["observations"], [decided]) and effects == wanted
+    said = [{m: v for m, v in effect.items() if m != "cost"} for effect in effects]
+    return "discarded" not in args and is_found_by(p["observations"], [decided]) and said == wanted
 
 
 def is_effect_pending(p: Dict[str, Any]) -> bool:
@@ -566,6 +577,8 @@ def is_abandonment(p: Dict[str, Any]) -> bool:
     return (not TYPES["abandoned"](args) and bool(args["effects"]) and bool(is_cause(args["cause"]))
             and is_built_in(p["intent"]["role"]) and p["detail"] == args["cause"]
             and is_found_by(p["intent"]["observations"], args["effects"])
+            and all(is_dear_as_undone(effect) for effect in args["effects"])
+            and ("writ_id" in p or not any("cost" in effect for effect in args["effects"]))
             and not any(m in p for m in ("proposal_id", "key_hash", "policy", "invariant_id", "resolves", "counselor")))
 
 
@@ -835,13 +848,17 @@ class Chain:
                      "%s is no effect of %s that is not settled" % (effect["id"], of["commit"]))
                 seen.add((of["commit"], effect["id"]))
         must(not settled or p["writ_id"] == self.unsettled[settled[0]["commit"]][0], "not the writ of the first commit")
+        self.charge(p, [effect for of in settled for effect in of["effects"]] + p["action"]["args"].get("discarded", []))
+        must(all(p["writ_id"] == self.unsettled[of["commit"]][0] for of in settled
+                 if any("cost" in effect for effect in of["effects"])), "what undoing cost is of another writ")
         if decided is not None:
             must(p["resolves"] in self.open, "resolves no open pending")
             pending = self.open[p["resolves"]]
             must(pending.effect is not None and pending.effect[0] == decided["id"]
                  and pending.proposal_id == p["proposal_id"] and pending.effect[2] == p["writ_id"], "another effect waits")
             commit = pending.effect[1] if pending.effect and decided["as"] != "retry" else None
-            must((settled[0]["commit"] if settled else None) == commit, "not settled for the commit that named it")
+            if settled or decided["as"] != "applied":  # what is there may be undone yet
+                must((settled[0]["commit"] if settled else None) == commit, "not settled for the commit that named it")
             self.resolve(p)
         for commit, id in seen:
             self.unsettled[commit][1].discard(id)
@@ -859,6 +876,11 @@ class Chain:
             must(writ == q["writ_id"], "not the writ of the commit")
         must(all(other.effect is None or other.effect[0] != id for other in self.open.values()), "it waits already")
         return id, commit, q["writ_id"]
+
+    def charge(self, p: Dict[str, Any], effects: List[Dict[str, Any]]) -> None:
+        """What undoing has cost counts against a writ that is there, and may be revoked by now."""
+        if any("cost" in effect for effect in effects):
+            self.writs.setdefault(p["writ_id"], self.seq)
 
     def use(self, writ: str) -> None:
         self.writs.setdefault(writ, self.seq)
@@ -880,6 +902,7 @@ class Chain:
         reason, intent = p["reason"], p["intent"]
         if is_abandoning(p):
             must(is_abandonment(p), "not what an attempt did", "malformed")
+            self.charge(p, intent["args"]["effects"])
         must(self.frozen is None or reason == "expired" or intent["action"] == REVOKE or is_abandoning(p)
              or p.get("resolves") == self.frozen, "the trajectory is frozen")
         if "resolves" not in p:
@@ -902,6 +925,7 @@ class Chain:
         must(p["proposal"]["action"]["name"] != REVOKE, "a revocation waits")
         must(p["head"] == p["parent"], "head is not parent")
         must(p["digest"] == hash_of(p["proposal"]), "digest is not the hash of the proposal")
+        must(p["reason"] != "irreversible" or p["proposal"]["delta"]["effects"], "irreversible, without effects")
         approvals, given = p.get("approvals", 1), p.get("approved_by")
         if "resolves" in p:
             self.check_step(self.resolve(p), p, given or [], approvals)

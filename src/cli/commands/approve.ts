@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { anchorsPath, readAnchors } from '../anchors.ts';
 import { CliError } from '../errors.ts';
-import { anchorsOption, domainOption, withSharedOptions } from '../options.ts';
+import { anchorsOption, domainOption, toolsOption, waitOption, withSharedOptions } from '../options.ts';
 import { METHOD, type ResolvingOptions, resolvePending } from '../resolution.ts';
 import { inSession } from '../session.ts';
 
@@ -21,11 +21,14 @@ export function approve(program: Command): void {
       .option('--reason <text>', 'why; recorded')
       .option('--digest <hex>', 'the digest that was looked at (or its first 8 digits): another one is refused')
       .addOption(domainOption)
-      .addOption(anchorsOption),
+      .addOption(anchorsOption)
+      .addOption(toolsOption)
+      .addOption(waitOption),
   )
     .addHelpText(
       'after',
-      'Negative: it had expired, and is rejected now.\n' +
+      'What waits with calls of tools needs these: they are made when it is committed.\n' +
+        'Negative: it had expired, and is rejected now.\n' +
         'Where several people have to approve it, each but the last is told under which id it waits for the next one.\n' +
         'Whoever may write the store may approve in anybody’s name: the method is recorded as cli.',
     )

@@ -1,21 +1,35 @@
-import { Assize, type Store } from 'assize';
+import { Assize, type AssizeOptions, type Store } from 'assize';
 import { generateKeys } from 'assize/canon';
 import { type Decision, isLeft } from 'assize/effects';
 import type { EffectTransaction, ListedEffect, ResolvedEffect } from 'assize/runtime';
 import { type Command, Option } from 'commander';
+import { readAnchors } from '../anchors.ts';
 import { counted } from '../counted.ts';
+import { loadDomains } from '../domains.ts';
 import { headOf } from '../entries.ts';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
-import { count, positive, repeatable, withSharedOptions } from '../options.ts';
+import {
+  anchorsOption,
+  count,
+  domainOption,
+  type OpeningOptions,
+  positive,
+  toolsOption,
+  waitOption,
+  withSharedOptions,
+} from '../options.ts';
 import { dim, green, line, yellow } from '../printable.ts';
 import { inSession, type Session, type SharedOptions } from '../session.ts';
-import { loadTools } from '../tools.ts';
+import { loadTools, whenFree } from '../tools.ts';
 
 interface ListOptions extends SharedOptions {
   readonly epoch?: number;
+  readonly all?: boolean;
+  readonly limit?: number;
+  readonly before?: number;
 }
 
-interface WorkingOptions extends SharedOptions {
+interface WorkingOptions extends SharedOptions, OpeningOptions {
   readonly tools: readonly string[];
   readonly wait: number;
 }
@@ -26,10 +40,9 @@ interface ResolveOptions extends WorkingOptions {
   readonly evidence: string;
   readonly confirm?: boolean;
 }
-
-/** Seconds. */
-const WAIT = 5;
 const DECISIONS: readonly Decision[] = ['applied', 'undone', 'retry', 'residue'];
+/** Transactions of a page. */
+const PAGE = 50;
 /** Of a name, where there is little room. */
 const SHORT = 16;
 
@@ -48,28 +61,40 @@ function list(command: Command): void {
   withSharedOptions(
     command
       .command('list')
-      .description('transactions of tools that have not ended, with their effects')
+      .description('transactions of tools, with their effects: those that have not ended, or all')
       .argument('[trajectory]', 'default: all of the store')
-      .option('--epoch <number>', 'the transaction of this number, also when it has ended', positive),
+      .option('--epoch <number>', 'the transaction of this number, also when it has ended', positive)
+      .option('--all', 'also those that have ended, the youngest first')
+      .option('--limit <number>', `with --all: at most so many (default: ${PAGE})`, positive)
+      .option('--before <epoch>', 'with --all: those of lesser numbers', positive),
   )
     .addHelpText(
       'after',
-      '\nExamples:\n  assize effects list\n  assize effects list orders --json\n  assize effects list --epoch 7\n\n' +
+      '\nExamples:\n  assize effects list\n  assize effects list orders --json\n  assize effects list --epoch 7\n' +
+        '  assize effects list --all --limit 10 --before 200\n\n' +
         'The log is only read: a process that is at work there is not disturbed, and what it does is listed too.\n' +
-        'in_doubt: nobody can tell whether it happened. unresolved: it failed too often. Both wait for a person.',
+        'in_doubt: nobody can tell whether it happened. unresolved: it was refused for good, or too often. Both wait for a person.',
     )
     .action(
-      inSession((session, { epoch }: ListOptions, trajectory?: string) =>
-        session.withStore('readonly', async (store) => {
-          if (trajectory !== undefined) await headOf(store, trajectory);
-          const query = { ...(trajectory !== undefined && { trajectoryId: trajectory }), ...(epoch && { epoch }) };
-          const listed = await runtimeOver(store, []).effects(query);
-          if (epoch !== undefined && listed.length === 0)
-            throw new CliError('not_found', `There is no transaction ${epoch} in the effect log of this store.`);
-          if (session.json) session.out.document({ transactions: listed.map(described) });
-          else print(session, listed);
-          return EXIT.ok;
-        }),
+      inSession(
+        (session, { epoch, all = false, limit = all ? PAGE : undefined, before }: ListOptions, trajectory?: string) =>
+          session.withStore('readonly', async (store) => {
+            if (trajectory !== undefined) await headOf(store, trajectory);
+            const page = { ...(limit && { limit }), ...(before && { before }) };
+            const which = { all, ...page, ...(epoch && { epoch }) };
+            const query = { ...which, ...(trajectory !== undefined && { trajectoryId: trajectory }) };
+            const listed = await runtimeOver(store).effects(query);
+            if (epoch !== undefined && listed.length === 0)
+              throw new CliError('not_found', `There is no transaction ${epoch} in the effect log of this store.`);
+            if (session.json) session.out.document({ transactions: listed.map(described) });
+            else if (all && listed.length === 0)
+              session.out.line(line`There are no ${before === undefined ? '' : 'older '}transactions of tools.`);
+            else print(session, listed);
+            const last = listed.at(-1);
+            if (!session.json && last !== undefined && listed.length === limit)
+              session.out.line(dim(line`Older ones: --before ${last.epoch}`));
+            return EXIT.ok;
+          }),
       ),
     );
 }
@@ -80,14 +105,15 @@ function recover(command: Command): void {
       'after',
       '\nExample:\n  assize effects recover --tools tools.ts\n\n' +
         'What was committed is applied, what was not is undone, each once; where nobody can tell, it waits for a person.\n' +
-        'Negative: something is left, for a person, or for a tool that the files do not export.',
+        'failing: an effect failed for good, and all is undone; what its action says is committed then needs --domain.\n' +
+        'Negative: something is left, for a person, or for a tool or domain that the files do not export.',
     )
     .action(
       inSession((session, options: WorkingOptions) =>
         session.withStore('existing', async (store) => {
-          const before = await runtimeOver(store, []).effects();
+          const before = await runtimeOver(store).effects();
           await atWork(session, store, options, (assize, signal) => assize.recoverEffects(signal));
-          const after = await runtimeOver(store, []).effects();
+          const after = await runtimeOver(store).effects();
           const ended = before.filter(({ epoch }) => !after.some((each) => each.epoch === epoch));
           if (session.json)
             session.out.document({ ended: ended.map(({ epoch }) => epoch), left: after.map(described) });
@@ -141,34 +167,31 @@ function resolve(command: Command): void {
 }
 
 function working(command: Command): Command {
-  return command
-    .addOption(repeatable('--tools <file>', 'a module whose exports include the tools that are needed'))
-    .option('--wait <seconds>', 'for another process that has the effects at work', positive, WAIT);
+  return command.addOption(toolsOption).addOption(domainOption).addOption(anchorsOption).addOption(waitOption);
 }
 
-/** A runtime for effects alone: no writ is asked for here, so no anchor counts and no domain is needed. */
-function runtimeOver(store: Store, tools: Awaited<ReturnType<typeof loadTools>>): Assize {
-  return new Assize({ store, domains: [], anchors: [generateKeys().publicKey], tools });
+/** A runtime for effects alone: where nothing is proposed, no anchor counts and no domain is needed. */
+function runtimeOver(store: Store, more: Partial<Pick<AssizeOptions, 'tools' | 'domains' | 'anchors'>> = {}): Assize {
+  return new Assize({ store, domains: [], anchors: [generateKeys().publicKey], tools: [], ...more });
+}
+
+/** What is proposed where effects have failed is ruled on by their domain, if that is given. */
+async function proposing({ domain, anchors, store }: WorkingOptions): Promise<Partial<AssizeOptions>> {
+  if (domain.length === 0) return {};
+  const keys = readAnchors(store, anchors);
+  return { domains: await loadDomains(domain), ...(keys.length === 0 ? {} : { anchors: keys }) };
 }
 
 /** Does something with the tools at hand, as soon as nobody else is at work. What it said is durable when this returns. */
 async function atWork<T>(
   { interruption }: Session,
   store: Store,
-  { tools, wait }: WorkingOptions,
+  options: WorkingOptions,
   work: (assize: Assize, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const patience = AbortSignal.timeout(wait * 1_000);
-  const assize = runtimeOver(store, await loadTools(tools));
+  const assize = runtimeOver(store, { tools: await loadTools(options.tools), ...(await proposing(options)) });
   try {
-    return await work(assize, AbortSignal.any([interruption, patience]));
-  } catch (error) {
-    if (error !== patience.reason || !patience.aborted) throw error;
-    throw new CliError(
-      'at_work',
-      'Another process works on the effects of this store, and sees to them: resolve them there (Assize.resolveEffect), or end it first.',
-      { cause: error },
-    );
+    return await whenFree(interruption, options.wait, (signal) => work(assize, signal));
   } finally {
     await assize.close();
   }
@@ -184,8 +207,13 @@ function described({ epoch, trajectoryId, name, principal, writId, phase, entry,
     phase,
     ...(entry === undefined ? {} : { entry_id: entry }),
     ...(cause === undefined ? {} : { cause }),
+    ...(rest.failing === undefined ? {} : { failing: rest.failing }),
     claims: rest.claims.map(({ access, scope }) => ({ access, scope: scope.text })),
-    effects: rest.effects.map((effect) => ({ ...effect, waits_for_person: isLeft(effect.phase) })),
+    effects: rest.effects.map(({ undoCost, ...effect }) => ({
+      ...effect,
+      ...(undoCost === undefined ? {} : { undo_cost: undoCost }),
+      waits_for_person: isLeft(effect.phase),
+    })),
   };
 }
 
@@ -207,6 +235,14 @@ function print({ out }: Session, listed: readonly EffectTransaction[]): void {
     ],
     listed.flatMap(rowsOf),
   );
+  const dear = listed
+    .filter(({ phase }) => phase !== 'settled' && phase !== 'aborted')
+    .flatMap(({ effects }) => effects.flatMap(({ undoCost }) => (undoCost === undefined ? [] : [undoCost])));
+  if (dear.length > 0) {
+    const amounts = Object.entries(sumOf(dear)).map(([unit, amount]) => `${amount} ${unit}`);
+    out.line(line``);
+    out.line(line`Kept free in the budgets for undoing: ${amounts.join(', ')}.`);
+  }
   const waiting = listed.flatMap(({ effects }) => effects).filter(({ phase }) => isLeft(phase));
   if (waiting.length === 0) return;
   out.line(line``);
@@ -214,6 +250,12 @@ function print({ out }: Session, listed: readonly EffectTransaction[]): void {
     line`${yellow(counted(waiting.length, 'effect'))} ${waiting.length === 1 ? 'waits' : 'wait'} for a person. Ask the sink (--json shows the key), then say:`,
   );
   out.line(dim(line`assize effects resolve EPOCH N --as DECISION --by WHO --evidence TEXT`));
+}
+
+function sumOf(costs: readonly NonNullable<ListedEffect['undoCost']>[]): { readonly [unit: string]: number } {
+  const sum: Record<string, number> = {};
+  for (const cost of costs) for (const [unit, amount] of Object.entries(cost)) sum[unit] = (sum[unit] ?? 0) + amount;
+  return sum;
 }
 
 function rowsOf({ epoch, trajectoryId, name, phase, effects }: EffectTransaction) {
@@ -238,6 +280,10 @@ function say({ json, out }: Session, resolved: ResolvedEffect): ExitCode {
     if (hasEnded) out.line(line`Transaction ${epoch} is ${transaction}; what it claimed is free.`);
     else if (left > 0)
       out.line(line`${yellow(counted(left, 'effect'))} of it still ${left === 1 ? 'waits' : 'wait'} for a person.`);
+    else if (transaction === 'failing')
+      out.line(
+        line`It needs its domain to go on, and its tools; run assize effects recover with --domain FILE and --tools FILE.`,
+      );
     else out.line(line`It needs its tools to go on; run assize effects recover with --tools FILE.`);
   }
   return hasEnded ? EXIT.ok : EXIT.negative;

@@ -1,6 +1,6 @@
 import { setTimeout as pass } from 'node:timers/promises';
-import type { Sink } from 'assize/effects';
-import type { Transaction } from 'assize/runtime';
+import type { Delivery, Sink } from 'assize/effects';
+import type { Transaction, TransactionOutcome } from 'assize/runtime';
 import { callingAtOnce } from '../callers.ts';
 import type { Running, Table } from '../experiment.ts';
 import { LostResponse } from '../faulty.ts';
@@ -21,6 +21,7 @@ const CAUSES = [
 type Cause = (typeof CAUSES)[number];
 const BRANCHES = [2, 4, 8, 16];
 const SINKS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
+const DELIVERIES: readonly Delivery[] = ['buffered', 'externalised'];
 /** Milliseconds that a call may take. */
 const CALL_MS = 25;
 const DEADLINE_MS = 50;
@@ -33,11 +34,13 @@ interface Setting {
   readonly branches: number;
   readonly fault: PostFault;
   readonly sink: Sink;
+  /** Whether a message can be held. If not, it is put up for approval. */
+  readonly delivery: Delivery;
 }
 
 /** What became of the messages of one setting, by the log of the box. */
 interface Posted {
-  /** Of what came to nothing. */
+  /** Of what came to nothing, and what came before it was approved. */
   readonly leaked: number;
   /** Of what was committed. */
   readonly valid: number;
@@ -53,17 +56,26 @@ interface Posted {
  * each of branches that send one message.
  */
 export async function gateMatrix(running: Running): Promise<Table[]> {
-  const settings = MODES.flatMap((mode) =>
+  const cells = MODES.flatMap((mode) =>
     CAUSES.flatMap((cause) =>
       BRANCHES.flatMap((branches) =>
-        POST_FAULTS.flatMap((fault) => SINKS.map((sink): Setting => ({ mode, cause, branches, fault, sink }))),
+        POST_FAULTS.flatMap((fault) => SINKS.map((sink) => ({ mode, cause, branches, fault, sink }))),
       ),
     ),
   );
+  const settings = DELIVERIES.flatMap((delivery) =>
+    // Without a runtime nothing is held, and nobody is asked.
+    cells.flatMap((cell): Setting[] =>
+      delivery === 'buffered' || cell.mode.transactional ? [{ ...cell, delivery }] : [],
+    ),
+  );
   const posted = await awake(() => sideBySide(running, settings, AT_ONCE, postedIn));
-  const sumOf = (isOf: (setting: Setting) => boolean): Posted =>
-    posted.filter((_, i) => isOf(settings[i]!)).reduce(added, NOTHING);
-  return [bySink(sumOf), byCause(sumOf)];
+  const sumOf =
+    (delivery: Delivery): SumOf =>
+    (isOf) =>
+      posted.filter((_, i) => settings[i]!.delivery === delivery && isOf(settings[i]!)).reduce(added, NOTHING);
+  const [held, approved] = DELIVERIES.map((delivery) => bySink(sumOf(delivery), delivery)) as [Table, Table];
+  return [held, byCause(sumOf('buffered')), approved];
 }
 
 /** Where every call hangs, nothing else keeps the process alive: limits of time do not. */
@@ -90,13 +102,15 @@ function added(a: Posted, b: Posted): Posted {
 
 type SumOf = (isOf: (setting: Setting) => boolean) => Posted;
 
-function bySink(sumOf: SumOf): Table {
+function bySink(sumOf: SumOf, delivery: Delivery): Table {
+  const isHeld = delivery === 'buffered';
+  const of = isHeld ? 'messages that can’t be undone' : 'messages that can be neither undone nor held';
   return {
     source: 'Gate',
-    title: 'messages that can’t be undone, over all causes, branches and faults',
+    title: `${of}, over all causes, branches and faults`,
     keys: ['mode', 'sink'],
     columns: ['leaked', 'valid', 'delivered once', 'in doubt', 'sent twice'],
-    rows: MODES.flatMap((mode) =>
+    rows: MODES.filter(({ transactional }) => isHeld || transactional).flatMap((mode) =>
       SINKS.map((sink) => {
         const { leaked, valid, once, inDoubt, twice } = sumOf((one) => one.mode === mode && one.sink === sink);
         return {
@@ -106,7 +120,7 @@ function bySink(sumOf: SumOf): Table {
       }),
     ),
     notes: [
-      `${CAUSES.length} causes of an abort, ${BRANCHES.join(', ')} branches, ${POST_FAULTS.length} faults: ${POST_FAULTS.join(', ')}. Each branch reserves a place, which acts at once, and sends a message. The paper has no such table.`,
+      `${CAUSES.length} causes of an abort, ${BRANCHES.join(', ')} branches, ${POST_FAULTS.length} faults: ${POST_FAULTS.join(', ')}. ${isHeld ? 'Each branch reserves a place, which acts at once, and sends a message.' : 'Each branch sends a message. That of the branch that is chosen is put up for approval, and the experiment’s own counselor approves it at once; what was taken before counts as leaked.'} The paper has no such table.`,
       'Of the messages of what was committed, each is delivered once, or a person is asked. What is refused for good is tried again by a person, once it is taken. Without a runtime nobody is asked.',
     ],
   };
@@ -132,13 +146,13 @@ function byCause(sumOf: SumOf): Table {
 }
 
 async function postedIn(setting: Setting): Promise<Posted> {
-  const { mode, sink, fault } = setting;
-  const box = new PostBox(sink, fault);
-  const { valid, inDoubt } = mode.transactional ? await transactional(setting, box) : await direct(setting, box);
+  const { mode, sink, fault, delivery } = setting;
+  const box = new PostBox(sink, fault, delivery);
+  const { valid, inDoubt, early } = mode.transactional ? await transactional(setting, box) : await direct(setting, box);
   const isValid = new Set(valid);
   const messages = [...new Set(box.taken)];
   return {
-    leaked: box.taken.filter((message) => !isValid.has(message)).length,
+    leaked: box.taken.filter((message) => !isValid.has(message)).length + early,
     valid: valid.length,
     once: valid.filter((message) => box.timesTaken(message) === 1 && !inDoubt.includes(message)).length,
     inDoubt: inDoubt.length,
@@ -150,13 +164,16 @@ async function postedIn(setting: Setting): Promise<Posted> {
 interface Meant {
   readonly valid: readonly string[];
   readonly inDoubt: readonly string[];
+  /** How many were taken before they were approved. */
+  readonly early: number;
 }
 
 type Call = (tool: string, input: unknown) => Promise<unknown>;
 
-function branchesOf(name: string, count: number): ((call: Call) => Promise<void>)[] {
+function branchesOf(name: string, count: number, delivery: Delivery): ((call: Call) => Promise<void>)[] {
   return Array.from({ length: count }, (_, branch) => async (call) => {
-    await call('post.reserve', { place: `${name}-${branch}` });
+    // What has acted at once can't wait for an approval.
+    if (delivery === 'buffered') await call('post.reserve', { place: `${name}-${branch}` });
     await call('post.send', { message: messageOf(name, branch) });
   });
 }
@@ -166,20 +183,28 @@ function messageOf(name: string, branch: number): string {
 }
 
 /** The branch that is chosen is the last one, as those before it are more. */
-async function transactional({ mode, cause, branches }: Setting, box: PostBox): Promise<Meant> {
+async function transactional({ mode, cause, branches, delivery }: Setting, box: PostBox): Promise<Meant> {
   const stage = await openGated({ mode, tools: box.tools, callMs: CALL_MS });
   try {
     const winner = branches - 1;
     const speculated = (tx: Transaction, name: string): Promise<void> =>
       tx.speculate(
-        branchesOf(name, branches).map(
+        branchesOf(name, branches, delivery).map(
           (branch) => (one: Transaction) => branch((tool, input) => one.call(tool, input)),
         ),
         () => winner,
       );
     const valid: string[] = [];
-    if (await isCommitted(stage, cause, branches, (tx) => speculated(tx, 'first')))
-      valid.push(messageOf('first', winner));
+    let early = 0;
+    const ruled = async (name: string, outcome: TransactionOutcome<void> | undefined): Promise<void> => {
+      let ruling = outcome?.ruling;
+      if (ruling?.ruling === 'escalated') {
+        early += box.timesTaken(messageOf(name, winner));
+        ruling = await stage.trajectory.approve(ruling.pending, { principal: 'operator', method: 'experiment' });
+      }
+      if (ruling?.ruling === 'committed') valid.push(messageOf(name, winner));
+    };
+    await ruled('first', await came(stage, cause, branches, (tx) => speculated(tx, 'first')));
     // It claims nothing that the one before may have left for a person.
     const { trajectory, writ, intent } = stage;
     const options = { writ, writes: claimsOf('second', branches), retries: 0 };
@@ -187,8 +212,8 @@ async function transactional({ mode, cause, branches }: Setting, box: PostBox): 
       await speculated(tx, 'second');
       tx.propose(intent('second', false));
     });
-    if (second.ruling.ruling === 'committed') valid.push(messageOf('second', winner));
-    return { valid, inDoubt: await doubtsOf(stage, box) };
+    await ruled('second', second);
+    return { valid, inDoubt: await doubtsOf(stage, box), early };
   } finally {
     await stage.close();
   }
@@ -202,12 +227,12 @@ function claimsOf(name: string, branches: number): string[] {
 }
 
 /** Does it, and has it come to nothing for that cause. Without a frontier nothing is stale. */
-async function isCommitted(
+async function came(
   { trajectory, writ, intent }: GatedStage,
   cause: Cause,
   branches: number,
   speculated: (tx: Transaction) => Promise<void>,
-): Promise<boolean> {
+): Promise<TransactionOutcome<void> | undefined> {
   const stop = new AbortController();
   const isTold = branches === 2 || branches === 8;
   const limit = cause !== 'it takes too long' ? {} : isTold ? { signal: stop.signal } : { deadlineMs: DEADLINE_MS };
@@ -229,8 +254,7 @@ async function isCommitted(
     }
   };
   const options = { writ, writes: claimsOf('first', branches), retries: 0, ...limit };
-  const outcome = await trajectory.transaction(options, body).catch(() => undefined);
-  return outcome?.ruling.ruling === 'committed';
+  return trajectory.transaction(options, body).catch(() => undefined);
 }
 
 /** What was refused is tried again by a person, when it is taken; answers with messages that nobody knows about. */
@@ -249,7 +273,7 @@ async function doubtsOf({ assize }: GatedStage, box: PostBox): Promise<string[]>
 }
 
 /** Every branch acts at once, and nothing of it is taken back, whatever it comes to. */
-async function direct({ mode, cause, branches }: Setting, box: PostBox): Promise<Meant> {
+async function direct({ mode, cause, branches, delivery }: Setting, box: PostBox): Promise<Meant> {
   const call = callingAtOnce(box.tools);
   const tries = mode.retry ? RETRIES + 1 : 1;
   const tried: Call = async (tool, input) => {
@@ -261,12 +285,12 @@ async function direct({ mode, cause, branches }: Setting, box: PostBox): Promise
       }
     }
   };
-  const all = (name: string) => Promise.allSettled(branchesOf(name, branches).map((branch) => branch(tried)));
+  const all = (name: string) => Promise.allSettled(branchesOf(name, branches, delivery).map((branch) => branch(tried)));
   await all('first');
   await all('second');
   const winner = branches - 1;
   const first = cause === 'its branch loses' ? [messageOf('first', winner)] : [];
-  return { valid: [...first, messageOf('second', winner)], inDoubt: [] };
+  return { valid: [...first, messageOf('second', winner)], inDoubt: [], early: 0 };
 }
 
 async function late(): Promise<never> {

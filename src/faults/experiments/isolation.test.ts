@@ -100,9 +100,17 @@ test('what can’t be undone is sent when it was confirmed, never by what came t
     expect(at(table, ['No-Tx'], 'leaked')).toBeGreaterThan(0);
     expect(at(table, ['CR'], 'sent twice')).toBeGreaterThan(0);
   }
-  // For every cause, number of branches, fault and sort of sink.
-  const bySink = named(tables, 'over all causes');
+  // For every cause, number of branches, fault and sort of sink; and of what can't be held either, approved at once.
+  const bySink = named(tables, 'can’t be undone, over all causes');
   for (const sink of ['keyed', 'queryable', 'blind']) {
+    const approved = named(tables, 'neither undone nor held');
+    for (const { name } of transactional) {
+      const [leaked, valid, once, inDoubt, twice] = approved.columns.map((column) =>
+        Number(at(approved, [name, sink], column)),
+      );
+      expect([name, sink, leaked, twice]).toEqual([name, sink, 0, 0]);
+      expect([once! + inDoubt!, inDoubt! > 0, valid! > 0]).toEqual([valid, sink === 'blind', true]);
+    }
     for (const { name } of transactional) {
       const [leaked, valid, once, inDoubt, twice] = bySink.columns.map((column) =>
         Number(at(bySink, [name, sink], column)),

@@ -35,7 +35,7 @@ const TABLE_2: Partial<Record<ModeName, readonly number[]>> = {
 const ABOUT = [
   'A task is done where the service’s own records end as the benchmark’s own tools leave them, and its caller was told what those answer. Its calls are those of the benchmark’s solution, one transaction each; the paper’s are those of a model, which fails at some tasks by itself.',
   'The service is elsewhere, without a policy, and takes a key once. A checkpoint has nothing of it.',
-  'Who is told of an error ends. With retries, what waits for a person is tried again by one, out of the same budget.',
+  'Who is told of an error ends. The budget is that of a step, and of each call that the runtime makes again by itself: after the commit, where it undoes, and where an answer was lost.',
 ];
 
 export const realTasks: Experiment = {
@@ -67,7 +67,7 @@ async function tablesUnder(
   const measured = await measureModes(
     running,
     MODES,
-    settings.map(({ retries, rate, runs, task }) => ({ profile, rate, retries, runs, task, operator: 'retries' })),
+    settings.map(({ retries, rate, runs, task }) => ({ profile, rate, retries, tries: retries + 1, runs, task })),
   );
   /** Of one set, or of all of them together. */
   const metricsOf = (retries: number, rate: number, mode: number, of?: TauSetName): Metrics => {

@@ -1,4 +1,4 @@
-import { type Call, DidNothing, declareTool, type Sink, type Tool } from 'assize/effects';
+import { type Call, type Delivery, DidNothing, declareTool, type Sink, type Tool } from 'assize/effects';
 import { z } from 'zod';
 import { LostResponse } from '../faulty.ts';
 
@@ -14,6 +14,7 @@ export class PostBox {
   /** Messages, in order. A keyed one takes each key once, any other whatever it is given. */
   readonly taken: string[] = [];
   readonly #fault: PostFault;
+  readonly #delivery: Delivery;
   /** What has met its fault. */
   readonly #met = new Set<string>();
   readonly #messages = new Map<string, string>();
@@ -21,9 +22,11 @@ export class PostBox {
   readonly #reserved = new Set<string>();
   #isMended = false;
 
-  constructor(sort: Sink, fault: PostFault) {
+  /** `delivery`: whether a message can be held. */
+  constructor(sort: Sink, fault: PostFault, delivery: Delivery) {
     this.sort = sort;
     this.#fault = fault;
+    this.#delivery = delivery;
     this.tools = [this.#send(), this.#reserve()];
   }
 
@@ -45,7 +48,7 @@ export class PostBox {
     return declareTool({
       name: 'post.send',
       input: z.strictObject({ message: z.string() }),
-      class: { reversibility: 'irreversible', delivery: 'buffered', sink: this.sort },
+      class: { reversibility: 'irreversible', delivery: this.#delivery, sink: this.sort },
       writes: ['post:messages:{message}'],
       execute: ({ message }, { key }) => {
         this.#messages.set(key, message);

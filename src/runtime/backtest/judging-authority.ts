@@ -1,7 +1,15 @@
 import { type Policy, parseWrit, type Writ, writId } from '#authority';
 import { isAssizeError } from '#canon';
 import type { Authority, PolicyRuling } from '#kernel';
-import { type Amounts, type DelegationPayload, type Entry, type FaultCode, type Hash, LedgerFault } from '#ledger';
+import {
+  type Amounts,
+  type DelegationPayload,
+  type Entry,
+  type FaultCode,
+  type Hash,
+  LedgerFault,
+  type UndoingCosts,
+} from '#ledger';
 import { affordable } from '../authority.ts';
 import { isHeldBack, type RecordedClaim, RecordedWrits } from '../deep-replay/recorded-authority.ts';
 import type { WritChain } from '../writs.ts';
@@ -70,6 +78,11 @@ export class JudgingAuthority extends RecordedWrits {
     if (Object.keys(cost).length === 0) return;
     await this.writ(id);
     sound(trajectory_id, seq, 'overspent', () => this.writs.book(id, cost));
+  }
+
+  /** Takes what undoing effects has cost, as far as the budgets go. */
+  async bookUndoing(costs: UndoingCosts): Promise<void> {
+    if ((await this.writ(costs.writId)) !== undefined) this.writs.bookUndoing(costs);
   }
 
   /** Takes what a delegation sets aside, and what comes back with its conclusion. @throws LedgerFault */

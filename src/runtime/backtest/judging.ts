@@ -13,6 +13,7 @@ import {
   type RejectionPayload,
   type Replayer,
   type RootPayload,
+  type UndoingCosts,
 } from '#ledger';
 import type { OracleStore } from '#oracle';
 import type { DeepReplaySource } from '../deep-replay/options.ts';
@@ -135,6 +136,10 @@ export class Judging implements Steps<Court> {
 
   delegation(court: Court, entry: Entry<DelegationPayload>): Promise<void> {
     return court.authority.delegate(entry);
+  }
+
+  undoing(court: Court, costs: UndoingCosts): Promise<void> {
+    return court.authority.bookUndoing(costs);
   }
 
   /** At the end of a walk. */

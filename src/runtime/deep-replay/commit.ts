@@ -2,7 +2,7 @@ import type { Inputs, Intent, PatchOperation, Ruling } from '#kernel';
 import { type CommitPayload, type Entry, isRevocation } from '#ledger';
 import { copied } from './recorded-world.ts';
 import { isSame } from './report.ts';
-import { described } from './ruled.ts';
+import { costWithTools, described } from './ruled.ts';
 import { followErased, followRecord, isErasing, placeOf, readPatches, readProposal, type Stage } from './stage.ts';
 
 /** A commit that nobody had to approve: the same proposal must be approved now, at the same cost, with the same changes. */
@@ -31,11 +31,12 @@ export async function replayCommit(stage: Stage, entry: Entry<CommitPayload>): P
 }
 
 function isAsRecorded(
-  { budget_cost }: CommitPayload,
+  { budget_cost, delta }: CommitPayload,
   patches: readonly PatchOperation[],
   judged: Extract<Ruling, { verdict: 'approved' }>,
 ): boolean {
-  return isSame(judged.patches(), patches) && isSame(judged.compiled.cost, budget_cost);
+  const cost = costWithTools(judged.compiled.cost, budget_cost, delta);
+  return isSame(judged.patches(), patches) && isSame(cost, budget_cost);
 }
 
 /** Notes all that is otherwise, and leaves the world as it was before. */
@@ -57,6 +58,9 @@ function explain(
   }
   if (judged.verdict !== 'approved') findings.differs(place, 'ruling', { ruling: 'committed' }, described(judged));
   const { cost, patches: now } = made ?? world.made(intent, inputs) ?? {};
-  if (cost !== undefined) findings.compare(place, 'cost', entry.payload.budget_cost, cost);
+  if (cost !== undefined) {
+    const { budget_cost, delta } = entry.payload;
+    findings.compare(place, 'cost', budget_cost, costWithTools(cost, budget_cost, delta));
+  }
   if (now !== undefined) findings.compare(place, 'delta', patches, now);
 }

@@ -5,7 +5,7 @@ import { digestOf } from '../records.ts';
 import { heldWithTools } from './recorded-authority.ts';
 import { copied } from './recorded-world.ts';
 import { isSame } from './report.ts';
-import { described, isSameRuling, recordedRuling } from './ruled.ts';
+import { costWithTools, described, isSameRuling, recordedRuling } from './ruled.ts';
 import { placeOf, readPatches, readProposal, type Stage } from './stage.ts';
 
 /** What waits for a person: the same proposal must be put up for approval now, with all that an approval would do. */
@@ -43,7 +43,7 @@ async function readRecorded(stage: Stage, entry: Entry<PendingPayload>): Promise
 async function compare(stage: Stage, entry: Entry<PendingPayload>, before: Recorded): Promise<void> {
   const { world, findings, authority } = stage;
   const { proposal, policy } = entry.payload;
-  const { action, observations, at, writ_id, budget_cost } = proposal;
+  const { action, observations, at, writ_id, budget_cost, delta } = proposal;
   const read = await readProposal(stage, entry, { ...action, action: action.name, observations, at });
   if (read === undefined) return;
   findings.compared++;
@@ -63,7 +63,7 @@ async function compare(stage: Stage, entry: Entry<PendingPayload>, before: Recor
   if (judged.verdict === 'approved') judged.undo();
   if (made !== undefined) {
     findings.compare(place, 'delta', before.delta, made.patches);
-    findings.compare(place, 'cost', budget_cost, made.cost);
+    findings.compare(place, 'cost', budget_cost, costWithTools(made.cost, budget_cost, delta));
   }
   if (judged.verdict !== 'escalated') return;
   if (!isSameWords(entry.payload, judged.detail)) findings.reworded++;
@@ -74,7 +74,7 @@ async function compare(stage: Stage, entry: Entry<PendingPayload>, before: Recor
   findings.compare(place, 'freezes', entry.payload.freezes, freezes);
   const what = {
     ...proposal,
-    budget_cost: judged.compiled.cost,
+    budget_cost: costWithTools(judged.compiled.cost, budget_cost, delta),
     // The same with other salts is the same.
     delta: isSame(before.delta, judged.patches)
       ? proposal.delta
@@ -86,7 +86,9 @@ async function compare(stage: Stage, entry: Entry<PendingPayload>, before: Recor
 
 /** What a policy says of its reasons is recorded only together with what an invariant says, and comes after it. */
 function isSameWords({ policy, detail }: PendingPayload, now: string): boolean {
-  return policy?.decision === 'needs_approval' ? detail.startsWith(now) : detail === now;
+  if (policy?.decision === 'needs_approval' && detail.startsWith(now)) return true;
+  // What a tool was held back for is taken from the record, which has it after what a rule says.
+  return now.endsWith(detail) && detail.startsWith(now.slice(0, now.length - detail.length));
 }
 
 /** As an entry has it: large ones by their hash. */

@@ -18,10 +18,14 @@ export interface RecordedClaim {
   readonly held?: HeldBack;
 }
 
-/** Of what waits with effects: writ or policy may have held back one of its tools, and not its action. */
-export function heldWithTools({ reason, detail, proposal }: PendingPayload): Pick<RecordedClaim, 'held'> {
-  const isTheirs = reason === 'policy_needs_approval' || reason === 'writ_requires_approval';
-  return isTheirs && proposal.delta.effects.length > 0 ? { held: { reason, detail } } : {};
+/**
+ * Of what waits with effects: writ or policy may have held back one of its tools, and not its action, or a tool that can be neither
+ * undone nor held did. That one may have wanted a kind of counselor besides: the channel has what it wanted.
+ */
+export function heldWithTools({ reason, detail, channel, proposal }: PendingPayload): Pick<RecordedClaim, 'held'> {
+  if (proposal.delta.effects.length === 0) return {};
+  if (reason === 'irreversible') return { held: { reason, detail, channel } };
+  return reason === 'policy_needs_approval' || reason === 'writ_requires_approval' ? { held: { reason, detail } } : {};
 }
 
 /** The writs of one trajectory, as its entries have them. */

@@ -13,6 +13,8 @@ import {
   type RejectionPayload,
   type Replayer,
   type RootPayload,
+  type UndoingCosts,
+  undoingCostsOf,
 } from '#ledger';
 import type { Stretch } from './lineage.ts';
 import type { DeepReplaySource } from './options.ts';
@@ -34,12 +36,14 @@ export interface Steps<S extends Scene> {
   /** With `before`, the approval of that by one person more, who is not the last. */
   pending(scene: S, entry: Entry<PendingPayload>, before: PendingPayload | undefined): Promise<void>;
   delegation(scene: S, entry: Entry<DelegationPayload>): void | Promise<void>;
+  /** Undoing effects has cost something, by an entry that tells of them. */
+  undoing?(scene: S, costs: UndoingCosts): Promise<void>;
 }
 
 /** Entries that are read at a time; between two pages others get their turn. */
 const PAGE = 500;
 
-/** Goes along a lineage, with one world that is folded on the way. What tells of effects is passed over. */
+/** Goes along a lineage, with one world that is folded on the way. What tells of effects is passed over, but for what undoing them has cost. */
 export class Walk<S extends Scene> {
   readonly #store: DeepReplaySource;
   readonly #replayer: Replayer;
@@ -99,9 +103,12 @@ export class Walk<S extends Scene> {
       this.#scene = await this.#steps.begin(beginning, await this.#folded(beginning));
       return;
     }
-    // It changes no state, and no domain has ruled on it.
-    if (isOfEffects(payload)) return;
     const scene = this.#scene as S;
+    // It changes no state, and no domain has ruled on it.
+    if (isOfEffects(payload)) {
+      const costs = undoingCostsOf(payload);
+      return costs === undefined ? undefined : this.#steps.undoing?.(scene, costs);
+    }
     switch (payload.kind) {
       case 'commit':
         return pending === undefined

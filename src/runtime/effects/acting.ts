@@ -8,12 +8,24 @@ export interface ToolUse {
   readonly args: Parameters<Authority['decides']>[0]['args'];
 }
 
+/** A call that can be neither undone nor held, and the kind of counselor that its tool wants to be asked. */
+export interface Pivot {
+  readonly tool: string;
+  readonly channel?: string;
+}
+
 /** What a proposal brings of effects: they are ruled on with it, and written with its commit. */
 export interface Acting {
   /** As the commit names them. */
   readonly effects: Delta['effects'];
+  /** Of the transaction: what is reserved for undoing what it did is free with its commit. */
+  readonly epoch: number;
   readonly cost: Cost;
+  /** What undoing what is held would cost, where that may be undone after its commit. */
+  readonly undoCost: Cost;
   readonly uses: readonly ToolUse[];
+  /** What of it can be neither undone nor held, where that is still to be approved. */
+  readonly pivot?: Pivot | undefined;
   /** Whether something has been done already, which can't wait for a person. */
   readonly hasActed: boolean;
   /** What the effects are, for what names them. */
@@ -50,23 +62,33 @@ export function costOf({ compiled }: Pick<Approved | Escalated, 'compiled'>, act
   return acting === undefined ? compiled.cost : sum(compiled.cost, acting.cost);
 }
 
-function sum(left: Cost, right: Cost): Cost {
+export function sum(left: Cost, right: Cost): Cost {
   const total: Record<string, number> = { ...left };
   for (const [unit, amount] of Object.entries(right)) total[unit] = (total[unit] ?? 0) + amount;
   return total;
 }
 
-/** The budget is asked for what tools cost too, and a person where writ or policy want that for one of them. */
+/** The budget is asked for what tools cost too, and a person where writ, policy or the class of one of them want that. */
 export function withTools(authority: Authority, acting: Acting | undefined): Authority {
   if (acting === undefined) return authority;
   return {
     ...authority,
-    affords: (cost) => authority.affords(sum(cost, acting.cost)),
-    holdsBack: () => heldBackBy(authority, acting.uses),
+    affords: (cost) => authority.affords(sum(sum(cost, acting.cost), acting.undoCost)),
+    holdsBack: () => heldBackBy(authority, acting),
   };
 }
 
-function heldBackBy(authority: Authority, uses: readonly ToolUse[]): HeldBack | undefined {
+/** Whatever writ and policy say, a person is asked about what can be neither undone nor held (decisions §5.9). */
+function heldBackBy(authority: Authority, { uses, pivot }: Acting): HeldBack | undefined {
+  const asked = askedAbout(authority, uses);
+  if (pivot === undefined) return asked;
+  const { tool, channel } = pivot;
+  const also = asked === undefined ? '' : `; ${asked.detail}`;
+  const detail = `${tool} can’t be undone, and acts at once${also}`;
+  return { reason: 'irreversible', detail, ...(channel === undefined ? {} : { channel }) };
+}
+
+function askedAbout(authority: Authority, uses: readonly ToolUse[]): HeldBack | undefined {
   for (const { action, scopes, args } of uses) {
     const admitted = authority.admits({ action, scopes });
     const decided = authority.decides({ action, scopes, role: TOOL_ROLE, args });

@@ -131,8 +131,8 @@ export class Beside implements Coordination {
     durable.then(say, (error) => this.#lose(tenureLost(error)));
   }
 
-  async leave(epoch: number): Promise<void> {
-    await this.#say({ is: 'left', epoch });
+  async leave(epoch: number, kept?: readonly Claim[]): Promise<void> {
+    await this.#say({ is: 'left', epoch, ...(kept && { claims: claimsText(kept) }) });
   }
 
   async own(epoch: number): Promise<boolean> {
@@ -223,9 +223,10 @@ export class Beside implements Coordination {
       if (happened === undefined) throw tenureLost();
       this.#sureUntil = asked + leaseMs * (1 - MARGIN);
       this.#leaseUntil = asked + leaseMs;
+      const resumed = await this.#claimsOfResumed(happened);
       const mineFrom = happened.length - saying.length;
       for (const [i, each] of happened.entries()) {
-        const outcome = await this.#hear(each, i >= mineFrom);
+        const outcome = this.#hear(each, i >= mineFrom, resumed);
         this.#heard = each.seq;
         saying[i - mineFrom]?.heard(outcome);
       }
@@ -237,24 +238,28 @@ export class Beside implements Coordination {
     }
   }
 
-  async #hear(happening: Happening, isMine: boolean): Promise<unknown> {
+  /** By epoch; all are read at once, however many they are. What has ended since has none: nothing of it is left to do. */
+  async #claimsOfResumed(happened: readonly Happening[]): Promise<ReadonlyMap<number, readonly Claim[]>> {
+    if (!happened.some(({ is }) => is === 'resumed')) return new Map();
+    const open = await this.#options.store.openEffects();
+    return new Map(open.map((logged) => [logged.epoch, claimsOf(readTransaction(logged))]));
+  }
+
+  #hear(happening: Happening, isMine: boolean, resumed: ReadonlyMap<number, readonly Claim[]>): unknown {
     const shared = this.#shared;
     switch (happening.is) {
       case 'begun':
         if (isMine) this.#atWork.add(happening.epoch);
         return shared.begun(happening.epoch, happening.fence, readClaims(happening.claims), isMine);
-      case 'resumed': {
-        const logged = await this.#options.store.effectsOf(happening.epoch);
-        const claims = logged === undefined ? [] : claimsOf(readTransaction(logged));
-        return shared.begun(happening.epoch, happening.fence, claims, false);
-      }
+      case 'resumed':
+        return shared.begun(happening.epoch, happening.fence, resumed.get(happening.epoch) ?? [], false);
       case 'grown':
         return shared.grown(happening.epoch, readClaims(happening.claims));
       case 'given':
         return shared.given(happening.epoch, readClaims(happening.claims));
       case 'left':
         this.#atWork.delete(happening.epoch);
-        return shared.leave(happening.epoch);
+        return shared.leave(happening.epoch, happening.claims === undefined ? undefined : readClaims(happening.claims));
       case 'own': {
         const isOwned = shared.owned(happening.epoch, happening.fence);
         if (isOwned && isMine) this.#atWork.add(happening.epoch);

@@ -7,6 +7,7 @@ import {
   type Hash,
   type LedgerStore,
   type Payload,
+  undoingCostsOf,
 } from '#ledger';
 import type { Clock } from '#oracle';
 import { RuntimeError } from '../errors.ts';
@@ -14,6 +15,7 @@ import type { Notices } from '../notices.ts';
 import type { Place } from '../records.ts';
 import { NO_NEWS } from '../subscriptions.ts';
 import { TRIES_MAX, timeOn, type Writer } from '../writer.ts';
+import { loadWrit } from '../writs.ts';
 import { refused } from './refused.ts';
 
 /** The head of a trajectory, to go on from without waiting for anything. */
@@ -65,7 +67,15 @@ export class OpenBook implements Book {
           continue;
         }
         const { payload, blobs, effects, resolves } = drafted;
+        const costs = undoingCostsOf(payload);
+        const { writs } = writer.parts;
+        if (costs !== undefined && writs.get(costs.writId) === undefined) {
+          // Of a transaction under a writ that no entry has brought here, whose intents did.
+          writs.admit(await loadWrit(costs.writId, writs, (hash) => writer.around.store.blob(hash)));
+          continue;
+        }
         const row = writer.append(payload);
+        if (costs !== undefined) writs.bookUndoing(costs);
         if (resolves !== undefined) writer.parts.ruled.noteResolved(resolves, undefined, row.seq);
         const more = { effects, ...(resolves === undefined ? {} : { resolves }) };
         if (await writer.written({ rows: [row], blobs, ...more, answer: true, news: NO_NEWS })) return true;

@@ -18,8 +18,8 @@ export interface Coordination {
   enter(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void>;
   /** Its claims are free; for those in other processes when the log has its end, which is when `durable` settles. */
   end(epoch: number, durable: Promise<unknown>): void;
-  /** It waits for a person: nobody acts there, and nobody waits. */
-  leave(epoch: number): Promise<void>;
+  /** It waits for a person: nobody acts where it keeps claims, by default all that it has, and nobody waits. */
+  leave(epoch: number, kept?: readonly Claim[]): Promise<void>;
   /** Goes on with what was left; false where somebody else does. */
   own(epoch: number): Promise<boolean>;
   /** The epoch of what waits for a person at a place. */
@@ -77,8 +77,8 @@ export class Alone implements Coordination {
     this.#shared.ended(epoch);
   }
 
-  async leave(epoch: number): Promise<void> {
-    this.#shared.leave(epoch);
+  async leave(epoch: number, kept?: readonly Claim[]): Promise<void> {
+    this.#shared.leave(epoch, kept);
   }
 
   async own(epoch: number): Promise<boolean> {

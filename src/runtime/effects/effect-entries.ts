@@ -2,6 +2,7 @@ import { contentHash } from '#canon';
 import { BUILT_IN_ROLE } from '#kernel';
 import {
   type AbandonedArgs,
+  type Amounts,
   type BlobRef,
   type CommitPayload,
   type DecidedAs,
@@ -13,7 +14,6 @@ import {
   type PendingPayload,
   type RejectionPayload,
   SETTLE_ACTION,
-  type SettledCommit,
   type SettlementArgs,
   type Stored,
   type WaitingEffect,
@@ -29,6 +29,10 @@ export interface EffectLeft extends WaitingEffect {
   readonly payload: BlobRef;
   readonly reason: 'in_doubt' | 'unresolved';
   readonly writId: Hash;
+  /** What undoing it has cost, if it is not there: its tool was told to undo it. */
+  readonly undoCost?: Amounts;
+  /** Why what was to be committed for its failure was refused, as a code: of one that waits for that. */
+  readonly refused?: string;
 }
 
 /** What a person decided about it. */
@@ -36,6 +40,9 @@ export interface EffectDecision {
   readonly as: DecidedAs;
   readonly by: string;
   readonly evidence: BlobRef;
+  readonly undoCost?: Amounts | undefined;
+  /** It may yet be undone, so that it is not settled by that. */
+  readonly isOpen: boolean;
 }
 
 /** That effects of commits have ended, all under the writ of the first of these commits. */
@@ -43,11 +50,11 @@ export function settlementPayload(
   place: Place,
   parentCommit: Hash,
   writId: Hash,
-  settled: readonly SettledCommit[],
+  args: SettlementArgs,
   found: readonly Observation[],
 ): CommitPayload {
   const proposalId = contentHash({ action: SETTLE_ACTION, nonce: place.parent, trajectory: place.trajectory_id });
-  return settling(place, parentCommit, { args: { settled }, found, proposalId, writId });
+  return settling(place, parentCommit, { args, found, proposalId, writId });
 }
 
 /** What was decided about an effect that waits, which resolves its pending. */
@@ -55,11 +62,13 @@ export function decisionPayload(
   place: Place,
   parentCommit: Hash,
   [pendingId, pending]: readonly [Hash, EffectPendingPayload],
-  { as, by, evidence }: EffectDecision,
+  { as, by, evidence, undoCost, isOpen }: EffectDecision,
 ): CommitPayload {
   const { id, commit } = waitingEffectOf(pending);
   const outcome = outcomeOf(as);
-  const settled = commit === undefined || outcome === undefined ? [] : [{ commit, effects: [{ id, outcome }] }];
+  const cost = outcome === 'undone' && undoCost !== undefined ? { cost: undoCost } : {};
+  const settled =
+    commit === undefined || outcome === undefined || isOpen ? [] : [{ commit, effects: [{ ...cost, id, outcome }] }];
   const { proposal_id: proposalId, writ_id: writId } = pending.proposal;
   const args: SettlementArgs = { decided: { as, by, id }, settled };
   const found = [{ name: id, value: evidence }];
@@ -96,7 +105,7 @@ function settling(
 
 /** That an effect waits: nothing of the state is frozen for it, as the effect log keeps others from what it touches. */
 export function effectPendingPayload(place: Place, left: EffectLeft): PendingPayload {
-  const { epoch, n, tool, commit, id, payload, reason, writId } = left;
+  const { epoch, n, tool, commit, id, payload, writId } = left;
   const args: WaitingEffect = { epoch, n, tool, ...(commit === undefined ? {} : { commit }) };
   const named = { action: SETTLE_ACTION, args: { ...args }, nonce: place.parent, trajectory: place.trajectory_id };
   const proposal = {
@@ -109,18 +118,23 @@ export function effectPendingPayload(place: Place, left: EffectLeft): PendingPay
     approval: [],
     budget_cost: {},
   };
-  const what = reason === 'in_doubt' ? 'nobody can tell what became of it' : 'it failed too often';
   return {
     kind: 'pending_approval',
     ...place,
     proposal,
     digest: digestOf(proposal),
     channel: OPERATOR,
-    reason,
-    detail: `${tool}, effect ${n} of transaction ${epoch}: ${what}`,
+    reason: left.reason,
+    detail: `${tool}, effect ${n} of transaction ${epoch}: ${whyLeft(left)}`,
     freezes: [],
     head: place.parent as Hash,
   };
+}
+
+function whyLeft({ reason, refused }: EffectLeft): string {
+  if (refused !== undefined)
+    return `it has failed for good, all else is undone, and what its action does then was refused (${refused})`;
+  return reason === 'in_doubt' ? 'nobody can tell what became of it' : 'it was refused for good, or too often';
 }
 
 /** What an attempt did that came to no ruling, and that it is undone: no text of it but names and a code. */

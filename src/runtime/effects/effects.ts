@@ -12,17 +12,23 @@ import {
   type Stale,
   type Tool,
   type TransactionBody,
+  type TransactionState,
   type Work,
 } from '#effects';
 import type { EffectStore, Hash, SharedEffectStore } from '#ledger';
 import type { Pause, Random } from '#oracle';
+import { RuntimeError } from '../errors.ts';
 import { Beside } from './beside.ts';
 import type { Book } from './book.ts';
 import { Alone, type Coordination } from './coordination.ts';
+import type { Failure, FailureAnswer } from './failure.ts';
 import { Names } from './names.ts';
+import { keptClaims, touchedBy } from './quarantine.ts';
+import { Reserved } from './reserved.ts';
 import { checkLeft, type EffectResolution, type ResolvedEffect } from './resolution.ts';
-import { Run, type RunPorts } from './run.ts';
+import { type Moved, Run, type RunPorts } from './run.ts';
 import { Settling } from './settling.ts';
+import { SharedWait } from './shared-wait.ts';
 
 export interface EffectsOptions {
   readonly store: EffectStore;
@@ -30,12 +36,15 @@ export interface EffectsOptions {
   readonly random: Random;
   readonly pause: Pause;
   readonly callMs: number;
+  readonly tries: number;
   readonly leaseMs: number;
   readonly frontier: Frontier;
   readonly resolvers: Resolvers | undefined;
   readonly blob: (hash: Hash) => Promise<string | undefined>;
   /** Where the ledger of a trajectory is written. */
   readonly bookOf: (trajectoryId: string) => Book;
+  /** Proposes there what is to be committed where effects have failed; undefined where that can't be had in this process. */
+  readonly answer: (failure: Failure) => Promise<FailureAnswer | undefined>;
 }
 
 /**
@@ -53,7 +62,7 @@ export interface LeftEffect {
   readonly tool: string;
   readonly key: Hash;
   readonly phase: string;
-  /** Nobody acts there before it is resolved. */
+  /** What it touches, or, where that was erased, all that its transaction may have: nobody acts there before it is resolved. */
   readonly claims: readonly Claim[];
 }
 
@@ -65,7 +74,8 @@ export class Effects {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly #options: EffectsOptions;
   readonly #names: Names;
-  #held: Promise<Held> | undefined;
+  #place: SharedWait<Held> | undefined;
+  #reserved: Reserved = new Reserved();
   #isClosed = false;
 
   /** @throws EffectError `invalid_tool` for two of one name, `bad_resolver` */
@@ -74,6 +84,8 @@ export class Effects {
     this.#names = new Names(options.resolvers, options.callMs);
     const tools = new Map<string, Tool>();
     for (const tool of options.tools) {
+      if (typeof tool?.parse !== 'function' || typeof tool.claims !== 'function')
+        throw new EffectError('invalid_tool', 'What is given as a tool is none; make it with declareTool.');
       if (tools.has(tool.name))
         throw new EffectError('invalid_tool', `Two tools are named ${tool.name}; give one of them another name.`);
       tools.set(tool.name, tool);
@@ -81,14 +93,22 @@ export class Effects {
     this.tools = tools;
   }
 
-  /** Takes the tenure or joins the others, and takes over what is left; the first call waits for whoever has the store to itself. */
+  /** What of budgets is kept for undoing what is at work here, since that was begun or taken over. */
+  get reserved(): Reserved {
+    return this.#reserved;
+  }
+
+  /**
+   * Takes the tenure or joins the others, and takes over what is left. Whoever asks while that waits for others waits with it, as long
+   * as its own signal lets it.
+   *
+   * @throws the signal's reason; RuntimeError `closed`; what the store throws
+   */
   async held(signal?: AbortSignal): Promise<Held> {
     for (;;) {
-      this.#held ??= this.#hold(signal).catch((error: unknown) => {
-        this.#held = undefined;
-        throw error;
-      });
-      const held = await this.#held;
+      while (this.#place?.isGivenUp) await this.#place.settled();
+      if (this.#place === undefined || this.#place.hasFailed) this.#place = new SharedWait((over) => this.#hold(over));
+      const held = await this.#place.wait(signal);
       if (!held.isLost) return held;
       await this.beginAnew(held);
     }
@@ -96,33 +116,43 @@ export class Effects {
 
   /** What is in memory is worth nothing: whoever is next takes the tenure again, and goes on from what the log says. */
   async beginAnew(held: Held): Promise<void> {
-    const mine = this.#held;
     // Of several who find out at once, one begins anew; by now it may be another one that is held.
-    if ((await mine?.catch(() => undefined)) !== held || this.#held !== mine) return;
-    this.#held = undefined;
+    if (this.#place?.made !== held) return;
+    this.#place = undefined;
     await held.release();
   }
 
   /** When the ledger was told all that can be told now of what has ended. */
   async told(): Promise<void> {
-    const held = await this.#held?.catch(() => undefined);
-    await held?.told();
+    await this.#place?.made?.told();
   }
 
-  /** Waits for what is under way and gives the tenure up. */
+  /** Waits for what is under way and gives the tenure up; who waits for that waits no longer. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    const held = await this.#held?.catch(() => undefined);
-    this.#held = undefined;
-    await held?.close();
+    const place = this.#place;
+    this.#place = undefined;
+    place?.giveUp(new RuntimeError('closed', 'The runtime was closed meanwhile; open another one.'));
+    await place?.settled();
+    await place?.made?.close();
   }
 
-  async #hold(signal: AbortSignal | undefined): Promise<Held> {
-    const { store, random, pause, callMs, blob, bookOf } = this.#options;
+  async #hold(signal: AbortSignal): Promise<Held> {
+    const { store, random, pause, callMs, tries, blob, bookOf, answer } = this.#options;
     const place = isShared(store) ? await this.#join(store, signal) : await this.#keep(signal);
     const { coordination } = place;
+    // Given up when it was there already.
+    if (signal.aborted) {
+      await coordination.close();
+      await place.release();
+      throw signal.reason;
+    }
     const settling = new Settling(store, coordination.fence, bookOf);
-    const ports = { store, coordination, tools: this.tools, random, pause, callMs, blob, settling };
+    const reserved = new Reserved();
+    const around = { random, pause, callMs, tries, blob, answer };
+    const ports = { store, coordination, tools: this.tools, settling, reserved, ...around };
+    // What was at work before is taken over, here or elsewhere.
+    this.#reserved = reserved;
     const held = new Held(place, ports, this.#names);
     coordination.lost?.addEventListener('abort', () => void this.#joinAgain(held), { once: true });
     return held;
@@ -131,7 +161,7 @@ export class Effects {
   /** What this process had at work is gone on with, by whoever is first: also where nobody calls for it here any more. */
   async #joinAgain(lost: Held): Promise<void> {
     await this.beginAnew(lost).catch(() => undefined);
-    while (!this.#isClosed && this.#held === undefined) {
+    while (!this.#isClosed && this.#place?.made === undefined) {
       await sleep(AGAIN_MS, undefined, { ref: false });
       if (this.#isClosed) return;
       const failure = await this.held().catch((error: unknown) => error);
@@ -139,9 +169,9 @@ export class Effects {
     }
   }
 
-  async #join(store: SharedEffectStore, signal: AbortSignal | undefined): Promise<Place> {
+  async #join(store: SharedEffectStore, signal: AbortSignal): Promise<Place> {
     const { leaseMs } = this.#options;
-    const membership = await store.shareEffects({ leaseMs, ...(signal && { signal }) });
+    const membership = await store.shareEffects({ leaseMs, signal });
     try {
       const coordination = await Beside.join({ membership, store, leaseMs, isOrdered: this.#isOrdered });
       return { coordination, release: () => membership.release() };
@@ -151,7 +181,7 @@ export class Effects {
     }
   }
 
-  async #keep(signal: AbortSignal | undefined): Promise<Place> {
+  async #keep(signal: AbortSignal): Promise<Place> {
     const { store } = this.#options;
     const tenure = await store.holdEffects(signal);
     try {
@@ -210,13 +240,15 @@ export class Held {
     return this.coordination.lost?.aborted === true;
   }
 
+  /** `isNamed`: whether its name is the caller's own, so that it may come again. */
   async begin(
     trajectoryId: string,
     claims: readonly Claim[],
     body: TransactionBody,
+    isNamed: boolean,
   ): Promise<{ readonly run: Run; readonly work: Work }> {
     const work = await this.coordination.begin(claims);
-    return { work, run: new Run(this.ports, work.epoch, trajectoryId, body) };
+    return { work, run: new Run(this.ports, work.epoch, trajectoryId, body, isNamed) };
   }
 
   /** Claims more. @throws EffectError `resource_in_doubt`, `tenure_lost` */
@@ -234,7 +266,9 @@ export class Held {
       if (epoch === undefined) continue;
       throw new EffectError(
         'resource_in_doubt',
-        `What transaction ${epoch} did at ${claim.scope.text} waits for a person; see to that first (assize effects list).`,
+        isNameClaim(claim)
+          ? `An earlier attempt of that name, transaction ${epoch}, waits for a person; see to that first (assize effects list).`
+          : `Something that transaction ${epoch} did meets ${claim.scope.text}, and waits for a person; see to that first (assize effects list).`,
         { evidence: { epoch, scope: claim.scope.text } },
       );
     }
@@ -251,32 +285,35 @@ export class Held {
 
   /**
    * Does what is left to do about a transaction that has no body any more; with a `cause`, undoes it. What it claimed is free when
-   * this returns, or quarantined.
+   * this returns, but for what is quarantined because a person has to look. `later`: it is gone on with by itself.
    */
-  async finish(run: Run, cause?: string): Promise<'ended' | 'person'> {
-    let end: 'ended' | 'person' | undefined;
+  async finish(run: Run, cause?: string): Promise<Moved> {
+    let end: Moved | undefined;
+    let kept: readonly Claim[] | undefined;
     try {
       if (cause !== undefined) await run.abort(cause);
-      end = (await run.move(false)) === 'ended' ? 'ended' : 'person';
+      const moved = await run.move(false);
+      if (moved !== 'ended') kept = await keptClaims(run, this.ports.blob);
+      end = moved;
       // Who begins anew asks the log what became of this.
       if (run.state.phase === 'aborted') await run.settled();
     } finally {
       this.#track(run.settled());
       if (end === 'ended') this.coordination.end(run.epoch, run.ended);
       // Also where the log could not be written: nobody knows what stands there until it can.
-      else await this.#leave(run.epoch, end === undefined);
+      else await this.#leave(run.epoch, end !== 'person', kept);
     }
     if (end === 'person') await this.ports.settling.complete(run.trajectoryId, run.left);
     return end;
   }
 
-  /** Nobody acts there; where it was not for a person to look, it is gone on with again after a while. */
-  async #leave(epoch: number, again: boolean): Promise<void> {
+  /** Nobody acts where it keeps claims; where it was not for a person to look, it is gone on with again after a while. */
+  async #leave(epoch: number, again: boolean, kept?: readonly Claim[]): Promise<void> {
     if (again && !this.#isClosing) {
       const timer = setTimeout(() => void this.#again(epoch, timer), AGAIN_MS).unref();
       this.#timers.add(timer);
     }
-    await this.coordination.leave(epoch);
+    await this.coordination.leave(epoch, kept);
   }
 
   async #again(epoch: number, timer: NodeJS.Timeout): Promise<void> {
@@ -287,17 +324,21 @@ export class Held {
 
   /** A transaction of which nothing is in the log. */
   drop({ epoch }: Work): void {
+    this.ports.reserved.drop(epoch);
     this.coordination.end(epoch, Promise.resolve());
   }
 
   /** Effects that wait for a person, whoever had them. */
   async left(): Promise<LeftEffect[]> {
-    const left = await Promise.all(this.coordination.left().map((epoch) => this.#known(epoch)));
-    return left.flatMap((known) => (known === undefined ? [] : leftOf(known)));
+    const all = this.coordination.left().map(async (epoch) => {
+      const known = await this.#known(epoch);
+      return known === undefined ? [] : leftOf(known, this.ports.blob);
+    });
+    return (await Promise.all(all)).flat();
   }
 
   /**
-   * Takes down what a person decided, and goes on with the transaction. What it claimed is free when nothing of it is left.
+   * Takes down what a person decided, and goes on with the transaction. What it kept is free as far as nothing of it is left there.
    * Those about one transaction are one after the other.
    *
    * @throws EffectError `bad_resolution`, `needs_confirmation`, `unknown_effect`, `not_left`, `already_resolved`, `tenure_lost`
@@ -323,17 +364,19 @@ export class Held {
     checkLeft(resolution, await this.#known(epoch), coordination.isLeft(epoch));
     // Another process may have been faster, and is at it then.
     if (!(await coordination.own(epoch))) checkLeft(resolution, await this.#known(epoch), false);
-    let end: 'ended' | 'person' = 'person';
+    let end: Moved = 'person';
     let run: Run | undefined;
+    let kept: readonly Claim[] | undefined;
     try {
       // Read back, and not what is in memory: that may be ahead of a log that could not be written.
       const known = await this.#known(epoch);
       checkLeft(resolution, known, true);
       run = Run.of(this.ports, known as KnownTransaction);
       end = await this.#carryOut(run, resolution);
+      if (end === 'person') kept = await keptClaims(run, this.ports.blob);
     } finally {
-      if (end === 'person') await coordination.leave(epoch);
-      else coordination.end(epoch, run!.ended);
+      if (end === 'ended') coordination.end(epoch, run!.ended);
+      else await this.#leave(epoch, end === 'later', kept);
     }
     const { n } = resolution;
     return {
@@ -348,18 +391,24 @@ export class Held {
     };
   }
 
-  async #carryOut(run: Run, { n, as, by, evidence }: EffectResolution): Promise<'ended' | 'person'> {
+  async #carryOut(run: Run, { n, as, by, evidence }: EffectResolution): Promise<Moved> {
     await run.resolve(n, as, by, evidence);
     const end = await run.move(false);
     await run.settled();
     // Who decides and looks again sees where it led.
     await this.ports.settling.flush();
-    return end === 'ended' ? 'ended' : 'person';
+    return end;
   }
 
   async #known(epoch: number): Promise<KnownTransaction | undefined> {
     const logged = await this.ports.store.effectsOf(epoch);
     return logged && readTransaction(logged);
+  }
+
+  /** Where the log has the transaction of an effect; undefined where no key leads there. */
+  async stateOf(key: Hash): Promise<TransactionState | undefined> {
+    const used = await this.ports.store.effectKey(key);
+    return used && (await this.#known(used.epoch))?.state;
   }
 
   /** When the ledger was told all that can be told now. */
@@ -401,6 +450,7 @@ export class Held {
     });
     // Of what has nothing in the log, nothing was done; and of what has ended the ledger has yet to be told, or nothing.
     if (known === undefined || (hasEnded(known) && !(await this.#isOpen(epoch)))) {
+      this.ports.reserved.drop(epoch);
       this.coordination.end(epoch, Promise.resolve());
       return;
     }
@@ -424,11 +474,14 @@ function hasEnded({ state }: KnownTransaction): boolean {
   return state.phase === 'settled' || state.phase === 'aborted';
 }
 
-function leftOf(known: KnownTransaction): LeftEffect[] {
-  const { epoch, trajectoryId } = known;
-  const claims = claimsOf(known).filter((claim) => !isNameClaim(claim));
-  return known.state.effects.flatMap(({ phase }, n) => {
-    const { tool, key } = known.effects[n]!;
-    return isLeft(phase) ? [{ epoch, trajectoryId, n, tool, key, phase, claims }] : [];
-  });
+function leftOf(known: KnownTransaction, blob: EffectsOptions['blob']): Promise<LeftEffect[]> {
+  const { epoch, trajectoryId, state, effects } = known;
+  const left = [...state.effects.entries()].filter(([, { phase }]) => isLeft(phase));
+  return Promise.all(
+    left.map(async ([n, { phase }]) => {
+      const { tool, key, payload } = effects[n]!;
+      const claims = (await touchedBy(blob, payload)) ?? claimsOf(known).filter((claim) => !isNameClaim(claim));
+      return { epoch, trajectoryId, n, tool, key, phase, claims };
+    }),
+  );
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { EffectsQuery } from '#runtime';
 import { MemoryStore } from '#stores';
 import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
@@ -65,6 +66,21 @@ test('what has ended is listed where its epoch is asked for', async () => {
   expect(await reader.effects({ epoch: 99 })).toEqual([]);
 });
 
+test('all are listed from the youngest on, in pages, where that is asked for', async () => {
+  const { reader, worker } = await stage();
+  await worker.resolveEffect({ epoch: 1, n: 0, as: 'undone', by: 'ops', evidence: 'it is not there' });
+  const epochs = async (query: EffectsQuery) => (await reader.effects(query)).map(({ epoch }) => epoch);
+  expect(await epochs({ all: true })).toEqual([2, 1]);
+  expect(await epochs({ all: false })).toEqual([2]);
+  expect(await epochs({ all: true, limit: 1 })).toEqual([2]);
+  expect(await epochs({ all: true, limit: 1, before: 2 })).toEqual([1]);
+  expect(await epochs({ all: true, before: 1 })).toEqual([]);
+  expect(await epochs({ all: true, limit: 1, trajectoryId: 'one' })).toEqual([1]);
+  expect((await reader.effects({ all: true, before: 2 }))[0]).toEqual((await reader.effects({ epoch: 1 }))[0]);
+  for (const query of [{ limit: 1 }, { before: 2 }, { all: true, epoch: 1 }])
+    await expect(reader.effects(query)).rejects.toMatchObject({ code: 'bad_option' });
+});
+
 test('why something is undone is said', async () => {
   const store = new MemoryStore();
   const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => 'lose' as const };
@@ -85,6 +101,15 @@ test('a store without an effect log is refused, and so is a query that is none',
   );
   await expect(runtimeOver(rest as never, [tally]).effects()).rejects.toMatchObject({ code: 'bad_option' });
   const { reader } = await stage();
-  for (const query of [null, { epoch: 1.5 }, { epoch: '1' }, { trajectoryId: 1 }])
+  for (const query of [
+    null,
+    { epoch: 1.5 },
+    { epoch: 0 },
+    { epoch: '1' },
+    { trajectoryId: 1 },
+    { all: 'yes' },
+    { all: true, limit: 0 },
+    { all: true, before: 1.5 },
+  ])
     await expect(reader.effects(query as never)).rejects.toMatchObject({ code: 'bad_argument' });
 });

@@ -281,7 +281,7 @@ describe('a resolver that lies', () => {
     const lost = declareTool({
       name: 'lose',
       input: z.strictObject({ at: z.string() }),
-      class: { reversibility: 'irreversible', delivery: 'externalised', sink: 'blind' },
+      class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'blind' },
       writes: ({ at }) => [at],
       execute: () => {
         throw new Error('the line is dead');

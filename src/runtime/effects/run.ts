@@ -1,4 +1,5 @@
-import { type Json, parseCanonical } from '#canon';
+import type { Reservation } from '#authority';
+import type { Json } from '#canon';
 import {
   BEGUN,
   bodyText,
@@ -11,26 +12,33 @@ import {
   EffectError,
   type EffectPayload,
   type EffectPhase,
+  type Failing,
+  isLeft,
   type KnownEffect,
   type KnownTransaction,
   type LoggedEffect,
   type LogRecord,
+  mayCostUndoing,
   nextStep,
   protocolOf,
   recorded,
   recordsText,
   type Step,
   type Tool,
-  TRIES,
   type TransactionBody,
   type TransactionState,
+  type Undone,
 } from '#effects';
 import type { BlobRef, BlobRow, EffectStore, EffectWrite, Hash } from '#ledger';
 import type { Pause, Random } from '#oracle';
 import { Kept } from '../kept.ts';
+import type { Ruling } from '../ruling.ts';
 import type { Coordination } from './coordination.ts';
 import type { EffectLeft } from './effect-entries.ts';
+import type { Failure, FailureAnswer } from './failure.ts';
+import { readSalted } from './quarantine.ts';
 import { refused } from './refused.ts';
+import type { Reserved, Reserving } from './reserved.ts';
 import { type Ended, leftOf, type Settling } from './settling.ts';
 import { TimeLimit } from './time-limit.ts';
 
@@ -43,11 +51,23 @@ export interface RunPorts {
   readonly pause: Pause;
   /** Milliseconds after which the answer to a call is taken for lost. */
   readonly callMs: number;
+  /** Calls of one effect that may fail, or be lost, before it is left to a person. */
+  readonly tries: number;
   /** The text of a blob; undefined where it was erased. */
   readonly blob: (hash: Hash) => Promise<string | undefined>;
   /** What tells the ledger how it ended, and what waits. */
   readonly settling: Settling;
+  /** What is kept free in budgets for undoing what is at work. */
+  readonly reserved: Reserved;
+  /** Proposes what is to be committed where effects have failed. */
+  readonly answer: (failure: Failure) => Promise<FailureAnswer | undefined>;
 }
+
+/**
+ * How far a transaction has come that has no body any more. `person`: something of it waits for a person. `later`: for something else,
+ * and is to be tried again. `ended`: for good.
+ */
+export type Moved = 'person' | 'later' | 'ended';
 
 /** An effect with what it is made of, where this process has that. */
 interface Effect extends KnownEffect {
@@ -69,19 +89,21 @@ export interface Prepared {
 /** Phases of a call that may have been made. */
 const UNDER_WAY: ReadonlySet<EffectPhase> = new Set(['intended', 'applying', 'undoing']);
 
-/** Pauses between tries, in milliseconds: the first, and how they grow. */
+/** Pauses between tries, in milliseconds: the first, how they grow, and the longest. */
 const PAUSE_MS = 10;
 const GROWTH = 4;
+const PAUSE_MAX_MS = 10_000;
 
 /**
  * One transaction of tools, moved on by what its log says is next (`nextStep`): from its body, or from what a crash has left. What
  * happens is in the log before anything else depends on it. The same instance is used by one caller at a time.
  */
-export class Run {
+export class Run implements Reserving {
   readonly epoch: number;
   readonly trajectoryId: string;
   readonly body: TransactionBody;
   readonly #ports: RunPorts;
+  readonly #isNamed: boolean;
   #state: TransactionState = BEGUN;
   #effects: Effect[] = [];
   /** Rows that are in the log, or on their way there. */
@@ -92,8 +114,16 @@ export class Run {
   /** The commit entry, and why it is undone: of what was committed, or is. */
   #entry: Hash | undefined;
   #cause: string | undefined;
+  /** Whether the action that it is committed with says what is done where it fails: to be said before the commit. */
+  hasOnFailure = false;
+  /** What was ruled on what is done where it fails, as far as this process has asked. */
+  #ruledOnFailure: Ruling | undefined;
+  /** Of what a crash has left: effects that may have been called, although the log does not say so. */
+  readonly #perhaps: Set<number> = new Set();
   /** The entry with which it was to be written last, that commits it or rejects it. */
   #ruling: Hash | undefined;
+  /** What it is committed with then, where that may yet be undone. */
+  #planned: readonly LoggedEffect[] = [];
   /** What was sent last. */
   #sending: Promise<void> | undefined;
   /** Settles when the log has its end. */
@@ -101,8 +131,10 @@ export class Run {
   /** Why something could not be written that nobody waited for. */
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(ports: RunPorts, epoch: number, trajectoryId: string, body: TransactionBody) {
+  /** `isNamed`: whether its keys can come again, so that the log has to tell where they were used. */
+  constructor(ports: RunPorts, epoch: number, trajectoryId: string, body: TransactionBody, isNamed: boolean) {
     this.#ports = ports;
+    this.#isNamed = isNamed;
     // Not all who begin one wait for its end.
     this.#ended.promise.catch(() => undefined);
     this.epoch = epoch;
@@ -112,15 +144,18 @@ export class Run {
 
   /** What a crash has left. */
   static of(ports: RunPorts, known: KnownTransaction): Run {
-    const run = new Run(ports, known.epoch, known.trajectoryId, known.body);
+    const run = new Run(ports, known.epoch, known.trajectoryId, known.body, true);
     run.#length = known.length;
     run.#entry = known.entry;
     run.#cause = known.cause;
-    run.#state = known.state.effects.reduce((state, _, n) => perhapsCalled(state, n), known.state);
+    run.#state = known.state.effects.reduce((state, _, n) => perhapsUndone(state, n), known.state);
+    for (const [n, { phase, class: kind }] of known.state.effects.entries())
+      if (phase === 'due' && !isToldFirst(kind)) run.#perhaps.add(n);
     run.#effects = known.effects.map((effect, n) => ({
       ...effect,
       isOpen: UNDER_WAY.has(run.#state.effects[n]!.phase),
     }));
+    if (run.#effects.some(costsUndoing)) ports.reserved.add(run);
     return run;
   }
 
@@ -150,10 +185,23 @@ export class Run {
     });
   }
 
+  reserved(committing: boolean): readonly Reservation[] {
+    const more = this.hasOnFailure ? { hasOnFailure: true as const } : {};
+    const state = committing ? recorded(this.#state, { is: 'committed', planned: [], ...more }) : this.#state;
+    const begun = this.#effects.filter((_, n) => mayCostUndoing(state, n));
+    // On its way to the disk, or lost on it.
+    const planned = this.#state.phase === 'open' && !committing ? this.#planned : [];
+    return [...begun, ...planned].flatMap(({ undo_cost: cost }) =>
+      cost === undefined ? [] : { writId: this.body.writ_id, cost },
+    );
+  }
+
   /** Calls a tool before the commit: says so first, and answers with its place and its result. @throws EffectError */
   async call({ effect, input, blobs }: Prepared): Promise<{ readonly n: number; readonly result: Json }> {
     const n = this.#effects.length;
     this.#effects.push({ ...effect, input });
+    // With what is noted now, before anything is waited for.
+    if (costsUndoing(effect)) this.#ports.reserved.add(this);
     await this.#log([intended(effect)], blobs, [{ key: effect.key, epoch: this.epoch, n }]);
     await this.#make(n, 'call');
     await this.move(true);
@@ -187,12 +235,13 @@ export class Run {
     planned: readonly Prepared[],
   ): { readonly write: EffectWrite; readonly blobs: readonly BlobRow[] } {
     const from = this.#effects.length;
-    const records: LogRecord[] = [
-      ...this.#unsent,
-      { entry, is: 'committed', planned: planned.map(({ effect }) => effect) },
-    ];
+    const records: LogRecord[] = [...this.#unsent, this.#committing(entry, planned)];
     const keys = planned.map(({ effect }, i) => ({ key: effect.key, epoch: this.epoch, n: from + i }));
     this.#ruling = entry;
+    if (this.hasOnFailure) {
+      this.#planned = planned.map(({ effect }) => effect);
+      if (this.#planned.some(costsUndoing)) this.#ports.reserved.add(this);
+    }
     const blobs = [...this.#unsentBlobs, ...planned.flatMap((each) => each.blobs)];
     return { write: this.#write(records, keys), blobs };
   }
@@ -207,7 +256,20 @@ export class Run {
     this.#sent();
     this.#entry = entry;
     this.#effects.push(...planned.map(({ effect, input }) => ({ ...effect, input })));
-    this.#note({ is: 'committed', entry, planned: planned.map(({ effect }) => effect) });
+    this.#note(this.#committing(entry, planned));
+  }
+
+  #committing(entry: Hash, planned: readonly Prepared[]): LogRecord {
+    const effects = planned.map(({ effect }) => effect);
+    // Members in canonical order, which are written fastest.
+    return this.hasOnFailure
+      ? { entry, is: 'committed', on_failure: true, planned: effects }
+      : { entry, is: 'committed', planned: effects };
+  }
+
+  /** What was ruled on what is done where it has failed, as far as it was asked for here. */
+  get ruledOnFailure(): Ruling | undefined {
+    return this.#ruledOnFailure;
   }
 
   /** More is claimed, which the log has before anything is done there. */
@@ -242,14 +304,13 @@ export class Run {
     return leftOf(this.#ending(undefined, []), this.#entry);
   }
 
-  /**
-   * Does all that is to be done now.
-   * `body`: it waits for its body. `person`: something of it waits for a person. `ended`: for good.
-   */
-  async move(hasBody: boolean): Promise<'body' | 'person' | 'ended'> {
+  /** Does all that is to be done now. `body`: it waits for its body, which there is. */
+  async move(hasBody: true): Promise<Moved | 'body'>;
+  async move(hasBody: false): Promise<Moved>;
+  async move(hasBody: boolean): Promise<Moved | 'body'> {
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure.error;
-      const step = nextStep(this.#state, { hasBody, isUnderWay: () => false });
+      const step = nextStep(this.#state, { hasBody, isUnderWay: () => false, tries: this.#ports.tries });
       if (step.do === 'nothing' || step.do === 'wait') {
         if (step.do === 'nothing') {
           this.#handOver();
@@ -258,7 +319,10 @@ export class Run {
         this.#flush();
         return step.for === 'body' ? 'body' : 'person';
       }
-      if (!(await this.#take(step))) return 'person';
+      if (step.do === 'propose') {
+        const waits = await this.#answerFailure();
+        if (waits !== undefined) return waits;
+      } else if (!(await this.#take(step))) return 'person';
     }
   }
 
@@ -272,16 +336,49 @@ export class Run {
     const kept = new Kept(this.#ports.random);
     const ref = kept.value(evidence, true) as BlobRef;
     const left = this.left.find((each) => each.n === n) as EffectLeft;
+    this.#effects[n] = { ...this.#effects[n]!, resolved: { as, by, evidence: ref } };
     this.#later({ is: 'resolved', n, as, by, evidence: ref });
     this.#unsentBlobs.push(...kept.blobs);
+    // What is there now may be undone yet, where another one fails.
+    const isOpen = as === 'applied' && this.#state.hasOnFailure === true;
     const { settling } = this.#ports;
     await this.#send([], (write, blobs) =>
-      settling.decide(this.trajectoryId, left, { as, by, evidence: ref }, write, blobs),
+      settling.decide(this.trajectoryId, left, { as, by, evidence: ref, isOpen }, write, blobs),
     );
   }
 
+  /** All is undone: what its action does then is proposed, which ends it. Undefined where it goes on. */
+  async #answerFailure(): Promise<'person' | 'later' | undefined> {
+    // Whoever proposes it again has to find the same, or it would be another proposal.
+    if (this.#unsent.length > 0) await this.#send([], this.#append);
+    else await this.#sending;
+    await this.#ports.coordination.sure();
+    const { n, refusals } = this.#state.failing as Failing;
+    const { principal, writ_id: writId } = this.body;
+    const answer = await this.#ports.answer({
+      trajectoryId: this.trajectoryId,
+      commit: this.#entry as Hash,
+      principal: principal === '' ? undefined : principal,
+      writId,
+      refusals,
+      effects: this.#effects.map(({ key, tool }, at) => {
+        const { phase } = this.#state.effects[at]!;
+        return { id: key, tool, outcome: at === n ? 'failed' : (phase as 'dropped' | 'undone' | 'accepted') };
+      }),
+    });
+    if (answer === undefined) return 'person';
+    this.#ruledOnFailure = answer.ruling;
+    if (answer.is === 'later') return 'later';
+    if (answer.is === 'made') this.#later({ is: 'settled' });
+    else {
+      this.#effects[n] = { ...this.#effects[n]!, refused: answer.why };
+      await this.#leave(n, { is: 'refused', n, why: answer.why });
+    }
+    return undefined;
+  }
+
   /** False where it can't be done here: it needs a tool that was not given, or what was erased. */
-  async #take(step: Exclude<Step, { do: 'nothing' | 'wait' }>): Promise<boolean> {
+  async #take(step: Exclude<Step, { do: 'nothing' | 'wait' | 'propose' }>): Promise<boolean> {
     if (step.do === 'ask') return this.#ask(step.n);
     if (step.do !== 'log') return this.#make(step.n, step.do);
     const { record } = step;
@@ -291,22 +388,40 @@ export class Run {
         return true;
       case 'applying':
       case 'undoing': {
+        if (this.#perhaps.has(record.n)) return this.#wasCalled(record.n);
         if (!(await this.#isReady(record.n))) return false;
         if (isToldFirst(this.#effects[record.n]!.class)) await this.#log([record]);
         else this.#note(record);
         return this.#make(record.n, record.is === 'applying' ? 'call' : 'undo');
       }
+      case 'failing':
+        // Others are called in order, after the one that has failed; but for those that came after one that was left to a person.
+        if (this.#wasLeft) for (const n of this.#perhaps) return this.#wasCalled(n);
+        await this.#log([record]);
+        return true;
       case 'settled':
       case 'aborted':
         this.#later(record);
         return true;
       case 'in_doubt':
       case 'unresolved':
-        await this.#leave(record.n, record.is);
+        await this.#leave(record.n, record);
         return true;
       default:
         throw new TypeError(`A step is never to log ${record.is}.`);
     }
+  }
+
+  /** What needs no record before it is called may have been, before a crash: it is gone on with as if it was. */
+  #wasCalled(n: number): true {
+    this.#perhaps.delete(n);
+    this.#effects[n] = { ...this.#effects[n]!, isOpen: true };
+    this.#note({ is: 'applying', n });
+    return true;
+  }
+
+  get #wasLeft(): boolean {
+    return this.#effects.some(({ resolved }, n) => resolved !== undefined || isLeft(this.#state.effects[n]!.phase));
   }
 
   /** Makes a call, or its compensation, and says what came of it. */
@@ -314,14 +429,14 @@ export class Run {
     if (!(await this.#isReady(n))) return false;
     await this.#ports.coordination.sure();
     const effect = this.#effects[n]!;
-    if ((effect.lost ?? 0) >= TRIES) {
-      await this.#leave(n, 'in_doubt');
+    if ((effect.lost ?? 0) >= this.#ports.tries) {
+      await this.#leave(n, { is: 'in_doubt', n });
       return true;
     }
     const { spec } = this.#ports.tools.get(effect.tool)!;
     const { input, answer = null } = effect;
     if (how === 'undo' && spec.compensate === undefined) {
-      await this.#leave(n, 'unresolved');
+      await this.#leave(n, { is: 'unresolved', n });
       return true;
     }
     try {
@@ -330,7 +445,7 @@ export class Run {
         this.#answered(n, (result ?? null) as Json);
       } else {
         const undone = await this.#bounded(effect, (call) => spec.compensate!(input, answer, call));
-        this.#undone(n, undone.undone === 'partly' ? undone.residue : undefined);
+        this.#undone(n, residueOf(effect.tool, undone));
       }
     } catch (error) {
       await this.#failed(n, error);
@@ -354,7 +469,7 @@ export class Run {
     } catch {
       // Nobody was told anything: as if the answer was lost, and asked again.
       await this.#lose(n);
-      if ((this.#effects[n]!.lost ?? 0) >= TRIES) await this.#leave(n, 'in_doubt');
+      if ((this.#effects[n]!.lost ?? 0) >= this.#ports.tries) await this.#leave(n, { is: 'in_doubt', n });
     }
     return true;
   }
@@ -378,11 +493,11 @@ export class Run {
   async #lose(n: number): Promise<void> {
     const lost = (this.#effects[n]!.lost ?? 0) + 1;
     this.#effects[n] = { ...this.#effects[n]!, lost, isOpen: true };
-    if (this.#effects[n]!.class.sink !== 'blind' && lost < TRIES) await this.#wait(lost);
+    if (this.#effects[n]!.class.sink !== 'blind' && lost < this.#ports.tries) await this.#wait(lost);
   }
 
   #wait(times: number): Promise<void> {
-    const ms = PAUSE_MS * GROWTH ** (times - 1);
+    const ms = Math.min(PAUSE_MS * GROWTH ** (times - 1), PAUSE_MAX_MS);
     return this.#ports.pause(ms, ms * 2);
   }
 
@@ -402,34 +517,33 @@ export class Run {
 
   #answered(n: number, result: Json): void {
     const is = this.#state.effects[n]!.phase === 'intended' ? 'executed' : 'applied';
-    this.#effects[n] = { ...this.#effects[n]!, answer: result, lost: 0, isOpen: false };
-    if (result === null) {
-      this.#later({ is, n });
-      return;
-    }
+    // First: an answer that can't be kept is none.
+    const ref = result === null ? undefined : this.#kept(result);
+    const kept = ref === undefined ? {} : { result: ref };
+    this.#effects[n] = { ...this.#effects[n]!, answer: result, lost: 0, isOpen: false, ...kept };
+    this.#later({ is, n, ...kept });
+  }
+
+  /** @throws CanonError for what is no JSON */
+  #kept(value: Json): BlobRef {
     const kept = new Kept(this.#ports.random);
-    const ref = kept.value(result, true) as BlobRef;
+    const ref = kept.value(value, true) as BlobRef;
     this.#unsentBlobs.push(...kept.blobs);
-    this.#effects[n] = { ...this.#effects[n]!, result: ref };
-    this.#later({ is, n, result: ref });
+    return ref;
   }
 
   /** It has not happened, or what it was to undo still stands. */
   #absent(n: number): void {
-    this.#effects[n] = { ...this.#effects[n]!, isOpen: false };
-    this.#later({ is: 'absent', n });
+    // A try that came to nothing counts, also where it is the sink that says so.
+    const is = (this.#effects[n]!.lost ?? 0) > 0 ? 'failed' : 'absent';
+    this.#effects[n] = { ...this.#effects[n]!, lost: 0, isOpen: false };
+    this.#later({ is, n });
   }
 
   #undone(n: number, residue: Json | undefined): void {
+    const ref = residue === undefined ? undefined : this.#kept(residue);
     this.#effects[n] = { ...this.#effects[n]!, lost: 0, isOpen: false };
-    if (residue === undefined) {
-      this.#later({ is: 'undone', n });
-      return;
-    }
-    const kept = new Kept(this.#ports.random);
-    const ref = kept.value(residue, true) as BlobRef;
-    this.#unsentBlobs.push(...kept.blobs);
-    this.#later({ is: 'undone', n, residue: ref });
+    this.#later(ref === undefined ? { is: 'undone', n } : { is: 'undone', n, residue: ref });
   }
 
   /** Reads an effect back from its blobs. False where that, or its tool, can't be had. */
@@ -445,9 +559,8 @@ export class Run {
     return true;
   }
 
-  async #read({ $blob }: BlobRef): Promise<Json | undefined> {
-    const text = await this.#ports.blob($blob);
-    return text === undefined ? undefined : (parseCanonical(text) as { readonly value: Json }).value;
+  #read(ref: BlobRef): Promise<Json | undefined> {
+    return readSalted(this.#ports.blob, ref);
   }
 
   /** Moves the state in memory, which the log will follow. */
@@ -474,9 +587,9 @@ export class Run {
   }
 
   /** An effect waits for a person; durable when this returns. As long as there is a body, what comes of it is for that. */
-  async #leave(n: number, is: 'in_doubt' | 'unresolved'): Promise<void> {
-    if (this.#state.phase === 'open') return this.#log([{ is, n }]);
-    this.#later({ is, n });
+  async #leave(n: number, record: LogRecord & { readonly is: 'in_doubt' | 'unresolved' | 'refused' }): Promise<void> {
+    if (this.#state.phase === 'open') return this.#log([record]);
+    this.#later(record);
     const left = this.left.find((each) => each.n === n) as EffectLeft;
     const { settling } = this.#ports;
     await this.#send([], (write, blobs) => settling.leave(this.trajectoryId, left, write, blobs));
@@ -505,8 +618,13 @@ export class Run {
 
   #ending(row: Ended['row'], blobs: readonly BlobRow[]): Ended {
     const { epoch, trajectoryId, body } = this;
-    const effects = this.#effects.map((effect, n) => ({ ...effect, phase: this.#state.effects[n]!.phase }));
-    return { epoch, trajectoryId, writId: body.writ_id, row, blobs, effects, written: this.#ended.resolve };
+    const effects = this.#effects.map((effect, n) => ({ ...effect, ...this.#state.effects[n]! }));
+    const written = (isTold: boolean): void => {
+      // What undoing it has cost is booked, or can be nowhere.
+      if (isTold) this.#ports.reserved.drop(epoch);
+      this.#ended.resolve();
+    };
+    return { epoch, trajectoryId, writId: body.writ_id, row, blobs, effects, written };
   }
 
   #waitLater(sending: Promise<void>): void {
@@ -544,7 +662,7 @@ export class Run {
       fence: this.#ports.coordination.fence,
       ...(this.isLogged ? {} : { begun: [{ epoch, trajectory_id, body: bodyText(this.body) }] }),
       records: [{ epoch, place: this.#length, record: recordsText(records) }],
-      ...(keys === undefined || keys.length === 0 ? {} : { keys }),
+      ...(keys === undefined || keys.length === 0 || !this.#isNamed ? {} : { keys }),
     };
   }
 }
@@ -555,8 +673,20 @@ const PROCESS_ENDED = 'process_ended';
 const REJECTED = Object.freeze({ is: 'aborting', cause: 'rejected' } as const);
 
 /** With members in canonical order, which are written fastest. */
-function intended({ class: sort, key, payload, tool }: LoggedEffect): LogRecord {
-  return { class: sort, is: 'intended', key, payload, tool };
+function intended({ class: sort, key, payload, tool, undo_cost }: LoggedEffect): LogRecord {
+  const record = { class: sort, is: 'intended', key, payload, tool } as const;
+  return undo_cost === undefined ? record : { ...record, undo_cost };
+}
+
+function costsUndoing({ undo_cost }: LoggedEffect): boolean {
+  return undo_cost !== undefined;
+}
+
+/** What is left of what was undone; undefined for nothing. @throws TypeError where a tool does not say whether it was */
+function residueOf(tool: string, said: Undone): Json | undefined {
+  if (said?.undone === 'all') return undefined;
+  if (said?.undone === 'partly' && said.residue !== undefined) return said.residue;
+  throw new TypeError(`${tool} does not say what it has undone: { undone: 'all' }, or 'partly' and the residue`);
 }
 
 function isFinal(error: unknown): boolean {
@@ -570,12 +700,11 @@ function unheardResidue({ reversibility }: EffectClass): Json | undefined {
     : undefined;
 }
 
-/** What needs no record before it is called, or undone, may have been. */
-function perhapsCalled(state: TransactionState, n: number): TransactionState {
+/** What needs no record before it is undone may have been. */
+function perhapsUndone(state: TransactionState, n: number): TransactionState {
   const { class: kind, phase, isDiscarded } = state.effects[n]!;
   if (isToldFirst(kind)) return state;
-  if (phase === 'due') return recorded(state, { is: 'applying', n });
-  const isUnwanted = state.phase === 'aborting' || isDiscarded === true;
+  const isUnwanted = state.phase === 'aborting' || state.phase === 'failing' || isDiscarded === true;
   return phase === 'executed' && isUnwanted ? recorded(state, { is: 'undoing', n }) : state;
 }
 

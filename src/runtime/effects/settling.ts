@@ -1,6 +1,9 @@
-import { EffectError, type EffectPhase, isLeft, type KnownEffect } from '#effects';
+import { EffectError, type EffectPhase, type EffectState, isLeft, isPivot, type KnownEffect } from '#effects';
 import {
   type AbandonedArgs,
+  type AbandonedEffect,
+  type Amounts,
+  type BlobRef,
   type BlobRow,
   type Chain,
   type EffectPendingPayload,
@@ -11,8 +14,11 @@ import {
   isCauseCode,
   isEffectPending,
   type Observation,
+  outcomeOf,
   type SettledAs,
   type SettledCommit,
+  type SettledEffect,
+  type SettlementArgs,
   waitingEffectOf,
 } from '#ledger';
 import type { Book, Draft, Page } from './book.ts';
@@ -26,6 +32,8 @@ import {
 } from './effect-entries.ts';
 import { refused } from './refused.ts';
 
+type EndedEffect = KnownEffect & EffectState;
+
 /** A transaction of which nothing is left to do. */
 export interface Ended {
   readonly epoch: number;
@@ -34,9 +42,9 @@ export interface Ended {
   /** The last that is to be recorded of it, where that is not in the log yet. */
   readonly row: EffectRecordRow | undefined;
   readonly blobs: readonly BlobRow[];
-  readonly effects: readonly (KnownEffect & { readonly phase: EffectPhase })[];
-  /** To be called when the log has its last record: others may act where it did. */
-  readonly written: () => void;
+  readonly effects: readonly EndedEffect[];
+  /** To be called when the log has its last record: others may act where it did. `isTold`: the ledger was told, or there is nothing to tell. */
+  readonly written: (isTold: boolean) => void;
 }
 
 /** One that was committed. */
@@ -97,20 +105,21 @@ export class Settling {
   }
 
   /**
-   * A transaction was undone. Where it had acted and no ruling says why it came to nothing, an entry lists what it did.
+   * A transaction was undone. Where it had acted and no ruling says why it came to nothing, or undoing it has cost something, an
+   * entry lists what it did.
    * @throws EffectError `tenure_lost`; what the store throws
    */
   async aborted(ended: Ended, cause: string): Promise<void> {
     const { epoch, trajectoryId, writId, blobs } = ended;
     const acted = ended.effects.filter(({ phase }) => UNDONE.has(phase));
     const effects = this.#ending([ended]);
-    if (acted.length === 0 || RULED.has(cause)) {
+    if (acted.length === 0 || (RULED.has(cause) && !isDear(ended))) {
       await this.#log(effects, blobs);
-      return ended.written();
+      return ended.written(true);
     }
     const args: AbandonedArgs = {
       cause: isCauseCode(cause) ? cause : 'unknown',
-      effects: acted.map(({ key, phase, tool }) => ({ id: key, outcome: phase as 'undone' | 'accepted', tool })),
+      effects: acted.map(abandoned),
       epoch,
     };
     const payloads = acted.map(({ payload }) => payload);
@@ -121,7 +130,7 @@ export class Settling {
     );
     // What the ledger could not be told stays open in the log, for whoever takes it over.
     if (told !== 'written') await this.#log(told === 'nothing' ? effects : withoutEnd(effects), blobs);
-    ended.written();
+    ended.written(told !== 'failed');
   }
 
   /** Records that an effect waits for a person, and puts it up. @throws EffectError `tenure_lost`; what the store throws */
@@ -151,7 +160,7 @@ export class Settling {
     const isDecided = await book.write(({ chain, place }) => {
       const pending = pendingOf(chain, left.id);
       if (pending === undefined) return undefined;
-      const payload = decisionPayload(place, chain.lastCommit, pending, decision);
+      const payload = decisionPayload(place, chain.lastCommit, pending, { ...decision, undoCost: left.undoCost });
       return { payload, blobs, effects, resolves: pending[0] };
     });
     // Nothing follows a final answer: then the log alone has it.
@@ -173,12 +182,15 @@ export class Settling {
     const blobs = all.flatMap((ended) => ended.blobs);
     try {
       const told = await this.#tried(trajectoryId, ({ chain, place }) => {
-        const settled = chain.answered === undefined ? all.flatMap((ended) => settledOf(chain, ended)) : [];
+        if (chain.answered !== undefined) return undefined;
+        const settled = all.flatMap((ended) => settledOf(chain, ended));
+        const discarded = all.flatMap(discardedOf);
         const [first] = settled;
-        if (first === undefined) return undefined;
-        const writId = chain.unsettled.writOf(first.commit) as Hash;
+        if (first === undefined && discarded.length === 0) return undefined;
+        const writId = first === undefined ? all[0]!.writId : (chain.unsettled.writOf(first.commit) as Hash);
         const found = all.flatMap((ended) => foundOf(chain, ended));
-        return { payload: settlementPayload(place, chain.lastCommit, writId, settled, found), blobs, effects };
+        const args = { settled, ...(discarded.length > 0 && { discarded }) };
+        return { payload: settlementPayload(place, chain.lastCommit, writId, args, found), blobs, effects };
       });
       if (told === 'nothing') await this.#log(effects, blobs);
       if (told === 'failed') {
@@ -189,7 +201,7 @@ export class Settling {
           all.map((ended) => ({ ...ended, row: undefined, blobs: [] })),
         );
       }
-      for (const { written } of all) written();
+      for (const { written } of all) written(told !== 'failed');
     } catch (error) {
       // The next tenure finds them open. With any other error they are kept, as nobody waits for them here.
       if (!isTenureLost(error)) this.#wait(trajectoryId, all);
@@ -233,20 +245,60 @@ export class Settling {
 
 /** What has become of the effects of a commit of which its chain does not say it yet; as a list, empty where it says all. */
 function settledOf(chain: Chain, ended: EndedCommit): SettledCommit[] {
-  const effects = unsettledOf(chain, ended).map(({ key, phase, resolved }) => {
-    const outcome = phase as SettledAs;
-    return resolved === undefined || resolved.as === 'retry'
-      ? { id: key, outcome }
-      : { by: resolved.by, id: key, outcome };
+  const effects = unsettledOf(chain, ended).map((effect): SettledEffect => {
+    const { key: id } = effect;
+    const outcome = settledAs(effect.phase);
+    if (isDecidedSo(effect)) return { by: effect.resolved.by, ...costOf(effect), id, outcome };
+    const answered = answerOf(effect) === undefined ? {} : { answered: true as const };
+    return { ...answered, ...costOf(effect), id, outcome };
   });
   return effects.length === 0 ? [] : [{ commit: ended.entry, effects }];
 }
 
-/** What was found of those that a person had decided on before anybody could say so here. */
+/** What undoing effects has cost that were of branches which were not chosen, so that the commit has not named them. */
+function discardedOf({ effects }: EndedCommit): NonNullable<SettlementArgs['discarded']> {
+  return effects.flatMap((effect) => {
+    const { cost } = costOf(effect);
+    return cost !== undefined && effect.isDiscarded === true ? { cost, id: effect.key } : [];
+  });
+}
+
+function abandoned(effect: EndedEffect): AbandonedEffect {
+  const { key, phase, tool } = effect;
+  return { ...costOf(effect), id: key, outcome: phase as AbandonedEffect['outcome'], tool };
+}
+
+/** What undoing it has cost, where its tool has done that. */
+function costOf({ isCompensated, undo_cost: cost }: EndedEffect): { readonly cost?: Amounts } {
+  return isCompensated === true && cost !== undefined ? { cost } : {};
+}
+
+function isDear({ effects }: Ended): boolean {
+  return effects.some((effect) => costOf(effect).cost !== undefined);
+}
+
+/** What was found of those that a person had decided on before anybody could say so here, and what the pivot answered. */
 function foundOf(chain: Chain, ended: EndedCommit): Observation[] {
-  return unsettledOf(chain, ended).flatMap(({ key, resolved }) =>
-    resolved === undefined || resolved.as === 'retry' ? [] : { name: key, value: resolved.evidence },
-  );
+  return unsettledOf(chain, ended).flatMap((effect) => {
+    const value = isDecidedSo(effect) ? effect.resolved.evidence : answerOf(effect);
+    return value === undefined ? [] : { name: effect.key, value };
+  });
+}
+
+/** What is observed of an effect: what could be neither undone nor held was called after whatever else observes (decisions §5.9). */
+function answerOf({ class: kind, phase, result }: EndedEffect): BlobRef | undefined {
+  return isPivot(kind) && phase === 'applied' ? result : undefined;
+}
+
+/** What was dropped since another one has failed is not there. */
+function settledAs(phase: EffectPhase): SettledAs {
+  return phase === 'dropped' ? 'undone' : (phase as SettledAs);
+}
+
+/** Whether it ended as a person has said, and not by what a tool did after that. */
+function isDecidedSo(effect: EndedEffect): effect is EndedEffect & { readonly resolved: object } {
+  const { phase, resolved } = effect;
+  return resolved !== undefined && outcomeOf(resolved.as) === settledAs(phase);
 }
 
 function unsettledOf({ unsettled }: Chain, { entry, effects }: EndedCommit): Ended['effects'] {
@@ -271,13 +323,16 @@ function pendingOf({ open }: Chain, id: Hash): readonly [Hash, EffectPendingPayl
   return undefined;
 }
 
-/** In parts that an entry can have. */
+/** In parts that an entry can have. What undoing has cost counts against the writ of the entry, so that is by itself. */
 function together(all: readonly EndedCommit[]): EndedCommit[][] {
   const parts: EndedCommit[][] = [];
   let effects = 0;
+  let isApart = false;
   for (const ended of all) {
     effects += ended.effects.length;
-    const part = effects > EFFECTS_MAX ? undefined : parts.at(-1);
+    const wasApart = isApart;
+    isApart = isDear(ended);
+    const part = effects > EFFECTS_MAX || isApart || wasApart ? undefined : parts.at(-1);
     if (part === undefined) {
       parts.push([ended]);
       effects = ended.effects.length;
@@ -296,7 +351,7 @@ function isTenureLost(error: unknown): boolean {
 
 /** Effects that wait for a person, as their pendings name them. */
 export function leftOf({ epoch, writId, effects }: Ended, commit: Hash | undefined): EffectLeft[] {
-  return effects.flatMap(({ key, tool, payload, phase }, n) =>
+  return effects.flatMap(({ key, tool, payload, phase, doubt, undo_cost, isRefused, refused }, n) =>
     isLeft(phase)
       ? [
           {
@@ -308,6 +363,8 @@ export function leftOf({ epoch, writId, effects }: Ended, commit: Hash | undefin
             reason: phase as EffectLeft['reason'],
             writId,
             ...(commit === undefined ? {} : { commit }),
+            ...(doubt === 'undo' && undo_cost !== undefined ? { undoCost: undo_cost } : {}),
+            ...(isRefused === true && refused !== undefined ? { refused } : {}),
           },
         ]
       : [],

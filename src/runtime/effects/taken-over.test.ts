@@ -1,5 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { claimsText, readClaim } from '#effects';
+import { bodyText, claimsText, claimTexts, readClaim } from '#effects';
 import type { Membership, SharedEffectStore } from '#ledger';
 import { MemoryStore } from '#stores';
 import { tally } from '../../../tests/support/effects-stage.ts';
@@ -51,6 +52,47 @@ test('who joins and parts beside others that say things all the time waits for n
   expect((await beside.begin([a])).epoch).toBe(1);
   await beside.close();
   news = () => undefined;
+  await store.close();
+});
+
+test('who joins reads all that is open at once, and keeps out of what it claims', async () => {
+  const store = new MemoryStore({ shared: true }) as MemoryStore & SharedEffectStore;
+  const { fence, release } = await store.holdEffects();
+  const claims = (place: number) => [readClaim('write', `r:/${place}`)];
+  for (let epoch = 1; epoch <= 50; epoch++) {
+    const body = {
+      transaction: `${epoch}`,
+      principal: 'alice',
+      writ_id: '0'.repeat(64),
+      claims: claimTexts(claims(epoch)),
+    };
+    await store.logEffects({ fence, begun: [{ epoch, trajectory_id: 't', body: bodyText(body) }] });
+  }
+  await release();
+  const reads: string[] = [];
+  const counted = new Proxy(store, {
+    get(target, name) {
+      reads.push(String(name));
+      return (Reflect.get(target, name) as () => unknown).bind(target);
+    },
+  });
+  const membership = await store.shareEffects({ leaseMs: LEASE_MS });
+  const beside = await Beside.join({ membership, store: counted, leaseMs: LEASE_MS, isOrdered: true });
+  expect(reads).toEqual(['openEffects']);
+  const taken: number[] = [];
+  beside.takeUp((epoch) => taken.push(epoch));
+  expect(taken).toHaveLength(50);
+  for (const epoch of [1, 25, 50]) {
+    const work = await beside.begin(claims(epoch));
+    const waiting = beside.whenClear(work, work.claims).then(() => 'clear');
+    expect(await Promise.race([waiting, nextTurn('waits')])).toBe('waits');
+    beside.end(epoch, Promise.resolve());
+    expect(await waiting).toBe('clear');
+  }
+  // Where nothing is resumed, nothing is read.
+  await beside.begin([a]);
+  expect(reads).toHaveLength(1);
+  await beside.close();
   await store.close();
 });
 

@@ -23,12 +23,13 @@ export class TimeLimit {
   }
 
   /** What is made, or an error as soon as it may take no longer; what is made later is nobody's. One at a time. */
-  async bound<T>(make: () => T | Promise<T>, late: (reason: unknown) => Error): Promise<T> {
-    const over = Promise.withResolvers<never>();
-    over.promise.catch(() => undefined);
-    this.#over = () => over.reject(late(this.signal.reason));
-    if (this.signal.aborted) this.#over();
-    return Promise.race([over.promise, make()]);
+  bound<T>(make: () => T | Promise<T>, late: (reason: unknown) => Error): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#over = () => reject(late(this.signal.reason));
+      if (this.signal.aborted) this.#over();
+      // Not given to `resolve`, which would then wait for it, however long.
+      else Promise.resolve(make()).then(resolve, reject);
+    });
   }
 
   end(): void {

@@ -1,3 +1,4 @@
+import { costItems } from '#authority';
 import { copyJson, type Json, plainText } from '#canon';
 import {
   type Claim,
@@ -7,6 +8,8 @@ import {
   type EffectClass,
   EffectError,
   effectKey,
+  isPivot,
+  type KnownTransaction,
   type LoggedEffect,
   type Planned,
   readClaim,
@@ -14,10 +17,11 @@ import {
   type Tool,
   type Work,
 } from '#effects';
-import type { Authority } from '#kernel';
+import type { Authority, Cost, Refusal } from '#kernel';
+import type { Amounts, BlobRow } from '#ledger';
 import type { ObservationInput } from '../intent.ts';
 import { Kept } from '../kept.ts';
-import { refusalOf, type ToolUse } from './acting.ts';
+import { type Pivot, refusalOf, sum, type ToolUse } from './acting.ts';
 import type { Held } from './effects.ts';
 import type { Prepared, Run } from './run.ts';
 import { inTime } from './time-limit.ts';
@@ -39,7 +43,7 @@ export interface Asking {
   readonly trajectoryId: string;
   /** The caller's name of the transaction, or one that was made up. */
   readonly name: string;
-  /** Whether calls may have been made under that name before. */
+  /** Whether calls may have been made under that name before: it is the caller's own. */
   readonly isAgain: boolean;
   /** Whether what is held may have been: mostly not, and the commit would say so. */
   readonly isCareful: boolean;
@@ -48,6 +52,10 @@ export interface Asking {
   /** All that was claimed on the way, for whoever begins anew. */
   readonly claimed: Claim[];
   readonly authority: () => Authority;
+  /** What keeps its writ in the ledger, as far as no entry has brought that yet. */
+  readonly unstored: () => readonly BlobRow[];
+  /** The kinds of counselors that the domain has. */
+  readonly counselors: readonly string[];
   readonly signal: AbortSignal;
 }
 
@@ -70,8 +78,10 @@ export class Transaction {
   readonly #touching: { readonly tool: Tool; readonly input: Json; readonly claims: readonly Claim[] }[] = [];
   readonly #uses: ToolUse[] = [];
   readonly #observations: ObservationInput[] = [];
-  readonly #cost: Record<string, number> = {};
+  #cost: Cost = {};
   #intent: TransactionIntent | undefined;
+  /** What was called that can be neither undone nor held. */
+  #pivot: Tool | undefined;
   /** Of the whole transaction: where its branches have acted, as far as that is not undone. */
   #branchActs: { readonly place: string; readonly claim: Claim }[] = [];
   /** Of the whole transaction: what its effects touch. */
@@ -84,6 +94,8 @@ export class Transaction {
   readonly #parent: Transaction | undefined;
   /** Where it is among the branches of all above it: its calls are named so. */
   readonly #place: string;
+  /** Of the whole transaction: attempts of its name that came before, by their epochs. */
+  readonly #attempts = new Map<number, Promise<KnownTransaction | undefined>>();
   #calls = 0;
   #isOver = false;
   /** What acts at once acts one after the other, and each plan sees those before. Of the whole transaction. */
@@ -145,6 +157,13 @@ export class Transaction {
     return this.#intent;
   }
 
+  /** What of it a person has to approve before it is called. */
+  get pivot(): Pivot | undefined {
+    if (this.#pivot === undefined) return undefined;
+    const { name, spec } = this.#pivot;
+    return { tool: name, ...(spec.channel === undefined ? {} : { channel: spec.channel }) };
+  }
+
   /** The state's part: the action that it is committed with. The last one that is said counts. */
   propose(intent: TransactionIntent): void {
     this.#intent = intent;
@@ -152,10 +171,11 @@ export class Transaction {
 
   /**
    * Uses a tool. What only reads is answered with what it read; what acts at once, with its result; what is held until the
-   * commit, as all is that can't be undone, with what its tool says that it will be.
+   * commit, as all is that can't be undone, with what its tool says that it will be. What can be neither undone nor held is called
+   * once a person has approved the proposal, after all else; there is one such call in a transaction.
    *
    * @throws EffectError `unknown_tool`, `bad_input`, `bad_resolver`, `not_authorised`, `scope_exceeded`, `resource_in_doubt`,
-   * `tool_failed`, `outcome_unknown`, `key_collision`, `transaction_over`
+   * `tool_failed`, `outcome_unknown`, `key_collision`, `no_counselor`, `second_pivot`, `transaction_over`
    */
   async call(name: string, given: unknown): Promise<any> {
     this.#checkGoesOn();
@@ -169,7 +189,24 @@ export class Transaction {
     const input = tool.parse(given);
     if (tool.class === undefined) return this.#read(tool, input, await this.#claimed(tool, input), ordinal);
     const take = isHeld(tool.class) ? this.#plan : this.#act;
-    return this.#inTurn(async () => take.call(this, tool, input, await this.#claimed(tool, input), ordinal));
+    return this.#inTurn(async () => {
+      if (isPivot(tool.class!)) this.#checkPivot(tool);
+      return take.call(this, tool, input, await this.#claimed(tool, input), ordinal);
+    });
+  }
+
+  /** Branches may have one each, as one of them is gone on with. */
+  #checkPivot({ name, spec: { channel } }: Tool): void {
+    const { counselors } = this.#asking;
+    if (channel === undefined ? counselors.length === 0 : !counselors.includes(channel))
+      throw noCounselor(name, channel);
+    const first = this.#firstPivot;
+    if (first !== undefined) throw secondPivot(name, first);
+  }
+
+  /** Of this, and of what it is a branch of. */
+  get #firstPivot(): Tool | undefined {
+    return this.#pivot ?? (this.#parent === undefined ? undefined : this.#parent.#firstPivot);
   }
 
   /** What a call touches, by its canonical names, if it may. */
@@ -261,7 +298,8 @@ export class Transaction {
    * branches of one transaction, of its epoch; none sees what another does. `choose` is told what came of each, and answers with the
    * place of one that did not fail, or with nothing, where none is wanted. Branches may branch.
    *
-   * @throws EffectError `no_branch`, where none was chosen or one that failed; what `choose` throws
+   * @throws EffectError `no_branch`, where none was chosen or one that failed; `second_pivot`, where the one that was chosen calls what
+   * can be neither undone nor held, and so does what it is a branch of by now; what `choose` throws
    */
   async speculate<T>(
     branches: readonly ((tx: Transaction) => Promise<T> | T)[],
@@ -275,16 +313,28 @@ export class Transaction {
     const tried = await Promise.all(branches.map((body, i) => triedOut(children[i]!, body)));
     for (const child of children) child.#isOver = true;
     let chosen: number | undefined;
+    let refused: EffectError | undefined;
     try {
       chosen = await choose(tried);
     } finally {
-      const isChosen = (i: number): boolean => i === chosen && tried[i]?.failed === false;
-      await this.#inTurn(() => this.#discard(children.filter((_, i) => !isChosen(i))));
+      await this.#inTurn(async () => {
+        const winner = chosen !== undefined && tried[chosen]?.failed === false ? children[chosen] : undefined;
+        refused = winner && this.#adoptable(winner);
+        const adopted = refused === undefined ? winner : undefined;
+        await this.#discard(children.filter((child) => child !== adopted));
+        if (adopted !== undefined) this.#adopt(adopted);
+      });
     }
+    if (refused !== undefined) throw refused;
     const winner = chosen === undefined ? undefined : tried[chosen];
     if (winner === undefined || winner.failed) throw noBranch(tried.length, chosen, winner);
-    this.#adopt(children[chosen as number]!);
     return winner.value;
+  }
+
+  /** Why it can't be gone on with. While it was at work, this may have called what can be neither undone nor held. */
+  #adoptable(branch: Transaction): EffectError | undefined {
+    const first = this.#firstPivot;
+    return branch.#pivot === undefined || first === undefined ? undefined : secondPivot(branch.#pivot.name, first);
   }
 
   async #discard(losers: readonly Transaction[]): Promise<void> {
@@ -306,19 +356,34 @@ export class Transaction {
     root.#branchActs = root.#branchActs.map((act) =>
       act.place.startsWith(branch.#place) ? { ...act, place: this.#place } : act,
     );
-    for (const [unit, amount] of Object.entries(branch.#cost)) this.#cost[unit] = (this.#cost[unit] ?? 0) + amount;
+    this.#cost = sum(this.#cost, branch.#cost);
     this.#intent = branch.#intent ?? this.#intent;
+    this.#pivot = branch.#pivot ?? this.#pivot;
   }
 
   /**
    * Settles when it may act by all that it claims, and what is held for it still touches what it did when it was planned.
-   * @throws EffectError `stale`, `resource_in_doubt`, `bad_resolver`; the signal's reason
+   * @throws EffectError `stale`, `resource_in_doubt`, `bad_resolver`, `key_collision`; the signal's reason
    */
   async enter(): Promise<void> {
     await this.#enter(this.#work.claims, async () => {
       for (const { tool, input, claims } of this.#touching) await this.#checkNames(tool, input, claims);
     });
     for (const guess of this.#guesses) await this.#checkGuess(guess);
+    await this.#checkKeys();
+  }
+
+  /** What a person approves has the keys that it was put up with: none may be of an attempt before. @throws EffectError `key_collision` */
+  async #checkKeys(): Promise<void> {
+    const { isAgain, isCareful, counselors, name } = this.#asking;
+    if (!isAgain || isCareful || counselors.length === 0) return;
+    const { store } = this.#held.ports;
+    const used = await Promise.all(this.#planned.map(({ effect }) => store.effectKey(effect.key)));
+    const before = used.find((each) => each !== undefined);
+    if (before === undefined) return;
+    throw new EffectError('key_collision', `A call of ${name} has a key that transaction ${before.epoch} has used.`, {
+      evidence: { epoch: before.epoch },
+    });
   }
 
   /** Nobody who is older goes on there, and nobody who is younger yet: what is read now is what there is. */
@@ -368,19 +433,19 @@ export class Transaction {
   }
 
   #authorise(tool: Tool, input: Json, claims: readonly Claim[]): void {
-    const use = { action: tool.name, scopes: claims.map(({ scope }) => scope.text), args: input };
+    const use = useOf(tool, input, claims);
     const refusal = refusalOf(this.#asking.authority(), use, tool.class !== undefined && isHeld(tool.class));
-    if (refusal !== undefined)
-      throw new EffectError('not_authorised', `${tool.name} may not be used so: ${refusal.detail}.`, {
-        evidence: { tool: tool.name, reason: refusal.reason },
-      });
+    if (refusal !== undefined) throw notAuthorised(tool, refusal);
     this.#uses.push(use);
-    for (const [unit, amount] of Object.entries(costOf(tool, input)))
-      this.#cost[unit] = (this.#cost[unit] ?? 0) + amount;
+  }
+
+  #charge(tool: Tool, input: Json): void {
+    this.#cost = sum(this.#cost, costOf(tool, input));
   }
 
   async #read(tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
     const { isOptimistic, signal } = this.#asking;
+    this.#charge(tool, input);
     if (!isOptimistic) await this.#enter(claims, () => this.#checkNames(tool, input, claims));
     const plans = [...this.#plans];
     const call = () => ({ key: this.#keyOf(ordinal, 0), signal, epoch: this.epoch });
@@ -390,6 +455,7 @@ export class Transaction {
   }
 
   async #plan(tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<unknown> {
+    this.#charge(tool, input);
     const key = this.#asking.isCareful ? await this.#freeKey(ordinal) : this.#keyOf(ordinal, 0);
     const prepared = this.#prepared(tool, input, claims, key);
     // What its plan looks at is a read like any other: what is older comes first.
@@ -402,6 +468,7 @@ export class Transaction {
     const planning = (): unknown => plan?.(input as never, plans);
     const answer = isGuess ? await this.#guessed(tool, planning) : await inTime(this.#asking.signal, planning);
     this.#planned.push(prepared);
+    if (isPivot(tool.class!)) this.#pivot = tool;
     this.#root.#touched.push(...claims);
     this.#plans.push({ tool: tool.name, input });
     this.#touching.push({ tool, input, claims });
@@ -421,10 +488,39 @@ export class Transaction {
     this.#checkGoesOn();
     this.#root.#touched.push(...claims);
     for (const claim of claims) this.#checkSiblings(tool, claim);
-    const { n, result } = await run.call(this.#prepared(tool, input, claims, await this.#freeKey(ordinal)));
+    const prepared = this.#prepared(tool, input, claims, await this.#freeKey(ordinal));
+    const writBlobs = this.#checkAffords(tool, input, claims, prepared);
+    this.#charge(tool, input);
+    const { n, result } = await run.call({ ...prepared, blobs: [...prepared.blobs, ...writBlobs] });
     this.#acted.push(n);
     this.#observe(tool, ordinal, result);
     return result;
+  }
+
+  /**
+   * What can be undone at a cost is called where the budget has both, what the transaction costs so far and what undoing it all
+   * would, beside all else that is at work (decisions §5.7). From here to the intent nothing awaits. Answers with what keeps its
+   * writ in the ledger: undoing may be booked under it where nothing else is.
+   *
+   * @throws EffectError `not_authorised`
+   */
+  #checkAffords(tool: Tool, input: Json, claims: readonly Claim[], { effect }: Prepared): readonly BlobRow[] {
+    if (effect.class.reversibility !== 'with_cost') return [];
+    const { undo_cost: undoCost = {} } = effect;
+    const authority = this.#asking.authority();
+    // What was read anew meanwhile may not know its writ any more, or know that it was revoked.
+    const refusal = refusalOf(authority, useOf(tool, input, claims), false);
+    if (refusal !== undefined) throw notAuthorised(tool, refusal);
+    const cost = sum(sum(this.#costSoFar, costOf(tool, input)), undoCost);
+    const afforded = authority.affords(cost);
+    if (afforded.ok) return effect.undo_cost === undefined ? [] : this.#asking.unstored();
+    const detail = `the budget does not cover what it costs and what undoing it would: ${afforded.detail}`;
+    throw notAuthorised(tool, { reason: 'budget_exhausted', detail });
+  }
+
+  /** With what it is a branch of. */
+  get #costSoFar(): Amounts {
+    return this.#parent === undefined ? this.#cost : sum(this.#parent.#costSoFar, this.#cost);
   }
 
   #observe({ name, spec }: Tool, ordinal: number, value: Json): void {
@@ -453,7 +549,7 @@ export class Transaction {
     const { name } = tool;
     // Members in canonical order, which are written fastest.
     const payload = kept.made({ claims: claimTexts(claims) as never, cost, input, tool: name });
-    const effect: LoggedEffect = { class: tool.class!, key, payload, tool: name };
+    const effect: LoggedEffect = { class: tool.class!, key, payload, tool: name, ...undoCostOf(tool, input) };
     return { effect, input, blobs: kept.blobs };
   }
 
@@ -470,8 +566,7 @@ export class Transaction {
       if (!this.#asking.isAgain) return key;
       const used = await this.#held.ports.store.effectKey(key);
       if (used === undefined) return key;
-      const logged = await this.#held.ports.store.effectsOf(used.epoch);
-      const phase = logged && readTransaction(logged).state.effects[used.n]?.phase;
+      const phase = (await this.#root.#before(used.epoch))?.state.effects[used.n]?.phase;
       if (phase === 'undone' || phase === 'dropped') continue;
       throw new EffectError(
         'key_collision',
@@ -479,6 +574,16 @@ export class Transaction {
         { evidence: { key, epoch: used.epoch, phase } },
       );
     }
+  }
+
+  /** An attempt before this one, which is read once: what it has undone stays so. */
+  #before(epoch: number): Promise<KnownTransaction | undefined> {
+    let known = this.#attempts.get(epoch);
+    if (known === undefined) {
+      known = this.#held.ports.store.effectsOf(epoch).then((logged) => logged && readTransaction(logged));
+      this.#attempts.set(epoch, known);
+    }
+    return known;
   }
 
   #inTurn<T>(step: () => Promise<T>): Promise<T> {
@@ -490,8 +595,18 @@ export class Transaction {
 }
 
 /** Until the commit: also what would act at once and can't be undone, as nothing may come after it that still fails (decisions §5.9). */
-function isHeld({ delivery, reversibility }: EffectClass): boolean {
-  return delivery === 'buffered' || reversibility === 'irreversible';
+function isHeld(kind: EffectClass): boolean {
+  return kind.delivery === 'buffered' || isPivot(kind);
+}
+
+function useOf({ name }: Tool, input: Json, claims: readonly Claim[]): ToolUse {
+  return { action: name, scopes: claims.map(({ scope }) => scope.text), args: input };
+}
+
+function notAuthorised({ name }: Tool, { reason, detail }: Pick<Refusal, 'reason' | 'detail'>): EffectError {
+  return new EffectError('not_authorised', `${name} may not be used so: ${detail}.`, {
+    evidence: { tool: name, reason },
+  });
 }
 
 async function triedOut<T>(branch: Transaction, body: (tx: Transaction) => Promise<T> | T): Promise<Tried<T>> {
@@ -514,6 +629,23 @@ function noBranch(branches: number, chosen: number | undefined, winner: Tried<un
   });
 }
 
+function noCounselor(tool: string, channel: string | undefined): EffectError {
+  const who = channel === undefined ? 'no counselors' : `no counselor of the kind ${channel}`;
+  return new EffectError(
+    'no_counselor',
+    `${tool} can’t be undone, and acts at once, so a person has to approve it; the domain has ${who}. Give it some (\`counselors\`).`,
+    { evidence: { tool, ...(channel === undefined ? {} : { channel }) } },
+  );
+}
+
+function secondPivot(tool: string, { name: first }: Tool): EffectError {
+  return new EffectError(
+    'second_pivot',
+    `${tool} can’t be undone, and acts at once, as ${first} does, which this transaction calls already; use a transaction for each.`,
+    { evidence: { tool, first } },
+  );
+}
+
 function notReleased({ scope, access }: Claim, why: string): EffectError {
   return new EffectError(
     'scope_exceeded',
@@ -522,8 +654,15 @@ function notReleased({ scope, access }: Claim, why: string): EffectError {
   );
 }
 
-function costOf(tool: Tool, input: Json): { readonly [unit: string]: number } {
+function costOf(tool: Tool, input: Json): Amounts {
   return tool.spec.cost?.(input as never) ?? {};
+}
+
+/** What undoing a call costs, as the log has it. @throws AuthorityError `bad_amount` */
+export function undoCostOf({ spec }: Tool, input: Json): Pick<LoggedEffect, 'undo_cost'> {
+  if (spec.undoCost === undefined) return {};
+  const items = costItems(spec.undoCost(input as never));
+  return items.length === 0 ? {} : { undo_cost: Object.fromEntries(items) };
 }
 
 /** @throws AuthorityError `bad_resource` */

@@ -145,33 +145,6 @@ describe('a transaction', () => {
     expect(next.ruling.ruling).toBe('committed');
   });
 
-  test('holds what would act at once and can’t be undone, and does it last', async () => {
-    const sink = new OutsideSink('keyed');
-    const pivot = toolFor({ sink, steps: new Steps() }, 'irreversible', 'externalised');
-    const { trajectory, all, sink: other } = await stage({ tools: [pivot] });
-    const call = (ends: () => void) =>
-      trajectory.transaction(all, async (tx) => {
-        expect(await tx.call('irreversible.externalised', { what: 'a' })).toBe(null);
-        await tx.call('irreversible.buffered', { what: 'b' });
-        expect(sink.log).toEqual([]);
-        ends();
-        tx.propose(COUNT);
-      });
-    const no = () => {
-      throw new Error('no');
-    };
-    expect(await codeOf(call(no))).toBe('no');
-    expect([sink.log, other.log]).toEqual([[], []]);
-    let before: number | undefined;
-    const act = sink.do.bind(sink);
-    sink.do = (key, what) => {
-      before = other.standing('b');
-      act(key, what);
-    };
-    expect(await call(() => undefined)).toMatchObject({ effects: 'settled' });
-    expect([sink.standing('a'), before]).toEqual([1, 1]);
-  });
-
   test('sees what it is itself about to do', async () => {
     const notes = new Map<string, string>();
     const inputOf = z.strictObject({ name: z.string(), text: z.string() });
@@ -276,20 +249,42 @@ describe('calls that fail', () => {
     expect([sink.standing('a'), sink.standing('b')]).toEqual([0, 1]);
   });
 
-  test('or it begins anew with another epoch, after what it did was undone', async () => {
-    const { trajectory, all, sink } = await stage({
-      fault: (of, what) => (of === 'do' && what === 'b' && ++failed < 3 ? 'fail' : 'none'),
-    });
-    let failed = 0;
-    const outcome = await trajectory.transaction({ ...all, retries: 3 }, async (tx) => {
-      await tx.call('reversible.externalised', { what: 'a' });
-      await tx.call('reversible.externalised', { what: 'b' });
-      tx.propose(COUNT);
-    });
-    expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, epoch: 3, effects: 'settled' });
-    expect([sink.times('do', 'a'), sink.standing('a'), sink.standing('b')]).toEqual([3, 1, 1]);
-    // Each attempt that was undone has its own keys: a sink that was told to undo must not take the next for the same.
-    expect(new Set(sink.log.filter(({ what }) => what === 'a').map(({ key }) => key)).size).toBe(3);
+  test.each([{}, { name: 'order 1' }])(
+    'or it begins anew with another epoch, after what it did was undone: %o',
+    async (named) => {
+      const { trajectory, all, sink } = await stage({
+        fault: (of, what) => (of === 'do' && what === 'b' && ++failed < 3 ? 'fail' : 'none'),
+      });
+      let failed = 0;
+      const outcome = await trajectory.transaction({ ...all, ...named, retries: 3 }, async (tx) => {
+        await tx.call('reversible.externalised', { what: 'a' });
+        await tx.call('reversible.externalised', { what: 'b' });
+        tx.propose(COUNT);
+      });
+      expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, epoch: 3, effects: 'settled' });
+      expect([sink.times('do', 'a'), sink.standing('a'), sink.standing('b')]).toEqual([3, 1, 1]);
+      // Each attempt that was undone has its own keys: a sink that was told to undo must not take the next for the same.
+      expect(new Set(sink.log.filter(({ what }) => what === 'a').map(({ key }) => key)).size).toBe(3);
+    },
+  );
+
+  test('the log keeps the keys of a transaction that has a name, and of no other: nobody can come with those again', async () => {
+    const { trajectory, all, sink, store } = await stage();
+    const keysOf = async (named: Partial<TransactionOptions>) => {
+      const from = sink.log.length;
+      await trajectory.transaction({ ...all, ...named }, async (tx) => {
+        await tx.call('reversible.externalised', { what: 'a' });
+        await tx.call('reversible.buffered', { what: 'b' });
+        tx.propose(COUNT);
+      });
+      const keys = sink.log.slice(from).map(({ key }) => key);
+      return Promise.all(keys.map((key) => store.effectKey(key)));
+    };
+    expect(await keysOf({})).toEqual([undefined, undefined]);
+    expect(await keysOf({ name: 'order 1' })).toMatchObject([
+      { epoch: 2, n: 0 },
+      { epoch: 2, n: 1 },
+    ]);
   });
 
   test('a refusal tells nothing of an earlier call whose answer was lost', async () => {
@@ -486,6 +481,30 @@ describe('transactions that meet', () => {
     expect(sink.times('do', 'a')).toBe(1);
     expect(trajectory.state()).toEqual({ done: { order: 1 } });
   });
+
+  test('of one name read each attempt before them once, however many calls it made', async () => {
+    const { trajectory, sink, store, all } = await stage();
+    const read: number[] = [];
+    const effectsOf = store.effectsOf.bind(store);
+    store.effectsOf = (epoch) => {
+      read.push(epoch);
+      return effectsOf(epoch);
+    };
+    const order = (ends: 'throws' | 'commits') =>
+      trajectory.transaction({ ...all, name: 'order-1' }, async (tx) => {
+        for (const what of ['a', 'b', 'c']) await tx.call('reversible.externalised', { what });
+        await tx.nested((part) => part.call('reversible.externalised', { what: 'd' }));
+        if (ends === 'throws') throw new Error('not yet');
+        tx.propose(COUNT);
+      });
+    for (const before of [[], [1], [1, 2]]) {
+      expect(await codeOf(order('throws'))).toBe('not yet');
+      expect(read.splice(0)).toEqual(before);
+    }
+    await order('commits');
+    expect(read).toEqual([1, 2, 3]);
+    for (const what of ['a', 'b', 'c', 'd']) expect([what, sink.standing(what)]).toEqual([what, 1]);
+  });
 });
 
 describe('what has to be approved', () => {
@@ -568,6 +587,62 @@ describe('what has to be approved', () => {
   });
 });
 
+describe('what a tool answers', () => {
+  const odd = (execute: () => unknown, compensate: () => unknown = () => ({ undone: 'all' })): Tool =>
+    declareTool({
+      name: 'odd.tool',
+      input: z.strictObject({}),
+      class: { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' },
+      writes: ['test:x'],
+      execute,
+      compensate: compensate as never,
+    });
+
+  test.each([[() => new Date(0)], [() => Number.NaN], [() => ({ at: undefined, of: () => 1 })]])(
+    'that is no JSON is none: it is called as often as any whose answer is lost, and left: %s',
+    async (execute) => {
+      let calls = 0;
+      const counting = () => {
+        calls++;
+        return execute();
+      };
+      const { trajectory, all, assize } = await stage({ tools: [odd(counting)] });
+      expect(await codeOf(trajectory.transaction(all, (tx) => tx.call('odd.tool', {})))).toBe('outcome_unknown');
+      expect(calls).toBe(3);
+      expect(await assize.recoverEffects()).toMatchObject([{ phase: 'in_doubt' }]);
+    },
+  );
+
+  test.each([
+    [undefined],
+    [1],
+    [{}],
+    [{ undone: 'some' }],
+    [{ undone: 'partly' }],
+    [{ undone: 'partly', residue: 1n }],
+  ])('about what it has undone has to say it: %o is no answer', async (said) => {
+    const { trajectory, all, assize } = await stage({
+      tools: [
+        odd(
+          () => null,
+          () => said,
+        ),
+      ],
+    });
+    const thrown = trajectory.transaction(all, async (tx) => {
+      await tx.call('odd.tool', {});
+      throw new Error('as planned');
+    });
+    await expect(thrown).rejects.toThrow('as planned');
+    expect(await assize.recoverEffects()).toMatchObject([{ phase: 'in_doubt' }]);
+  });
+});
+
+test('what is given as a tool has to be one', () => {
+  const plain = { name: 'x.y', execute: () => null } as unknown as Tool;
+  expect(() => runtimeOver(new MemoryStore(), [tally], { tools: [plain] })).toThrow('make it with declareTool');
+});
+
 test('a tool that is wrongly declared is refused by name', () => {
   const good = {
     name: 'x.y',
@@ -589,6 +664,12 @@ test('a tool that is wrongly declared is refused by name', () => {
     [{ writes: undefined }, 'what it writes'],
     [{ writes: ['x//y'] }, 'does not parse'],
     [{ writes: 'x:y' }, 'a list of scopes'],
+    [{ writes: [] }, 'what it writes'],
+    [{ writes: ['x:{a'] }, 'a brace stands only around'],
+    [{ writes: ['x:{b}'] }, 'no member b'],
+    [{ compensate: 'yes' }, 'compensate has to be a function'],
+    [{ uncompensated: 'it may stay' }, 'leave one of them out'],
+    [{ compensate: undefined, uncompensated: ' ' }, 'why it may stay'],
     [{ compensate: undefined }, 'uncompensated'],
     [{ class: { ...good.class, reversibility: 'irreversible' } }, 'has no compensate'],
     [{ class: { ...good.class, sink: 'queryable' } }, 'reconcile'],

@@ -1,23 +1,25 @@
 import { writId } from '#authority';
 import { isAssizeError } from '#canon';
-import { type Claim, claimsOf, claimTexts, EffectError, nameClaim, type Work } from '#effects';
-import { type BlobRef, type Hash, isCauseCode, type PendingPayload } from '#ledger';
+import { type Claim, claimsOf, claimTexts, EffectError, isLeft, nameClaim, type Work } from '#effects';
+import type { Domain } from '#kernel';
+import { type BlobRef, type CommitPayload, type Hash, isCauseCode, type PendingPayload, readRow } from '#ledger';
 import { RuntimeError } from '../errors.ts';
-import { badIntent, type ProposalInput } from '../intent.ts';
+import { badIntent, type ProposalInput, TRANSACTION_KEY } from '../intent.ts';
 import type { Proposals } from '../propose.ts';
 import type { Ruling } from '../ruling.ts';
 import type { Writer } from '../writer.ts';
-import type { Acting } from './acting.ts';
+import { type Acting, sum } from './acting.ts';
 import type { Effects, Held } from './effects.ts';
-import type { Prepared, Run } from './run.ts';
+import { failureBefore } from './failure.ts';
+import type { Moved, Prepared, Run } from './run.ts';
 import { TimeLimit } from './time-limit.ts';
-import { type Asking, claimsFrom, Transaction } from './transaction.ts';
+import { type Asking, claimsFrom, Transaction, undoCostOf } from './transaction.ts';
 
 /** What a transaction of tools may do, and how long. */
 export interface TransactionOptions extends Pick<ProposalInput, 'writ' | 'principal'> {
   /**
    * The caller's own name of it, 1 to 512 characters: the same name again is the same transaction, whatever became of the process,
-   * and gets the same ruling. Without one a crash leaves nothing to repeat.
+   * and gets the same ruling. Without one a crash leaves nothing to repeat, and less is written.
    */
   readonly name?: string;
   /** Resources that it may read and write, as scopes; a call that touches anything else is refused. */
@@ -47,8 +49,14 @@ export interface TransactionOutcome<T> {
   /** What the body returned; undefined where the transaction was ruled on before. */
   readonly value: T | undefined;
   readonly epoch: number | undefined;
-  /** `settled`: all of it is done, or undone. `person`: an effect of it waits for a person (`effects list`). */
-  readonly effects: 'settled' | 'person' | 'waiting';
+  /**
+   * `settled`: all of it is done, or undone as it came to no commit. `failed`: one failed for good after the commit, and all of it is undone.
+   * `person`: an effect of it waits for a person (`effects list`). `waiting`: it waits for what else has to be decided first, or is
+   * still at work.
+   */
+  readonly effects: 'settled' | 'failed' | 'person' | 'waiting';
+  /** Where an effect failed for good after the commit: the ruling on what its action does then (`onFailure`). */
+  readonly failure?: Ruling;
 }
 
 const DEADLINE_MS = 60_000;
@@ -70,14 +78,14 @@ export class Transactions {
     const claims = checked(options, body);
     const { retries = RETRIES } = options;
     const { random } = this.#writer.around;
-    const name = options.name ?? Buffer.from(random.bytes(16)).toString('hex');
     let isCareful = false;
     const claimed = [...claims];
     for (let tries = 0; ; ) {
-      const isAgain = tries > 0 || isNamed(options);
+      // One that is made up for the attempt alone: no sink takes another one for it.
+      const name = options.name ?? Buffer.from(random.bytes(16)).toString('hex');
       try {
         // With all that it came to claim: or else those who claim late might make each other stale for ever.
-        return await this.#attempt(effects, options, { name, isAgain, isCareful, claimed }, body);
+        return await this.#attempt(effects, options, { name, isCareful, claimed }, body);
       } catch (error) {
         if (isCollision(error) && !isCareful) isCareful = true;
         else if (isWorthAnother(error) && tries < retries) tries++;
@@ -98,7 +106,7 @@ export class Transactions {
   async #attempt<T>(
     effects: Effects,
     options: TransactionOptions,
-    { name, isAgain, isCareful, claimed }: Pick<Asking, 'name' | 'isAgain' | 'isCareful' | 'claimed'>,
+    { name, isCareful, claimed }: Pick<Asking, 'name' | 'isCareful' | 'claimed'>,
     body: (tx: Transaction) => Promise<T> | T,
   ): Promise<TransactionOutcome<T>> {
     const held = await effects.held(options.signal);
@@ -106,22 +114,31 @@ export class Transactions {
     const { id, parts } = this.#writer;
     const writ = parts.writs.present(options.writ);
     const principal = options.principal ?? writ.writ.subject;
-    const named = isNamed(options) ? nameClaim({ trajectory: id, transaction: name }) : undefined;
+    const named = options.name === undefined ? undefined : nameClaim({ trajectory: id, transaction: name });
     const claims = named === undefined ? resources : [named, ...resources];
-    const begin = (all: readonly Claim[]) =>
-      held.begin(id, all, {
-        claims: claimTexts(all),
-        principal,
-        transaction: name,
-        writ_id: writId(writ.writ),
-      });
+    const isAgain = named !== undefined;
+    const begin = (all: readonly Claim[]) => {
+      const body = { claims: claimTexts(all), principal, transaction: name, writ_id: writId(writ.writ) };
+      return held.begin(id, all, body, isAgain);
+    };
     const isLate = options.epoch === 'late';
     const isOptimistic = isLate || options.reading === 'optimistic';
     let begun: Begun | undefined = isLate ? undefined : await begin(claims);
     const limit = new TimeLimit(options.deadlineMs ?? DEADLINE_MS, options.signal);
     const { signal } = limit;
-    const authority = () => this.#writer.authority(writ, principal, this.#writer.now(), false);
-    const asking = { trajectoryId: id, name, isAgain, isCareful, isOptimistic, claimed, authority, signal };
+    const authority = () => this.#writer.authority(writ, principal, this.#writer.now());
+    const asking = {
+      trajectoryId: id,
+      name,
+      isAgain,
+      isCareful,
+      isOptimistic,
+      claimed,
+      authority,
+      unstored: () => this.#writer.parts.writs.unstored(writ),
+      counselors: Object.keys(parts.domain.counselors),
+      signal,
+    };
     // One that is late has its claims to itself, and no epoch.
     const tx = new Transaction(held, begun?.run, begun?.work ?? { epoch: 0, claims: [...claims] }, asking);
     // Whoever has that name, here or in another process, is waited for: then it has a ruling, or has done nothing.
@@ -133,7 +150,7 @@ export class Transactions {
     let done: { readonly value: T; readonly ruling: Ruling };
     try {
       let before = await limit.bound(ruledBefore, stopped);
-      if (before !== undefined) return asBefore(held, begun, before);
+      if (before !== undefined) return await this.#asBefore(held, begun, before, { named, principal });
       held.checkDoubts(claims);
       const value = await limit.bound(() => body(tx), stopped);
       await tx.end();
@@ -141,7 +158,7 @@ export class Transactions {
         begun = await begin(tx.claims);
         tx.attach(begun.run, begun.work);
         before = await limit.bound(ruledBefore, stopped);
-        if (before !== undefined) return asBefore(held, begun, before);
+        if (before !== undefined) return await this.#asBefore(held, begun, before, { named, principal });
       }
       await limit.bound(() => tx.enter(), stopped);
       done = { value, ruling: await this.#commit(options, tx, begun.run) };
@@ -168,6 +185,7 @@ export class Transactions {
       ...intent,
       observations,
     };
+    run.hasOnFailure = hasOnFailure(this.#writer.parts.domain, intent.action);
     const ruling = await this.#proposals.propose(input, actingOf(run, tx.planned, tx));
     if (ruling.ruling === 'committed' && run.isRuledBy(ruling.entry.id)) run.committed(ruling.entry.id, tx.planned);
     if (ruling.ruling === 'rejected') run.rejected(ruling.entry.id);
@@ -181,8 +199,7 @@ export class Transactions {
     ruling: Ruling,
   ): Promise<Omit<TransactionOutcome<never>, 'value'>> {
     if (ruling.ruling === 'committed' && run.isRuledBy(ruling.entry.id)) {
-      const end = await held.finish(run);
-      return { ruling, epoch: work.epoch, effects: end === 'ended' ? 'settled' : 'person' };
+      return { ruling, epoch: work.epoch, ...endOf(run, await held.finish(run)) };
     }
     const end = await this.#undo(held, { run, work }, ruling.ruling);
     // Another process has taken this over, and was ruled on before.
@@ -191,7 +208,41 @@ export class Transactions {
     return { ruling, epoch: work.epoch, effects: end === 'person' ? 'person' : waits ? 'waiting' : 'settled' };
   }
 
-  async #undo(held: Held, { run, work }: Begun, cause: string): Promise<'ended' | 'person'> {
+  /** It was ruled on before: nothing is begun. */
+  async #asBefore(
+    held: Held,
+    begun: Begun | undefined,
+    ruling: Ruling,
+    { named, principal }: { readonly named: Claim | undefined; readonly principal: string },
+  ): Promise<TransactionOutcome<never>> {
+    const failure = await this.#failureOf(ruling, principal);
+    const isQuarantined = named !== undefined && held.coordination.doubtAt(named) !== undefined;
+    const ended = ruling.ruling === 'escalated' ? 'waiting' : await this.#endBefore(held, ruling);
+    if (begun !== undefined) held.drop(begun.work);
+    const before = { ruling, value: undefined, epoch: undefined, effects: isQuarantined ? 'person' : ended } as const;
+    return failure === undefined ? before : { ...before, failure };
+  }
+
+  /** What became of its effects, by the log: what was approved is at work under no name of the caller's. */
+  async #endBefore(held: Held, ruling: Ruling): Promise<TransactionOutcome<never>['effects']> {
+    if (ruling.ruling !== 'committed') return 'settled';
+    const [named] = (readRow(ruling.entry).payload as CommitPayload).delta.effects;
+    if (named === undefined) return 'settled';
+    await held.told();
+    const state = await held.stateOf(named.id);
+    if (state === undefined) return 'settled';
+    if (state.phase === 'settled') return state.failing === undefined ? 'settled' : 'failed';
+    return state.effects.some(({ phase }) => isLeft(phase)) ? 'person' : 'waiting';
+  }
+
+  async #failureOf(ruling: Ruling, principal: string): Promise<Ruling | undefined> {
+    if (ruling.ruling !== 'committed') return undefined;
+    const { action } = readRow(ruling.entry).payload as CommitPayload;
+    if (!hasOnFailure(this.#writer.parts.domain, action.name)) return undefined;
+    return failureBefore(this.#proposals, ruling.entry.id, principal);
+  }
+
+  async #undo(held: Held, { run, work }: Begun, cause: string): Promise<Moved> {
     if (!run.isLogged) {
       held.drop(work);
       return 'ended';
@@ -206,11 +257,19 @@ interface Begun {
   readonly work: Work;
 }
 
-/** It was ruled on before: nothing is begun. */
-function asBefore(held: Held, begun: Begun | undefined, ruling: Ruling): TransactionOutcome<never> {
-  if (begun !== undefined) held.drop(begun.work);
-  const waits = ruling.ruling === 'escalated';
-  return { ruling, value: undefined, epoch: undefined, effects: waits ? 'waiting' : 'settled' };
+/** What became of the effects of what was committed. */
+function endOf(
+  { state, ruledOnFailure: failure }: Run,
+  end: Moved,
+): Pick<TransactionOutcome<never>, 'effects' | 'failure'> {
+  const told = failure === undefined ? {} : { failure };
+  if (end !== 'ended') return { effects: end === 'person' ? 'person' : 'waiting', ...told };
+  return { effects: state.failing === undefined ? 'settled' : 'failed', ...told };
+}
+
+/** What is no name of an action is for the proposal to refuse. */
+function hasOnFailure(domain: Domain, action: unknown): boolean {
+  return typeof action === 'string' && domain.actions[action]?.onFailure !== undefined;
 }
 
 /** What waits with a proposal that was put up for approval, as what its commit will bring. */
@@ -223,19 +282,26 @@ export interface TakenUp {
 }
 
 /** Takes up the effects of what was approved: a new attempt, with an epoch of its own (decisions §5.5). */
-export async function takeUp(effects: Effects, trajectoryId: string, pending: PendingPayload): Promise<TakenUp> {
+export async function takeUp(
+  effects: Effects,
+  trajectoryId: string,
+  domain: Domain,
+  pending: PendingPayload,
+): Promise<TakenUp> {
   const held = await effects.held();
   const { proposal } = pending;
   const prepared = await Promise.all(
     proposal.delta.effects.map(({ id, effect }) => preparedFrom(held, id, effect as BlobRef)),
   );
   const claims = prepared.flatMap((each) => each.claims);
-  const { run, work } = await held.begin(trajectoryId, claims, {
+  const body = {
     transaction: proposal.proposal_id,
     principal: '',
     writ_id: proposal.writ_id,
     claims: claimTexts(claims),
-  });
+  };
+  const { run, work } = await held.begin(trajectoryId, claims, body, true);
+  run.hasOnFailure = hasOnFailure(domain, proposal.action.name);
   try {
     await held.enter(work);
     for (const each of prepared) await each.checkNames();
@@ -243,10 +309,7 @@ export async function takeUp(effects: Effects, trajectoryId: string, pending: Pe
     held.drop(work);
     throw error;
   }
-  const cost = prepared.reduce<Record<string, number>>((all, each) => {
-    for (const [unit, amount] of Object.entries(each.cost)) all[unit] = (all[unit] ?? 0) + amount;
-    return all;
-  }, {});
+  const cost = prepared.reduce((total, each) => sum(total, each.cost), {});
   return {
     acting: actingOf(run, prepared, { uses: [], cost }),
     committed: async (entry) => {
@@ -281,7 +344,7 @@ async function preparedFrom(
       `This needs the tool ${value.tool}, which is not here; open the runtime with it.`,
     );
   return {
-    effect: { key, tool: tool.name, class: tool.class, payload },
+    effect: { key, tool: tool.name, class: tool.class, payload, ...undoCostOf(tool, value.input) },
     input: value.input,
     blobs: [],
     // As they were authorised: who approves has not seen what would be touched under other names by now.
@@ -291,14 +354,21 @@ async function preparedFrom(
   };
 }
 
-function actingOf(run: Run, planned: readonly Prepared[], { uses, cost }: Pick<Acting, 'uses' | 'cost'>): Acting {
+function actingOf(
+  run: Run,
+  planned: readonly Prepared[],
+  { uses, cost, pivot }: Pick<Acting, 'uses' | 'cost' | 'pivot'>,
+): Acting {
   const before = run.standing;
   const all = [...before, ...planned.map(({ effect }) => effect)];
   return {
     // Members in canonical order, as the payload has them, which are written fastest.
     effects: all.map(({ key, payload }) => ({ effect: payload, id: key })),
+    epoch: run.epoch,
     cost,
+    undoCost: run.hasOnFailure ? planned.reduce((total, { effect }) => sum(total, effect.undo_cost ?? {}), {}) : {},
     uses,
+    pivot,
     hasActed: before.length > 0,
     blobs: planned.flatMap((each) => each.blobs),
     write: (entry) => run.commitWrite(entry, planned),
@@ -306,12 +376,8 @@ function actingOf(run: Run, planned: readonly Prepared[], { uses, cost }: Pick<A
   };
 }
 
-function isNamed({ name }: TransactionOptions): boolean {
-  return name !== undefined;
-}
-
 function keyOf(name: string): string {
-  return `transaction:${name}`;
+  return TRANSACTION_KEY + name;
 }
 
 function checked(options: TransactionOptions, body: unknown): Claim[] {

@@ -1,4 +1,4 @@
-import type { EffectKeyRow, EffectWrite, Hash, LoggedTransaction, Tenure } from '#ledger';
+import type { EffectKeyRow, EffectPage, EffectWrite, Hash, LoggedTransaction, Tenure } from '#ledger';
 import { type EffectChange, type EffectState, type EffectVerdict, type EffectView, judgeEffects } from '../effects.ts';
 
 interface Transaction {
@@ -71,6 +71,14 @@ export class MemoryEffects implements EffectView {
   open(): LoggedTransaction[] {
     const epochs = [...this.#transactions].filter(([, { isOpen }]) => isOpen).map(([epoch]) => epoch);
     return epochs.sort((a, b) => a - b).map((epoch) => this.of(epoch)!);
+  }
+
+  list({ before = Number.POSITIVE_INFINITY, limit, trajectoryId }: EffectPage): LoggedTransaction[] {
+    const found = [...this.#transactions].filter(
+      ([epoch, { trajectory_id }]) => epoch < before && (trajectoryId === undefined || trajectory_id === trajectoryId),
+    );
+    const epochs = found.map(([epoch]) => epoch).sort((a, b) => b - a);
+    return epochs.slice(0, limit).map((epoch) => this.of(epoch)!);
   }
 
   of(epoch: number): LoggedTransaction | undefined {

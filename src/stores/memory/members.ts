@@ -59,7 +59,7 @@ export class Members {
         const member = this.#members.get(fence);
         if (member !== undefined) member.listener = listener;
       },
-      release: () => this.#inTurn(() => this.#part(fence)),
+      release: () => this.#inTurn(() => this.#leave(fence)),
     };
   }
 
@@ -117,6 +117,17 @@ export class Members {
     if (look) this.#forget();
     if (this.#seq > before) this.#tell(fence);
     return this.#happened.filter(({ seq }) => seq > heard);
+  }
+
+  /** What is of it is another one's at once, where one is there. */
+  #leave(fence: number): void {
+    if (!this.#members.has(fence)) return;
+    this.#part(fence);
+    const now = performance.now();
+    const heir = [...this.#members].find(([, { until }]) => until > now);
+    if (heir === undefined) return;
+    this.#takeOver(heir[0]);
+    this.#tell(fence);
   }
 
   #part(fence: number): void {

@@ -3,6 +3,7 @@ import type {
   BlobRow,
   CommitResult,
   EffectKeyRow,
+  EffectPage,
   EffectRefusal,
   EffectStore,
   EffectWrite,
@@ -24,6 +25,7 @@ import { StoreError } from '../errors.ts';
 import {
   checkBatch,
   checkCount,
+  checkEffectPage,
   checkEffects,
   checkEpoch,
   checkHash,
@@ -233,6 +235,12 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
   async openEffects(): Promise<LoggedTransaction[]> {
     this.#checkOpen();
     return this.#effects.open();
+  }
+
+  async listEffects(page: EffectPage): Promise<LoggedTransaction[]> {
+    checkEffectPage(page);
+    this.#checkOpen();
+    return this.#effects.list(page);
   }
 
   async effectsOf(epoch: number): Promise<LoggedTransaction | undefined> {

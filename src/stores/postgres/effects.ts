@@ -1,4 +1,4 @@
-import type { EffectKeyRow, Hash, LoggedTransaction } from '#ledger';
+import type { EffectKeyRow, EffectPage, Hash, LoggedTransaction } from '#ledger';
 import type { Readers } from './readers.ts';
 import { bytea } from './row.ts';
 import type { Statement } from './session.ts';
@@ -31,6 +31,17 @@ export function prepareEffectsOf(
   return async (epoch) => (await logged(epoch))[0];
 }
 
+/** Of any epoch below, also those that have ended, the youngest first. */
+export function prepareListEffects(
+  readers: Readers,
+  schema: string,
+): (page: EffectPage) => Promise<LoggedTransaction[]> {
+  const from = `(SELECT * FROM "${schema}".effect_transaction
+    WHERE epoch < $1 AND ($2::text IS NULL OR trajectory = $2) ORDER BY epoch DESC LIMIT $3) AS t`;
+  const logged = prepareLogged(readers, schema, 'assize list effects', from, '', 'DESC');
+  return ({ before = Number.MAX_SAFE_INTEGER, limit, trajectoryId = null }) => logged(before, trajectoryId, limit);
+}
+
 // One statement, so that it sees one moment of the log.
 function prepareLogged(
   readers: Readers,
@@ -38,11 +49,12 @@ function prepareLogged(
   name: string,
   from: string,
   where: string,
-): (...values: number[]) => Promise<LoggedTransaction[]> {
+  order: 'ASC' | 'DESC' = 'ASC',
+): (...values: (number | string | null)[]) => Promise<LoggedTransaction[]> {
   const statement: Statement = {
     name,
     text: `SELECT t.epoch, t.trajectory, t.body, r.record FROM ${from}
-      LEFT JOIN "${schema}".effect_record AS r ON r.epoch = t.epoch ${where} ORDER BY t.epoch, r.place`,
+      LEFT JOIN "${schema}".effect_record AS r ON r.epoch = t.epoch ${where} ORDER BY t.epoch ${order}, r.place`,
   };
   return async (...values) => {
     const found: (LoggedTransaction & { readonly records: string[] })[] = [];

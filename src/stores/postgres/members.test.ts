@@ -86,7 +86,8 @@ withPostgres(
       const { left, right, name } = await twoHandles();
       const [gone, ...others] = [await joined(right), await joined(left), await joined(left), await joined(left)];
       const epoch = await gone.begin('r:/a');
-      await gone.membership.release();
+      const elsewhere = "application_name <> $1 AND query LIKE '%share_effects%' AND pid <> pg_backend_pid()";
+      await postgres.query(`${TERMINATE} ${elsewhere}`, [name]);
       const letGo = await holding(`SELECT FROM "${name}".effect_event FOR UPDATE`);
       const looks = Promise.all(others.map((member) => member.look()));
       const waits = `SELECT FROM pg_stat_activity WHERE ${SHARING} AND wait_event_type = 'Lock'`;
@@ -189,6 +190,37 @@ withPostgres(
       await left.close();
       await right.close();
     });
+
+    test.each(['repeatable read', 'serializable'])(
+      'members are told all that others say at the same time, whatever the database would isolate: %s',
+      async (isolation) => {
+        await postgres.query(`ALTER DATABASE postgres SET default_transaction_isolation = '${isolation}'`);
+        try {
+          const { left, right } = await twoHandles();
+          const members = await Promise.all([left, left, right, right].map((store) => joined(store)));
+          const epochs = await Promise.all(
+            members.map(async (member) => {
+              const mine: number[] = [];
+              for (let n = 0; n < 10; n++) mine.push(await member.begin('r:/a'));
+              return mine;
+            }),
+          );
+          expect(epochs.flat().toSorted((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
+          const [gone, ...others] = members;
+          await gone!.membership.release();
+          for (const member of others) await member.say();
+          const fences = members.map(({ fence }) => fence);
+          for (const { heard } of others) {
+            expect(heard.filter(({ is }) => is === 'begun')).toHaveLength(40);
+            expect(liveWork(heard, fences).filter(({ fence }) => fence === gone!.fence)).toEqual([]);
+          }
+          await left.close();
+          await right.close();
+        } finally {
+          await postgres.query('ALTER DATABASE postgres RESET default_transaction_isolation');
+        }
+      },
+    );
 
     test('a schema with the longest of names can be shared', async () => {
       const url = new URL(postgres.url());

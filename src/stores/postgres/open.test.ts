@@ -136,7 +136,7 @@ withPostgres('opening', (postgres) => {
         `SET search_path TO "${schema}"; DROP TABLE log, log_node, snapshot; DROP VIEW append_under_way;
           DROP FUNCTION log_horizon; DROP FUNCTION integrate; DROP FUNCTION append_erasing; DROP FUNCTION put_snapshot;
           DROP FUNCTION append_effects; DROP FUNCTION hold_effects; DROP FUNCTION raise_fence; DROP FUNCTION say_effect;
-          DROP FUNCTION take_over_effects; DROP FUNCTION join_effects; DROP FUNCTION share_effects;
+          DROP FUNCTION take_over_effects; DROP FUNCTION join_effects; DROP FUNCTION share_effects; DROP FUNCTION part_effects;
           DROP TABLE effect_member, effect_event, effect_count;
           DROP TABLE effect_tenure, effect_transaction, effect_open, effect_record, effect_key;
           ALTER TABLE blob DROP COLUMN erased_by CASCADE`,

@@ -6,10 +6,11 @@ import { snapshots } from './migrations/0003-snapshots.ts';
 import { erased } from './migrations/0004-erased.ts';
 import { effects } from './migrations/0005-effects.ts';
 import { members } from './migrations/0006-members.ts';
+import { parting } from './migrations/0007-parting.ts';
 import type { Session } from './session.ts';
 
 // In order, never edited once released: migration n leads from schema n - 1 to schema n.
-const MIGRATIONS: readonly string[] = [ledger, log, snapshots, erased, effects, members];
+const MIGRATIONS: readonly string[] = [ledger, log, snapshots, erased, effects, members, parting];
 
 /** The schema this program reads and writes; in the table `mark`. */
 export const SCHEMA_VERSION: number = MIGRATIONS.length;

@@ -4,6 +4,7 @@ import type {
   BlobRow,
   CommitResult,
   EffectKeyRow,
+  EffectPage,
   EffectRefusal,
   EffectWrite,
   EntryRow,
@@ -28,6 +29,7 @@ import type { Followable, News } from '../follow.ts';
 import {
   checkBatch,
   checkCount,
+  checkEffectPage,
   checkEffects,
   checkEpoch,
   checkHash,
@@ -44,7 +46,7 @@ import {
 } from '../input.ts';
 import { prepareBlob, prepareErasedBy } from './blob.ts';
 import { COMMITTED } from './commit.ts';
-import { prepareEffectKey, prepareEffectsOf, prepareOpenEffects } from './effects.ts';
+import { prepareEffectKey, prepareEffectsOf, prepareListEffects, prepareOpenEffects } from './effects.ts';
 import { prepareEntries } from './entries.ts';
 import { readonlyError, storeError } from './errors.ts';
 import { prepareFind } from './find.ts';
@@ -122,6 +124,7 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Snapsh
   readonly #dropSnapshots: (session: Session) => Promise<void>;
   readonly #erasures: () => Promise<number>;
   readonly #raise: (session: Session) => Promise<Pick<Tenure, 'fence' | 'lastEpoch'>>;
+  readonly #listEffects: (page: EffectPage) => Promise<LoggedTransaction[]>;
   readonly #openEffects: () => Promise<LoggedTransaction[]>;
   readonly #effectsOf: (epoch: number) => Promise<LoggedTransaction | undefined>;
   readonly #effectKey: (key: Hash) => Promise<EffectKeyRow | undefined>;
@@ -155,6 +158,7 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Snapsh
     this.#erasures = prepareErasures(readers, schema);
     this.#raise = prepareRaise(schema);
     this.#openEffects = prepareOpenEffects(readers, schema);
+    this.#listEffects = prepareListEffects(readers, schema);
     this.#effectsOf = prepareEffectsOf(readers, schema);
     this.#effectKey = prepareEffectKey(readers, schema);
     this.#selfCheck = prepareSelfCheck(readers, schema);
@@ -297,6 +301,11 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Snapsh
 
   async openEffects(): Promise<LoggedTransaction[]> {
     return this.#read(this.#openEffects);
+  }
+
+  async listEffects(page: EffectPage): Promise<LoggedTransaction[]> {
+    checkEffectPage(page);
+    return this.#read(() => this.#listEffects(page));
   }
 
   async effectsOf(epoch: number): Promise<LoggedTransaction | undefined> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Tenure } from '#ledger';
+import type { Membership, Tenure } from '#ledger';
 import { sqlState } from './errors.ts';
+import type { Joined } from './members.ts';
 import type { Session, Statement } from './session.ts';
 
 /** So long a connection waits for the lock before it asks again; one that was given up waits no longer than that. */
@@ -38,12 +39,16 @@ export class Tenures {
   }
 
   /** A place beside others who share, on a connection of its own. @throws as `hold` does */
-  async share<T>(
-    join: (session: Session) => Promise<T>,
-    signal?: AbortSignal,
-  ): Promise<T & { release(): Promise<void> }> {
+  async share(join: (session: Session) => Promise<Joined>, signal?: AbortSignal): Promise<Membership> {
     const { session, made } = await this.#locked(LOCK_SHARED, join, signal);
-    return { ...made, release: () => this.#part(session) };
+    const { part, ...membership } = made;
+    return {
+      ...membership,
+      release: async () => {
+        await part();
+        await this.#part(session);
+      },
+    };
   }
 
   async #locked<T>(

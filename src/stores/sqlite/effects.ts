@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { EffectKeyRow, EffectWrite, Hash, LoggedTransaction, Tenure } from '#ledger';
+import type { EffectKeyRow, EffectPage, EffectWrite, Hash, LoggedTransaction, Tenure } from '#ledger';
 import { type EffectChange, type EffectState, type EffectVerdict, type EffectView, judgeEffects } from '../effects.ts';
 
 /** Open transactions that are kept in memory; more only cost a lookup each. */
@@ -29,12 +29,13 @@ export class EffectWriter implements EffectView {
     );
     this.#selectTransaction = db.prepare(`
       SELECT t.trajectory AS trajectory_id, t.body AS body, o.epoch AS open,
-        (SELECT coalesce(max(r.place) + 1, 0) FROM effect_record AS r WHERE r.epoch = t.epoch) AS places
+        (SELECT coalesce(max(r.place) + 1, t.first IS NOT NULL) FROM effect_record AS r WHERE r.epoch = t.epoch) AS places
       FROM effect_transaction AS t LEFT JOIN effect_open AS o ON o.epoch = t.epoch WHERE t.epoch = ?`);
-    this.#selectRecord = db.prepare('SELECT record FROM effect_record WHERE epoch = ? AND place = ?');
+    this.#selectRecord = db.prepare(`SELECT record FROM effect_record WHERE epoch = ?1 AND place = ?2
+      UNION ALL SELECT first FROM effect_transaction WHERE epoch = ?1 AND first IS NOT NULL AND ?2 = 0`);
     this.#selectKey = prepareEffectKey(db);
     this.#raise = db.prepare('UPDATE effect_tenure SET fence = fence + 1');
-    this.#begin = db.prepare('INSERT INTO effect_transaction (epoch, trajectory, body) VALUES (?, ?, ?)');
+    this.#begin = db.prepare('INSERT INTO effect_transaction (epoch, trajectory, body, first) VALUES (?, ?, ?, ?)');
     this.#open = db.prepare('INSERT INTO effect_open (epoch) VALUES (?)');
     this.#record = db.prepare('INSERT INTO effect_record (epoch, place, record) VALUES (?, ?, ?)');
     this.#key = db.prepare('INSERT INTO effect_key (key, epoch, n) VALUES (?, ?, ?)');
@@ -62,14 +63,17 @@ export class EffectWriter implements EffectView {
   /** What was judged last, with nothing written since. */
   write({ begun, records, keys, ended }: EffectChange): void {
     for (const { epoch, trajectory_id, body } of begun) {
-      this.#begin.run(epoch, trajectory_id, body);
+      const first = records.find((row) => row.epoch === epoch)?.record ?? null;
+      this.#begin.run(epoch, trajectory_id, body, first);
       if (!ended.includes(epoch)) this.#open.run(epoch);
-      this.#know(epoch, { trajectory_id, body, places: 0, isOpen: true });
+      this.#know(epoch, { trajectory_id, body, places: first === null ? 0 : 1, isOpen: true });
       this.#tenure = { fence: this.#given.fence, lastEpoch: Math.max(epoch, this.#given.lastEpoch) };
     }
     for (const { epoch, place, record } of records) {
+      const known = this.transaction(epoch)!;
+      if (place < known.places) continue; // with its transaction
       this.#record.run(epoch, place, record);
-      this.#know(epoch, { ...this.transaction(epoch)!, places: place + 1 });
+      this.#know(epoch, { ...known, places: place + 1 });
     }
     for (const { key, epoch, n } of keys) this.#key.run(Buffer.from(key, 'hex'), epoch, n);
     for (const epoch of ended) {
@@ -138,19 +142,32 @@ export function prepareEffectsOf(db: DatabaseSync): (epoch: number) => LoggedTra
   return (epoch) => logged(epoch)[0];
 }
 
-type Columns = [epoch: number, trajectory: string, body: string, record: string | null];
+/** Of any epoch below, also those that have ended, the youngest first. */
+export function prepareListEffects(db: DatabaseSync): (page: EffectPage) => LoggedTransaction[] {
+  const from = `(SELECT * FROM effect_transaction
+    WHERE epoch < ?1 AND (?2 IS NULL OR trajectory = ?2) ORDER BY epoch DESC LIMIT ?3) AS t`;
+  const logged = prepareLogged(db, from, '', 'DESC');
+  return ({ before = Number.MAX_SAFE_INTEGER, limit, trajectoryId = null }) => logged(before, trajectoryId, limit);
+}
+
+type Columns = [epoch: number, trajectory: string, body: string, first: string | null, record: string | null];
 
 // One statement, so that it sees one moment of the log.
-function prepareLogged(db: DatabaseSync, from: string, where: string): (...values: number[]) => LoggedTransaction[] {
-  const statement = db.prepare(`SELECT t.epoch, t.trajectory, t.body, r.record
-    FROM ${from} LEFT JOIN effect_record AS r ON r.epoch = t.epoch ${where} ORDER BY t.epoch, r.place`);
+function prepareLogged(
+  db: DatabaseSync,
+  from: string,
+  where: string,
+  order: 'ASC' | 'DESC' = 'ASC',
+): (...values: (number | string | null)[]) => LoggedTransaction[] {
+  const statement = db.prepare(`SELECT t.epoch, t.trajectory, t.body, t.first, r.record
+    FROM ${from} LEFT JOIN effect_record AS r ON r.epoch = t.epoch ${where} ORDER BY t.epoch ${order}, r.place`);
   statement.setReturnArrays(true);
   return (...values) => {
     const found: (LoggedTransaction & { readonly records: string[] })[] = [];
-    for (const [epoch, trajectory_id, body, record] of statement.all(...values) as unknown as Columns[]) {
+    for (const [epoch, trajectory_id, body, first, record] of statement.all(...values) as unknown as Columns[]) {
       let last = found.at(-1);
       if (last?.epoch !== epoch) {
-        last = { epoch, trajectory_id, body, records: [] };
+        last = { epoch, trajectory_id, body, records: first === null ? [] : [first] };
         found.push(last);
       }
       if (record !== null) last.records.push(record);

@@ -4,12 +4,13 @@ import { log } from './migrations/0002-log.ts';
 import { snapshots } from './migrations/0003-snapshots.ts';
 import { erased } from './migrations/0004-erased.ts';
 import { effects } from './migrations/0005-effects.ts';
+import { firstRecord } from './migrations/0006-first-record.ts';
 
 /** `ASZE`, at offset 68 of the file: how a file says that it is an Assize store. */
 export const APPLICATION_ID = 0x41535a45;
 
 // In order, never edited once released: migration n leads from schema n - 1 to schema n.
-const MIGRATIONS: readonly string[] = [ledger, log, snapshots, erased, effects];
+const MIGRATIONS: readonly string[] = [ledger, log, snapshots, erased, effects, firstRecord];
 
 /** The schema this program reads and writes; `user_version` in the file. */
 export const SCHEMA_VERSION: number = MIGRATIONS.length;

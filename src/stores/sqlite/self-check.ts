@@ -15,7 +15,8 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
   const keys = db.prepare(unbegun('effect_key'));
   const open = db.prepare(unbegun('effect_open'));
   const gaps = db.prepare(`SELECT count(*) AS n FROM
-    (SELECT epoch FROM effect_record GROUP BY epoch HAVING count(*) <> max(place) + 1)`);
+    (SELECT r.epoch FROM effect_record AS r LEFT JOIN effect_transaction AS t ON t.epoch = r.epoch
+      GROUP BY r.epoch HAVING count(*) + (t.first IS NOT NULL) <> max(r.place) + 1)`);
   const fences = db.prepare('SELECT abs(count(*) - 1) AS n FROM effect_tenure');
   const gone = db.prepare('SELECT count(*) AS n FROM log WHERE entry NOT IN (SELECT position FROM entry)');
   return () => [

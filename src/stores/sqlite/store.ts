@@ -5,6 +5,7 @@ import type {
   BlobRow,
   CommitResult,
   EffectKeyRow,
+  EffectPage,
   EffectRefusal,
   EffectStore,
   EffectWrite,
@@ -27,6 +28,7 @@ import { StoreError } from '../errors.ts';
 import {
   checkBatch,
   checkCount,
+  checkEffectPage,
   checkEffects,
   checkEpoch,
   checkHash,
@@ -42,7 +44,7 @@ import {
 } from '../input.ts';
 import { prepareBlob, prepareErasedBy } from './blob.ts';
 import { COMMITTED } from './commit.ts';
-import { EffectWriter, prepareEffectKey, prepareEffectsOf, prepareOpenEffects } from './effects.ts';
+import { EffectWriter, prepareEffectKey, prepareEffectsOf, prepareListEffects, prepareOpenEffects } from './effects.ts';
 import { prepareEntries } from './entries.ts';
 import { readonlyError, storeError } from './errors.ts';
 import { prepareFind } from './find.ts';
@@ -108,6 +110,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #putSnapshot: (row: SnapshotRow, erasures: number) => () => void;
   readonly #dropSnapshots: () => void;
   readonly #erasures: () => number;
+  readonly #listEffects: (page: EffectPage) => LoggedTransaction[];
   readonly #openEffects: () => LoggedTransaction[];
   readonly #effectsOf: (epoch: number) => LoggedTransaction | undefined;
   readonly #effectKey: (key: Hash) => EffectKeyRow | undefined;
@@ -140,6 +143,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     this.#dropSnapshots = prepareDropSnapshots(db);
     this.#erasures = prepareErasures(db);
     this.#openEffects = prepareOpenEffects(db);
+    this.#listEffects = prepareListEffects(db);
     this.#effectsOf = prepareEffectsOf(db);
     this.#effectKey = prepareEffectKey(db);
     this.#selfCheck = prepareSelfCheck(db);
@@ -280,6 +284,11 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
 
   async openEffects(): Promise<LoggedTransaction[]> {
     return this.#read(this.#openEffects);
+  }
+
+  async listEffects(page: EffectPage): Promise<LoggedTransaction[]> {
+    checkEffectPage(page);
+    return this.#read(() => this.#listEffects(page));
   }
 
   async effectsOf(epoch: number): Promise<LoggedTransaction | undefined> {

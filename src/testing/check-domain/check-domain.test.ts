@@ -100,6 +100,27 @@ describe('an action that', () => {
     if (said !== undefined) expect(report.problems[0]?.sentence).toMatch(said);
   });
 
+  const said: [string, (args: any, context: any) => unknown, string][] = [
+    ['can be proposed', ({ amount, tags }) => ({ action: 'spend', args: { amount, tags } }), ''],
+    ['is of another role', (args) => ({ action: 'spend', args, role: 'nobody' }), 'failure_not_proposed action spend'],
+    ['does not exist', () => ({ action: 'spent', args: {} }), 'failure_not_proposed action spend'],
+    ['has other arguments', () => ({ action: 'spend', args: {} }), 'failure_not_proposed action spend'],
+    ['is none', () => undefined, 'failure_not_proposed action spend'],
+    ['comes later', async () => ({ action: 'spend', args: {} }), 'failure_not_proposed action spend'],
+    [
+      'is drawn',
+      (args) => ({ action: 'spend', args: { ...args, amount: Math.random() < 2 ? 1 : 2 } }),
+      'impure action spend',
+    ],
+    ['differs', (args) => ({ action: 'spend', args: { ...args, amount: (++calls % 3) + 1 } }), 'impure action spend'],
+  ];
+  test.each(said)('says what is done where its effects fail, which %s', (_, onFailure, finds) => {
+    const actions = { spend: { process: 'spending', args, apply: spend, onFailure } };
+    const found = errorsOf(checkDomain(zoo(spend, [cap], { actions }), { runs: 60 }));
+    // A promise is noticed too where it is called.
+    expect(found.filter((each) => !each.startsWith('asynchronous'))).toEqual(finds === '' ? [] : [finds]);
+  });
+
   test('refuses with a sentence does what it should', () => {
     class Closed extends Error {}
     for (const error of [new Error('the desk is closed'), new Closed('the desk is closed')]) {

@@ -26,6 +26,8 @@ export type ProblemKind =
   | 'approval_does_not_pass'
   /** What would be approved is not what was put up for approval. */
   | 'approval_differs'
+  /** What an action says is proposed where its effects fail is nothing that can be proposed. */
+  | 'failure_not_proposed'
   /** The kernel's incremental judgement is not that of all rules on everything. */
   | 'evaluation_differs'
   /** A schema gives what is no JSON, and nothing of it can be recorded. */

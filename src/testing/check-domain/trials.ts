@@ -2,6 +2,7 @@ import { copyJson, type Instant, type Json, WORLD_LIMITS } from '#canon';
 import {
   type Authority,
   adjudicate,
+  type Compiled,
   candidateOf,
   compile,
   counsel,
@@ -11,6 +12,7 @@ import {
   detectionVector,
   type Escalated,
   type Finding,
+  failureIntent,
   firstFinding,
   type Intent,
   KernelError,
@@ -144,7 +146,29 @@ export class Trials {
       return { ...approved, found: [...found, ...approved.found], became: 'escalated', did: first.did, ...stopped };
     }
     ruling.keep();
+    found.push(...this.#failing(compiled));
     return { found, became: 'committed', did: first.did, next: copyJson(world.state, WORLD_LIMITS) };
+  }
+
+  /** What the action says is proposed where its effects fail, twice, and whether it can be. */
+  #failing({ name, args, role }: Compiled): Found[] {
+    const action = this.domain.actions[name];
+    if (action?.onFailure === undefined) return [];
+    const where = `action ${name}`;
+    const ask = (): ReturnType<typeof failureIntent> => failureIntent(action, copyJson(args), role.params);
+    const [said, again] = [ask(), ask()];
+    const found = this.#watch.take();
+    if ('fault' in said) return [...found, { kind: 'failure_not_proposed', where, sentence: said.fault }];
+    if (JSON.stringify(said) !== JSON.stringify(again))
+      found.push({ kind: 'impure', where, sentence: 'its onFailure said two things of the same arguments' });
+    const { role: its = role } = said;
+    const intent = { ...said, role: typeof its === 'string' ? { name: its, params: {} } : its } as Intent;
+    const compiled = compile(this.domain, intent, EVERYBODY);
+    if ('reason' in compiled) {
+      const sentence = `what is proposed where its effects fail is refused, ${compiled.reason}: ${compiled.detail}`;
+      found.push({ kind: 'failure_not_proposed', where, sentence });
+    }
+    return [...found, ...this.#watch.take()];
   }
 
   /** Whether some action of the process touched what a pointer of its footprint names. */
@@ -244,7 +268,10 @@ export class Trials {
     ).map(([name, action]) => {
       const apply = (state: object, ...rest: unknown[]): unknown =>
         action.apply(this.#touching === undefined ? state : traced(state, [], this.#touching), ...rest);
-      return [name, over(`action ${name}`, { ...action, apply }, { apply: 1, onApprove: 1, cost: 0, scopes: 0 })];
+      return [
+        name,
+        over(`action ${name}`, { ...action, apply }, { apply: 1, onApprove: 1, cost: 0, scopes: 0, onFailure: 0 }),
+      ];
     });
     const invariants = domain.rules.map(({ id, spec }) => over(`invariant ${id}`, spec));
     return defineDomain<any, any>({

@@ -82,6 +82,8 @@ async function answerOf(store: EffectLedger, batch: Batch): Promise<EffectAnswer
 async function expectSameContent(store: EffectLedger, model: EffectModel): Promise<void> {
   expect(await store.openEffects()).toEqual(model.open);
   for (const [epoch, logged] of model.transactions) expect(await store.effectsOf(epoch)).toEqual(logged);
+  const there = model.transactions.flatMap(([, logged]) => logged ?? []);
+  expect(await store.listEffects({ limit: 100 })).toEqual(there.toReversed());
   for (const [key, row] of model.keys) expect(await store.effectKey(key)).toEqual(row);
   expect((await store.head('t'))?.id).toBe(model.head);
 }

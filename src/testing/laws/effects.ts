@@ -33,6 +33,44 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     expect(await store.effectsOf(5)).toBeUndefined();
   });
 
+  law(
+    'transactions are listed from the youngest on, those that have ended too, in pages and by trajectory',
+    async () => {
+      const store = await openNew();
+      const { fence } = await store.holdEffects();
+      expect(await store.listEffects({ limit: 1 })).toEqual([]);
+      // Begun in another order, with gaps, and ended or not.
+      for (const epoch of [4, 1, 9, 6, 7, 12]) await store.logEffects(writeOf(fence, epoch, ['begun', 'more']));
+      await store.logEffects({ fence, begun: [transactionOf(2)] });
+      await store.logEffects({ fence, ended: [4, 7, 12, 2] });
+      const list = async (page: Parameters<typeof store.listEffects>[0]) => {
+        const listed = await store.listEffects(page);
+        for (const each of listed) expect(each).toEqual(await store.effectsOf(each.epoch));
+        return listed.map(({ epoch }) => epoch);
+      };
+      expect(await list({ limit: 100 })).toEqual([12, 9, 7, 6, 4, 2, 1]);
+      expect(await list({ limit: 3 })).toEqual([12, 9, 7]);
+      expect(await list({ limit: 3, before: 7 })).toEqual([6, 4, 2]);
+      expect(await list({ limit: 3, before: 2 })).toEqual([1]);
+      expect(await list({ limit: 3, before: 1 })).toEqual([]);
+      // `t1` has 1, 4 and 7.
+      expect(await list({ limit: 2, trajectoryId: 't1' })).toEqual([7, 4]);
+      expect(await list({ limit: 2, before: 4, trajectoryId: 't1' })).toEqual([1]);
+      for (const trajectoryId of ['t', 'T1', '']) expect(await list({ limit: 2, trajectoryId })).toEqual([]);
+      const wrong: unknown[] = [
+        undefined,
+        null,
+        {},
+        { limit: 0 },
+        { limit: 1.5 },
+        { limit: '1' },
+        { limit: 1, before: 0 },
+      ];
+      for (const page of [...wrong, { limit: 1, trajectoryId: 7 }])
+        await expect(store.listEffects(page as never)).rejects.toMatchObject({ code: 'store_invalid_input' });
+    },
+  );
+
   law('records are added in their places, also by writes that wait together', async () => {
     const store = await openNew();
     const { fence } = await store.holdEffects();
@@ -146,6 +184,7 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
       () => store.holdEffects(),
       () => store.logEffects({ fence }),
       () => store.openEffects(),
+      () => store.listEffects({ limit: 1 }),
       () => store.effectsOf(1),
       () => store.effectKey(keyOf(1).key),
     ]) {

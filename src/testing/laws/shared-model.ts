@@ -115,10 +115,19 @@ class Course {
       this.#model.gone(slot.member.fence);
       // A handle that others have, too, can't be closed.
       const isShared = [...this.#slots.values(), watcher].some(({ store }) => store === slot.store);
-      if (each.do === 'part' || isShared) await slot.member.membership.release();
-      else await slot.store.close();
+      if (each.do === 'part' || isShared) {
+        await slot.member.membership.release();
+        await this.#expectHeir(watcher);
+      } else await slot.store.close();
       expect(await slot.member.look()).toBeUndefined();
     }
+  }
+
+  /** Somebody has what is nobody's by now, without having looked. */
+  async #expectHeir(watcher: Slot): Promise<void> {
+    const news = (await watcher.member.say()) ?? expect.fail('it is a member');
+    for (const each of news) if (each.is === 'taken') this.#model.look(each.fence);
+    this.#model.expectNobodys();
   }
 
   async #join(leaseMs = LONG_MS): Promise<Slot> {
@@ -175,7 +184,7 @@ interface PlainWork {
   fence: number;
   isLeft: boolean;
   claims: string[];
-  /** What was claimed when it was left first. */
+  /** What it kept when it was left last. */
   doubts: readonly string[] | undefined;
 }
 
@@ -199,6 +208,10 @@ class PlainSharing {
 
   gone(fence: number): void {
     this.#members.delete(fence);
+  }
+
+  expectNobodys(): void {
+    expect(this.#works.filter(({ fence }) => !this.#members.has(fence))).toEqual([]);
   }
 
   look(fence: number): void {
@@ -231,8 +244,13 @@ class PlainSharing {
       return [{ is, epoch, claims }];
     }
     if (is === 'ended') this.#works.splice(this.#works.indexOf(work), 1);
-    if (is === 'left') work.doubts ??= [...work.claims];
     work.isLeft = is === 'left';
+    if (is === 'left') {
+      // All that it has, or what is said.
+      const isAll = which % 2 === 0;
+      work.doubts = isAll ? (work.doubts ?? [...work.claims]) : scopes;
+      return [isAll ? { is, epoch } : { is, epoch, claims }];
+    }
     if (is === 'own') work.fence = fence;
     return [{ is, epoch }];
   }

@@ -107,7 +107,8 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     await left.begin('r:/a');
     let last = await joined(store);
     while (!(await isFenced(store, left.fence))) {
-      await last.membership.release();
+      // None of them parts, as who does hands over what there is to another one.
+      await sleep(SHORT_MS);
       last = await joined(store);
     }
     await last.say();
@@ -294,6 +295,34 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     });
     expect(await gone.look()).toBeUndefined();
     await expectTakenOver(gone, others, epochs);
+  });
+
+  law('what one had that parts is another’s at once, and news of it reach all: nobody has to look', async () => {
+    const store = await openNew();
+    const [gone, ...others] = await Promise.all([1, 2, 3].map(() => joined(store)));
+    const epochs = [await gone!.begin('r:/a'), await gone!.begin('r:/b'), await gone!.begin('r:/c')];
+    await gone!.say({ is: 'left', epoch: epochs[1]! }, { is: 'ended', epoch: epochs[2]! });
+    const hearing = others.map(
+      (member) =>
+        new Promise<void>((resolve, reject) => {
+          const hear = async (): Promise<void> => {
+            await member.say();
+            if (member.heard.some(({ is }) => is === 'taken')) resolve();
+          };
+          member.membership.onNews(() => void hear().catch(reject));
+        }),
+    );
+    await gone!.membership.release();
+    expect(await isFenced(store, gone!.fence)).toBe(true);
+    await Promise.all(hearing);
+    const [{ fence } = gone!] = allOf('taken', ...others);
+    expect(others.map((member) => member.fence)).toContain(fence);
+    for (const { heard } of others)
+      expect(liveWork(heard, [gone!.fence, ...others.map((member) => member.fence)])).toMatchObject([
+        { epoch: epochs[0], fence },
+        { epoch: epochs[1], fence, isInDoubt: true },
+      ]);
+    expect(allOf('taken', ...others)).toHaveLength(1);
   });
 
   law('what one had that has parted is taken over by who joins, where nobody else is left', async () => {

@@ -14,12 +14,15 @@ export interface BrowserToolsOptions extends SiteOptions {
   readonly name?: string;
   /** Characters of a page's text that one look tells. Default 20,000. */
   readonly textMax?: number;
+  /** The kind of counselor who approves what `submit` sends. Default: whom action and rules of the domain name. */
+  readonly channel?: string;
 }
 
 const OPTIONS = z.strictObject({
   ...SITE,
   name: z.string().optional(),
   textMax: z.number().int().positive().optional(),
+  channel: z.string().optional(),
 });
 
 const NAME = 'browser';
@@ -28,7 +31,7 @@ const FIELDS_MAX = 100;
 
 /**
  * A browser as tools: `browser.goto` and `browser.read` look at a page, `browser.fill` plans what its fields are to have, and
- * `browser.submit` presses a button of it, once, after the commit. Each opens a page of its own in the context, so that what one call
+ * `browser.submit` presses a button of it, once, after a person has approved it. Each opens a page of its own in the context, so that what one call
  * has done to a page is not in another's way.
  *
  * What a button of an unknown page does can't be undone, and nobody can be asked about it: `browser.submit` is irreversible and blind.
@@ -38,7 +41,7 @@ const FIELDS_MAX = 100;
  */
 export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
   const read = readOptions(OPTIONS, options) as BrowserToolsOptions;
-  const { name = NAME, textMax = TEXT_MAX } = read;
+  const { name = NAME, textMax = TEXT_MAX, channel } = read;
   const site = siteOf(name, read);
   const drafts = new Drafts(`${name}.fill`);
   const url = z
@@ -99,9 +102,10 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
     }),
     declareTool({
       name: `${name}.submit`,
-      description: 'Fills in a form and presses its button, after the commit. Cannot be undone.',
+      description: 'Fills in a form and presses its button, once a person has approved it. Cannot be undone.',
       input: z.strictObject({ url, fields: fields.default([]), button: target }),
       class: { reversibility: 'irreversible', delivery: 'externalised', sink: 'blind' },
+      ...(channel === undefined ? {} : { channel }),
       reads: scope,
       writes: scope,
       plan: async (input, planned) => {

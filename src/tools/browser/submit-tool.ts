@@ -13,7 +13,10 @@ import { type Site, visit } from './visit.ts';
 /** A form that is known, as a tool. */
 export interface SubmitToolOptions<Schema extends z.ZodType = z.ZodType>
   extends SiteOptions,
-    Pick<ToolSpec<Schema>, 'name' | 'description' | 'input' | 'reads' | 'writes' | 'plan' | 'cost' | 'uncompensated'> {
+    Pick<
+      ToolSpec<Schema>,
+      'name' | 'description' | 'input' | 'reads' | 'writes' | 'plan' | 'cost' | 'undoCost' | 'uncompensated' | 'channel'
+    > {
   /** By default irreversible and externalised; queryable where there is a `reconcile`, else blind. */
   readonly class?: Exclude<ToolSpec<Schema>['class'], 'read'>;
   /** Where the form is: with `{member}` for a part of the input, which is escaped; or a function of the input. */
@@ -60,7 +63,9 @@ const OPTIONS = z.strictObject({
   writes: scopes.optional(),
   plan: callback.optional(),
   cost: callback.optional(),
+  undoCost: callback.optional(),
   uncompensated: z.string().optional(),
+  channel: z.string().optional(),
   url: URL_OF,
   fields: callback,
   button: target,
@@ -91,7 +96,7 @@ const FIELDS = z.array(field);
 export function submitTool<Schema extends z.ZodType>(options: SubmitToolOptions<Schema>): Tool {
   const read = readOptions(OPTIONS, options) as unknown as SubmitToolOptions;
   const form = new Form(read);
-  const { name, description, input, plan, cost, uncompensated, reads, reconcile, compensate } = read;
+  const { name, description, input, plan, cost, undoCost, uncompensated, channel, reads, reconcile, compensate } = read;
   const sink = reconcile === undefined ? 'blind' : 'queryable';
   const { class: sort = { reversibility: 'irreversible', delivery: 'externalised', sink } } = read;
   const { writes = (given: unknown) => [webScope(form.url(given))] } = read;
@@ -104,7 +109,9 @@ export function submitTool<Schema extends z.ZodType>(options: SubmitToolOptions<
     ...(reads === undefined ? {} : { reads }),
     ...(plan === undefined ? {} : { plan }),
     ...(cost === undefined ? {} : { cost }),
+    ...(undoCost === undefined ? {} : { undoCost }),
     ...(uncompensated === undefined ? {} : { uncompensated }),
+    ...(channel === undefined ? {} : { channel }),
     ...(reconcile === undefined ? {} : { reconcile: form.reconciler(reconcile) }),
     ...(compensate === undefined ? {} : { compensate: form.compensator(compensate) }),
     execute: (given, call) => form.execute(given, call),

@@ -141,6 +141,12 @@ test('what a template of keys makes of different calls is different', () => {
   expect(tried).toBeGreaterThan(0);
 });
 
+test('what a call costs and what undoing it does is said by amounts', () => {
+  const declaration = { ...ORDER, class: { ...(ORDER.class as object), reversibility: 'with_cost' } };
+  const { spec } = declaredTool({ ...declaration, cost: { usd: 3 }, undoCost: { usd: 1 } } as never, shop().callables);
+  expect([spec.cost?.(GIVEN), spec.undoCost?.(GIVEN)]).toEqual([{ usd: 3 }, { usd: 1 }]);
+});
+
 describe('a declaration is refused', () => {
   const keyed = { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' };
   test.each<[string, object, string]>([
@@ -172,6 +178,9 @@ describe('a declaration is refused', () => {
     ['whose input is none', { input: { type: 'array' } }, 'input'],
     ['whose schema is none', { input: { type: 'object', properties: { a: { type: 'horse' } } } }, 'JSON Schema'],
     ['with a member too many', { retries: 3 }, 'retries'],
+    ['whose cost is no amounts', { cost: { usd: -1 } }, 'cost'],
+    ['whose cost of undoing is no amounts', { undoCost: { usd: 0.5 } }, 'undoCost'],
+    ['that is undone without a cost, and says one', { undoCost: { usd: 1 } }, 'with_cost'],
   ])('%s', (_, change, why) => {
     expect(errorOf(() => declaredTool({ ...ORDER, ...change } as never, shop().callables))).toMatchObject({
       code: 'invalid_tool',

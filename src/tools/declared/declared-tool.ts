@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Amounts } from '#authority';
 import { copyJson, type Json } from '#canon';
 import { type Call, DidNothing, declareTool, EffectError, type Tool, type ToolSpec } from '#effects';
 import { invalidTool, readOptions } from '../options.ts';
@@ -29,6 +30,11 @@ export interface ToolDeclaration {
   /** Asks whether it has happened, by arguments from the input; the answer is `{"happened": true, "result": …}` or false. */
   readonly reconcile?: Called;
   readonly uncompensated?: string;
+  /** What a call costs, and what undoing it does, by unit of the writ's budget: whole numbers, the same for every call. */
+  readonly cost?: Amounts;
+  readonly undoCost?: Amounts;
+  /** The kind of counselor who approves what can be neither undone nor held. */
+  readonly channel?: string;
 }
 
 /** What declarations may call by name: tools, or plain functions, which are given arguments, key and signal. */
@@ -45,6 +51,7 @@ const JSON_VALUE = z.unknown().transform((value, problems) => {
     return z.NEVER;
   }
 });
+const AMOUNTS = z.record(z.string(), z.int().nonnegative());
 const CALLED = z.strictObject({ call: z.string(), args: JSON_VALUE.optional() });
 const DECLARATION = z.strictObject({
   name: z.string(),
@@ -61,6 +68,9 @@ const DECLARATION = z.strictObject({
   compensate: CALLED.optional(),
   reconcile: CALLED.optional(),
   uncompensated: z.string().optional(),
+  cost: AMOUNTS.optional(),
+  undoCost: AMOUNTS.optional(),
+  channel: z.string().optional(),
 });
 
 /**
@@ -74,6 +84,7 @@ export function declaredTool(
 ): Tool {
   const read = readOptions(DECLARATION, declaration) as unknown as ToolDeclaration;
   const { name, description, class: sort, reads, writes, key = '{key}', uncompensated } = read;
+  const { cost, undoCost, channel } = read;
   if (sort === undefined) throw invalidTool(name, compensationWithout(read));
   const input = schemaOf(name, read.input);
   const members = membersOf(name, input);
@@ -93,6 +104,9 @@ export function declaredTool(
     ...(reads === undefined ? {} : { reads }),
     ...(writes === undefined ? {} : { writes }),
     ...(uncompensated === undefined ? {} : { uncompensated }),
+    ...(cost === undefined ? {} : { cost: () => cost }),
+    ...(undoCost === undefined ? {} : { undoCost: () => undoCost }),
+    ...(channel === undefined ? {} : { channel }),
     execute: (given, call) => execute({ input: given as Json }, keyed(given, call)),
     ...(compensate === undefined
       ? {}

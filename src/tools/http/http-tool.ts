@@ -23,7 +23,17 @@ export interface HttpHeaders {
 export interface HttpToolOptions<Schema extends z.ZodType = z.ZodType>
   extends Pick<
     ToolSpec<Schema>,
-    'name' | 'description' | 'input' | 'class' | 'reads' | 'writes' | 'plan' | 'cost' | 'uncompensated'
+    | 'name'
+    | 'description'
+    | 'input'
+    | 'class'
+    | 'reads'
+    | 'writes'
+    | 'plan'
+    | 'cost'
+    | 'undoCost'
+    | 'uncompensated'
+    | 'channel'
   > {
   /** By default GET for what only reads, and POST for what does not. */
   readonly method?: string;
@@ -83,7 +93,9 @@ const OPTIONS = z.strictObject({
   writes: scopes.optional(),
   plan: callback.optional(),
   cost: callback.optional(),
+  undoCost: callback.optional(),
   uncompensated: z.string().optional(),
+  channel: z.string().optional(),
   method: METHOD.optional(),
   url: URL_OF,
   allow: z.array(z.string()).optional(),
@@ -117,7 +129,7 @@ const OPTIONS = z.strictObject({
 export function httpTool<Schema extends z.ZodType>(options: HttpToolOptions<Schema>): Tool {
   const read = readOptions(OPTIONS, options) as unknown as HttpToolOptions;
   const api = new HttpApi(read);
-  const { name, description, input, class: sort, plan, cost, uncompensated } = read;
+  const { name, description, input, class: sort, plan, cost, undoCost, uncompensated, channel } = read;
   const own = (given: unknown) => [apiScope(api.url(given, given))];
   const { reads = sort === 'read' ? own : undefined, writes = sort === 'read' ? undefined : own } = read;
   return declareTool({
@@ -129,7 +141,9 @@ export function httpTool<Schema extends z.ZodType>(options: HttpToolOptions<Sche
     ...(writes === undefined ? {} : { writes }),
     ...(plan === undefined ? {} : { plan }),
     ...(cost === undefined ? {} : { cost }),
+    ...(undoCost === undefined ? {} : { undoCost }),
     ...(uncompensated === undefined ? {} : { uncompensated }),
+    ...(channel === undefined ? {} : { channel }),
     ...(read.reconcile === undefined ? {} : { reconcile: api.reconciler(read.reconcile) }),
     ...(read.compensate === undefined ? {} : { compensate: api.compensator(read.compensate) }),
     execute: sort === 'read' ? (given, call) => api.read(given, call) : (given, call) => api.execute(given, call),

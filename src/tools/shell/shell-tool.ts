@@ -8,7 +8,16 @@ import { Snapshots } from './snapshot.ts';
 export interface ShellToolSpec<Schema extends z.ZodType = z.ZodType>
   extends Pick<
     ToolSpec<Schema>,
-    'name' | 'description' | 'reads' | 'writes' | 'compensate' | 'reconcile' | 'uncompensated' | 'cost'
+    | 'name'
+    | 'description'
+    | 'reads'
+    | 'writes'
+    | 'compensate'
+    | 'reconcile'
+    | 'uncompensated'
+    | 'cost'
+    | 'undoCost'
+    | 'channel'
   > {
   /** Default: no input. */
   readonly input?: Schema;
@@ -42,8 +51,8 @@ const BY_SNAPSHOT = { reversibility: 'reversible', delivery: 'externalised', sin
 export function shellTool<Schema extends z.ZodType>(spec: ShellToolSpec<Schema>): Tool {
   requireForm(form.members({ name: form.text }), spec, 'spec');
   checkSpec(spec);
-  const { name, description, input = z.strictObject({}), reads, writes, cost, snapshotOf } = spec;
-  const { compensate, reconcile, uncompensated } = spec;
+  const { name, description, input = z.strictObject({}), reads, writes, cost, undoCost, snapshotOf } = spec;
+  const { compensate, reconcile, uncompensated, channel } = spec;
   const shared = {
     name,
     input,
@@ -51,6 +60,8 @@ export function shellTool<Schema extends z.ZodType>(spec: ShellToolSpec<Schema>)
     ...(reads === undefined ? {} : { reads }),
     ...(writes === undefined ? {} : { writes }),
     ...(cost === undefined ? {} : { cost }),
+    ...(undoCost === undefined ? {} : { undoCost }),
+    ...(channel === undefined ? {} : { channel }),
   };
   if (snapshotOf !== undefined)
     return declareTool({

@@ -12,7 +12,7 @@ export interface SqlStatement {
 
 /** Statements on the caller's database as a tool. */
 export interface SqlToolOptions<Schema extends z.ZodType = z.ZodType>
-  extends Pick<ToolSpec<Schema>, 'name' | 'description' | 'input' | 'reads' | 'plan' | 'cost'> {
+  extends Pick<ToolSpec<Schema>, 'name' | 'description' | 'input' | 'reads' | 'plan' | 'cost' | 'channel'> {
   readonly writes: NonNullable<ToolSpec<Schema>['writes']>;
   readonly database: SqlDatabase;
   /** What is done, in one transaction of the database. */
@@ -43,6 +43,7 @@ const OPTIONS = z.strictObject({
   result: callback.optional(),
   undo: callback.optional(),
   delivery: z.enum(['buffered', 'externalised']).optional(),
+  channel: z.string().optional(),
   isPassing: callback.optional(),
 });
 
@@ -54,7 +55,7 @@ const OPTIONS = z.strictObject({
  */
 export function sqlTool<Schema extends z.ZodType>(options: SqlToolOptions<Schema>): Tool {
   const read = readOptions(OPTIONS, options) as unknown as SqlToolOptions;
-  const { name, description, input, reads, writes, plan, cost, undo, delivery = 'buffered' } = read;
+  const { name, description, input, reads, writes, plan, cost, undo, channel, delivery = 'buffered' } = read;
   const table = new SqlEffects(read);
   return declareTool({
     name,
@@ -65,6 +66,7 @@ export function sqlTool<Schema extends z.ZodType>(options: SqlToolOptions<Schema
     ...(reads === undefined ? {} : { reads }),
     ...(plan === undefined ? {} : { plan }),
     ...(cost === undefined ? {} : { cost }),
+    ...(channel === undefined ? {} : { channel }),
     ...(undo === undefined
       ? {}
       : { compensate: (given: unknown, result: unknown, call: Call) => table.undo(() => undo(given, result), call) }),

@@ -42,6 +42,7 @@ export const AUTHORITY: Readonly<Record<string, Case | Exempt>> = {
   'BudgetLedger.grant': takes((given) => new authority.BudgetLedger().grant(given), [writ]),
   'BudgetLedger.covers': takes((name, cost) => granted().covers(name, cost), [id, { usd: 1 }]),
   'BudgetLedger.spend': takes((name, cost) => granted().spend(name, cost), [id, { usd: 1 }]),
+  'BudgetLedger.spendUpTo': takes((name, cost) => granted().spendUpTo(name, cost), [id, { usd: 1 }]),
   'BudgetLedger.refund': takes((name, cost) => granted().refund(name, cost), [id, { usd: 1 }]),
   'BudgetLedger.left': takes((name) => granted().left(name), [id]),
   'BudgetLedger.spent': takes((name) => granted().spent(name), [id]),
@@ -60,6 +61,7 @@ export const AUTHORITY: Readonly<Record<string, Case | Exempt>> = {
     [{ writ, chain: [], trajectory: 't', child: 'c', at: START, revoked }],
   ),
   delegateWrit: takes(authority.delegateWrit, [writ, { ...changes, trajectory: 'c' }, holder.privateKey]),
+  costItems: takes(authority.costItems, [{ usd: 1 }]),
   isAmount: takes(authority.isAmount, [1]),
   issueWrit: takes(authority.issueWrit, [grant, operator.privateKey]),
   mayRevoke: takes(authority.mayRevoke, [

@@ -28,6 +28,7 @@ export const CANON: Readonly<Record<string, Case | Exempt>> = {
   isAssizeError: takes(canon.isAssizeError, [new Error('x'), 'bad_key']),
   isInstant: takes(canon.isInstant, [AT]),
   maxInstant: takes(canon.maxInstant, [AT, AT]),
+  keyedHash: takes(canon.keyedHash, [new Uint8Array(32), 'text']),
   parseCanonical: takes(canon.parseCanonical, ['{"a":1}', LIMITS]),
   parseInstant: takes(canon.parseInstant, ['2026-03-23T09:00:00+01:00']),
   parsePointer: takes(canon.parsePointer, ['/a/b']),

@@ -51,6 +51,7 @@ const withRule =
 
 export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   BUILT_IN_ROLE: exempt('no function'),
+  failureIntent: exempt('is given an action of a domain, and what was committed with it'),
   'new World': exempt(MADE),
   'World.state': none,
   'World.failing': none,

@@ -38,6 +38,7 @@ export const ORACLE: Readonly<Record<string, Case | Exempt>> = {
   ),
   'Random.bytes': takes((count) => oracle.seededRandom(1).bytes(count), [3]),
   seededRandom: takes(oracle.seededRandom, ['seed']),
+  thetaHash: takes(oracle.thetaHash, [question.theta]),
   systemClock: exempt('no arguments'),
   systemPause: takes(oracle.systemPause, [0, 0]),
   systemRandom: takes((count) => oracle.systemRandom.bytes(count), [3]),

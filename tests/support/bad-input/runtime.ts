@@ -66,7 +66,7 @@ function on(
 /** A call on a runtime with tools, in whose store an effect is in doubt. */
 function withDoubt(
   call: (made: { assize: runtime.Assize; trajectory: runtime.Trajectory }, ...args: any[]) => unknown,
-  args: readonly unknown[],
+  given: readonly unknown[] | ((made: { readonly committed: string }) => readonly unknown[]),
   trusted: Case['trusted'] = {},
 ): Case {
   return {
@@ -77,10 +77,13 @@ function withDoubt(
       const tools = [toolFor(outside, 'irreversible', 'buffered')];
       const assize = runtimeOver(store, [tally], { tools });
       const trajectory = await assize.create(tally, { trajectoryId: 't' });
-      await trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'] }, async (tx) => {
+      const options = { name: 'order 1', writ: writFor('alice'), writes: ['test:**'] };
+      const { ruling } = await trajectory.transaction(options, async (tx) => {
         await tx.call('irreversible.buffered', { what: 'a' });
         tx.propose({ action: 'count', role: 'counter', args: 'order' });
       });
+      const committed = ruling.ruling === 'committed' ? ruling.entry.id : '';
+      const args = typeof given === 'function' ? given({ committed }) : given;
       const watch = async () => JSON.stringify([await store.openEffects(), trajectory.head, outside.sink.log]);
       return { args, call: (...all) => call({ assize, trajectory }, ...all), watch };
     },
@@ -137,7 +140,17 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ({ assize }, input) => assize.revoke(input),
     [{ trajectoryId: 't', writ: writId(worker), reason: 'r', by: writId(REVOKER), principal: 'warden' }],
   ),
-  'Assize.effects': withDoubt(({ assize }, query) => assize.effects(query), [{ trajectoryId: 't', epoch: 1 }]),
+  'Assize.awaitEffects': withDoubt(
+    ({ assize }, id, options) => assize.awaitEffects(id, options),
+    ({ committed }) => [committed, { until: '2026-01-01T00:00:00.000000Z', signal: new AbortController().signal }],
+  ),
+  'Assize.effects': withDoubt(
+    ({ assize }, query) => assize.effects(query),
+    [
+      { trajectoryId: 't', epoch: 1 },
+      { trajectoryId: 't', all: true, before: 7, limit: 2 },
+    ],
+  ),
   'Assize.recoverEffects': withDoubt(({ assize }, signal) => assize.recoverEffects(signal), [undefined], {
     0: 'a signal of the platform',
   }),

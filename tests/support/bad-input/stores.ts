@@ -76,6 +76,7 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
     holdEffects: on(async (store, signal) => (await store.holdEffects(signal)).release(), AbortSignal.timeout(60_000)),
     logEffects: on((store, write, blobs) => store.logEffects(write, blobs), effects, [blob]),
     openEffects: none,
+    listEffects: on((store, page) => store.listEffects(page), { before: 7, limit: 2, trajectoryId: 't' }),
     effectsOf: on((store, epoch) => store.effectsOf(epoch), 1),
     effectKey: on((store, key) => store.effectKey(key), first.id),
     turn: on((store, id) => store.turn?.(id).then((end) => end?.()), 't'),

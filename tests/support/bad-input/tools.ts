@@ -26,7 +26,6 @@ const declaration = (): any => ({
   execute: { call: 'take', args: { what: { $from: '/input/what' } } },
   compensate: { call: 'take', args: { $from: '/result' } },
   reconcile: { call: 'take' },
-  uncompensated: 'none',
 });
 const site = (): any => ({
   context: () => Promise.reject(new Error('gone')),
@@ -58,7 +57,6 @@ export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
         bytesMax: 1_000,
         reconcile: { url: 'https://h.example/effects/{key}' },
         compensate: { method: 'DELETE', url: 'https://h.example/orders/{what}' },
-        uncompensated: 'none',
       },
     ],
   ),
@@ -150,7 +148,6 @@ export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
         class: order(),
         reads: ['web:shop.example:/a'],
         writes: ['web:shop.example:/b'],
-        uncompensated: 'none',
         url: 'https://shop.example/order/{what}',
         fields: () => [],
         button: { css: 'button' },

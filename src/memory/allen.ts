@@ -1,0 +1,42 @@
+import { MemoryError } from './errors.ts';
+import { type Period, readPeriod } from './period.ts';
+
+/** How two periods can lie to each other: exactly one of these holds (Allen 1983). */
+export const ALLEN_RELATIONS = Object.freeze([
+  'before',
+  'meets',
+  'overlaps',
+  'starts',
+  'during',
+  'finishes',
+  'equals',
+  'finished-by',
+  'contains',
+  'started-by',
+  'overlapped-by',
+  'met-by',
+  'after',
+] as const);
+
+export type AllenRelation = (typeof ALLEN_RELATIONS)[number];
+
+/**
+ * The relation in which the first period stands to the second.
+ * @throws MemoryError `no_instant`, `empty_period`, `reversed_period`; ArgumentError `bad_argument`
+ */
+export function allenRelation(first: Period, second: Period): AllenRelation {
+  const a = readPeriod(first, 'first');
+  const b = readPeriod(second, 'second');
+  if (a.to <= b.from) return a.to === b.from ? 'meets' : 'before';
+  if (b.to <= a.from) return b.to === a.from ? 'met-by' : 'after';
+  if (a.from === b.from) return a.to === b.to ? 'equals' : a.to < b.to ? 'starts' : 'started-by';
+  if (a.to === b.to) return a.from > b.from ? 'finishes' : 'finished-by';
+  if (a.from < b.from) return a.to > b.to ? 'contains' : 'overlaps';
+  return a.to < b.to ? 'during' : 'overlapped-by';
+}
+
+/** @throws MemoryError `unknown_relation` */
+export function requireRelation(relation: AllenRelation): void {
+  if (ALLEN_RELATIONS.includes(relation)) return;
+  throw new MemoryError('unknown_relation', `A relation of two periods is one of ${ALLEN_RELATIONS.join(', ')}.`);
+}

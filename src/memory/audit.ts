@@ -1,0 +1,122 @@
+import {
+  contentHash,
+  form,
+  isAssizeError,
+  type Json,
+  parseCanonical,
+  plainText,
+  requireForm,
+  WORLD_LIMITS,
+} from '#canon';
+import { MemoryError } from './errors.ts';
+import { checkFact, type FactRow, type MergeProvenance, type Provenance } from './fact.ts';
+import type { Member } from './question.ts';
+import { type Contest, type Group, memberOf } from './settle.ts';
+import type { Strategy } from './strategy.ts';
+
+/**
+ * Why who lost lost, and all that was there to choose from: the object of an audit row, as canonical JSON. Rows of the commit that
+ * wrote it name it as `THIS_ENTRY`. Where rows were given as erased, so they are here.
+ */
+export interface Witness {
+  readonly resolution_id: string;
+  readonly strategy: Strategy;
+  /** The request hash R. */
+  readonly request: string;
+  /** The claims of those two members. */
+  readonly winner: string;
+  readonly loser: string;
+  /** In canonical order, each with its rows in full. */
+  readonly members: readonly Member[];
+  /** Of the answer, where one was asked for. */
+  readonly theta?: string;
+  readonly judge?: string;
+  readonly policy?: string;
+}
+
+/**
+ * One row for each loser of a contest: believed of nobody, in the segment that was contested, from now on (memory.md §5.4 no. 11). Its
+ * provenance is the sum over all members, and so dominates each (seed Theorem 7, Prop. 14).
+ */
+export function auditRows(
+  contest: Contest,
+  nth: number,
+  stamp: Pick<
+    FactRow,
+    'system_time_start' | 'system_time_end' | 'entry_id' | 'seq' | 'resolution_strategy_id' | 'cardinality'
+  >,
+  merge: MergeProvenance,
+): FactRow[] {
+  const { segment, winner, losers, question, answer } = contest;
+  const { theta, judge, policy } = answer ?? {};
+  const { system_time_start } = stamp;
+  const resolution_id = contentHash({ request: question.request, segment, system_time_start });
+  const provenance_id = mergedProvenance([winner, ...losers], merge);
+  return losers.map((loser) => {
+    const witness: Witness = {
+      resolution_id,
+      strategy: stamp.resolution_strategy_id,
+      request: question.request,
+      winner: memberOf(winner).claim,
+      loser: memberOf(loser).claim,
+      members: question.members,
+      ...(theta !== undefined && { theta }),
+      ...(judge !== undefined && { judge }),
+      ...(policy !== undefined && { policy }),
+    };
+    const { row } = loser.head;
+    return {
+      ...row,
+      ...stamp,
+      fact_id: `audit::${row.fact_id}::${system_time_start}::${nth}`,
+      object: plainText(witness, WORLD_LIMITS),
+      valid_from: segment.from,
+      valid_to: segment.to,
+      provenance_id,
+      confidence: loser.confidence,
+      row_kind: 'audit',
+      resolution_id,
+    };
+  });
+}
+
+/** The sum over all that takes part, in an order that depends on nothing else. */
+export function mergedProvenance(groups: readonly Pick<Group, 'items'>[], merge: MergeProvenance): Provenance {
+  const terms = groups.flatMap(({ items }) => items.map(({ row }) => row.provenance_id));
+  return terms.sort().reduce(merge);
+}
+
+/**
+ * The witness of an audit row: what lost, in full, also when everything else of it is closed.
+ * @throws MemoryError `bad_witness` for a current row, or an object that is no witness; as `checkFact` does
+ */
+export function readWitness(row: FactRow): Witness {
+  checkFact(row);
+  if (row.row_kind !== 'audit') throw badWitness('it is a current row');
+  let witness: Json;
+  try {
+    witness = parseCanonical(row.object, WORLD_LIMITS);
+  } catch (cause) {
+    if (!isAssizeError(cause)) throw cause;
+    throw badWitness('its object is not canonical JSON', cause);
+  }
+  try {
+    requireForm(WITNESS, witness, 'witness');
+  } catch (cause) {
+    throw badWitness('its object lacks members', cause);
+  }
+  return witness as unknown as Witness;
+}
+
+const WITNESS = form.members({
+  resolution_id: form.text,
+  strategy: form.text,
+  request: form.text,
+  winner: form.text,
+  loser: form.text,
+  members: form.list(form.members({ claim: form.text, object: form.text, rows: form.list(form.object) })),
+});
+
+function badWitness(why: string, cause?: unknown): MemoryError {
+  return new MemoryError('bad_witness', `Nothing can be read from this row: ${why}.`, { cause });
+}

@@ -1,0 +1,52 @@
+import { AssizeError } from '#canon';
+
+export type MemoryErrorCode =
+  /** Neither an instant nor, where one may stand, the open end of a period. */
+  | 'no_instant'
+  /** The period holds no instant: it ends where it begins. */
+  | 'empty_period'
+  /** The period ends before it begins. */
+  | 'reversed_period'
+  /** None of Allen's thirteen relations. */
+  | 'unknown_relation'
+  /** A subject, a predicate or the like is no text, is empty, or can't be kept as it is. */
+  | 'bad_text'
+  /** A confidence is a number from 0 to 1. */
+  | 'bad_confidence'
+  /** A row has a column that is not known, or lacks one, or what stands in one is of another type. */
+  | 'bad_row'
+  /** A row is `current` or `audit`. */
+  | 'unknown_row_kind'
+  /** Two rows have one `fact_id` and one `system_time_start`. */
+  | 'duplicate_key'
+  /** A row of another space, subject or predicate, or one that is no open current row. */
+  | 'wrong_partition'
+  /** None of the operators. */
+  | 'unknown_strategy'
+  /** A predicate is `single-valued` or `multi-valued`. */
+  | 'unknown_cardinality'
+  /** What a loser was not contested in is kept (`keep`) or not (`drop`). */
+  | 'unknown_remainder'
+  /** The assertion is stamped with another strategy than its predicate declares. */
+  | 'strategy_not_allowed'
+  /** Only of a predicate with one value at a time can be said that it changed. */
+  | 'not_single_valued'
+  /** Open rows of a predicate with one value at a time overlap. */
+  | 'overlaps_open'
+  /** The same claim stands twice in one batch. */
+  | 'repeated_claim'
+  /** An answer elects what is not in its conflict set. */
+  | 'unknown_member'
+  /** An answer to what is not asked, or not asked any more: what is believed has changed since. */
+  | 'stale_answer'
+  /** Two answers to one question. */
+  | 'repeated_answer'
+  /** The row that is to be closed is not there, or is closed already. */
+  | 'not_open'
+  /** An audit row whose object is no witness. */
+  | 'bad_witness';
+
+/** Misuse of memory, or rows that can't be as they are; nothing was done. */
+export class MemoryError extends AssizeError<MemoryErrorCode> {
+  override readonly name = 'MemoryError';
+}

@@ -1,0 +1,13 @@
+/**
+ * Which writes a belief rests on, and what was trusted: polynomials over tokens (seed 002, §2.2, §3.3, Appendix B.3).
+ *
+ * Guarantees: equal provenance is equal text; sums, products and deletions are exact, and the laws of a commutative semiring hold;
+ * whatever is added, what was there precedes it in the natural order.
+ *
+ * Never: does I/O, reads a clock, draws a random number; rounds, forgets a token, or reads a text that is not canonical.
+ */
+export { BOOLEAN, type Carrier, MULTIDEGREE, MULTILINEAR } from './carriers.ts';
+export { ProvenanceError, type ProvenanceErrorCode } from './errors.ts';
+export { type Monomial, mergeProvenance, Polynomial } from './polynomial.ts';
+export { recoverByShift, shift } from './recovery.ts';
+export { placedToken, readToken, type Token, type Trusted, trustToken, writeToken } from './token.ts';

@@ -1,0 +1,202 @@
+import { form, requireForm } from '#canon';
+import { ProvenanceError } from './errors.ts';
+import { placedToken, readToken, type Token } from './token.ts';
+
+/** Tokens in their order with their exponents, `w:@0*w:@1^2`; '' is the monomial 1. */
+export type Monomial = string;
+
+/**
+ * An element of N[X,T] (Green et al. 2007; §2.2 of the paper): a sum of monomials with whole coefficients from 1, in canonical
+ * order, so that equal polynomials are equal in every part. Never changed.
+ */
+export class Polynomial {
+  static readonly zero: Polynomial = new Polynomial(new Map());
+  static readonly one: Polynomial = new Polynomial(new Map([['', 1n]]));
+
+  /** Monomials in canonical order, each with its coefficient. */
+  readonly terms: ReadonlyMap<Monomial, bigint>;
+
+  private constructor(terms: ReadonlyMap<Monomial, bigint>) {
+    this.terms = terms;
+  }
+
+  /** @throws ProvenanceError `bad_token` */
+  static of(token: Token): Polynomial {
+    return new Polynomial(new Map([[readToken(token), 1n]]));
+  }
+
+  /**
+   * The polynomial of a canonical text, as `toString` gives it.
+   * @throws ProvenanceError `bad_polynomial`, and `bad_token` for a token that is none
+   */
+  static read(text: string): Polynomial {
+    requireForm(form.text, text, 'text');
+    if (text === '0') return Polynomial.zero;
+    const terms = text.split(' + ').map((part): readonly [Monomial, bigint] => {
+      const [, coefficient, monomial] = TERM.exec(part) ?? [];
+      if (coefficient === undefined && monomial === undefined) throw badPolynomial(text, `${shown(part)} is no term`);
+      if (monomial !== undefined) for (const [token] of factorsOf(monomial)) readToken(token);
+      return [monomialOf(factorsOf(monomial ?? '')), BigInt(coefficient ?? 1)];
+    });
+    const read = Polynomial.#sum(terms);
+    if (read.toString() !== text) throw badPolynomial(text, `its canonical text is ${shown(read.toString())}`);
+    return read;
+  }
+
+  /** The canonical text: `w:@0 + 2*w:@1^2*t:policy:v1`, with 0 for nothing. Equal texts are equal polynomials. */
+  toString(): string {
+    if (this.terms.size === 0) return '0';
+    return [...this.terms].map(([monomial, n]) => termText(monomial, n)).join(' + ');
+  }
+
+  /** Tokens that occur, in their order. */
+  get tokens(): readonly Token[] {
+    const found = new Set([...this.terms.keys()].flatMap((monomial) => factorsOf(monomial).map(([token]) => token)));
+    return [...found].sort(byText);
+  }
+
+  equals(other: Polynomial): boolean {
+    requireForm(POLYNOMIAL, other, 'other');
+    return this.toString() === other.toString();
+  }
+
+  /** The sum: either of the two would do. */
+  plus(other: Polynomial): Polynomial {
+    requireForm(POLYNOMIAL, other, 'other');
+    return Polynomial.#sum([...this.terms, ...other.terms]);
+  }
+
+  /** The product: both were needed. */
+  times(other: Polynomial): Polynomial {
+    requireForm(POLYNOMIAL, other, 'other');
+    const products = [...this.terms].flatMap(([a, m]) =>
+      [...other.terms].map(([b, n]): [Monomial, bigint] => [product(a, b), m * n]),
+    );
+    return Polynomial.#sum(products);
+  }
+
+  /** The natural order (Theorem 3): whether some polynomial added to this one gives the other. */
+  precedes(other: Polynomial): boolean {
+    requireForm(POLYNOMIAL, other, 'other');
+    return [...this.terms].every(([monomial, n]) => n <= (other.terms.get(monomial) ?? 0n));
+  }
+
+  /**
+   * With something else wherever the token stands. To substitute 0 is to delete what the token stands for: what is left is the
+   * provenance as it would be had it never been written, exactly, for any query.
+   */
+  substitute(token: Token, value: Polynomial): Polynomial {
+    requireForm(POLYNOMIAL, value, 'value');
+    const terms = [...this.terms].flatMap(([monomial, n]) => {
+      const factors = factorsOf(monomial);
+      const rest = monomialOf(factors.filter(([name]) => name !== token));
+      let term = new Polynomial(new Map([[rest, n]]));
+      const exponent = factors.find(([name]) => name === token)?.[1] ?? 0;
+      for (let i = 0; i < exponent; i++) term = term.times(value);
+      return [...term.terms];
+    });
+    return Polynomial.#sum(terms);
+  }
+
+  /** Definition 10: the largest exponent of the token in any monomial; 0 when none has it. */
+  degree(token: Token): number {
+    return Math.max(0, ...this.#exponents(token));
+  }
+
+  /** With another exponent, or none, for each that a token has. */
+  withExponents(of: (exponent: number, token: Token) => number): Polynomial {
+    return Polynomial.#sum(
+      [...this.terms].map(([monomial, n]) => [
+        monomialOf(factorsOf(monomial).map(([token, exponent]): [Token, number] => [token, of(exponent, token)])),
+        n,
+      ]),
+    );
+  }
+
+  /**
+   * As it stands outside of its entry: the writes `@n` are that entry's.
+   * @throws ProvenanceError `bad_token` when the id is none
+   */
+  placed(entryId: string): Polynomial {
+    return Polynomial.#sum(
+      [...this.terms].map(([monomial, n]) => [
+        monomialOf(factorsOf(monomial).map(([token, exponent]) => [placedToken(token, entryId), exponent])),
+        n,
+      ]),
+    );
+  }
+
+  #exponents(token: Token): number[] {
+    return [...this.terms.keys()].flatMap((monomial) =>
+      factorsOf(monomial).flatMap(([name, exponent]) => (name === token ? [exponent] : [])),
+    );
+  }
+
+  /** Of canonical monomials, whatever their order, and however often they are there. */
+  static #sum(terms: Iterable<readonly [Monomial, bigint]>): Polynomial {
+    const sums = new Map<Monomial, bigint>();
+    for (const [monomial, n] of terms) sums.set(monomial, (sums.get(monomial) ?? 0n) + n);
+    return new Polynomial(new Map([...sums].sort(([a], [b]) => byText(a, b))));
+  }
+}
+
+/**
+ * The sum of two canonical texts, as one: what a plan merges provenance with.
+ * @throws ProvenanceError as `Polynomial.read` does
+ */
+export function mergeProvenance(a: string, b: string): string {
+  return Polynomial.read(a).plus(Polynomial.read(b)).toString();
+}
+
+const POLYNOMIAL = form.of('a Polynomial', (value) => value instanceof Polynomial);
+
+const COUNT = '[1-9][0-9]*';
+const FACTOR = `[wt]:[!-),-\\]_-~]+(?:\\^${COUNT})?`;
+const TERM = new RegExp(`^(?:(${COUNT})(?:\\*(?=.))?)?((?:${FACTOR})(?:\\*${FACTOR})*)?$`);
+
+type Factor = readonly [token: Token, exponent: number];
+
+function factorsOf(monomial: Monomial): readonly Factor[] {
+  if (monomial === '') return [];
+  return monomial.split('*').map((factor) => {
+    const [token, exponent] = factor.split('^');
+    return [token as Token, Number(exponent ?? 1)];
+  });
+}
+
+function monomialOf(factors: readonly Factor[]): Monomial {
+  const exponents = new Map<Token, number>();
+  for (const [token, exponent] of factors) exponents.set(token, (exponents.get(token) ?? 0) + exponent);
+  return [...exponents]
+    .filter(([, exponent]) => exponent > 0)
+    .sort(([a], [b]) => byText(a, b))
+    .map(([token, exponent]) => (exponent === 1 ? token : `${token}^${exponent}`))
+    .join('*');
+}
+
+function product(a: Monomial, b: Monomial): Monomial {
+  if (a === '' || b === '') return a + b;
+  return monomialOf([...factorsOf(a), ...factorsOf(b)]);
+}
+
+function termText(monomial: Monomial, n: bigint): string {
+  if (monomial === '') return String(n);
+  return n === 1n ? monomial : `${n}*${monomial}`;
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function badPolynomial(text: string, problem: string): ProvenanceError {
+  return new ProvenanceError('bad_polynomial', `${shown(text)} is no provenance: ${problem}.`, {
+    evidence: { text: text.slice(0, SHOWN_MAX), problem },
+  });
+}
+
+/** Most of a text that is shown in an error. */
+const SHOWN_MAX = 200;
+
+function shown(text: string): string {
+  return JSON.stringify(text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text);
+}

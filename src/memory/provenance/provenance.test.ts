@@ -1,0 +1,333 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Assertion, declarePredicate, OPEN_END, type Plan, period, planAssert } from '#memory';
+import { cases } from '../../../tests/support/cases.ts';
+import { errorOf } from '../../../tests/support/error-of.ts';
+import { expect as quickly } from '../../../tests/support/quick-expect.ts';
+import {
+  BOOLEAN,
+  type Carrier,
+  MULTIDEGREE,
+  MULTILINEAR,
+  mergeProvenance,
+  Polynomial,
+  readToken,
+  recoverByShift,
+  shift,
+  type Token,
+  trustToken,
+  writeToken,
+} from './index.ts';
+
+const ENTRY = 'ab'.repeat(32);
+const TOKENS = [writeToken(0), writeToken(1), writeToken(10), writeToken(2, ENTRY), trustToken('policy', 'v 1+*^')];
+const { zero, one } = Polynomial;
+
+const monomials = fc.array(fc.constantFrom(...TOKENS), { maxLength: 4 });
+const polynomials = fc
+  .array(monomials, { maxLength: 4 })
+  .map((terms) => terms.reduce((sum, tokens) => sum.plus(productOf(tokens)), zero));
+
+function productOf(tokens: readonly Token[]): Polynomial {
+  return tokens.reduce((product, token) => product.times(Polynomial.of(token)), one);
+}
+
+describe('tokens', () => {
+  test('are of two sorts', () => {
+    expect(writeToken(3)).toBe('w:@3');
+    expect(writeToken(3, ENTRY)).toBe(`w:${ENTRY}#3`);
+    expect(trustToken('approver', 'Zoë <md+1@clinic>')).toBe('t:approver:Zo%C3%AB%20%3Cmd%2B1@clinic%3E');
+    for (const token of TOKENS) expect(readToken(token)).toBe(token);
+  });
+
+  test('any name, and no two names the same token', () => {
+    const names = fc.string({ unit: 'binary', minLength: 1 }).filter((name) => name.isWellFormed());
+    fc.assert(
+      fc.property(names, names, (a, b) => {
+        const token = trustToken('judge', a);
+        expect(decodeURIComponent(token.slice('t:judge:'.length))).toBe(a);
+        expect(readToken(token)).toBe(token);
+        expect(trustToken('judge', b) === token).toBe(a === b);
+        expect(Polynomial.read(token).tokens).toEqual([token]);
+      }),
+      { numRuns: cases(500) },
+    );
+  });
+
+  test.each([
+    '',
+    'w:@',
+    'w:@-1',
+    'w:@01',
+    'w:@1.5',
+    'x:@1',
+    `w:${ENTRY}`,
+    `w:${ENTRY.toUpperCase()}#1`,
+    't:policy:',
+    't:oracle:a',
+    't:policy:a b',
+    't:policy:a%20b%2b',
+    't:policy:%61',
+    't:policy:%FF',
+    't:policy:%',
+  ])('%j is none', (text) => {
+    expect(errorOf(() => readToken(text))).toMatchObject({ code: 'bad_token', evidence: { text } });
+  });
+
+  test('a name has to be one', () => {
+    for (const name of ['', '\ud800'])
+      expect(errorOf(() => trustToken('policy', name))).toMatchObject({ code: 'bad_token' });
+    expect(errorOf(() => writeToken(-1))).toMatchObject({ code: 'bad_argument' });
+    expect(errorOf(() => writeToken(1, 'x'))).toMatchObject({ code: 'bad_token' });
+  });
+
+  test('what was written in an entry is its own, once the entry has an id', () => {
+    const inside = Polynomial.read('2*t:policy:v1*w:@0 + w:@1^2');
+    expect(String(inside.placed(ENTRY))).toBe(`2*t:policy:v1*w:${ENTRY}#0 + w:${ENTRY}#1^2`);
+    expect(inside.placed(ENTRY).placed('cd'.repeat(32)).equals(inside.placed(ENTRY))).toBe(true);
+  });
+});
+
+describe('texts', () => {
+  test('are canonical, and lead back', () => {
+    fc.assert(
+      fc.property(polynomials, polynomials, (a, b) => {
+        const text = a.toString();
+        expect([...Polynomial.read(text).terms]).toEqual([...a.terms]);
+        expect(text === b.toString()).toBe(a.precedes(b) && b.precedes(a));
+      }),
+      { numRuns: cases(500) },
+    );
+    expect(String(zero)).toBe('0');
+    expect(String(one.plus(one))).toBe('2');
+  });
+
+  test.each([
+    ['', 'no term'],
+    ['1 + 0', 'no term'],
+    ['-1', 'no term'],
+    ['w:@0+w:@1', 'no term'],
+    ['w:@0 + ', 'no term'],
+    ['1*w:@0', 'its canonical text is "w:@0"'],
+    ['2w:@0', 'its canonical text is "2*w:@0"'],
+    ['w:@1 + w:@0', 'its canonical text is "w:@0 + w:@1"'],
+    ['w:@1*w:@0', 'its canonical text is "w:@0*w:@1"'],
+    ['w:@0 + w:@0', 'its canonical text is "2*w:@0"'],
+    ['w:@0*w:@0', 'its canonical text is "w:@0^2"'],
+    ['w:@0^1', 'its canonical text is "w:@0"'],
+    ['w:@0^0', 'no term'],
+    ['w:@0^9007199254740993', 'its canonical text is "w:@0^9007199254740992"'],
+    ['w:@0*', 'no term'],
+  ])('%j is refused', (text, problem) => {
+    expect(errorOf(() => Polynomial.read(text))).toMatchObject({ code: 'bad_polynomial', evidence: { text } });
+    expect(errorOf(() => Polynomial.read(text))).toMatchObject({ message: expect.stringContaining(problem) });
+  });
+
+  test('are merged as they are summed, in any order, and a plan merges with that', () => {
+    fc.assert(
+      fc.property(fc.array(polynomials, { minLength: 1, maxLength: 4 }), (terms) => {
+        const texts = terms.map(String);
+        expect(texts.reduce(mergeProvenance)).toBe(String(terms.reduce((a, b) => a.plus(b))));
+        expect(texts.toReversed().reduce(mergeProvenance)).toBe(texts.reduce(mergeProvenance));
+      }),
+      { numRuns: cases(200) },
+    );
+    const valid = period('2026-03-01T00:00:00.000000Z', OPEN_END);
+    const assertion = (object: string, n: number): Assertion => ({
+      ...{ claim: object, object, valid, confidence: 1, provenance: String(Polynomial.of(writeToken(n))) },
+    });
+    const plan = planAssert(
+      {
+        partition: { space: 's', subject: 'alice', predicate: 'medication' },
+        declaration: declarePredicate({ cardinality: 'single-valued', strategy: 'lww' }),
+        ...{ open: [], latest: null, at: '2026-03-23T09:00:00.000000Z', seq: 1, merge: mergeProvenance },
+      },
+      [assertion('penicillin', 0), assertion('amoxicillin', 1)],
+    ) as Plan;
+    const audit = plan.insert.filter(({ row_kind }) => row_kind === 'audit');
+    expect(audit.map(({ provenance_id }) => provenance_id)).toEqual(['w:@0 + w:@1']);
+  });
+
+  test('a token in it that is none is refused by that name', () => {
+    expect(errorOf(() => Polynomial.read('w:@0*w:@01'))).toMatchObject({ code: 'bad_token' });
+    expect(errorOf(() => Polynomial.read(1 as never))).toMatchObject({ code: 'bad_argument' });
+  });
+});
+
+const CARRIERS: readonly Carrier<any>[] = [MULTIDEGREE, MULTILINEAR, BOOLEAN];
+
+describe.each(CARRIERS.map((carrier) => [carrier.name, carrier] as const))('the carrier %s', (_, carrier) => {
+  const { plus, times, equals, precedes, project } = carrier;
+  const values = polynomials.map(project);
+
+  test('is a commutative semiring', () => {
+    fc.assert(
+      fc.property(values, values, values, (a, b, c) => {
+        const laws: readonly [string, unknown, unknown][] = [
+          ['sums commute', plus(a, b), plus(b, a)],
+          ['sums associate', plus(plus(a, b), c), plus(a, plus(b, c))],
+          ['0 adds nothing', plus(a, carrier.zero), a],
+          ['products commute', times(a, b), times(b, a)],
+          ['products associate', times(times(a, b), c), times(a, times(b, c))],
+          ['1 takes nothing', times(a, carrier.one), a],
+          ['0 takes all', times(a, carrier.zero), carrier.zero],
+          ['products distribute', times(a, plus(b, c)), plus(times(a, b), times(a, c))],
+        ];
+        quickly(laws.filter(([, left, right]) => !equals(left, right)).map(([law]) => law)).toEqual([]);
+      }),
+      { numRuns: cases(300) },
+    );
+  });
+
+  test('has a natural order: what is added to is preceded, and precedes nothing that lacks a part of it', () => {
+    fc.assert(
+      fc.property(values, values, values, (a, b, c) => {
+        quickly(precedes(a, plus(a, b))).toBe(true);
+        quickly(precedes(a, b) && precedes(b, a)).toBe(equals(a, b));
+        quickly(precedes(a, b) && precedes(b, c) && !precedes(a, c)).toBe(false);
+        if (precedes(a, b)) quickly(precedes(plus(a, c), plus(b, c)) && precedes(times(a, c), times(b, c))).toBe(true);
+      }),
+      { numRuns: cases(300) },
+    );
+  });
+
+  test('is an image of N[X,T]: it makes no difference when it is taken', () => {
+    fc.assert(
+      fc.property(polynomials, polynomials, (a, b) => {
+        quickly(equals(project(a.plus(b)), plus(project(a), project(b)))).toBe(true);
+        quickly(equals(project(a.times(b)), times(project(a), project(b)))).toBe(true);
+      }),
+      { numRuns: cases(300) },
+    );
+    quickly(equals(project(zero), carrier.zero) && equals(project(one), carrier.one)).toBe(true);
+  });
+});
+
+test('a precedes b exactly when some polynomial makes up the difference', () => {
+  fc.assert(
+    fc.property(polynomials, polynomials, (a, b) => {
+      const missing = [...b.terms].flatMap(([monomial, n]) => {
+        const left = n - (a.terms.get(monomial) ?? 0n);
+        return left > 0n
+          ? [left === 1n && monomial !== '' ? monomial : [left, monomial].filter(Boolean).join('*')]
+          : [];
+      });
+      const rest = missing.length === 0 ? zero : Polynomial.read(missing.join(' + '));
+      quickly(a.precedes(b)).toBe(a.plus(rest).equals(b));
+    }),
+    { numRuns: cases(500) },
+  );
+});
+
+test('carriers are images of one another: multidegree, multilinear, Boolean', () => {
+  fc.assert(
+    fc.property(polynomials, (a) => {
+      const linear = MULTILINEAR.project(a);
+      quickly(MULTILINEAR.project(linear).equals(linear)).toBe(true);
+      quickly(BOOLEAN.project(linear)).toBe(BOOLEAN.project(a));
+      quickly(linear.tokens).toEqual(a.tokens);
+      for (const token of TOKENS) quickly(linear.degree(token)).toBe(Math.min(1, a.degree(token)));
+    }),
+    { numRuns: cases(300) },
+  );
+});
+
+// A log of rows, each so many times in it, and a query: a sum of products of rows. What the answer is worth in a carrier is had by
+// putting a value for each row. That is what Theorem 11 is about, and what deletion has to agree with.
+
+type Query = readonly (readonly number[])[];
+
+function answer(query: Query, row: (i: number) => Polynomial): Polynomial {
+  return query.reduce((sum, rows) => sum.plus(rows.reduce((product, i) => product.times(row(i)), one)), zero);
+}
+
+const ROWS = 3;
+const X = (i: number): Token => writeToken(i);
+const queries = fc.array(fc.array(fc.nat(ROWS - 1), { maxLength: 3 }), { maxLength: 4 });
+/** As the paper's: of each row a product has at most one. */
+const linearQueries = fc.array(fc.uniqueArray(fc.nat(ROWS - 1), { maxLength: 3 }), { maxLength: 4 });
+const copies = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: ROWS, maxLength: ROWS });
+
+/** Definition 9: k occurrences of a row are the power X^k; without any, the row is not there. */
+function power(token: Token, k: number): Polynomial {
+  return k === 0 ? zero : productOf(Array.from({ length: k }, () => token));
+}
+
+test('to substitute 0 is to delete: the answer is that of the query without the write', () => {
+  fc.assert(
+    fc.property(queries, fc.nat(ROWS - 1), (query, gone) => {
+      const whole = answer(query, (i) => Polynomial.of(X(i)));
+      const without = answer(query, (i) => (i === gone ? zero : Polynomial.of(X(i))));
+      quickly(whole.substitute(X(gone), zero).equals(without)).toBe(true);
+    }),
+    { numRuns: cases(500) },
+  );
+});
+
+test('to substitute is to put a value: sums and products go through', () => {
+  fc.assert(
+    fc.property(queries, polynomials, fc.nat(ROWS - 1), (query, value, place) => {
+      const put = answer(query, (i) => (i === place ? value : Polynomial.of(X(i))));
+      const whole = answer(query, (i) => Polynomial.of(X(i)));
+      // The values have tokens of the rows too, so rows other than the place are renamed first.
+      const free = value.tokens.every((token) => token !== X(place));
+      if (free) quickly(whole.substitute(X(place), value).equals(put)).toBe(true);
+    }),
+    { numRuns: cases(300) },
+  );
+});
+
+describe('Theorem 11', () => {
+  test('where each product uses the row once, the shift gives the answer with one occurrence less iff its degree is 2 or more', () => {
+    let shown = 0;
+    fc.assert(
+      fc.property(linearQueries, copies, fc.nat(ROWS - 1), (query, counts, r) => {
+        const at = (k: (i: number) => number): Polynomial => answer(query, (i) => power(X(i), k(i)));
+        const whole = at((i) => counts[i]!);
+        const less = at((i) => counts[i]! - (i === r ? 1 : 0));
+        // What does not mention the row is its own answer, and the theorem speaks of none.
+        if (whole.degree(X(r)) === 0) return;
+        shown += 1;
+        expect(shift(whole, X(r)).equals(less)).toBe(whole.degree(X(r)) >= 2);
+        expect(recoverByShift(whole, X(r)) === undefined).toBe(counts[r] === 1);
+      }),
+      { numRuns: cases(500) },
+    );
+    expect(shown).toBeGreaterThan(100);
+  });
+
+  test('the derivative is no recovery: it puts the exponent before it', () => {
+    const whole = power(X(0), 3);
+    const derivative = shift(whole, X(0))
+      .plus(shift(whole, X(0)))
+      .plus(shift(whole, X(0)));
+    expect(String(derivative)).toBe('3*w:@0^2');
+    expect(String(recoverByShift(whole, X(0)))).toBe('w:@0^2');
+  });
+
+  test('at one occurrence N[X,T] recovers all the same, by deletion: the degree condition is the shift’s, not the carrier’s', () => {
+    const whole = answer([[0, 1], [2]], (i) => Polynomial.of(X(i)));
+    expect(recoverByShift(whole, X(0))).toBeUndefined();
+    expect(String(whole.substitute(X(0), zero))).toBe('w:@2');
+    expect(String(shift(whole, X(0)))).toBe('w:@1 + w:@2');
+  });
+
+  test('where a row is joined with itself, powers are not copies: the degree is 2 and the shift is wrong', () => {
+    const once = answer([[0, 0]], (i) => power(X(i), 1));
+    const twice = answer([[0]], (i) => power(X(i), 2));
+    expect(once.equals(twice)).toBe(true);
+    // One occurrence less leaves nothing of the first and X of the second, from one and the same answer.
+    expect(String(recoverByShift(once, X(0)))).toBe('w:@0');
+  });
+
+  test('multilinear and Boolean can not tell one occurrence from two, multidegree can', () => {
+    const query: Query = [[0, 1], [2]];
+    const at = (k: number): Polynomial => answer(query, (i) => power(X(i), i === 0 ? k : 1));
+    for (const carrier of CARRIERS) {
+      const tells = !carrier.equals(carrier.project(at(1)), carrier.project(at(2)));
+      expect(tells, carrier.name).toBe(carrier.name === 'multidegree');
+    }
+    // And yet the answers with one occurrence less are two.
+    expect(MULTILINEAR.project(at(0)).equals(MULTILINEAR.project(at(1)))).toBe(false);
+  });
+});

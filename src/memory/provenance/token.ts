@@ -1,0 +1,76 @@
+import { form, requireForm } from '#canon';
+import { ProvenanceError } from './errors.ts';
+
+/**
+ * An indeterminate of K[X,T] (§2.2 of the paper), as it is written in a polynomial. Those of X stand for write events, one for each
+ * row that an entry wrote: `w:@2` inside of the entry itself, whose id is not known yet, and `w:<entry id>#2` anywhere else. Those of
+ * T stand for what was trusted: `t:policy:<version>`, `t:judge:<key>`, `t:approver:<name>`.
+ */
+export type Token = string;
+
+/** What a resolution can have been left to. */
+export type Trusted = 'policy' | 'judge' | 'approver';
+
+/**
+ * The token of the `n`th write of an entry; without an entry's id, as it stands inside of the entry.
+ * @throws ProvenanceError `bad_token`
+ */
+export function writeToken(n: number, entryId?: string): Token {
+  requireForm(form.whole, n, 'n');
+  requireForm(form.optional(form.text), entryId, 'entryId');
+  return readToken(entryId === undefined ? `w:@${n}` : `w:${entryId}#${n}`);
+}
+
+/**
+ * The token of trust in a policy's version, a judge's key or an approver. Any text can be the name: what would be read as a part of a
+ * polynomial is escaped by its bytes (`%2B`).
+ * @throws ProvenanceError `bad_token` for a name that is empty or has no UTF-8
+ */
+export function trustToken(kind: Trusted, name: string): Token {
+  requireForm(form.text, kind, 'kind');
+  requireForm(form.text, name, 'name');
+  if (!name.isWellFormed()) throw badToken(name.toWellFormed(), 'the name has half a surrogate pair');
+  return readToken(`t:${kind}:${name.replace(ESCAPED, escapeCharacter)}`);
+}
+
+/** @throws ProvenanceError `bad_token` for what neither of the functions above gives */
+export function readToken(text: string): Token {
+  requireForm(form.text, text, 'text');
+  if (WRITE.test(text)) return text;
+  const name = TRUST.exec(text)?.[1];
+  if (name === undefined) throw badToken(text, 'it is neither w:@n, w:<entry id>#n nor t:policy|judge|approver:<name>');
+  // One name, one token: an escape stands where it has to, in one way, and is UTF-8.
+  if (canonicalName(name) !== name) throw badToken(text, 'an escape is not needed there, or is not UTF-8');
+  return text;
+}
+
+/** The token as it stands outside of the entry that has written it; every other token as it is. */
+export function placedToken(token: Token, entryId: string): Token {
+  requireForm(form.text, token, 'token');
+  return token.startsWith('w:@') ? writeToken(Number(token.slice(3)), entryId) : token;
+}
+
+const NUMBER = '(?:0|[1-9][0-9]{0,14})';
+const WRITE = new RegExp(`^w:(?:@|[0-9a-f]{64}#)${NUMBER}$`);
+const TRUST = /^t:(?:policy|judge|approver):((?:[A-Za-z0-9._~@:/=-]|%[0-9A-F]{2})+)$/;
+const ESCAPED = /[^A-Za-z0-9._~@:/=-]/gu;
+
+function canonicalName(name: string): string | undefined {
+  const bytes = name.split(/%(..)/);
+  const raw = bytes.flatMap((part, i) =>
+    i % 2 === 1 ? [Number.parseInt(part, 16)] : [...new TextEncoder().encode(part)],
+  );
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(new Uint8Array(raw));
+  return text.replace(ESCAPED, escapeCharacter);
+}
+
+function escapeCharacter(character: string): string {
+  const bytes = [...new TextEncoder().encode(character)];
+  return bytes.map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
+}
+
+function badToken(text: string, problem: string): ProvenanceError {
+  return new ProvenanceError('bad_token', `${JSON.stringify(text)} is no token of provenance: ${problem}.`, {
+    evidence: { text, problem },
+  });
+}

@@ -1,0 +1,164 @@
+import { form, type Instant, isInstant, requireForm } from '#canon';
+import { type AllenRelation, allenRelation, requireRelation } from './allen.ts';
+import { MemoryError } from './errors.ts';
+import {
+  byTime,
+  checkFacts,
+  type FactRow,
+  keyText,
+  type Partition,
+  type RowKey,
+  type RowKind,
+  systemOf,
+  validOf,
+} from './fact.ts';
+import { holds, OPEN_END, OPEN_START, type Period, readPeriod } from './period.ts';
+import type { Plan } from './plan.ts';
+
+/** A point of both times: what was believed at `system` of what was so at `valid`. */
+export interface Point {
+  /** An instant, or `OPEN_START`. */
+  readonly valid: Instant;
+  readonly system: Instant;
+}
+
+/** Which rows are looked at: what is or was believed, what lost, or both. */
+export type RowSelection = RowKind | 'all';
+
+/**
+ * The rows whose two periods hold the point (seed §2.1), in order of system time; the current ones where nothing else is asked for, so that
+ * audit rows change no answer that did not ask for them (seed Prop. 1).
+ * @throws MemoryError `no_instant`, `unknown_row_kind`, and as `checkFacts` does; ArgumentError `bad_argument`
+ */
+export function asOf(rows: readonly FactRow[], point: Point, kind: RowSelection = 'current'): FactRow[] {
+  checkFacts(rows);
+  const { valid, system } = readPoint(point);
+  requireSelection(kind);
+  return rows
+    .filter((row) => isOfKind(row, kind) && holds(validOf(row), valid) && holds(systemOf(row), system))
+    .sort(byTime);
+}
+
+/**
+ * All versions there ever were, oldest first; of one space, subject, predicate where they are given.
+ * @throws MemoryError `unknown_row_kind`, and as `checkFacts` does; ArgumentError `bad_argument`
+ */
+export function history(
+  rows: readonly FactRow[],
+  of: Partial<Partition> = {},
+  kind: RowSelection = 'current',
+): FactRow[] {
+  checkFacts(rows);
+  requireForm(form.object, of, 'of');
+  requireSelection(kind);
+  const { space, subject, predicate } = of;
+  return rows
+    .filter(
+      (row) =>
+        isOfKind(row, kind) &&
+        (space === undefined || row.space === space) &&
+        (subject === undefined || row.subject === subject) &&
+        (predicate === undefined || row.predicate === predicate),
+    )
+    .sort(byTime);
+}
+
+/** How what is believed at one point differs from what is believed at another. */
+export interface Difference {
+  readonly added: readonly FactRow[];
+  readonly removed: readonly FactRow[];
+  /** The same thing is said by another version: cut, widened, or with another confidence. */
+  readonly revised: readonly { readonly from: FactRow; readonly to: FactRow }[];
+}
+
+/**
+ * What is believed at `to` and was not at `from`, and the reverse.
+ * @throws MemoryError as `asOf` does
+ */
+export function diff(rows: readonly FactRow[], from: Point, to: Point): Difference {
+  const before = new Map(asOf(rows, from).map((row) => [saidBy(row), row]));
+  const after = new Map(asOf(rows, to).map((row) => [saidBy(row), row]));
+  return {
+    added: [...after].filter(([said]) => !before.has(said)).map(([, row]) => row),
+    removed: [...before].filter(([said]) => !after.has(said)).map(([, row]) => row),
+    revised: [...before].flatMap(([said, row]) => {
+      const now = after.get(said);
+      return now === undefined || keyText(now) === keyText(row) ? [] : [{ from: row, to: now }];
+    }),
+  };
+}
+
+/**
+ * The rows whose valid time stands in one of the relations to the period, in the order in which they are given (seed Theorem 12(3)).
+ * @throws MemoryError `unknown_relation`, `no_instant`, `empty_period`, `reversed_period`, and as `checkFacts` does; ArgumentError
+ * `bad_argument`
+ */
+export function selectByRelation(
+  rows: readonly FactRow[],
+  relations: readonly AllenRelation[],
+  valid: Period,
+): FactRow[] {
+  checkFacts(rows);
+  requireForm(form.list(form.text), relations, 'relations');
+  for (const relation of relations) requireRelation(relation);
+  const to = readPeriod(valid, 'valid');
+  return rows.filter((row) => relations.includes(allenRelation(validOf(row), to)));
+}
+
+/**
+ * The rows after a plan: what a projection is, of plans in the order of their commits.
+ * @throws MemoryError `not_open` for a row to be closed that is not there or closed already, `duplicate_key`; as `checkFacts` does;
+ * ArgumentError `bad_argument`
+ */
+export function applyPlan(rows: readonly FactRow[], plan: Plan): FactRow[] {
+  checkFacts(rows);
+  requireForm(PLAN, plan, 'plan');
+  const closing = new Map(plan.close.map((key) => [keyText(key), key]));
+  const kept = rows.map((row) => {
+    if (row.system_time_end !== OPEN_END || !closing.delete(keyText(row))) return row;
+    return { ...row, system_time_end: plan.systemTime };
+  });
+  for (const key of closing.values()) throw notOpen(key);
+  const after = [...kept, ...plan.insert];
+  checkFacts(after);
+  return after;
+}
+
+const PLAN = form.members({
+  systemTime: form.of('an instant', isInstant),
+  close: form.list(form.members({ fact_id: form.text, system_time_start: form.text })),
+  insert: form.list(form.object),
+});
+
+function saidBy({ space, subject, predicate, object }: FactRow): string {
+  return JSON.stringify([space, subject, predicate, object]);
+}
+
+function isOfKind({ row_kind }: FactRow, kind: RowSelection): boolean {
+  return kind === 'all' || row_kind === kind;
+}
+
+function readPoint(point: Point): Point {
+  requireForm(form.object, point, 'point');
+  const { valid, system } = point;
+  if (valid !== OPEN_START && !isInstant(valid)) throw noInstant('valid');
+  if (!isInstant(system)) throw noInstant('system');
+  return { valid, system };
+}
+
+function noInstant(member: string): MemoryError {
+  return new MemoryError('no_instant', `The ${member} time must be an instant such as 2026-03-23T09:00:00.000000Z.`, {
+    evidence: { member },
+  });
+}
+
+function requireSelection(kind: RowSelection): void {
+  if (kind === 'current' || kind === 'audit' || kind === 'all') return;
+  throw new MemoryError('unknown_row_kind', 'Rows are looked for among current, audit or all.');
+}
+
+function notOpen({ fact_id, system_time_start }: RowKey): MemoryError {
+  return new MemoryError('not_open', 'Only a row that is open can be closed; plan anew from what is there now.', {
+    evidence: { fact_id, system_time_start },
+  });
+}

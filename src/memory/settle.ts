@@ -1,0 +1,170 @@
+import { MemoryError } from './errors.ts';
+import { type FactRow, type Partition, validOf } from './fact.ts';
+import { atomicSegments, coalesce, intersection, type Period } from './period.ts';
+import type { PredicateDeclaration } from './predicate.ts';
+import { type Answer, type Question, questionOf } from './question.ts';
+import { type Candidate, compare, isSelection, preferred, type Strategy } from './strategy.ts';
+
+/** What takes part: an open row, or an assertion as the row that it would be. */
+export interface Item {
+  readonly row: FactRow;
+  readonly isNew: boolean;
+  /** Where it takes part: all of its valid time, or what was not taken from it. */
+  readonly parts: readonly Period[];
+}
+
+/** All that says the same thing at the same time: a duplicate is no contradiction (decisions §6.6). */
+export interface Group {
+  readonly object: string;
+  readonly items: readonly Item[];
+  /** Whose identity the group has: what is believed already, the oldest in valid time; else the assertion that is preferred. */
+  readonly head: Item;
+  /** Of the preferred item. */
+  readonly confidence: number;
+}
+
+/** A group that is believed in a period. */
+export interface Belief extends Group, Period {}
+
+/** A contradiction in an atomic segment, and who won it. */
+export interface Contest {
+  readonly segment: Period;
+  readonly winner: Group;
+  readonly losers: readonly Group[];
+  readonly question: Question;
+  /** Where the winner was elected, and not found. */
+  readonly answer?: Answer;
+}
+
+export interface Settlement {
+  /** In order of valid time, then of objects; those that touch and say the same are one. */
+  readonly beliefs: readonly Belief[];
+  /** In order of valid time. */
+  readonly contests: readonly Contest[];
+  /** What has to be answered first; where there is any, the rest is not to be used. */
+  readonly questions: readonly Question[];
+}
+
+/**
+ * Who is believed when: valid time is cut at all borders, and each atomic segment is settled by itself, among all that hold in it
+ * (seed Prop. 14, Remark 3; memory.md §5.4 no. 1 to 3). Nothing depends on the order of the items.
+ * @throws MemoryError `unknown_member`, `stale_answer`
+ */
+export function settle(
+  partition: Partition,
+  { cardinality, strategy, remainder }: PredicateDeclaration,
+  items: readonly Item[],
+  answers: ReadonlyMap<string, Answer>,
+): Settlement {
+  const uncontested: Belief[] = [];
+  const won: Belief[] = [];
+  const contests: Contest[] = [];
+  const asked = new Map<string, Question>();
+  const open = new Map<string, Question>();
+  for (const segment of atomicSegments(items.flatMap(({ parts }) => parts))) {
+    const groups = groupsIn(segment, items, strategy);
+    if (cardinality === 'multi-valued' || groups.length === 1) {
+      uncontested.push(...groups.map((group) => ({ ...group, ...segment })));
+      continue;
+    }
+    const question = questionOf(partition, strategy, groups.map(memberOf));
+    asked.set(question.request, question);
+    const answer = answers.get(question.request);
+    if (isSelection(strategy) && answer === undefined) {
+      open.set(question.request, question);
+      continue;
+    }
+    const winner = isSelection(strategy)
+      ? elected(groups, answer!)
+      : preferred(strategy, groups, (group) => candidateOf(group.head.row, group.confidence));
+    contests.push({
+      segment,
+      winner,
+      losers: groups.filter((group) => group !== winner),
+      question,
+      ...(answer !== undefined && { answer }),
+    });
+    won.push({ ...winner, ...segment });
+  }
+  for (const request of answers.keys()) if (!isSelection(strategy) || !asked.has(request)) throw staleAnswer(request);
+  const left = remainder === 'keep' ? uncontested : withoutLosers(uncontested, contests, strategy);
+  return { beliefs: joined([...left, ...won], strategy), contests, questions: [...open.values()] };
+}
+
+/** By which claim a group is called, in questions and answers. */
+export function memberOf({ head, object, confidence, items }: Group): Question['members'][number] {
+  return { claim: head.row.lineage, object, confidence, rows: items.map(({ row }) => row) };
+}
+
+function groupsIn(segment: Period, items: readonly Item[], strategy: Strategy): Group[] {
+  const byObject = new Map<string, Item[]>();
+  for (const item of items) {
+    if (!item.parts.some((part) => intersection(part, segment) !== undefined)) continue;
+    const same = byObject.get(item.row.object);
+    if (same === undefined) byObject.set(item.row.object, [item]);
+    else same.push(item);
+  }
+  return [...byObject.values()].map((same) => groupOf(same, strategy));
+}
+
+function groupOf(items: readonly Item[], strategy: Strategy): Group {
+  const ordered = [...items].sort(byIdentity);
+  const best = preferred(strategy, ordered, ({ row }) => candidateOf(row, row.confidence));
+  const head = ordered[0]!.isNew ? best : ordered[0]!;
+  return { object: head.row.object, items: ordered, head, confidence: best.row.confidence };
+}
+
+/** What is believed already first, then by valid time. */
+function byIdentity(a: Item, b: Item): number {
+  return (
+    Number(a.isNew) - Number(b.isNew) ||
+    compare(validOf(a.row).from, validOf(b.row).from) ||
+    compare(a.row.fact_id, b.row.fact_id)
+  );
+}
+
+function candidateOf({ lineage, asserted_seq, asserted_from }: FactRow, confidence: number): Candidate {
+  return { claim: lineage, confidence, assertedSeq: asserted_seq, assertedFrom: asserted_from };
+}
+
+function elected(groups: readonly Group[], { request, winner }: Answer): Group {
+  const group = groups.find(({ items }) => items.some(({ row }) => row.lineage === winner));
+  if (group !== undefined) return group;
+  throw new MemoryError('unknown_member', 'An answer elects one of the members of its question, by its claim.', {
+    evidence: { request, winner },
+  });
+}
+
+/** Without what was contested elsewhere and lost there (Algorithm 1 of the seed closes a loser as a whole). */
+function withoutLosers(beliefs: readonly Belief[], contests: readonly Contest[], strategy: Strategy): Belief[] {
+  const lost = new Set(contests.flatMap(({ losers }) => losers.flatMap(({ items }) => items)));
+  return beliefs.flatMap(({ from, to, items }) => {
+    const rest = items.filter((item) => !lost.has(item));
+    return rest.length === 0 ? [] : [{ ...groupOf(rest, strategy), from, to }];
+  });
+}
+
+/** Duplicates widen each other where they are equally sure; and only what shares an item, where the two touch, is a duplicate. */
+function joined(beliefs: readonly Belief[], strategy: Strategy): Belief[] {
+  const byObject = Map.groupBy(beliefs, ({ object }) => object);
+  return [...byObject.values()]
+    .flatMap((same) =>
+      coalesce(
+        same.map((belief) => ({ ...belief, atEnd: belief.items })),
+        (a, b) => {
+          if (a.confidence !== b.confidence || !b.items.some((item) => a.atEnd.includes(item))) return undefined;
+          const group = groupOf([...new Set([...a.items, ...b.items])], strategy);
+          return { ...group, confidence: a.confidence, from: a.from, to: b.to, atEnd: b.items };
+        },
+      ),
+    )
+    .sort((a, b) => compare(a.from, b.from) || compare(a.object, b.object));
+}
+
+function staleAnswer(request: string): MemoryError {
+  return new MemoryError(
+    'stale_answer',
+    'What was asked is not in question any more, because what is believed has changed since; ask anew.',
+    { evidence: { request } },
+  );
+}

@@ -1,0 +1,35 @@
+import type { Reservation } from '#authority';
+
+/** A transaction whose effects may cost something to undo. */
+export interface Reserving {
+  readonly epoch: number;
+  readonly trajectoryId: string;
+  /** What undoing them may yet cost, or has cost and is not booked; `committing`: if what stands is to stay. */
+  reserved(committing: boolean): readonly Reservation[];
+}
+
+/**
+ * What undoing effects may cost that are at work in this process: nothing else may spend that (decisions §5.7). A transaction is here
+ * from its first such intent, or since it was taken over, until the ledger says what became of it.
+ */
+export class Reserved {
+  readonly #transactions: Map<number, Reserving> = new Map();
+
+  /** In place of an earlier one of that epoch. */
+  add(transaction: Reserving): void {
+    this.#transactions.set(transaction.epoch, transaction);
+  }
+
+  drop(epoch: number): void {
+    this.#transactions.delete(epoch);
+  }
+
+  /** `committing`: the epoch of a transaction that is asked about as it would be when it is committed. */
+  of(trajectory: string, committing?: number): readonly Reservation[] {
+    if (this.#transactions.size === 0) return NOTHING;
+    const there = [...this.#transactions.values()].filter(({ trajectoryId }) => trajectoryId === trajectory);
+    return there.flatMap((transaction) => transaction.reserved(transaction.epoch === committing));
+  }
+}
+
+const NOTHING: readonly Reservation[] = Object.freeze([]);

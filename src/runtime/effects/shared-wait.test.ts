@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { SharedWait } from './shared-wait.ts';
+
+/** Something that is made when it is told to, and gives up when it is to. */
+function stage() {
+  const done = Promise.withResolvers<string>();
+  let signal: AbortSignal | undefined;
+  const wait = new SharedWait<string>((given) => {
+    signal = given;
+    given.addEventListener('abort', () => done.reject(given.reason));
+    return done.promise;
+  });
+  return { wait, make: done.resolve, isGivenUp: () => signal!.aborted };
+}
+
+test('each who waits is ended by its own signal, and nobody else; who waits on gets it', async () => {
+  const { wait, make, isGivenUp } = stage();
+  const [first, second] = [new AbortController(), new AbortController()];
+  const waits = [wait.wait(first.signal), wait.wait(second.signal), wait.wait()];
+  first.abort(new Error('enough'));
+  await expect(waits[0]).rejects.toThrow('enough');
+  second.abort(new Error('me too'));
+  await expect(waits[1]).rejects.toThrow('me too');
+  expect([isGivenUp(), wait.made]).toEqual([false, undefined]);
+  make('it');
+  expect(await waits[2]).toBe('it');
+  expect([wait.made, wait.hasFailed, wait.isGivenUp]).toEqual(['it', false, false]);
+  // It is there: nobody waits.
+  expect(await wait.wait(first.signal)).toBe('it');
+  wait.giveUp(new Error('late'));
+  expect([isGivenUp(), await wait.wait()]).toEqual([false, 'it']);
+});
+
+test('what nobody waits for any more is given up', async () => {
+  const { wait, isGivenUp } = stage();
+  const controllers = [new AbortController(), new AbortController()];
+  const waits = controllers.map(({ signal }) => wait.wait(signal).catch(() => 'gone'));
+  controllers[0]!.abort();
+  await waits[0];
+  expect(isGivenUp()).toBe(false);
+  controllers[1]!.abort();
+  await waits[1];
+  expect(isGivenUp()).toBe(true);
+  await wait.settled();
+  expect([wait.hasFailed, wait.isGivenUp]).toEqual([true, false]);
+});
+
+test('who asks for what all have given up is told so', async () => {
+  const { wait } = stage();
+  const reason = new Error('closed');
+  const waits = [wait.wait(), wait.wait(new AbortController().signal)];
+  wait.giveUp(reason);
+  for (const each of waits) await expect(each).rejects.toBe(reason);
+  await expect(wait.wait()).rejects.toBe(reason);
+});
+
+test('one that is made although it was given up is there all the same', async () => {
+  const done = Promise.withResolvers<string>();
+  const wait = new SharedWait(() => done.promise);
+  const waiting = wait.wait().catch((error: Error) => error.message);
+  wait.giveUp(new Error('closed'));
+  expect([await waiting, wait.isGivenUp]).toEqual(['closed', true]);
+  done.resolve('it');
+  await wait.settled();
+  expect([wait.made, wait.isGivenUp, await wait.wait()]).toEqual(['it', false, 'it']);
+});

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { browserTools, submitTool } from './browser/index.ts';
+import { declaredTool } from './declared/index.ts';
+import { httpTool } from './http/index.ts';
+import { shellTool } from './shell/index.ts';
+import { sqlTool } from './sql/index.ts';
+
+// Of what can be neither undone nor held, whoever makes the tool may say who approves it.
+
+const input = z.strictObject({});
+const sort = { reversibility: 'irreversible', delivery: 'externalised', sink: 'keyed' } as const;
+const writes = ['x:y'];
+const shared = { name: 'x.send', input, writes } as const;
+const context = async () => Promise.reject(new Error('there is no browser'));
+const site = { context, allow: ['https://x.example'] };
+const button = { css: 'button' };
+
+test.each([
+  [
+    'a form',
+    (channel?: string) =>
+      submitTool({ ...shared, ...site, url: 'https://x.example', fields: () => [], button, channel } as never),
+  ],
+  ['a button', (channel?: string) => browserTools({ ...site, channel } as never).at(-1)!],
+  ['a request', (channel?: string) => httpTool({ ...shared, class: sort, url: 'https://x.example', channel } as never)],
+  ['a command', (channel?: string) => shellTool({ ...shared, class: sort, command: ['true'], channel } as never)],
+  [
+    'a declaration',
+    (channel?: string) =>
+      declaredTool({ ...shared, class: sort, execute: { call: 'f' }, channel } as never, { f: () => null }),
+  ],
+  [
+    'a statement',
+    (channel?: string) =>
+      sqlTool({
+        ...shared,
+        database: { connect: context },
+        statements: () => [],
+        delivery: 'externalised',
+        channel,
+      } as never),
+  ],
+])('%s', (_, made) => {
+  expect(made('boss').spec.channel).toBe('boss');
+  expect(made().spec.channel).toBe(undefined);
+  expect(() => made('a b')).toThrow('a kind of counselor');
+});

@@ -1,0 +1,69 @@
+import * as memory from 'assize/memory';
+import type { Case, Exempt } from './case.ts';
+import { MADE, takes } from './table.ts';
+
+const AT = '2026-03-23T09:00:00.000000Z';
+const valid = (): memory.Period => ({ from: '2026-03-01T00:00:00.000000Z', to: memory.OPEN_END });
+const partition = (): memory.Partition => ({ space: 's', subject: 'alice', predicate: 'medication' });
+const declaration = (strategy: memory.Strategy = 'lww'): memory.PredicateDeclaration =>
+  memory.declarePredicate({ cardinality: 'single-valued', strategy });
+const writing = (strategy?: memory.Strategy, open: memory.FactRow[] = []): memory.Writing => ({
+  partition: partition(),
+  declaration: { ...declaration(strategy) },
+  open,
+  latest: null,
+  at: AT,
+  seq: 1,
+  merge: (a, b) => `${a}+${b}`,
+});
+const assertion = (object = 'penicillin'): memory.Assertion => ({
+  claim: `c-${object}`,
+  object,
+  valid: valid(),
+  confidence: 0.9,
+  provenance: '@0',
+});
+const contradicting = (strategy: memory.Strategy): memory.Plan | memory.Ask =>
+  memory.planAssert(writing(strategy), [assertion(), assertion('amoxicillin')]);
+const plan = (): memory.Plan => memory.planAssert(writing(), [assertion()]) as memory.Plan;
+const row = (): memory.FactRow => plan().insert[0]!;
+const question = (): memory.Question => (contradicting('await') as memory.Ask).questions[0]!;
+const asked = (): memory.Writing => ({
+  ...writing('await'),
+  answers: [memory.answerOf(question(), 0, { theta: 't', judge: 'j', policy: 'p' })],
+});
+const point = (): memory.Point => ({ valid: AT, system: AT });
+const { valid: _valid, ...change } = { ...assertion(), from: AT };
+
+export const MEMORY: Readonly<Record<string, Case | Exempt>> = {
+  allenRelation: takes(memory.allenRelation, () => [valid(), valid()]),
+  readWitness: takes(memory.readWitness, () => [
+    (contradicting('lww') as memory.Plan).insert.find(({ row_kind }) => row_kind === 'audit'),
+  ]),
+  claimId: takes(memory.claimId, () => [
+    new Uint8Array(32),
+    { ...partition(), object: 'penicillin', valid: valid(), sourceEventId: 'e' },
+  ]),
+  checkFact: takes(memory.checkFact, () => [row()]),
+  checkFacts: takes(memory.checkFacts, () => [[row()]]),
+  contradicts: takes(memory.contradicts, () => [row(), row()]),
+  period: takes(memory.period, [AT, memory.OPEN_END]),
+  checkOpen: takes(memory.checkOpen, () => [[row()], { ...declaration() }]),
+  planAssert: takes(memory.planAssert, () => [asked(), [assertion(), assertion('amoxicillin')]]),
+  planChange: takes(memory.planChange, () => [writing('lww', [row()]), { ...change, claim: 'd' }]),
+  planCorrect: takes(memory.planCorrect, () => [
+    writing('lww', [row()]),
+    { ...assertion('amoxicillin'), was: 'penicillin', strategy: 'lww' },
+  ]),
+  planRetract: takes(memory.planRetract, () => [writing('lww', [row()]), { valid: valid(), object: 'penicillin' }]),
+  systemTime: takes(memory.systemTime, [AT, AT]),
+  declarePredicate: takes(memory.declarePredicate, [
+    { cardinality: 'single-valued', strategy: 'lww', remainder: 'keep' },
+  ]),
+  answerOf: takes(memory.answerOf, () => [question(), 0, { judge: 'j' }], { '0.members': MADE }),
+  applyPlan: takes(memory.applyPlan, () => [[], plan()]),
+  asOf: takes(memory.asOf, () => [[row()], point(), 'all']),
+  history: takes(memory.history, () => [[row()], partition(), 'all']),
+  diff: takes(memory.diff, () => [[row()], point(), point()]),
+  selectByRelation: takes(memory.selectByRelation, () => [[row()], ['equals'], valid()]),
+};

@@ -1,0 +1,212 @@
+/**
+ * What memory ought to believe, found naively: valid time is twelve cells, each cell is looked at by itself, and every change makes a
+ * whole new picture, which is kept. Shares nothing with `src/memory`.
+ */
+
+export const CELLS = 12;
+
+/** What is said: by which claim, of which cells. */
+export interface Said {
+  readonly claim: string;
+  readonly object: string;
+  readonly confidence: number;
+  /** The first cell, and the one after the last. */
+  readonly from: number;
+  readonly to: number;
+  readonly token: string;
+}
+
+export type Deed =
+  | { readonly verb: 'assert'; readonly batch: readonly Said[] }
+  | { readonly verb: 'change'; readonly said: Said }
+  | { readonly verb: 'correct'; readonly said: Said; readonly was?: string }
+  | { readonly verb: 'retract'; readonly from: number; readonly to: number; readonly object?: string };
+
+export interface Rules {
+  readonly strategy: 'lww' | 'lww-valid' | 'evi' | 'await' | 'rule';
+  readonly isSingle: boolean;
+  readonly keeps: boolean;
+}
+
+/** One version of what is believed. */
+export interface Fact {
+  readonly object: string;
+  readonly confidence: number;
+  readonly claim: string;
+  readonly seq: number;
+  readonly since: number;
+  readonly tokens: readonly string[];
+  readonly cells: readonly number[];
+}
+
+/** Who lost in a cell, to whom, with all tokens that were there. */
+export interface Loss {
+  readonly cell: number;
+  readonly loser: string;
+  readonly winner: string;
+  readonly objects: readonly string[];
+  readonly tokens: readonly string[];
+}
+
+/** The claim that a judge elects, of those that are there in alphabetical order. */
+export type Judge = (claims: readonly string[]) => string;
+
+interface Side {
+  object: string;
+  facts: Fact[];
+  isNew: (fact: Fact) => boolean;
+}
+
+export class MemoryModel {
+  facts: readonly Fact[] = [];
+  losses: readonly Loss[] = [];
+
+  readonly #rules: Rules;
+  readonly #judge: Judge;
+
+  constructor(rules: Rules, judge: Judge) {
+    this.#rules = rules;
+    this.#judge = judge;
+  }
+
+  do(deed: Deed, seq: number): void {
+    if (deed.verb === 'assert') this.#write(this.facts, deed.batch, seq, this.#rules.keeps);
+    if (deed.verb === 'change') this.#write(this.facts, [deed.said], seq, true);
+    if (deed.verb === 'correct')
+      this.#write(this.#without(deed.said.from, deed.said.to, deed.was), [deed.said], seq, true, this.facts);
+    if (deed.verb === 'retract') this.#write(this.#without(deed.from, deed.to, deed.object), [], seq, true, this.facts);
+  }
+
+  /** Cells are taken from what was believed; it stays the same fact where it is in two pieces then. */
+  #without(from: number, to: number, object: string | undefined): Fact[] {
+    return this.facts.map((fact) =>
+      object === undefined || fact.object === object
+        ? { ...fact, cells: fact.cells.filter((cell) => cell < from || cell >= to) }
+        : fact,
+    );
+  }
+
+  #write(old: readonly Fact[], batch: readonly Said[], seq: number, keeps: boolean, before = old): void {
+    const news = batch.map(
+      ({ claim, object, confidence, from, to, token }): Fact => ({
+        object,
+        confidence,
+        claim,
+        seq,
+        since: from,
+        tokens: [token],
+        cells: Array.from({ length: to - from }, (_, i) => from + i),
+      }),
+    );
+    const start = (fact: Fact): number => Math.min(...before[old.indexOf(fact)]!.cells);
+    const isNew = (fact: Fact): boolean => news.includes(fact);
+    const pictures: Side[][] = [];
+    const contested: boolean[] = [];
+    const losers = new Set<Fact>();
+    const losses: Loss[] = [];
+    for (let cell = 0; cell < CELLS; cell++) {
+      const there = [...old, ...news].filter(({ cells }) => cells.includes(cell));
+      const sides = [...new Set(there.map(({ object }) => object))].map(
+        (object): Side => ({ object, facts: there.filter((fact) => fact.object === object), isNew }),
+      );
+      contested[cell] = this.#rules.isSingle && sides.length > 1;
+      if (!contested[cell]) {
+        pictures[cell] = sides;
+        continue;
+      }
+      const winner = this.#winner(sides);
+      pictures[cell] = [winner];
+      for (const side of sides) {
+        if (side === winner) continue;
+        for (const fact of side.facts) losers.add(fact);
+        losses.push({
+          cell,
+          loser: this.#head(side, start).claim,
+          winner: this.#head(winner, start).claim,
+          objects: sides.map(({ object }) => object).sort(),
+          tokens: there.flatMap(({ tokens }) => tokens).sort(),
+        });
+      }
+    }
+    if (!keeps) {
+      for (let cell = 0; cell < CELLS; cell++) {
+        if (contested[cell]) continue;
+        pictures[cell] = pictures[cell]!.map((side) => ({
+          ...side,
+          facts: side.facts.filter((fact) => !losers.has(fact)),
+        })).filter(({ facts }) => facts.length > 0);
+      }
+    }
+    this.losses = [...this.losses, ...losses];
+    this.facts = this.#painted(pictures, start);
+  }
+
+  #painted(pictures: readonly Side[][], start: (fact: Fact) => number): Fact[] {
+    const painted: Fact[] = [];
+    for (const object of new Set(pictures.flat().map((side) => side.object))) {
+      let run: { facts: Set<Fact>; last: Side; confidence: number; cells: number[] } | undefined;
+      const end = (): void => {
+        if (run === undefined) return;
+        const { confidence, cells } = run;
+        const head = this.#head({ ...run.last, facts: [...run.facts] }, start);
+        const tokens = [...run.facts].flatMap((fact) => fact.tokens).sort();
+        painted.push({ object, confidence, claim: head.claim, seq: head.seq, since: head.since, tokens, cells });
+        run = undefined;
+      };
+      for (let cell = 0; cell < CELLS; cell++) {
+        const side = pictures[cell]!.find((one) => one.object === object);
+        if (side === undefined) {
+          end();
+          continue;
+        }
+        const confidence = this.#best(side.facts).confidence;
+        const goesOn =
+          run !== undefined &&
+          run.confidence === confidence &&
+          side.facts.some((fact) => run!.last.facts.includes(fact));
+        if (!goesOn) end();
+        run ??= { facts: new Set(), last: side, confidence, cells: [] };
+        for (const fact of side.facts) run.facts.add(fact);
+        run.last = side;
+        run.cells.push(cell);
+      }
+      end();
+    }
+    return painted;
+  }
+
+  /** Whose name a side has: the believed one that starts first, else the best of the new. */
+  #head({ facts, isNew }: Side, start: (fact: Fact) => number): Fact {
+    const old = facts.filter((fact) => !isNew(fact));
+    if (old.length === 0) return this.#best(facts);
+    return old.reduce((first, next) => (start(next) < start(first) ? next : first));
+  }
+
+  #winner(sides: readonly Side[]): Side {
+    // In a cell at most one fact of a side is believed already.
+    const standing = sides.map((side) => {
+      const head = side.facts.find((fact) => !side.isNew(fact)) ?? this.#best(side.facts);
+      return { side, as: { ...head, confidence: this.#best(side.facts).confidence } };
+    });
+    if (this.#rules.strategy === 'await' || this.#rules.strategy === 'rule') {
+      const claim = this.#judge(standing.map(({ as }) => as.claim).sort());
+      return standing.find(({ as }) => as.claim === claim)!.side;
+    }
+    const best = this.#best(standing.map(({ as }) => as));
+    return standing.find(({ as }) => as === best)!.side;
+  }
+
+  #best(facts: readonly Fact[]): Fact {
+    const rank = (fact: Fact): (number | string)[] => [
+      ...(this.#rules.strategy === 'evi' ? [fact.confidence] : []),
+      ...(this.#rules.strategy === 'lww-valid' ? [fact.since] : []),
+      fact.seq,
+      fact.claim,
+    ];
+    return [...facts].sort((a, b) => {
+      const [as, bs] = [rank(a), rank(b)];
+      const i = as.findIndex((one, at) => one !== bs[at]);
+      return i < 0 ? 0 : as[i]! > bs[i]! ? -1 : 1;
+    })[0]!;
+  }
+}
