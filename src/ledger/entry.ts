@@ -1,4 +1,5 @@
 import type { Instant, Json } from '#canon';
+import type { BeliefChange } from './facts.ts';
 import type { Patch } from './patch.ts';
 
 /** 64 lower-case hex digits of a SHA-256. */
@@ -86,7 +87,8 @@ export interface Delta {
   readonly state: Stored<readonly Patch[]>;
   /** What tools did or do with it, in the order of their calls: the idempotency key, and what is called, by salted hash. */
   readonly effects: readonly { readonly id: Hash; readonly effect: Stored }[];
-  readonly beliefs: readonly Json[];
+  /** What of beliefs it changes, a partition each. */
+  readonly beliefs: readonly BeliefChange[];
 }
 
 /** A policy's answer as recorded; replay reads it and never asks again. */

@@ -1,6 +1,7 @@
 import type { Ahead, RowRange } from './ahead.ts';
 import type { EffectRefusal, EffectWrite } from './effect-log.ts';
 import type { EntryRow, Hash } from './entry.ts';
+import type { FactWrite, Outdated } from './facts.ts';
 
 /** A text stored once under the SHA-256 of its UTF-8 bytes. */
 export interface BlobRow {
@@ -25,6 +26,8 @@ export interface Batch {
   readonly erased?: readonly ErasedRow[];
   /** What is written into the effect log with it, or nothing of both; only for a store that is an `EffectStore`. */
   readonly effects?: EffectWrite;
+  /** What of beliefs changes with it, each partition once; only for a store that is a `FactStore`. */
+  readonly facts?: readonly FactWrite[];
 }
 
 /**
@@ -35,7 +38,8 @@ export type CommitResult =
   | { readonly status: 'committed' }
   | { readonly status: 'conflict'; readonly trajectory_id: string; readonly seq: number }
   | { readonly status: 'unknown'; readonly cause: unknown }
-  | EffectRefusal;
+  | EffectRefusal
+  | Outdated;
 
 export interface TrajectoryInfo {
   readonly trajectory_id: string;
