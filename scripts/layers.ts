@@ -15,7 +15,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   oracle: ['canon'],
   effects: ['canon', 'ledger', 'authority'],
   memory: ['canon', 'ledger'],
-  runtime: ['canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'effects'],
+  runtime: ['canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'effects', 'memory'],
   stores: ['canon', 'merkle', 'ledger', 'oracle'],
   agents: ['canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'stores'],
   witness: ['canon', 'merkle'],

@@ -1,5 +1,14 @@
 import { segment } from '#authority';
 import { copyJson, form, type Json, requireForm, setOwn } from '#canon';
+import {
+  BELIEVE_ACTION,
+  BELIEVING,
+  believeAction,
+  type MemorySpec,
+  memoryScope,
+  type Saying,
+  sayingsOf,
+} from './beliefs.ts';
 import type { ActionSpec, Binding, Domain } from './define-domain.ts';
 import type { RoleParams } from './domain.ts';
 import { ERASE_ACTION, eraseAction } from './erase.ts';
@@ -73,6 +82,8 @@ export interface Compiled {
   readonly args: Json;
   readonly binding: Binding;
   readonly cost: Cost;
+  /** What is to be believed with it, or not any more. */
+  readonly sayings: readonly Saying[];
   readonly policy?: PolicyRuling;
   /** Whatever the invariants say (unless one rejects). */
   readonly heldBack?: HeldBack;
@@ -93,6 +104,11 @@ export function compile(
   // Arguments that were not parsed are those of an agent, who has no say in what is built in.
   if (options.parsed === true && intent.action === ERASE_ACTION) {
     return authorised(intent, eraseAction, frozen(intent.args), [], domain.erasing, authority);
+  }
+  if (intent.action === BELIEVE_ACTION && domain.memory !== undefined) {
+    const said = options.parsed === true ? { args: frozen(intent.args) } : parsedArgs(believeAction, intent.args);
+    if ('fault' in said) return { reason: 'type_mismatch', detail: `args ${said.fault}` };
+    return authorised(intent, believeAction, said.args, [], BELIEVING, authority, domain.memory);
   }
   const action = (domain.actions as Record<string, ActionSpec | undefined>)[intent.action];
   if (action === undefined) {
@@ -122,7 +138,7 @@ export function compile(
     };
   }
   const binding = domain.bind(action.process, intent.role.params);
-  return authorised(intent, action, args, [roleScope(domain, intent.role)], binding, authority);
+  return authorised(intent, action, args, [roleScope(domain, intent.role)], binding, authority, domain.memory);
 }
 
 const INTENT = form.members({ action: form.text, role: form.members({ name: form.text, params: form.object }) });
@@ -135,12 +151,16 @@ export function authorised(
   roleScopes: readonly string[],
   binding: Binding,
   authority: Authority,
+  memory?: MemorySpec,
 ): Compiled | Refusal {
   const context = { role: frozen(intent.role.params) };
   let scopes: readonly string[];
   let cost: Cost;
+  const said = sayingsOf(memory, action, args, context);
+  if ('fault' in said) return { reason: 'precondition_failed', detail: `${intent.action}: ${said.fault}` };
+  const { sayings } = said;
   try {
-    scopes = [...roleScopes, ...scopesOf(action.scopes?.(args, context) ?? [])];
+    scopes = [...roleScopes, ...scopesOf(action.scopes?.(args, context) ?? []), ...sayings.map(memoryScope)];
     cost = costOf(action.cost?.(args, context) ?? {});
   } catch (error) {
     return { reason: 'precondition_failed', detail: `${intent.action}: ${messageOf(error)}` };
@@ -162,6 +182,7 @@ export function authorised(
     args,
     binding,
     cost,
+    sayings,
     ...policy,
     ...heldBack(decided, admitted, authority),
   };

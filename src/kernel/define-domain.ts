@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { canonicalize, contentHash, escapeSegment, parseStrict } from '#canon';
+import { canonicalize, contentHash, escapeSegment, type Json, parseStrict } from '#canon';
+import { BELIEVE_ACTION, type MemorySpec } from './beliefs.ts';
 import { ANY_COUNSELOR } from './channel.ts';
 import type { Action, CounselorPredicate, DomainSpec, Process, Role, RoleParams } from './domain.ts';
 import { KernelError } from './errors.ts';
@@ -84,6 +85,7 @@ export interface Domain<State = any, Actions extends Record<string, unknown> = a
   readonly processes: Readonly<Record<string, Process>>;
   readonly counselors: Readonly<Record<string, CounselorPredicate>>;
   readonly freeze: 'world' | 'footprint';
+  readonly memory: MemorySpec | undefined;
   readonly rules: readonly Rule[];
   /** Rules by the patterns of what they read. */
   readonly rulesByPath: PatternIndex<Rule>;
@@ -160,6 +162,7 @@ export function defineDomain<
   const state = strictSchema(spec.state, 'state');
   const bindings = new Bindings(processes, rules, state);
   checkCounselors(spec);
+  checkMemory(spec);
   checkPlaces(spec, state, processes, rules);
   const actions = compileActions(spec);
   const sensitive = placesOf(spec, state);
@@ -177,10 +180,11 @@ export function defineDomain<
     processes: spec.processes,
     counselors: spec.counselors ?? {},
     freeze: spec.freeze ?? 'world',
+    memory: spec.memory,
     rules,
     rulesByPath,
     sensitive: sensitiveScope(sensitive),
-    sensitiveArgs: new Set(Object.keys(actions).filter((name) => hasSensitivePart((actions[name] as ActionSpec).args))),
+    sensitiveArgs: sensitiveArgsOf(spec, actions),
     erasing: new BoundProcess([], sensitive, rules, undefined),
     bind: (process: string, params: RoleParams) => bindings.get(process, params),
     footprint: (role: string, params: RoleParams) =>
@@ -189,6 +193,26 @@ export function defineDomain<
         return [...reads, ...writes];
       }),
   });
+}
+
+/** What is said to be believed may be erased, wherever it stands. */
+function sensitiveArgsOf({ memory }: DomainSpec<any, any>, actions: Record<string, ActionSpec>): Set<string> {
+  const named = Object.keys(actions).filter((name) => {
+    const { args, beliefs } = actions[name] as ActionSpec;
+    return beliefs !== undefined || hasSensitivePart(args);
+  });
+  return new Set(memory === undefined ? named : [...named, BELIEVE_ACTION]);
+}
+
+/** Who says something needs predicates to say it of, and persons to ask who are there. */
+function checkMemory(spec: DomainSpec<any, any>): void {
+  const says = Object.entries(spec.actions as Record<string, ActionSpec>).find(
+    ([, { beliefs }]) => beliefs !== undefined,
+  );
+  if (says !== undefined && spec.memory === undefined)
+    throw invalid(spec.name, `the action ${says[0]} has beliefs, and the domain declares no memory`);
+  for (const [name, { channel }] of Object.entries(spec.memory?.predicates ?? {}))
+    checkChannel(spec, `the predicate ${name}`, channel);
 }
 
 function placesOf(spec: DomainSpec<any, any>, state: z.ZodType): Pattern[] {
@@ -533,6 +557,8 @@ function declarationHash(spec: DomainSpec<any, any>, rules: readonly Rule[]): st
       })),
       counselors: Object.keys(spec.counselors ?? {}).sort(),
       freeze: spec.freeze ?? 'world',
+      // Only where there is one, so that other domains keep their hashes.
+      ...(spec.memory === undefined ? {} : { memory: spec.memory as unknown as Json }),
       build: spec.build ?? null,
     },
     SCHEMA_LIMITS,

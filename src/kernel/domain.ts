@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Instant } from '#canon';
+import type { MemorySpec, Saying } from './beliefs.ts';
 import type { Approval, Invariant, Rules } from './invariant.ts';
 import type { DomainWords, ParamsOfAction } from './words.ts';
 
@@ -60,6 +61,12 @@ export interface Action<State, Args, Params = RoleParams> {
   readonly cost?: (args: Args, context: { readonly role: Params }) => { readonly [unit: string]: number };
   /** Resources that the writ must cover, beside the role itself, in the grammar of scopes. */
   readonly scopes?: (args: Args, context: { readonly role: Params }) => readonly string[];
+  /**
+   * What is to be believed with it, or not any more: ruled on with it, and written with its commit. The writ must cover
+   * `memory:space:subject:predicate` of each saying. Its arguments are kept by salted hash, so that what they say can be erased. Pure
+   * in its inputs. Only where the domain declares a `memory`.
+   */
+  readonly beliefs?: (args: Args, context: { readonly role: Params }) => readonly Saying[];
   /** Writes the approval of an escalated proposal into the state. */
   readonly onApprove?: (state: State, args: Args, approval: Approval & { readonly role: Params }) => void;
   /**
@@ -105,6 +112,8 @@ export interface DomainSpec<
   readonly counselors?: Readonly<Record<string, CounselorPredicate>>;
   /** What an open approval stops: everything (the seed's rule, default) or the footprints it touches. */
   readonly freeze?: 'world' | 'footprint';
+  /** What may be believed (`assize.believe`, and `beliefs` of actions). Default: nothing. */
+  readonly memory?: MemorySpec;
   /** Hash of the built code, if the build knows one; part of the domain's hash. */
   readonly build?: string;
 }

@@ -13,6 +13,7 @@ export {
   type Rejected,
   type Ruling,
 } from './adjudicate.ts';
+export { BELIEVE_ACTION, type MemorySpec, memoryScope, type PredicateSpec, type Saying } from './beliefs.ts';
 export { BUILT_IN_ROLE } from './built-in.ts';
 export { type Candidate, candidateOf, type Inputs } from './candidate.ts';
 export type { Change } from './changes.ts';

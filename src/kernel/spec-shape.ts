@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MEMORY_SPEC } from './beliefs.ts';
 import { APPROVALS_MAX } from './channel.ts';
 import { issueText } from './schema.ts';
 
@@ -33,6 +34,7 @@ const SPEC = z.strictObject({
       apply: fn,
       cost: fn.optional(),
       scopes: fn.optional(),
+      beliefs: fn.optional(),
       onApprove: fn.optional(),
       onFailure: fn.optional(),
       channel: z.string().optional(),
@@ -42,6 +44,7 @@ const SPEC = z.strictObject({
   invariants: z.union([z.array(z.unknown()), fn], 'a list of invariants, or a function that gives one, is wanted here'),
   counselors: z.record(z.string(), fn).optional(),
   freeze: z.enum(['world', 'footprint']).optional(),
+  memory: MEMORY_SPEC.optional(),
   build: z.string().optional(),
 });
 

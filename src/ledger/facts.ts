@@ -1,4 +1,5 @@
 import type { Hash, Instant, Stored } from './entry.ts';
+import type { LedgerStore } from './store.ts';
 
 /** What facts are told apart and serialised by: those of different partitions never meet (decisions §6.2). */
 export interface PartitionName {
@@ -127,6 +128,11 @@ export interface FactStore {
   /** Undefined where it never had a fact. */
   partition(name: PartitionName): Promise<PartitionState | undefined>;
   facts(query: FactQuery): Promise<FactVersion[]>;
+  /**
+   * The key that claims are hashed with in this store: the first one that was ever offered. It is no part of the ledger; in a store that is
+   * made anew what was heard before is not recognised.
+   */
+  claimKey(offered: Uint8Array): Promise<Uint8Array>;
   /** Spaces that have facts, in code-point order. */
   spaces(): Promise<string[]>;
   /**
@@ -134,4 +140,9 @@ export interface FactStore {
    * is in, or where it fails, reads and writes of facts throw `store_facts_incomplete`, also after the store is opened again.
    */
   rebuildFacts(pages: AsyncIterable<readonly FactWrite[]>): Promise<void>;
+}
+
+/** Whether a store keeps facts, as those of this package do. */
+export function isFactStore<Store extends LedgerStore>(store: Store): store is Store & FactStore {
+  return typeof (store as Partial<FactStore>).partition === 'function';
 }

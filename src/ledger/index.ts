@@ -42,7 +42,7 @@ export {
   readExport,
   splitLines,
 } from './export/index.ts';
-export type * from './facts.ts';
+export * from './facts.ts';
 export { applyPatches, type Folded, fresh, share } from './fold.ts';
 export { isHash } from './is-hash.ts';
 export {

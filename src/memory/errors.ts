@@ -44,7 +44,11 @@ export type MemoryErrorCode =
   /** The row that is to be closed is not there, or is closed already. */
   | 'not_open'
   /** An audit row whose object is no witness. */
-  | 'bad_witness';
+  | 'bad_witness'
+  /** No version of a fact of that name is there. */
+  | 'unknown_fact'
+  /** A recall is asked for less than one fact, or more than it gives at once. */
+  | 'bad_limit';
 
 /** Misuse of memory, or rows that can't be as they are; nothing was done. */
 export class MemoryError extends AssizeError<MemoryErrorCode> {

@@ -39,6 +39,7 @@ export {
   type Writing,
 } from './plan.ts';
 export { type Cardinality, declarePredicate, type PredicateDeclaration, type Remainder } from './predicate.ts';
+export { mergeProvenance, Polynomial, writeToken } from './provenance/index.ts';
 export { type Answer, answerOf, type Member, type Question } from './question.ts';
 export {
   applyPlan,

@@ -35,6 +35,7 @@ import { RuntimeError } from './errors.ts';
 import { copyOf, type FoldedTrajectory } from './fold-trajectory.ts';
 import { DOMAIN, DOMAINS } from './forms.ts';
 import { Kept } from './kept.ts';
+import { Beliefs, MemoryView, requireBeliefs } from './memory/index.ts';
 import { type NoticeListeners, Notices } from './notices.ts';
 import { Hands, type ParallelOptions } from './parallel/index.ts';
 import { Reading, valid } from './reading.ts';
@@ -184,6 +185,7 @@ export class Assize {
       pause: options.pause ?? systemPause,
       notices: new Notices(options),
       effects: this.#effects,
+      beliefs: Beliefs.of(options.store, options.random ?? systemRandom),
       hands: this.#hands,
       reload: (trajectoryId, base) => this.#reload(trajectoryId, base),
       open: (trajectoryId) => this.open(trajectoryId),
@@ -214,6 +216,12 @@ export class Assize {
       for (const [id, payload] of chain.open)
         if (channel === undefined || payload.channel === channel) yield { trajectoryId: name, id, payload };
     }
+  }
+
+  /** What is and was believed in a space, for reading. @throws RuntimeError `bad_option` where the store keeps no facts */
+  memory(space: string): MemoryView {
+    requireBeliefs(this.#around.beliefs);
+    return new MemoryView(space, this.#around);
   }
 
   /** A name for a trajectory that nobody has: for writs that must name theirs before it begins. */

@@ -69,6 +69,20 @@ export type { ErasureInput } from './erase.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export type { IfUnchanged, ObservationInput, Proposal, ProposalInput } from './intent.ts';
 export { type ListedWrit, listWrits } from './list-writs.ts';
+export {
+  type AssertInput,
+  type ChangeInput,
+  type CorrectInput,
+  type Explained,
+  type ExplainingEntry,
+  Memory,
+  type MemoryOptions,
+  MemoryView,
+  type Recalled,
+  type RecallQuery,
+  type RetractInput,
+  type SayingOptions,
+} from './memory/index.ts';
 export type { NoticeListeners, PendingNotice, ResolvedNotice } from './notices.ts';
 export type { FromThread, ParallelOptions, Thread, ThreadTask, ToThread } from './parallel/index.ts';
 export { COMPILER_VERSION, digestOf } from './records.ts';

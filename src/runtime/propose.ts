@@ -7,6 +7,7 @@ import { concluded, RuntimeError } from './errors.ts';
 import { frozenByRules, frozenFor, frozenPatterns } from './freeze.ts';
 import { checkForm, type Gathered, gather, keyHashOf, type ProposalInput } from './intent.ts';
 import { Kept } from './kept.ts';
+import { type Beliefs, type Believed, NotRead, requireBeliefs } from './memory/index.ts';
 import type { Turn } from './parallel/index.ts';
 import { commitPayload, erasedWith, pendingPayload, rejectionPayload } from './records.ts';
 import type { Resolutions } from './resolve.ts';
@@ -87,7 +88,15 @@ export class Proposals {
         tries--;
         continue;
       }
-      const ruling = await this.rule(gathered, { turn, unchanged });
+      let ruling: Ruling | undefined;
+      try {
+        ruling = await this.rule(gathered, { turn, unchanged });
+      } catch (error) {
+        if (!(error instanceof NotRead)) throw error;
+        await error.read();
+        tries--;
+        continue;
+      }
       // No append has confirmed that what freezes is still open.
       if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
       if (ruling !== undefined) return ruling;
@@ -167,7 +176,7 @@ export class Proposals {
       acting,
     );
     const inputs = { at, observations: gathered.observed };
-    const judged =
+    const adjudicated =
       toolsRefused(authority, acting) ??
       heldBack(
         acting,
@@ -177,15 +186,17 @@ export class Proposals {
           conflict: () => unchanged?.conflict(gathered.intent),
         }),
       );
-    const stopped = this.#stopped(judged);
+    const stopped = this.#stopped(adjudicated);
     if (stopped !== undefined) return stopped;
     const unstored = writs.unstored(gathered.writ);
     const kept = new Kept(writer.around.random, [...gathered.blobs, ...unstored]);
-    const { row, ruling } = this.#record(gathered, id, judged, at, kept);
+    const { judged, believed } = this.#believed(adjudicated, gathered, at, kept);
+    const { row, ruling } = this.#record(gathered, id, judged, at, kept, believed);
     writs.stored(unstored);
     if (gathered.keyHash !== undefined) ruled.add(gathered.keyHash, row.seq);
     let news = NO_NEWS;
     let erased: readonly ErasedRow[] | undefined;
+    const facts = believed?.accept(row.id);
     if (judged.verdict === 'approved') {
       judged.keep();
       writer.foresight?.moved(judged.changes);
@@ -201,7 +212,7 @@ export class Proposals {
           : undefined;
     const theirs = judged.verdict === 'escalated' ? acting?.blobs : acts?.blobs;
     const blobs = theirs === undefined ? kept.blobs : [...kept.blobs, ...theirs];
-    const more = { ...(erased && { erased }), ...(acts && { effects: acts.write }) };
+    const more = { ...(erased && { erased }), ...(acts && { effects: acts.write }), ...(facts && { facts }) };
     return writer.written({ rows: [row], blobs, ...more, answer: ruling, news });
   }
 
@@ -216,14 +227,53 @@ export class Proposals {
     return stopped;
   }
 
-  #record(gathered: Gathered, id: Hash, judged: Judgement, at: Instant, kept: Kept): Recorded {
+  /** What is approved is planned on what is believed; where that does not go, it is refused, or somebody has to choose. */
+  #believed(
+    judged: Judgement,
+    { proposalId }: Gathered,
+    at: Instant,
+    kept: Kept,
+  ): { readonly judged: Judgement; readonly believed?: Believed } {
+    if (judged.verdict !== 'approved' || judged.compiled.sayings.length === 0) return { judged };
+    const { domain } = this.#writer.parts;
+    let planned: ReturnType<Beliefs['plan']>;
+    try {
+      const predicates = domain.memory?.predicates ?? {};
+      planned = requireBeliefs(this.#writer.around.beliefs).plan({
+        compiled: judged.compiled,
+        proposalId,
+        at,
+        predicates,
+        kept,
+      });
+    } catch (error) {
+      judged.undo();
+      throw error;
+    }
+    if (planned === undefined || 'changes' in planned) return { judged, ...(planned && { believed: planned }) };
+    judged.undo();
+    const { policy } = judged.compiled;
+    const detail = 'refusal' in planned ? planned.refusal : 'nobody can be asked';
+    return { judged: { verdict: 'rejected', reason: 'precondition_failed', detail, ...(policy && { policy }) } };
+  }
+
+  #record(
+    gathered: Gathered,
+    id: Hash,
+    judged: Judgement,
+    at: Instant,
+    kept: Kept,
+    believed: Believed | undefined,
+  ): Recorded {
     const writer = this.#writer;
     const { domain } = writer.parts;
     const place = writer.place(at);
     if (judged.verdict === 'rejected') return writer.enter(rejectionPayload(place, gathered, id, judged, domain, kept));
     if (judged.verdict === 'approved') {
       const { lastCommit } = writer.parts.chain;
-      return writer.enterOrUndo(judged, () => commitPayload(place, lastCommit, gathered, id, judged, domain, kept));
+      return writer.enterOrUndo(judged, () =>
+        commitPayload(place, lastCommit, gathered, id, judged, domain, kept, believed?.changes),
+      );
     }
     const { approvalMs } = writer.around;
     const expires = approvalMs === undefined ? undefined : addMicros(at, approvalMs * 1_000);

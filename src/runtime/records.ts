@@ -2,6 +2,7 @@ import { contentHash } from '#canon';
 import type { Approved, CounselorCommit, Domain, Escalated, Intent, PatchOperation, Rejected } from '#kernel';
 import type {
   Amounts,
+  BeliefChange,
   ChildBeginning,
   CommitPayload,
   CounselorRecord,
@@ -32,9 +33,16 @@ export interface Place {
   readonly at: Instant;
 }
 
-/** What one proposal changes. Beliefs are a part of it from the first day; their floor fills them. */
-function deltaOf(patches: readonly PatchOperation[], kept: Kept, effects: Delta['effects'] = []): Delta {
-  return { beliefs: [], effects, state: kept.patches(patches) };
+/** What one proposal changes. */
+function deltaOf(
+  patches: readonly PatchOperation[],
+  kept: Kept,
+  {
+    effects = [],
+    beliefs = [],
+  }: { readonly effects?: Delta['effects'] | undefined; readonly beliefs?: Delta['beliefs'] | undefined },
+): Delta {
+  return { beliefs, effects, state: kept.patches(patches) };
 }
 
 /** A name that no action has may be a slip, and the arguments those of one that has sensitive ones. */
@@ -57,6 +65,7 @@ export function commitPayload(
   approved: Approved,
   domain: Domain,
   kept: Kept,
+  beliefs?: readonly BeliefChange[],
 ): CommitPayload {
   const { compiled } = approved;
   return {
@@ -68,7 +77,7 @@ export function commitPayload(
     at: place.at,
     budget_cost: costOf(approved, gathered.acting),
     compiler_version: COMPILER_VERSION,
-    delta: deltaOf(approved.patches(), kept, gathered.acting?.effects),
+    delta: deltaOf(approved.patches(), kept, { effects: gathered.acting?.effects, beliefs }),
     ...keyOf(gathered),
     kind: 'commit',
     observations: gathered.observations,
@@ -130,7 +139,7 @@ export function pendingPayload(
     },
     observations: gathered.observations,
     at: place.at,
-    delta: deltaOf(escalated.patches, kept, gathered.acting?.effects),
+    delta: deltaOf(escalated.patches, kept, { effects: gathered.acting?.effects }),
     approval: kept.patches(escalated.approval),
     budget_cost: costOf(escalated, gathered.acting),
   };
@@ -183,6 +192,7 @@ export function approvalPayload(
   commit: CounselorCommit,
   counselor: CounselorRecord,
   kept: Kept,
+  beliefs?: readonly BeliefChange[],
 ): CommitPayload {
   return {
     kind: 'commit',
@@ -192,7 +202,7 @@ export function approvalPayload(
     writ_id: proposal.writ_id,
     parent_commit: parentCommit,
     action: proposal.action,
-    delta: deltaOf(commit.patches(), kept, proposal.delta.effects),
+    delta: deltaOf(commit.patches(), kept, { effects: proposal.delta.effects, beliefs }),
     observations: proposal.observations,
     budget_cost: proposal.budget_cost,
     compiler_version: COMPILER_VERSION,

@@ -1,5 +1,5 @@
 import { canonicalize, isAssizeError } from '#canon';
-import { type Cost, counsel, counselorKind, KernelError } from '#kernel';
+import { type Cost, type CounselorCommit, counsel, counselorKind, KernelError } from '#kernel';
 import {
   type CounselorRecord,
   type EffectPendingPayload,
@@ -18,6 +18,7 @@ import { type TakenUp, takeUp } from './effects/transactions.ts';
 import { RuntimeError } from './errors.ts';
 import { checkOthers } from './freeze.ts';
 import { Kept } from './kept.ts';
+import { type Believed, NotRead, requireBeliefs } from './memory/index.ts';
 import { approvalPayload, digestOf, erasedWith, resolutionPayload, stepPayload } from './records.ts';
 import { type ApprovalInput, checkedResolution, type RejectionInput, type Resolution, type Ruling } from './ruling.ts';
 import { NO_NEWS } from './subscriptions.ts';
@@ -78,9 +79,20 @@ export class Resolutions {
           return this.#enter(pendingId, pending, stepPayload(writer.place(at), pendingId, pending, seen));
         }
         const kept = new Kept(writer.around.random);
+        const believed = this.#believed(pending, commit, at, kept);
         const { row, ruling } = writer.enterOrUndo(commit, () =>
-          approvalPayload(writer.place(at), chain.lastCommit, pendingId, pending, commit, counselor, kept),
+          approvalPayload(
+            writer.place(at),
+            chain.lastCommit,
+            pendingId,
+            pending,
+            commit,
+            counselor,
+            kept,
+            believed?.changes,
+          ),
         );
+        const facts = believed?.accept(row.id);
         commit.keep();
         writer.foresight?.moved(commit.changes);
         writs.book(pending.proposal.writ_id, pending.proposal.budget_cost);
@@ -89,7 +101,7 @@ export class Resolutions {
         const erased = erasedWith(row.id, waiting.intent);
         const acts = acting?.write(row.id);
         const blobs = acts === undefined ? kept.blobs : [...kept.blobs, ...acts.blobs];
-        const more = { ...(erased && { erased }), ...(acts && { effects: acts.write }) };
+        const more = { ...(erased && { erased }), ...(acts && { effects: acts.write }), ...(facts && { facts }) };
         return { rows: [row], blobs, ...more, answer: ruling, news, resolves: pendingId };
       };
     });
@@ -104,6 +116,26 @@ export class Resolutions {
         throw error;
       },
     );
+  }
+
+  /** What it says is planned on what is believed by now. The state is as before where that does not go. @throws KernelError `changed_since` */
+  #believed({ proposal }: PendingPayload, commit: CounselorCommit, at: Instant, kept: Kept): Believed | undefined {
+    const { compiled } = commit;
+    if (compiled.sayings.length === 0) return undefined;
+    try {
+      const predicates = this.#writer.parts.domain.memory?.predicates ?? {};
+      const { proposal_id: proposalId } = proposal;
+      const planned = requireBeliefs(this.#writer.around.beliefs).plan({ compiled, proposalId, at, predicates, kept });
+      if (planned === undefined || 'changes' in planned) return planned;
+      const why = 'refusal' in planned ? planned.refusal : 'nobody can be asked';
+      throw new KernelError(
+        'changed_since',
+        `What it says does not go with what is believed by now (${why}). Reject it and let it be proposed again.`,
+      );
+    } catch (error) {
+      commit.undo();
+      throw error;
+    }
   }
 
   /** What tools are to do with it, once nobody is before them where they act. */
@@ -172,6 +204,11 @@ export class Resolutions {
       try {
         prepared = expired ? this.expire({ id: pendingId, pending, at }) : step(at);
       } catch (error) {
+        if (error instanceof NotRead) {
+          await error.read();
+          tries--;
+          continue;
+        }
         // No append will tell whether what it was refused for still stands.
         if (isAssizeError(error) && (await writer.isBehind())) continue;
         throw error;

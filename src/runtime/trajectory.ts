@@ -10,6 +10,7 @@ import type { Transaction } from './effects/transaction.ts';
 import { type TransactionOptions, type TransactionOutcome, Transactions } from './effects/transactions.ts';
 import { type ErasureInput, Erasures } from './erase.ts';
 import { checkKey, type Proposal, type ProposalInput } from './intent.ts';
+import { Memory, type MemoryOptions, requireBeliefs } from './memory/index.ts';
 import { Proposals } from './propose.ts';
 import { Resolutions } from './resolve.ts';
 import { type Revocation, type RevocationInput, Revocations } from './revoke.ts';
@@ -158,6 +159,17 @@ export class Trajectory<D extends Domain = Domain> {
     body: (tx: Transaction) => Promise<T> | T,
   ): Promise<TransactionOutcome<T>> {
     return this.#transactions.run(options, body);
+  }
+
+  /**
+   * What is believed in a space, to read and to write under a writ. The domain has to declare a `memory`.
+   *
+   * @throws RuntimeError `bad_option` where the store keeps no facts; ArgumentError `bad_argument`
+   */
+  memory(options: MemoryOptions): Memory {
+    const { around } = this.#writer;
+    requireBeliefs(around.beliefs);
+    return new Memory(options, around, (input) => this.propose(input as Proposal<D>));
   }
 
   /**

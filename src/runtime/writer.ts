@@ -10,6 +10,7 @@ import {
   type EntrySigner,
   type ErasedRow,
   entryRow,
+  type FactWrite,
   type Hash,
   type Instant,
   type LedgerStore,
@@ -23,6 +24,7 @@ import type { Effects } from './effects/effects.ts';
 import { refused } from './effects/refused.ts';
 import { RuntimeError } from './errors.ts';
 import type { FoldedTrajectory } from './fold-trajectory.ts';
+import type { Beliefs } from './memory/index.ts';
 import type { Notices } from './notices.ts';
 import type { Foresight, Hands } from './parallel/index.ts';
 import type { Place } from './records.ts';
@@ -70,6 +72,8 @@ export interface Surroundings {
   readonly notices: Notices;
   /** What tools are at work; undefined where there are none. */
   readonly effects: Effects | undefined;
+  /** What is believed; undefined where the store keeps no facts. */
+  readonly beliefs: Beliefs | undefined;
   /** Threads that judge in parallel, if there are any. */
   readonly hands: Hands | undefined;
   /** Reads a trajectory again: what is new of it where the last reading was kept. */
@@ -94,6 +98,8 @@ export interface Prepared<Answer> {
   readonly erased?: readonly ErasedRow[];
   /** What goes into the effect log with them. */
   readonly effects?: EffectWrite;
+  /** What of beliefs changes with them. */
+  readonly facts?: readonly FactWrite[];
   readonly answer: Answer;
   /** For subscribers, when the entries are durable. */
   readonly news: News;
@@ -222,17 +228,24 @@ export class Writer {
 
   /** Answers when the store has it; undefined when another writer was faster and all must be prepared again. */
   async written<Answer>(prepared: Prepared<Answer>): Promise<Answer | undefined> {
-    const { rows, blobs, erased, effects, answer } = prepared;
+    const { rows, blobs, erased, effects, facts, answer } = prepared;
     const life = this.#life;
     let result: Awaited<ReturnType<LedgerStore['commit']>>;
     this.#company.sent();
     try {
-      const batch = { entries: rows, blobs, ...(erased && { erased }), ...(effects && { effects }) };
+      const batch = {
+        entries: rows,
+        blobs,
+        ...(erased && { erased }),
+        ...(effects && { effects }),
+        ...(facts && { facts }),
+      };
       const sent = this.around.store.commit(batch);
       this.#sent = sent;
       result = await sent;
     } catch (error) {
       // Nothing was queued; what is in memory is ahead of the disk.
+      this.around.beliefs?.forget(facts ?? []);
       this.#discard(life);
       await this.reread();
       throw error;
@@ -244,6 +257,7 @@ export class Writer {
       await this.#isDurable(prepared);
       return answer;
     }
+    this.around.beliefs?.forget(facts ?? []);
     if (result.status === 'conflict' && life === this.#life) this.#company.lost();
     this.#discard(life);
     if (result.status === 'fenced' || result.status === 'taken') {

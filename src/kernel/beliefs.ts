@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import { segment } from '#authority';
+import { copyJson, type Json } from '#canon';
+import { refusePromise } from './candidate.ts';
+import type { ActionSpec, Binding } from './define-domain.ts';
+import { messageOf } from './errors.ts';
+import { compileScope } from './footprint.ts';
+import { issueText } from './schema.ts';
+
+/** The built-in action of who has nothing to say but what is believed, in domains that declare a memory. */
+export const BELIEVE_ACTION = 'assize.believe';
+
+/** What a domain says of its memory. */
+export interface MemorySpec {
+  /** Nothing is believed under a predicate that is not declared here. */
+  readonly predicates: { readonly [predicate: string]: PredicateSpec };
+}
+
+/** What is said once of a predicate, for all its facts; see `memory/predicate.ts`. */
+export interface PredicateSpec {
+  readonly cardinality: 'single-valued' | 'multi-valued';
+  readonly strategy: 'lww' | 'lww-valid' | 'evi' | 'await' | 'rule';
+  /** Default `keep`. */
+  readonly remainder?: 'keep' | 'drop';
+  /** Who is asked where a person has to choose; a key of `counselors`. Default: any of them. */
+  readonly channel?: string;
+}
+
+interface Said {
+  readonly space: string;
+  readonly subject: string;
+  readonly predicate: string;
+}
+
+/** `from` and `to` are instants; without them it is from the proposal's time on, and without an end. */
+interface ValidTime {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+interface Claimed extends Said {
+  readonly object: string;
+  /** From 0 to 1. Default 1. */
+  readonly confidence?: number;
+  /** The caller's own name of where it was heard. The same again is the same claim. Default: this proposal. */
+  readonly source?: string;
+}
+
+/**
+ * What a proposal wants to be believed, or not any more. `assert`: it is so. `change`: from then on it is so. `correct`: in that
+ * period it was recorded wrongly, and is so; `was` says which object was wrong. `retract`: in that period it is not believed.
+ */
+export type Saying =
+  | (Claimed & { readonly verb: 'assert'; readonly valid?: ValidTime; readonly strategy?: PredicateSpec['strategy'] })
+  | (Claimed & { readonly verb: 'change'; readonly from?: string })
+  | (Claimed & {
+      readonly verb: 'correct';
+      readonly valid: { readonly from: string; readonly to: string };
+      readonly was?: string;
+    })
+  | (Said & {
+      readonly verb: 'retract';
+      readonly valid: { readonly from: string; readonly to: string };
+      readonly object?: string;
+    });
+
+/** Names and objects stand in writs' scopes, in entries and in indexes. */
+const NAME_MAX = 512;
+const OBJECT_MAX = 16_384;
+/** Sayings of one proposal: all of them stand in one entry. */
+export const SAYINGS_MAX = 1_000;
+
+const text = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((value) => value.isWellFormed() && !value.includes('\0'), 'no U+0000, and no half of a surrogate pair');
+const name = text(NAME_MAX).refine((value) => value === value.normalize('NFC'), "Unicode's composed form (NFC)");
+const said = { space: name, subject: name, predicate: name };
+const claimed = {
+  ...said,
+  object: text(OBJECT_MAX),
+  confidence: z.number().min(0).max(1).optional(),
+  source: text(NAME_MAX).optional(),
+};
+const wholePeriod = z.strictObject({ from: z.string(), to: z.string() });
+const strategy = z.enum(['lww', 'lww-valid', 'evi', 'await', 'rule']);
+
+const SAYING = z.discriminatedUnion('verb', [
+  z.strictObject({
+    verb: z.literal('assert'),
+    ...claimed,
+    valid: z.strictObject({ from: z.string().optional(), to: z.string().optional() }).optional(),
+    strategy: strategy.optional(),
+  }),
+  z.strictObject({ verb: z.literal('change'), ...claimed, from: z.string().optional() }),
+  z.strictObject({ verb: z.literal('correct'), ...claimed, valid: wholePeriod, was: text(OBJECT_MAX).optional() }),
+  z.strictObject({ verb: z.literal('retract'), ...said, valid: wholePeriod, object: text(OBJECT_MAX).optional() }),
+]);
+const SAYINGS = z.array(SAYING).max(SAYINGS_MAX);
+
+/** The form of what a domain says of its memory. */
+export const MEMORY_SPEC = z.strictObject({
+  predicates: z.record(
+    z.string().min(1).max(NAME_MAX),
+    z.strictObject({
+      cardinality: z.enum(['single-valued', 'multi-valued']),
+      strategy,
+      remainder: z.enum(['keep', 'drop']).optional(),
+      channel: z.string().optional(),
+    }),
+  ),
+});
+
+const NOTHING: Binding = Object.freeze({
+  reads: [],
+  writes: [],
+  scope: compileScope([]),
+  closure: [],
+  closureScope: compileScope([]),
+});
+
+/** Changes no state; what it says is in its arguments. */
+export const believeAction: ActionSpec = Object.freeze({
+  process: BELIEVE_ACTION,
+  args: z.strictObject({ sayings: SAYINGS.min(1) }),
+  apply: () => {},
+  beliefs: (args: { readonly sayings: readonly Saying[] }) => args.sayings,
+});
+
+export const BELIEVING: Binding = NOTHING;
+
+/**
+ * What an action wants to be believed, as a copy; a fault where that is no list of sayings, or of predicates that the domain does not
+ * declare.
+ */
+export function sayingsOf(
+  memory: MemorySpec | undefined,
+  action: ActionSpec,
+  args: Json,
+  context: { readonly role: Readonly<Record<string, string>> },
+): { readonly sayings: readonly Saying[] } | { readonly fault: string } {
+  if (action.beliefs === undefined) return { sayings: [] };
+  let given: unknown;
+  try {
+    given = action.beliefs(args, context);
+    refusePromise(given, 'beliefs');
+  } catch (error) {
+    return { fault: messageOf(error) };
+  }
+  const parsed = SAYINGS.safeParse(given);
+  if (!parsed.success) return { fault: `what it says is none that can be believed: ${issueText(parsed.error)}` };
+  const declared = memory?.predicates ?? {};
+  const unknown = parsed.data.find(({ predicate }) => !Object.hasOwn(declared, predicate));
+  if (unknown !== undefined)
+    return { fault: `the domain declares no predicate ${JSON.stringify(unknown.predicate)} in its memory` };
+  return { sayings: copyJson(parsed.data) as unknown as readonly Saying[] };
+}
+
+/** The resource that a writ must cover to say something of a subject: `memory:clinic:patient~3a7:allergy`. */
+export function memoryScope({ space, subject, predicate }: Said): string {
+  return ['memory', ...[space, subject, predicate].map(segment)].join(':');
+}

@@ -1,0 +1,320 @@
+import { isAssizeError } from '#canon';
+import type { Compiled, Saying } from '#kernel';
+import {
+  type BeliefChange,
+  type BlobRef,
+  type ContentRef,
+  type FactStore,
+  type FactVersion,
+  type FactWrite,
+  type Hash,
+  type Instant,
+  isFactStore,
+  type LedgerStore,
+  type PartitionName,
+} from '#ledger';
+import {
+  type Ask,
+  type Assertion,
+  claimId,
+  declarePredicate,
+  type FactRow,
+  MemoryError,
+  mergeProvenance,
+  OPEN_END,
+  OPEN_START,
+  type Plan,
+  Polynomial,
+  type PredicateDeclaration,
+  planAssert,
+  planChange,
+  planCorrect,
+  planRetract,
+  type Question,
+  type Writing,
+  writeToken,
+} from '#memory';
+import type { Random } from '#oracle';
+import { RuntimeError } from '../errors.ts';
+import type { Kept } from '../kept.ts';
+import { NotRead, Partitions } from './partitions.ts';
+
+const KEY_BYTES = 32;
+
+/** What a proposal's sayings do to what is believed, planned and ready to be written. */
+export interface Believed {
+  /** As the commit has them. */
+  readonly changes: readonly BeliefChange[];
+  /** As the store takes them, when the commit has its id. From then on they are what is believed here. */
+  accept(entryId: Hash): readonly FactWrite[];
+}
+
+/** What is to be written is refused, or somebody has to choose first. */
+export type NotBelieved = { readonly refusal: string } | { readonly questions: readonly Question[] };
+
+/** The proposal that says something. */
+export interface Sayer {
+  readonly compiled: Pick<Compiled, 'sayings'>;
+  readonly proposalId: Hash;
+  readonly at: Instant;
+  readonly predicates: { readonly [predicate: string]: Parameters<typeof declarePredicate>[0] };
+  readonly kept: Kept;
+}
+
+/** Plans what sayings change, on what is believed here; one of these a runtime. */
+export class Beliefs {
+  readonly #store: FactStore;
+  readonly #random: Random;
+  readonly #partitions: Partitions;
+  #key: Uint8Array | undefined;
+
+  constructor(store: FactStore, random: Random) {
+    this.#store = store;
+    this.#random = random;
+    this.#partitions = new Partitions(store);
+  }
+
+  static of(store: LedgerStore, random: Random): Beliefs | undefined {
+    return isFactStore(store) ? new Beliefs(store, random) : undefined;
+  }
+
+  get store(): FactStore {
+    return this.#store;
+  }
+
+  /**
+   * Undefined where nothing is said. Nothing awaits here: what has to be read first is thrown.
+   *
+   * @throws NotRead
+   */
+  plan(sayer: Sayer): Believed | NotBelieved | undefined {
+    if (sayer.compiled.sayings.length === 0) return undefined;
+    const key = this.#key;
+    if (key === undefined) throw new NotRead(() => this.#readKey());
+    const groups = grouped(key, sayer);
+    const unread = groups.filter(({ name, sourced }) => this.#partitions.get(name, sourced) === undefined);
+    if (unread.length > 0)
+      throw new NotRead(async () => {
+        for (const { name, sourced } of unread) await this.#partitions.read(name, sourced);
+      });
+    try {
+      return this.#planned(groups, sayer);
+    } catch (error) {
+      // What was said is at fault, or does not go with what is believed.
+      if (error instanceof MemoryError || isAssizeError(error, 'bad_instant'))
+        return { refusal: `${error.code}: ${error.message}` };
+      throw error;
+    }
+  }
+
+  /** What was accepted did not come to be. */
+  forget(writes: readonly FactWrite[]): void {
+    this.#partitions.forget(writes);
+  }
+
+  #planned(groups: readonly Group[], sayer: Sayer): Believed | NotBelieved {
+    const planned: Planned[] = [];
+    const questions: Question[] = [];
+    for (const group of groups) {
+      const known = this.#partitions.get(group.name, group.sourced)!;
+      const said = group.said.filter(({ claim }) => claim === undefined || known.claims.get(claim) !== true);
+      if (said.length === 0) continue;
+      const { state } = known;
+      const version = (state?.version ?? 0) + 1;
+      const plan = planOf(said, {
+        partition: group.name,
+        declaration: declarePredicate(sayer.predicates[group.name.predicate]!),
+        open: (state?.open ?? []).map(rowOf),
+        latest: state?.latest ?? null,
+        at: sayer.at,
+        seq: version,
+        merge: mergeProvenance,
+      });
+      if (plan.kind === 'ask') questions.push(...plan.questions);
+      else if (plan.close.length + plan.insert.length > 0)
+        planned.push({ group, plan, version, open: state?.open ?? [], names: state?.names });
+    }
+    if (questions.length > 0) return { questions };
+    return this.#written(planned, sayer.kept);
+  }
+
+  #written(planned: readonly Planned[], kept: Kept): Believed {
+    const parts = planned.map(({ group, plan, version, open, names: known }) => {
+      const { space, subject, predicate } = group.name;
+      const names = known ?? contentOf(kept.made({ space, subject, predicate }));
+      const contents = new Map(open.map(({ lineage, content }) => [lineage, content]));
+      const insert = plan.insert.map((row): [FactRow, ContentRef] => {
+        if (row.row_kind === 'audit') return [row, contentOf(kept.made(JSON.parse(row.object)))];
+        const content = contents.get(row.lineage) ?? contentOf(kept.made(row.object));
+        contents.set(row.lineage, content);
+        return [row, content];
+      });
+      return { name: { space, subject, predicate }, names, plan, version, insert, cardinality: group.cardinality };
+    });
+    return {
+      changes: parts.map(({ names, plan, version, insert, cardinality }) => ({
+        cardinality,
+        close: plan.close,
+        insert: insert.map(([row, content]) => ({ ...columnsOf(row), object: referenceTo(content) })),
+        partition: referenceTo(names),
+        system_time: plan.systemTime,
+        version,
+      })),
+      accept: (entryId) => {
+        const writes = parts.map(({ name, names, plan, version, insert }) => ({
+          partition: name,
+          names,
+          version,
+          system_time: plan.systemTime,
+          close: plan.close,
+          insert: insert.map(([row, content]) => ({
+            ...row,
+            provenance_id: Polynomial.read(row.provenance_id).placed(entryId).toString(),
+            entry_id: entryId,
+            content,
+          })),
+        }));
+        this.#partitions.accept(writes);
+        return writes;
+      },
+    };
+  }
+
+  async #readKey(): Promise<void> {
+    this.#key = await this.#store.claimKey(this.#random.bytes(KEY_BYTES));
+  }
+}
+
+interface Group {
+  readonly name: PartitionName;
+  readonly cardinality: PredicateDeclaration['cardinality'];
+  readonly said: readonly {
+    readonly saying: Saying;
+    readonly n: number;
+    readonly claim: string | undefined;
+    readonly id: string;
+  }[];
+  /** Claims that may have been made before. */
+  readonly sourced: readonly string[];
+}
+
+interface Planned {
+  readonly group: Group;
+  readonly plan: Plan;
+  readonly version: number;
+  readonly open: readonly FactVersion[];
+  readonly names: ContentRef | undefined;
+}
+
+/** What is said of each partition, in the order in which the partitions come first. */
+function grouped(key: Uint8Array, { compiled, proposalId, predicates }: Sayer): Group[] {
+  const groups = new Map<string, Group & { said: Group['said'][number][]; sourced: string[] }>();
+  for (const [n, saying] of compiled.sayings.entries()) {
+    const { space, subject, predicate } = saying;
+    const name = { space, subject, predicate };
+    const at = JSON.stringify([space, subject, predicate]);
+    const group = groups.get(at) ?? { name, cardinality: predicates[predicate]!.cardinality, said: [], sourced: [] };
+    groups.set(at, group);
+    const id = saying.verb === 'retract' ? '' : idOf(key, saying, proposalId, n);
+    const claim = saying.verb !== 'retract' && saying.source !== undefined ? id : undefined;
+    group.said.push({ saying, n, claim, id });
+    if (claim !== undefined) group.sourced.push(claim);
+  }
+  return [...groups.values()];
+}
+
+/** Of what was said, and not of when: the same from the same source is the same claim also where it has no time of its own. */
+function idOf(key: Uint8Array, saying: Exclude<Saying, { verb: 'retract' }>, proposalId: Hash, n: number): string {
+  const { space, subject, predicate, object, source = `${proposalId}#${n}` } = saying;
+  const given = saying.verb === 'change' ? { from: saying.from } : saying.valid;
+  const valid = { from: given?.from ?? OPEN_START, to: (given as { to?: string } | undefined)?.to ?? OPEN_END };
+  return claimId(key, { space, subject, predicate, object, valid, sourceEventId: source });
+}
+
+function planOf(said: Group['said'], writing: Writing): Plan | Ask {
+  const [{ saying, n, id }] = said as [Group['said'][number]];
+  if (said.every((each) => each.saying.verb === 'assert'))
+    return planAssert(
+      writing,
+      said.map((each) => assertionOf(each, writing.at)),
+    );
+  if (said.length > 1)
+    throw new MemoryError(
+      'repeated_claim',
+      'Of one subject and predicate a proposal asserts many, or changes, corrects or retracts one; propose the others by themselves.',
+    );
+  switch (saying.verb) {
+    case 'change': {
+      const { object, confidence = 1, from = writing.at } = saying;
+      return planChange(writing, { claim: id, object, confidence, provenance: writeToken(n), from });
+    }
+    case 'correct': {
+      const { object, confidence = 1, valid, was } = saying;
+      const provenance = writeToken(n);
+      return planCorrect(writing, {
+        claim: id,
+        object,
+        confidence,
+        provenance,
+        valid,
+        ...(was !== undefined && { was }),
+      });
+    }
+    case 'retract': {
+      const { object, valid } = saying;
+      return planRetract(writing, { valid, ...(object !== undefined && { object }) });
+    }
+    case 'assert':
+      throw new Error('unreachable: all that is asserted was planned together');
+  }
+}
+
+function assertionOf({ saying, n, id }: Group['said'][number], at: Instant): Assertion {
+  const { object, confidence = 1, valid = {}, strategy } = saying as Extract<Saying, { verb: 'assert' }>;
+  const { from = at, to = OPEN_END } = valid;
+  return {
+    claim: id,
+    object,
+    confidence,
+    provenance: writeToken(n),
+    valid: { from, to },
+    ...(strategy !== undefined && { strategy }),
+  };
+}
+
+/** The row without what only a store has of it. */
+export function rowOf({ content: _, ...row }: FactVersion): FactRow {
+  return row as FactRow;
+}
+
+function columnsOf(row: FactRow) {
+  const { fact_id, valid_from, valid_to, provenance_id, confidence, resolution_strategy_id, row_kind } = row;
+  const { resolution_id, lineage, asserted_seq, asserted_from } = row;
+  return {
+    asserted_from,
+    asserted_seq,
+    confidence,
+    fact_id,
+    lineage,
+    provenance_id,
+    resolution_id,
+    resolution_strategy_id,
+    row_kind,
+    valid_from,
+    valid_to,
+  };
+}
+
+function contentOf({ $blob: hash, bytes }: BlobRef): ContentRef {
+  return { hash, bytes };
+}
+
+function referenceTo({ hash, bytes }: ContentRef): BlobRef {
+  return { $blob: hash, bytes, salted: true };
+}
+
+/** @throws RuntimeError `bad_option` */
+export function requireBeliefs(beliefs: Beliefs | undefined): Beliefs {
+  if (beliefs !== undefined) return beliefs;
+  throw new RuntimeError('bad_option', 'The domain declares a memory; give the runtime a store that keeps facts.');
+}

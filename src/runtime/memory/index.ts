@@ -1,0 +1,16 @@
+/**
+ * What is believed, in an open world: sayings of proposals are planned by the pure floor (`#memory`) on what a store has, and written
+ * with their commit.
+ */
+export { Beliefs, type Believed, requireBeliefs } from './believe.ts';
+export {
+  type AssertInput,
+  type ChangeInput,
+  type CorrectInput,
+  Memory,
+  type MemoryOptions,
+  type RetractInput,
+  type SayingOptions,
+} from './memory.ts';
+export { NotRead } from './partitions.ts';
+export { type Explained, type ExplainingEntry, MemoryView, type Recalled, type RecallQuery } from './view.ts';

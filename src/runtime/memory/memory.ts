@@ -1,0 +1,102 @@
+import type { Writ } from '#authority';
+import { form, requireForm } from '#canon';
+import { BELIEVE_ACTION, BUILT_IN_ROLE, type Saying } from '#kernel';
+import type { Hash } from '#ledger';
+import type { ObservationInput, ProposalInput } from '../intent.ts';
+import type { Ruling } from '../ruling.ts';
+import type { Surroundings } from '../writer.ts';
+import type { WritChain } from '../writs.ts';
+import { MemoryView } from './view.ts';
+
+/** Where something is remembered, and by whose authority. */
+export interface MemoryOptions {
+  /** What keeps tenants apart: nothing is ever compared across it. */
+  readonly space: string;
+  /** For the action `assize.believe` and `memory:space:subject:predicate` of what is said. */
+  readonly writ: Hash | Writ | WritChain;
+  /** Who says it. Default: the writ's subject. */
+  readonly principal?: string;
+}
+
+/** What comes with what is said, as with any proposal. */
+export interface SayingOptions {
+  readonly idempotencyKey?: string;
+  readonly observations?: readonly ObservationInput[];
+}
+
+type Without<Said, Verb extends Saying['verb']> = Said extends { readonly verb: Verb }
+  ? Omit<Said, 'verb' | 'space'>
+  : never;
+
+/** That something is so, in a period; without one from now on. */
+export type AssertInput = Without<Saying, 'assert'>;
+/** That something has become different, from an instant on; without one from now on. */
+export type ChangeInput = Without<Saying, 'change'>;
+/** That something was recorded wrongly in a period, and how it was. */
+export type CorrectInput = Without<Saying, 'correct'>;
+/** That something is not believed any more, of a period. */
+export type RetractInput = Without<Saying, 'retract'>;
+
+/**
+ * What is believed in one space, to read and to write. What is said is a proposal of `assize.believe`: ruled on like any, and one entry
+ * of the trajectory. A refusal is an answer.
+ */
+export class Memory extends MemoryView {
+  readonly #options: MemoryOptions;
+  readonly #propose: (input: ProposalInput) => Promise<Ruling>;
+
+  constructor(
+    options: MemoryOptions,
+    around: Pick<Surroundings, 'beliefs' | 'clock' | 'store'>,
+    propose: (input: ProposalInput) => Promise<Ruling>,
+  ) {
+    requireForm(form.object, options, 'options');
+    super(options.space, around);
+    this.#options = options;
+    this.#propose = propose;
+  }
+
+  /** It is so. What contradicts it is settled as the predicate declares. @throws as `Trajectory.propose` */
+  assert(claim: AssertInput, options?: SayingOptions): Promise<Ruling> {
+    return this.assertMany([claim], options);
+  }
+
+  /** Many at once, of one commit: no order is between them. @throws as `Trajectory.propose`; ArgumentError `bad_argument` */
+  assertMany(claims: readonly AssertInput[], options?: SayingOptions): Promise<Ruling> {
+    requireForm(form.list(form.object), claims, 'claims');
+    return this.#say(
+      claims.map((claim) => ({ ...claim, verb: 'assert', space: this.space })),
+      options,
+    );
+  }
+
+  /** From then on it is so; until then what was believed stays so. @throws as `Trajectory.propose` */
+  change(change: ChangeInput, options?: SayingOptions): Promise<Ruling> {
+    return this.#say([{ ...change, verb: 'change', space: this.space }], options);
+  }
+
+  /** In that period it was recorded wrongly, and is so: nothing contradicts, and nobody is asked. @throws as `Trajectory.propose` */
+  correct(correction: CorrectInput, options?: SayingOptions): Promise<Ruling> {
+    return this.#say([{ ...correction, verb: 'correct', space: this.space }], options);
+  }
+
+  /** In that period it is not believed; it remains as of before. @throws as `Trajectory.propose` */
+  retract(retraction: RetractInput, options?: SayingOptions): Promise<Ruling> {
+    return this.#say([{ ...retraction, verb: 'retract', space: this.space }], options);
+  }
+
+  #say(sayings: readonly Saying[], options: SayingOptions = {}): Promise<Ruling> {
+    requireForm(form.object, options, 'options');
+    const { writ, principal } = this.#options;
+    const { idempotencyKey, observations } = options;
+    return this.#propose({
+      action: BELIEVE_ACTION,
+      role: BUILT_IN_ROLE,
+      args: { sayings },
+      writ,
+      ...(principal !== undefined && { principal }),
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+      ...(observations !== undefined && { observations }),
+    });
+  }
+}

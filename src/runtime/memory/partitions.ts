@@ -1,0 +1,88 @@
+import { RecentMap } from '#canon';
+import type { FactStore, FactVersion, FactWrite, PartitionName, PartitionState } from '#ledger';
+
+/** Partitions whose open rows are kept in memory; more only cost a look each. */
+const PARTITIONS_MAX = 4_096;
+
+/** A partition as it is here: what the store had, and what was accepted since. */
+export interface Known {
+  readonly state: PartitionState | undefined;
+  /** Claims that were looked for by the name of their source, and whether they had been made. */
+  readonly claims: ReadonlyMap<string, boolean>;
+}
+
+/** What has to be read before it can be planned; whoever catches it reads it and plans again. */
+export class NotRead extends Error {
+  readonly read: () => Promise<void>;
+
+  constructor(read: () => Promise<void>) {
+    super('facts have to be read first');
+    this.read = read;
+  }
+}
+
+/**
+ * Partitions in memory, which move with what is accepted and are checked by the store with each commit. What turns out to be another
+ * one there is forgotten here.
+ */
+export class Partitions {
+  readonly #store: FactStore;
+  readonly #known: RecentMap<string, Known | null> = new RecentMap(PARTITIONS_MAX);
+
+  constructor(store: FactStore) {
+    this.#store = store;
+  }
+
+  /** Undefined where it has to be read first. */
+  get(name: PartitionName, claims: readonly string[]): Known | undefined {
+    const known = this.#known.get(keyOf(name)) ?? undefined;
+    return known !== undefined && claims.every((claim) => known.claims.has(claim)) ? known : undefined;
+  }
+
+  async read(name: PartitionName, claims: readonly string[]): Promise<void> {
+    const found = new Map<string, boolean>();
+    for (const claim of claims) {
+      const { space, subject, predicate } = name;
+      const rows = await this.#store.facts({ space, subject, predicate, kind: 'all', lineage: claim, limit: 1 });
+      found.set(claim, rows.length > 0);
+    }
+    const key = keyOf(name);
+    const before = this.#known.get(key);
+    const state = before == null ? await this.#store.partition(name) : before.state;
+    // What was accepted while it was read is ahead of that.
+    const now = this.#known.get(key);
+    const kept = now == null ? state : now.state;
+    this.#known.set(key, { state: kept, claims: new Map([...found, ...(now?.claims ?? [])]) });
+  }
+
+  /** They were accepted, and are on their way to the store. */
+  accept(writes: readonly FactWrite[]): void {
+    for (const write of writes) {
+      const key = keyOf(write.partition);
+      const before = this.#known.get(key);
+      const claims = new Map(before?.claims ?? []);
+      for (const { lineage } of write.insert) claims.set(lineage, true);
+      this.#known.set(key, { state: after(before?.state, write), claims });
+    }
+  }
+
+  /** They did not come to be, or what they were planned on is not so any more. */
+  forget(writes: readonly FactWrite[]): void {
+    for (const { partition } of writes) this.#known.set(keyOf(partition), null);
+  }
+}
+
+function keyOf({ space, subject, predicate }: PartitionName): string {
+  return JSON.stringify([space, subject, predicate]);
+}
+
+function after(before: PartitionState | undefined, { names, version, system_time, close, insert }: FactWrite) {
+  const closed = new Set(close.map(({ fact_id, system_time_start }) => `${system_time_start} ${fact_id}`));
+  const stay = (before?.open ?? []).filter((row) => !closed.has(`${row.system_time_start} ${row.fact_id}`));
+  const open = [...stay, ...insert.filter(({ row_kind }) => row_kind === 'current')].sort(byValidTime);
+  return { names, version, latest: system_time, open };
+}
+
+function byValidTime(a: FactVersion, b: FactVersion): number {
+  return a.valid_from < b.valid_from ? -1 : a.valid_from > b.valid_from ? 1 : 0;
+}

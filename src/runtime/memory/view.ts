@@ -1,0 +1,242 @@
+import { form, type Instant, isInstant, type Json, maxInstant, requireForm } from '#canon';
+import { type CommitPayload, type EntryRow, type FactQuery, type FactStore, type Hash, isHash, readRow } from '#ledger';
+import {
+  type AllenRelation,
+  type Difference,
+  diff,
+  type FactRow,
+  MemoryError,
+  type Period,
+  type Point,
+  readWitness,
+  selectByRelation,
+  type Witness,
+} from '#memory';
+import type { Surroundings } from '../writer.ts';
+import { requireBeliefs, rowOf } from './believe.ts';
+
+/** Which facts are recalled. What is left out restricts nothing, but for `valid`, `system` and `kind`. */
+export interface RecallQuery {
+  readonly subject?: string;
+  readonly predicate?: string;
+  /** When it is so. Default: now; `any`: whenever. */
+  readonly valid?: Instant | 'any';
+  /** When it was believed. Default: now; `any`: whenever. */
+  readonly system?: Instant | 'any';
+  /** Default `current`: what is or was believed; `audit`: what lost a contradiction, as it was recorded. */
+  readonly kind?: FactQuery['kind'];
+  /** Those whose valid time stands in one of these relations to the period; `valid` is then `any` by default. */
+  readonly relation?: { readonly to: Period; readonly is: readonly AllenRelation[] };
+  /** At most so many, from 1 to 10,000. Default 1,000. */
+  readonly limit?: number;
+}
+
+/** What was recalled, and how a proposal that uses it says so. */
+export interface Recalled {
+  readonly facts: readonly FactRow[];
+  /** There are more than were asked for. */
+  readonly isCut: boolean;
+  /** To be an observation of the proposal that uses it: what was asked, and which versions of facts came back. */
+  readonly observation: { readonly name: 'recall'; readonly value: Json; readonly sensitive: true };
+}
+
+/** How it came to a version of a fact. */
+export interface Explained {
+  readonly fact: FactRow;
+  /** All versions of its claim, oldest first. */
+  readonly versions: readonly FactRow[];
+  /** Contradictions that the claim took part in, oldest first: what lost, and why. */
+  readonly contradictions: readonly { readonly fact: FactRow; readonly witness: Witness | 'erased' }[];
+  /** The commits that it rests on, by its versions and its provenance, oldest first. */
+  readonly entries: readonly ExplainingEntry[];
+}
+
+export interface ExplainingEntry {
+  readonly id: Hash;
+  readonly trajectoryId: string;
+  readonly seq: number;
+  readonly at: Instant;
+  readonly action: string;
+  readonly writ: Hash;
+}
+
+const RECALL_MAX = 10_000;
+const RECALL_DEFAULT = 1_000;
+const PAGE = 1_000;
+
+/** What is and was believed in one space, for reading. */
+export class MemoryView {
+  readonly space: string;
+  readonly #around: Pick<Surroundings, 'beliefs' | 'clock' | 'store'>;
+
+  constructor(space: string, around: Pick<Surroundings, 'beliefs' | 'clock' | 'store'>) {
+    requireForm(form.text, space, 'space');
+    this.space = space;
+    this.#around = around;
+  }
+
+  /**
+   * What is believed, and what was: of one instant of both times, or of all. In order of subject, predicate and time.
+   *
+   * @throws MemoryError `no_instant`, `unknown_row_kind`, `unknown_relation`, `empty_period`, `reversed_period`; ArgumentError
+   * `bad_argument`
+   */
+  async recall(query: RecallQuery = {}): Promise<Recalled> {
+    requireForm(QUERY, query, 'query');
+    const { subject, predicate, kind = 'current', relation, limit = RECALL_DEFAULT } = query;
+    const { valid = relation === undefined ? this.#around.clock.now() : 'any', system = 'now' } = query;
+    if (limit < 1 || limit > RECALL_MAX) throw badLimit(limit);
+    const asked: FactQuery = {
+      space: this.space,
+      ...(subject !== undefined && { subject }),
+      ...(predicate !== undefined && { predicate }),
+      kind: requireKind(kind),
+      ...(valid !== 'any' && { valid: requireInstant(valid, 'valid') }),
+      ...(system !== 'any' && { system: system === 'now' ? system : requireInstant(system, 'system') }),
+    };
+    const found: FactRow[] = [];
+    for await (const page of this.#pages(asked)) {
+      found.push(...(relation === undefined ? page : selectByRelation(page, relation.is, relation.to)));
+      if (found.length > limit) break;
+    }
+    const facts = found.slice(0, limit);
+    const rows = facts.map(({ fact_id, system_time_start }) => [fact_id, system_time_start]);
+    const value = { query: { ...asked, ...(relation && { relation }) }, rows } as unknown as Json;
+    return { facts, isCut: found.length > limit, observation: { name: 'recall', value, sensitive: true } };
+  }
+
+  /** All versions there ever were, in order of subject, predicate and time. @throws as `recall` */
+  async history(
+    query: Pick<RecallQuery, 'subject' | 'predicate' | 'kind' | 'limit'> = {},
+  ): Promise<readonly FactRow[]> {
+    const { facts } = await this.recall({ ...query, valid: 'any', system: 'any' });
+    return facts;
+  }
+
+  /**
+   * What is believed at the second point and was not at the first, what is not any more, and what has another version.
+   *
+   * @throws as `recall`
+   */
+  async diff(from: Point, to: Point, of: Pick<RecallQuery, 'subject' | 'predicate'> = {}): Promise<Difference> {
+    requireForm(form.object, from, 'from');
+    requireForm(form.object, to, 'to');
+    const rows = new Map<string, FactRow>();
+    for (const point of [from, to]) {
+      const { valid, system } = point;
+      const query = {
+        ...of,
+        space: this.space,
+        valid: requireInstant(valid, 'valid'),
+        system: requireInstant(system, 'system'),
+      };
+      for await (const page of this.#pages(query))
+        for (const row of page) rows.set(`${row.system_time_start} ${row.fact_id}`, row);
+    }
+    return diff([...rows.values()], from, to);
+  }
+
+  /**
+   * How it came to a fact: its versions, the contradictions of its claim, and the entries of the ledger that it rests on.
+   *
+   * @throws MemoryError `unknown_fact`; ArgumentError `bad_argument`
+   */
+  async explain(fact: Pick<FactRow, 'subject' | 'predicate' | 'fact_id' | 'system_time_start'>): Promise<Explained> {
+    requireForm(FACT, fact, 'fact');
+    const { subject, predicate, fact_id, system_time_start } = fact;
+    const all: FactRow[] = [];
+    for await (const page of this.#pages({ space: this.space, subject, predicate, kind: 'all' })) all.push(...page);
+    const found = all.find((row) => row.fact_id === fact_id && row.system_time_start === system_time_start);
+    if (found === undefined)
+      throw new MemoryError(
+        'unknown_fact',
+        'There is no such version of a fact here; recall it, and explain what came back.',
+        {
+          evidence: { fact_id, system_time_start },
+        },
+      );
+    const versions = all.filter((row) => row.row_kind === 'current' && row.lineage === found.lineage);
+    const contradictions = all.flatMap((row) => {
+      if (row.row_kind !== 'audit') return [];
+      const witness = witnessOf(row);
+      const isOfIt =
+        witness === 'erased' ? row.lineage === found.lineage : witness.members.some(isClaim(found.lineage));
+      return isOfIt ? [{ fact: row, witness }] : [];
+    });
+    const ids = new Set(
+      [...versions, found].flatMap(({ entry_id, provenance_id }) => [entry_id, ...writesIn(provenance_id)]),
+    );
+    return { fact: found, versions, contradictions, entries: await this.#entries(ids) };
+  }
+
+  async #entries(ids: Iterable<Hash>): Promise<ExplainingEntry[]> {
+    const rows = await Promise.all([...ids].map((id) => this.#around.store.resolve(id)));
+    const entries = rows
+      .filter((row): row is EntryRow => row?.kind === 'commit')
+      .map((row) => {
+        const { at, action, writ_id: writ } = readRow(row).payload as CommitPayload;
+        return { id: row.id, trajectoryId: row.trajectory_id, seq: row.seq, at, action: action.name, writ };
+      });
+    return entries.sort((a, b) => (a.at === b.at ? a.seq - b.seq : maxInstant(a.at, b.at) === a.at ? 1 : -1));
+  }
+
+  async *#pages(query: FactQuery): AsyncGenerator<FactRow[]> {
+    const store: FactStore = requireBeliefs(this.#around.beliefs).store;
+    let after: FactQuery['after'];
+    for (;;) {
+      const page = await store.facts({ ...query, ...(after && { after }), limit: PAGE });
+      if (page.length > 0) yield page.map(rowOf);
+      if (page.length < PAGE) return;
+      after = page.at(-1);
+    }
+  }
+}
+
+const QUERY = form.members({
+  subject: form.optional(form.text),
+  predicate: form.optional(form.text),
+  valid: form.optional(form.text),
+  system: form.optional(form.text),
+  kind: form.optional(form.text),
+  relation: form.optional(form.members({ to: form.object, is: form.list(form.text) })),
+  limit: form.optional(form.whole),
+});
+
+const FACT = form.members({
+  subject: form.text,
+  predicate: form.text,
+  fact_id: form.text,
+  system_time_start: form.text,
+});
+
+function requireKind(kind: string): 'current' | 'audit' | 'all' {
+  if (kind === 'current' || kind === 'audit' || kind === 'all') return kind;
+  throw new MemoryError('unknown_row_kind', 'Rows are looked for among current, audit or all.');
+}
+
+function requireInstant(instant: string, member: string): Instant {
+  if (isInstant(instant)) return instant;
+  throw new MemoryError(
+    'no_instant',
+    `The ${member} time must be an instant such as 2026-03-23T09:00:00.000000Z, or any.`,
+    { evidence: { member } },
+  );
+}
+
+function badLimit(limit: number): MemoryError {
+  return new MemoryError('bad_limit', `A recall gives 1 to ${RECALL_MAX} facts.`, { evidence: { limit } });
+}
+
+function witnessOf(row: FactRow): Witness | 'erased' {
+  return row.object.startsWith('{"$erased":') ? 'erased' : readWitness(row);
+}
+
+function isClaim(claim: string) {
+  return (member: { readonly claim: string; readonly rows: readonly FactRow[] }): boolean =>
+    member.claim === claim || member.rows.some(({ lineage }) => lineage === claim);
+}
+
+/** Entries whose writes a provenance names. */
+function writesIn(provenance: string): Hash[] {
+  return [...provenance.matchAll(/w:([0-9a-f]{64})#/g)].map(([, id]) => id as Hash).filter(isHash);
+}
