@@ -65,9 +65,12 @@ export interface Authority {
   holdsBack?(): HeldBack | undefined;
 }
 
-/** Held back for a person by the policy or the writ, or because it does what can be neither undone nor held. */
+/**
+ * Held back for a person by the policy or the writ, because it does what can be neither undone nor held, or because what it says
+ * contradicts what is believed.
+ */
 export interface HeldBack {
-  readonly reason: 'policy_needs_approval' | 'writ_requires_approval' | 'irreversible';
+  readonly reason: 'policy_needs_approval' | 'writ_requires_approval' | 'irreversible' | 'contradiction';
   readonly detail: string;
   /** The kind of counselor that it wants to be asked, besides those that the action and the rules name. */
   readonly channel?: string;
@@ -160,13 +163,18 @@ export function authorised(
   if ('fault' in said) return { reason: 'precondition_failed', detail: `${intent.action}: ${said.fault}` };
   const { sayings } = said;
   try {
-    scopes = [...roleScopes, ...scopesOf(action.scopes?.(args, context) ?? []), ...sayings.map(memoryScope)];
+    scopes = [...roleScopes, ...scopesOf(action.scopes?.(args, context) ?? [])];
     cost = costOf(action.cost?.(args, context) ?? {});
   } catch (error) {
     return { reason: 'precondition_failed', detail: `${intent.action}: ${messageOf(error)}` };
   }
   const admitted = authority.admits({ action: intent.action, scopes });
   if (!admitted.ok) return { reason: 'invalid_authority', detail: admitted.detail };
+  const remembered = sayings.map(memoryScope);
+  // By itself, because what names a subject must not stand in a detail, which is never erased.
+  if (remembered.length > 0 && !authority.admits({ action: intent.action, scopes: remembered }).ok)
+    return { reason: 'invalid_authority', detail: 'the writ does not cover all that it says in memory' };
+  scopes = [...scopes, ...remembered];
 
   const decided = authority.decides({ action: intent.action, scopes, role: intent.role, args });
   const policy = decided === undefined ? {} : { policy: decided.ruling };

@@ -139,6 +139,8 @@ export interface ProposalRecord {
   /** What the approval mark adds, shown with the placeholder `$counselor` for who approves. */
   readonly approval: Stored<readonly Patch[]>;
   readonly budget_cost: Amounts;
+  /** What has to be chosen, where what it says contradicts what is believed: a salted reference. */
+  readonly questions?: Stored;
   /** As in the commit or rejection that it becomes. */
   readonly key_hash?: Hash;
 }
@@ -216,6 +218,7 @@ export interface PendingPayload extends Common<'pending_approval'> {
     | 'policy_needs_approval'
     | 'writ_requires_approval'
     | 'irreversible'
+    | 'contradiction'
     | 'in_doubt'
     | 'unresolved';
   readonly detail: string;

@@ -43,8 +43,8 @@ export function positionsOf(payload: Payload): (Stored | undefined)[] {
     case 'rejection':
       return [payload.intent.args, ...valuesOf(payload.intent.observations)];
     case 'pending_approval': {
-      const { action, delta, approval, observations } = payload.proposal;
-      return [action.args, ...ofDelta(delta), ...changesOf(approval), ...valuesOf(observations)];
+      const { action, delta, approval, observations, questions } = payload.proposal;
+      return [action.args, ...ofDelta(delta), ...changesOf(approval), ...valuesOf(observations), questions];
     }
     case 'delegation':
       return [payload.begins?.initial_state, ...valuesIn(payload.begins?.sensitive), payload.final_answer];

@@ -35,7 +35,7 @@ import { RuntimeError } from './errors.ts';
 import { copyOf, type FoldedTrajectory } from './fold-trajectory.ts';
 import { DOMAIN, DOMAINS } from './forms.ts';
 import { Kept } from './kept.ts';
-import { Beliefs, MemoryView, requireBeliefs } from './memory/index.ts';
+import { Beliefs, type DerivedEntry, derivedFrom, type Judge, MemoryView, requireBeliefs } from './memory/index.ts';
 import { type NoticeListeners, Notices } from './notices.ts';
 import { Hands, type ParallelOptions } from './parallel/index.ts';
 import { Reading, valid } from './reading.ts';
@@ -77,6 +77,8 @@ export interface AssizeOptions extends NoticeListeners {
    * with `close`. Default: all is judged in this thread.
    */
   readonly parallel?: ParallelOptions;
+  /** Who chooses between facts that contradict each other, where their predicate declares `rule`. Default: a person. */
+  readonly judge?: Judge;
   /**
    * What agents may do outside of the world, in transactions (`Trajectory.transaction`). The store has to keep an effect log, as
    * those of this package do. With tools, the runtime is to be ended with `close`.
@@ -185,7 +187,7 @@ export class Assize {
       pause: options.pause ?? systemPause,
       notices: new Notices(options),
       effects: this.#effects,
-      beliefs: Beliefs.of(options.store, options.random ?? systemRandom),
+      beliefs: Beliefs.of(options.store, options.random ?? systemRandom, options.judge),
       hands: this.#hands,
       reload: (trajectoryId, base) => this.#reload(trajectoryId, base),
       open: (trajectoryId) => this.open(trajectoryId),
@@ -222,6 +224,17 @@ export class Assize {
   memory(space: string): MemoryView {
     requireBeliefs(this.#around.beliefs);
     return new MemoryView(space, this.#around);
+  }
+
+  /**
+   * Every commit that followed from an entry, however many steps away: by what they believe, and by the recalls that they observed.
+   * Reads the whole store.
+   *
+   * @throws RuntimeError `not_found`; LedgerFault for a blob that is not there; ArgumentError `bad_argument`
+   */
+  async derived(entryId: Hash): Promise<readonly DerivedEntry[]> {
+    requireForm(form.text, entryId, 'entryId');
+    return derivedFrom({ store: this.#store, replayer: this.#replayer }, entryId);
   }
 
   /** A name for a trajectory that nobody has: for writs that must name theirs before it begins. */

@@ -27,6 +27,8 @@ export type RuntimeErrorCode =
   | 'never_pending'
   /** Nobody has decided yet, and it is not to be waited for any longer. */
   | 'still_pending'
+  /** What waits contradicts what is believed, and somebody has to choose: an approval has an answer to each of its questions. */
+  | 'answers_needed'
   /** Who was to be told of what waits, or was decided, failed. Told and never thrown. */
   | 'notice_failed'
   /** What was approved is not what is pending. */

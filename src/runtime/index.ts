@@ -70,11 +70,15 @@ export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export type { IfUnchanged, ObservationInput, Proposal, ProposalInput } from './intent.ts';
 export { type ListedWrit, listWrits } from './list-writs.ts';
 export {
+  type AskedQuestion,
   type AssertInput,
   type ChangeInput,
   type CorrectInput,
+  type DerivedEntry,
   type Explained,
   type ExplainingEntry,
+  type GivenAnswer,
+  type Judge,
   Memory,
   type MemoryOptions,
   MemoryView,

@@ -7,7 +7,7 @@ import { concluded, RuntimeError } from './errors.ts';
 import { frozenByRules, frozenFor, frozenPatterns } from './freeze.ts';
 import { checkForm, type Gathered, gather, keyHashOf, type ProposalInput } from './intent.ts';
 import { Kept } from './kept.ts';
-import { type Beliefs, type Believed, NotRead, requireBeliefs } from './memory/index.ts';
+import { askedFor, type Beliefs, type Believed, NotRead, requireBeliefs } from './memory/index.ts';
 import type { Turn } from './parallel/index.ts';
 import { commitPayload, erasedWith, pendingPayload, rejectionPayload } from './records.ts';
 import type { Resolutions } from './resolve.ts';
@@ -251,9 +251,14 @@ export class Proposals {
       throw error;
     }
     if (planned === undefined || 'changes' in planned) return { judged, ...(planned && { believed: planned }) };
+    const asked = 'questions' in planned ? askedFor(domain, judged, planned.questions) : undefined;
     judged.undo();
+    if (asked !== undefined) return { judged: asked };
     const { policy } = judged.compiled;
-    const detail = 'refusal' in planned ? planned.refusal : 'nobody can be asked';
+    const detail =
+      'refusal' in planned
+        ? `${planned.refusal.code}: ${planned.refusal.message}`
+        : 'it contradicts what is believed, and the domain has nobody to ask';
     return { judged: { verdict: 'rejected', reason: 'precondition_failed', detail, ...(policy && { policy }) } };
   }
 

@@ -1,4 +1,4 @@
-import { contentHash } from '#canon';
+import { contentHash, type Json } from '#canon';
 import type { Approved, CounselorCommit, Domain, Escalated, Intent, PatchOperation, Rejected } from '#kernel';
 import type {
   Amounts,
@@ -21,6 +21,7 @@ import { approvalsOf, ERASE_ACTION, erasureArgs, REVOKE_ACTION } from '#ledger';
 import { costOf } from './effects/acting.ts';
 import type { Gathered } from './intent.ts';
 import type { Kept } from './kept.ts';
+import type { AskedQuestion } from './memory/index.ts';
 
 /** What adjudicates; recorded so that a replay knows which rules made an entry. */
 export const COMPILER_VERSION = 'assize-kernel/1';
@@ -122,12 +123,12 @@ export function pendingPayload(
   place: Place,
   gathered: Gathered,
   writId: Hash,
-  escalated: Escalated,
+  escalated: Escalated & { readonly questions?: readonly AskedQuestion[] },
   expires: Instant | undefined,
   domain: Domain,
   kept: Kept,
 ): PendingPayload {
-  const { compiled } = escalated;
+  const { compiled, questions } = escalated;
   const proposal: ProposalRecord = {
     proposal_id: gathered.proposalId,
     ...keyOf(gathered),
@@ -142,6 +143,7 @@ export function pendingPayload(
     delta: deltaOf(escalated.patches, kept, { effects: gathered.acting?.effects }),
     approval: kept.patches(escalated.approval),
     budget_cost: costOf(escalated, gathered.acting),
+    ...(questions === undefined ? {} : { questions: kept.made(questions as unknown as Json) }),
   };
   return {
     kind: 'pending_approval',

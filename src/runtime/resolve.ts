@@ -13,6 +13,7 @@ import {
   readRow,
   waitingEffectOf,
 } from '#ledger';
+import type { Question } from '#memory';
 import { costOf, withTools } from './effects/acting.ts';
 import { type TakenUp, takeUp } from './effects/transactions.ts';
 import { RuntimeError } from './errors.ts';
@@ -79,7 +80,7 @@ export class Resolutions {
           return this.#enter(pendingId, pending, stepPayload(writer.place(at), pendingId, pending, seen));
         }
         const kept = new Kept(writer.around.random);
-        const believed = this.#believed(pending, commit, at, kept);
+        const believed = this.#believed(pendingId, pending, commit, input, at, kept);
         const { row, ruling } = writer.enterOrUndo(commit, () =>
           approvalPayload(
             writer.place(at),
@@ -119,18 +120,30 @@ export class Resolutions {
   }
 
   /** What it says is planned on what is believed by now. The state is as before where that does not go. @throws KernelError `changed_since` */
-  #believed({ proposal }: PendingPayload, commit: CounselorCommit, at: Instant, kept: Kept): Believed | undefined {
+  #believed(
+    pendingId: Hash,
+    { proposal }: PendingPayload,
+    commit: CounselorCommit,
+    input: ApprovalInput,
+    at: Instant,
+    kept: Kept,
+  ): Believed | undefined {
     const { compiled } = commit;
     if (compiled.sayings.length === 0) return undefined;
     try {
       const predicates = this.#writer.parts.domain.memory?.predicates ?? {};
       const { proposal_id: proposalId } = proposal;
-      const planned = requireBeliefs(this.#writer.around.beliefs).plan({ compiled, proposalId, at, predicates, kept });
+      const answers = (input.answers ?? []).map(({ request, winner }) => ({ request, winner, judge: pendingId }));
+      const beliefs = requireBeliefs(this.#writer.around.beliefs);
+      const planned = beliefs.plan({ compiled, proposalId, at, predicates, kept, answers });
       if (planned === undefined || 'changes' in planned) return planned;
-      const why = 'refusal' in planned ? planned.refusal : 'nobody can be asked';
+      if ('questions' in planned) throw unanswered(pendingId, planned.questions);
+      const { refusal } = planned;
+      // The answers are at fault, and not what waits.
+      if (input.answers !== undefined && ANSWER_FAULTS.has(refusal.code)) throw refusal;
       throw new KernelError(
         'changed_since',
-        `What it says does not go with what is believed by now (${why}). Reject it and let it be proposed again.`,
+        `What it says does not go with what is believed by now (${refusal.message}). Reject it and let it be proposed again.`,
       );
     } catch (error) {
       commit.undo();
@@ -270,6 +283,17 @@ export class Resolutions {
     }
     return pending;
   }
+}
+
+const ANSWER_FAULTS: ReadonlySet<string> = new Set(['stale_answer', 'unknown_member', 'repeated_answer', 'bad_text']);
+
+function unanswered(pendingId: Hash, questions: readonly Question[]): RuntimeError {
+  const requests = questions.map(({ request }) => request);
+  return new RuntimeError(
+    'answers_needed',
+    `What waits under ${pendingId} contradicts what is believed: approve it with an answer to each question that it has (${requests.join(', ')}). Where they are not those that were shown, reject it and let it be proposed again.`,
+    { evidence: { id: pendingId, requests } },
+  );
 }
 
 /** What is booked is what was put up, and what the budgets were asked for is what it would cost now. */

@@ -11,6 +11,7 @@ import {
   readRow,
 } from '#ledger';
 import { RuntimeError } from './errors.ts';
+import type { GivenAnswer } from './memory/index.ts';
 
 /** What became of a proposal, or of what was pending. `entry` is durable when this is answered. */
 export type Ruling =
@@ -57,6 +58,8 @@ export interface ApprovalInput extends Resolution {
   /** Also when the result does not pass every invariant. Where it takes several people, all of them must say so. */
   readonly override?: boolean;
   readonly reason?: string;
+  /** What is believed, where it waits because of a contradiction: the winner of each question. */
+  readonly answers?: readonly GivenAnswer[];
   /** The counselor's own change in place of the proposal's; refused where it takes several people. */
   readonly replacement?: readonly PatchOperation[];
 }
@@ -80,11 +83,22 @@ export function checkedResolution<Input extends Resolution>(
   const wanted = said['reason'] === undefined ? texts : [...texts, 'reason'];
   const wrong = wanted.find((name) => typeof said[name] !== 'string');
   if (wrong !== undefined) throw new RuntimeError('bad_intent', `A resolution has a ${wrong}, which is a text.`);
+  const { answers = [] } = said as { readonly answers?: unknown };
+  if (!Array.isArray(answers) || !answers.every(isAnswer))
+    throw new RuntimeError(
+      'bad_intent',
+      'Answers are a list; each has the request that it answers, and the claim of its winner.',
+    );
   const fault = faultOfName(input.principal);
   if (fault === undefined) return input;
   throw new RuntimeError('bad_intent', `${JSON.stringify(input.principal)} is no name of who decides: ${fault}.`, {
     evidence: { principal: input.principal },
   });
+}
+
+function isAnswer(given: unknown): boolean {
+  const { request, winner } = (given ?? {}) as Partial<GivenAnswer>;
+  return typeof request === 'string' && typeof winner === 'string';
 }
 
 /** The ruling that an entry records. */

@@ -10,7 +10,7 @@ import type { Transaction } from './effects/transaction.ts';
 import { type TransactionOptions, type TransactionOutcome, Transactions } from './effects/transactions.ts';
 import { type ErasureInput, Erasures } from './erase.ts';
 import { checkKey, type Proposal, type ProposalInput } from './intent.ts';
-import { Memory, type MemoryOptions, requireBeliefs } from './memory/index.ts';
+import { type AskedQuestion, Memory, type MemoryOptions, readQuestions, requireBeliefs } from './memory/index.ts';
 import { Proposals } from './propose.ts';
 import { Resolutions } from './resolve.ts';
 import { type Revocation, type RevocationInput, Revocations } from './revoke.ts';
@@ -111,6 +111,16 @@ export class Trajectory<D extends Domain = Domain> {
   /** Open approvals, oldest first, by entry id; copies. */
   pending(): { id: Hash; payload: PendingPayload }[] {
     return [...this.#writer.parts.chain.open].map(([id, payload]) => ({ id, payload: structuredClone(payload) }));
+  }
+
+  /**
+   * What has to be chosen before something that is pending can be approved: an answer for each (`ApprovalInput.answers`). None where it
+   * waits for something else.
+   *
+   * @throws RuntimeError `not_pending`, `erased`
+   */
+  questionsOf(pendingId: Hash): Promise<readonly AskedQuestion[]> {
+    return readQuestions(this.#writer, pendingId);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { isAssizeError } from '#canon';
+import { type AssizeError, isAssizeError } from '#canon';
 import type { Compiled, Saying } from '#kernel';
 import {
   type BeliefChange,
@@ -14,6 +14,7 @@ import {
   type PartitionName,
 } from '#ledger';
 import {
+  type Answer,
   type Ask,
   type Assertion,
   claimId,
@@ -37,6 +38,7 @@ import {
 import type { Random } from '#oracle';
 import { RuntimeError } from '../errors.ts';
 import type { Kept } from '../kept.ts';
+import { type Judge, Votes } from './judge.ts';
 import { NotRead, Partitions } from './partitions.ts';
 
 const KEY_BYTES = 32;
@@ -50,7 +52,7 @@ export interface Believed {
 }
 
 /** What is to be written is refused, or somebody has to choose first. */
-export type NotBelieved = { readonly refusal: string } | { readonly questions: readonly Question[] };
+export type NotBelieved = { readonly refusal: AssizeError } | { readonly questions: readonly Question[] };
 
 /** The proposal that says something. */
 export interface Sayer {
@@ -59,6 +61,8 @@ export interface Sayer {
   readonly at: Instant;
   readonly predicates: { readonly [predicate: string]: Parameters<typeof declarePredicate>[0] };
   readonly kept: Kept;
+  /** What somebody has chosen. */
+  readonly answers?: readonly Answer[];
 }
 
 /** Plans what sayings change, on what is believed here; one of these a runtime. */
@@ -66,16 +70,18 @@ export class Beliefs {
   readonly #store: FactStore;
   readonly #random: Random;
   readonly #partitions: Partitions;
+  readonly #votes: Votes | undefined;
   #key: Uint8Array | undefined;
 
-  constructor(store: FactStore, random: Random) {
+  constructor(store: FactStore, random: Random, judge?: Judge) {
     this.#store = store;
     this.#random = random;
     this.#partitions = new Partitions(store);
+    this.#votes = judge === undefined ? undefined : new Votes(judge);
   }
 
-  static of(store: LedgerStore, random: Random): Beliefs | undefined {
-    return isFactStore(store) ? new Beliefs(store, random) : undefined;
+  static of(store: LedgerStore, random: Random, judge?: Judge): Beliefs | undefined {
+    return isFactStore(store) ? new Beliefs(store, random, judge) : undefined;
   }
 
   get store(): FactStore {
@@ -91,18 +97,16 @@ export class Beliefs {
     if (sayer.compiled.sayings.length === 0) return undefined;
     const key = this.#key;
     if (key === undefined) throw new NotRead(() => this.#readKey());
-    const groups = grouped(key, sayer);
-    const unread = groups.filter(({ name, sourced }) => this.#partitions.get(name, sourced) === undefined);
-    if (unread.length > 0)
+    try {
+      const groups = grouped(key, sayer);
+      const unread = groups.filter(({ name, sourced }) => this.#partitions.get(name, sourced) === undefined);
+      if (unread.length === 0) return this.#planned(groups, sayer);
       throw new NotRead(async () => {
         for (const { name, sourced } of unread) await this.#partitions.read(name, sourced);
       });
-    try {
-      return this.#planned(groups, sayer);
     } catch (error) {
       // What was said is at fault, or does not go with what is believed.
-      if (error instanceof MemoryError || isAssizeError(error, 'bad_instant'))
-        return { refusal: `${error.code}: ${error.message}` };
+      if (error instanceof MemoryError || isAssizeError(error, 'bad_instant')) return { refusal: error };
       throw error;
     }
   }
@@ -115,13 +119,14 @@ export class Beliefs {
   #planned(groups: readonly Group[], sayer: Sayer): Believed | NotBelieved {
     const planned: Planned[] = [];
     const questions: Question[] = [];
+    const given = new Map(sayer.answers?.map((answer) => [answer.request, answer]));
     for (const group of groups) {
       const known = this.#partitions.get(group.name, group.sourced)!;
       const said = group.said.filter(({ claim }) => claim === undefined || known.claims.get(claim) !== true);
       if (said.length === 0) continue;
       const { state } = known;
       const version = (state?.version ?? 0) + 1;
-      const plan = planOf(said, {
+      const writing: Writing = {
         partition: group.name,
         declaration: declarePredicate(sayer.predicates[group.name.predicate]!),
         open: (state?.open ?? []).map(rowOf),
@@ -129,13 +134,46 @@ export class Beliefs {
         at: sayer.at,
         seq: version,
         merge: mergeProvenance,
-      });
+      };
+      const plan = this.#answered(said, writing, given);
       if (plan.kind === 'ask') questions.push(...plan.questions);
       else if (plan.close.length + plan.insert.length > 0)
         planned.push({ group, plan, version, open: state?.open ?? [], names: state?.names });
     }
+    const [stale] = given.keys();
+    if (stale !== undefined)
+      throw new MemoryError(
+        'stale_answer',
+        `Nobody asks ${stale} any more: what is believed has changed since it was asked.`,
+        {
+          evidence: { request: stale },
+        },
+      );
     if (questions.length > 0) return { questions };
     return this.#written(planned, sayer.kept);
+  }
+
+  /**
+   * With what somebody has chosen or the judge has voted; what the judge has not yet is asked before it is planned again. `given` loses
+   * what is used of it.
+   *
+   * @throws NotRead
+   */
+  #answered(said: Group['said'], writing: Writing, given: Map<string, Answer>): Plan | Ask {
+    const plan = planOf(said, writing);
+    if (plan.kind === 'plan') return plan;
+    const votes = this.#votes;
+    const judged = ({ request, strategy }: Question): boolean => strategy === 'rule' && !given.has(request);
+    const unasked = plan.questions.filter((question) => judged(question) && votes?.of(question.request) === undefined);
+    if (votes !== undefined && unasked.length > 0)
+      throw new NotRead(async () => {
+        for (const question of unasked) await votes.ask(question);
+      });
+    const answers = plan.questions.map(({ request }) => given.get(request) ?? votes?.of(request));
+    const open = plan.questions.filter((_, i) => answers[i] === undefined);
+    for (const { request } of plan.questions) given.delete(request);
+    if (open.length > 0) return { kind: 'ask', questions: open };
+    return planOf(said, { ...writing, answers: answers as Answer[] });
   }
 
   #written(planned: readonly Planned[], kept: Kept): Believed {

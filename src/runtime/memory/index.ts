@@ -3,6 +3,8 @@
  * with their commit.
  */
 export { Beliefs, type Believed, requireBeliefs } from './believe.ts';
+export { type DerivedEntry, derivedFrom } from './derived.ts';
+export type { Judge } from './judge.ts';
 export {
   type AssertInput,
   type ChangeInput,
@@ -13,4 +15,5 @@ export {
   type SayingOptions,
 } from './memory.ts';
 export { NotRead } from './partitions.ts';
+export { type AskedFor, type AskedQuestion, askedFor, type GivenAnswer, readQuestions } from './questions.ts';
 export { type Explained, type ExplainingEntry, MemoryView, type Recalled, type RecallQuery } from './view.ts';

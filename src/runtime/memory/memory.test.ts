@@ -1,0 +1,225 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { addMicros, type Instant } from '#canon';
+import { type CommitPayload, type PendingPayload, readRow } from '#ledger';
+import { type FactRow, readWitness } from '#memory';
+import { createOracle } from '#oracle';
+import { openStore } from '#stores';
+import { clinic } from '../../../tests/support/clinic.ts';
+import { HandClock, intent, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
+import type { AssizeOptions, Memory, Ruling } from '../index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'assize-memory-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const writ = writFor('nurse');
+const day = (text: string): Instant => `${text}T00:00:00.000000Z`;
+const objects = (facts: readonly FactRow[]): string[] => facts.map(({ object }) => object);
+let files = 0;
+
+describe.each(['memory', 'sqlite'])('on %s', (kind) => {
+  const begun = async (options: Partial<AssizeOptions> = {}) => {
+    const url = kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`;
+    const store = await openStore(url);
+    const clock = new HandClock();
+    const assize = runtimeOver(store, [clinic], { clock, ...options });
+    const trajectory = await assize.create(clinic, { trajectoryId: 't', writs: [writ] });
+    const memory = trajectory.memory({ space: 'ward', writ });
+    return { store, clock, assize, trajectory, memory, url };
+  };
+  const committed = async (said: Promise<Ruling>): Promise<CommitPayload> => {
+    const ruling = await said;
+    expect(ruling).toMatchObject({ ruling: 'committed' });
+    return readRow((ruling as Extract<Ruling, { ruling: 'committed' }>).entry).payload as CommitPayload;
+  };
+  const drug = async (memory: Memory, query: object): Promise<string[]> =>
+    objects((await memory.recall({ subject: 'p7', predicate: 'drug', ...query })).facts);
+
+  test('what was believed at any time of what was so at any time', async () => {
+    const { clock, memory } = await begun();
+    await committed(
+      memory.assert({ subject: 'p7', predicate: 'drug', object: 'penicillin', valid: { from: day('2026-03-01') } }),
+    );
+    clock.forward(60_000);
+    await committed(
+      memory.change({ subject: 'p7', predicate: 'drug', object: 'amoxicillin', from: day('2026-04-15') }),
+    );
+    const before = { system: START };
+    expect(await drug(memory, { valid: day('2026-03-20') })).toEqual(['penicillin']);
+    expect(await drug(memory, { valid: day('2026-05-01') })).toEqual(['amoxicillin']);
+    expect(await drug(memory, { valid: day('2026-05-01'), ...before })).toEqual(['penicillin']);
+    expect(await drug(memory, { valid: day('2026-02-01') })).toEqual([]);
+    expect(await drug(memory, { valid: 'any' })).toEqual(['penicillin', 'amoxicillin']);
+    expect(await drug(memory, { valid: 'any', system: addMicros(START, -1) })).toEqual([]);
+  });
+
+  test('who lost a contradiction is kept in full, and explained down to the entries', async () => {
+    const { clock, memory } = await begun();
+    const first = await committed(
+      memory.assert({ subject: 'p7', predicate: 'weight', object: '81 kg', confidence: 0.6 }),
+    );
+    clock.forward(1_000);
+    await committed(memory.assert({ subject: 'p7', predicate: 'weight', object: '79 kg', confidence: 0.9 }));
+    clock.forward(1_000);
+    await committed(memory.assert({ subject: 'p7', predicate: 'weight', object: '97 kg', confidence: 0.1 }));
+    const { facts } = await memory.recall({ subject: 'p7', predicate: 'weight' });
+    expect(objects(facts)).toEqual(['79 kg']);
+    const audit = await memory.recall({ subject: 'p7', predicate: 'weight', kind: 'audit', valid: 'any' });
+    const lost = audit.facts
+      .map((row) => readWitness(row))
+      .map(({ loser, members }) => members.find(({ claim }) => claim === loser)?.object);
+    expect(lost).toEqual(['81 kg', '97 kg']);
+    const explained = await memory.explain(facts[0]!);
+    expect(explained.contradictions).toHaveLength(2);
+    expect(explained.entries.map(({ seq, action }) => [seq, action])).toEqual([[2, 'assize.believe']]);
+    expect(first.delta.beliefs).toHaveLength(1);
+    expect((await memory.history({ subject: 'p7', predicate: 'weight' })).length).toBeGreaterThan(1);
+  });
+
+  test('a correction and a retraction take back, and remain as of before', async () => {
+    const { clock, memory } = await begun();
+    const march = { from: day('2026-03-01'), to: day('2026-04-01') };
+    await committed(memory.assert({ subject: 'p7', predicate: 'drug', object: 'aspirin', valid: march }));
+    clock.forward(1_000);
+    await committed(memory.correct({ subject: 'p7', predicate: 'drug', object: 'ibuprofen', valid: march }));
+    clock.forward(1_000);
+    await committed(memory.retract({ subject: 'p7', predicate: 'drug', valid: march }));
+    const at = { valid: day('2026-03-10') };
+    expect(await drug(memory, at)).toEqual([]);
+    expect(await drug(memory, { ...at, system: addMicros(START, 1_000_000) })).toEqual(['ibuprofen']);
+    expect(await drug(memory, { ...at, system: START })).toEqual(['aspirin']);
+    const point = (system: Instant) => ({ valid: day('2026-03-10'), system });
+    const difference = await memory.diff(point(START), point(addMicros(START, 1_000_000)));
+    expect([objects(difference.removed), objects(difference.added)]).toEqual([['aspirin'], ['ibuprofen']]);
+  });
+
+  test('many say something at once in one process: each is written, and one is believed at every instant', async () => {
+    const { memory, assize } = await begun();
+    const other = await assize.create(clinic, { trajectoryId: 'u', writs: [writ] });
+    const memories = [memory, other.memory({ space: 'ward', writ })];
+    await Promise.all(
+      Array.from({ length: 24 }, (_, n) =>
+        committed(memories[n % 2]!.assert({ subject: 'p7', predicate: 'drug', object: `drug ${n}` })),
+      ),
+    );
+    expect(await drug(memory, {})).toHaveLength(1);
+    const all = await memory.recall({ subject: 'p7', predicate: 'drug', kind: 'audit', valid: 'any' });
+    expect(new Set(all.facts.map((row) => readWitness(row).loser)).size).toBe(23);
+  });
+
+  test('the same from the same source is said once, also by a process that comes later', async () => {
+    const { memory, store } = await begun();
+    const said = { subject: 'p7', predicate: 'allergy', object: 'penicillin', source: 'letter 12' };
+    await committed(memory.assert(said));
+    await committed(
+      memory.retract({
+        subject: 'p7',
+        predicate: 'allergy',
+        valid: { from: day('2020-01-01'), to: day('2030-01-01') },
+      }),
+    );
+    expect((await committed(memory.assert(said))).delta.beliefs).toEqual([]);
+    const again = await runtimeOver(store, [clinic]).open('t', clinic);
+    expect((await committed(again.memory({ space: 'ward', writ }).assert(said))).delta.beliefs).toEqual([]);
+    expect((await committed(memory.assert({ ...said, source: 'letter 13' }))).delta.beliefs).toHaveLength(1);
+  });
+
+  test('an action says what is believed with what it changes, in one entry', async () => {
+    const { trajectory, memory } = await begun();
+    const visit = intent('visit', { patient: 'p7', weight: '80 kg' }, writ, { role: 'nurse' } as never);
+    const payload = await committed(trajectory.propose({ ...visit, role: 'nurse' }));
+    expect(payload.delta).toMatchObject({ state: [{ path: '/visits', value: 1 }], beliefs: [{ version: 1 }] });
+    expect(objects((await memory.recall({ subject: 'p7' })).facts)).toEqual(['80 kg']);
+    expect(JSON.stringify(payload)).not.toMatch(/p7|80 kg|ward/);
+  });
+
+  test('where a person has to choose nothing is believed before, and what is chosen is', async () => {
+    const { clock, trajectory, memory } = await begun();
+    const diagnosis = async (): Promise<string[]> =>
+      objects((await memory.recall({ subject: 'p7', predicate: 'diagnosis' })).facts);
+    await committed(memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'flu' }));
+    clock.forward(1_000);
+    const asked = await memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'pneumonia' });
+    expect(asked).toMatchObject({ ruling: 'escalated', reason: 'contradiction', channel: 'doctor' });
+    expect(await diagnosis()).toEqual(['flu']);
+    const { pending, entry } = asked as Extract<Ruling, { ruling: 'escalated' }>;
+    expect(entry.payload).not.toMatch(/p7|pneumonia/);
+    const decide = { principal: 'dr house', method: 'test' };
+    await expect(trajectory.approve(pending, decide)).rejects.toMatchObject({ code: 'answers_needed' });
+    const [question] = await trajectory.questionsOf(pending);
+    const winner = question!.members.find(({ object }) => object === 'pneumonia')!.claim;
+    const answers = [{ request: question!.request, winner }];
+    await expect(
+      trajectory.approve(pending, { ...decide, answers: [{ ...answers[0]!, winner: 'nobody' }] }),
+    ).rejects.toMatchObject({
+      code: 'unknown_member',
+    });
+    expect(await diagnosis()).toEqual(['flu']);
+    expect(await trajectory.approve(pending, { ...decide, answers })).toMatchObject({ ruling: 'committed' });
+    expect(await diagnosis()).toEqual(['pneumonia']);
+    expect((readRow(entry).payload as PendingPayload).freezes).toEqual([]);
+  });
+
+  test('an answer to what is not asked any more is refused by name, and nothing is written', async () => {
+    const { trajectory, memory } = await begun();
+    await committed(memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'flu' }));
+    const { pending } = (await memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'cold' })) as never as {
+      pending: string;
+    };
+    const [{ request, members }] = (await trajectory.questionsOf(pending)) as unknown as [
+      { request: string; members: [{ claim: string }] },
+    ];
+    const whole = { from: day('2000-01-01'), to: day('2100-01-01') };
+    await committed(memory.correct({ subject: 'p7', predicate: 'diagnosis', object: 'measles', valid: whole }));
+    const length = trajectory.length;
+    const answer = { principal: 'dr house', method: 'test', answers: [{ request, winner: members[0].claim }] };
+    await expect(trajectory.approve(pending, answer)).rejects.toMatchObject({ code: 'stale_answer' });
+    expect(trajectory.length).toBe(length);
+  });
+
+  test('a judge is asked once for each question, and its vote is in the log before it counts', async () => {
+    const calls: string[] = [];
+    const store = await openStore('memory:');
+    const oracle = createOracle({ store, clock: new HandClock(), mode: 'record' });
+    const choose = ({
+      request,
+      members,
+    }: {
+      request: string;
+      members: readonly { claim: string; object: string }[];
+    }): string => {
+      calls.push(request);
+      return members.find(({ object }) => object === 'urgent')!.claim;
+    };
+    const { memory, clock } = await begun({ judge: { oracle, choose } });
+    await committed(memory.assert({ subject: 'p7', predicate: 'triage', object: 'urgent' }));
+    clock.forward(1_000);
+    await committed(memory.assert({ subject: 'p7', predicate: 'triage', object: 'can wait' }));
+    expect(objects((await memory.recall({ subject: 'p7', predicate: 'triage' })).facts)).toEqual(['urgent']);
+    expect(calls).toHaveLength(1);
+    const [row] = (await memory.recall({ subject: 'p7', predicate: 'triage', kind: 'audit', valid: 'any' })).facts;
+    expect(await store.oracleGet(readWitness(row!).judge!)).toBeDefined();
+  });
+
+  test('what does not go with what is believed is a rejection by name', async () => {
+    const { memory } = await begun();
+    const said = { subject: 'p7', predicate: 'drug', object: 'aspirin' };
+    for (const [input, code] of [
+      [{ ...said, strategy: 'evi' as const }, 'strategy_not_allowed'],
+      [{ ...said, valid: { from: day('2026-03-02'), to: day('2026-03-01') } }, 'reversed_period'],
+      [{ ...said, valid: { from: day('2026-03-02'), to: day('2026-03-02') } }, 'empty_period'],
+      [{ ...said, valid: { from: 'yesterday' } }, 'no_instant'],
+    ] as const) {
+      const ruling = await memory.assert(input);
+      expect(ruling).toMatchObject({
+        ruling: 'rejected',
+        reason: 'precondition_failed',
+        detail: expect.stringContaining(code),
+      });
+    }
+    await expect(memory.assert({ ...said, confidence: Number.NaN })).rejects.toMatchObject({ code: 'not_finite' });
+    expect(await memory.history()).toEqual([]);
+  });
+});

@@ -1,0 +1,108 @@
+import { copyJson, WORLD_LIMITS } from '#canon';
+import { ANY_COUNSELOR, type Approved, type Domain, type Escalated, type PatchOperation } from '#kernel';
+import type { Hash } from '#ledger';
+import type { Period, Question } from '#memory';
+import { RuntimeError } from '../errors.ts';
+import { readValue } from '../waiting.ts';
+import type { Writer } from '../writer.ts';
+
+/** What a person has to choose between, as a pending approval has it. */
+export interface AskedQuestion {
+  /** What an answer names: a hash over the members. */
+  readonly request: string;
+  readonly space: string;
+  readonly subject: string;
+  readonly predicate: string;
+  readonly members: readonly {
+    /** What an answer elects. */
+    readonly claim: string;
+    readonly object: string;
+    readonly confidence: number;
+    /** When it is said to be so. */
+    readonly valid: readonly Period[];
+  }[];
+}
+
+/** Who is believed, by the claim of a member. */
+export interface GivenAnswer {
+  readonly request: string;
+  readonly winner: string;
+}
+
+/** What waits for a person who chooses. Nothing is frozen meanwhile: what was believed stays so. */
+export interface AskedFor extends Escalated {
+  readonly questions: readonly AskedQuestion[];
+}
+
+/**
+ * What was approved, put up for somebody who chooses between what it says and what is believed. Undefined where the domain has nobody to
+ * ask. The world is as before.
+ */
+export function askedFor(domain: Domain, approved: Approved, questions: readonly Question[]): AskedFor | undefined {
+  if (Object.keys(domain.counselors).length === 0) return undefined;
+  return {
+    verdict: 'escalated',
+    compiled: approved.compiled,
+    patches: copyJson(approved.patches(), WORLD_LIMITS) as unknown as PatchOperation[],
+    approval: [],
+    reason: 'contradiction',
+    detail: detailOf(questions),
+    channel: channelFor(domain, questions),
+    approvals: 1,
+    freezes: [],
+    questions: questions.map(askedOf),
+  };
+}
+
+/**
+ * What has to be chosen, as a pending approval has it.
+ *
+ * @throws RuntimeError `not_pending`, `erased`
+ */
+export async function readQuestions(
+  { parts, around }: Pick<Writer, 'parts' | 'around'>,
+  pendingId: Hash,
+): Promise<readonly AskedQuestion[]> {
+  const pending = parts.chain.open.get(pendingId);
+  if (pending === undefined)
+    throw new RuntimeError(
+      'not_pending',
+      `Nothing is pending under ${pendingId}; it was resolved before, or never was.`,
+      {
+        evidence: { id: pendingId },
+      },
+    );
+  const { questions } = pending.proposal;
+  if (questions === undefined) return [];
+  return (await readValue(pending, questions, around.replayer)) as unknown as readonly AskedQuestion[];
+}
+
+/** Without what only says when it was asked. */
+function askedOf({ request, space, subject, predicate, members }: Question): AskedQuestion {
+  return {
+    request,
+    space,
+    subject,
+    predicate,
+    members: members.map(({ claim, object, confidence, rows }) => ({
+      claim,
+      object,
+      confidence,
+      valid: rows.map(({ valid_from, valid_to }) => ({ from: valid_from, to: valid_to })),
+    })),
+  };
+}
+
+/** Who is asked: all kinds of counselor that the predicates name, or any where none does. */
+function channelFor(domain: Domain, questions: readonly Question[]): string {
+  const named = questions.map(({ predicate }) => domain.memory?.predicates[predicate]?.channel);
+  const channels = [...new Set(named.filter((channel) => channel !== undefined))].sort();
+  return channels.length === 0 ? ANY_COUNSELOR : channels.join('+');
+}
+
+/** Of what, and not what: a detail is never erased. */
+function detailOf(questions: readonly Question[]): string {
+  return questions
+    .map(({ predicate, members }) => `${members.length} claims under ${predicate} contradict each other`)
+    .join('; ');
+}
