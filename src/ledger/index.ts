@@ -8,6 +8,7 @@
  */
 export { type Ahead, PAGE, pageAt, type RowRange } from './ahead.ts';
 export { APPROVALS_MAX, approvalsOf, isSamePrincipal } from './approvals.ts';
+export { beliefChange, factWrites, type PlannedChange, type PlannedFact } from './beliefs.ts';
 export { blobOf, INLINE_MAX, isBlobRef, isErased, store, storeSalted } from './blob.ts';
 export { Chain, type ChainState } from './chain.ts';
 export type {
@@ -43,6 +44,7 @@ export {
   splitLines,
 } from './export/index.ts';
 export type * from './facts.ts';
+export { OPEN_END, OPEN_START } from './facts.ts';
 export { applyPatches, type Folded, fresh, share } from './fold.ts';
 export { isHash } from './is-hash.ts';
 export {
@@ -56,6 +58,7 @@ export {
   standingOf,
 } from './log/index.ts';
 export type { Patch } from './patch.ts';
+export { placedProvenance } from './placed-provenance.ts';
 export { saltedBy } from './references.ts';
 export {
   type LedgerReader,
