@@ -1,5 +1,6 @@
 import { canonicalize, contentHash } from '#canon';
 import { lastApprovalFault, stepFault } from './approvals.ts';
+import { beliefsFault } from './belief-rules.ts';
 import type {
   CommitPayload,
   CounselorRecord,
@@ -220,6 +221,8 @@ export class Chain {
     }
     if (isRevocation(payload)) this.#checkRevocation(entry, payload);
     else this.#checkFrozen(entry, payload.resolves);
+    const wrong = beliefsFault(payload.delta.beliefs, payload.at);
+    if (wrong !== undefined) throw this.#fault(entry, 'rule_broken', wrong);
     if (payload.resolves === undefined) {
       if (payload.counselor !== undefined)
         throw this.#fault(entry, 'rule_broken', 'a counselor commits only what is pending');

@@ -1,5 +1,13 @@
-import type { Hash, Instant, Stored } from './entry.ts';
+import type { BlobRef, Hash, Instant } from './entry.ts';
 import type { LedgerStore } from './store.ts';
+
+/**
+ * Where a valid time begins that has always been. As its counterpart it lies outside of the years that an instant may have, so that
+ * text order is time order also for it. No database takes it for a date: periods are kept as text.
+ */
+export const OPEN_START = '0000-01-01T00:00:00.000000Z';
+/** Where a valid or system time ends that has no end yet (DESIGN §10). */
+export const OPEN_END = '9999-12-31T00:00:00.000000Z';
 
 /** What facts are told apart and serialised by: those of different partitions never meet (decisions §6.2). */
 export interface PartitionName {
@@ -15,26 +23,44 @@ export interface ContentRef {
   readonly bytes: number;
 }
 
-/** What a row of an entry and one of a store have in common; `memory/fact.ts` says what the columns mean. */
-interface FactColumns {
+/** How many values a predicate has at a time. */
+export type FactCardinality = 'single-valued' | 'multi-valued';
+
+/**
+ * What a row of an entry and one of a store have in common; `memory/fact.ts` says what the columns mean. Texts are not empty, and have
+ * neither U+0000 nor half a surrogate pair.
+ */
+export interface FactColumns {
+  /** Of an audit row it begins with `audit::`. No two rows of one change have the same. */
   readonly fact_id: string;
+  /** An instant or `OPEN_START`; before `valid_to`. */
   readonly valid_from: Instant;
+  /** An instant or `OPEN_END`. */
   readonly valid_to: Instant;
+  /** Inside of an entry it names that entry's own writes as `w:@n`; in a store as `w:<entry id>#n`. */
   readonly provenance_id: string;
+  /** From 0 to 1. */
   readonly confidence: number;
+  /** `lww`, `lww-valid`, `evi`, `await` or `rule`. */
   readonly resolution_strategy_id: string;
   readonly row_kind: 'current' | 'audit';
+  /** Null in current rows, and only there. */
   readonly resolution_id: string | null;
   readonly lineage: string;
+  /** From 1 to the version of the change. */
   readonly asserted_seq: number;
+  /** An instant or `OPEN_START`. */
   readonly asserted_from: Instant;
 }
 
 /** A row that a commit writes, as its entry has it. It begins at the system time of its change, and has no end yet. */
 export interface BeliefRow extends FactColumns {
-  /** What is said, or the witness: a salted reference, so that it can be erased. */
-  readonly object: Stored;
+  /** A text, by salted reference, so that it can be erased: what is said, or the witness. */
+  readonly object: SaltedRef;
 }
+
+/** A reference to a value that can be erased. */
+export type SaltedRef = BlobRef & { readonly salted: true };
 
 /** Names one version of a fact. */
 export interface FactKey {
@@ -42,30 +68,40 @@ export interface FactKey {
   readonly system_time_start: Instant;
 }
 
-/** What a commit changes in one partition: the exact rows, so that folding asks nobody. */
+/**
+ * What a commit changes in one partition: the exact rows, so that folding asks nobody. An entry changes a partition once.
+ *
+ * `shape.ts` checks the form, `belief-rules.ts` what holds inside of one entry. What holds between entries, which may be of many
+ * trajectories, is checked by the append, and by whoever fills a store anew: that versions go on by one, that system times grow, that
+ * what is closed was open.
+ */
 export interface BeliefChange {
-  /** The names of the partition: a salted reference, the same one in all of its changes. */
-  readonly partition: Stored;
-  /** How many changes the partition has had with this one: the append checks it. It is the `seq` of the rows. */
+  /** Its `PartitionName`, by a salted reference, the same one in all of its changes. */
+  readonly partition: SaltedRef;
+  /** How many changes the partition has had with this one, in all trajectories: the append checks it. It is the `seq` of the rows. */
   readonly version: number;
-  readonly cardinality: 'single-valued' | 'multi-valued';
-  /** Greater than that of every change of the partition before. */
+  /** Of the predicate, now. */
+  readonly cardinality: FactCardinality;
+  /** Not before the entry's `at`, and greater than that of every change of the partition before. */
   readonly system_time: Instant;
-  /** Their system time ends with this change. */
+  /** Rows that began before. Their system time ends with this change. */
   readonly close: readonly FactKey[];
   readonly insert: readonly BeliefRow[];
 }
 
 /** A version of a fact as a store has it: the row, what it is of, and where its text stands in the ledger. */
 export interface FactVersion extends FactColumns, PartitionName {
-  /** Where it was erased: the canonical text of `{"$erased": hash}`. */
+  /**
+   * Exactly the text that `content` stands for; in a witness `@` is the `entry_id` of this row. Where it was erased: the canonical text of
+   * `{"$erased": hash}`, as also in each name of a partition whose names were.
+   */
   readonly object: string;
   readonly content: ContentRef;
   readonly system_time_start: Instant;
   readonly system_time_end: Instant;
   readonly entry_id: Hash;
   readonly seq: number;
-  readonly cardinality: 'single-valued' | 'multi-valued';
+  readonly cardinality: FactCardinality;
 }
 
 /**

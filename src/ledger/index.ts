@@ -8,6 +8,7 @@
  */
 export { type Ahead, PAGE, pageAt, type RowRange } from './ahead.ts';
 export { APPROVALS_MAX, approvalsOf, isSamePrincipal } from './approvals.ts';
+export { beliefChange, factWrites, type PlannedChange, type PlannedFact } from './beliefs.ts';
 export { blobOf, INLINE_MAX, isBlobRef, isErased, store, storeSalted } from './blob.ts';
 export { Chain, type ChainState } from './chain.ts';
 export type {
@@ -56,6 +57,7 @@ export {
   standingOf,
 } from './log/index.ts';
 export type { Patch } from './patch.ts';
+export { placedProvenance } from './placed-provenance.ts';
 export { saltedBy } from './references.ts';
 export {
   type LedgerReader,

@@ -1,6 +1,7 @@
 import { type Json, readCanonical } from '#canon';
 import { blobOf, isBlobRef } from './blob.ts';
 import type { Delta, Hash, Observation, Payload, Stored } from './entry.ts';
+import type { BeliefChange } from './facts.ts';
 import type { Patch } from './patch.ts';
 import { revokedBy } from './revocation.ts';
 
@@ -53,8 +54,12 @@ export function positionsOf(payload: Payload): (Stored | undefined)[] {
   }
 }
 
-function ofDelta({ state, effects }: Delta): (Stored | undefined)[] {
-  return [...changesOf(state), ...effects.map(({ effect }) => effect)];
+function ofDelta({ state, effects, beliefs }: Delta): (Stored | undefined)[] {
+  return [...changesOf(state), ...effects.map(({ effect }) => effect), ...beliefs.flatMap(ofBeliefs)];
+}
+
+function ofBeliefs({ partition, insert }: BeliefChange): Stored[] {
+  return [partition, ...insert.map(({ object }) => object)];
 }
 
 /** What stands in a list of operations where a reference may stand, or the list itself. */

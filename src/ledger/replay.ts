@@ -1,6 +1,7 @@
 import type { Json } from '#canon';
 import { form, requireForm } from '#canon';
 import { type Ahead, PAGE } from './ahead.ts';
+import { isFactObject, isPartitionName } from './belief-shape.ts';
 import { isBlobRef, isErased } from './blob.ts';
 import { Chain } from './chain.ts';
 import type { BranchPayload, CommitPayload, Entry, EntryRow, Hash, Payload, RootPayload } from './entry.ts';
@@ -198,14 +199,14 @@ export class Replayer {
   /** What no fold reads must be there all the same, and be what it was, or be erased. Returns what is. */
   async #checkBlobs(entry: Entry): Promise<void> {
     const folded = new Set(foldedOf(entry.payload));
+    const forms = formsOf(entry.payload);
     for (const stored of positionsOf(entry.payload)) {
       if (!isBlobRef(stored) || folded.has(stored) || isErased(stored)) continue;
       const held = await this.values.held(entry, stored);
       if (!('value' in held)) continue;
-      if (listsOf(entry.payload).includes(stored) && !Array.isArray(held.value))
-        throw fault(entry, 'malformed', `the blob ${stored.$blob} is no list`);
-      if (stored === beginningOf(entry.payload) && !isObject(held.value))
-        throw fault(entry, 'malformed', `the blob ${stored.$blob} is no object`);
+      const form = forms.get(stored);
+      if (form?.check(held.value) === false)
+        throw fault(entry, 'malformed', `the blob ${stored.$blob} is no ${form.what}`);
     }
     if (isErasure(entry.payload)) {
       await checkErasure(entry, await this.values.erasure(entry, entry.payload), this.#reader);
@@ -275,16 +276,35 @@ function foldedOf(payload: Payload): readonly unknown[] {
   return payload.kind === 'commit' ? changesOf(payload.delta.state) : [];
 }
 
-/** What nothing folds yet, and an approval or a child's root will: it must be of its form already. */
-function listsOf(payload: Payload): readonly unknown[] {
-  return payload.kind === 'pending_approval' ? [payload.proposal.delta.state, payload.proposal.approval] : [];
+/** What a position asks of the value in it. */
+interface PositionForm {
+  readonly check: (value: unknown) => boolean;
+  readonly what: string;
 }
 
-function beginningOf(payload: Payload): unknown {
-  return payload.kind === 'delegation' ? payload.begins?.initial_state : undefined;
+/** What no fold of this chain reads, and others will: it must be of its form already. */
+function formsOf(payload: Payload): ReadonlyMap<unknown, PositionForm> {
+  const forms = new Map<unknown, PositionForm>();
+  if (payload.kind === 'pending_approval') {
+    const { delta, approval } = payload.proposal;
+    for (const stored of [delta.state, approval]) forms.set(stored, LIST);
+  } else if (payload.kind === 'delegation') {
+    forms.set(payload.begins?.initial_state, OBJECT);
+  } else if (payload.kind === 'commit') {
+    for (const { partition, insert } of payload.delta.beliefs) {
+      forms.set(partition, PARTITION);
+      for (const { object } of insert) forms.set(object, FACT_OBJECT);
+    }
+  }
+  return forms;
 }
 
-function isObject(value: Json): value is { readonly [key: string]: Json } {
+const LIST: PositionForm = { check: Array.isArray, what: 'list' };
+const OBJECT: PositionForm = { check: isObject, what: 'object' };
+const PARTITION: PositionForm = { check: isPartitionName, what: 'name of a partition' };
+const FACT_OBJECT: PositionForm = { check: isFactObject, what: 'text of a fact' };
+
+function isObject(value: unknown): value is { readonly [key: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

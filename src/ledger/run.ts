@@ -136,12 +136,12 @@ export function refersInFold({ delta }: CommitPayload): boolean {
 
 /**
  * Whether more than the fold has to be read for an entry, of the two kinds that nearly all are of: arguments or observations
- * are blobs, it erases some, revokes a writ, or says what tools do, or did.
+ * are blobs, it erases some, revokes a writ, changes beliefs, or says what tools do, or did.
  */
 export function refersBesideFold(payload: Extract<Payload, { kind: 'commit' | 'rejection' }>): boolean {
   const { args, observations } =
     payload.kind === 'commit' ? { args: payload.action.args, observations: payload.observations } : payload.intent;
   const isBuiltIn = isErasure(payload) || isRevocation(payload) || isSettlement(payload);
-  const hasEffects = payload.kind === 'commit' && payload.delta.effects.length > 0;
-  return isBuiltIn || hasEffects || isBlobRef(args) || observations.some(({ value }) => isBlobRef(value));
+  const hasMore = payload.kind === 'commit' && (payload.delta.effects.length > 0 || payload.delta.beliefs.length > 0);
+  return isBuiltIn || hasMore || isBlobRef(args) || observations.some(({ value }) => isBlobRef(value));
 }

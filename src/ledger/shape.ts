@@ -1,42 +1,30 @@
 import { isInstant } from '#canon';
 import { APPROVALS_MAX } from './approvals.ts';
+import { isBeliefChange } from './belief-shape.ts';
 import { isBlobRef, isErased } from './blob.ts';
+import {
+  type Check,
+  each,
+  either,
+  isList,
+  isObject,
+  isSeq,
+  isText,
+  listOf,
+  memberFault,
+  members,
+  oneOf,
+  type Shape,
+  shapeOf,
+} from './checks.ts';
 import type { EntryKind, Payload } from './entry.ts';
 import { isHash } from './is-hash.ts';
 
-type Check = (value: unknown) => boolean;
-
-const isObject: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
-const isText: Check = (value) => typeof value === 'string';
-const isList: Check = (value) => Array.isArray(value);
 const isValue: Check = (value) => value !== undefined;
 const isTime: Check = (value) => typeof value === 'string' && isInstant(value);
 /** A trajectory's name: PostgreSQL has no NUL in text. */
 const isName: Check = (value) => typeof value === 'string' && !value.includes('\0');
-const isSeq: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
-const oneOf = (...names: string[]): Check => {
-  const known = new Set<unknown>(names);
-  return (value) => known.has(value);
-};
-/** An object whose every member passes. */
-const each =
-  (check: Check): Check =>
-  (value) => {
-    if (!isObject(value)) return false;
-    for (const name of Object.keys(value as object)) {
-      if (!check((value as Record<string, unknown>)[name])) return false;
-    }
-    return true;
-  };
-const either =
-  (...checks: Check[]): Check =>
-  (value) =>
-    checks.some((check) => check(value));
 const isAmounts: Check = each(isSeq);
-const members = (required: Record<string, Check>, optional: Record<string, Check> = {}): Check => {
-  const shape = shapeOf(required, optional);
-  return (value) => memberFault(value, shape) === undefined;
-};
 
 /** A value in place, or a whole reference; nothing that could be taken for one. */
 const isStored: Check = (value) => (isBlobRef(value) ? isReference(value) : value !== undefined);
@@ -58,29 +46,30 @@ const isRole = members({
   params: each(isText),
 });
 const isAction = members({ name: isText, role: isRole, args: isStored });
-const isEffects: Check = (value) =>
-  isList(value) && (value as unknown[]).every(members({ id: isHash, effect: isStored }));
-const isDelta = members({ state: isStoredList, effects: isEffects, beliefs: isList });
+const isEffects: Check = listOf(members({ id: isHash, effect: isStored }));
+const isDelta = members({ state: isStoredList, effects: isEffects, beliefs: listOf(isBeliefChange) });
+/** What a proposal changes of beliefs is planned when it is committed: until then others may change them. */
+const isProposedDelta = members({
+  state: isStoredList,
+  effects: isEffects,
+  beliefs: (value) => isList(value) && (value as unknown[]).length === 0,
+});
 const isDomain = members({ name: isText, version: isText, hash: isHash });
 const isSignature = members({
   key: isHash,
   value: (value) => typeof value === 'string' && /^[0-9a-f]{128}$/.test(value),
 });
 const isPolicy = members({ digest: isHash, decision: oneOf('allow', 'deny', 'needs_approval') }, { rule: isText });
-const isVector: Check = (value) =>
-  isList(value) &&
-  (value as unknown[]).every(
-    members({ invariant_id: isText, result: oneOf('pass', 'reject', 'escalate') }, { detail: isText }),
-  );
+const isVector: Check = listOf(
+  members({ invariant_id: isText, result: oneOf('pass', 'reject', 'escalate') }, { detail: isText }),
+);
 const isCounselor = members(
   { principal: isText, as: isText, method: isText },
   { override: (v) => v === true, overridden: isVector, reason: isText },
 );
-const isCounselors: Check = (value) => isList(value) && (value as unknown[]).every(isCounselor);
+const isCounselors: Check = listOf(isCounselor);
 const isSeveral: Check = (value) => isSeq(value) && (value as number) >= 2 && (value as number) <= APPROVALS_MAX;
-const isObservations: Check = (value) =>
-  isList(value) &&
-  (value as unknown[]).every(members({ name: isText }, { value: isStored, oracle_key: isHash, hash: isHash }));
+const isObservations: Check = listOf(members({ name: isText }, { value: isStored, oracle_key: isHash, hash: isHash }));
 const isIntent = members({ action: isText, role: isRole, args: isStored, observations: isObservations });
 const isProposal = members(
   {
@@ -89,7 +78,7 @@ const isProposal = members(
     action: isAction,
     observations: isObservations,
     at: isTime,
-    delta: isDelta,
+    delta: isProposedDelta,
     approval: isStoredList,
     budget_cost: isAmounts,
   },
@@ -181,10 +170,7 @@ const KINDS: Record<EntryKind, readonly [Record<string, Check>, Record<string, C
         'unresolved',
       ),
       detail: isText,
-      freezes: either(
-        (value) => value === 'world',
-        (value) => isList(value) && (value as unknown[]).every(isText),
-      ),
+      freezes: either((value) => value === 'world', listOf(isText)),
       head: isHash,
     },
     {
@@ -224,34 +210,4 @@ export function payloadFault(payload: unknown): string | undefined {
 
 export function isPayload(payload: unknown): payload is Payload {
   return payloadFault(payload) === undefined;
-}
-
-interface Shape {
-  readonly required: readonly Member[];
-  readonly optional: readonly Member[];
-}
-
-type Member = readonly [name: string, check: Check];
-
-function shapeOf(required: Record<string, Check>, optional: Record<string, Check>): Shape {
-  return { required: Object.entries(required), optional: Object.entries(optional) };
-}
-
-function memberFault(value: unknown, { required, optional }: Shape): string | undefined {
-  if (!isObject(value)) return 'an object was expected';
-  const object = value as Record<string, unknown>;
-  let count = 0;
-  for (const [name, check] of required) {
-    if (!Object.hasOwn(object, name)) return `${name} is missing`;
-    if (!check(object[name])) return `${name} is not what it should be`;
-    count++;
-  }
-  for (const [name, check] of optional) {
-    if (!Object.hasOwn(object, name)) continue;
-    if (!check(object[name])) return `${name} is not what it should be`;
-    count++;
-  }
-  if (Object.keys(object).length === count) return undefined;
-  const known = new Set([...required, ...optional].map(([name]) => name));
-  return `${Object.keys(object).find((name) => !known.has(name))} is not known`;
 }

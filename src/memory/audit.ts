@@ -8,8 +8,9 @@ import {
   requireForm,
   WORLD_LIMITS,
 } from '#canon';
+import { placedProvenance } from '#ledger';
 import { MemoryError } from './errors.ts';
-import { checkFact, type FactRow, type MergeProvenance, type Provenance } from './fact.ts';
+import { checkFact, type FactRow, type MergeProvenance, type Provenance, THIS_ENTRY } from './fact.ts';
 import type { Member } from './question.ts';
 import { type Contest, type Group, memberOf } from './settle.ts';
 import type { Strategy } from './strategy.ts';
@@ -87,7 +88,8 @@ export function mergedProvenance(groups: readonly Pick<Group, 'items'>[], merge:
 }
 
 /**
- * The witness of an audit row: what lost, in full, also when everything else of it is closed.
+ * The witness of an audit row: what lost, in full, also when everything else of it is closed. Rows of the commit that wrote it
+ * are placed: they have the `entry_id` of the audit row, also in their provenance.
  * @throws MemoryError `bad_witness` for a current row, or an object that is no witness; as `checkFact` does
  */
 export function readWitness(row: FactRow): Witness {
@@ -105,8 +107,19 @@ export function readWitness(row: FactRow): Witness {
   } catch (cause) {
     throw badWitness('its object lacks members', cause);
   }
-  return witness as unknown as Witness;
+  return placedWitness(witness as unknown as Witness, row.entry_id);
 }
+
+function placedWitness(witness: Witness, entryId: string): Witness {
+  const placed = (row: FactRow): FactRow =>
+    row.entry_id === THIS_ENTRY
+      ? { ...row, entry_id: entryId, provenance_id: placedProvenance(row.provenance_id, entryId) }
+      : row;
+  const members = witness.members.map((member) => ({ ...member, rows: member.rows.map(placed) }));
+  return { ...witness, members };
+}
+
+const ROW = form.members({ entry_id: form.text, provenance_id: form.text });
 
 const WITNESS = form.members({
   resolution_id: form.text,
@@ -114,7 +127,7 @@ const WITNESS = form.members({
   request: form.text,
   winner: form.text,
   loser: form.text,
-  members: form.list(form.members({ claim: form.text, object: form.text, rows: form.list(form.object) })),
+  members: form.list(form.members({ claim: form.text, object: form.text, rows: form.list(ROW) })),
 });
 
 function badWitness(why: string, cause?: unknown): MemoryError {

@@ -7,7 +7,7 @@
  *
  * Never: does I/O, reads a clock, draws a random number, guesses where a person or a policy has to be asked.
  *
- * Imports canon only. Stores keep the rows, the runtime carries plans out.
+ * Imports canon, and of the ledger what rows have in an entry. Stores keep the rows, the runtime carries plans out.
  */
 export { ALLEN_RELATIONS, type AllenRelation, allenRelation } from './allen.ts';
 export { readWitness, type Witness } from './audit.ts';

@@ -1,5 +1,8 @@
 import { form, type Instant, isInstant, requireForm } from '#canon';
+import { OPEN_END, OPEN_START } from '#ledger';
 import { MemoryError } from './errors.ts';
+
+export { OPEN_END, OPEN_START } from '#ledger';
 
 /** A stretch of time, closed-open: `from` is in it, `to` is not (SQL:2011; seed §2.1). */
 export interface Period {
@@ -8,14 +11,6 @@ export interface Period {
   /** An instant, or `OPEN_END`. */
   readonly to: Instant;
 }
-
-/**
- * Where a period begins that has always been. As its counterpart it lies outside of the years that an instant may have, so that
- * text order is time order also for it. No database takes it for a date: periods are kept as text.
- */
-export const OPEN_START = '0000-01-01T00:00:00.000000Z';
-/** Where a period ends that has no end yet (DESIGN §10). */
-export const OPEN_END = '9999-12-31T00:00:00.000000Z';
 
 /**
  * The period from one instant to before the other.

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exportLines, integrateLog, logHead } from '#ledger';
 import { MemoryStore } from '#stores';
 import { approvalCases } from '../support/approval-cases.ts';
+import { beliefCases } from '../support/belief-cases.ts';
 import { ledgerWithEffects } from '../support/effects-ledger.ts';
 import { erasureCases, linesOf, readable, verdictsOf } from '../support/erasure-cases.ts';
 import { everyKind, keysOf } from '../support/ledger-rows.ts';
@@ -128,6 +129,7 @@ describe.skipIf(!python)('with python3', () => {
   describe.each([
     ['with sensitive and erased values', erasureCases()],
     ['with decisions of several people', approvalCases()],
+    ['with beliefs', beliefCases()],
   ])('of ledgers %s', (what, cases) => {
     let theirs: any[];
 

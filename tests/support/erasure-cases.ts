@@ -9,6 +9,7 @@ import {
   type Hash,
   type Patch,
   type Payload,
+  payloadFault,
   Replayer,
   readExport,
   verifyTrajectory,
@@ -66,7 +67,9 @@ export function linesOf({ rows, blobs, erased }: Ledger): string {
   const frontier = new Frontier();
   let lines = HEADER;
   for (const row of rows) {
-    for (const hash of referencesOf(JSON.parse(row.payload) as Payload)) {
+    const payload = JSON.parse(row.payload) as Payload;
+    // What is not of its form may refer to nothing.
+    for (const hash of payloadFault(payload) === undefined ? referencesOf(payload) : []) {
       lines += texts.get(hash) ?? '';
       texts.delete(hash);
     }

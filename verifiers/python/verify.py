@@ -180,6 +180,7 @@ def hash_of(value: Any) -> str:
 # A check takes a value and gives '' when it has the shape, otherwise what is wrong with it.
 Check = Callable[[Any], str]
 is_hash_text = re.compile(r"[0-9a-f]{64}").fullmatch
+OPEN_START, OPEN_END = "0000-01-01T00:00:00.000000Z", "9999-12-31T00:00:00.000000Z"
 is_signature_text = re.compile(r"[0-9a-f]{128}").fullmatch
 is_instant_text = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z").fullmatch
@@ -187,6 +188,11 @@ is_instant_text = re.compile(
 
 def is_hash(v: Any) -> bool:
     return type(v) is str and is_hash_text(v) is not None
+
+
+def is_column(v: Any) -> bool:
+    """A text of a row of beliefs."""
+    return type(v) is str and v != "" and "\0" not in v
 
 
 def is_count(v: Any) -> bool:
@@ -307,6 +313,14 @@ TYPES: Dict[str, Check] = {
         "list with proper references, or proper reference to a list"),
     "freezing": simple(lambda v: v == "world" or type(v) is list and all(type(x) is str for x in v), "freezing"),
     "several": simple(lambda v: type(v) is int and 2 <= v <= 8, "number from 2 to 8"),
+    "salted": simple(lambda v: refers(v) and "salted" in v and is_stored(v), "salted reference"),
+    "empty": simple(lambda v: v == [], "empty list"),
+    "from_one": simple(lambda v: is_count(v) and v >= 1, "count from 1"),
+    "column": simple(is_column, "text that is not empty, without U+0000"),
+    "column_or_null": simple(lambda v: v is None or is_column(v), "such a text and not null"),
+    "start": simple(lambda v: v == OPEN_START or type(v) is str and is_instant(v), "instant or open start"),
+    "end": simple(lambda v: v == OPEN_END or type(v) is str and is_instant(v), "instant or open end"),
+    "confidence": simple(lambda v: type(v) in (int, float) and 0 <= v <= 1, "number from 0 to 1"),
     "one": simple(lambda v: type(v) is int and v == 1, "1"),
     "depth": simple(lambda v: type(v) is int and 0 <= v <= 8, "number from 0 to 8"),
 }
@@ -319,12 +333,20 @@ role = name:text params:{text}
 action = name:text role:role args:stored
 observation = name:text value?:stored oracle_key?:hash hash?:hash
 effect = id:hash effect:stored
-delta = state:stored_operations effects:[effect] beliefs:list
+key = fact_id:column system_time_start:instant
+believed = fact_id:column object:salted valid_from:start valid_to:end provenance_id:column confidence:confidence
+  resolution_strategy_id:lww|lww-valid|evi|await|rule row_kind:current|audit resolution_id:column_or_null lineage:column
+  asserted_seq:from_one asserted_from:start
+change = partition:salted version:from_one cardinality:single-valued|multi-valued system_time:instant close:[key]
+  insert:[believed]
+partition = space:column subject:column predicate:column
+delta = state:stored_operations effects:[effect] beliefs:[change]
+proposed = state:stored_operations effects:[effect] beliefs:empty
 policy = digest:hash decision:allow|deny|needs_approval rule?:text
 detection = invariant_id:text result:pass|reject|escalate detail?:text
 counselor = principal:text as:text method:text override?:true overridden?:[detection] reason?:text
 intent = action:text role:role args:stored observations:[observation]
-proposal = proposal_id:hash writ_id:hash action:action observations:[observation] at:instant delta:delta
+proposal = proposal_id:hash writ_id:hash action:action observations:[observation] at:instant delta:proposed
   approval:stored_operations budget_cost:{count} key_hash?:hash
 beginning = domain:domain initial_state:stored_object sensitive?:operations
 origin = trajectory_id:text entry_id:hash
@@ -383,6 +405,19 @@ read_tables()
 KINDS = {kind: TYPES[kind] for kind in ("root", "branch", "commit", "rejection", "pending_approval", "delegation")}
 
 
+def wrong_beliefs(p: Dict[str, Any]) -> str:
+    """What is wrong with the beliefs of a commit, that the tables do not say."""
+    for change in p["delta"]["beliefs"] if p["kind"] == "commit" else ():
+        for row in change["insert"]:
+            if row["valid_from"] >= row["valid_to"]:
+                return "the row %s is valid at no time" % row["fact_id"]
+            if (row["resolution_id"] is None) != (row["row_kind"] == "current"):
+                return "the row %s has a resolution, or none, and should not" % row["fact_id"]
+            if row["asserted_seq"] > change["version"]:
+                return "the row %s was asserted later than it was written" % row["fact_id"]
+    return ""
+
+
 def wrong_writ(v: Any) -> str:
     """What is wrong with the form of a writ, but for the patterns."""
     wrong = TYPES["writ"](v)
@@ -411,7 +446,12 @@ def values_in(position: str, operations: Any) -> List[Place]:
 
 def delta_places(delta: Dict[str, Any]) -> List[Place]:
     effects: List[Place] = [("delta.effects[%d].effect" % i, e["effect"]) for i, e in enumerate(delta["effects"])]
-    return values_in("delta.state", delta["state"]) + effects
+    beliefs: List[Place] = []
+    for i, change in enumerate(delta["beliefs"]):
+        beliefs.append(("delta.beliefs[%d].partition" % i, change["partition"]))
+        beliefs += [("delta.beliefs[%d].insert[%d].object" % (i, n), row["object"])
+                    for n, row in enumerate(change["insert"])]
+    return values_in("delta.state", delta["state"]) + effects + beliefs
 
 
 def references(p: Dict[str, Any]) -> List[Tuple[str, Dict[str, Any]]]:
@@ -455,6 +495,13 @@ is_salt = re.compile(r"[0-9a-f]{32}").fullmatch
 def is_salted(v: Any) -> bool:
     """Whether a blob is a salt and a value."""
     return type(v) is dict and v.keys() == {"salt", "value"} and type(v["salt"]) is str and bool(is_salt(v["salt"]))
+
+
+def what_is_salted(v: Any) -> str:
+    """What beliefs may refer to a blob as: a partition or a text; of no salt and value nothing."""
+    if not is_salted(v):
+        return ""
+    return "text" if is_column(v["value"]) else "value" if TYPES["partition"](v["value"]) else "partition"
 
 
 ERASE = "assize.erase"
@@ -816,6 +863,7 @@ class Chain:
             self.check_revocation(p)
         else:
             must(self.frozen is None or p.get("resolves") == self.frozen, "the trajectory is frozen")
+        self.check_beliefs(p)
         if "resolves" in p:
             pending = self.resolve(p)
             must(committed_members(p) == pending.committed, "not what the pending proposed")
@@ -835,6 +883,22 @@ class Chain:
             self.unsettled[id] = (p["writ_id"], {effect["id"] for effect in p["delta"]["effects"]})
         if not is_revoking(p):
             self.use(p["writ_id"])
+
+    def check_beliefs(self, p: Dict[str, Any]) -> None:
+        """Rules 5.10."""
+        beliefs = p["delta"]["beliefs"]
+        partitions = [change["partition"]["$blob"] for change in beliefs]
+        must(len(set(partitions)) == len(partitions), "it changes a partition twice")
+        for change in beliefs:
+            must(change["system_time"] >= p["at"], "beliefs change before the entry")
+            must(all(key["system_time_start"] < change["system_time"] for key in change["close"]),
+                 "it closes a row that did not begin before")
+            closed = {(key["fact_id"], key["system_time_start"]) for key in change["close"]}
+            must(len(closed) == len(change["close"]), "it closes a row twice")
+            inserted = {row["fact_id"] for row in change["insert"]}
+            must(len(inserted) == len(change["insert"]), "it has two rows of one fact")
+            must(all(row["row_kind"] == "current" or row["fact_id"].startswith("audit::") for row in change["insert"]),
+                 "an audit row with the id of another")
 
     def check_settlement(self, p: Dict[str, Any]) -> None:
         """Rules 5.9 for commits."""
@@ -1007,7 +1071,7 @@ class Verifier:
         self.store = copy or source
         self.findings: List[Finding] = []
         self.chains: Dict[str, Chain] = {}
-        self.blobs: Dict[str, Tuple[int, int, bytes, bool]] = {}  # name: offset, length, first byte of the text, salted
+        self.blobs: Dict[str, Tuple[int, int, bytes, str]] = {}  # name: offset, length, first byte, what is salted in it
         self.erased: Dict[str, str] = {}                 # blobs that were erased: the entry that is said to do so
         self.erasers: Dict[str, List[str]] = {}          # those entries that have not come yet, and what they erase
         self.erasures: Dict[str, Tuple[Chain, int]] = {}          # all commits of assize.erase: where they stand
@@ -1097,7 +1161,7 @@ class Verifier:
         must(name not in self.blobs and name not in self.erased, "the blob %s stood before" % name, "bad_export")
         must(hashlib.sha256(raw).hexdigest() == name, "the blob does not hash to " + name, "bad_export")
         self.waiting.append(Waiting(self.line, name, value.get("parent") if type(value) is dict else None))
-        self.blobs[name] = (offset, len(raw), raw[:1], is_salted(value))
+        self.blobs[name] = (offset, len(raw), raw[:1], what_is_salted(value))
 
     def read_erased(self, text: str, value: Dict[str, Any]) -> None:
         self.recognised = True
@@ -1138,7 +1202,8 @@ class Verifier:
         if hashlib.sha256(data).hexdigest() != id:
             return self.reject(id, payload, Fault("tampered", "the payload does not hash to the id " + id))
         kind = payload.get("kind") if type(payload) is dict else None
-        wrong = KINDS[kind](payload) if type(kind) is str and kind in KINDS else "is of no known kind"
+        wrong = KINDS[kind](payload) or wrong_beliefs(payload) if type(kind) is str and kind in KINDS \
+            else "is of no known kind"
         if wrong:
             return self.reject(id, payload, Fault("malformed", "the payload: " + wrong))
         chain = self.chains.get(payload["trajectory_id"])
@@ -1200,9 +1265,12 @@ class Verifier:
         name = named["$blob"]
         if name not in self.blobs:
             raise Fault("blob_missing", "%s refers to %s, which has not stood before" % (position, name))
-        _, length, begin, is_salted = self.blobs[name]
+        _, length, begin, holds = self.blobs[name]
         must(named["bytes"] == length, "%s: the blob has %d bytes" % (position, length), "blob_tampered")
-        must(is_salted or "salted" not in named, position + ": the blob is no salt and value", "malformed")
+        must(holds != "" or "salted" not in named, position + ": the blob is no salt and value", "malformed")
+        if position.startswith("delta.beliefs"):
+            wanted = "partition" if position.endswith(".partition") else "text"
+            must(holds == wanted, "%s is no %s" % (position, wanted), "malformed")
         must(begin == b"{" or position != "initial_state", "initial_state refers to no object", "malformed")
         must(begin == b"[" or position not in ("delta.state", "approval"), position + " names no list",
              "bad_patch" if kind == "commit" else "malformed")

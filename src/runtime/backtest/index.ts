@@ -7,8 +7,8 @@
  *
  * Judged: the ruling, its reason and its invariant, and who must approve it. Not judged, and counted: what a person decided (but it is said where
  * nobody would have been asked); what can't be judged because a value was erased, an observation is not there, or no writ
- * says who asked. What writs said is taken as recorded. What a changed action would have written is not compared: that is
- * what a deep replay with a changed domain does.
+ * says who asked. What writs said is taken as recorded, and so is what a commit changed of beliefs. What a changed action would have
+ * written is not compared: that is what a deep replay with a changed domain does.
  *
  * Guarantees: with the recorded policy and domain nothing differs; cost follows what was recorded, not the world. Never: writes,
  * calls an oracle, reads a clock.

@@ -7,7 +7,7 @@
  * the invariants in order; `onApprove` and the counselors' predicates; the detection vector of beginnings and decisions.
  *
  * Taken as recorded, and counted: what a writ, a policy (but one that is given and has the recorded digest), a budget, a
- * person or an expiry said; what tools cost; that a counselor put a state of their own in a proposal's place; delegations; what was erased, and
+ * person or an expiry said; what tools cost; that a counselor put a state of their own in a proposal's place; delegations; beliefs; what was erased, and
  * what comes out otherwise where something is erased that it, or a rule, may read. A proposal that was refused by one of the
  * first three is run again up to that refusal, the rest of its walk is not.
  *

@@ -59,6 +59,8 @@ export type TakenAsRecorded =
   /** What a person committed in the proposal's place. */
   | 'counselors_own_state'
   | 'delegation'
+  /** What a commit changed of beliefs. */
+  | 'beliefs'
   /** What was erased, an erasure itself, and what can't be run again, or comes out otherwise, without it. */
   | 'erased'
   /** Refusals for effects and conflicts, which no domain decides. */

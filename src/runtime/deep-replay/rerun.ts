@@ -64,10 +64,12 @@ export class Rerun implements Steps<Stage> {
   }
 
   commit(stage: Stage, entry: Entry<CommitPayload>): Promise<void> {
+    this.#takeBeliefs(entry);
     return replayCommit(stage, entry);
   }
 
   approval(stage: Stage, entry: Entry<CommitPayload>, pending: PendingPayload): Promise<void> {
+    this.#takeBeliefs(entry);
     return replayApproval(stage, entry, pending);
   }
 
@@ -81,6 +83,11 @@ export class Rerun implements Steps<Stage> {
 
   delegation(): void {
     this.#findings.takes('delegation');
+  }
+
+  /** They were planned on what was believed then, by all trajectories, which a domain does not see. */
+  #takeBeliefs({ payload }: Entry<CommitPayload>): void {
+    if (payload.delta.beliefs.length > 0) this.#findings.takes('beliefs');
   }
 
   /** At the end of a walk. */

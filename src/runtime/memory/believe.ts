@@ -3,6 +3,7 @@ import type { Compiled, Saying } from '#kernel';
 import {
   type BeliefChange,
   type BlobRef,
+  beliefChange,
   type ContentRef,
   type FactStore,
   type FactVersion,
@@ -12,6 +13,7 @@ import {
   isFactStore,
   type LedgerStore,
   type PartitionName,
+  type SaltedRef,
 } from '#ledger';
 import {
   type Answer,
@@ -182,7 +184,8 @@ export class Beliefs {
       const names = known ?? contentOf(kept.made({ space, subject, predicate }));
       const contents = new Map(open.map(({ lineage, content }) => [lineage, content]));
       const insert = plan.insert.map((row): [FactRow, ContentRef] => {
-        if (row.row_kind === 'audit') return [row, contentOf(kept.made(JSON.parse(row.object)))];
+        // One text a claim, so that it is erased with it wherever it stands; a witness is a text of its own.
+        if (row.row_kind === 'audit') return [row, contentOf(kept.made(row.object))];
         const content = contents.get(row.lineage) ?? contentOf(kept.made(row.object));
         contents.set(row.lineage, content);
         return [row, content];
@@ -190,14 +193,14 @@ export class Beliefs {
       return { name: { space, subject, predicate }, names, plan, version, insert, cardinality: group.cardinality };
     });
     return {
-      changes: parts.map(({ names, plan, version, insert, cardinality }) => ({
-        cardinality,
-        close: plan.close,
-        insert: insert.map(([row, content]) => ({ ...columnsOf(row), object: referenceTo(content) })),
-        partition: referenceTo(names),
-        system_time: plan.systemTime,
-        version,
-      })),
+      changes: parts.map(({ names, plan, version, insert, cardinality }) =>
+        beliefChange(plan, {
+          partition: referenceTo(names),
+          version,
+          cardinality,
+          objects: insert.map(([, content]) => referenceTo(content)),
+        }),
+      ),
       accept: (entryId) => {
         const writes = parts.map(({ name, names, plan, version, insert }) => ({
           partition: name,
@@ -325,29 +328,11 @@ export function rowOf({ content: _, ...row }: FactVersion): FactRow {
   return row as FactRow;
 }
 
-function columnsOf(row: FactRow) {
-  const { fact_id, valid_from, valid_to, provenance_id, confidence, resolution_strategy_id, row_kind } = row;
-  const { resolution_id, lineage, asserted_seq, asserted_from } = row;
-  return {
-    asserted_from,
-    asserted_seq,
-    confidence,
-    fact_id,
-    lineage,
-    provenance_id,
-    resolution_id,
-    resolution_strategy_id,
-    row_kind,
-    valid_from,
-    valid_to,
-  };
-}
-
 function contentOf({ $blob: hash, bytes }: BlobRef): ContentRef {
   return { hash, bytes };
 }
 
-function referenceTo({ hash, bytes }: ContentRef): BlobRef {
+function referenceTo({ hash, bytes }: ContentRef): SaltedRef {
   return { $blob: hash, bytes, salted: true };
 }
 

@@ -1,0 +1,163 @@
+import { canonicalize, form, type Json, requireForm } from '#canon';
+import { isFactObject, isPartitionName } from './belief-shape.ts';
+import type { Entry, Erased, Hash, Instant } from './entry.ts';
+import {
+  type BeliefChange,
+  type BeliefRow,
+  type ContentRef,
+  type FactCardinality,
+  type FactColumns,
+  type FactKey,
+  type FactVersion,
+  type FactWrite,
+  OPEN_END,
+  type PartitionName,
+  type SaltedRef,
+} from './facts.ts';
+import { placedProvenance } from './placed-provenance.ts';
+import { faultAt, type Held, type Values } from './values.ts';
+
+/** A row of a plan: one of memory's, with the id of its entry not known yet. */
+export interface PlannedFact extends FactColumns {
+  readonly system_time_start: Instant;
+  readonly seq: number;
+  readonly cardinality: FactCardinality;
+}
+
+/** What happens to the rows of a partition, all at one system time: a plan of memory. */
+export interface PlannedChange {
+  readonly systemTime: Instant;
+  readonly close: readonly FactKey[];
+  readonly insert: readonly PlannedFact[];
+}
+
+/**
+ * A plan as an entry has it: `objects` stand for what its rows say, in their order. `factWrites` of that entry is what the plan says.
+ *
+ * @throws ArgumentError `bad_argument`, also where a row has no object, or another version, system time or cardinality
+ */
+export function beliefChange(
+  plan: PlannedChange,
+  of: Pick<BeliefChange, 'partition' | 'version' | 'cardinality'> & { readonly objects: readonly SaltedRef[] },
+): BeliefChange {
+  requireForm(PLANNED, plan, 'plan');
+  requireForm(OF, of, 'of');
+  const { systemTime, close, insert } = plan;
+  const { partition, version, cardinality, objects } = of;
+  requireForm(
+    form.of('one for each row of the plan', () => objects.length === insert.length),
+    objects,
+    'of.objects',
+  );
+  for (const row of insert) {
+    requireForm(
+      form.of('that of the plan', (at) => at === systemTime),
+      row.system_time_start,
+      'system_time_start',
+    );
+    requireForm(
+      form.of('the version', (seq) => seq === version),
+      row.seq,
+      'seq',
+    );
+    requireForm(
+      form.of('that of the change', (one) => one === cardinality),
+      row.cardinality,
+      'cardinality',
+    );
+  }
+  return {
+    partition,
+    version,
+    cardinality,
+    system_time: systemTime,
+    close: close.map(({ fact_id, system_time_start }) => ({ fact_id, system_time_start })),
+    insert: insert.map((row, i) => ({ ...columnsOf(row), object: objects[i] as SaltedRef })),
+  };
+}
+
+const PLANNED = form.members({
+  systemTime: form.text,
+  close: form.list(form.object),
+  insert: form.list(form.object),
+});
+
+const OF = form.members({
+  partition: form.object,
+  version: form.whole,
+  cardinality: form.text,
+  objects: form.list(form.object),
+});
+
+/**
+ * What an entry changes of beliefs, for a store: none for an entry that is no commit. Its own writes are placed, so that provenance says
+ * the same outside of it. A text that was erased is the canonical text of `{"$erased": hash}`, and so is each name of a
+ * partition that was.
+ *
+ * @throws LedgerFault where a blob is not there or is not of its form
+ */
+export async function factWrites(entry: Entry, values: Pick<Values, 'held'>): Promise<FactWrite[]> {
+  if (entry.payload.kind !== 'commit') return [];
+  return Promise.all(entry.payload.delta.beliefs.map((change) => factWrite(entry, change, values)));
+}
+
+async function factWrite(entry: Entry, change: BeliefChange, values: Pick<Values, 'held'>): Promise<FactWrite> {
+  const { partition: names, version, system_time, close } = change;
+  const partition = partitionOf(entry, names, await values.held<Json>(entry, names));
+  const objects = await Promise.all(change.insert.map(({ object }) => values.held<Json>(entry, object)));
+  const insert = change.insert.map(
+    (row, i): FactVersion => ({
+      ...partition,
+      ...columnsOf(row),
+      object: textOf(entry, row, objects[i] as Held),
+      content: contentOf(row.object),
+      provenance_id: placedProvenance(row.provenance_id, entry.id),
+      system_time_start: system_time,
+      system_time_end: OPEN_END,
+      entry_id: entry.id,
+      seq: version,
+      cardinality: change.cardinality,
+    }),
+  );
+  return { partition, names: contentOf(names), version, system_time, close, insert };
+}
+
+function columnsOf(row: FactColumns): FactColumns {
+  return {
+    fact_id: row.fact_id,
+    valid_from: row.valid_from,
+    valid_to: row.valid_to,
+    provenance_id: row.provenance_id,
+    confidence: row.confidence,
+    resolution_strategy_id: row.resolution_strategy_id,
+    row_kind: row.row_kind,
+    resolution_id: row.resolution_id,
+    lineage: row.lineage,
+    asserted_seq: row.asserted_seq,
+    asserted_from: row.asserted_from,
+  };
+}
+
+function partitionOf(entry: Entry, { $blob: hash }: SaltedRef, held: Held): PartitionName {
+  if (!('value' in held)) {
+    const gone = erasedText(held);
+    return { space: gone, subject: gone, predicate: gone };
+  }
+  if (!isPartitionName(held.value)) throw faultAt(entry, 'malformed', `the blob ${hash} is no name of a partition`);
+  const { space, subject, predicate } = held.value as unknown as PartitionName;
+  return { space, subject, predicate };
+}
+
+function textOf(entry: Entry, { object: { $blob: hash } }: BeliefRow, held: Held): string {
+  if (!('value' in held)) return erasedText(held);
+  if (!isFactObject(held.value)) throw faultAt(entry, 'malformed', `the blob ${hash} is no text of a fact`);
+  return held.value as string;
+}
+
+function erasedText({ $erased }: Erased): string {
+  return canonicalize({ $erased });
+}
+
+function contentOf({ $blob, bytes }: { readonly $blob: Hash; readonly bytes: number }): ContentRef {
+  return { hash: $blob, bytes };
+}

@@ -1,0 +1,354 @@
+/** Ledgers that say what changed of beliefs: honest ones, erased ones, and the honest one spoilt in one way each. */
+import { type BeliefChange, type BlobRow, type ErasedRow, type Hash, OPEN_END, OPEN_START, storeSalted } from '#ledger';
+import type { ErasureCase, Ledger } from './erasure-cases.ts';
+import {
+  ChainWriter,
+  COUNSELOR,
+  commitMembers,
+  erasureMembers,
+  type Members,
+  pendingMembers,
+  rootMembers,
+  salted,
+  second,
+  VECTOR,
+} from './ledger-rows.ts';
+
+/** Something that a test changes as it likes. */
+type Loose = Record<string, any>;
+
+export const MEDICATION: { readonly [name: string]: string } = {
+  space: 's',
+  subject: 'alice',
+  predicate: 'medication',
+};
+export const ALLERGY: { readonly [name: string]: string } = { space: 's', subject: 'alice', predicate: 'allergy' };
+
+/** Where what stands in the honest one. */
+const AT = { said: 1, contested: 2, taken: 3, pending: 4, approved: 5 };
+
+/** The blobs of a ledger, and the changes that refer to them. */
+export class Beliefs {
+  readonly blobs: BlobRow[] = [];
+
+  row(fact_id: string, object: string, rest: Members = {}): Members {
+    return {
+      fact_id,
+      object: salted(object, this.blobs),
+      valid_from: OPEN_START,
+      valid_to: OPEN_END,
+      provenance_id: 'w:@0',
+      confidence: 1,
+      resolution_strategy_id: 'lww',
+      row_kind: 'current',
+      resolution_id: null,
+      lineage: fact_id,
+      asserted_seq: 1,
+      asserted_from: OPEN_START,
+      ...rest,
+    };
+  }
+
+  change(partition: { readonly [name: string]: string }, version: number, at: number, rest: Members): Members {
+    return {
+      partition: salted(partition, this.blobs),
+      version,
+      cardinality: 'single-valued',
+      system_time: second(at),
+      close: [],
+      insert: [],
+      ...rest,
+    };
+  }
+
+  /** What is said; what contradicts it, beside something else; what is taken back; and what a person approved. */
+  honest(): Loose[][] {
+    const valid = { valid_from: second(-60), valid_to: second(60), asserted_from: second(-60) };
+    const lost = { row_kind: 'audit', resolution_id: 'r', provenance_id: 'w:@0 + w:@1', confidence: 0.5 };
+    return [
+      [this.change(MEDICATION, 1, AT.said, { insert: [this.row('a', 'penicillin', valid)] })],
+      [
+        this.change(MEDICATION, 2, AT.contested, {
+          close: [{ fact_id: 'a', system_time_start: second(AT.said) }],
+          insert: [
+            this.row('audit::a::0', 'a witness', { ...valid, ...lost, lineage: 'a' }),
+            this.row('b', 'none', { ...valid, asserted_seq: 2, confidence: 0, provenance_id: '2*t:policy:v1*w:@1' }),
+          ],
+        }),
+        // Of many values, and one was said before: a partition has a time of its own.
+        this.change(ALLERGY, 7, AT.contested + 100, {
+          cardinality: 'multi-valued',
+          insert: ['lww-valid', 'evi', 'await', 'rule'].map((strategy) =>
+            this.row(`c-${strategy}`, strategy, { resolution_strategy_id: strategy, asserted_seq: 6 }),
+          ),
+        }),
+      ],
+      [this.change(MEDICATION, 3, AT.taken, { close: [{ fact_id: 'b', system_time_start: second(AT.contested) }] })],
+      [this.change(ALLERGY, 8, AT.approved + 200, { insert: [this.row('d', 'nuts', { asserted_seq: 8 })] })],
+    ];
+  }
+}
+
+/** The chain of the honest one, with changes spoilt, and whatever else is said in its second commit. */
+function written(changes: readonly unknown[], contested: Members = {}): ChainWriter {
+  const writer = new ChainWriter('t');
+  writer.add('root', rootMembers({ n: 0 }));
+  const [said, both, taken, approved] = changes;
+  const delta = (beliefs: unknown): Members => ({ delta: { state: [], effects: [], beliefs } });
+  writer.add('commit', commitMembers([], delta(said)));
+  writer.add('commit', commitMembers([], { ...delta(both), ...contested }));
+  writer.add('commit', commitMembers([], delta(taken)));
+  const pending = writer.add('pending_approval', pendingMembers());
+  const by = { resolves: pending.id, counselor: COUNSELOR, detection_vector: VECTOR };
+  writer.add('commit', commitMembers([], { ...delta(approved), ...by }));
+  return writer;
+}
+
+function ledgerOf({ rows }: ChainWriter, blobs: readonly BlobRow[], gone: readonly ErasedRow[] = []): Ledger {
+  const erased = new Set(gone.map(({ hash }) => hash));
+  return { rows, blobs: blobs.filter(({ hash }) => !erased.has(hash)), erased: gone };
+}
+
+/** The honest one, as somebody spoilt its changes: by commit, by partition. */
+function spoilt(name: string, verdict: string, spoil: (changes: Loose[][], made: Beliefs) => unknown): ErasureCase {
+  const made = new Beliefs();
+  const changes = made.honest();
+  spoil(changes, made);
+  return { name, verdict, ledger: ledgerOf(written(changes), made.blobs) };
+}
+
+/** A member of a change or of its first row that is not what it should be, or is not there. */
+function member(of: 'change' | 'row' | 'key', name: string, ...values: unknown[]): ErasureCase[] {
+  return values.map((value) =>
+    spoilt(`${of} with ${name} ${JSON.stringify(value) ?? 'absent'}`, `${AT.contested} malformed`, (changes) => {
+      const change = changes[1]![0]!;
+      const object = of === 'change' ? change : of === 'row' ? change['insert'][0] : change['close'][0];
+      if (value === undefined) delete object[name];
+      else object[name] = value;
+    }),
+  );
+}
+
+const HASH: Hash = 'ab'.repeat(32);
+const NO_COLUMN: readonly unknown[] = [undefined, '', 'a\0b', 1, null];
+const NO_TIME: readonly unknown[] = [undefined, '2026-03-23', '2026-02-30T00:00:00.000000Z', 5, null];
+const NO_COUNT: readonly unknown[] = [undefined, 0, -1, 1.5, '1', null];
+const NO_REFERENCE: readonly unknown[] = [
+  undefined,
+  'in place',
+  { $blob: HASH, bytes: 9 },
+  { $blob: HASH, bytes: 9, salted: false },
+  { $blob: 'x', bytes: 9, salted: true },
+  { $blob: HASH, salted: true },
+  { $blob: HASH, bytes: 9, salted: true, more: 1 },
+  { $erased: HASH },
+  null,
+];
+
+/** What is refused by its form. */
+function forms(): ErasureCase[] {
+  const list = `${AT.contested} malformed`;
+  return [
+    ...member('change', 'partition', ...NO_REFERENCE),
+    ...member('change', 'version', ...NO_COUNT),
+    ...member('change', 'cardinality', undefined, 'many', null),
+    ...member('change', 'system_time', ...NO_TIME, OPEN_START, OPEN_END),
+    ...member('change', 'close', undefined, {}, [1]),
+    ...member('change', 'insert', undefined, {}, [1]),
+    ...member('change', 'more', 1),
+    ...member('key', 'fact_id', ...NO_COLUMN),
+    ...member('key', 'system_time_start', ...NO_TIME, OPEN_START),
+    ...member('key', 'more', 1),
+    ...member('row', 'object', ...NO_REFERENCE),
+    ...['fact_id', 'provenance_id', 'lineage'].flatMap((name) => member('row', name, ...NO_COLUMN)),
+    // An audit row has a resolution, and a current row none.
+    ...member('row', 'resolution_id', ...NO_COLUMN),
+    ...member('row', 'row_kind', undefined, 'current', 'lost', null),
+    ...member('row', 'valid_from', ...NO_TIME, OPEN_END, second(60), second(61)),
+    ...member('row', 'valid_to', ...NO_TIME, OPEN_START, second(-60)),
+    ...member('row', 'confidence', undefined, -0.1, 1.1, '1', true, null),
+    ...member('row', 'resolution_strategy_id', undefined, 'first', null),
+    ...member('row', 'asserted_seq', ...NO_COUNT, 3),
+    ...member('row', 'asserted_from', ...NO_TIME, OPEN_END),
+    ...member('row', 'more', 1),
+    spoilt('a current row with a resolution', list, (changes) => {
+      changes[1]![0]!['insert'][1].resolution_id = 'r';
+    }),
+    spoilt('beliefs that are no list', list, (changes) => {
+      changes[1] = {} as never;
+    }),
+    spoilt('a change that is none', list, (changes) => changes[1]!.push(null as never)),
+    pendingWith('a proposal with beliefs'),
+  ];
+}
+
+function pendingWith(name: string): ErasureCase {
+  const made = new Beliefs();
+  const writer = new ChainWriter('t');
+  writer.add('root', rootMembers({ n: 0 }));
+  const [beliefs] = made.honest();
+  writer.add('pending_approval', pendingMembers({}, { delta: { state: [], effects: [], beliefs } }));
+  return { name, verdict: '1 malformed', ledger: ledgerOf(writer, made.blobs) };
+}
+
+/** What breaks a rule inside of one entry. */
+function rules(): ErasureCase[] {
+  const broken = `${AT.contested} rule_broken`;
+  const first = (changes: Loose[][]): Loose => changes[1]![0]!;
+  return [
+    spoilt('one partition twice', broken, (changes) => {
+      changes[1]![1]!['partition'] = first(changes)['partition'];
+    }),
+    spoilt('a system time before the entry', broken, (changes) => {
+      first(changes)['system_time'] = second(AT.contested - 1);
+      first(changes)['close'] = [];
+    }),
+    spoilt('the same in what a person approved', `${AT.approved} rule_broken`, (changes) => {
+      changes[3]![0]!['system_time'] = second(0);
+    }),
+    spoilt('a row closed twice', broken, (changes) => {
+      first(changes)['close'].push({ ...first(changes)['close'][0] });
+    }),
+    spoilt('a row closed that begins with it', broken, (changes) => {
+      first(changes)['close'][0].system_time_start = second(AT.contested);
+    }),
+    spoilt('a fact inserted twice', broken, (changes) => {
+      first(changes)['insert'][1].fact_id = first(changes)['insert'][0].fact_id;
+    }),
+    spoilt('an audit row with the id of a claim', broken, (changes) => {
+      first(changes)['insert'][0].fact_id = 'a';
+    }),
+    spoilt('an audit row whose id only looks so', broken, (changes) => {
+      first(changes)['insert'][0].fact_id = 'audit:a';
+    }),
+    ...builtIn(),
+  ];
+}
+
+/** Built-in commits that change nothing change no beliefs. */
+function builtIn(): ErasureCase[] {
+  return ['assize.revoke', 'assize.settle'].map((action) => {
+    const made = new Beliefs();
+    const role = { name: 'assize', params: {} };
+    const args =
+      action === 'assize.revoke' ? { writ: HASH, reason: 'r' } : { settled: [], discarded: [{ id: HASH, cost: {} }] };
+    const writer = written(made.honest(), { action: { name: action, role, args } });
+    return {
+      name: `${action} with beliefs`,
+      verdict: `${AT.contested} malformed`,
+      ledger: ledgerOf(writer, made.blobs),
+    };
+  });
+}
+
+/** What is right, although it may not look so. */
+function fine(): ErasureCase[] {
+  return [
+    spoilt('honest', 'valid', () => undefined),
+    spoilt('a change of nothing', 'valid', (changes) => {
+      changes[0]![0]!['insert'] = [];
+    }),
+    spoilt('rows of one id that began at other times are closed', 'valid', (changes) => {
+      changes[1]![0]!['close'].push({ fact_id: 'a', system_time_start: second(0) });
+    }),
+    spoilt('a fact that is closed goes on under its id', 'valid', (changes) => {
+      changes[1]![0]!['insert'][1].fact_id = 'a';
+    }),
+    // What holds between entries is known to who has all of them: of all trajectories.
+    spoilt('a version that was there before', 'valid', (changes) => {
+      changes[2]![0]!['version'] = 2;
+    }),
+  ];
+}
+
+/** What the references lead to. */
+function contents(): ErasureCase[] {
+  const at = AT.contested;
+  const change = (changes: Loose[][]): Loose => changes[1]![0]!;
+  const partitions: [string, unknown][] = [
+    ['a text', 'alice'],
+    ['one name less', { space: 's', subject: 'alice' }],
+    ['one name more', { ...ALLERGY, more: 'x' }],
+    ['an empty name', { ...ALLERGY, subject: '' }],
+    ['a name with a NUL', { ...ALLERGY, subject: 'a\0' }],
+    ['a name that is a number', { ...ALLERGY, subject: 1 }],
+  ];
+  const objects: [string, unknown][] = [
+    ['a number', 1],
+    ['an object', { a: 1 }],
+    ['an empty text', ''],
+    ['a text with a NUL', 'a\0'],
+  ];
+  return [
+    ...partitions.map(([name, value]) =>
+      spoilt(`a partition that is ${name}`, `${at} malformed`, (changes, { blobs }) => {
+        change(changes)['partition'] = salted(value as never, blobs);
+      }),
+    ),
+    ...objects.map(([name, value]) =>
+      spoilt(`an object that is ${name}`, `${at} malformed`, (changes, { blobs }) => {
+        change(changes)['insert'][1].object = salted(value as never, blobs);
+      }),
+    ),
+    spoilt('a partition without salt', `${at} malformed`, (changes, { blobs }) => {
+      change(changes)['partition'] = storeSalted(ALLERGY, 'no salt', blobs);
+    }),
+    spoilt('a partition of another length', `${at} blob_tampered`, (changes) => {
+      change(changes)['partition'].bytes++;
+    }),
+    spoilt('an object that is not there', `${at} blob_missing`, (changes) => {
+      change(changes)['insert'][1].object.$blob = HASH;
+    }),
+    spoilt('a partition that is not there', `${at} blob_missing`, (changes) => {
+      change(changes)['partition'].$blob = HASH;
+    }),
+  ];
+}
+
+/** What was erased of it, by a commit that says so, or by nobody. */
+function gone(): ErasureCase[] {
+  const erasing = (
+    name: string,
+    verdict: string,
+    what: (changes: Loose[][]) => Hash[],
+    seq: number = AT.contested,
+  ): ErasureCase => {
+    const made = new Beliefs();
+    const changes = made.honest();
+    const writer = written(changes);
+    const hashes = what(changes);
+    const by = writer.add('commit', erasureMembers(hashes.map((hash) => ({ hash, seq })))).id;
+    return {
+      name,
+      verdict,
+      ledger: ledgerOf(
+        writer,
+        made.blobs,
+        hashes.map((hash) => ({ hash, by })),
+      ),
+    };
+  };
+  const ofChange = ([, changes]: Loose[][]): Hash[] =>
+    changes!.flatMap((change) => {
+      const { partition, insert } = change as unknown as BeliefChange;
+      return [partition.$blob, ...insert.map(({ object }) => object.$blob)];
+    });
+  const made = new Beliefs();
+  const writer = written(made.honest());
+  const lost = made.blobs[0]!.hash;
+  return [
+    erasing('all that one commit says erased', 'valid', ofChange),
+    erasing('an object erased', 'valid', (changes) => [changes[1]![0]!['insert'][1].object.$blob]),
+    erasing('a partition erased', 'valid', (changes) => [changes[1]![1]!['partition'].$blob]),
+    erasing('erased as of an entry that has it not', '6 rule_broken', ofChange, AT.taken),
+    {
+      name: 'erased by nobody',
+      verdict: `${AT.said} blob_missing`,
+      ledger: ledgerOf(writer, made.blobs, [{ hash: lost, by: HASH }]),
+    },
+  ];
+}
+
+export function beliefCases(): ErasureCase[] {
+  return [...fine(), ...forms(), ...rules(), ...contents(), ...gone()];
+}
