@@ -72,6 +72,7 @@ const WHY: Readonly<Record<NotJudgeable, string>> = {
   erased: 'for what was erased',
   observation: 'for an observation that is missing',
   writ: 'for a writ that is not in the ledger',
+  beliefs: 'for what was believed then',
   other: 'for effects or conflicts',
 };
 

@@ -13,7 +13,7 @@ import { type PatchOperation, patchesOf } from './patches.ts';
 import { hasErased } from './sensitive.ts';
 import type { World } from './world.ts';
 
-/** A state change that passed everything. `keep` makes it the world's state, `undo` takes it back; call one, once. */
+/** A state change that passed everything. `keep` makes it the world's state, `undo` and `holdBack` take it back; call one, once. */
 export interface Approved {
   readonly verdict: 'approved';
   readonly compiled: Compiled;
@@ -24,6 +24,8 @@ export interface Approved {
   judgedBy(): readonly Pattern[];
   keep(): void;
   undo(): void;
+  /** Puts it up for a person, for a reason that only who commits it knows. */
+  holdBack(held: HeldBack): Escalated | Rejected;
 }
 
 /** `conflict`: what the proposal rests on was changed, says who asked for the judgement. */
@@ -109,6 +111,11 @@ export function adjudicate(
       keep();
     },
     undo: () => world.takeBack(draft),
+    holdBack: (held) => {
+      const escalated = escalation(world, { ...compiled, heldBack: held }, draft, changes, undefined, inputs);
+      world.takeBack(draft);
+      return escalated.verdict === 'rejected' ? { ...escalated, ...policy } : escalated;
+    },
   };
 }
 
@@ -140,7 +147,10 @@ function escalation(
       ...(finding === undefined ? {} : { invariantId: finding.rule.id }),
       channel: channelOf(compiled, finding),
       approvals: approvalsFor(compiled, finding),
-      freezes: freezesOf(world, compiled, draft, changes, marks),
+      freezes:
+        compiled.heldBack?.reason === 'contradiction' && finding === undefined
+          ? []
+          : freezesOf(world, compiled, draft, changes, marks),
     };
   } catch (error) {
     mark.undo();

@@ -3,7 +3,7 @@ import { revokeScope } from '#authority';
 import type { Json } from '#canon';
 import type { Approved, Rejected } from './adjudicate.ts';
 import { BUILT_IN_ROLE } from './built-in.ts';
-import { type Authority, authorised, frozen } from './compile.ts';
+import { type Authority, authorised, frozen, type HeldBack } from './compile.ts';
 import type { ActionSpec, Binding } from './define-domain.ts';
 import { compileScope } from './footprint.ts';
 
@@ -35,6 +35,12 @@ export function adjudicateRevocation(args: Json, authority: Authority): Approved
   const compiled = authorised(intent, revokeAction, frozen(args), [], NOTHING, authority);
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
   const { heldBack, policy } = compiled;
+  const waitsForNobody = ({ reason, detail }: HeldBack): Rejected => ({
+    verdict: 'rejected',
+    reason: reason === 'policy_needs_approval' ? 'policy_denied' : 'invalid_authority',
+    detail: `${detail}, and a revocation waits for nobody`,
+    ...(policy === undefined ? {} : { policy }),
+  });
   if (heldBack === undefined)
     return {
       verdict: 'approved',
@@ -44,11 +50,7 @@ export function adjudicateRevocation(args: Json, authority: Authority): Approved
       judgedBy: () => [],
       keep: () => {},
       undo: () => {},
+      holdBack: waitsForNobody,
     };
-  return {
-    verdict: 'rejected',
-    reason: heldBack.reason === 'policy_needs_approval' ? 'policy_denied' : 'invalid_authority',
-    detail: `${heldBack.detail}, and a revocation waits for nobody`,
-    ...(policy === undefined ? {} : { policy }),
-  };
+  return waitsForNobody(heldBack);
 }

@@ -11,7 +11,7 @@ const isStart: Check = (value) => value === OPEN_START || isTime(value);
 const isEnd: Check = (value) => value === OPEN_END || isTime(value);
 const isConfidence: Check = (value) => typeof value === 'number' && value >= 0 && value <= 1;
 const isCountFromOne: Check = (value) => isSeq(value) && (value as number) > 0;
-const isSaltedReference = members({ $blob: isHash, bytes: isSeq, salted: (value) => value === true });
+export const isSaltedReference: Check = members({ $blob: isHash, bytes: isSeq, salted: (value) => value === true });
 
 const isKey = members({ fact_id: isColumn, system_time_start: isTime });
 

@@ -266,6 +266,10 @@ export class Chain {
       throw this.#fault(entry, 'rule_broken', 'the digest is not that of the proposal');
     if (payload.reason === 'irreversible' && payload.proposal.delta.effects.length === 0)
       throw this.#fault(entry, 'rule_broken', 'nothing of it can be irreversible, as it has no effects');
+    if ((payload.reason === 'contradiction') !== (payload.proposal.questions !== undefined))
+      throw this.#fault(entry, 'rule_broken', 'a contradiction has questions, and nothing else has');
+    if (payload.reason === 'contradiction' && payload.freezes.length > 0)
+      throw this.#fault(entry, 'rule_broken', 'a contradiction freezes nothing');
     if (resolves === undefined) {
       if (given !== undefined)
         throw this.#fault(entry, 'rule_broken', 'nobody has approved what was not pending before');

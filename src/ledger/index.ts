@@ -43,7 +43,8 @@ export {
   readExport,
   splitLines,
 } from './export/index.ts';
-export * from './facts.ts';
+export type * from './facts.ts';
+export { isFactStore, OPEN_END, OPEN_START } from './facts.ts';
 export { applyPatches, type Folded, fresh, share } from './fold.ts';
 export { isHash } from './is-hash.ts';
 export {

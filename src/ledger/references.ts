@@ -45,7 +45,7 @@ export function positionsOf(payload: Payload): (Stored | undefined)[] {
       return [payload.intent.args, ...valuesOf(payload.intent.observations)];
     case 'pending_approval': {
       const { action, delta, approval, observations, questions } = payload.proposal;
-      return [action.args, ...ofDelta(delta), ...changesOf(approval), ...valuesOf(observations), questions];
+      return [action.args, ...ofDelta(delta), ...changesOf(approval), questions, ...valuesOf(observations)];
     }
     case 'delegation':
       return [payload.begins?.initial_state, ...valuesIn(payload.begins?.sensitive), payload.final_answer];

@@ -1,6 +1,6 @@
 import { isInstant } from '#canon';
 import { APPROVALS_MAX } from './approvals.ts';
-import { isBeliefChange } from './belief-shape.ts';
+import { isBeliefChange, isSaltedReference } from './belief-shape.ts';
 import { isBlobRef, isErased } from './blob.ts';
 import {
   type Check,
@@ -82,7 +82,7 @@ const isProposal = members(
     approval: isStoredList,
     budget_cost: isAmounts,
   },
-  { key_hash: isHash },
+  { key_hash: isHash, questions: isSaltedReference },
 );
 
 const COMMON: Record<string, Check> = {
@@ -166,6 +166,7 @@ const KINDS: Record<EntryKind, readonly [Record<string, Check>, Record<string, C
         'policy_needs_approval',
         'writ_requires_approval',
         'irreversible',
+        'contradiction',
         'in_doubt',
         'unresolved',
       ),

@@ -251,14 +251,10 @@ export class Proposals {
       throw error;
     }
     if (planned === undefined || 'changes' in planned) return { judged, ...(planned && { believed: planned }) };
-    const asked = 'questions' in planned ? askedFor(domain, judged, planned.questions) : undefined;
+    if ('questions' in planned) return { judged: askedFor(domain, judged, planned.questions) };
     judged.undo();
-    if (asked !== undefined) return { judged: asked };
     const { policy } = judged.compiled;
-    const detail =
-      'refusal' in planned
-        ? `${planned.refusal.code}: ${planned.refusal.message}`
-        : 'it contradicts what is believed, and the domain has nobody to ask';
+    const detail = `${planned.refusal.code}: ${planned.refusal.message}`;
     return { judged: { verdict: 'rejected', reason: 'precondition_failed', detail, ...(policy && { policy }) } };
   }
 

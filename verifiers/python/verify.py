@@ -347,7 +347,7 @@ detection = invariant_id:text result:pass|reject|escalate detail?:text
 counselor = principal:text as:text method:text override?:true overridden?:[detection] reason?:text
 intent = action:text role:role args:stored observations:[observation]
 proposal = proposal_id:hash writ_id:hash action:action observations:[observation] at:instant delta:proposed
-  approval:stored_operations budget_cost:{count} key_hash?:hash
+  approval:stored_operations budget_cost:{count} key_hash?:hash questions?:salted
 beginning = domain:domain initial_state:stored_object sensitive?:operations
 origin = trajectory_id:text entry_id:hash
 signed = key:hash value:signature
@@ -363,7 +363,8 @@ rejection = +entry intent:intent detail:text reason:invalid_authority|policy_den
   precondition_failed|unknown_tool|type_mismatch|invariant_rejected|counselor_rejected|effect_failed|conflict|expired
   proposal_id?:hash key_hash?:hash writ_id?:hash policy?:policy invariant_id?:text resolves?:hash counselor?:counselor
 pending_approval = +entry proposal:proposal digest:hash channel:text detail:text freezes:freezing head:hash
-  reason:invariant_escalated|policy_needs_approval|writ_requires_approval|irreversible|in_doubt|unresolved
+  reason:invariant_escalated|policy_needs_approval|writ_requires_approval|irreversible|contradiction|in_doubt|
+  unresolved
   policy?:policy invariant_id?:text expires?:instant approvals?:several resolves?:hash approved_by?:[counselor]
 delegation = +entry child_trajectory_id:text task:text writ:value begins?:beginning concludes?:hash child_head?:hash
   final_answer?:stored budget_cost?:{count}
@@ -467,7 +468,7 @@ def references(p: Dict[str, Any]) -> List[Tuple[str, Dict[str, Any]]]:
     elif kind == "pending_approval":
         q = p["proposal"]
         places = [("args", q["action"]["args"])] + delta_places(q["delta"])
-        places += values_in("approval", q["approval"])
+        places += values_in("approval", q["approval"]) + [("questions", q.get("questions"))]
         observed = q["observations"]
     elif kind == "delegation":
         begins = p.get("begins", {})
@@ -990,6 +991,9 @@ class Chain:
         must(p["head"] == p["parent"], "head is not parent")
         must(p["digest"] == hash_of(p["proposal"]), "digest is not the hash of the proposal")
         must(p["reason"] != "irreversible" or p["proposal"]["delta"]["effects"], "irreversible, without effects")
+        contradicts = p["reason"] == "contradiction"
+        must(contradicts == ("questions" in p["proposal"]), "a contradiction has questions, and nothing else has")
+        must(not contradicts or p["freezes"] == [], "a contradiction freezes nothing")
         approvals, given = p.get("approvals", 1), p.get("approved_by")
         if "resolves" in p:
             self.check_step(self.resolve(p), p, given or [], approvals)

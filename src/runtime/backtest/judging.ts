@@ -19,7 +19,7 @@ import type { OracleStore } from '#oracle';
 import type { DeepReplaySource } from '../deep-replay/options.ts';
 import { heldWithTools } from '../deep-replay/recorded-authority.ts';
 import { type BrokenByRecord, NOTHING_BROKEN, RecordedWorld } from '../deep-replay/recorded-world.ts';
-import { OF_NO_DOMAIN, refusedByAuthority } from '../deep-replay/refusal.ts';
+import { isRefusedByBeliefs, OF_NO_DOMAIN, refusedByAuthority } from '../deep-replay/refusal.ts';
 import { isSame } from '../deep-replay/report.ts';
 import type { Ruled } from '../deep-replay/ruled.ts';
 import {
@@ -166,12 +166,16 @@ export class Judging implements Steps<Court> {
       ? adjudicateRevocation(read.intent.args, answers)
       : world.adjudicate(read.intent, answers, read.inputs, parsed);
     if (answers.unknown) return this.#lacks('writ');
+    if (entry.payload.kind === 'rejection' && isRefusedByBeliefs(entry.payload, judged)) {
+      takenBack(judged);
+      return this.#lacks('beliefs');
+    }
     const { assumed } = answers;
     this.#verdicts.judge(entry, asked.action, [recorded, ruledNow(judged)], { erased: ahead.any, assumed });
     return judged;
   }
 
-  #lacks(why: 'erased' | 'observation' | 'writ'): undefined {
+  #lacks(why: 'erased' | 'observation' | 'writ' | 'beliefs'): undefined {
     this.#verdicts.lacks(why);
     return undefined;
   }

@@ -27,6 +27,8 @@ export type NotJudgeable =
   | 'observation'
   /** The ledger does not have the writ, which says who asks the policy: it was refused before that was asked. */
   | 'writ'
+  /** What it says did not go with what was believed then. */
+  | 'beliefs'
   /** It was refused for effects or for a conflict, which neither a domain nor a policy decides. */
   | 'other';
 

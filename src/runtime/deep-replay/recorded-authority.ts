@@ -23,6 +23,8 @@ export interface RecordedClaim {
  * undone nor held did. That one may have wanted a kind of counselor besides: the channel has what it wanted.
  */
 export function heldWithTools({ reason, detail, channel, proposal }: PendingPayload): Pick<RecordedClaim, 'held'> {
+  // What is believed is not asked again.
+  if (reason === 'contradiction') return { held: { reason, detail, channel } };
   if (proposal.delta.effects.length === 0) return {};
   if (reason === 'irreversible') return { held: { reason, detail, channel } };
   return reason === 'policy_needs_approval' || reason === 'writ_requires_approval' ? { held: { reason, detail } } : {};

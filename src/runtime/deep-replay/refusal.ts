@@ -1,3 +1,4 @@
+import type { Ruling } from '#kernel';
 import { type Entry, ERASE_ACTION, type PendingPayload, REVOKE_ACTION, type RejectionPayload } from '#ledger';
 import { compareCounselor } from './counselor.ts';
 import type { RecordedClaim } from './recorded-authority.ts';
@@ -37,10 +38,16 @@ export async function replayRefusal(
   const judged = world.adjudicate(proposal.intent, answers, proposal.inputs, false);
   if (judged.verdict === 'approved') judged.undo();
   const [recorded, now] = [recordedRuling(entry.payload), described(judged)];
-  if (!isSameRuling(recorded, now)) {
+  if (isRefusedByBeliefs(entry.payload, judged)) findings.takes('beliefs');
+  else if (!isSameRuling(recorded, now)) {
     if (world.isWithout({ name: intent.action, role: intent.role })) findings.takes('erased');
     else findings.differs(claim.place, 'ruling', recorded, now);
   } else if (recorded['detail'] !== now['detail']) findings.reworded++;
+}
+
+/** Everything else lets it be: what it says did not go with what was believed, which is not planned again. */
+export function isRefusedByBeliefs({ reason }: RejectionPayload, judged: Ruling): boolean {
+  return reason === 'precondition_failed' && judged.verdict === 'approved' && judged.compiled.sayings.length > 0;
 }
 
 /** Reasons that come from effects and from other writers. */

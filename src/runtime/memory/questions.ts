@@ -1,5 +1,4 @@
-import { copyJson, WORLD_LIMITS } from '#canon';
-import { ANY_COUNSELOR, type Approved, type Domain, type Escalated, type PatchOperation } from '#kernel';
+import type { Approved, Domain, Escalated, Rejected } from '#kernel';
 import type { Hash } from '#ledger';
 import type { Period, Question } from '#memory';
 import { RuntimeError } from '../errors.ts';
@@ -35,23 +34,19 @@ export interface AskedFor extends Escalated {
 }
 
 /**
- * What was approved, put up for somebody who chooses between what it says and what is believed. Undefined where the domain has nobody to
+ * What was approved, put up for somebody who chooses between what it says and what is believed; refused where the domain has nobody to
  * ask. The world is as before.
  */
-export function askedFor(domain: Domain, approved: Approved, questions: readonly Question[]): AskedFor | undefined {
-  if (Object.keys(domain.counselors).length === 0) return undefined;
-  return {
-    verdict: 'escalated',
-    compiled: approved.compiled,
-    patches: copyJson(approved.patches(), WORLD_LIMITS) as unknown as PatchOperation[],
-    approval: [],
-    reason: 'contradiction',
-    detail: detailOf(questions),
-    channel: channelFor(domain, questions),
-    approvals: 1,
-    freezes: [],
-    questions: questions.map(askedOf),
-  };
+export function askedFor(domain: Domain, approved: Approved, questions: readonly Question[]): AskedFor | Rejected {
+  const { policy } = approved.compiled;
+  if (Object.keys(domain.counselors).length === 0) {
+    approved.undo();
+    const detail = 'it contradicts what is believed, and the domain has nobody to ask';
+    return { verdict: 'rejected', reason: 'precondition_failed', detail, ...(policy && { policy }) };
+  }
+  const channel = channelFor(domain, questions);
+  const held = approved.holdBack({ reason: 'contradiction', detail: detailOf(questions), ...(channel && { channel }) });
+  return held.verdict === 'rejected' ? held : { ...held, questions: questions.map(askedOf) };
 }
 
 /**
@@ -93,11 +88,11 @@ function askedOf({ request, space, subject, predicate, members }: Question): Ask
   };
 }
 
-/** Who is asked: all kinds of counselor that the predicates name, or any where none does. */
-function channelFor(domain: Domain, questions: readonly Question[]): string {
+/** Who is asked: all kinds of counselor that the predicates name. */
+function channelFor(domain: Domain, questions: readonly Question[]): string | undefined {
   const named = questions.map(({ predicate }) => domain.memory?.predicates[predicate]?.channel);
   const channels = [...new Set(named.filter((channel) => channel !== undefined))].sort();
-  return channels.length === 0 ? ANY_COUNSELOR : channels.join('+');
+  return channels.length === 0 ? undefined : channels.join('+');
 }
 
 /** Of what, and not what: a detail is never erased. */
