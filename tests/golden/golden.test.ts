@@ -14,7 +14,9 @@ const goldenOf = (file: string): Golden[] => JSON.parse(readFileSync(join(V1, fi
 const golden = goldenOf('golden.json');
 /** Decisions that take several people. */
 const several = goldenOf('several.json');
-const all = [...golden, ...several].map((one) => [`${one.of}: ${one.name}`, one] as const);
+/** What commits change of beliefs. */
+const beliefs = goldenOf('beliefs.json');
+const all = [...golden, ...several, ...beliefs].map((one) => [`${one.of}: ${one.name}`, one] as const);
 const folder = mkdtempSync(join(tmpdir(), 'assize-golden-'));
 const python = spawnSync('python3', ['--version']).status === 0;
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -24,7 +26,7 @@ describe('version 1 of the ledger', () => {
     expect(await verdictsOf(of, change)).toEqual(expected);
   });
 
-  test.each([[golden], [several]])('has an honest one, and every other is found by somebody', (list) => {
+  test.each([[golden], [several], [beliefs]])('has an honest one, and every other is found by somebody', (list) => {
     const [honest, ...others] = list as [Golden, ...Golden[]];
     expect(honest).toMatchObject({ export: null, checkpoint: 'at' });
     expect(honest.verify.every(({ fault }) => fault === undefined)).toBe(true);
@@ -87,6 +89,7 @@ describe('version 1 of the ledger', () => {
       [
         ...['golden.json', 'honest.jsonl', 'honest.jsonl.checkpoint', 'honest.jsonl.vkey', 'store.sqlite'],
         ...['several.json', 'several.jsonl', 'several.jsonl.checkpoint'],
+        ...['beliefs.json', 'beliefs.jsonl', 'beliefs.jsonl.checkpoint'],
       ].sort(),
     );
   });
