@@ -239,9 +239,11 @@ export class Proposals {
     let planned: ReturnType<Beliefs['plan']>;
     try {
       const predicates = domain.memory?.predicates ?? {};
+      const trajectoryId = this.#writer.id;
       planned = requireBeliefs(this.#writer.around.beliefs).plan({
         compiled: judged.compiled,
         proposalId,
+        trajectoryId,
         at,
         predicates,
         kept,

@@ -135,7 +135,15 @@ export class Resolutions {
       const { proposal_id: proposalId } = proposal;
       const answers = (input.answers ?? []).map(({ request, winner }) => ({ request, winner, judge: pendingId }));
       const beliefs = requireBeliefs(this.#writer.around.beliefs);
-      const planned = beliefs.plan({ compiled, proposalId, at, predicates, kept, answers });
+      const planned = beliefs.plan({
+        compiled,
+        proposalId,
+        trajectoryId: this.#writer.id,
+        at,
+        predicates,
+        kept,
+        answers,
+      });
       if (planned === undefined || 'changes' in planned) return planned;
       if ('questions' in planned) throw unanswered(pendingId, planned.questions);
       const { refusal } = planned;

@@ -245,19 +245,19 @@ export class Writer {
       result = await sent;
     } catch (error) {
       // Nothing was queued; what is in memory is ahead of the disk.
-      this.around.beliefs?.forget(facts ?? []);
+      this.around.beliefs?.settled(facts ?? [], false);
       this.#discard(life);
       await this.reread();
       throw error;
     } finally {
       this.#company.answered();
     }
+    this.around.beliefs?.settled(facts ?? [], result.status === 'committed');
     if (result.status === 'committed') {
       this.#company.won();
       await this.#isDurable(prepared);
       return answer;
     }
-    this.around.beliefs?.forget(facts ?? []);
     if (result.status === 'conflict' && life === this.#life) this.#company.lost();
     this.#discard(life);
     if (result.status === 'fenced' || result.status === 'taken') {
