@@ -22,6 +22,7 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
   opening: async () => (await import('./opening.ts')).openingBench(),
   million: async () => (await import('./million.ts')).millionBench(),
   log: async () => (await import('./log.ts')).logBench(),
+  memory: async () => (await import('./memory.ts')).memoryBench(),
   disclosure: async () => (await import('./disclosure.ts')).disclosureBench(),
 };
 
