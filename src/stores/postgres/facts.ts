@@ -68,6 +68,34 @@ export function prepareSpaces(readers: Readers, schema: string, path: string): (
   };
 }
 
+/** As `FactStore.claimKey`: the key that is there, and the one that is there after one was offered. */
+export function prepareClaimKey(
+  readers: Readers,
+  schema: string,
+): {
+  readonly known: () => Promise<Uint8Array | undefined>;
+  readonly offer: (group: GroupCommit, key: Uint8Array) => Promise<Uint8Array>;
+} {
+  const select: Statement = {
+    name: 'assize claim key',
+    text: `SELECT encode(key, 'hex') FROM "${schema}".fact_claim_key`,
+  };
+  const insert: Statement = {
+    name: 'assize offer claim key',
+    text: `INSERT INTO "${schema}".fact_claim_key VALUES (1, $1::bytea) ON CONFLICT DO NOTHING`,
+  };
+  const read = ([row]: readonly Row[]): Uint8Array | undefined =>
+    row === undefined ? undefined : new Uint8Array(Buffer.from(row[0] as string, 'hex'));
+  return {
+    known: async () => read(await readers.run(select)),
+    offer: (group, key) =>
+      group.run(async (session) => {
+        await session.run(insert, [bytea(Buffer.from(key).toString('hex'))]);
+        return read(await session.run(select)) as Uint8Array;
+      }),
+  };
+}
+
 /** A rebuilding, and how many parts of it were sent. */
 interface Run {
   readonly number: number;

@@ -34,6 +34,7 @@ import { StoreError } from '../errors.ts';
 import type { Followable, News } from '../follow.ts';
 import {
   checkBatch,
+  checkClaimKey,
   checkCount,
   checkEffectPage,
   checkEffects,
@@ -58,7 +59,7 @@ import { COMMITTED } from './commit.ts';
 import { prepareEffectKey, prepareEffectsOf, prepareListEffects, prepareOpenEffects } from './effects.ts';
 import { prepareEntries } from './entries.ts';
 import { readonlyError, storeError } from './errors.ts';
-import { prepareFacts, preparePartition, prepareSpaces, rebuildSteps } from './facts.ts';
+import { prepareClaimKey, prepareFacts, preparePartition, prepareSpaces, rebuildSteps } from './facts.ts';
 import { prepareFind } from './find.ts';
 import { Following } from './follow.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -142,6 +143,7 @@ export class PostgresStore
   readonly #effectKey: (key: Hash) => Promise<EffectKeyRow | undefined>;
   readonly #partition: (name: PartitionName) => Promise<PartitionState | undefined>;
   readonly #facts: (query: FactQuery & { readonly limit: number }) => Promise<FactVersion[]>;
+  readonly #claimKey: ReturnType<typeof prepareClaimKey>;
   readonly #spaces: () => Promise<string[]>;
   readonly #selfCheck: () => Promise<string[]>;
   #closed: Promise<void> | undefined;
@@ -178,6 +180,7 @@ export class PostgresStore
     this.#effectKey = prepareEffectKey(readers, schema);
     this.#partition = preparePartition(readers, schema, path);
     this.#facts = prepareFacts(readers, schema, path);
+    this.#claimKey = prepareClaimKey(readers, schema);
     this.#spaces = prepareSpaces(readers, schema, path);
     this.#selfCheck = prepareSelfCheck(readers, schema);
   }
@@ -344,6 +347,12 @@ export class PostgresStore
   async facts(query: FactQuery): Promise<FactVersion[]> {
     const checked = checkFactQuery(query);
     return this.#read(() => this.#facts(checked));
+  }
+
+  async claimKey(offered: Uint8Array): Promise<Uint8Array> {
+    checkClaimKey(offered);
+    const known = await this.#read(this.#claimKey.known);
+    return known ?? this.#claimKey.offer(this.#writable(), offered);
   }
 
   async spaces(): Promise<string[]> {

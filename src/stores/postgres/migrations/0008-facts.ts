@@ -5,7 +5,8 @@ import { APPLICATION_ID } from './0001-ledger.ts';
  * What is believed. `fact_partition` has a row for each (space, subject, predicate), found by the SHA-256 of the three, which may be longer
  * than an index takes; `fact` its versions. Periods are texts of one width, because their open ends lie outside of every type of
  * date. `id` is the SHA-256 of what has to be unique: a version of a fact within a space. `several` is set from when a partition first
- * had a row of a predicate with several values. `fact_rebuild` is one row: how often facts were made anew, how many parts of that are
+ * had a row of a predicate with several values. `fact_claim_key` is one row: what the ids of claims are hashed with. No
+ * ledger has it. `fact_rebuild` is one row: how often facts were made anew, how many parts of that are
  * in, and whether the facts are whole.
  *
  * A change is judged before it comes here, by what `fact_states` has told; `append_facts` locks the rows of its partitions, in their
@@ -62,6 +63,11 @@ CREATE TABLE fact (
 
 CREATE INDEX fact_by_time ON fact (key, audit, system_end, valid_from);
 CREATE INDEX fact_by_content ON fact (content);
+
+CREATE TABLE fact_claim_key (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  key BYTEA NOT NULL CHECK (octet_length(key) BETWEEN 16 AND 64)
+);
 
 CREATE TABLE fact_rebuild (
   run BIGINT NOT NULL CHECK (run >= 0),
