@@ -13,7 +13,7 @@ export type EffectErrorCode =
   | 'bad_resolver'
   /** The call touches what its transaction has not claimed. */
   | 'scope_exceeded'
-  /** Whoever came later has acted there already, or a name leads elsewhere by now than when that was called. */
+  /** Whoever came later has acted there already, or a name leads elsewhere by now, or a tool is of another class, than when that was called. */
   | 'stale'
   /** It acts at once, in a transaction that has its epoch only at its gate. */
   | 'no_epoch'

@@ -6,7 +6,7 @@ import { type Command, Option } from 'commander';
 import { readAnchors } from '../anchors.ts';
 import { counted } from '../counted.ts';
 import { loadDomains } from '../domains.ts';
-import { headOf } from '../entries.ts';
+import { headOf, shortId } from '../entries.ts';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import {
   anchorsOption,
@@ -202,6 +202,7 @@ function described({ epoch, trajectoryId, name, principal, writId, phase, entry,
     epoch,
     trajectory_id: trajectoryId,
     transaction: name,
+    ...(rest.putUpAs === undefined ? {} : { put_up_as: rest.putUpAs }),
     principal,
     writ: writId,
     phase,
@@ -258,8 +259,9 @@ function sumOf(costs: readonly NonNullable<ListedEffect['undoCost']>[]): { reado
   return sum;
 }
 
-function rowsOf({ epoch, trajectoryId, name, phase, effects }: EffectTransaction) {
-  const last = [phase, trajectoryId, name.length > SHORT ? `${name.slice(0, SHORT)}…` : name];
+function rowsOf({ epoch, trajectoryId, name, putUpAs, phase, effects }: EffectTransaction) {
+  const named = putUpAs === undefined ? shortened(name) : `${shortId(name)} (${shortened(putUpAs)})`;
+  const last = [phase, trajectoryId, named];
   if (effects.length === 0) return [[epoch, '-', '-', '-', '-', ...last]];
   return effects.map((effect: ListedEffect) => [
     epoch,
@@ -269,6 +271,10 @@ function rowsOf({ epoch, trajectoryId, name, phase, effects }: EffectTransaction
     effect.class.sink,
     ...last,
   ]);
+}
+
+function shortened(name: string): string {
+  return name.length > SHORT ? `${name.slice(0, SHORT)}…` : name;
 }
 
 function say({ json, out }: Session, resolved: ResolvedEffect): ExitCode {

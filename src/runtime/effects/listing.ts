@@ -32,8 +32,10 @@ const LIMIT = 100;
 export interface EffectTransaction {
   readonly epoch: number;
   readonly trajectoryId: string;
-  /** The caller's name of it, or one that was made up. */
+  /** The caller's name of it, or one that was made up; of one that was approved, its proposal's id. */
   readonly name: string;
+  /** Of one that was approved: the caller's name of what was put up, where it has one. */
+  readonly putUpAs?: string;
   readonly principal: string;
   readonly writId: Hash;
   /** `settled` and `aborted`: it has ended. */
@@ -90,6 +92,7 @@ function listed(known: KnownTransaction): EffectTransaction {
     epoch,
     trajectoryId,
     name: body.transaction,
+    ...(body.name === undefined ? {} : { putUpAs: body.name }),
     principal: body.principal,
     writId: body.writ_id,
     phase: state.phase,

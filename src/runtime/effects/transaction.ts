@@ -547,9 +547,12 @@ export class Transaction {
     const kept = new Kept(this.#held.ports.random);
     const cost = costOf(tool, input);
     const { name } = tool;
+    const sort = tool.class!;
+    const { isAgain, name: transaction } = this.#asking;
     // Members in canonical order, which are written fastest.
-    const payload = kept.made({ claims: claimTexts(claims) as never, cost, input, tool: name });
-    const effect: LoggedEffect = { class: tool.class!, key, payload, tool: name, ...undoCostOf(tool, input) };
+    const made = { claims: claimTexts(claims), class: sort, cost, input, tool: name };
+    const payload = kept.made((isAgain ? { ...made, transaction } : made) as never);
+    const effect: LoggedEffect = { class: sort, key, payload, tool: name, ...undoCostOf(tool, input) };
     return { effect, input, blobs: kept.blobs };
   }
 

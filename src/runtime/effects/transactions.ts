@@ -1,7 +1,18 @@
 import { writId } from '#authority';
-import { isAssizeError } from '#canon';
-import { type Claim, claimsOf, claimTexts, EffectError, isLeft, nameClaim, type Work } from '#effects';
-import type { Domain } from '#kernel';
+import { isAssizeError, plainText } from '#canon';
+import {
+  type Claim,
+  claimsOf,
+  claimTexts,
+  type EffectClass,
+  EffectError,
+  type EffectPayload,
+  isLeft,
+  nameClaim,
+  type Tool,
+  type Work,
+} from '#effects';
+import type { Cost, Domain } from '#kernel';
 import { type BlobRef, type CommitPayload, type Hash, isCauseCode, type PendingPayload, readRow } from '#ledger';
 import { RuntimeError } from '../errors.ts';
 import { badIntent, type ProposalInput, TRANSACTION_KEY } from '../intent.ts';
@@ -294,11 +305,13 @@ export async function takeUp(
     proposal.delta.effects.map(({ id, effect }) => preparedFrom(held, id, effect as BlobRef)),
   );
   const claims = prepared.flatMap((each) => each.claims);
+  const name = prepared[0]?.name;
   const body = {
-    transaction: proposal.proposal_id,
-    principal: '',
-    writ_id: proposal.writ_id,
     claims: claimTexts(claims),
+    ...(name === undefined ? {} : { name }),
+    principal: '',
+    transaction: proposal.proposal_id,
+    writ_id: proposal.writ_id,
   };
   const { run, work } = await held.begin(trajectoryId, claims, body, true);
   run.hasOnFailure = hasOnFailure(domain, proposal.action.name);
@@ -323,26 +336,30 @@ export async function takeUp(
   };
 }
 
-async function preparedFrom(
-  held: Held,
-  key: Hash,
-  payload: BlobRef,
-): Promise<Prepared & { claims: Claim[]; checkNames: () => Promise<void>; cost: Record<string, number> }> {
+/** A call that waits, read back. */
+interface PutUp extends Prepared {
+  readonly claims: Claim[];
+  readonly checkNames: () => Promise<void>;
+  readonly cost: Cost;
+  /** The caller's name of its transaction. */
+  readonly name: string | undefined;
+}
+
+async function preparedFrom(held: Held, key: Hash, payload: BlobRef): Promise<PutUp> {
   const text = await held.ports.blob(payload.$blob);
   if (text === undefined)
     throw new RuntimeError(
       'erased',
       `What the effect ${key} was to do was erased, so it can't be approved; reject it.`,
     );
-  const { value } = JSON.parse(text) as {
-    value: { tool: string; input: never; claims: never; cost: Record<string, number> };
-  };
+  const { value } = JSON.parse(text) as { value: EffectPayload };
   const tool = held.ports.tools.get(value.tool);
   if (tool?.class === undefined)
     throw new EffectError(
       'unknown_tool',
       `This needs the tool ${value.tool}, which is not here; open the runtime with it.`,
     );
+  if (value.class !== undefined && plainText(value.class) !== plainText(tool.class)) throw reclassed(tool, value.class);
   return {
     effect: { key, tool: tool.name, class: tool.class, payload, ...undoCostOf(tool, value.input) },
     input: value.input,
@@ -351,7 +368,18 @@ async function preparedFrom(
     claims: claimsOf(value),
     checkNames: () => held.names.checkStill(tool, value.input, claimsOf(value)),
     cost: value.cost,
+    name: value.transaction,
   };
+}
+
+/** Who approves it was shown another one. */
+function reclassed({ name, class: now }: Tool, putUp: EffectClass): EffectError {
+  const said = ({ reversibility, delivery, sink }: EffectClass): string => `${reversibility}, ${delivery} and ${sink}`;
+  return new EffectError(
+    'stale',
+    `${name} was put up as ${said(putUp)}, and is ${said(now!)} here; approve it where it is declared as it was, or reject it.`,
+    { evidence: { tool: name } },
+  );
 }
 
 function actingOf(
