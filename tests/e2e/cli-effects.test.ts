@@ -353,6 +353,7 @@ describe('list', () => {
         writ: expect.stringMatching(/^[0-9a-f]{64}$/),
         phase: 'committed',
         entry_id: expect.stringMatching(/^[0-9a-f]{64}$/),
+        needs: { tools: [] },
         claims: [{ access: 'write', scope: 'mail:**' }],
         effects: [
           {
@@ -476,14 +477,18 @@ describe('recover', () => {
     const { code, out, err } = await assize('recover', '--tools', toolsFile('keyed'));
     expect([code, out], err).toEqual([0, 'ended 1 transaction\n']);
     expect(readFileSync(join(folder, 'sent/bob'), 'utf8')).toBe('bob');
-    expect(await json(0, 'recover', '--tools', 'tools.ts')).toEqual({ ended: [], left: [] });
+    expect(await json(0, 'recover', '--tools', 'tools.ts')).toMatchObject({ ended: [], left: [] });
     expect(readFileSync(join(folder, 'sent/bob'), 'utf8')).toBe('bob');
   });
 
   test('without its tool says what is left, and leaves it', async () => {
     await crashed();
-    const { left, ended } = await json(1, 'recover');
-    expect(ended).toEqual([]);
+    const { left, ended, lacking } = await json(1, 'recover');
+    expect([ended, left[0].needs]).toEqual([[], { tools: ['mail.send'] }]);
+    expect(lacking).toEqual({ tools: [{ name: 'mail.send', epochs: [1] }], domains: [], anchors: [] });
+    expect((await assize('recover')).out).toContain(
+      '\nlacking the tool mail.send, for transaction 1; give it with --tools FILE.\n',
+    );
     expect(left).toMatchObject([{ phase: 'committed', effects: [{ tool: 'mail.send', waits_for_person: false }] }]);
     expect(sent('bob')).toBe(false);
     expect((await assize('recover', '--tools', toolsFile('keyed'))).code).toBe(0);
@@ -493,13 +498,22 @@ describe('recover', () => {
   test('has what failed answered for, with the domain of a file and the anchors of the store', async () => {
     await failed();
     const tools = ['--tools', toolsFile('keyed')];
-    const { left } = await json(1, 'recover', ...tools);
+    expect((await assize('list')).out).toContain('Transaction 1 has failed, which the domain orders@1 answers for');
+    const bare = await assize('recover', ...tools);
+    expect(bare.out).toContain('\nlacking the domain orders@1, for transaction 1; give it with --domain FILE.\n');
+    expect(bare.out).not.toMatch(/the tool|for a person/);
+    const { left, lacking } = await json(1, 'recover', ...tools);
+    expect(lacking).toEqual({ tools: [], domains: [{ name: 'orders@1', epochs: [1] }], anchors: [] });
     expect(left).toMatchObject([{ phase: 'failing', failing: { n: 0, refusals: 0 }, effects: [{ phase: 'dropped' }] }]);
     const stage = join(root, 'tests/support/effects-failing.ts');
     writeFileSync(join(folder, 'domain.ts'), `export { orders } from ${JSON.stringify(stage)};\n`);
     const domain = ['--domain', join(folder, 'domain.ts')];
     // Without them nothing is ruled on, as everything would be refused.
-    expect((await json(1, 'recover', ...tools, ...domain)).ended).toEqual([]);
+    const unheard = await json(1, 'recover', ...tools, ...domain);
+    expect([unheard.ended, unheard.lacking]).toEqual([[], { tools: [], domains: [], anchors: [1] }]);
+    expect((await assize('recover', ...tools, ...domain)).out).toContain(
+      '\nlacking any root public key, for transaction 1; give it with --anchors FILE.\n',
+    );
     writeFileSync(join(folder, 'anchors.json'), JSON.stringify([operator.publicKey]));
     const anchors = ['--anchors', join(folder, 'anchors.json')];
     const { code, out, err } = await assize('recover', ...tools, ...domain, ...anchors);
@@ -585,7 +599,10 @@ describe('resolve', () => {
   test('without the tool says what is needed to go on', async () => {
     await inDoubt(false);
     const { code, out } = await assize('resolve', '1', '0', '--as', 'retry', '--confirm', ...found);
-    expect([code, out]).toEqual([1, expect.stringContaining('assize effects recover with --tools FILE')]);
+    expect([code, out]).toEqual([
+      1,
+      expect.stringContaining('lacking the tool mail.send, for transaction 1; give it with --tools FILE.'),
+    ]);
     expect((await assize('recover', '--tools', toolsFile('blind'))).code).toBe(0);
     expect(sent('bob')).toBe(true);
   });

@@ -10,6 +10,7 @@ import {
   isLeft,
   nameClaim,
   type Tool,
+  type TransactionState,
   type Work,
 } from '#effects';
 import type { Cost, Domain } from '#kernel';
@@ -62,8 +63,8 @@ export interface TransactionOutcome<T> {
   readonly epoch: number | undefined;
   /**
    * `settled`: all of it is done, or undone as it came to no commit. `failed`: one failed for good after the commit, and all of it is undone.
-   * `person`: an effect of it waits for a person (`effects list`). `waiting`: it waits for what else has to be decided first, or is
-   * still at work.
+   * `person`: an effect of it waits for a person (`effects list`). `waiting`: it waits for what else has to be decided first, or for a
+   * process with its tools, or is still at work.
    */
   readonly effects: 'settled' | 'failed' | 'person' | 'waiting';
   /** Where an effect failed for good after the commit: the ruling on what its action does then (`onFailure`). */
@@ -214,9 +215,9 @@ export class Transactions {
     }
     const end = await this.#undo(held, { run, work }, ruling.ruling);
     // Another process has taken this over, and was ruled on before.
-    if (ruling.ruling === 'committed') return { ruling, epoch: undefined, effects: end === 'person' ? end : 'settled' };
+    if (ruling.ruling === 'committed') return { ruling, epoch: undefined, effects: undoneTo(end) };
     const waits = ruling.ruling === 'escalated' && tx.planned.length > 0;
-    return { ruling, epoch: work.epoch, effects: end === 'person' ? 'person' : waits ? 'waiting' : 'settled' };
+    return { ruling, epoch: work.epoch, effects: waits && end === 'ended' ? 'waiting' : undoneTo(end) };
   }
 
   /** It was ruled on before: nothing is begun. */
@@ -226,31 +227,31 @@ export class Transactions {
     ruling: Ruling,
     { named, principal }: { readonly named: Claim | undefined; readonly principal: string },
   ): Promise<TransactionOutcome<never>> {
-    const failure = await this.#failureOf(ruling, principal);
-    const isQuarantined = named !== undefined && held.coordination.doubtAt(named) !== undefined;
-    const ended = ruling.ruling === 'escalated' ? 'waiting' : await this.#endBefore(held, ruling);
+    const state = await this.#stateBefore(held, ruling);
+    const failure = await this.#failureOf(ruling, principal, state);
+    const doubt = named === undefined ? undefined : held.coordination.doubtAt(named);
+    const effects = doubt === undefined ? endedBefore(ruling, state) : leftTo(await held.stateAt(doubt));
     if (begun !== undefined) held.drop(begun.work);
-    const before = { ruling, value: undefined, epoch: undefined, effects: isQuarantined ? 'person' : ended } as const;
+    const before = { ruling, value: undefined, epoch: undefined, effects } as const;
     return failure === undefined ? before : { ...before, failure };
   }
 
   /** What became of its effects, by the log: what was approved is at work under no name of the caller's. */
-  async #endBefore(held: Held, ruling: Ruling): Promise<TransactionOutcome<never>['effects']> {
-    if (ruling.ruling !== 'committed') return 'settled';
+  async #stateBefore(held: Held, ruling: Ruling): Promise<TransactionState | undefined> {
+    if (ruling.ruling !== 'committed') return undefined;
     const [named] = (readRow(ruling.entry).payload as CommitPayload).delta.effects;
-    if (named === undefined) return 'settled';
+    if (named === undefined) return undefined;
     await held.told();
-    const state = await held.stateOf(named.id);
-    if (state === undefined) return 'settled';
-    if (state.phase === 'settled') return state.failing === undefined ? 'settled' : 'failed';
-    return state.effects.some(({ phase }) => isLeft(phase)) ? 'person' : 'waiting';
+    return held.stateOf(named.id);
   }
 
-  async #failureOf(ruling: Ruling, principal: string): Promise<Ruling | undefined> {
-    if (ruling.ruling !== 'committed') return undefined;
-    const { action } = readRow(ruling.entry).payload as CommitPayload;
-    if (!hasOnFailure(this.#writer.parts.domain, action.name)) return undefined;
-    return failureBefore(this.#proposals, ruling.entry.id, principal);
+  async #failureOf(
+    ruling: Ruling,
+    principal: string,
+    state: TransactionState | undefined,
+  ): Promise<Ruling | undefined> {
+    if (ruling.ruling !== 'committed' || state?.failing === undefined) return undefined;
+    return failureBefore(this.#proposals, ruling.entry.id, state.failing.refusals, principal);
   }
 
   async #undo(held: Held, { run, work }: Begun, cause: string): Promise<Moved> {
@@ -276,6 +277,25 @@ function endOf(
   const told = failure === undefined ? {} : { failure };
   if (end !== 'ended') return { effects: end === 'person' ? 'person' : 'waiting', ...told };
   return { effects: state.failing === undefined ? 'settled' : 'failed', ...told };
+}
+
+/** What became of the effects of what was ruled on before, and has left nothing. */
+function endedBefore(ruling: Ruling, state: TransactionState | undefined): TransactionOutcome<never>['effects'] {
+  if (ruling.ruling === 'escalated') return 'waiting';
+  if (state === undefined) return 'settled';
+  if (state.phase === 'settled') return state.failing === undefined ? 'settled' : 'failed';
+  return leftTo(state);
+}
+
+/** What is not over waits for a person where one of its effects does, and else for something that is none of theirs. */
+function leftTo(state: TransactionState | undefined): 'person' | 'waiting' {
+  return state?.effects.some(({ phase }) => isLeft(phase)) === true ? 'person' : 'waiting';
+}
+
+/** What became of the effects of what is undone. */
+function undoneTo(end: Moved): 'settled' | 'person' | 'waiting' {
+  if (end === 'ended') return 'settled';
+  return end === 'person' ? 'person' : 'waiting';
 }
 
 /** What is no name of an action is for the proposal to refuse. */
