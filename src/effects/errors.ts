@@ -37,6 +37,8 @@ export type EffectErrorCode =
   | 'branch_conflict'
   /** None of the branches was chosen, or one that failed. */
   | 'no_branch'
+  /** The body of a transaction, or of a part of it, has returned before what it called was over. */
+  | 'not_awaited'
   /** The transaction has ended: nothing is called in it any more. */
   | 'transaction_over'
   /** Nothing waits for a person there. */

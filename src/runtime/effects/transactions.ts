@@ -164,7 +164,7 @@ export class Transactions {
       let before = await limit.bound(ruledBefore, stopped);
       if (before !== undefined) return await this.#asBefore(held, begun, before, { named, principal });
       held.checkDoubts(claims);
-      const value = await limit.bound(() => body(tx), stopped);
+      const value = await limit.bound(() => tx.run(body), stopped);
       await tx.end();
       if (begun === undefined) {
         begun = await begin(tx.claims);
