@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { toPointer } from '#canon';
+import { issueText, toPointer } from '#canon';
 import type { Change } from './changes.ts';
 import { KernelError, messageOf } from './errors.ts';
 import { isErasedSchema } from './sensitive.ts';
@@ -411,12 +411,4 @@ function fault(schema: z.ZodType, value: unknown, keys: readonly string[]): stri
     // A check may stumble over what it is not made for, such as an object with a member `length` where a text belongs.
     return `${toPointer(keys)}: it can't be checked, ${messageOf(error)}`;
   }
-}
-
-/** The first issue of a failed parse, with its place. */
-export function issueText(error: z.core.$ZodError, keys: readonly string[] = []): string {
-  const issue = error.issues[0] as z.core.$ZodIssue;
-  const pointer = toPointer([...keys, ...issue.path.map(String)]);
-  const more = error.issues.length > 1 ? ` (and ${error.issues.length - 1} more)` : '';
-  return `${pointer === '' ? '' : `${pointer}: `}${issue.message}${more}`;
 }
