@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Table } from './experiment.ts';
+import type { Table } from './table.ts';
 import { tableText } from './text.ts';
 
 const table: Table = {
