@@ -1,9 +1,32 @@
 import type { Experiment } from '../experiment.ts';
+import { composition } from './composition.ts';
+import { confluence } from './confluence.ts';
 import { judgeRows } from './judge-rows.ts';
 import { lattice } from './lattice.ts';
 import { openRows } from './open-rows.ts';
+import { prompts } from './prompts.ts';
 import { revisions } from './revisions.ts';
 import { schemaModes } from './schema-modes.ts';
+import { selectivity } from './selectivity.ts';
+import { ablation, bridge, carriers, drift, isolation, oracle, schema, weakened } from './structural.ts';
 
-/** In the order of the paper; then what the paper has not. */
-export const EXPERIMENTS: readonly Experiment[] = [lattice, revisions, openRows, schemaModes, judgeRows];
+/** What schedules show, what the package's own memory does, and what a real server admits. */
+export const EXPERIMENTS: readonly Experiment[] = [
+  isolation,
+  schema,
+  drift,
+  composition,
+  weakened,
+  oracle,
+  bridge,
+  carriers,
+  confluence,
+  ablation,
+  prompts,
+  selectivity,
+  lattice,
+  revisions,
+  openRows,
+  schemaModes,
+  judgeRows,
+];
