@@ -1,5 +1,6 @@
 import type { Experiment } from '../experiment.ts';
 import { composition } from './composition.ts';
+import { configuration } from './configuration.ts';
 import { confluence } from './confluence.ts';
 import { judgeRows } from './judge-rows.ts';
 import { lattice } from './lattice.ts';
@@ -9,9 +10,11 @@ import { revisions } from './revisions.ts';
 import { schemaModes } from './schema-modes.ts';
 import { selectivity } from './selectivity.ts';
 import { ablation, bridge, carriers, drift, isolation, oracle, schema, weakened } from './structural.ts';
+import { verdicts } from './verdicts.ts';
 
 /** What schedules show, what the package's own memory does, and what a real server admits. */
 export const EXPERIMENTS: readonly Experiment[] = [
+  verdicts,
   isolation,
   schema,
   drift,
@@ -23,6 +26,7 @@ export const EXPERIMENTS: readonly Experiment[] = [
   confluence,
   ablation,
   prompts,
+  configuration,
   selectivity,
   lattice,
   revisions,

@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EXPERIMENTS } from 'assize/anomalies';
-import type { Table } from 'assize/tables';
+import { type Table, tableText } from 'assize/tables';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { endOf, runCommand, startCommand } from '../../../tests/support/command.ts';
+import { blockOf } from '../../../tests/support/guide-files.ts';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
 
 /** What each run comes to does not depend on how many there are. */
@@ -56,6 +57,8 @@ withPostgres('on a server', (postgres) => {
     expect(columnOf(found, 'last writer wins: runs', 'none, at RC')).toEqual([0, 1, 1, 1, 1]);
     expect(columnOf(found, 'last writer wins: runs', 'one open row by EXCLUDE, at RC')).toEqual([0, 0, 0, 0, 0]);
     expect(columnOf(found, '16 judges', 'questions acted on differently')).toEqual([0, 0, 0, 0, RUNS, RUNS, 0]);
+    const lost = found.find(({ title }) => title.startsWith('lost update'))!;
+    expect(tableText(lost).startsWith(blockOf('anomalies.md', 'text lattice')), 'as the guide shows it').toBe(true);
     expect(await leftovers()).toEqual([]);
   });
 

@@ -72,11 +72,11 @@ async function promptsTable(running: Running, store: Store): Promise<Table> {
     source: 'Table 8, Lemma 5',
     title: 'items whose verdict depends on which prompt a deployment has, by band',
     keys: ['band'],
-    columns: ['unstable', 'by prompt', 'by temperature', 'by both', 'replays that differ', 'verdicts of one item'],
+    columns: ['unstable', 'by prompt', 'by temperature', 'by both', 'replays that differ', 'more than two verdicts'],
     rows,
     notes: [
       `The answers are a stub’s, by the seed; no language model is asked, and the paper’s figures, which are of one, are reported. ${items} items a band. The stub says yes to an item that has enough of the answer: more for the strict prompt, less for the lenient one, and at temperature 0.7 by up to ${WOBBLE} more or less each time that it is asked.`,
-      `Each deployment has a memory space and a decoder (θ) of its own, and asks ${2 * REPLAYS} times more through the log, half of them in replay: whatever the stub would say then, it is answered as before (Lemma 5 (1)). Of an item there are two verdicts at most (Proposition 6).`,
+      `Each deployment has a memory space and a decoder (θ) of its own, and asks ${2 * REPLAYS} times more through the log, half of them in replay: whatever the stub would say then, it is answered as before (Lemma 5 (1)). Of an item there are two verdicts at most, however many prompts (Proposition 6).`,
     ],
   };
 }
@@ -98,13 +98,7 @@ function cellsOf(recorded: readonly Recorded[], { paper }: Band): Table['rows'][
       ...(isPartial && { paper: 4 }),
     },
     { measured: recorded.reduce((sum, { changed }) => sum + changed, 0), expected: 0, paper: 0 },
-    // At least one, at most two.
-    {
-      measured: Math.max(...recorded.map(({ votes }) => new Set(votes).size)),
-      expected: 1.5,
-      tolerance: 0.5,
-      paper: 2,
-    },
+    { measured: count((votes) => new Set(votes).size > 2), expected: 0, paper: 0 },
   ];
 }
 

@@ -18,7 +18,8 @@ export const selectivity: Experiment = {
   about: 'what looking back costs by how many rows it finds, beside a full scan, on bare rows in SQLite (table 20)',
   run: async (running) => {
     using database = new DatabaseSync(':memory:');
-    return selectivityTables(running, database);
+    // Waited for, so that it is closed after that.
+    return await selectivityTables(running, database);
   },
 };
 

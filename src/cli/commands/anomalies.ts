@@ -1,5 +1,6 @@
 import type { Experiment } from 'assize/anomalies';
 import type { Command } from 'commander';
+import { counted } from '../counted.ts';
 import { CliError, EXIT } from '../errors.ts';
 import {
   type Done,
@@ -88,7 +89,8 @@ export function anomalies(program: Command): void {
           });
         else {
           for (const { name, because } of skipped) session.out.line(line`${name} was not run: ${because}`);
-          if (differ > 0) session.out.line(line`${differ} cells are not what they have to be; they are marked with ≠.`);
+          if (differ > 0)
+            session.out.line(line`${counted(differ, 'cell')} marked with ≠, for not being what it has to be.`);
         }
         return differ > 0 ? EXIT.negative : EXIT.ok;
       }),
