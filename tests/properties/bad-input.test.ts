@@ -40,6 +40,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   tools: TOOLS,
   tables: EXPERIMENT_TABLES,
   faults: {},
+  anomalies: {},
   cedar: CEDAR,
   domains: DOMAINS,
 };

@@ -74,6 +74,33 @@ withPostgres('on a server', (postgres) => {
     expect(await leftovers()).toEqual([]);
   });
 
+  test('connections that are lost end it with a sentence, and leave nothing either', async () => {
+    const child = startCommand(
+      folder,
+      undefined,
+      'anomalies',
+      'revisions',
+      '--postgres',
+      postgres.url(),
+      '--runs',
+      '10000',
+    );
+    const over = endOf(child);
+    let cut: Promise<unknown> | undefined;
+    child.stderr?.on('data', (said: string) => {
+      if (/revisions: /.test(said))
+        cut ??= postgres.query(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'assize anomalies'",
+        );
+    });
+    const { code, out, err } = await over;
+    await cut;
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(/^assize: The PostgreSQL server can't be used: /m);
+    expect(err).not.toMatch(/fault in assize/);
+    expect(await leftovers()).toEqual([]);
+  });
+
   test('who may make no schema is told so', async () => {
     const role = `poor_${Date.now()}`;
     await postgres.query(`CREATE ROLE ${role} LOGIN`);

@@ -165,8 +165,13 @@ async function inTurn(
 async function untilSomebodyWaits({ judge }: Ground, subject: string): Promise<void> {
   const waiting = `SELECT FROM pg_locks
     WHERE locktype = 'advisory' AND NOT granted AND objid::bigint = (hashtext($1)::bigint & 4294967295)`;
-  while ((await judge.rows(waiting, [subject])).length === 0);
+  const late = performance.now() + WAIT_MS;
+  while ((await judge.rows(waiting, [subject])).length === 0)
+    if (performance.now() > late) throw new Error('Nobody has come to wait for the lock.');
 }
+
+/** No more than a statement may take. */
+const WAIT_MS = 30_000;
 
 async function asPrinted(ground: Ground, level: Level): Promise<Outcome> {
   const subject = await believing(ground);

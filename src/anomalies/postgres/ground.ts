@@ -46,8 +46,17 @@ export async function onGround<Made>(url: string, work: (ground: Ground) => Prom
       },
     });
   } finally {
-    // First whoever may still hold a lock in it.
-    await Promise.all(writers.map((session) => session.end()));
-    await judge.rows(`DROP SCHEMA IF EXISTS ${schema} CASCADE`).finally(() => judge.end());
+    // First whoever may still hold a lock in it; and by a connection that has not been lost meanwhile.
+    await Promise.all([judge, ...writers].map((session) => session.end()));
+    await dropSchema(url, schema);
+  }
+}
+
+async function dropSchema(url: string, schema: string): Promise<void> {
+  const session = await openSession(url);
+  try {
+    await session.rows(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+  } finally {
+    await session.end();
   }
 }

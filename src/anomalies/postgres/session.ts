@@ -5,7 +5,7 @@ import { type Driver, type DriverClient, loadDriver, type Row } from './driver.t
 const STATEMENT_MS = 30_000;
 const CONNECT_MS = 10_000;
 
-/** One connection to the server. */
+/** One connection to the server. What loses it is an AnomalyError `unreachable`; what the server refuses, its own error. */
 export interface Session {
   /** The rows of one statement, every column as text. */
   rows(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
@@ -25,8 +25,13 @@ export async function openSession(url: string): Promise<Session> {
   } catch (error) {
     throw unreachable(error);
   }
-  const ask = (text: string, values: readonly unknown[] = []) =>
-    client.query({ text, values: [...values], rowMode: 'array' });
+  const ask = async (text: string, values: readonly unknown[] = []) => {
+    try {
+      return await client.query({ text, values: [...values], rowMode: 'array' });
+    } catch (error) {
+      throw isLost(error) ? unreachable(error) : error;
+    }
+  };
   return {
     rows: async (text, values) => (await ask(text, values)).rows,
     change: async (text, values) => (await ask(text, values)).rowCount ?? 0,
@@ -34,8 +39,14 @@ export async function openSession(url: string): Promise<Session> {
   };
 }
 
+/** Whether it is about the connection: it has no SQLSTATE, or one of the classes 08 (connection) and 57 (operator). */
+function isLost(error: unknown): boolean {
+  return !/^(?!08|57)[0-9A-Z]{5}$/.test(String((error as { readonly code?: unknown }).code));
+}
+
 /** What the server, or the way to it, says of why it can't be used. */
 export function unreachable(error: unknown): AnomalyError {
+  if (error instanceof AnomalyError) return error;
   const [told] = error instanceof AggregateError ? error.errors : [error];
   const why = told instanceof Error ? told.message.replace(/\.$/, '') : String(told);
   return new AnomalyError('unreachable', `The PostgreSQL server can't be used: ${why}.`, { cause: told });
