@@ -98,7 +98,8 @@ async function configurationTable(running: Running): Promise<Table> {
       const count = (isSo: (one: Deployed, i: number) => boolean): number => deployed[c]!.filter(isSo).length;
       const verdicts = deployed[c]!.map(({ verdict }) => JSON.stringify(verdict));
       const others = verdicts.filter((verdict, i) => verdict !== JSON.stringify(baseline![i]!.verdict)).length;
-      const paper = PAPER[name];
+      // Of as many seeds as the paper has.
+      const paper = seeds === SEEDS ? PAPER[name] : undefined;
       return {
         keys: [name, path],
         cells: [

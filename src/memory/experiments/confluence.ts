@@ -1,8 +1,9 @@
 import { form, requireForm } from '#canon';
-import type { FactRow } from '../fact.ts';
+import { type FactRow, isOpen } from '../fact.ts';
 import { OPEN_END } from '../period.ts';
 import { type Assertion, planAssert } from '../plan.ts';
 import { mergeProvenance, Polynomial, writeToken } from '../provenance/index.ts';
+import { applyPlan } from '../read.ts';
 import type { Strategy } from '../strategy.ts';
 import { ExperimentError } from './errors.ts';
 
@@ -11,7 +12,7 @@ export const FOLDS = ['lww', 'evi'] as const satisfies readonly Strategy[];
 
 /** What a conflict set comes to, met in one order. */
 export interface Folded {
-  /** The claim that is believed. */
+  /** The claim that is believed; of several, were there several, all. */
   readonly winner: string;
   /** What every audit row says of where all of it comes from. */
   readonly provenance: string;
@@ -30,38 +31,82 @@ export function folded(strategy: (typeof FOLDS)[number], order: readonly number[
     strategy,
     'strategy',
   );
-  requireForm(form.list(form.whole), order, 'order');
-  const size = order.length;
-  if (size < 2 || size > SIZE_MAX || new Set(order).size !== size || order.some((place) => place >= size))
-    throw new ExperimentError('bad_order', `An order has the places from 0 of 2 to ${SIZE_MAX} members, each once.`, {
-      evidence: { order: [...order] },
-    });
+  requireOrder(order);
+  const rows = after([], strategy, 1, order.map(memberOf));
+  const lost = rows.filter(({ row_kind }) => row_kind === 'audit');
+  const texts = [...new Set(lost.map(({ provenance_id }) => provenance_id))];
+  const members = order.map((place) => Polynomial.of(writeToken(place)));
+  return {
+    winner: winnerOf(rows),
+    provenance: texts.sort().join(' | '),
+    isComplete:
+      new Set(lost.map(({ lineage }) => lineage)).size === order.length - 1 &&
+      texts.every((text) => members.every((member) => member.precedes(Polynomial.read(text)))),
+  };
+}
+
+/**
+ * The same facts in as many commits, one after the other in that order, by evidence: each meets who has won until then. Here no two are
+ * equally sure, since between those the order of commits decides. What is merged is all that audit rows name.
+ * @throws ExperimentError `bad_order`; ArgumentError `bad_argument`
+ */
+export function foldedInTurn(order: readonly number[]): Folded {
+  requireOrder(order);
+  let rows: readonly FactRow[] = [];
+  for (const [seq, place] of order.entries())
+    rows = after(rows, 'evi', seq + 1, [{ ...memberOf(place), confidence: (1 + place) / 10 }]);
+  const lost = rows.filter(({ row_kind }) => row_kind === 'audit');
+  const named = lost.map(({ provenance_id }) => Polynomial.read(provenance_id));
+  const all = new Set(named.flatMap(({ tokens }) => tokens));
+  const winner = winnerOf(rows);
+  const losers = order.filter((place) => memberOf(place).claim !== winner);
+  return {
+    winner,
+    provenance: [...all].sort().join(' + '),
+    isComplete: losers.every((place) =>
+      lost.some(
+        ({ lineage }, i) => lineage === memberOf(place).claim && Polynomial.of(writeToken(place)).precedes(named[i]!),
+      ),
+    ),
+  };
+}
+
+/** The rows after one commit; nobody is asked by an operator that folds. */
+function after(
+  rows: readonly FactRow[],
+  strategy: (typeof FOLDS)[number],
+  seq: number,
+  said: readonly Assertion[],
+): readonly FactRow[] {
   const plan = planAssert(
     {
       partition: { space: 'confluence', subject: 'alice', predicate: 'medication' },
       declaration: { cardinality: 'single-valued', strategy, remainder: 'keep' },
-      open: [],
-      latest: null,
+      open: rows.filter(isOpen),
+      latest: rows.at(-1)?.system_time_start ?? null,
       at: AT,
-      seq: 1,
+      seq,
       merge: mergeProvenance,
     },
-    order.map((place) => MEMBERS[place]!),
+    said,
   );
-  // Nobody is asked by an operator that folds.
-  const rows: readonly FactRow[] = plan.kind === 'plan' ? plan.insert : [];
-  const [believed] = rows.filter(({ row_kind }) => row_kind === 'current');
-  const lost = rows.filter(({ row_kind }) => row_kind === 'audit');
-  const texts = new Set(lost.map(({ provenance_id }) => provenance_id));
-  const merged = [...texts].map((text) => Polynomial.read(text));
-  const members = order.map((place) => Polynomial.of(writeToken(place)));
-  return {
-    winner: believed!.lineage,
-    provenance: [...texts].sort().join(' | '),
-    isComplete:
-      new Set(lost.map(({ lineage }) => lineage)).size === size - 1 &&
-      merged.every((sum) => members.every((member) => member.precedes(sum))),
-  };
+  return plan.kind === 'plan' ? applyPlan(rows, plan) : rows;
+}
+
+function winnerOf(rows: readonly FactRow[]): string {
+  return rows
+    .filter(isOpen)
+    .map(({ lineage }) => lineage)
+    .join(' and ');
+}
+
+function requireOrder(order: readonly number[]): void {
+  requireForm(form.list(form.whole), order, 'order');
+  const size = order.length;
+  if (size >= 2 && size <= SIZE_MAX && new Set(order).size === size && order.every((place) => place < size)) return;
+  throw new ExperimentError('bad_order', `An order has the places from 0 of 2 to ${SIZE_MAX} members, each once.`, {
+    evidence: { order: [...order] },
+  });
 }
 
 /**
@@ -85,10 +130,15 @@ const SIZE = form.of(
 );
 const AT = '2026-04-15T00:00:00.000000Z';
 
-const MEMBERS: readonly Assertion[] = Array.from({ length: SIZE_MAX }, (_, i) => ({
-  claim: `claim ${i}`,
-  object: `object ${i}`,
-  valid: { from: AT, to: OPEN_END },
-  confidence: [0.5, 0.9, 0.3, 0.9, 0.7, 0.1, 0.6, 0.2][i]!,
-  provenance: String(Polynomial.of(writeToken(i))),
-}));
+/** Two of them are the surest. */
+const CONFIDENCES: readonly number[] = [0.5, 0.9, 0.3, 0.9, 0.7, 0.1, 0.6, 0.2];
+
+function memberOf(place: number): Assertion {
+  return {
+    claim: `claim ${place}`,
+    object: `object ${place}`,
+    valid: { from: AT, to: OPEN_END },
+    confidence: CONFIDENCES[place]!,
+    provenance: String(Polynomial.of(writeToken(place))),
+  };
+}

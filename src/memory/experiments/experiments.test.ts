@@ -15,6 +15,7 @@ import {
   driftGrid,
   FOLDS,
   folded,
+  foldedInTurn,
   type Grid,
   isoMatrix,
   operatorAblation,
@@ -272,9 +273,20 @@ describe('conflict sets', () => {
           });
   });
 
+  test('one commit after the other, in whatever order, the surest wins, and all that lost is named', () => {
+    for (const size of [2, 3, 4, 5])
+      for (const order of orders(size))
+        expect(foldedInTurn(order), String(order)).toEqual({
+          winner: `claim ${size - 1}`,
+          provenance: [...Array(size).keys()].map((n) => `w:@${n}`).join(' + '),
+          isComplete: true,
+        });
+  });
+
   test('what is no order is refused', () => {
     for (const order of [[], [0], [0, 0], [0, 2], [...Array(9).keys()]])
-      expect(errorOf(() => folded('lww', order))).toMatchObject({ code: 'bad_order' });
+      for (const call of [() => folded('lww', order), () => foldedInTurn(order)])
+        expect(errorOf(call)).toMatchObject({ code: 'bad_order' });
     expect(errorOf(() => folded('rule' as never, [0, 1]))).toMatchObject({ code: 'bad_argument' });
     expect(errorOf(() => [...orders(9)])).toMatchObject({ code: 'bad_argument' });
   });

@@ -16,7 +16,7 @@ export { bridgeGrid } from './bridge.ts';
 export { counterfactual, defences, tokenRecall } from './carriers.ts';
 export type { Bytes } from './chance.ts';
 export { composition, compositionWithPins } from './composition.ts';
-export { FOLDS, type Folded, folded, orders } from './confluence.ts';
+export { FOLDS, type Folded, folded, foldedInTurn, orders } from './confluence.ts';
 export {
   type Belief,
   conflicts,

@@ -74,6 +74,7 @@ export const MEMORY_ALGEBRA: Readonly<Record<string, Case | Exempt>> = {
   defences: takes(experiments.defences, [random, 1], CHANCE),
   driftGrid: takes(experiments.driftGrid, [random, 1], CHANCE),
   folded: takes(experiments.folded, ['evi', [1, 0, 2]]),
+  foldedInTurn: takes(experiments.foldedInTurn, [[1, 0, 2]]),
   operatorAblation: takes(experiments.operatorAblation, [random, 1], CHANCE),
   orders: takes((size) => [...experiments.orders(size)], [3]),
   execute: takes(experiments.execute, () => [steps, level, { h1: true }], { '0': MADE }),
