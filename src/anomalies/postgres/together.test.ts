@@ -1,6 +1,6 @@
 import { setImmediate as othersGoOn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { together } from './together.ts';
 
 test('nobody goes on before all are there, in each round, however long each takes', async () => {
@@ -37,6 +37,21 @@ test('where one fails before he is there, those that wait fail with him, and nob
   });
   await expect(all).rejects.toThrow('the first to fail');
   expect(ended.toSorted()).toEqual([0, 1, 2]);
+});
+
+test('who fails while nobody waits for him is told in the end, and not before', async () => {
+  const unheard = vi.fn();
+  process.on('unhandledRejection', unheard);
+  try {
+    const all = together(2, async (who) => {
+      if (who === 0) throw new Error('alone');
+      for (let i = 0; i < 5; i++) await othersGoOn();
+    });
+    await expect(all).rejects.toThrow('alone');
+    expect(unheard).not.toHaveBeenCalled();
+  } finally {
+    process.off('unhandledRejection', unheard);
+  }
 });
 
 test('who fails after all have met fails alone, and all have ended', async () => {

@@ -12,6 +12,8 @@ export async function together<Made>(
 ): Promise<readonly Made[]> {
   const rounds: { readonly met: PromiseWithResolvers<void>; missing: number }[] = [];
   const failed = Promise.withResolvers<never>();
+  // Where nobody waits just then, it is told in the end.
+  failed.promise.catch(() => undefined);
   const member = async (who: number): Promise<Made> => {
     let nth = 0;
     const meet = async (): Promise<void> => {
