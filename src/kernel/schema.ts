@@ -49,9 +49,17 @@ const PARSING = new Set(['default', 'prefault', 'catch', 'pipe', 'transform', 'l
  * @throws KernelError `invalid_domain`, also for a schema that holds itself
  */
 export function strictSchema<S extends z.ZodType>(schema: S, kind: 'state' | 'args'): S {
-  refuseRecursion(schema, kind, new Set(), new Set());
-  return strict(schema, kind, '') as S;
+  let made = STRICT[kind].get(schema);
+  if (made === undefined) {
+    refuseRecursion(schema, kind, new Set(), new Set());
+    made = strict(schema, kind, '');
+    STRICT[kind].set(schema, made);
+  }
+  return made as S;
 }
+
+/** A schema never changes, and zod compiles a new one for its first value: who shares theirs among domains pays for it once. */
+const STRICT = { state: new WeakMap<z.ZodType, z.ZodType>(), args: new WeakMap<z.ZodType, z.ZodType>() };
 
 /** A schema that holds itself has no end to be made strict to, and no declaration that could be hashed. */
 function refuseRecursion(
