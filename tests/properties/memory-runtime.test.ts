@@ -9,7 +9,6 @@ import {
   type CommitPayload,
   type FactStore,
   factWrites,
-  isFactStore,
   type LedgerStore,
   readRow,
   Values,
@@ -89,7 +88,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
         async (waves) => {
           const store = await openStore(kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`);
           try {
-                        await store.claimKey(KEY);
+            await store.claimKey(KEY);
             const writers = await writersOf(store);
             const done: Done[] = [];
             for (const [wave, deeds] of waves.entries())
