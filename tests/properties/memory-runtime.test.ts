@@ -5,14 +5,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineDomain } from '#kernel';
-import {
-  type CommitPayload,
-  type FactStore,
-  factWrites,
-  type LedgerStore,
-  readRow,
-  Values,
-} from '#ledger';
+import { type CommitPayload, type FactStore, factWrites, type LedgerStore, readRow, Values } from '#ledger';
 import { claimId, type FactRow, OPEN_END, OPEN_START, readWitness } from '#memory';
 import type { AssertInput, Memory, Ruling } from '#runtime';
 import { openStore, type Store } from '#stores';

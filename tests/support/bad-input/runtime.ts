@@ -13,6 +13,7 @@ import { deskOf } from '../ledger-runtime.ts';
 import { LOG, ORIGIN, WITNESSES } from '../merkle/fixtures.ts';
 import { HandClock, intent, operator, runtimeOver, START, writFor } from '../runtime.ts';
 import type { Case, Exempt } from './case.ts';
+import { RUNTIME_MEMORY } from './runtime-memory.ts';
 import { exempt, MADE, PATH, PORT, takes } from './table.ts';
 
 const none = exempt('no arguments');
@@ -101,6 +102,7 @@ const proposal = {
 };
 
 export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
+  ...RUNTIME_MEMORY,
   'new Assize': takes(
     (options) => new runtime.Assize(options),
     () => [
