@@ -1,5 +1,4 @@
 import { writId } from '#authority';
-import * as runtime from '#runtime';
 import { MemoryStore } from '#stores';
 import { clinic } from '../clinic.ts';
 import { HandClock, runtimeOver, START, writFor } from '../runtime.ts';
