@@ -288,6 +288,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ({ store }, options) => runtime.backtestStore(store, options),
     [{ domains: [desk], instead: [deskOf('footprint')], limit: 5, trajectoryIds: ['t'] }],
   ),
+  checkMemory: on(({ store }, options) => runtime.checkMemory(store, options), [{}]),
   deepReplay: on(
     ({ store }, id, options) => runtime.deepReplay(store, id, options),
     ['t', { domains: [desk], changedDomains: false, sources: true, limit: 5 }],
@@ -345,6 +346,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
       return [verdict.valid ? { ...verdict.checkpoint } : undefined];
     },
   ),
+  rebuildMemory: on(({ store }, options) => runtime.rebuildMemory(store, options), [{}]),
   rulingOf: exempt(MADE),
   streamSink: exempt(PORT),
   verifyStore: on(({ store }, options) => runtime.verifyStore(store, options), [{ threads: 1 }]),
