@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { jsonText, jsonValue } from '../../tests/json-values.ts';
@@ -42,4 +42,13 @@ test('HMAC-SHA-256 in lower-case hex (RFC 4231, test cases 1 and 6)', () => {
     '60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54',
   );
   expect(thrownBy(() => keyedHash(new Uint8Array(16), 'a\ud800')).code).toBe('lone_surrogate');
+});
+
+test('HMAC of any key and text is that of Node', () => {
+  const keys = fc.uint8Array({ minLength: 16, maxLength: 140 });
+  fc.assert(
+    fc.property(keys, jsonText, (key, text) => {
+      expect(keyedHash(key, text)).toBe(createHmac('sha256', key).update(text).digest('hex'));
+    }),
+  );
 });

@@ -103,14 +103,15 @@ export class Beliefs {
     const key = this.#key;
     if (key === undefined) throw new NotRead(() => this.#readKey());
     try {
-      const groups = grouped(key, sayer);
-      const awaited = groups.flatMap(({ name }) => this.#partitions.awaited(name, sayer.trajectoryId) ?? []);
+      const awaited = namesIn(sayer).flatMap((name) => this.#partitions.awaited(name, sayer.trajectoryId) ?? []);
       if (awaited.length > 0) throw new NotRead(async () => void (await Promise.all(awaited)));
+      // Before claims get their ids, which is most of the work where much is said.
+      const unknown = namesIn(sayer).filter((name) => this.#partitions.get(name, []) === undefined);
+      if (unknown.length > 0) throw new NotRead(() => this.#read(unknown.map((name) => ({ name, sourced: [] }))));
+      const groups = grouped(key, sayer);
       const unread = groups.filter(({ name, sourced }) => this.#partitions.get(name, sourced) === undefined);
       if (unread.length === 0) return this.#planned(groups, sayer);
-      throw new NotRead(async () => {
-        for (const { name, sourced } of unread) await this.#partitions.read(name, sourced);
-      });
+      throw new NotRead(() => this.#read(unread));
     } catch (error) {
       // What was said is at fault, or does not go with what is believed.
       if (error instanceof MemoryError || isAssizeError(error, 'bad_instant')) return { refusal: error };
@@ -227,6 +228,10 @@ export class Beliefs {
     };
   }
 
+  async #read(groups: readonly Pick<Group, 'name' | 'sourced'>[]): Promise<void> {
+    for (const { name, sourced } of groups) await this.#partitions.read(name, sourced);
+  }
+
   async #readKey(): Promise<void> {
     this.#key = await this.#store.claimKey(this.#random.bytes(KEY_BYTES));
   }
@@ -252,6 +257,10 @@ interface Planned {
   readonly version: number;
   readonly open: readonly FactVersion[];
   readonly names: ContentRef | undefined;
+}
+
+function namesIn({ compiled }: Sayer): PartitionName[] {
+  return compiled.sayings.map(({ space, subject, predicate }) => ({ space, subject, predicate }));
 }
 
 /** What is said of each partition, in the order in which the partitions come first. */

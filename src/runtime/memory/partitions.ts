@@ -4,11 +4,14 @@ import type { FactStore, FactVersion, FactWrite, PartitionName, PartitionState }
 /** Partitions whose open rows are kept in memory; more only cost a look each. */
 const PARTITIONS_MAX = 4_096;
 
+/** Claims of one partition that are kept in memory once the store has them. */
+const CLAIMS_MAX = 1_000;
+
 /** A partition as it is here: what the store had, and what was accepted since. */
 export interface Known {
   readonly state: PartitionState | undefined;
   /** Claims that were looked for by the name of their source, and whether they had been made. */
-  readonly claims: ReadonlyMap<string, boolean>;
+  readonly claims: Map<string, boolean>;
 }
 
 /** What has to be read before it can be planned; whoever catches it reads it and plans again. */
@@ -77,7 +80,7 @@ export class Partitions {
       sent.count++;
       this.#sent.set(key, sent);
       const before = this.#known.get(key);
-      const claims = new Map(before?.claims ?? []);
+      const claims = before?.claims ?? new Map<string, boolean>();
       for (const { lineage } of write.insert) claims.set(lineage, true);
       this.#known.set(key, { state: after(before?.state, write), claims });
     }
@@ -92,6 +95,9 @@ export class Partitions {
       if (sent.count > 0) continue;
       this.#sent.delete(key);
       sent.settle();
+      // The store has them now, and is asked again.
+      const known = this.#known.get(key);
+      if (known != null && known.claims.size > CLAIMS_MAX) known.claims.clear();
     }
   }
 
