@@ -351,8 +351,8 @@ const MUTANTS: readonly Mutant[] = [
     file: 'runtime/propose.ts',
     changes: [
       [
-        'const ruling = await this.rule(gathered, { turn, unchanged });',
-        'await this.rule(gathered);\n      const ruling = await this.rule(gathered, { turn, unchanged });',
+        'ruling = await this.rule(gathered, { turn, unchanged, saidAt });',
+        'await this.rule(gathered);\n        ruling = await this.rule(gathered, { turn, unchanged, saidAt });',
       ],
     ],
     by: 'theorems',
