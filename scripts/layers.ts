@@ -16,12 +16,12 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   effects: ['canon', 'ledger', 'authority'],
   memory: ['canon', 'ledger'],
   runtime: ['canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'effects', 'memory'],
-  stores: ['canon', 'merkle', 'ledger', 'oracle'],
+  stores: ['canon', 'merkle', 'ledger', 'oracle', 'memory'],
   agents: ['canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'stores'],
   witness: ['canon', 'merkle'],
   ontology: ['canon', 'kernel', 'oracle'],
   tools: ['canon', 'authority', 'effects'],
-  testing: ['canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'runtime', 'stores'],
+  testing: ['canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
 };
 
 /** Outside the floors: only the published names (`assize/…`) and libraries. */

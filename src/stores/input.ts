@@ -1,12 +1,30 @@
-import type { Batch, EffectPage, EffectWrite, EntryKind, LogStep, SnapshotRow } from '#ledger';
+import { isInstant } from '#canon';
+import type {
+  Batch,
+  EffectPage,
+  EffectWrite,
+  EntryKind,
+  FactKey,
+  FactQuery,
+  FactVersion,
+  FactWrite,
+  LogStep,
+  PartitionName,
+  SnapshotRow,
+} from '#ledger';
+import { OPEN_END, OPEN_START } from '#memory';
 import type { OracleRow } from '#oracle';
 import { StoreError } from './errors.ts';
+import { nameKey } from './facts.ts';
 
 // A row that the columns can't hold exactly would come back as another row, and its hash would no longer fit. So the
 // shape is checked before anything is queued; what the rows mean is judged elsewhere.
 
 /** Entries that one page holds unless the caller asks for another number. */
 export const ENTRIES_PAGE = 1_000;
+
+/** Versions of facts that one page holds unless the caller asks for another number. */
+export const FACTS_PAGE = 1_000;
 
 const HASH_DIGITS = 64;
 const PREFIX = /^[0-9a-f]{8,64}$/;
@@ -48,6 +66,121 @@ export function checkBatch(batch: Batch): void {
     if (!isHash(row.by)) refuseRow('erased blob', index, 'entry');
   }
   if (batch.effects !== undefined) checkEffects(batch.effects);
+  if (batch.facts !== undefined) {
+    checkFactWrites(batch.facts);
+    requireOnce(batch.facts);
+  }
+}
+
+/** Throws `store_invalid_input` unless every row of the writes can be stored and read back exactly. */
+export function checkFactWrites(writes: readonly FactWrite[]): void {
+  checkList(writes, 'facts');
+  for (let index = 0; index < writes.length; index += 1) checkFactWrite(writes[index]!, index);
+}
+
+/** Throws `store_invalid_input` unless pages can be got from it, one after the other. */
+export function checkPages(pages: AsyncIterable<unknown>): void {
+  if (!isObject(pages) || typeof pages[Symbol.asyncIterator] !== 'function')
+    refuse('pages are given by an async iterator', {});
+}
+
+/** Throws `store_invalid_input` unless a partition of facts can be called so. */
+export function checkPartition(name: PartitionName): void {
+  if (!isObject(name)) refuse('a partition is an object', {});
+  for (const member of PARTITION) checkText(name[member], member);
+}
+
+/** With its defaults; throws `store_invalid_input` unless these can be asked for. */
+export function checkFactQuery(query: FactQuery): FactQuery & { readonly kind: FactKind; readonly limit: number } {
+  if (!isObject(query)) refuse('a query is an object', {});
+  const { space, subject, predicate, kind = 'current', valid, system, lineage, after, limit = FACTS_PAGE } = query;
+  checkText(space, 'space');
+  for (const [name, text] of Object.entries({ subject, predicate, lineage }))
+    if (text !== undefined) checkText(text, name);
+  if (!['current', 'audit', 'all'].includes(kind)) refuse('kind is current, audit or all', { kind });
+  if (valid !== undefined && !isStart(valid)) refuse('valid must be an instant', { valid });
+  if (system !== undefined && system !== 'now' && !isInstant(system))
+    refuse('system must be an instant or now', { system });
+  if (after !== undefined) {
+    if (!isObject(after)) refuse('after is a version of a fact', {});
+    for (const name of AFTER) checkText(after[name], `after.${name}`);
+  }
+  if (!isNumberFrom(1, limit)) refuse('limit must be a whole number from 1', { limit });
+  return { ...query, kind, limit };
+}
+
+type FactKind = 'current' | 'audit' | 'all';
+
+const PARTITION = ['space', 'subject', 'predicate'] as const satisfies readonly (keyof PartitionName)[];
+
+/** What a page goes on after. */
+const AFTER = ['subject', 'predicate', 'system_time_start', 'valid_from', 'fact_id'] as const;
+
+const FACT_TEXTS = [
+  'fact_id',
+  'object',
+  'provenance_id',
+  'resolution_strategy_id',
+  'lineage',
+] as const satisfies readonly (keyof FactVersion)[];
+
+function checkFactWrite(write: FactWrite, index: number): void {
+  const need = (isRight: boolean, member: string): void => {
+    if (!isRight) refuseRow('change of facts', index, member);
+  };
+  need(isObject(write) && isObject(write.partition), 'partition');
+  const { partition, names, version, system_time, close, insert } = write;
+  for (const member of PARTITION) need(isText(partition[member]), member);
+  need(isContent(names), 'names');
+  need(isNumberFrom(1, version), 'version');
+  need(isInstant(system_time), 'system_time');
+  need(Array.isArray(close) && close.every(isFactKey), 'close');
+  need(Array.isArray(insert), 'insert');
+  for (const row of insert) {
+    need(isObject(row), 'insert');
+    for (const member of PARTITION) need(row[member] === partition[member], member);
+    for (const member of FACT_TEXTS) need(isText(row[member]), member);
+    need(isContent(row.content), 'content');
+    need(isHash(row.entry_id), 'entry_id');
+    need(isStart(row.valid_from) && isEnd(row.valid_to) && row.valid_from < row.valid_to, 'valid time');
+    need(row.system_time_start === system_time && row.system_time_end === OPEN_END, 'system time');
+    need(row.seq === version, 'seq');
+    need(typeof row.confidence === 'number' && row.confidence >= 0 && row.confidence <= 1, 'confidence');
+    need(row.row_kind === 'current' || row.row_kind === 'audit', 'row_kind');
+    need(row.resolution_id === null || isText(row.resolution_id), 'resolution_id');
+    need(isNumberFrom(0, row.asserted_seq), 'asserted_seq');
+    need(isStart(row.asserted_from), 'asserted_from');
+    need(row.cardinality === 'single-valued' || row.cardinality === 'multi-valued', 'cardinality');
+    need(row.cardinality === insert[0]!.cardinality, 'cardinality');
+  }
+}
+
+function requireOnce(writes: readonly FactWrite[]): void {
+  const names = new Set<string>();
+  for (const [index, { partition }] of writes.entries()) {
+    if (names.has(nameKey(partition))) refuseRow('change of facts', index, 'partition, which has another');
+    names.add(nameKey(partition));
+  }
+}
+
+function isContent(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    isHash((value as FactVersion['content']).hash) &&
+    isNumberFrom(0, (value as FactVersion['content']).bytes)
+  );
+}
+
+function isFactKey(value: unknown): boolean {
+  return isObject(value) && isText((value as FactKey).fact_id) && isInstant((value as FactKey).system_time_start);
+}
+
+function isStart(value: unknown): boolean {
+  return value === OPEN_START || isInstant(value);
+}
+
+function isEnd(value: unknown): boolean {
+  return value === OPEN_END || isInstant(value);
 }
 
 /** Throws `store_invalid_input` unless every row of the write can be stored and read back exactly. */
@@ -98,8 +231,10 @@ export function checkEpoch(epoch: number): void {
 }
 
 /** Nothing is to be written. */
-export function isEmpty({ entries, blobs, erased = [], effects }: Batch): boolean {
-  return entries.length === 0 && blobs.length === 0 && erased.length === 0 && effects === undefined;
+export function isEmpty({ entries, blobs, erased = [], effects, facts = [] }: Batch): boolean {
+  return (
+    entries.length === 0 && blobs.length === 0 && erased.length === 0 && effects === undefined && facts.length === 0
+  );
 }
 
 /** Throws `store_invalid_input` unless it is 64 lower-case hex digits. */

@@ -10,6 +10,7 @@
  *     logStoreSuite(own);
  *     snapshotStoreSuite(own);
  *     effectStoreSuite(own);
+ *     factStoreSuite(own);
  *     sharedEffectStoreSuite(own); // where several may work on effects at a time
  *
  * docs/guide/own-store.md has the whole of it.
@@ -26,6 +27,7 @@ export { checkDomain } from './check-domain/check-domain.ts';
 export type { CheckDomainOptions } from './check-domain/options.ts';
 export type { Counterexample, DomainProblem, DomainReport, ProblemKind } from './check-domain/report.ts';
 export { type EffectLedger, type EffectStoreSuite, effectStoreSuite } from './effect-store-suite.ts';
+export { type FactLedger, type FactStoreSuite, factStoreSuite } from './fact-store-suite.ts';
 export {
   type FaultSchedule,
   faultAt,

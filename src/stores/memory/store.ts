@@ -8,11 +8,17 @@ import type {
   EffectStore,
   EffectWrite,
   EntryRow,
+  FactQuery,
+  FactStore,
+  FactVersion,
+  FactWrite,
   Hash,
   LedgerStore,
   LoggedTransaction,
   LogStep,
   LogStore,
+  PartitionName,
+  PartitionState,
   SharedEffectStore,
   SnapshotRow,
   SnapshotStore,
@@ -22,17 +28,20 @@ import type {
 import type { OracleRow, OracleStore } from '#oracle';
 import { type EffectChange, effectAnswer } from '../effects.ts';
 import { StoreError } from '../errors.ts';
+import type { FactChange } from '../facts.ts';
 import {
   checkBatch,
   checkCount,
   checkEffectPage,
   checkEffects,
   checkEpoch,
+  checkFactQuery,
   checkHash,
   checkLogStep,
   checkNodes,
   checkOracleRow,
   checkPage,
+  checkPartition,
   checkPrefix,
   checkSharing,
   checkSignal,
@@ -40,7 +49,9 @@ import {
   checkText,
   isEmpty,
 } from '../input.ts';
+import { rebuild } from '../rebuild.ts';
 import { MemoryEffects } from './effects.ts';
+import { MemoryFacts } from './facts.ts';
 import { Members } from './members.ts';
 import { Tenures } from './tenure.ts';
 
@@ -50,7 +61,7 @@ const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
  * The port without a disk. Like a store with one, it answers later and not at once, in the order of the calls, and a read
  * does not see what still waits. `close` forgets nothing that was answered, but no one can open the same store again.
  */
-export class MemoryStore implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore {
+export class MemoryStore implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore, FactStore {
   readonly readonly = false;
   readonly #trajectories = new Map<string, EntryRow[]>();
   readonly #byId = new Map<Hash, EntryRow>();
@@ -64,6 +75,7 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #nodes = new Map<string, Uint8Array>();
   readonly #snapshots = new Map<string, SnapshotRow>();
   readonly #effects = new MemoryEffects();
+  readonly #facts = new MemoryFacts((hash) => this.#erased.has(hash));
   readonly #tenures = new Tenures();
   /** As `SharedEffectStore` has it; only where it was made so. */
   readonly shareEffects?: SharedEffectStore['shareEffects'];
@@ -255,6 +267,37 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
     return this.#effects.key(key);
   }
 
+  async partition(name: PartitionName): Promise<PartitionState | undefined> {
+    checkPartition(name);
+    this.#checkOpen();
+    return this.#facts.state(name);
+  }
+
+  async facts(query: FactQuery): Promise<FactVersion[]> {
+    const checked = checkFactQuery(query);
+    this.#checkOpen();
+    return this.#facts.query(checked);
+  }
+
+  async spaces(): Promise<string[]> {
+    this.#checkOpen();
+    return this.#facts.spaces();
+  }
+
+  async rebuildFacts(pages: AsyncIterable<readonly FactWrite[]>): Promise<void> {
+    this.#checkOpen();
+    const step = <T>(write: () => T): Promise<T> => {
+      this.#checkOpen();
+      return this.#inTurn(write);
+    };
+    return rebuild(pages, {
+      begin: () => step(() => this.#facts.beginRebuilding()),
+      deleteSome: async () => false,
+      takeIn: (writes, run) => step(() => this.#facts.takeIn(writes, run)),
+      end: (run) => step(() => this.#facts.endRebuilding(run)),
+    });
+  }
+
   close(): Promise<void> {
     if (this.#closed === undefined) this.#tenures.refuse(closedError());
     this.#closed ??= this.#inTurn(() => this.#members?.end(closedError()));
@@ -298,15 +341,23 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
       if ('refusal' in verdict) return verdict.refusal;
       change = verdict.change;
     }
+    let facts: readonly FactChange[] = [];
+    if (batch.facts !== undefined && batch.facts.length > 0) {
+      const verdict = this.#facts.judge(batch.facts);
+      if ('refusal' in verdict) return verdict.refusal;
+      facts = verdict.changes;
+    }
     for (const row of batch.entries) this.#insert(row);
     for (const { hash, text } of batch.blobs) {
       if (!this.#blobs.has(hash) && !this.#erased.has(hash)) this.#blobs.set(hash, text);
     }
+    this.#facts.write(facts);
     for (const { hash, by } of batch.erased ?? []) {
       this.#blobs.delete(hash);
       if (!this.#erased.has(hash)) this.#erased.set(hash, by);
       this.#snapshots.clear();
     }
+    if (batch.erased !== undefined && batch.erased.length > 0) this.#facts.erase(batch.erased);
     if (change !== undefined) this.#effects.write(change);
     return COMMITTED;
   }

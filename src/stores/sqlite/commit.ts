@@ -1,8 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Batch, CommitResult, EntryRow, ErasedRow, Hash } from '#ledger';
 import type { EffectChange } from '../effects.ts';
+import type { FactChange } from '../facts.ts';
 import type { EffectWriter } from './effects.ts';
 import { isDuplicate } from './errors.ts';
+import type { FactWriter } from './facts.ts';
 
 /** Shared, because a group answers hundreds of callers with it. */
 export const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
@@ -24,6 +26,7 @@ interface Head {
  */
 export class BatchWriter {
   readonly #effects: EffectWriter;
+  readonly #facts: FactWriter;
   readonly #heads = new Map<string, Head>();
   readonly #dataVersion: StatementSync;
   readonly #selectHead: StatementSync;
@@ -34,8 +37,9 @@ export class BatchWriter {
   readonly #dropSnapshots: StatementSync;
   #seenVersion: unknown;
 
-  constructor(db: DatabaseSync, effects: EffectWriter) {
+  constructor(db: DatabaseSync, effects: EffectWriter, facts: FactWriter) {
     this.#effects = effects;
+    this.#facts = facts;
     this.#dataVersion = db.prepare('PRAGMA data_version');
     this.#selectHead = db.prepare(`
       SELECT t.key AS key, e.seq AS seq, lower(hex(e.id)) AS id, e.id AS idBytes
@@ -63,12 +67,13 @@ export class BatchWriter {
   forget(): void {
     this.#heads.clear();
     this.#effects.forget();
+    this.#facts.forget();
   }
 
   /**
    * Writes the batch, or nothing and answers why.
    *
-   * @throws SQLite's error. StoreError for misuse of the effect log, with nothing written. `DuplicateEntry` for an id that the
+   * @throws SQLite's error. StoreError for misuse of the effect log or of facts, with nothing written. `DuplicateEntry` for an id that the
    *   store has elsewhere: part of the batch is then written, and the caller has to roll it back.
    */
   write(batch: Batch): CommitResult {
@@ -80,8 +85,15 @@ export class BatchWriter {
       if ('refusal' in verdict) return verdict.refusal;
       change = verdict.change;
     }
+    let facts: readonly FactChange[] = [];
+    if (batch.facts !== undefined && batch.facts.length > 0) {
+      const verdict = this.#facts.judge(batch.facts);
+      if ('refusal' in verdict) return verdict.refusal;
+      facts = verdict.changes;
+    }
     for (const row of batch.entries) this.#insert(row);
     for (const row of batch.blobs) this.#insertBlob.run(Buffer.from(row.hash, 'hex'), row.text);
+    this.#facts.write(facts);
     if (batch.erased !== undefined) this.#erase(batch.erased);
     if (change !== undefined) this.#effects.write(change);
     return COMMITTED;
@@ -90,6 +102,7 @@ export class BatchWriter {
   #erase(erased: readonly ErasedRow[]): void {
     for (const { hash, by } of erased) this.#eraseBlob.run(Buffer.from(hash, 'hex'), Buffer.from(by, 'hex'));
     if (erased.length > 0) this.#dropSnapshots.run();
+    this.#facts.erase(erased);
   }
 
   // Before the first insert, so that a conflict, the usual refusal, needs no savepoint.

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import type { Batch, CommitResult, EntryRow } from '#ledger';
+import { OPEN_END } from '#memory';
 import type { OracleRow } from '#oracle';
+import { ALICE, changeOf, contentOf, keyOfRow } from '../../testing/fact-rows.ts';
 import { interceptSql, sqliteError } from '../../testing/intercept.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
 import { CHECKPOINT_PAGES } from './group-commit.ts';
@@ -32,16 +34,30 @@ function inject({ at, when, errcode }: Fault): () => number {
   return () => count;
 }
 
-/** Two groups of batches, with a conflict, an id that is there already, blobs and an oracle answer among them. */
+const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a' }]);
+const second = changeOf(ALICE, 2, 11, [{ fact_id: 'b' }], first.insert.map(keyOfRow));
+const third = changeOf(ALICE, 3, 12, [], second.insert.map(keyOfRow));
+const bob = changeOf({ ...ALICE, subject: 'bob' }, 1, 10, [{ fact_id: 'bob', cardinality: 'multi-valued' }]);
+const erased = [{ hash: contentOf(first.insert[0]!.object).hash, by: 'b'.repeat(64) }];
+
+/**
+ * Two groups of batches, with a conflict, an id that is there already, blobs, changes of facts of which one is outdated, an erasure and
+ * an oracle answer among them.
+ */
 async function write(store: SqliteStore): Promise<{ batches: Batch[]; results: CommitResult[]; put: unknown }> {
   const [t, u] = [chainOf('t', 6), chainOf('u', 4)];
   const groups: Batch[][] = [
-    [batchOf(t.slice(0, 2), [blobOf('t')]), batchOf(u.slice(0, 1)), batchOf(t.slice(2, 4))],
     [
-      batchOf(t.slice(4, 6)),
+      { ...batchOf(t.slice(0, 2), [blobOf('t')]), facts: [first] },
+      batchOf(u.slice(0, 1)),
+      { ...batchOf(t.slice(2, 4)), facts: [second] },
+    ],
+    [
+      { ...batchOf(t.slice(4, 6)), facts: [third, bob] },
       batchOf({ ...entryAfter(undefined, 'copy'), id: t[0]!.id }),
       batchOf(entryAfter(t[3], 't', 'rival')),
-      batchOf(u.slice(1), [blobOf('u')]),
+      { ...batchOf(entryAfter(undefined, 'v')), facts: [first] },
+      { ...batchOf(u.slice(1), [blobOf('u')]), erased },
     ],
   ];
   const results: CommitResult[] = [];
@@ -68,7 +84,27 @@ async function present(store: SqliteStore, batch: Batch): Promise<boolean> {
   const there = found.filter((row, index) => row?.trajectory_id === batch.entries[index]!.trajectory_id);
   if (there.length !== 0) expect(there).toEqual(batch.entries);
   for (const blob of batch.blobs) expect(await store.blob(blob.hash)).toBe(there.length === 0 ? undefined : blob.text);
-  return there.length !== 0;
+  const isThere = there.length !== 0;
+  // A refused one says what another has said.
+  if (batch.entries[0]!.trajectory_id !== 'v') await expectFacts(store, batch, isThere);
+  return isThere;
+}
+
+async function expectFacts(store: SqliteStore, { facts = [], erased = [] }: Batch, isThere: boolean): Promise<void> {
+  for (const { partition, version, insert, close } of facts) {
+    expect(((await store.partition(partition))?.version ?? 0) >= version).toBe(isThere);
+    const rows = await store.facts(partition);
+    const ids = rows.map(({ fact_id }) => fact_id);
+    for (const row of insert) expect(ids.includes(row.fact_id)).toBe(isThere);
+    for (const key of close) {
+      const row = rows.find(({ fact_id }) => fact_id === key.fact_id);
+      if (row !== undefined) expect(row.system_time_end < OPEN_END).toBe(isThere);
+    }
+  }
+  for (const { hash } of erased) {
+    const [row] = await store.facts({ ...ALICE, lineage: 'a' });
+    if (row !== undefined) expect(row.object === `{"$erased":"${hash}"}`).toBe(isThere);
+  }
 }
 
 async function expectChain(store: SqliteStore, name: string): Promise<void> {
@@ -80,37 +116,39 @@ async function expectChain(store: SqliteStore, name: string): Promise<void> {
 describe('a statement that fails poisons the handle, and a store opened anew tells what was written', () => {
   const IOERR_FSYNC = 10 | (4 << 8);
   const FULL = 13;
-  for (const when of ['before', 'lost'] as const) {
-    for (const errcode of [IOERR_FSYNC, FULL]) {
-      test(`${when}, code ${errcode}, at each statement in turn`, async () => {
-        let at = 0;
-        for (let fired = true; fired; ) {
-          at += 1;
-          const path = join(folder, `${when}-${errcode}-${at}.db`);
-          const store = await openSqlite({ path });
-          const count = inject({ at, when, errcode });
-          const { batches, results, put } = await write(store);
-          fired = count() >= at;
-          vi.restoreAllMocks();
-          if (fired) await expectPoisoned(store);
-          await store.close();
-          const reopened = await openSqlite({ path });
-          for (const [index, batch] of batches.entries()) {
-            const { status } = results[index]!;
-            const there = await present(reopened, batch);
-            if (status !== 'unknown')
-              expect({ at, index, there }).toEqual({ at, index, there: status === 'committed' });
-          }
-          for (const name of ['t', 'u']) await expectChain(reopened, name);
-          if (put instanceof Error) expect(put).toMatchObject({ code: 'store_poisoned' });
-          else expect(await reopened.oracleGet(ANSWER.key)).toEqual(ANSWER);
-          const head = await reopened.head('t');
-          expect(await reopened.commit(batchOf(entryAfter(head, 't', 'goes on')))).toEqual({ status: 'committed' });
-          await reopened.close();
+  const faults = [
+    ['before', IOERR_FSYNC],
+    ['lost', FULL],
+  ] as const;
+  for (const [when, errcode] of faults) {
+    test(`${when}, code ${errcode}, at each statement in turn`, async () => {
+      let at = 0;
+      for (let fired = true; fired; ) {
+        at += 1;
+        const path = join(folder, `${when}-${errcode}-${at}.db`);
+        const store = await openSqlite({ path });
+        const count = inject({ at, when, errcode });
+        const { batches, results, put } = await write(store);
+        fired = count() >= at;
+        vi.restoreAllMocks();
+        if (fired) await expectPoisoned(store);
+        await store.close();
+        const reopened = await openSqlite({ path });
+        for (const [index, batch] of batches.entries()) {
+          const { status } = results[index]!;
+          const there = await present(reopened, batch);
+          if (status !== 'unknown') expect({ at, index, there }).toEqual({ at, index, there: status === 'committed' });
         }
-        expect(at).toBeGreaterThan(20);
-      });
-    }
+        for (const name of ['t', 'u']) await expectChain(reopened, name);
+        if (put instanceof Error) expect(put).toMatchObject({ code: 'store_poisoned' });
+        else expect(await reopened.oracleGet(ANSWER.key)).toEqual(ANSWER);
+        expect(await reopened.selfCheck()).toEqual([]);
+        const head = await reopened.head('t');
+        expect(await reopened.commit(batchOf(entryAfter(head, 't', 'goes on')))).toEqual({ status: 'committed' });
+        await reopened.close();
+      }
+      expect(at).toBeGreaterThan(20);
+    });
   }
 });
 

@@ -4,6 +4,7 @@ import type { StoreError } from '../errors.ts';
 import { BatchWriter } from './commit.ts';
 import type { EffectWriter } from './effects.ts';
 import { isBusy, lockedError, poisonedError } from './errors.ts';
+import type { FactWriter } from './facts.ts';
 import { BatchJob, type Job, StepJob } from './job.ts';
 import { PAUSE_MS } from './retry.ts';
 
@@ -50,10 +51,10 @@ export class GroupCommit {
   #whenIdle: (() => void)[] = [];
   #failure: StoreError | undefined;
 
-  constructor(db: DatabaseSync, effects: EffectWriter, options: GroupCommitOptions) {
+  constructor(db: DatabaseSync, effects: EffectWriter, facts: FactWriter, options: GroupCommitOptions) {
     this.#db = db;
     this.#options = options;
-    this.#writer = new BatchWriter(db, effects);
+    this.#writer = new BatchWriter(db, effects, facts);
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
     this.#rollback = db.prepare('ROLLBACK');
@@ -154,9 +155,9 @@ export class GroupCommit {
     this.#commit.run();
     this.#suspects = 0;
     const group = size === this.#waiting.length ? this.#waiting : this.#waiting.slice(0, size);
-    this.#waiting = size === this.#waiting.length ? [] : this.#waiting.slice(size);
     // Before anybody is told that it is gone.
     if (group.some((job) => job.erases)) this.#cutWal();
+    this.#waiting = size === this.#waiting.length ? [] : this.#waiting.slice(size);
     for (const job of group) {
       this.#pagesEstimated += job.pages;
       job.answer();

@@ -1,6 +1,7 @@
 import type { Batch, CommitResult } from '#ledger';
 import { effectSize } from '../effects.ts';
 import { StoreError } from '../errors.ts';
+import { factSize } from '../facts.ts';
 import { type BatchWriter, conflictAt, DuplicateEntry } from './commit.ts';
 
 /** What waits for the next transaction. */
@@ -49,11 +50,12 @@ export class BatchJob implements Job {
     this.#resolve = resolve;
     this.#reject = reject;
     const effects = effectSize(batch);
-    let bytes = effects.bytes;
+    const facts = factSize(batch.facts);
+    let bytes = effects.bytes + facts.bytes;
     for (const row of batch.entries) bytes += row.payload.length;
     for (const row of batch.blobs) bytes += row.text.length;
     this.bytes = bytes;
-    this.rows = batch.entries.length + batch.blobs.length + (batch.erased?.length ?? 0) + effects.rows;
+    this.rows = batch.entries.length + batch.blobs.length + (batch.erased?.length ?? 0) + effects.rows + facts.rows;
   }
 
   get pages(): number {

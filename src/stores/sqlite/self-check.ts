@@ -1,9 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { OPEN_END } from '#memory';
 
-/** Most findings of SQLite itself. */
+/** Most findings of SQLite itself, and most partitions of facts that are named. */
 const FINDINGS_MAX = 20;
 
-/** What is wrong with the file, and rows that nothing leads to: no trajectory, no entry, no transaction, no name that could be asked for. */
+/**
+ * What is wrong with the file, and rows that nothing leads to: no trajectory, no entry, no transaction, no partition, no name that
+ * could be asked for. Of facts also partitions that are not as their rows say.
+ */
 export function prepareSelfCheck(db: DatabaseSync): () => string[] {
   const integrity = db.prepare(`PRAGMA integrity_check(${FINDINGS_MAX})`);
   const homeless = db.prepare('SELECT count(*) AS n FROM entry WHERE trajectory NOT IN (SELECT key FROM trajectory)');
@@ -19,6 +23,25 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
       GROUP BY r.epoch HAVING count(*) + (t.first IS NOT NULL) <> max(r.place) + 1)`);
   const fences = db.prepare('SELECT abs(count(*) - 1) AS n FROM effect_tenure');
   const gone = db.prepare('SELECT count(*) AS n FROM log WHERE entry NOT IN (SELECT position FROM entry)');
+  const unowned = (table: string): string =>
+    `SELECT count(*) AS n FROM ${table} WHERE key NOT IN (SELECT key FROM fact_partition)`;
+  const facts = db.prepare(unowned('fact'));
+  const versions = db.prepare(unowned('fact_version'));
+  const unequal = db.prepare(`SELECT count(*) AS n FROM fact_version AS v FULL JOIN
+    (SELECT key, system_start, fact_id FROM fact) AS f USING (key, system_start, fact_id) WHERE v.key IS NULL OR f.key IS NULL`);
+  const unfit = db.prepare(`SELECT json_array(p.space, p.subject, p.predicate) AS name
+    FROM fact_partition AS p JOIN fact AS f ON f.key = p.key
+    GROUP BY p.key
+    HAVING max(f.seq) > p.version OR max(f.system_start) > p.latest OR max(nullif(f.system_end, '${OPEN_END}')) > p.latest
+      OR max(f.single = 0) > p.several
+    LIMIT ${FINDINGS_MAX}`);
+  const overlapping = db.prepare(`SELECT DISTINCT json_array(p.space, p.subject, p.predicate) AS name FROM
+    (SELECT key, valid_to, lead(valid_from) OVER (PARTITION BY key ORDER BY valid_from) AS next
+      FROM fact WHERE audit = 0 AND system_end = '${OPEN_END}') AS f
+    JOIN fact_partition AS p ON p.key = f.key WHERE p.several = 0 AND f.next < f.valid_to LIMIT ${FINDINGS_MAX}`);
+  const partial = db.prepare('SELECT 1 - coalesce(sum(whole), 0) AS n FROM fact_rebuild');
+  const named = (rows: readonly Record<string, unknown>[], what: string): string[] =>
+    rows.map(({ name }) => `the facts of ${name} ${what}`);
   return () => [
     ...integrity
       .all()
@@ -34,6 +57,12 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     ...counted(keys.get(), (n) => `${n} keys of effects belong to no transaction`),
     ...counted(open.get(), (n) => `${n} transactions are open and were never begun`),
     ...counted(fences.get(), (n) => `${n} fences are missing or too many`),
+    ...counted(facts.get(), (n) => `${n} facts belong to no partition`),
+    ...counted(versions.get(), (n) => `${n} versions of facts belong to no partition`),
+    ...counted(unequal.get(), (n) => `${n} versions of facts are not where they are looked for`),
+    ...named(unfit.all(), 'do not fit the version or the latest change of their partition'),
+    ...named(overlapping.all(), 'overlap, where there is one value at a time'),
+    ...counted(partial.get(), () => 'the facts are incomplete; make them anew: assize memory rebuild'),
   ];
 }
 

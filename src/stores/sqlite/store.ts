@@ -10,11 +10,17 @@ import type {
   EffectStore,
   EffectWrite,
   EntryRow,
+  FactQuery,
+  FactStore,
+  FactVersion,
+  FactWrite,
   Hash,
   LedgerStore,
   LoggedTransaction,
   LogStep,
   LogStore,
+  PartitionName,
+  PartitionState,
   RowRange,
   SnapshotRow,
   SnapshotStore,
@@ -25,28 +31,33 @@ import type { OracleRow, OracleStore } from '#oracle';
 import { checkAhead } from '../ahead.ts';
 import { effectAnswer } from '../effects.ts';
 import { StoreError } from '../errors.ts';
+import { factSize } from '../facts.ts';
 import {
   checkBatch,
   checkCount,
   checkEffectPage,
   checkEffects,
   checkEpoch,
+  checkFactQuery,
   checkHash,
   checkLogStep,
   checkNodes,
   checkOracleRow,
   checkPage,
+  checkPartition,
   checkPrefix,
   checkSignal,
   checkSnapshotRow,
   checkText,
   isEmpty,
 } from '../input.ts';
+import { rebuild } from '../rebuild.ts';
 import { prepareBlob, prepareErasedBy } from './blob.ts';
 import { COMMITTED } from './commit.ts';
 import { EffectWriter, prepareEffectKey, prepareEffectsOf, prepareListEffects, prepareOpenEffects } from './effects.ts';
 import { prepareEntries } from './entries.ts';
 import { readonlyError, storeError } from './errors.ts';
+import { FactReader, FactWriter } from './facts.ts';
 import { prepareFind } from './find.ts';
 import { GroupCommit } from './group-commit.ts';
 import { prepareHead } from './head.ts';
@@ -75,13 +86,13 @@ export interface Connection {
 }
 
 /**
- * A ledger with its Merkle log, an effect log and an oracle log in one SQLite file; made by `openSqlite`. Several processes may have the file open at once.
+ * A ledger with its Merkle log, an effect log, an oracle log and what is believed in one SQLite file; made by `openSqlite`. Several processes may have the file open at once.
  *
  * A commit is answered when the disk has it, in groups. Reads see what is committed, also by others. After a failed write
  * every call throws `store_poisoned`, after `close` every call throws `store_closed`; arguments that no row can hold
  * throw `store_invalid_input`, a damaged file `store_corrupt`, a lock that others hold for too long `store_locked`.
  */
-export class SqliteStore implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore {
+export class SqliteStore implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore, FactStore {
   /** Absolute path of the file. */
   readonly path: string;
   readonly readonly: boolean;
@@ -91,6 +102,8 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #turns: Turns;
   readonly #effects: EffectWriter;
   readonly #tenures: Tenures;
+  readonly #facts: FactWriter;
+  readonly #factReader: FactReader;
   readonly #resolve: (id: Hash) => EntryRow | undefined;
   readonly #entries: (trajectoryId: string, from: number, limit: number) => EntryRow[];
   readonly #head: (trajectoryId: string) => EntryRow | undefined;
@@ -148,7 +161,9 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     this.#effectKey = prepareEffectKey(db);
     this.#selfCheck = prepareSelfCheck(db);
     this.#effects = new EffectWriter(db);
-    this.#group = new GroupCommit(db, this.#effects, connection);
+    this.#facts = new FactWriter(db, connection.path);
+    this.#factReader = new FactReader(db, connection.path);
+    this.#group = new GroupCommit(db, this.#effects, this.#facts, connection);
     this.#turns = new Turns(connection.path);
     this.#tenures = new Tenures(connection.path);
   }
@@ -301,6 +316,30 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     return this.#read(() => this.#effectKey(key));
   }
 
+  async partition(name: PartitionName): Promise<PartitionState | undefined> {
+    checkPartition(name);
+    return this.#read(() => this.#factReader.partition(name));
+  }
+
+  async facts(query: FactQuery): Promise<FactVersion[]> {
+    const checked = checkFactQuery(query);
+    return this.#read(() => this.#factReader.facts(checked));
+  }
+
+  async spaces(): Promise<string[]> {
+    return this.#read(() => this.#factReader.spaces());
+  }
+
+  async rebuildFacts(pages: AsyncIterable<readonly FactWrite[]>): Promise<void> {
+    this.#checkWritable();
+    return rebuild(pages, {
+      begin: () => this.#step(() => this.#facts.beginRebuilding(), { rows: 1, bytes: 0 }),
+      deleteSome: (run) => this.#step(() => this.#facts.deleteSome(run), { rows: 1, bytes: 0 }),
+      takeIn: (writes, run) => this.#step(() => this.#facts.takeIn(writes, run), factSize(writes)),
+      end: (run) => this.#step(() => this.#facts.endRebuilding(run), { rows: 1, bytes: 0 }),
+    });
+  }
+
   async turn(trajectoryId: string): Promise<(() => void) | undefined> {
     this.#checkWritable();
     checkText(trajectoryId, 'trajectory_id');
@@ -335,6 +374,21 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     } finally {
       this.#db.close();
     }
+  }
+
+  /** A step that may refuse: what it has written by then stays. */
+  async #step<T>(write: () => T, size: { readonly rows: number; readonly bytes: number }): Promise<T> {
+    this.#checkWritable();
+    const answer = await this.#group.run(() => {
+      try {
+        return { value: write() };
+      } catch (error) {
+        if (error instanceof StoreError) return { error };
+        throw error;
+      }
+    }, size);
+    if ('error' in answer) throw answer.error;
+    return answer.value;
   }
 
   async #read<T>(step: () => T): Promise<T> {

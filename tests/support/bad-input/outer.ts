@@ -219,6 +219,7 @@ export const TESTING: Readonly<Record<string, Case | Exempt>> = {
   entryAfter: takes(testing.entryAfter, [row, 't', 'n']),
   entryAt: takes(testing.entryAt, ['t', 1, row?.id, 'n']),
   effectStoreSuite: exempt(SUITE),
+  factStoreSuite: exempt(SUITE),
   faultAt: takes(testing.faultAt, [1, { kind: 'fails' }, 'commit']),
   faultyStore: takes(testing.faultyStore, () => [new MemoryStore(), () => undefined], { 0: PORT, 1: PORT }),
   ledgerStoreSuite: exempt(SUITE),

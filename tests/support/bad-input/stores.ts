@@ -1,14 +1,15 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { EffectStore, LedgerStore, LogStore, SnapshotStore } from '#ledger';
+import type { EffectStore, FactStore, FactWrite, LedgerStore, LogStore, SnapshotStore } from '#ledger';
 import type { OracleStore } from '#oracle';
 import * as stores from '#stores';
+import { ALICE, changeOf, day } from '../../../src/testing/fact-rows.ts';
 import { batchOf, blobOf, entryAfter } from '../../../src/testing/store-rows.ts';
 import type { Case, Exempt } from './case.ts';
 import { exempt, PATH, takes } from './table.ts';
 
-type Whole = LedgerStore & LogStore & SnapshotStore & OracleStore & EffectStore;
+type Whole = LedgerStore & LogStore & SnapshotStore & OracleStore & EffectStore & FactStore;
 
 const first = entryAfter(undefined, 't');
 const blob = blobOf('"x"');
@@ -21,6 +22,9 @@ const effects = {
   ended: [1],
 };
 const node = new Uint8Array(32);
+// Of a partition that has never had a fact: what is valid is outdated, and what is not is refused by its form.
+const change: FactWrite = changeOf(ALICE, 9, 10, [{ fact_id: 'a' }], [{ fact_id: 'b', system_time_start: day(9) }]);
+const noPages = (async function* () {})();
 const none = exempt('no arguments');
 
 /** The same for every store; `open` gives one with nothing in it. */
@@ -38,6 +42,7 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
             await store.logSize(),
             await store.blob(blob.hash),
             await store.effectsOf(1),
+            await store.spaces(),
           ]),
       };
     },
@@ -79,6 +84,19 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
     listEffects: on((store, page) => store.listEffects(page), { before: 7, limit: 2, trajectoryId: 't' }),
     effectsOf: on((store, epoch) => store.effectsOf(epoch), 1),
     effectKey: on((store, key) => store.effectKey(key), first.id),
+    'commit, facts': on((store, facts) => store.commit({ ...batchOf([]), facts }), [change]),
+    partition: on((store, name) => store.partition(name), ALICE),
+    facts: on((store, query) => store.facts(query), {
+      ...ALICE,
+      kind: 'all',
+      valid: day(1),
+      system: day(2),
+      lineage: 'a',
+      after: change.insert[0],
+      limit: 3,
+    }),
+    spaces: none,
+    rebuildFacts: on((store, pages) => store.rebuildFacts(pages), noPages),
     turn: on((store, id) => store.turn?.(id).then((end) => end?.()), 't'),
     erasures: none,
     dropSnapshots: none,

@@ -1,0 +1,231 @@
+import type { ContentRef, FactKey, FactVersion, FactWrite, Hash, Outdated, PartitionName } from '#ledger';
+import { OPEN_END } from '#memory';
+import { StoreError } from './errors.ts';
+
+/** An open row of a partition, as far as a change is judged by it. */
+export type OpenRow = FactKey & Pick<FactVersion, 'valid_from' | 'valid_to'>;
+
+/** What a store has of one partition. */
+export interface FactState {
+  readonly names: ContentRef;
+  readonly version: number;
+  readonly latest: string;
+  /** What is believed of it, by `factKey`. */
+  readonly open: ReadonlyMap<string, OpenRow>;
+}
+
+/** What a store has of facts, as far as writes are judged by it. */
+export interface FactView {
+  /** Whether a text is gone for good. */
+  isErased(hash: Hash): boolean;
+  partition(name: PartitionName): FactState | undefined;
+  /** Whether any partition of that space has this version of a fact. */
+  has(space: string, key: FactKey): boolean;
+}
+
+/** A change of one partition that may be written. */
+export interface FactChange {
+  /** As the store has it, or will. */
+  readonly partition: PartitionName;
+  readonly names: ContentRef;
+  readonly version: number;
+  readonly system_time: string;
+  readonly close: readonly OpenRow[];
+  readonly insert: readonly FactVersion[];
+  /** Undefined where the partition is new. */
+  readonly before: FactState | undefined;
+}
+
+/** What becomes of the facts of a batch, by what the store has: the same in every store. */
+export type FactVerdict = { readonly changes: readonly FactChange[] } | { readonly refusal: Outdated };
+
+/**
+ * Changes nothing. Whether a partition was changed meanwhile is answered before any misuse is.
+ *
+ * @throws {StoreError} `store_invalid_input` for misuse, as `FactWrite` says
+ */
+export function judgeFacts(writes: readonly FactWrite[], view: FactView): FactVerdict {
+  const found = writes.map((write) => {
+    const partition = view.isErased(write.names.hash) ? erasedName(write.names.hash) : write.partition;
+    return { write, partition, state: view.partition(partition) };
+  });
+  for (const { write, state } of found) {
+    if (write.version !== (state?.version ?? 0) + 1)
+      return { refusal: { status: 'outdated', partition: nameOf(write.partition) } };
+  }
+  const partitions = new Set<string>();
+  const versions = new Set<string>();
+  const changes = found.map(({ write, partition, state }): FactChange => {
+    const name = nameKey(partition);
+    // Two names that were erased can be one partition.
+    if (partitions.has(name)) throw misuse(write, 'is changed twice');
+    partitions.add(name);
+    if (state !== undefined) requireFits(write, state);
+    const close = closed(write, state);
+    for (const row of write.insert) {
+      const key = JSON.stringify([partition.space, factKey(row)]);
+      if (versions.has(key) || view.has(partition.space, row))
+        throw misuse(write, 'has a row to insert that is there already', row);
+      versions.add(key);
+    }
+    requireApart(write, state, close);
+    const insert = write.insert.map((row) => versionOf(row, partition, view.isErased(row.content.hash)));
+    const { names, version, system_time } = write;
+    return { partition, names, version, system_time, close, insert, before: state };
+  });
+  return { changes };
+}
+
+/** What is open after a change. */
+export function openAfter({ before, close, insert }: FactChange): Map<string, OpenRow> {
+  const open = new Map(before?.open);
+  for (const row of close) open.delete(factKey(row));
+  for (const row of insert) if (row.row_kind === 'current') open.set(factKey(row), openRow(row));
+  return open;
+}
+
+/** What names a version within its partition. */
+export function factKey({ fact_id, system_time_start }: FactKey): string {
+  return `${system_time_start} ${fact_id}`;
+}
+
+export function nameKey({ space, subject, predicate }: PartitionName): string {
+  return JSON.stringify([space, subject, predicate]);
+}
+
+/** What stands in place of a text that was erased. */
+export function erasedText(hash: Hash): string {
+  return `{"$erased":"${hash}"}`;
+}
+
+/** What a partition is called whose names were erased. No other one is, since it has its hash. */
+export function erasedName(hash: Hash): PartitionName {
+  const text = erasedText(hash);
+  return { space: text, subject: text, predicate: text };
+}
+
+/** Rows and characters of changes, by which groups are measured. */
+export function factSize(facts: readonly FactWrite[] = []): { readonly rows: number; readonly bytes: number } {
+  let rows = 0;
+  let bytes = 0;
+  for (const { close, insert } of facts) {
+    rows += 1 + close.length + insert.length;
+    for (const row of insert) bytes += row.object.length + row.provenance_id.length;
+  }
+  return { rows, bytes };
+}
+
+/** Below zero where `a` comes first by code points, which is the order of the bytes in UTF-8. */
+export function compareCodePoints(a: string, b: string): number {
+  if (a === b) return 0;
+  let at = 0;
+  while (at < a.length && at < b.length && a.charCodeAt(at) === b.charCodeAt(at)) at += 1;
+  return rank(a, at) - rank(b, at);
+}
+
+export function openRow({ fact_id, system_time_start, valid_from, valid_to }: OpenRow): OpenRow {
+  return { fact_id, system_time_start, valid_from, valid_to };
+}
+
+/** What every call about facts throws while there is only part of them. */
+export function incompleteError(path: string): StoreError {
+  return new StoreError(
+    'store_facts_incomplete',
+    `The facts of ${path} are being made anew, or that was interrupted; wait for it, or do it again: assize memory rebuild.`,
+    { evidence: { path } },
+  );
+}
+
+/** What a page of changes throws that does not go on from the one before. */
+export function brokenOrder({ partition, version }: FactWrite): StoreError {
+  return new StoreError(
+    'store_invalid_input',
+    `Facts are made anew from all changes of a partition in the order of their versions; version ${version} comes out of order.`,
+    { evidence: { partition: nameOf(partition), version } },
+  );
+}
+
+function nameOf({ space, subject, predicate }: PartitionName): PartitionName {
+  return { space, subject, predicate };
+}
+
+// A surrogate stands for a code point above all that have one unit, where its own number is below some of theirs.
+function rank(text: string, at: number): number {
+  if (at >= text.length) return -1;
+  const unit = text.charCodeAt(at);
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}
+
+function requireFits(write: FactWrite, { names, latest }: FactState): void {
+  if (write.names.hash !== names.hash || write.names.bytes !== names.bytes)
+    throw misuse(write, 'has its names in another blob');
+  if (write.system_time <= latest) throw misuse(write, `was changed at ${latest} already, and not before`);
+}
+
+/** The rows that it closes. @throws {StoreError} */
+function closed(write: FactWrite, state: FactState | undefined): OpenRow[] {
+  const closing = new Set<string>();
+  return write.close.map((key) => {
+    const row = state?.open.get(factKey(key));
+    if (row === undefined || closing.has(factKey(key))) throw misuse(write, 'has a row to close that is not open', key);
+    closing.add(factKey(key));
+    return row;
+  });
+}
+
+/** Refuses what would be believed beside something else at the same time, where there is one value at a time. @throws {StoreError} */
+function requireApart(write: FactWrite, state: FactState | undefined, close: readonly OpenRow[]): void {
+  if (write.insert[0]?.cardinality !== 'single-valued') return;
+  const gone = new Set(close.map(factKey));
+  const apart = [...(state?.open.values() ?? [])].filter((row) => !gone.has(factKey(row)));
+  for (const row of write.insert) {
+    if (row.row_kind !== 'current') continue;
+    if (apart.some((other) => overlap(other, row)))
+      throw misuse(write, 'is single-valued, and has a row to insert that overlaps another', row);
+    apart.push(row);
+  }
+}
+
+function overlap(a: OpenRow, b: OpenRow): boolean {
+  return a.valid_from < b.valid_to && b.valid_from < a.valid_to;
+}
+
+/** A copy, frozen: with the name that the partition has by now, and without what was erased. */
+function versionOf(row: FactVersion, partition: PartitionName, isErased: boolean): FactVersion {
+  const { hash, bytes } = row.content;
+  return Object.freeze({
+    fact_id: row.fact_id,
+    ...nameOf(partition),
+    object: isErased ? erasedText(hash) : row.object,
+    content: Object.freeze({ hash, bytes }),
+    valid_from: row.valid_from,
+    valid_to: row.valid_to,
+    system_time_start: row.system_time_start,
+    system_time_end: OPEN_END,
+    provenance_id: row.provenance_id,
+    // One zero: stores have no other.
+    confidence: row.confidence + 0,
+    resolution_strategy_id: row.resolution_strategy_id,
+    row_kind: row.row_kind,
+    resolution_id: row.resolution_id,
+    lineage: row.lineage,
+    asserted_seq: row.asserted_seq,
+    asserted_from: row.asserted_from,
+    entry_id: row.entry_id,
+    seq: row.seq,
+    cardinality: row.cardinality,
+  });
+}
+
+function misuse({ partition, version }: FactWrite, what: string, key?: FactKey): StoreError {
+  const evidence = {
+    partition: nameOf(partition),
+    version,
+    ...(key && { fact_id: key.fact_id, system_time_start: key.system_time_start }),
+  };
+  return new StoreError(
+    'store_invalid_input',
+    `A partition of facts ${what}; nothing was written. Read it with partition, and plan anew.`,
+    { evidence },
+  );
+}

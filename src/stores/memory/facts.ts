@@ -1,0 +1,227 @@
+import type {
+  ContentRef,
+  ErasedRow,
+  FactKey,
+  FactQuery,
+  FactVersion,
+  FactWrite,
+  Hash,
+  PartitionName,
+  PartitionState,
+} from '#ledger';
+import { OPEN_END } from '#memory';
+import type { StoreError } from '../errors.ts';
+import {
+  brokenOrder,
+  compareCodePoints,
+  erasedName,
+  erasedText,
+  type FactChange,
+  type FactState,
+  type FactVerdict,
+  type FactView,
+  factKey,
+  incompleteError,
+  judgeFacts,
+  nameKey,
+  type OpenRow,
+  openAfter,
+} from '../facts.ts';
+
+interface Partition extends FactState {
+  readonly name: PartitionName;
+  readonly names: ContentRef;
+  version: number;
+  latest: string;
+  open: ReadonlyMap<string, OpenRow>;
+  /** By `factKey`. */
+  readonly rows: Map<string, FactVersion>;
+}
+
+/** The facts of a store in memory. */
+export class MemoryFacts implements FactView {
+  readonly isErased: (hash: Hash) => boolean;
+  readonly #partitions = new Map<string, Partition>();
+  /** Of all partitions, with the space. */
+  readonly #versions = new Set<string>();
+  /** The rebuilding that is under way, or was interrupted. */
+  #rebuilding: object | undefined;
+
+  /** `isErased`: whether the store has erased a blob. */
+  constructor(isErased: (hash: Hash) => boolean) {
+    this.isErased = isErased;
+  }
+
+  /** Writes nothing. @throws {StoreError} for misuse, and while the facts are incomplete */
+  judge(writes: readonly FactWrite[]): FactVerdict {
+    this.requireComplete();
+    return judgeFacts(writes, this);
+  }
+
+  /** What was judged last, with nothing written since. */
+  write(changes: readonly FactChange[]): void {
+    for (const change of changes) {
+      const { partition, names, version, system_time, close, insert } = change;
+      const there = this.#find(partition) ?? this.#begin(partition, names);
+      there.open = openAfter(change);
+      there.version = version;
+      there.latest = system_time;
+      for (const key of close) {
+        const row = there.rows.get(factKey(key))!;
+        there.rows.set(factKey(key), Object.freeze({ ...row, system_time_end: system_time }));
+      }
+      for (const row of insert) {
+        there.rows.set(factKey(row), row);
+        this.#versions.add(versionKey(partition.space, row));
+      }
+    }
+  }
+
+  /** Takes away what says so, in every version. */
+  erase(erased: readonly ErasedRow[]): void {
+    const hashes = new Set(erased.map(({ hash }) => hash));
+    for (const partition of [...this.#partitions.values()]) {
+      const name = hashes.has(partition.names.hash) ? erasedName(partition.names.hash) : partition.name;
+      for (const [key, row] of partition.rows) {
+        const object = hashes.has(row.content.hash) ? erasedText(row.content.hash) : row.object;
+        partition.rows.set(key, Object.freeze({ ...row, ...name, object }));
+      }
+      if (name === partition.name) continue;
+      this.#partitions.delete(nameKey(partition.name));
+      this.#partitions.set(nameKey(name), { ...partition, name });
+      for (const row of partition.rows.values()) {
+        this.#versions.delete(versionKey(partition.name.space, row));
+        this.#versions.add(versionKey(name.space, row));
+      }
+    }
+  }
+
+  partition(name: PartitionName): FactState | undefined {
+    return this.#find(name);
+  }
+
+  has(space: string, key: FactKey): boolean {
+    return this.#versions.has(versionKey(space, key));
+  }
+
+  /** As `FactStore.partition`. */
+  state(name: PartitionName): PartitionState | undefined {
+    this.requireComplete();
+    const found = this.#find(name);
+    if (found === undefined) return undefined;
+    const open = [...found.open.keys()].map((key) => found.rows.get(key)!);
+    return { names: found.names, version: found.version, latest: found.latest, open: open.sort(byValidTime) };
+  }
+
+  /** As `FactStore.facts`, with nothing left out that has a default. */
+  query(query: FactQuery & { readonly limit: number }): FactVersion[] {
+    this.requireComplete();
+    const { space, subject, predicate, after, limit } = query;
+    const partitions =
+      subject !== undefined && predicate !== undefined
+        ? [this.#find({ space, subject, predicate })].filter((each) => each !== undefined)
+        : [...this.#partitions.values()].filter(
+            ({ name }) =>
+              name.space === space &&
+              (subject === undefined || name.subject === subject) &&
+              (predicate === undefined || name.predicate === predicate),
+          );
+    const found = partitions.flatMap(({ rows }) => [...rows.values()].filter((row) => isAsked(row, query)));
+    const rest = after === undefined ? found : found.filter((row) => byPlace(row, after) > 0);
+    return rest.sort(byPlace).slice(0, limit);
+  }
+
+  spaces(): string[] {
+    this.requireComplete();
+    return [...new Set([...this.#partitions.values()].map(({ name }) => name.space))].sort(compareCodePoints);
+  }
+
+  /** Forgets all. What it answers names the rebuilding that begins with it. */
+  beginRebuilding(): object {
+    this.#partitions.clear();
+    this.#versions.clear();
+    this.#rebuilding = {};
+    return this.#rebuilding;
+  }
+
+  /** @throws {StoreError} for misuse, and where another rebuilding has begun meanwhile */
+  takeIn(writes: readonly FactWrite[], rebuilding: object): void {
+    this.#requireMine(rebuilding);
+    for (const write of writes) {
+      const verdict = judgeFacts([write], this);
+      if ('refusal' in verdict) throw brokenOrder(write);
+      this.write(verdict.changes);
+    }
+  }
+
+  endRebuilding(rebuilding: object): void {
+    this.#requireMine(rebuilding);
+    this.#rebuilding = undefined;
+  }
+
+  requireComplete(): void {
+    if (this.#rebuilding !== undefined) throw incomplete();
+  }
+
+  #requireMine(rebuilding: object): void {
+    if (this.#rebuilding !== rebuilding) throw incomplete();
+  }
+
+  #find(name: PartitionName): Partition | undefined {
+    return this.#partitions.get(nameKey(name));
+  }
+
+  #begin(name: PartitionName, { hash, bytes }: ContentRef): Partition {
+    const names = Object.freeze({ hash, bytes });
+    const { space, subject, predicate } = name;
+    const begun: Partition = {
+      name: { space, subject, predicate },
+      names,
+      version: 0,
+      latest: '',
+      open: new Map(),
+      rows: new Map(),
+    };
+    this.#partitions.set(nameKey(name), begun);
+    return begun;
+  }
+}
+
+function isAsked(row: FactVersion, { kind = 'current', valid, system, lineage }: FactQuery): boolean {
+  return (
+    (kind === 'all' || row.row_kind === kind) &&
+    (valid === undefined || (row.valid_from <= valid && valid < row.valid_to)) &&
+    (system === undefined ||
+      (system === 'now'
+        ? row.system_time_end === OPEN_END
+        : row.system_time_start <= system && system < row.system_time_end)) &&
+    (lineage === undefined || row.lineage === lineage)
+  );
+}
+
+/** The order in which rows are answered. */
+function byPlace(a: FactVersion, b: FactVersion): number {
+  return (
+    compareCodePoints(a.subject, b.subject) ||
+    compareCodePoints(a.predicate, b.predicate) ||
+    compareCodePoints(a.system_time_start, b.system_time_start) ||
+    compareCodePoints(a.valid_from, b.valid_from) ||
+    compareCodePoints(a.fact_id, b.fact_id)
+  );
+}
+
+function byValidTime(a: FactVersion, b: FactVersion): number {
+  return (
+    compareCodePoints(a.valid_from, b.valid_from) ||
+    compareCodePoints(a.fact_id, b.fact_id) ||
+    compareCodePoints(a.system_time_start, b.system_time_start)
+  );
+}
+
+function versionKey(space: string, key: FactKey): string {
+  return `${factKey(key)} ${space}`;
+}
+
+function incomplete(): StoreError {
+  return incompleteError('this store in memory');
+}

@@ -1,0 +1,203 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, expect, test, vi } from 'vitest';
+import { exportFacts } from '../../testing/fact-model.ts';
+import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '../../testing/fact-rows.ts';
+import { factStoreSuite } from '../../testing/fact-store-suite.ts';
+import { interceptSql, sqliteError } from '../../testing/intercept.ts';
+import { batchOf, blobOf, entryAfter } from '../../testing/store-rows.ts';
+import { openSqlite } from './open.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'assize-facts-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+factStoreSuite({ name: 'sqlite', open: (place) => openSqlite({ path: join(folder, `${place}.db`) }) });
+
+const COMMITTED = { status: 'committed' };
+const BOB = { ...ALICE, subject: 'bob' };
+
+test('a batch that is rolled back leaves nothing in memory of its facts', async () => {
+  const store = await openSqlite({ path: join(folder, 'back.db') });
+  const root = entryAfter(undefined, 't');
+  await store.commit(batchOf(root));
+  const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a' }]);
+  const second = changeOf(ALICE, 2, 11, [{ fact_id: 'b' }], first.insert.map(keyOfRow));
+  // The id is found to be there only by the insert, when facts of the same group are written already.
+  const copy = { ...entryAfter(undefined, 'u'), id: root.id };
+  const answers = await Promise.all([
+    store.commit({ ...batchOf([]), facts: [first] }),
+    store.commit({ ...batchOf(copy), facts: [second] }),
+    store.commit({ ...batchOf([]), facts: [{ ...second, close: [], insert: [] }] }),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual(['committed', 'conflict', 'committed']);
+  expect(await store.partition(ALICE)).toMatchObject({ version: 2, latest: day(11), open: first.insert });
+  await store.close();
+});
+
+test('changes of facts that are refused cost the others of their group no rollback, and all is one transaction', async () => {
+  const store = await openSqlite({ path: join(folder, 'group.db') });
+  const ran: string[] = [];
+  interceptSql((sql, proceed) => {
+    if (/^(COMMIT|ROLLBACK)/.test(sql)) ran.push(sql);
+    return proceed();
+  });
+  const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a' }]);
+  const misuse = changeOf(ALICE, 2, 10, []);
+  const answers = await Promise.allSettled(
+    [[first], [first], [misuse], [changeOf(BOB, 1, 10, [{ fact_id: 'b' }])]].map((facts) =>
+      store.commit({ ...batchOf([]), facts }),
+    ),
+  );
+  vi.restoreAllMocks();
+  expect(answers).toMatchObject([
+    { value: COMMITTED },
+    { value: { status: 'outdated' } },
+    { reason: { code: 'store_invalid_input' } },
+    { value: COMMITTED },
+  ]);
+  expect(ran).toEqual(['COMMIT']);
+  await store.close();
+});
+
+test('a rebuilding that is refused poisons nothing', async () => {
+  const store = await openSqlite({ path: join(folder, 'refused.db') });
+  async function* pages() {
+    yield [changeOf(ALICE, 2, 10, [])];
+  }
+  await expect(store.rebuildFacts(pages())).rejects.toMatchObject({ code: 'store_invalid_input' });
+  expect(await store.commit(batchOf(entryAfter(undefined, 't')))).toEqual(COMMITTED);
+  expect(await store.selfCheck()).toEqual(['the facts are incomplete; make them anew: assize memory rebuild']);
+  await store.close();
+});
+
+test('facts are made anew in small transactions', async () => {
+  const store = await openSqlite({ path: join(folder, 'pages.db'), durability: 'off' });
+  const changes = Array.from({ length: 3_000 }, (_, n) =>
+    changeOf({ ...ALICE, subject: `${n}` }, 1, 10, [{ fact_id: `${n}` }]),
+  );
+  for (let at = 0; at < changes.length; at += 1_000)
+    await store.commit({ ...batchOf([]), facts: changes.slice(at, at + 1_000) });
+  const before = await exportFacts(store);
+  let written = 0;
+  const each: number[] = [];
+  interceptSql((sql, proceed) => {
+    if (sql.startsWith('INSERT INTO fact ')) written += 1;
+    if (sql === 'COMMIT') each.push(written);
+    return proceed();
+  });
+  async function* pages() {
+    yield changes;
+  }
+  await store.rebuildFacts(pages());
+  vi.restoreAllMocks();
+  expect(Math.max(...each.map((count, n) => count - (each[n - 1] ?? 0)))).toBeLessThan(1_000);
+  expect(await exportFacts(store)).toEqual(before);
+  await store.close();
+});
+
+test('what was erased is in no file of the store', async () => {
+  const path = join(folder, 'erased.db');
+  const store = await openSqlite({ path });
+  const who = { space: 'ward', subject: 'Quintessa', predicate: 'allergy' };
+  const first = changeOf(who, 1, 10, [{ fact_id: 'a', object: 'sesquipedalian' }]);
+  const blobs = [blobOf('sesquipedalian'), blobOf(JSON.stringify(Object.values(who)))];
+  await store.commit({ ...batchOf(entryAfter(undefined, 't'), blobs), facts: [first] });
+  const said = (): boolean[] =>
+    [path, `${path}-wal`].map((file) => /sesquipedalian|Quintessa/.test(readFileSync(file, 'latin1')));
+  expect(said()).toContain(true);
+  const erased = [contentOf('sesquipedalian').hash, namesOf(who).hash].map((hash) => ({ hash, by: blobOf('by').hash }));
+  expect(await store.commit({ ...batchOf([]), erased })).toEqual(COMMITTED);
+  expect(said()).toEqual([false, false]);
+  await store.close();
+});
+
+test('people with a SQL shell find the twelve columns of a fact', async () => {
+  const path = join(folder, 'shell.db');
+  const store = await openSqlite({ path });
+  await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a', confidence: 0.5 }])] });
+  const db = new DatabaseSync(path, { readOnly: true });
+  expect(db.prepare('SELECT * FROM facts').all()).toEqual([
+    {
+      fact_id: 'a',
+      subject: 'alice',
+      predicate: 'medication',
+      object: 'says a',
+      valid_from: day(1),
+      valid_to: '9999-12-31T00:00:00.000000Z',
+      system_time_start: day(10),
+      system_time_end: '9999-12-31T00:00:00.000000Z',
+      provenance_id: 'w:@0',
+      confidence: 0.5,
+      resolution_strategy_id: 'lww',
+      row_kind: 'current',
+    },
+  ]);
+  db.close();
+  await store.close();
+});
+
+test('a store that is only read has facts and takes none', async () => {
+  const path = join(folder, 'read.db');
+  const store = await openSqlite({ path });
+  const change = changeOf(ALICE, 1, 10, [{ fact_id: 'a' }]);
+  await store.commit({ ...batchOf([]), facts: [change] });
+  await store.close();
+  const reader = await openSqlite({ path, mode: 'readonly' });
+  expect(await reader.facts({ space: ALICE.space })).toEqual(change.insert);
+  async function* pages() {}
+  for (const call of [() => reader.rebuildFacts(pages()), () => reader.commit({ ...batchOf([]), facts: [change] })])
+    await expect(call()).rejects.toMatchObject({ code: 'store_readonly' });
+  await reader.close();
+});
+
+test('a read that fails leaves the store as it is', async () => {
+  const store = await openSqlite({ path: join(folder, 'failed.db') });
+  await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] });
+  for (const at of [1, 2, 3, 4]) {
+    let count = 0;
+    interceptSql((_, proceed) => {
+      count += 1;
+      if (count === at) throw sqliteError(10);
+      return proceed();
+    });
+    await expect(store.facts({ ...ALICE, valid: day(1), system: 'now' })).rejects.toMatchObject({
+      code: 'store_failed',
+    });
+    vi.restoreAllMocks();
+    expect(await store.commit(batchOf(entryAfter(undefined, `t${at}`)))).toEqual(COMMITTED);
+  }
+  await store.close();
+});
+
+test('partitions that are not as their rows say are found', async () => {
+  const path = join(folder, 'check.db');
+  const store = await openSqlite({ path });
+  for (const subject of ['alice', 'bob', 'carol', 'dave']) {
+    const partition = { ...ALICE, subject };
+    const first = changeOf(partition, 1, 10, [{ fact_id: subject, valid_to: day(5) }]);
+    const second = changeOf(partition, 2, 20, [{ fact_id: `${subject} too`, valid_from: day(5) }]);
+    const third = changeOf(partition, 3, 30, [], second.insert.map(keyOfRow));
+    for (const change of [first, second, third]) await store.commit({ ...batchOf([]), facts: [change] });
+  }
+  expect(await store.selfCheck()).toEqual([]);
+  const db = new DatabaseSync(path);
+  db.exec(`UPDATE fact_partition SET version = 1 WHERE subject = 'alice';
+    UPDATE fact_partition SET latest = '${day(29)}' WHERE subject = 'bob';
+    UPDATE fact SET system_end = '9999-12-31T00:00:00.000000Z', valid_from = '${day(3)}' WHERE fact_id = 'carol too';
+    DELETE FROM fact_partition WHERE subject = 'dave';
+    DELETE FROM fact_version WHERE fact_id = 'bob';
+    DELETE FROM fact_rebuild`);
+  db.close();
+  expect(await store.selfCheck()).toEqual([
+    '2 facts belong to no partition',
+    '2 versions of facts belong to no partition',
+    '1 versions of facts are not where they are looked for',
+    'the facts of ["clinic","alice","medication"] do not fit the version or the latest change of their partition',
+    'the facts of ["clinic","bob","medication"] do not fit the version or the latest change of their partition',
+    'the facts of ["clinic","carol","medication"] overlap, where there is one value at a time',
+    'the facts are incomplete; make them anew: assize memory rebuild',
+  ]);
+  await store.close();
+});

@@ -1,0 +1,481 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type {
+  ErasedRow,
+  FactKey,
+  FactQuery,
+  FactVersion,
+  FactWrite,
+  Hash,
+  PartitionName,
+  PartitionState,
+} from '#ledger';
+import { OPEN_END } from '#memory';
+import type { StoreError } from '../errors.ts';
+import {
+  brokenOrder,
+  type FactChange,
+  type FactState,
+  type FactVerdict,
+  type FactView,
+  factKey,
+  incompleteError,
+  judgeFacts,
+  nameKey,
+  type OpenRow,
+  openAfter,
+} from '../facts.ts';
+
+/** Partitions and open rows that are kept in memory; more only cost a lookup each. */
+const KNOWN_MAX = 10_000;
+const KNOWN_ROWS_MAX = 100_000;
+
+/** Rows of each table that are deleted in one transaction, but for a partition that has more. */
+const DELETED_MAX = 2_000;
+
+interface Known extends FactState {
+  readonly key: number | bigint;
+  /** It has, or had, rows of a predicate with several values. */
+  readonly several: boolean;
+}
+
+/**
+ * Writes facts inside a transaction that the caller begins and ends. What a write is judged by is in memory where no one else has
+ * written since: partitions with what is open in them, whether anything was erased, and whether the facts are whole.
+ */
+export class FactWriter implements FactView {
+  readonly #path: string;
+  readonly #selectPartition: StatementSync;
+  readonly #selectOpen: StatementSync;
+  readonly #selectVersion: StatementSync;
+  readonly #selectErased: StatementSync;
+  readonly #selectAnyErased: StatementSync;
+  readonly #selectRebuild: StatementSync;
+  readonly #insertPartition: StatementSync;
+  readonly #updatePartition: StatementSync;
+  readonly #close: StatementSync;
+  readonly #insert: StatementSync;
+  readonly #insertVersion: StatementSync;
+  readonly #eraseObjects: StatementSync;
+  readonly #eraseNames: StatementSync;
+  readonly #begin: StatementSync;
+  readonly #end: StatementSync;
+  readonly #delete: readonly StatementSync[];
+  readonly #known = new Map<string, Known>();
+  #knownRows = 0;
+  #hasErased: boolean | undefined;
+  #rebuild: { readonly run: number; readonly whole: number } | undefined;
+
+  /** `path` names the store in errors. */
+  constructor(db: DatabaseSync, path: string) {
+    this.#path = path;
+    this.#selectPartition =
+      db.prepare(`SELECT key, lower(hex(names)) AS hash, names_bytes AS bytes, version, latest, several
+      FROM fact_partition WHERE space = ? AND subject = ? AND predicate = ?`);
+    this.#selectOpen = db.prepare(`SELECT fact_id, system_start AS system_time_start, valid_from, valid_to
+      FROM fact WHERE key = ? AND audit = 0 AND system_end = '${OPEN_END}'`);
+    this.#selectVersion = db.prepare(`SELECT 1 FROM fact_version AS v JOIN fact_partition AS p ON p.key = v.key
+      WHERE v.system_start = ? AND v.fact_id = ? AND p.space = ?`);
+    this.#selectErased = db.prepare('SELECT 1 FROM blob WHERE hash = ? AND erased_by IS NOT NULL');
+    this.#selectAnyErased = db.prepare('SELECT 1 FROM blob WHERE erased_by IS NOT NULL LIMIT 1');
+    this.#selectRebuild = db.prepare('SELECT run, whole FROM fact_rebuild');
+    this.#insertPartition =
+      db.prepare(`INSERT INTO fact_partition (space, subject, predicate, names, names_bytes, version, latest, several)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#updatePartition = db.prepare('UPDATE fact_partition SET version = ?, latest = ?, several = ? WHERE key = ?');
+    this.#close = db.prepare(`UPDATE fact SET system_end = ? WHERE key = ? AND audit = 0 AND system_end = '${OPEN_END}'
+      AND valid_from = ? AND fact_id = ? AND system_start = ?`);
+    this.#insert = db.prepare(`INSERT INTO fact (key, audit, system_end, valid_from, fact_id, system_start, content,
+        content_bytes, valid_to, confidence, seq, asserted_seq, asserted_from, single, strategy, entry, lineage, resolution,
+        provenance, object)
+      VALUES (?, ?, '${OPEN_END}', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#insertVersion = db.prepare('INSERT INTO fact_version (system_start, fact_id, key) VALUES (?, ?, ?)');
+    const erased = (column: string): string => `'{"$erased":"' || lower(hex(${column})) || '"}'`;
+    const given = '(SELECT unhex(value) FROM json_each(?))';
+    this.#eraseObjects = db.prepare(`UPDATE fact SET object = ${erased('content')} WHERE content IN ${given}`);
+    this.#eraseNames = db.prepare(`UPDATE fact_partition
+      SET space = ${erased('names')}, subject = ${erased('names')}, predicate = ${erased('names')} WHERE names IN ${given}`);
+    this.#begin = db.prepare('UPDATE fact_rebuild SET run = run + 1, whole = 0 RETURNING run');
+    this.#end = db.prepare('UPDATE fact_rebuild SET whole = 1');
+    const first = (table: string, column: string): string => `DELETE FROM ${table} WHERE ${column} <=
+      (SELECT max(${column}) FROM (SELECT ${column} FROM ${table} ORDER BY ${column} LIMIT ${DELETED_MAX}))`;
+    this.#delete = [
+      db.prepare(first('fact', 'key')),
+      db.prepare(first('fact_version', 'system_start')),
+      db.prepare(first('fact_partition', 'key')),
+    ];
+  }
+
+  /** To be called when another connection has written, and after every rollback. */
+  forget(): void {
+    this.#known.clear();
+    this.#knownRows = 0;
+    this.#hasErased = undefined;
+    this.#rebuild = undefined;
+  }
+
+  /** Writes nothing. @throws {StoreError} for misuse, and while the facts are incomplete */
+  judge(writes: readonly FactWrite[]): FactVerdict {
+    if (this.#state.whole === 0) throw this.#incomplete();
+    return judgeFacts(writes, this);
+  }
+
+  /** What was judged last, with nothing written since. */
+  write(changes: readonly FactChange[]): void {
+    for (const change of changes) {
+      const key = this.#writePartition(change);
+      for (const row of change.close)
+        this.#close.run(change.system_time, key, row.valid_from, row.fact_id, row.system_time_start);
+      for (const row of change.insert) this.#insertRow(key, row);
+    }
+  }
+
+  /** Takes away what says so, in every version. Rows of a text are not indexed, which every row would pay for: all are looked at. */
+  erase(erased: readonly ErasedRow[]): void {
+    if (erased.length === 0) return;
+    const hashes = JSON.stringify(erased.map(({ hash }) => hash));
+    this.#eraseObjects.run(hashes);
+    this.#eraseNames.run(hashes);
+    this.forget();
+  }
+
+  isErased(hash: Hash): boolean {
+    this.#hasErased ??= this.#selectAnyErased.get() !== undefined;
+    return this.#hasErased && this.#selectErased.get(Buffer.from(hash, 'hex')) !== undefined;
+  }
+
+  partition(name: PartitionName): Known | undefined {
+    const known = this.#known.get(nameKey(name));
+    if (known !== undefined) return known;
+    const row = this.#selectPartition.get(name.space, name.subject, name.predicate);
+    if (row === undefined) return undefined;
+    const { key, hash, bytes, version, latest, several } = row as unknown as Columns;
+    const open = this.#selectOpen.all(key) as unknown as OpenRow[];
+    const state = {
+      key,
+      names: { hash, bytes },
+      version,
+      latest,
+      several: several !== 0,
+      open: new Map(open.map((each) => [factKey(each), each])),
+    };
+    this.#know(name, state);
+    return state;
+  }
+
+  has(space: string, { fact_id, system_time_start }: FactKey): boolean {
+    return this.#selectVersion.get(system_time_start, fact_id, space) !== undefined;
+  }
+
+  /** Facts are incomplete from now on. What it answers names this rebuilding. */
+  beginRebuilding(): number {
+    this.#rebuild = undefined;
+    return this.#begin.get()!['run'] as number;
+  }
+
+  /** Deletes some; false where there was nothing left. @throws {StoreError} where another rebuilding has begun meanwhile */
+  deleteSome(run: number): boolean {
+    this.#requireMine(run);
+    this.#known.clear();
+    this.#knownRows = 0;
+    return this.#delete.map((statement) => Number(statement.run().changes)).some((changes) => changes > 0);
+  }
+
+  /** @throws {StoreError} for misuse, and where another rebuilding has begun meanwhile */
+  takeIn(writes: readonly FactWrite[], run: number): void {
+    this.#requireMine(run);
+    for (const write of writes) {
+      const verdict = judgeFacts([write], this);
+      if ('refusal' in verdict) throw brokenOrder(write);
+      this.write(verdict.changes);
+    }
+  }
+
+  /** @throws {StoreError} where another rebuilding has begun meanwhile */
+  endRebuilding(run: number): void {
+    this.#requireMine(run);
+    this.#rebuild = undefined;
+    this.#end.run();
+  }
+
+  get #state(): { readonly run: number; readonly whole: number } {
+    this.#rebuild ??= this.#selectRebuild.get() as unknown as { run: number; whole: number };
+    return this.#rebuild;
+  }
+
+  #requireMine(run: number): void {
+    if (this.#state.run !== run) throw this.#incomplete();
+  }
+
+  #incomplete(): StoreError {
+    return incompleteError(this.#path);
+  }
+
+  #writePartition(change: FactChange): number | bigint {
+    const { partition, names, version, system_time, insert } = change;
+    const before = change.before as Known | undefined;
+    const several = before?.several === true || insert.some((row) => row.cardinality !== 'single-valued');
+    const flag = several ? 1 : 0;
+    let key = before?.key;
+    if (key === undefined) {
+      const { space, subject, predicate } = partition;
+      const hash = Buffer.from(names.hash, 'hex');
+      key = this.#insertPartition.run(
+        space,
+        subject,
+        predicate,
+        hash,
+        names.bytes,
+        version,
+        system_time,
+        flag,
+      ).lastInsertRowid;
+    } else {
+      this.#updatePartition.run(version, system_time, flag, key);
+    }
+    this.#know(partition, { key, names, version, latest: system_time, several, open: openAfter(change) });
+    return key;
+  }
+
+  #insertRow(key: number | bigint, row: FactVersion): void {
+    this.#insert.run(
+      key,
+      row.row_kind === 'audit' ? 1 : 0,
+      row.valid_from,
+      row.fact_id,
+      row.system_time_start,
+      Buffer.from(row.content.hash, 'hex'),
+      row.content.bytes,
+      row.valid_to,
+      row.confidence,
+      row.seq,
+      row.asserted_seq,
+      row.asserted_from,
+      row.cardinality === 'single-valued' ? 1 : 0,
+      row.resolution_strategy_id,
+      Buffer.from(row.entry_id, 'hex'),
+      row.lineage,
+      row.resolution_id,
+      row.provenance_id,
+      row.object,
+    );
+    this.#insertVersion.run(row.system_time_start, row.fact_id, key);
+  }
+
+  #know(name: PartitionName, state: Known): void {
+    const key = nameKey(name);
+    this.#knownRows += state.open.size - (this.#known.get(key)?.open.size ?? 0);
+    if (this.#known.size >= KNOWN_MAX || this.#knownRows > KNOWN_ROWS_MAX) {
+      this.#known.clear();
+      this.#knownRows = state.open.size;
+    }
+    this.#known.set(key, state);
+  }
+}
+
+interface Columns {
+  readonly key: number;
+  readonly hash: Hash;
+  readonly bytes: number;
+  readonly version: number;
+  readonly latest: string;
+  readonly several: number;
+}
+
+/** Reads of facts: each sees one moment, and none sees only part of them. */
+export class FactReader {
+  readonly #db: DatabaseSync;
+  readonly #path: string;
+  readonly #begin: StatementSync;
+  readonly #end: StatementSync;
+  readonly #selectWhole: StatementSync;
+  readonly #selectSpaces: StatementSync;
+  readonly #selectPartition: StatementSync;
+  readonly #selectOpen: StatementSync;
+  readonly #selectOpenAt: StatementSync;
+  readonly #selectClosedAt: StatementSync;
+  /** By their text. */
+  readonly #queries = new Map<string, StatementSync>();
+
+  /** `path` names the store in errors. */
+  constructor(db: DatabaseSync, path: string) {
+    this.#db = db;
+    this.#path = path;
+    this.#begin = db.prepare('BEGIN');
+    this.#end = db.prepare('ROLLBACK');
+    this.#selectWhole = db.prepare('SELECT whole FROM fact_rebuild');
+    this.#selectSpaces = db.prepare('SELECT DISTINCT space FROM fact_partition ORDER BY space');
+    this.#selectPartition =
+      db.prepare(`SELECT key, lower(hex(names)) AS hash, names_bytes AS bytes, version, latest, several
+      FROM fact_partition WHERE space = ? AND subject = ? AND predicate = ?`);
+    const isOpen = `f.key = ? AND f.audit = 0 AND f.system_end = '${OPEN_END}'`;
+    this.#selectOpen = this.#rows(
+      `SELECT ${ROW} FROM fact AS f WHERE ${isOpen} ORDER BY f.valid_from, f.fact_id, f.system_start`,
+    );
+    // Of those that overlap nothing, the last one that begins before.
+    this.#selectOpenAt = this.#rows(
+      `SELECT ${ROW} FROM fact AS f WHERE ${isOpen} AND f.valid_from <= ? ORDER BY f.valid_from DESC LIMIT 1`,
+    );
+    this.#selectClosedAt = this.#rows(`SELECT ${ROW} FROM fact AS f
+      WHERE f.key = ? AND f.audit = 0 AND f.system_end > ? AND f.system_end < '${OPEN_END}'
+        AND f.valid_from <= ? AND f.valid_to > ? AND f.system_start <= ? ORDER BY f.system_end LIMIT 1`);
+  }
+
+  /** As `FactStore.partition`. @throws {StoreError} while the facts are incomplete */
+  partition(name: PartitionName): PartitionState | undefined {
+    return this.#atOneMoment(() => {
+      const found = this.#find(name);
+      if (found === undefined) return undefined;
+      const { key, hash, bytes, version, latest } = found;
+      const open = (this.#selectOpen.all(key) as unknown as RowColumns[]).map((row) => versionOf(row, name));
+      return { names: { hash, bytes }, version, latest, open };
+    });
+  }
+
+  /** As `FactStore.facts`, with nothing left out that has a default. @throws {StoreError} while the facts are incomplete */
+  facts(query: FactQuery & { readonly limit: number }): FactVersion[] {
+    return this.#atOneMoment(() => this.#point(query) ?? this.#search(query));
+  }
+
+  /** @throws {StoreError} while the facts are incomplete */
+  spaces(): string[] {
+    return this.#atOneMoment(() => this.#selectSpaces.all().map((row) => row['space'] as string));
+  }
+
+  #atOneMoment<T>(read: () => T): T {
+    this.#begin.run();
+    try {
+      if (this.#selectWhole.get()?.['whole'] !== 1) throw incompleteError(this.#path);
+      return read();
+    } finally {
+      if (this.#db.isTransaction) this.#end.run();
+    }
+  }
+
+  #find({ space, subject, predicate }: PartitionName): Columns | undefined {
+    return this.#selectPartition.get(space, subject, predicate) as unknown as Columns | undefined;
+  }
+
+  /** The row at a point of both times, where there is one at most; undefined where it has to be searched for. */
+  #point({ space, subject, predicate, kind, valid, system, lineage, after }: FactQuery): FactVersion[] | undefined {
+    if (subject === undefined || predicate === undefined || valid === undefined || system === undefined)
+      return undefined;
+    if (kind !== 'current' || lineage !== undefined || after !== undefined) return undefined;
+    const name = { space, subject, predicate };
+    const found = this.#find(name);
+    if (found === undefined) return [];
+    if (found.several !== 0) return undefined;
+    const open = this.#selectOpenAt.get(found.key, valid) as unknown as RowColumns | undefined;
+    const row = open && versionOf(open, name);
+    if (row !== undefined && valid < row.valid_to && (system === 'now' || row.system_time_start <= system))
+      return [row];
+    if (system === 'now') return [];
+    const closed = this.#selectClosedAt.get(found.key, system, valid, valid, system) as unknown as
+      | RowColumns
+      | undefined;
+    return closed === undefined ? [] : [versionOf(closed, name)];
+  }
+
+  #search({ space, subject, predicate, kind, valid, system, lineage, after, limit }: FactQuery): FactVersion[] {
+    const where: string[] = [];
+    const values: SQLInputValue[] = [];
+    const need = (text: string, ...given: SQLInputValue[]): void => {
+      where.push(text);
+      values.push(...given);
+    };
+    need('p.space = ?', space);
+    if (subject !== undefined) need('p.subject = ?', subject);
+    if (predicate !== undefined) need('p.predicate = ?', predicate);
+    if (kind !== 'all') need('f.audit = ?', kind === 'audit' ? 1 : 0);
+    if (valid !== undefined) need('f.valid_from <= ? AND f.valid_to > ?', valid, valid);
+    if (system === 'now') need(`f.system_end = '${OPEN_END}'`);
+    else if (system !== undefined) need('f.system_end > ? AND f.system_start <= ?', system, system);
+    if (lineage !== undefined) need('f.lineage = ?', lineage);
+    if (after !== undefined) {
+      // The first for the index.
+      need('(p.subject, p.predicate) >= (?, ?)', after.subject, after.predicate);
+      need(
+        '(p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id) > (?, ?, ?, ?, ?)',
+        after.subject,
+        after.predicate,
+        after.system_time_start,
+        after.valid_from,
+        after.fact_id,
+      );
+    }
+    const rows = this.#query(where.join(' AND ')).all(...values, limit!) as unknown as [
+      ...RowColumns,
+      string,
+      string,
+    ][];
+    return rows.map((row) => versionOf(row as unknown as RowColumns, { space, subject: row[19], predicate: row[20] }));
+  }
+
+  #query(where: string): StatementSync {
+    const known = this.#queries.get(where);
+    if (known !== undefined) return known;
+    const statement = this.#rows(`SELECT ${ROW}, p.subject, p.predicate
+      FROM fact_partition AS p CROSS JOIN fact AS f ON f.key = p.key WHERE ${where}
+      ORDER BY p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id LIMIT ?`);
+    this.#queries.set(where, statement);
+    return statement;
+  }
+
+  #rows(text: string): StatementSync {
+    const statement = this.#db.prepare(text);
+    statement.setReturnArrays(true);
+    return statement;
+  }
+}
+
+const ROW = `f.fact_id, f.object, lower(hex(f.content)), f.content_bytes, f.valid_from, f.valid_to, f.system_start, f.system_end,
+  f.provenance, f.confidence, f.strategy, f.audit, f.resolution, f.lineage, f.asserted_seq, f.asserted_from,
+  lower(hex(f.entry)), f.seq, f.single`;
+
+/** The columns of a STRICT table have the types the schema says. */
+type RowColumns = [
+  fact_id: string,
+  object: string,
+  hash: Hash,
+  bytes: number,
+  valid_from: string,
+  valid_to: string,
+  system_time_start: string,
+  system_time_end: string,
+  provenance_id: string,
+  confidence: number,
+  strategy: string,
+  audit: number,
+  resolution_id: string | null,
+  lineage: string,
+  asserted_seq: number,
+  asserted_from: string,
+  entry_id: Hash,
+  seq: number,
+  single: number,
+];
+
+function versionOf(row: RowColumns, { space, subject, predicate }: PartitionName): FactVersion {
+  return {
+    fact_id: row[0],
+    space,
+    subject,
+    predicate,
+    object: row[1],
+    content: { hash: row[2], bytes: row[3] },
+    valid_from: row[4],
+    valid_to: row[5],
+    system_time_start: row[6],
+    system_time_end: row[7],
+    provenance_id: row[8],
+    confidence: row[9],
+    resolution_strategy_id: row[10],
+    row_kind: row[11] === 0 ? 'current' : 'audit',
+    resolution_id: row[12],
+    lineage: row[13],
+    asserted_seq: row[14],
+    asserted_from: row[15],
+    entry_id: row[16],
+    seq: row[17],
+    cardinality: row[18] === 1 ? 'single-valued' : 'multi-valued',
+  };
+}

@@ -1,0 +1,97 @@
+import type { ContentRef, FactKey, FactVersion, FactWrite, PartitionName } from '#ledger';
+import { type FactRow, OPEN_END, type Plan } from '#memory';
+import { blobOf } from './store-rows.ts';
+
+// Rows of facts for tests of stores. A store reads their times, and compares their names.
+
+export const ALICE: PartitionName = Object.freeze({ space: 'clinic', subject: 'alice', predicate: 'medication' });
+
+/** The n-th day of a year, as an instant. */
+export function day(n: number): string {
+  return new Date(Date.UTC(2026, 0, n)).toISOString().replace('Z', '000Z');
+}
+
+/** Where a text stands. */
+export function contentOf(text: string): ContentRef {
+  return { hash: blobOf(text).hash, bytes: Buffer.byteLength(text) };
+}
+
+/** Where the names of a partition stand. */
+export function namesOf({ space, subject, predicate }: PartitionName): ContentRef {
+  return contentOf(JSON.stringify([space, subject, predicate]));
+}
+
+export interface SaidRow extends Partial<Omit<FactVersion, keyof PartitionName | 'content'>> {
+  readonly fact_id: string;
+}
+
+/**
+ * A change by hand: rows that are said at a time, from the first day of the year on and without an end, unless they say otherwise.
+ * `at` is the day of its system time.
+ */
+export function changeOf(
+  partition: PartitionName,
+  version: number,
+  at: number,
+  said: readonly SaidRow[],
+  close: readonly FactKey[] = [],
+): FactWrite {
+  return {
+    partition,
+    names: namesOf(partition),
+    version,
+    system_time: day(at),
+    close,
+    insert: said.map((row) => {
+      const object = row.object ?? `says ${row.fact_id}`;
+      return {
+        valid_from: day(1),
+        valid_to: OPEN_END,
+        system_time_start: day(at),
+        system_time_end: OPEN_END,
+        provenance_id: 'w:@0',
+        confidence: 1,
+        resolution_strategy_id: 'lww',
+        row_kind: 'current',
+        resolution_id: null,
+        lineage: row.fact_id,
+        asserted_seq: version,
+        asserted_from: day(1),
+        entry_id: blobOf('entry').hash,
+        seq: version,
+        cardinality: 'single-valued',
+        ...row,
+        ...partition,
+        object,
+        content: contentOf(object),
+      };
+    }),
+  };
+}
+
+export function keyOfRow({ fact_id, system_time_start }: FactKey): FactKey {
+  return { fact_id, system_time_start };
+}
+
+/** What a plan changes, in the partition whose `version` it makes. */
+export function changeOfPlan(
+  partition: PartitionName,
+  names: ContentRef,
+  version: number,
+  { systemTime, close, insert }: Plan,
+  entryId: string,
+): FactWrite {
+  return {
+    partition,
+    names,
+    version,
+    system_time: systemTime,
+    close,
+    insert: insert.map((row) => ({ ...row, entry_id: entryId, content: contentOf(row.object) })),
+  };
+}
+
+/** A version of a fact as the planners of `assize/memory` take it. */
+export function rowOf({ content: _, ...row }: FactVersion): FactRow {
+  return row as FactRow;
+}

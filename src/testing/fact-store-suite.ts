@@ -1,0 +1,31 @@
+import type { FactStore, LedgerStore } from '#ledger';
+import { factBatchLaws } from './laws/fact-batches.ts';
+import { factErasingLaws } from './laws/fact-erasing.ts';
+import { factModelLaws } from './laws/fact-model.ts';
+import { factRebuildingLaws } from './laws/fact-rebuilding.ts';
+import { factRefusalLaws } from './laws/fact-refusals.ts';
+import { factLaws } from './laws/facts.ts';
+import { type Bench, runSuite, type StoreSuite } from './suite.ts';
+
+/** Facts are written beside the entries that they come from. */
+export type FactLedger = LedgerStore & FactStore;
+
+export type FactStoreSuite = StoreSuite<FactLedger>;
+
+/**
+ * What every store of facts has to keep: changes of a partition one after the other, whole and with their batch or not at all; versions
+ * that are closed and never changed, but for what is erased; answers that a filter of all versions would give; and that all of it is
+ * the same when it is made anew from its changes. Call it in a test file of the store.
+ */
+export function factStoreSuite(suite: FactStoreSuite): void {
+  runSuite('facts', suite, FACT_LAWS);
+}
+
+export const FACT_LAWS: readonly ((bench: Bench<FactLedger>) => void)[] = [
+  factLaws,
+  factRefusalLaws,
+  factBatchLaws,
+  factErasingLaws,
+  factRebuildingLaws,
+  factModelLaws,
+];

@@ -1,0 +1,130 @@
+import { expect } from 'vitest';
+import type { Hash, PartitionName } from '#ledger';
+import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '../fact-rows.ts';
+import type { FactLedger } from '../fact-store-suite.ts';
+import { batchOf, blobOf } from '../store-rows.ts';
+import type { Bench } from '../suite.ts';
+import { COMMITTED } from './answers.ts';
+
+const { space } = ALICE;
+const BY = blobOf('eraser').hash;
+const gone = (hash: Hash): string => `{"$erased":"${hash}"}`;
+const SECRET = contentOf('secret').hash;
+const NAMES = namesOf(ALICE).hash;
+const NAMELESS: PartitionName = { space: gone(NAMES), subject: gone(NAMES), predicate: gone(NAMES) };
+
+/** What was erased is in no version of any fact. */
+export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>): void {
+  law('an object that is erased is gone from all versions, and all else stays', async () => {
+    const store = await openNew();
+    await believe(store);
+    const before = await store.facts({ space, kind: 'all' });
+    expect(before.filter(({ object }) => object === 'secret')).toHaveLength(3);
+    expect(await erase(store, SECRET)).toEqual(COMMITTED);
+    const after = before.map((row) => (row.object === 'secret' ? { ...row, object: gone(SECRET) } : row));
+    expect(await store.facts({ space, kind: 'all' })).toEqual(after);
+    expect((await store.partition(ALICE))!.open).toEqual([
+      after.findLast(({ row_kind, subject }) => row_kind === 'current' && subject === 'alice'),
+    ]);
+    // Again, and something that is in no fact.
+    expect(await erase(store, SECRET, contentOf('unseen').hash)).toEqual(COMMITTED);
+    expect(await store.facts({ space, kind: 'all' })).toEqual(after);
+    // It is gone on with.
+    const next = changeOf(
+      ALICE,
+      3,
+      30,
+      [{ fact_id: 'c' }],
+      after.filter(({ fact_id }) => fact_id === 'b').map(keyOfRow),
+    );
+    expect(await store.commit({ ...batchOf([]), facts: [next] })).toEqual(COMMITTED);
+  });
+
+  law('what comes later and was erased already comes in as erased', async () => {
+    const store = await openNew();
+    await erase(store, SECRET);
+    const change = (subject: string, id: string) =>
+      changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: id, object: 'secret' }]);
+    const facts = [change('alice', 'a')];
+    // In the batch that erases, before and after, and beside others that wait.
+    const erasing = { ...batchOf([]), erased: [{ hash: contentOf('other').hash, by: BY }] };
+    const other = changeOf({ ...ALICE, subject: 'bob' }, 1, 10, [{ fact_id: 'b', object: 'other' }]);
+    const later = changeOf({ ...ALICE, subject: 'carol' }, 1, 10, [{ fact_id: 'c', object: 'other' }]);
+    await Promise.all([
+      store.commit({ ...batchOf([]), facts }),
+      store.commit({ ...erasing, facts: [other] }),
+      store.commit({ ...batchOf([]), facts: [later] }),
+    ]);
+    const other_ = gone(contentOf('other').hash);
+    expect((await store.facts({ space })).map(({ object }) => object)).toEqual([gone(SECRET), other_, other_]);
+  });
+
+  law('names that are erased are gone from their partition, which stays one', async () => {
+    const place = newPlace();
+    const store = await openAt(place);
+    await believe(store);
+    const before = await store.facts({ ...ALICE, kind: 'all' });
+    const others = await store.facts({ space, subject: 'bob', kind: 'all' });
+    expect(await erase(store, NAMES)).toEqual(COMMITTED);
+    const after = before.map((row) => ({ ...row, ...NAMELESS }));
+    expect(await store.partition(ALICE)).toBeUndefined();
+    expect(await store.partition(NAMELESS)).toMatchObject({ names: namesOf(ALICE), version: 2, latest: day(20) });
+    expect(await store.facts({ space, kind: 'all' })).toEqual(others);
+    expect(await store.facts({ space: NAMELESS.space, kind: 'all' })).toEqual(after);
+    expect(await store.spaces()).toEqual([space, NAMELESS.space]);
+    // Who says the names all the same means that partition, and is of its version.
+    const next = (version: number) =>
+      changeOf(
+        ALICE,
+        version,
+        30,
+        [{ fact_id: 'c', valid_to: day(2) }],
+        [keyOfRow(before.find(({ fact_id }) => fact_id === 'b')!)],
+      );
+    expect(await store.commit({ ...batchOf([]), facts: [next(1)] })).toEqual({ status: 'outdated', partition: ALICE });
+    expect(await store.commit({ ...batchOf([]), facts: [next(3)] })).toEqual(COMMITTED);
+    expect((await store.partition(NAMELESS))!.open).toMatchObject([{ ...NAMELESS, fact_id: 'c' }]);
+    expect(await store.partition(ALICE)).toBeUndefined();
+    // Twice in one batch, though it is said in two ways.
+    const twice = [next(4), { ...next(4), partition: NAMELESS, insert: [] }];
+    await expect(store.commit({ ...batchOf([]), facts: twice })).rejects.toMatchObject({ code: 'store_invalid_input' });
+  });
+
+  law('a partition is changed and erased in one batch', async () => {
+    const store = await openNew();
+    await believe(store);
+    const open = (await store.partition(ALICE))!.open;
+    const change = changeOf(ALICE, 3, 30, [{ fact_id: 'c', object: 'secret' }], open.map(keyOfRow));
+    const erased = [NAMES, SECRET].map((hash) => ({ hash, by: BY }));
+    expect(await store.commit({ ...batchOf([]), facts: [change], erased })).toEqual(COMMITTED);
+    expect(await store.partition(ALICE)).toBeUndefined();
+    const state = (await store.partition(NAMELESS))!;
+    expect(state).toMatchObject({ version: 3, open: [{ ...NAMELESS, fact_id: 'c', object: gone(SECRET) }] });
+    const text = JSON.stringify(await store.facts({ space: NAMELESS.space, kind: 'all' }));
+    for (const secret of ['secret"', 'alice', 'medication', 'clinic']) expect(text).not.toContain(secret);
+  });
+
+  law('a partition whose names were erased before it came has none', async () => {
+    const store = await openNew();
+    await erase(store, NAMES);
+    expect(await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] })).toEqual(
+      COMMITTED,
+    );
+    expect(await store.spaces()).toEqual([NAMELESS.space]);
+    expect(await store.facts({ ...NAMELESS })).toMatchObject([{ ...NAMELESS, fact_id: 'a' }]);
+  });
+}
+
+/** Two versions of what is said of alice, an audit row, and the same text said of bob. */
+async function believe(store: FactLedger): Promise<void> {
+  const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a', object: 'secret' }]);
+  const more = [{ fact_id: 'b' }, { fact_id: 'z', row_kind: 'audit' as const, object: 'secret' }];
+  const second = changeOf(ALICE, 2, 20, more, first.insert.map(keyOfRow));
+  const bob = changeOf({ ...ALICE, subject: 'bob' }, 1, 10, [{ fact_id: 'bob', object: 'secret' }]);
+  for (const facts of [[first, bob], [second]])
+    expect(await store.commit({ ...batchOf([]), facts })).toEqual(COMMITTED);
+}
+
+function erase(store: FactLedger, ...hashes: readonly Hash[]) {
+  return store.commit({ ...batchOf([]), erased: hashes.map((hash) => ({ hash, by: BY })) });
+}
