@@ -7,7 +7,15 @@ import { concluded, RuntimeError } from './errors.ts';
 import { frozenByRules, frozenFor, frozenPatterns } from './freeze.ts';
 import { checkForm, type Gathered, gather, keyHashOf, type ProposalInput } from './intent.ts';
 import { Kept } from './kept.ts';
-import { askedFor, type Beliefs, type Believed, NotRead, requireBeliefs } from './memory/index.ts';
+import {
+  askedFor,
+  type Beliefs,
+  type Believed,
+  forgotten,
+  type LosingPartition,
+  NotRead,
+  requireBeliefs,
+} from './memory/index.ts';
 import type { Turn } from './parallel/index.ts';
 import { commitPayload, erasedWith, pendingPayload, rejectionPayload } from './records.ts';
 import type { Resolutions } from './resolve.ts';
@@ -149,15 +157,20 @@ export class Proposals {
 
   // ── from here to the append nothing awaits ──
 
-  /** Undefined when another writer was faster. `builtIn`: the runtime has made the arguments. */
+  /**
+   * Undefined when another writer was faster. `builtIn`: the runtime has made the arguments. `losing`: what of beliefs an erasure takes
+   * something from.
+   */
   rule(
     gathered: Gathered,
     {
       builtIn = false,
+      losing = [],
       turn,
       unchanged,
     }: {
       readonly builtIn?: boolean;
+      readonly losing?: readonly LosingPartition[];
       readonly turn?: Turn | undefined;
       readonly unchanged?: Unchanged | undefined;
     } = {},
@@ -190,7 +203,12 @@ export class Proposals {
     if (stopped !== undefined) return stopped;
     const unstored = writs.unstored(gathered.writ);
     const kept = new Kept(writer.around.random, [...gathered.blobs, ...unstored]);
-    const { judged, believed } = this.#believed(adjudicated, gathered, at, kept);
+    const { judged, believed = this.#forgotten(adjudicated, losing, at) } = this.#believed(
+      adjudicated,
+      gathered,
+      at,
+      kept,
+    );
     const { row, ruling } = this.#record(gathered, id, judged, at, kept, believed);
     writs.stored(unstored);
     if (gathered.keyHash !== undefined) ruled.add(gathered.keyHash, row.seq);
@@ -256,6 +274,12 @@ export class Proposals {
     const { policy } = judged.compiled;
     const detail = `${planned.refusal.code}: ${planned.refusal.message}`;
     return { judged: { verdict: 'rejected', reason: 'precondition_failed', detail, ...(policy && { policy }) } };
+  }
+
+  /** What an erasure changes of beliefs. */
+  #forgotten({ verdict }: Judgement, losing: readonly LosingPartition[], at: Instant): Believed | undefined {
+    if (verdict !== 'approved' || losing.length === 0) return undefined;
+    return forgotten(losing, at, requireBeliefs(this.#writer.around.beliefs));
   }
 
   #record(

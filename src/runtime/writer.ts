@@ -268,8 +268,12 @@ export class Writer {
   }
 
   /** Tells everybody whom it concerns. */
-  async #isDurable({ rows: [row], erased, news, resolves }: Prepared<unknown>): Promise<void> {
-    if (erased !== undefined) await this.around.erased(this.id);
+  async #isDurable({ rows: [row], erased, facts, news, resolves }: Prepared<unknown>): Promise<void> {
+    if (erased !== undefined) {
+      // Who read them meanwhile read what is gone now.
+      this.around.beliefs?.forget(facts ?? []);
+      await this.around.erased(this.id);
+    }
     this.subscriptions.publish(news);
     this.around.notices.tell(row, resolves);
     if (resolves !== undefined || this.parts.chain.answered !== undefined) this.decided.wake();

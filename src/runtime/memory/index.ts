@@ -4,6 +4,8 @@
  */
 export { Beliefs, type Believed, requireBeliefs } from './believe.ts';
 export { type DerivedEntry, derivedFrom } from './derived.ts';
+export { type BelievedPlace, BelievedSearch, type Sought } from './find-believed.ts';
+export { forgotten, type LosingPartition, losingPartitions } from './forgotten.ts';
 export type { Judge } from './judge.ts';
 export {
   type AssertInput,

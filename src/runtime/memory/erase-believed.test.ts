@@ -1,0 +1,486 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { canonicalize, type Instant } from '#canon';
+import {
+  type CommitPayload,
+  checkRow,
+  type EntryRow,
+  type ErasureArgs,
+  exportLines,
+  type FactStore,
+  type FactVersion,
+  type FactWrite,
+  factWrites,
+  integrateLog,
+  readRow,
+  Values,
+} from '#ledger';
+import { readWitness } from '#memory';
+import { seededRandom } from '#oracle';
+import { openStore, type Store } from '#stores';
+import { clinic } from '../../../tests/support/clinic.ts';
+import { HandClock, intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import {
+  type Assize,
+  deepReplay,
+  type ErasureRuling,
+  type Memory,
+  type Ruling,
+  type Trajectory,
+  verifyStore,
+} from '../index.ts';
+import { rowOf } from './believe.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'assize-erase-believed-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const writ = writFor('nurse');
+const officer = writFor('officer', { actions: ['assize.erase'], scopes: ['erase:memory:ward'] });
+const WHO = 'Zoë Ångström';
+const doctor = { principal: 'dr house', method: 'test' };
+const day = (text: string): Instant => `${text}T00:00:00.000000Z`;
+let files = 0;
+
+interface Ward {
+  readonly url: string;
+  readonly store: Store & FactStore;
+  readonly clock: HandClock;
+  readonly assize: Assize;
+  readonly trajectory: Trajectory;
+  readonly memory: Memory;
+}
+
+async function begun(kind: string): Promise<Ward> {
+  const url = kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`;
+  const store = keyed(await openStore(url));
+  const clock = new HandClock();
+  const assize = runtimeOver(store, [clinic], { clock });
+  const trajectory = (await assize.create(clinic, { trajectoryId: 't', writs: [writ] })) as Trajectory;
+  return { url, store, clock, assize, trajectory, memory: trajectory.memory({ space: 'ward', writ }) };
+}
+
+function keyed(store: Store): Store & FactStore {
+  return Object.assign(store as Store & FactStore, { claimKey: async () => new Uint8Array(32).fill(3) });
+}
+
+async function committed<R extends Ruling>(said: Promise<R>): Promise<R & { ruling: 'committed' }> {
+  const ruling = await said;
+  expect(ruling).toMatchObject({ ruling: 'committed' });
+  return ruling as R & { ruling: 'committed' };
+}
+
+async function refused(said: Promise<Ruling>, reason: string): Promise<void> {
+  expect(await said).toMatchObject({ ruling: 'rejected', reason });
+}
+
+/** What was said of her, in every way in which it can be. */
+const SECRETS = [
+  ...['penizillin 500', 'amoxicillin 2x', 'ibuprofen forte'],
+  ...['81.3 kg', '79.4 kg', '97.5 kg', '80.6 kg'],
+  ...['influenza of hers', 'pneumonia of hers', 'measles of hers', 'gout of hers'],
+  ...['never declared', 'too sure', 'mistyped', 'stamped', 'a letter of hers'],
+  WHO,
+];
+
+async function told({ clock, trajectory, memory }: Ward): Promise<void> {
+  const of = (predicate: string, object: string) => ({ subject: WHO, predicate, object });
+  const next = () => clock.forward(1_000);
+  await committed(
+    memory.assert(
+      { ...of('drug', 'penizillin 500'), valid: { from: day('2026-03-01') }, source: `letter of ${WHO}` },
+      { observations: [{ name: 'letter', value: 'a letter of hers', sensitive: true }] },
+    ),
+  );
+  next();
+  await committed(memory.change({ ...of('drug', 'amoxicillin 2x'), from: day('2026-04-15') }));
+  next();
+  await committed(
+    memory.correct({ ...of('drug', 'ibuprofen forte'), valid: { from: day('2026-03-05'), to: day('2026-03-10') } }),
+  );
+  for (const [object, confidence] of [
+    ['81.3 kg', 0.6],
+    ['79.4 kg', 0.9],
+    ['97.5 kg', 0.1],
+  ] as const) {
+    next();
+    await committed(memory.assert({ ...of('weight', object), confidence }));
+  }
+  next();
+  await committed(trajectory.propose({ ...intent('visit', { patient: WHO, weight: '80.6 kg' }, writ), role: 'nurse' }));
+  await committed(memory.assert({ ...of('diagnosis', 'influenza of hers'), valid: { from: day('2026-03-01') } }));
+  next();
+  const since = { valid: { from: day('2026-03-01') } };
+  const asked = (object: string) =>
+    memory.assert({ ...of('diagnosis', object), ...since }) as Promise<Ruling & { pending: string }>;
+  const approved = await asked('pneumonia of hers');
+  const [question] = await trajectory.questionsOf(approved.pending);
+  const winner = question!.members.find(({ object }) => object === 'pneumonia of hers')!.claim;
+  next();
+  await committed(
+    trajectory.approve(approved.pending, { ...doctor, answers: [{ request: question!.request, winner }] }),
+  );
+  next();
+  const rejected = await asked('measles of hers');
+  await refused(trajectory.reject(rejected.pending, { ...doctor, reason: 'no' }), 'counselor_rejected');
+  expect(await asked('gout of hers')).toMatchObject({ ruling: 'escalated' });
+  next();
+  const say = (...sayings: object[]) => trajectory.propose(intent('assize.believe', { sayings }, writ));
+  const assert = { verb: 'assert', space: 'ward' };
+  await refused(say({ ...assert, ...of('shoe size', 'never declared') }), 'precondition_failed');
+  await refused(say({ ...assert, ...of('drug', 'too sure'), confidence: 7 }), 'type_mismatch');
+  await refused(say({ ...assert, ...of('drug', 'x'), says: { [`of ${WHO}`]: 'too sure' } }), 'type_mismatch');
+  await refused(memory.assert({ ...of('drug', 'stamped'), strategy: 'evi' }), 'precondition_failed');
+  await refused(trajectory.propose(intent('vist', { patient: `${WHO}: mistyped` }, writ)), 'unknown_tool');
+  await refused(
+    trajectory.propose({ ...intent('visit', { patient: WHO, weigth: 'mistyped' }, writ), role: 'nurse' }),
+    'type_mismatch',
+  );
+  await others(trajectory, memory);
+}
+
+/** What is said of others, by who has recalled what is said of her. */
+async function others(trajectory: Trajectory, memory: Memory): Promise<void> {
+  const hers = (await memory.recall({ subject: WHO })).observation;
+  const all = (await memory.recall({ valid: 'any' })).observation;
+  for (const [object, observation] of [
+    ['of p8', hers],
+    ['more of p8', all],
+  ] as const)
+    await committed(memory.assert({ subject: 'p8', predicate: 'allergy', object }, { observations: [observation] }));
+  const his = (await memory.recall({ subject: 'p8' })).observation;
+  await committed(memory.assert({ subject: 'p9', predicate: 'drug', object: 'of p9' }, { observations: [his] }));
+  await committed(trajectory.propose({ ...intent('visit', { patient: 'p9', weight: '70 kg' }, writ), role: 'nurse' }));
+}
+
+async function exported(store: Store): Promise<string> {
+  await integrateLog(store);
+  let text = '';
+  for await (const line of exportLines(store)) text += line;
+  return text;
+}
+
+async function rowsOf(store: FactStore, space = 'ward', more: object = {}): Promise<FactVersion[]> {
+  return store.facts({ space, kind: 'all', limit: 10_000, ...more });
+}
+
+/** All that the store has, and, of a file, its bytes: also what is no row any more. */
+async function everything({ store, url }: Ward): Promise<string> {
+  let text = await exported(store);
+  for (const space of await store.spaces()) text += JSON.stringify(await rowsOf(store, space));
+  if (!url.startsWith('sqlite:')) return text;
+  const file = url.slice('sqlite:'.length);
+  for (const name of readdirSync(folder).filter((each) => join(folder, each).startsWith(file)))
+    text += readFileSync(join(folder, name)).toString('latin1');
+  return text;
+}
+
+function foundIn(text: string, secrets: readonly string[]): string[] {
+  return secrets.filter((secret) => text.includes(secret) || text.includes(Buffer.from(secret).toString('latin1')));
+}
+
+/** The facts as they are made anew from the ledger. */
+async function rebuilt(store: Store & FactStore): Promise<void> {
+  const writes: FactWrite[] = [];
+  for (const { trajectory_id } of await store.trajectories())
+    for (const row of await store.entries(trajectory_id))
+      writes.push(...(await factWrites(checkRow(row), new Values(store))));
+  await store.rebuildFacts(
+    (async function* () {
+      yield writes.sort((a, b) => a.version - b.version);
+    })(),
+  );
+}
+
+async function expectSound({ store }: Ward): Promise<void> {
+  for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
+  for (const { trajectory_id } of await store.trajectories())
+    expect(await deepReplay(store, trajectory_id, { domains: [clinic] })).toMatchObject({
+      same: true,
+      differences: [],
+    });
+  expect((await store.selfCheck?.()) ?? []).toEqual([]);
+  const spaces = await store.spaces();
+  const before = await Promise.all(spaces.map((space) => rowsOf(store, space)));
+  await rebuilt(store);
+  expect(await store.spaces()).toEqual(spaces);
+  expect(await Promise.all(spaces.map((space) => rowsOf(store, space)))).toEqual(before);
+}
+
+const erasing = (trajectory: Trajectory, place: object): Promise<ErasureRuling> =>
+  trajectory.erase({ beliefs: [{ space: 'ward', subject: WHO, ...place }], reason: 'request 17', writ: officer });
+
+describe.each(['memory', 'sqlite'])('on %s', (kind) => {
+  test('nothing is left of a subject that is erased, and all else is as it was', async () => {
+    const ward = await begun(kind);
+    const { store, trajectory, memory } = ward;
+    await told(ward);
+    expect(foundIn(await everything(ward), SECRETS)).toEqual(SECRETS);
+    const all = await rowsOf(store);
+    const his = all.filter(({ subject }) => subject !== WHO);
+    const texts = await exported(store);
+    const { left, entry } = await committed(erasing(trajectory, {}));
+    expect(left).toEqual([]);
+    expect(foundIn(await everything(ward), SECRETS)).toEqual([]);
+    expect(await rowsOf(store)).toEqual(his);
+    // The gap stands where it stood, by hash.
+    const names = namesIn(entry);
+    expect(names).toHaveLength(3);
+    // What others are recognised by goes last, so that who goes on after a crash finds the rest.
+    expect(
+      argsOf(entry)
+        .values.slice(-3)
+        .map(({ hash }) => hash)
+        .sort(),
+    ).toEqual(names);
+    const gaps = (await Promise.all(names.map((hash) => rowsOf(store, gone(hash))))).flat();
+    expect(gaps).toHaveLength(all.length - his.length);
+    for (const { object, content, subject } of gaps) {
+      expect(object).toBe(gone(content.hash));
+      expect(names.map(gone)).toContain(subject);
+    }
+    expect((await memory.recall({ subject: WHO, valid: 'any', system: 'any', kind: 'all' })).facts).toEqual([]);
+    await expectSound(ward);
+    expect(foundIn(await everything(ward), SECRETS)).toEqual([]);
+    // Not one text more than what says something of her.
+    const kept = /"(of p8|more of p8|of p9|70 kg|p8|p9)"/g;
+    expect([...(await exported(store)).matchAll(kept)].length).toBe([...texts.matchAll(kept)].length);
+    await store.close();
+    if (kind === 'sqlite') {
+      const again = keyed(await openStore(ward.url));
+      expect(foundIn(await everything({ ...ward, store: again }), SECRETS)).toEqual([]);
+      await again.close();
+    }
+  });
+
+  test('the recalls of others that named her are gone, and no others', async () => {
+    const ward = await begun(kind);
+    await told(ward);
+    const erased = async () => {
+      const rows = await ward.store.entries('t');
+      const values = rows.flatMap((row) =>
+        row.kind === 'commit' ? (readRow(row).payload as CommitPayload).observations : [],
+      );
+      const recalls = values
+        .filter(({ name }) => name === 'recall')
+        .map(({ value }) => (value as { $blob: string }).$blob);
+      return Promise.all(recalls.map(async (hash) => (await ward.store.erasedBy(hash)) !== undefined));
+    };
+    expect(await erased()).toEqual([false, false, false]);
+    await committed(erasing(ward.trajectory, {}));
+    expect(await erased()).toEqual([true, true, false]);
+  });
+
+  test('of a predicate, the others stay', async () => {
+    const ward = await begun(kind);
+    await told(ward);
+    const drugs = SECRETS.filter((text) => /illin|ibuprofen|sure|stamped|letter/.test(text));
+    const before = (await rowsOf(ward.store)).filter(
+      ({ subject, predicate }) => subject === WHO && predicate !== 'drug',
+    );
+    await committed(erasing(ward.trajectory, { predicate: 'drug' }));
+    const text = await everything(ward);
+    // What nobody can read is erased wherever it names her.
+    const gone = [...drugs, 'mistyped'];
+    expect(foundIn(text, SECRETS)).toEqual(SECRETS.filter((each) => !gone.includes(each)));
+    expect((await rowsOf(ward.store)).filter(({ subject }) => subject === WHO)).toEqual(before);
+    await expectSound(ward);
+  });
+
+  test('of a claim, its text and its witnesses; names and other claims stay', async () => {
+    const ward = await begun(kind);
+    const { store, clock, memory, trajectory } = ward;
+    await told(ward);
+    const before = await rowsOf(store);
+    const { lineage: claim } = before.find(({ object }) => object === '79.4 kg')!;
+    const { entry } = await committed(erasing(trajectory, { predicate: 'weight', claim }));
+    expect(entry.payload).toContain(claim);
+    expect(foundIn(await everything(ward), SECRETS)).toEqual(SECRETS.filter((each) => each !== '79.4 kg'));
+    const after = await rowsOf(store);
+    const lost = before.filter(
+      (row) => row.lineage === claim || (row.row_kind === 'audit' && row.object.includes(claim)),
+    );
+    expect(lost.length).toBeGreaterThan(2);
+    expect(after).toEqual(before.map((row) => (lost.includes(row) ? { ...row, object: gone(row.content.hash) } : row)));
+    // It is still believed, without a text, and stays so where it is written again.
+    clock.forward(1_000);
+    await committed(
+      memory.retract({ subject: WHO, predicate: 'weight', valid: { from: day('2020-01-01'), to: day('2026-06-01') } }),
+    );
+    clock.forward(1_000);
+    await committed(memory.assert({ subject: WHO, predicate: 'weight', object: '60 kg', confidence: 0.2 }));
+    const rows = await rowsOf(store);
+    const content = lost.find(({ row_kind }) => row_kind === 'current')!.content;
+    expect(rows.length).toBeGreaterThan(after.length + 1);
+    for (const row of rows)
+      if (row.lineage === claim && row.row_kind === 'current')
+        expect(row).toMatchObject({ content, object: gone(content.hash) });
+    expect(foundIn(await everything(ward), ['79.4 kg'])).toEqual([]);
+    await expectSound(ward);
+    await expect(erasing(trajectory, { predicate: 'weight', claim })).rejects.toMatchObject({
+      code: 'nothing_to_erase',
+    });
+  });
+
+  test('what is said of her later begins anew', async () => {
+    const ward = await begun(kind);
+    const { store, memory, trajectory } = ward;
+    await told(ward);
+    const old = await store.partition({ space: 'ward', subject: WHO, predicate: 'drug' });
+    await committed(erasing(trajectory, {}));
+    const said = { subject: WHO, predicate: 'drug', object: 'paracetamol', source: `letter of ${WHO}` };
+    const { entry } = await committed(memory.assert(said));
+    const { delta } = readRow(entry).payload as CommitPayload;
+    expect(delta.beliefs).toMatchObject([{ version: 1, close: [] }]);
+    expect(delta.beliefs[0]!.partition.$blob).not.toBe(old!.names.hash);
+    expect((await memory.recall({ subject: WHO })).facts).toMatchObject([{ object: 'paracetamol', seq: 1 }]);
+    const tombstone = await store.partition({
+      space: gone(old!.names.hash),
+      subject: gone(old!.names.hash),
+      predicate: gone(old!.names.hash),
+    });
+    expect(tombstone).toMatchObject({ names: old!.names, version: old!.version + 1 });
+    await expectSound(ward);
+    await committed(erasing(trajectory, {}));
+    expect(foundIn(await everything(ward), [...SECRETS, 'paracetamol'])).toEqual([]);
+    await expectSound(ward);
+  });
+
+  test('what another trajectory has said is left, named, and erased there; the names go with the last', async () => {
+    const ward = await begun(kind);
+    const { store, assize, clock, memory, trajectory } = ward;
+    const weighed = (object: string, confidence: number) => ({ subject: WHO, predicate: 'weight', object, confidence });
+    await committed(memory.assert(weighed('81.3 kg', 0.5)));
+    await committed(memory.assert({ subject: WHO, predicate: 'drug', object: 'penizillin 500' }));
+    clock.forward(1_000);
+    const other = (await assize.create(clinic, { trajectoryId: 'u', writs: [writ] })) as Trajectory;
+    // It loses, and the row of the loss has what both say.
+    await committed(other.memory({ space: 'ward', writ }).assert(weighed('79.4 kg', 0.1)));
+    const bystander = (await assize.create(clinic, { trajectoryId: 'v', writs: [writ] })) as Trajectory;
+    await expect(erasing(bystander, {})).rejects.toMatchObject({
+      code: 'nothing_to_erase',
+      evidence: { left: ['t', 'u'] },
+    });
+    const { left, entry } = await committed(erasing(trajectory, {}));
+    expect(left).toEqual(['u']);
+    expect(namesIn(entry)).toHaveLength(2);
+    expect((await store.partition({ space: 'ward', subject: WHO, predicate: 'drug' })) ?? 'gone').toBe('gone');
+    expect((await memory.recall({ subject: WHO, kind: 'all', valid: 'any', system: 'any' })).facts).toMatchObject([
+      { object: expect.stringContaining('$erased') },
+      { object: expect.stringContaining('81.3 kg'), row_kind: 'audit' },
+    ]);
+    await expectSound(ward);
+    expect((await committed(erasing(other, {}))).left).toEqual([]);
+    expect(foundIn(await everything(ward), SECRETS)).toEqual([]);
+    await expectSound(ward);
+  });
+
+  test('who has it in memory writes none of it down again', async () => {
+    const ward = await begun(kind);
+    const { store, clock, memory, trajectory } = ward;
+    const weighed = (object: string, confidence: number) => ({ subject: WHO, predicate: 'weight', object, confidence });
+    await committed(memory.assert(weighed('81.3 kg', 0.5)));
+    await committed(memory.assert({ subject: WHO, predicate: 'drug', object: 'penizillin 500' }));
+    // Another runtime over the same store, and another trajectory of this one, that have planned on it.
+    const elsewhere = runtimeOver(store, [clinic], { clock, random: seededRandom('elsewhere') });
+    const trajectories = [
+      await elsewhere.create(clinic, { trajectoryId: 'u', writs: [writ] }),
+      await ward.assize.create(clinic, { trajectoryId: 'v', writs: [writ] }),
+    ];
+    const views = trajectories.map((one) => (one as Trajectory).memory({ space: 'ward', writ }));
+    for (const view of views)
+      for (const predicate of ['weight', 'drug'])
+        await committed(
+          view.retract({ subject: WHO, predicate, valid: { from: day('2001-01-01'), to: day('2001-01-02') } }),
+        );
+    const [row] = await rowsOf(store, 'ward', { subject: WHO, predicate: 'weight' });
+    clock.forward(1_000);
+    await committed(erasing(trajectory, { predicate: 'weight', claim: row!.lineage }));
+    await committed(erasing(trajectory, { predicate: 'drug' }));
+    for (const [i, view] of [...views, memory].entries()) {
+      clock.forward(1_000);
+      await committed(view.assert(weighed(`${40 + i} kg`, 0.1)));
+      await committed(view.assert({ subject: WHO, predicate: 'drug', object: `aspirin ${i}` }));
+    }
+    const audits = await rowsOf(store, 'ward', { subject: WHO, predicate: 'weight', kind: 'audit' });
+    expect(audits).toHaveLength(3);
+    for (const row of audits) expect(readWitness(rowOf(row)).members).toHaveLength(2);
+    const text = await everything(ward);
+    expect(foundIn(text, ['81.3 kg', 'penizillin 500'])).toEqual([]);
+    expect(foundIn(text, ['aspirin 0', 'aspirin 1', 'aspirin 2', WHO])).toHaveLength(4);
+    const { facts } = await memory.recall({ subject: WHO, predicate: 'drug' });
+    expect(facts).toMatchObject([{ object: 'aspirin 2', seq: 3 }]);
+    await expectSound(ward);
+  });
+
+  test('an erasure that waits for a person is as good when it is approved', async () => {
+    const ward = await begun(kind);
+    const { store, trajectory, memory } = ward;
+    await told(ward);
+    const careful = writFor('careful', { require_approval: ['assize.erase'] });
+    const beliefs = [{ space: 'ward', subject: WHO }];
+    const asked = await trajectory.erase({ beliefs, reason: 'request 17', writ: careful });
+    if (asked.ruling !== 'escalated') throw new Error(asked.ruling);
+    expect(foundIn(await everything(ward), SECRETS)).toEqual(SECRETS);
+    const names = await store.partition({ space: 'ward', subject: WHO, predicate: 'drug' });
+    const { entry } = await committed(trajectory.approve(asked.pending, doctor));
+    expect((readRow(entry).payload as CommitPayload).delta.beliefs).toHaveLength(3);
+    expect(foundIn(await everything(ward), SECRETS)).toEqual([]);
+    const name = gone(names!.names.hash);
+    const partition = { space: name, subject: name, predicate: name };
+    expect(await store.partition(partition)).toMatchObject({ version: names!.version + 1 });
+    await committed(memory.assert({ subject: WHO, predicate: 'drug', object: 'anew' }));
+    await expectSound(ward);
+  });
+
+  test('its writ covers the space; what is refused names nobody', async () => {
+    const ward = await begun(kind);
+    const { store, trajectory, memory } = ward;
+    await told(ward);
+    const said = { subject: WHO, predicate: 'drug' };
+    for (const scopes of [['erase:memory:other'], ['memory:ward:**'], ['erase:/**'], ['erase:entry:*']]) {
+      const other = writFor('other', { actions: ['assize.erase'], scopes, nonce: scopes[0]! });
+      const input = { beliefs: [{ space: 'ward', ...said }], reason: 'r', writ: other };
+      const ruling = await trajectory.erase(input);
+      expect(ruling).toMatchObject({ ruling: 'rejected', reason: 'invalid_authority' });
+      expect(foundIn((ruling as { entry: EntryRow }).entry.payload, SECRETS)).toEqual([]);
+    }
+    expect((await memory.recall(said)).facts).toHaveLength(1);
+    const wrong = async (beliefs: unknown) =>
+      trajectory.erase({ beliefs: beliefs as never, reason: 'r', writ: officer }).then(
+        () => 'done',
+        (error: { code: string; message: string }) => [error.code, foundIn(error.message, SECRETS)],
+      );
+    const length = trajectory.length;
+    for (const beliefs of [
+      [],
+      [null],
+      'all',
+      [{ space: 'ward' }],
+      [{ space: '', ...said }],
+      [{ space: 'ward', subject: 'A\u030a' }],
+    ])
+      expect(await wrong(beliefs)).toEqual(['bad_intent', []]);
+    expect(await wrong([{ space: 'ward', ...said, claim: 'penizillin 500' }])).toEqual(['bad_intent', []]);
+    expect(await wrong([{ space: 'ward', ...said, claim: 'ab'.repeat(32) }])).toEqual(['not_found', []]);
+    expect(await wrong([{ space: 'ward', ...said, subject: `${WHO}!` }])).toEqual(['nothing_to_erase', []]);
+    expect(trajectory.length).toBe(length);
+    expect(foundIn(await everything(ward), SECRETS)).toEqual(SECRETS);
+    await store.close();
+  });
+});
+
+function gone(hash: string): string {
+  return canonicalize({ $erased: hash });
+}
+
+/** What an erasure says. */
+function argsOf(entry: EntryRow): ErasureArgs {
+  return JSON.parse(entry.payload).action.args;
+}
+
+/** Hashes of the names that an erasure says it was asked for. */
+function namesIn(entry: EntryRow): string[] {
+  return argsOf(entry).beliefs!.flatMap(({ partitions }) => partitions);
+}
