@@ -203,7 +203,7 @@ export class Proposals {
     if (stopped !== undefined) return stopped;
     const unstored = writs.unstored(gathered.writ);
     const kept = new Kept(writer.around.random, [...gathered.blobs, ...unstored]);
-    const { judged, believed = this.#forgotten(adjudicated, losing, at) } = this.#believed(
+    const { judged, believed = losing.length > 0 ? forgotten(losing, at) : undefined } = this.#believed(
       adjudicated,
       gathered,
       at,
@@ -214,7 +214,7 @@ export class Proposals {
     if (gathered.keyHash !== undefined) ruled.add(gathered.keyHash, row.seq);
     let news = NO_NEWS;
     let erased: readonly ErasedRow[] | undefined;
-    const facts = believed?.accept(row.id);
+    const facts = judged.verdict === 'approved' ? believed?.accept(row.id) : undefined;
     if (judged.verdict === 'approved') {
       judged.keep();
       writer.foresight?.moved(judged.changes);
@@ -274,12 +274,6 @@ export class Proposals {
     const { policy } = judged.compiled;
     const detail = `${planned.refusal.code}: ${planned.refusal.message}`;
     return { judged: { verdict: 'rejected', reason: 'precondition_failed', detail, ...(policy && { policy }) } };
-  }
-
-  /** What an erasure changes of beliefs. */
-  #forgotten({ verdict }: Judgement, losing: readonly LosingPartition[], at: Instant): Believed | undefined {
-    if (verdict !== 'approved' || losing.length === 0) return undefined;
-    return forgotten(losing, at, requireBeliefs(this.#writer.around.beliefs));
   }
 
   #record(

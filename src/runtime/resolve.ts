@@ -98,9 +98,7 @@ export class Resolutions {
         }
         const kept = new Kept(writer.around.random);
         const believed =
-          losing.length > 0
-            ? forgotten(losing, at, requireBeliefs(writer.around.beliefs))
-            : this.#believed(pendingId, pending, commit, input, at, kept);
+          losing.length > 0 ? forgotten(losing, at) : this.#believed(pendingId, pending, commit, input, at, kept);
         const { row, ruling } = writer.enterOrUndo(commit, () =>
           approvalPayload(
             writer.place(at),

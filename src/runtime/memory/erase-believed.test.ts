@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { canonicalize, type Instant } from '#canon';
+import { defineDomain } from '#kernel';
 import {
   type CommitPayload,
   checkRow,
@@ -22,15 +23,8 @@ import { seededRandom } from '#oracle';
 import { openStore, type Store } from '#stores';
 import { clinic } from '../../../tests/support/clinic.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import {
-  type Assize,
-  deepReplay,
-  type ErasureRuling,
-  type Memory,
-  type Ruling,
-  type Trajectory,
-  verifyStore,
-} from '../index.ts';
+import { committed, SECRETS, told, WHO } from '../../../tests/support/told-of-her.ts';
+import { type Assize, deepReplay, type ErasureRuling, type Memory, type Trajectory, verifyStore } from '../index.ts';
 import { rowOf } from './believe.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-erase-believed-'));
@@ -38,7 +32,6 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const writ = writFor('nurse');
 const officer = writFor('officer', { actions: ['assize.erase'], scopes: ['erase:memory:ward'] });
-const WHO = 'Zoë Ångström';
 const doctor = { principal: 'dr house', method: 'test' };
 const day = (text: string): Instant => `${text}T00:00:00.000000Z`;
 let files = 0;
@@ -63,95 +56,6 @@ async function begun(kind: string): Promise<Ward> {
 
 function keyed(store: Store): Store & FactStore {
   return Object.assign(store as Store & FactStore, { claimKey: async () => new Uint8Array(32).fill(3) });
-}
-
-async function committed<R extends Ruling>(said: Promise<R>): Promise<R & { ruling: 'committed' }> {
-  const ruling = await said;
-  expect(ruling).toMatchObject({ ruling: 'committed' });
-  return ruling as R & { ruling: 'committed' };
-}
-
-async function refused(said: Promise<Ruling>, reason: string): Promise<void> {
-  expect(await said).toMatchObject({ ruling: 'rejected', reason });
-}
-
-/** What was said of her, in every way in which it can be. */
-const SECRETS = [
-  ...['penizillin 500', 'amoxicillin 2x', 'ibuprofen forte'],
-  ...['81.3 kg', '79.4 kg', '97.5 kg', '80.6 kg'],
-  ...['influenza of hers', 'pneumonia of hers', 'measles of hers', 'gout of hers'],
-  ...['never declared', 'too sure', 'mistyped', 'stamped', 'a letter of hers'],
-  WHO,
-];
-
-async function told({ clock, trajectory, memory }: Ward): Promise<void> {
-  const of = (predicate: string, object: string) => ({ subject: WHO, predicate, object });
-  const next = () => clock.forward(1_000);
-  await committed(
-    memory.assert(
-      { ...of('drug', 'penizillin 500'), valid: { from: day('2026-03-01') }, source: `letter of ${WHO}` },
-      { observations: [{ name: 'letter', value: 'a letter of hers', sensitive: true }] },
-    ),
-  );
-  next();
-  await committed(memory.change({ ...of('drug', 'amoxicillin 2x'), from: day('2026-04-15') }));
-  next();
-  await committed(
-    memory.correct({ ...of('drug', 'ibuprofen forte'), valid: { from: day('2026-03-05'), to: day('2026-03-10') } }),
-  );
-  for (const [object, confidence] of [
-    ['81.3 kg', 0.6],
-    ['79.4 kg', 0.9],
-    ['97.5 kg', 0.1],
-  ] as const) {
-    next();
-    await committed(memory.assert({ ...of('weight', object), confidence }));
-  }
-  next();
-  await committed(trajectory.propose({ ...intent('visit', { patient: WHO, weight: '80.6 kg' }, writ), role: 'nurse' }));
-  await committed(memory.assert({ ...of('diagnosis', 'influenza of hers'), valid: { from: day('2026-03-01') } }));
-  next();
-  const since = { valid: { from: day('2026-03-01') } };
-  const asked = (object: string) =>
-    memory.assert({ ...of('diagnosis', object), ...since }) as Promise<Ruling & { pending: string }>;
-  const approved = await asked('pneumonia of hers');
-  const [question] = await trajectory.questionsOf(approved.pending);
-  const winner = question!.members.find(({ object }) => object === 'pneumonia of hers')!.claim;
-  next();
-  await committed(
-    trajectory.approve(approved.pending, { ...doctor, answers: [{ request: question!.request, winner }] }),
-  );
-  next();
-  const rejected = await asked('measles of hers');
-  await refused(trajectory.reject(rejected.pending, { ...doctor, reason: 'no' }), 'counselor_rejected');
-  expect(await asked('gout of hers')).toMatchObject({ ruling: 'escalated' });
-  next();
-  const say = (...sayings: object[]) => trajectory.propose(intent('assize.believe', { sayings }, writ));
-  const assert = { verb: 'assert', space: 'ward' };
-  await refused(say({ ...assert, ...of('shoe size', 'never declared') }), 'precondition_failed');
-  await refused(say({ ...assert, ...of('drug', 'too sure'), confidence: 7 }), 'type_mismatch');
-  await refused(say({ ...assert, ...of('drug', 'x'), says: { [`of ${WHO}`]: 'too sure' } }), 'type_mismatch');
-  await refused(memory.assert({ ...of('drug', 'stamped'), strategy: 'evi' }), 'precondition_failed');
-  await refused(trajectory.propose(intent('vist', { patient: `${WHO}: mistyped` }, writ)), 'unknown_tool');
-  await refused(
-    trajectory.propose({ ...intent('visit', { patient: WHO, weigth: 'mistyped' }, writ), role: 'nurse' }),
-    'type_mismatch',
-  );
-  await others(trajectory, memory);
-}
-
-/** What is said of others, by who has recalled what is said of her. */
-async function others(trajectory: Trajectory, memory: Memory): Promise<void> {
-  const hers = (await memory.recall({ subject: WHO })).observation;
-  const all = (await memory.recall({ valid: 'any' })).observation;
-  for (const [object, observation] of [
-    ['of p8', hers],
-    ['more of p8', all],
-  ] as const)
-    await committed(memory.assert({ subject: 'p8', predicate: 'allergy', object }, { observations: [observation] }));
-  const his = (await memory.recall({ subject: 'p8' })).observation;
-  await committed(memory.assert({ subject: 'p9', predicate: 'drug', object: 'of p9' }, { observations: [his] }));
-  await committed(trajectory.propose({ ...intent('visit', { patient: 'p9', weight: '70 kg' }, writ), role: 'nurse' }));
 }
 
 async function exported(store: Store): Promise<string> {
@@ -323,6 +227,15 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     });
   });
 
+  test('of a claim that others contradict, also what somebody is asked to choose between', async () => {
+    const ward = await begun(kind);
+    await told(ward);
+    const { lineage: claim } = (await rowsOf(ward.store)).find(({ object }) => object === 'pneumonia of hers')!;
+    await committed(erasing(ward.trajectory, { claim }));
+    expect(foundIn(await everything(ward), SECRETS)).toEqual(SECRETS.filter((each) => each !== 'pneumonia of hers'));
+    await expectSound(ward);
+  });
+
   test('what is said of her later begins anew', async () => {
     const ward = await begun(kind);
     const { store, memory, trajectory } = ward;
@@ -395,6 +308,13 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
           view.retract({ subject: WHO, predicate, valid: { from: day('2001-01-01'), to: day('2001-01-02') } }),
         );
     const [row] = await rowsOf(store, 'ward', { subject: WHO, predicate: 'weight' });
+    const statuses: string[] = [];
+    const { commit } = store;
+    store.commit = async (batch) => {
+      const answer = await commit.call(store, batch);
+      statuses.push(answer.status);
+      return answer;
+    };
     clock.forward(1_000);
     await committed(erasing(trajectory, { predicate: 'weight', claim: row!.lineage }));
     await committed(erasing(trajectory, { predicate: 'drug' }));
@@ -403,6 +323,8 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       await committed(view.assert(weighed(`${40 + i} kg`, 0.1)));
       await committed(view.assert({ subject: WHO, predicate: 'drug', object: `aspirin ${i}` }));
     }
+    // Those of its own process are told, others find out: of the weight and of the drug.
+    expect(statuses.filter((status) => status === 'outdated')).toHaveLength(2);
     const audits = await rowsOf(store, 'ward', { subject: WHO, predicate: 'weight', kind: 'audit' });
     expect(audits).toHaveLength(3);
     for (const row of audits) expect(readWitness(rowOf(row)).members).toHaveLength(2);
@@ -484,3 +406,20 @@ function argsOf(entry: EntryRow): ErasureArgs {
 function namesIn(entry: EntryRow): string[] {
   return argsOf(entry).beliefs!.flatMap(({ partitions }) => partitions);
 }
+
+test('an action that says something else by now is known by what it said then', async () => {
+  let patient = WHO;
+  const { declared } = clinic;
+  const visit = { ...declared.actions.visit, beliefs: () => [{ ...said, subject: patient }] };
+  const said = { verb: 'assert' as const, space: 'ward', predicate: 'weight', object: 'seen' };
+  const changing = defineDomain({ ...declared, actions: { visit } } as typeof declared);
+  const store = keyed(await openStore('memory:'));
+  const trajectory = (await runtimeOver(store, [changing]).create(changing, {
+    trajectoryId: 't',
+    writs: [writ],
+  })) as Trajectory;
+  await committed(trajectory.propose({ ...intent('visit', { patient: WHO, weight: '81.3 kg' }, writ), role: 'nurse' }));
+  patient = 'p8';
+  await committed(erasing(trajectory, {}));
+  expect(foundIn(await exported(store), [WHO, '81.3 kg', 'seen'])).toEqual([]);
+});

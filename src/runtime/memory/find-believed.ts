@@ -158,8 +158,13 @@ export class BelievedSearch {
     const isMeant = await this.#isMeant(at, payload, asked);
     if (isMeant) {
       this.#choose([action.args], seq, RANK.args);
-      this.#choose([questions, ...observations.map(({ value }) => value)], seq, RANK.beside);
+      this.#choose(
+        observations.map(({ value }) => value),
+        seq,
+        RANK.beside,
+      );
     }
+    if (isMeant || (await this.#isAsked(at, questions))) this.#choose([questions], seq, RANK.beside);
     for (const { id, effect } of effects) {
       if (isMeant) this.#effects.add(id);
       if (this.#effects.has(id)) this.#choose([effect], seq, RANK.beside);
@@ -215,20 +220,24 @@ export class BelievedSearch {
     return typeof witness === 'string' && witness.includes(claim);
   }
 
-  /** Whether a proposal says something of a place, or waits for who chooses there. */
-  async #isMeant(at: At, payload: Payload, { action, questions }: Asked): Promise<boolean> {
+  /** Whether a proposal says something of a place. */
+  async #isMeant(at: At, payload: Payload, { action }: Asked): Promise<boolean> {
     const changed = payload.kind === 'commit' ? payload.delta.beliefs : [];
     const isChanged = ({ claim, partitions }: Known): boolean =>
       claim === undefined && changed.some(({ partition }) => partitions.has(partition.$blob));
     if (this.#places.some(isChanged)) return true;
-    const question = questions && (await this.#read(at, questions));
-    if (Array.isArray(question) && this.#places.some((place) => isAskedOf(place, question as never))) return true;
     const args = await this.#read(at, action.args);
     if (args === undefined) return false;
     const said = saidBy(this.#domain, action, args);
     return this.#places.some((place) =>
       said === undefined ? isSomewhereIn(place, args) : said.some((saying) => isSaidOf(place, saying)),
     );
+  }
+
+  /** Whether somebody is asked to choose between claims of a place. */
+  async #isAsked(at: At, questions: Stored | undefined): Promise<boolean> {
+    const asked = questions && (await this.#read(at, questions));
+    return Array.isArray(asked) && this.#places.some((place) => isAskedOf(place, asked as never));
   }
 
   /** Whether an observation is a recall that asked for a place, or that its rows came back to. */

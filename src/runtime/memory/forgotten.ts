@@ -11,7 +11,7 @@ import {
   readRow,
   type SaltedRef,
 } from '#ledger';
-import type { Beliefs, Believed } from './believe.ts';
+import type { Believed } from './believe.ts';
 
 /** A partition that an erasure takes something from, as the store has it before. */
 export interface LosingPartition {
@@ -63,7 +63,7 @@ export async function losingPartitions(
  * Makes another version of each of them, with nothing in it: whoever has planned on what is erased, in whichever process, finds its plan
  * outdated, and would else write down again what it remembers.
  */
-export function forgotten(losing: readonly LosingPartition[], at: Instant, beliefs: Beliefs): Believed {
+export function forgotten(losing: readonly LosingPartition[], at: Instant): Believed {
   const moved = losing.map(({ state: { version, latest }, ...partition }) => ({
     ...partition,
     version: version + 1,
@@ -78,17 +78,14 @@ export function forgotten(losing: readonly LosingPartition[], at: Instant, belie
       close: [],
       insert: [],
     })),
-    accept: () => {
-      const writes = moved.map(({ name, reference: { $blob: hash, bytes }, version, system_time }) => ({
+    accept: () =>
+      moved.map(({ name, reference: { $blob: hash, bytes }, version, system_time }) => ({
         partition: name,
         names: { hash, bytes },
         version,
         system_time,
         close: [],
         insert: [],
-      }));
-      beliefs.forget(writes);
-      return writes;
-    },
+      })),
   };
 }
