@@ -1,12 +1,15 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { LongestFirst } from './tests/support/longest-first.ts';
 
 const config: ViteUserConfig = defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'domains/**/*.test.ts', 'bench/**/*.test.ts', 'tests/**/*.test.ts'],
     globalSetup: 'tests/support/compile-cache.ts',
     pool: 'forks',
-    // One less than there are processors is what it takes by itself, and with two that is one at a time.
-    maxWorkers: '100%',
+    // One more than there are processors: many files wait for a disk, a server or another process for half of their time.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

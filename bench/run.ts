@@ -21,7 +21,9 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
   verify: async () => (await import('./verify.ts')).verifyBench(),
   opening: async () => (await import('./opening.ts')).openingBench(),
   million: async () => (await import('./million.ts')).millionBench(),
+  facts: async () => (await import('./facts.ts')).factsBench(),
   log: async () => (await import('./log.ts')).logBench(),
+  memory: async () => (await import('./memory.ts')).memoryBench(),
   disclosure: async () => (await import('./disclosure.ts')).disclosureBench(),
 };
 

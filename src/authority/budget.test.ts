@@ -274,6 +274,10 @@ describe('under any order of spending', () => {
           });
         const id = ids[who % ids.length]!;
         expect(ledger.covers(id, { calls }, reserved)).toEqual(other.covers(id, { calls }));
+        expect(ledger.left(id, reserved)).toEqual(other.left(id));
+        const [was = 0, is = 0] = [ledger.spent(id)['calls'], other.spent(id)['calls']];
+        const granted = 'calls' in ledger.left(id);
+        expect(ledger.reserved(id, reserved)).toEqual(granted && is > was ? { calls: is - was } : {});
         expect(ledger.state()).toEqual({});
       }),
       { numRuns: 500 },
@@ -284,6 +288,7 @@ describe('under any order of spending', () => {
     // More than there is, where somebody else has spent what was reserved.
     const much = { writId: childId, cost: { calls: 1_000 } };
     expect(ledger.covers(childId, { calls: 1 }, [much])).toMatchObject({ ok: false, left: 0, short: 1 });
+    expect(ledger.left(childId, [much])).toMatchObject({ calls: 0 });
   });
 
   test('row 22: of 50 siblings that take 60 % each, one is paid', () => {

@@ -124,15 +124,26 @@ export class BudgetLedger {
   }
 
   /**
-   * What the writ can still spend, by each unit of its budget: the least of its own remainder and its ancestors'.
-   * @throws AuthorityError `unknown_writ`
+   * What the writ can still spend beside what is reserved, by each unit of its budget: the least of its own remainder and its ancestors'.
+   * @throws AuthorityError `unknown_writ`, `bad_amount`
    */
-  left(id: string): Amounts {
+  left(id: string, reserved: readonly Reservation[] = []): Amounts {
     const account = this.#account(id);
+    const kept = this.#kept(reserved);
     const units = [...account.granted.keys()];
     return Object.fromEntries(
-      units.map((unit) => [unit, Math.min(...lineage(account).map((payer) => rest(payer, unit)))]),
+      units.map((unit) => [unit, Math.min(...lineage(account).map((payer) => free(payer, unit, kept)))]),
     );
+  }
+
+  /**
+   * What is reserved under the writ, its children included, in units of its budget.
+   * @throws AuthorityError `unknown_writ`, `bad_amount`
+   */
+  reserved(id: string, reserved: readonly Reservation[]): Amounts {
+    const account = this.#account(id);
+    const kept = this.#kept(reserved)?.get(account) ?? [];
+    return Object.fromEntries([...kept].filter(([unit, amount]) => amount > 0 && account.granted.has(unit)));
   }
 
   /**
@@ -193,13 +204,17 @@ type Kept = ReadonlyMap<Account, ReadonlyMap<string, number>>;
 
 function shortfall(account: Account, items: Items, kept?: Kept): BudgetShortfall | undefined {
   for (let payer: Account | undefined = account; payer !== undefined; payer = payer.parent) {
-    const reserved = kept?.get(payer);
     for (const [unit, cost] of items) {
-      const left = Math.max(0, rest(payer, unit) - (reserved?.get(unit) ?? 0));
+      const left = free(payer, unit, kept);
       if (cost > left) return { ok: false, writ_id: payer.id, unit, left, cost, short: cost - left };
     }
   }
   return undefined;
+}
+
+/** Beside what is reserved, of which there may be more than there is: somebody else has spent it then. */
+function free(account: Account, unit: string, kept: Kept | undefined): number {
+  return Math.max(0, rest(account, unit) - (kept?.get(account)?.get(unit) ?? 0));
 }
 
 /** Never negative and never past 2^53: what is spent never passes what was granted. */

@@ -6,6 +6,7 @@ import {
   isAssizeError,
   isInstant,
   type Json,
+  RecentMap,
   signText,
   verifyText,
 } from '#canon';
@@ -137,9 +138,16 @@ function signedBy(privateKey: string, text: string): string | undefined {
 
 /** True when the writ was signed with its issuer's key. Never throws: a key that is no key has signed nothing. */
 export function signatureHolds(writ: Writ): boolean {
+  const id = ids.get(writ);
+  if (id !== undefined && signed.get(id) === true) return true;
   const { signature, ...body } = writ;
-  return verifyText('writ', canonicalize(body), signature, writ.issuer);
+  const holds = verifyText('writ', canonicalize(body), signature, writ.issuer);
+  if (holds && id !== undefined) signed.set(id, true);
+  return holds;
 }
+
+/** Ids of writs whose signature held, which their id is a hash of: each trajectory that is opened is shown them anew. */
+const signed = new RecentMap<string, true>(1_000);
 
 const NO_SIGNATURE = '0'.repeat(128);
 

@@ -42,6 +42,7 @@ export {
 } from './instant.ts';
 export { sortKeys } from './key-order.ts';
 export { type CanonLimits, DEFAULT_LIMITS, WORLD_LIMITS } from './limits.ts';
+export { issueText, issueWords, type Misfits, type RawIssue } from './misfit.ts';
 export { parseCanonical } from './parse-canonical.ts';
 export { parseStrict } from './parse-strict.ts';
 export { plainText } from './plain-text.ts';

@@ -24,6 +24,8 @@ test('the public names, which only a decision changes', () => {
     'instantToMillis',
     'isAssizeError',
     'isInstant',
+    'issueText',
+    'issueWords',
     'keyedHash',
     'maxInstant',
     'parseCanonical',

@@ -1,6 +1,14 @@
 import type { LedgerStore } from 'assize';
 import { hashText, type Json, parseStrict, WORLD_LIMITS } from 'assize/canon';
-import { type BlobRef, isBlobRef, type Observation, type Patch, type Payload, type Stored } from 'assize/ledger';
+import {
+  type BlobRef,
+  type Delta,
+  isBlobRef,
+  type Observation,
+  type Patch,
+  type Payload,
+  type Stored,
+} from 'assize/ledger';
 
 /** A value that a payload names by hash, because it is large or sensitive. */
 export interface NamedBlob {
@@ -45,6 +53,7 @@ function placesOf(payload: Payload): Place[] {
       return [
         ['/action/args', payload.action.args],
         ...changed('/delta/state', payload.delta.state),
+        ...called('/delta/effects', payload.delta),
         ...observed('/observations', payload.observations),
       ];
     case 'rejection':
@@ -53,6 +62,7 @@ function placesOf(payload: Payload): Place[] {
       return [
         ['/proposal/action/args', payload.proposal.action.args],
         ...changed('/proposal/delta/state', payload.proposal.delta.state),
+        ...called('/proposal/delta/effects', payload.proposal.delta),
         ...changed('/proposal/approval', payload.proposal.approval),
         ...observed('/proposal/observations', payload.proposal.observations),
       ];
@@ -69,6 +79,11 @@ function placesOf(payload: Payload): Place[] {
 function changed(pointer: string, patches: Stored<readonly Patch[]> = []): Place[] {
   if (isBlobRef(patches)) return [[pointer, patches]];
   return patches.map((patch, i) => [`${pointer}/${i}/value`, (patch as { readonly value?: Stored } | null)?.value]);
+}
+
+/** What tools do: tool, input, scopes. */
+function called(pointer: string, { effects }: Delta): Place[] {
+  return effects.map(({ effect }, i) => [`${pointer}/${i}/effect`, effect]);
 }
 
 function observed(pointer: string, observations: readonly Observation[]): Place[] {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Argument, Command } from 'commander';
 import { adjudicate } from './commands/adjudicate.ts';
+import { anomalies } from './commands/anomalies.ts';
 import { approve } from './commands/approve.ts';
 import { audit } from './commands/audit.ts';
 import { backtest } from './commands/backtest.ts';
@@ -59,6 +60,7 @@ const COMMANDS = [
   exportCommand,
   importCommand,
   faults,
+  anomalies,
   bench,
 ];
 

@@ -13,6 +13,7 @@ import type { Output } from './output.ts';
 import { valueAt } from './place.ts';
 import { bold, dim, green, line, type Printable, red, type Value, yellow } from './printable.ts';
 import { shortJson } from './short-json.ts';
+import { printCalls, type ToolCall } from './tool-calls.ts';
 
 /** Changes of one proposal that are shown in text; `assize show` has all of them. */
 const CHANGES_MAX = 40;
@@ -21,7 +22,13 @@ const CHANGES_MAX = 40;
  * What would be done if it were approved: the arguments as they are recorded, and the changes beside what stands there now. It
  * is all that a decision should rest on: what an agent says of its proposal is not part of it.
  */
-export function printProposal(out: Output, id: string, { proposal }: PendingPayload, state: Json): void {
+export function printProposal(
+  out: Output,
+  id: string,
+  { proposal }: PendingPayload,
+  calls: readonly ToolCall[],
+  state: Json,
+): void {
   const { action, budget_cost, observations } = proposal;
   const { name, role } = action;
   const as = Object.keys(role.params).length === 0 ? role.name : `${role.name} ${canonicalize(role.params)}`;
@@ -31,17 +38,19 @@ export function printProposal(out: Output, id: string, { proposal }: PendingPayl
   if (observations.length > 0)
     out.line(line`${dim('having seen')} ${observations.map((seen) => seen.name).join(', ')}`);
   if (Object.keys(budget_cost).length > 0) out.line(line`${dim('at the cost of')} ${canonicalize(budget_cost)}`);
+  printCalls(out, id, 'would call', calls);
   printChanges(out, 'changes', id, proposal.delta.state, state);
   printChanges(out, 'an approval adds', id, proposal.approval, state);
 }
 
 /** What an effect is that waits, and how to say what became of it: nobody approves it. */
-export function printEffect(out: Output, id: string, payload: EffectPendingPayload): void {
+export function printEffect(out: Output, id: string, payload: EffectPendingPayload, calls: readonly ToolCall[]): void {
   const { epoch, n, tool, id: key } = waitingEffectOf(payload);
   const is = payload.reason === 'in_doubt' ? 'in doubt' : 'unresolved';
   out.line(line``);
   out.line(line`${bold(shortId(id))} is what ${bold(tool)} did, which is ${is}`);
   out.line(line`${dim('key')} ${key}`);
+  printCalls(out, id, 'called', calls);
   out.line(
     dim(line`assize effects resolve ${epoch} ${n} --as DECISION --by WHO --evidence TEXT says what became of it.`),
   );

@@ -5,6 +5,10 @@ const SHOWN_MAX = 60;
 
 /** The beginning of a value's canonical text, and how much is missing. */
 export function shortJson(value: Json, shownMax: number = SHOWN_MAX): string {
-  const text = canonicalize(value, WORLD_LIMITS);
+  return shortText(canonicalize(value, WORLD_LIMITS), shownMax);
+}
+
+/** The beginning of a text, and how much is missing. */
+export function shortText(text: string, shownMax: number): string {
   return text.length <= shownMax ? text : `${text.slice(0, shownMax)} … ${text.length - shownMax} more characters`;
 }

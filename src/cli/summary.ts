@@ -122,12 +122,20 @@ function builtInOf(payload: Extract<Payload, { kind: 'commit' }>): string | unde
 /** `applied 3 effects`; of a decision what was decided. */
 function settledOf({ settled, discarded = [], decided }: SettlementArgs): string {
   if (decided !== undefined) return `effect ${shortId(decided.id)}: ${decided.as}, by ${decided.by}`;
-  const outcomes = settled.flatMap(({ effects }) => effects.map(({ outcome }) => outcome));
-  for (const _ of discarded) outcomes.push('undone');
-  return [...new Set(outcomes)]
-    .map((outcome) => `${outcome} ${counted(outcomes.filter((each) => each === outcome).length, 'effect')}`)
+  const ended: string[] = settled
+    .flatMap(({ effects }) => effects)
+    .map(({ outcome, absent }) => (absent === true ? NEVER : outcome));
+  for (const _ of discarded) ended.push('undone');
+  return [...new Set(ended)]
+    .map((how) => {
+      const effects = counted(ended.filter((each) => each === how).length, 'effect');
+      return how === NEVER ? `${effects} never happened` : `${how} ${effects}`;
+    })
     .join(', ');
 }
+
+/** The call did nothing, or was not made any more. */
+const NEVER = 'never';
 
 /** What undoing effects has cost, where an entry says so. */
 function undoingOf(payload: Payload): string {

@@ -13,7 +13,7 @@ export type EffectErrorCode =
   | 'bad_resolver'
   /** The call touches what its transaction has not claimed. */
   | 'scope_exceeded'
-  /** Whoever came later has acted there already, or a name leads elsewhere by now than when that was called. */
+  /** Whoever came later has acted there already, or a name leads elsewhere by now, or a tool is of another class, than when that was called. */
   | 'stale'
   /** It acts at once, in a transaction that has its epoch only at its gate. */
   | 'no_epoch'
@@ -37,6 +37,8 @@ export type EffectErrorCode =
   | 'branch_conflict'
   /** None of the branches was chosen, or one that failed. */
   | 'no_branch'
+  /** The body of a transaction, or of a part of it, has returned before what it called was over. */
+  | 'not_awaited'
   /** The transaction has ended: nothing is called in it any more. */
   | 'transaction_over'
   /** Nothing waits for a person there. */

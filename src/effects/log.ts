@@ -17,6 +17,8 @@ export interface TransactionBody {
   readonly principal: string;
   readonly writ_id: Hash;
   readonly claims: readonly { readonly access: Access; readonly scope: string }[];
+  /** Of one that was approved, whose own name is its proposal's id: the caller's name of what was put up. */
+  readonly name?: string;
 }
 
 /** What is called, or will be: as the log and the commit name it. */
@@ -24,7 +26,7 @@ export interface LoggedEffect {
   readonly key: Hash;
   readonly tool: string;
   readonly class: EffectClass;
-  /** The salted text of tool, input and scopes. */
+  /** The salted text of an `EffectPayload`. */
   readonly payload: BlobRef;
   /** What undoing it costs, by unit of the writ's budget; where it costs something. */
   readonly undo_cost?: Amounts;
@@ -66,6 +68,10 @@ export type LogRecord =
 /** The payload of an effect: what would be called, and where. */
 export interface EffectPayload {
   readonly tool: string;
+  /** As the tool was declared where it was called: who approves it is shown that. Not in payloads of earlier versions. */
+  readonly class?: EffectClass;
+  /** The caller's name of the transaction, where it has one: who approves it works under another name. */
+  readonly transaction?: string;
   readonly input: Json;
   readonly claims: TransactionBody['claims'];
   /** By unit of the writ's budget. */

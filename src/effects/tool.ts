@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Amounts, segment } from '#authority';
-import { copyJson, type Json } from '#canon';
+import { copyJson, issueText, issueWords, type Json } from '#canon';
 import { EffectError } from './errors.ts';
 import { type Delivery, type EffectClass, isPivot, type Reversibility, type Sink } from './protocol.ts';
 import { type Access, type Claim, readClaim } from './scopes.ts';
@@ -126,9 +126,9 @@ export function declareTool<Schema extends z.ZodType>(spec: ToolSpec<Schema>): T
 
 function classOf(name: string, spec: ToolSpec<any>): EffectClass | undefined {
   if (spec.class === 'read') return undefined;
-  const read = CLASS.safeParse(spec.class);
+  const read = CLASS.safeParse(spec.class, { error: issueWords });
   if (!read.success) {
-    const what = read.error.issues.map(({ path, message }) => `${path.join('.') || 'class'}: ${message}`).join('; ');
+    const what = issueText(read.error, ['class']);
     throw invalid(name, `its class is 'read', or has reversibility, delivery and sink (${what})`);
   }
   return Object.freeze(read.data);
@@ -184,8 +184,8 @@ function isFunction(part: unknown): boolean {
 }
 
 function parsed(name: string, schema: z.ZodType, input: unknown): Json {
-  const read = schema.safeParse(input);
-  if (!read.success) throw badInput(name, z.prettifyError(read.error).replaceAll(/\s+/g, ' '));
+  const read = schema.safeParse(input, { error: issueWords });
+  if (!read.success) throw badInput(name, issueText(read.error));
   try {
     return copyJson(read.data, { foreign: true });
   } catch (error) {

@@ -1,11 +1,9 @@
 import { AssizeError } from 'assize';
 
-export type FaultsErrorCode =
-  /** An optional library is not installed; the message says which and how. */
-  | 'not_installed'
-  /** A table that can't be drawn, or an option that can't be used; the message says why. */
-  | 'bad_input';
+/** An optional library is not installed; the message says which and how. */
+export type FaultsErrorCode = 'not_installed';
 
+/** An experiment that can't be run here. */
 export class FaultsError extends AssizeError<FaultsErrorCode> {
   override readonly name = 'FaultsError';
 }

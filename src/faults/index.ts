@@ -8,8 +8,6 @@
  */
 
 export { FaultsError, type FaultsErrorCode } from './errors.ts';
-export type { Cell, Experiment, Running, Table } from './experiment.ts';
+export type { Experiment, Running } from './experiment.ts';
 export { EXPERIMENTS } from './experiments/index.ts';
 export { MODES, type Mode, type ModeName } from './modes.ts';
-export { plotter } from './plot.ts';
-export { tableText } from './text.ts';

@@ -1,5 +1,5 @@
-import { setImmediate as othersGoOn } from 'node:timers/promises';
-import type { Running, Table } from './experiment.ts';
+import { breath, partOf, type Table } from 'assize/tables';
+import type { Running } from './experiment.ts';
 import { Metrics } from './metrics.ts';
 import type { Mode } from './modes.ts';
 import { runTask, type TaskOptions } from './run-task.ts';
@@ -60,18 +60,7 @@ export function under(
   };
 }
 
-/** Of an experiment in so many parts, the one that is counted from 0: it is told as that share of the whole. */
-export function partOf(running: Running, part: number, parts: number): Running {
-  return { ...running, progress: (done, of) => running.progress(part * of + done, parts * of) };
-}
-
 /** So many runs as there is time for. */
 export function scaled(runs: number, { scale }: Pick<Running, 'scale'>): number {
   return Math.max(1, Math.round(runs * scale));
-}
-
-/** Between two runs: what waits in this process has its turn, and whoever wants to stop is heard. @throws the signal's reason */
-export async function breath({ signal }: Pick<Running, 'signal'>): Promise<void> {
-  await othersGoOn();
-  signal.throwIfAborted();
 }

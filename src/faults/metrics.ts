@@ -1,4 +1,4 @@
-import type { Cell } from './experiment.ts';
+import type { Cell } from 'assize/tables';
 import { type Estimate, estimateOf } from './interval.ts';
 import type { TaskResult } from './run-task.ts';
 

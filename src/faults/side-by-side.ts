@@ -1,5 +1,5 @@
+import { breath } from 'assize/tables';
 import type { Running } from './experiment.ts';
-import { breath } from './measure.ts';
 
 /** Does something about each, so many at the same time, for what waits more than it works. In the order of what was given. */
 export async function sideBySide<T, Made>(

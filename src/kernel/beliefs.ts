@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { segment } from '#authority';
-import { copyJson, type Json } from '#canon';
+import { copyJson, issueText, type Json } from '#canon';
 import { refusePromise } from './candidate.ts';
 import type { ActionSpec, Binding } from './define-domain.ts';
 import { messageOf } from './errors.ts';
 import { compileScope } from './footprint.ts';
-import { issueText } from './schema.ts';
 
 /** The built-in action of who has nothing to say but what is believed, in domains that declare a memory. */
 export const BELIEVE_ACTION = 'assize.believe';

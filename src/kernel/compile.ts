@@ -1,5 +1,5 @@
 import { segment } from '#authority';
-import { copyJson, form, type Json, requireForm, setOwn } from '#canon';
+import { copyJson, form, issueText, type Json, requireForm, setOwn } from '#canon';
 import {
   BELIEVE_ACTION,
   BELIEVING,
@@ -13,7 +13,6 @@ import type { ActionSpec, Binding, Domain } from './define-domain.ts';
 import type { RoleParams } from './domain.ts';
 import { ERASE_ACTION, eraseAction } from './erase.ts';
 import { messageOf } from './errors.ts';
-import { issueText } from './schema.ts';
 import { hasErased } from './sensitive.ts';
 
 /** What an agent asks for, untyped. */

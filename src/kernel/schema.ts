@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { toPointer } from '#canon';
+import { issueText, toPointer } from '#canon';
 import type { Change } from './changes.ts';
 import { KernelError, messageOf } from './errors.ts';
 import { isErasedSchema } from './sensitive.ts';
@@ -49,9 +49,17 @@ const PARSING = new Set(['default', 'prefault', 'catch', 'pipe', 'transform', 'l
  * @throws KernelError `invalid_domain`, also for a schema that holds itself
  */
 export function strictSchema<S extends z.ZodType>(schema: S, kind: 'state' | 'args'): S {
-  refuseRecursion(schema, kind, new Set(), new Set());
-  return strict(schema, kind, '') as S;
+  let made = STRICT[kind].get(schema);
+  if (made === undefined) {
+    refuseRecursion(schema, kind, new Set(), new Set());
+    made = strict(schema, kind, '');
+    STRICT[kind].set(schema, made);
+  }
+  return made as S;
 }
+
+/** A schema never changes, and zod compiles a new one for its first value: who shares theirs among domains pays for it once. */
+const STRICT = { state: new WeakMap<z.ZodType, z.ZodType>(), args: new WeakMap<z.ZodType, z.ZodType>() };
 
 /** A schema that holds itself has no end to be made strict to, and no declaration that could be hashed. */
 function refuseRecursion(
@@ -411,12 +419,4 @@ function fault(schema: z.ZodType, value: unknown, keys: readonly string[]): stri
     // A check may stumble over what it is not made for, such as an object with a member `length` where a text belongs.
     return `${toPointer(keys)}: it can't be checked, ${messageOf(error)}`;
   }
-}
-
-/** The first issue of a failed parse, with its place. */
-export function issueText(error: z.core.$ZodError, keys: readonly string[] = []): string {
-  const issue = error.issues[0] as z.core.$ZodIssue;
-  const pointer = toPointer([...keys, ...issue.path.map(String)]);
-  const more = error.issues.length > 1 ? ` (and ${error.issues.length - 1} more)` : '';
-  return `${pointer === '' ? '' : `${pointer}: `}${issue.message}${more}`;
 }

@@ -7,6 +7,7 @@ import type { BeliefChange } from './facts.ts';
  * Those are of many trajectories, and so it is the store's append that judges them, and who fills a store anew.
  */
 export function beliefsFault(beliefs: Delta['beliefs'], at: Instant): string | undefined {
+  if (beliefs.length === 0) return undefined;
   const partitions = new Set<string>();
   for (const change of beliefs) {
     const { $blob: hash } = change.partition;

@@ -16,6 +16,7 @@ import {
   isBlobRef,
   OPEN_END,
   OPEN_START,
+  payloadFault,
   Replayer,
   runsOf,
   saltedBy,
@@ -30,6 +31,21 @@ const valuesOf = ({ rows, blobs, erased }: Ledger): Values => new Values(new Row
 
 test.each(cases)('$name: $verdict', async ({ ledger, verdict }) => {
   expect(Object.values(await verdictsOf(ledger))).toEqual([verdict]);
+});
+
+test('members that are not of their form are found in the entry, before anything that it refers to is read', () => {
+  const formless = cases.filter(({ name }) => /^(change|key|row) with /.test(name));
+  expect(formless.length).toBeGreaterThan(100);
+  for (const { name, ledger } of formless) {
+    const faults = ledger.rows.map((row) => payloadFault(JSON.parse(row.payload)));
+    expect([name, ...faults]).toEqual([
+      name,
+      undefined,
+      undefined,
+      'delta is not what it should be',
+      ...faults.slice(3),
+    ]);
+  }
 });
 
 test('what is valid goes through an export as it is', async () => {

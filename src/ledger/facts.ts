@@ -166,7 +166,7 @@ export interface FactStore {
   facts(query: FactQuery): Promise<FactVersion[]>;
   /**
    * The key that claims are hashed with in this store: the first one that was ever offered. It is no part of the ledger; in a store that is
-   * made anew what was heard before is not recognised.
+   * made anew what was heard before is not recognised. A key has 16 to 64 bytes; one that is not is misuse (`store_invalid_input`).
    */
   claimKey(offered: Uint8Array): Promise<Uint8Array>;
   /** Spaces that have facts, in code-point order. */

@@ -41,6 +41,8 @@ export interface SettledEffect {
   readonly by?: string;
   /** What undoing it has cost. */
   readonly cost?: Amounts;
+  /** It never happened: its call did nothing, or was not made any more since another one had failed. Of what is `undone`. */
+  readonly absent?: true;
   /** What it answered is observed: of what could be neither undone nor held, and was called after all else (decisions §5.9). */
   readonly answered?: true;
 }
@@ -183,7 +185,7 @@ export function settlementFault(payload: CommitPayload): string | undefined {
   if (decided === undefined) return settled.length === 0 && discarded === undefined ? 'it settles nothing' : undefined;
   const [only] = found;
   if (only === undefined && settled.length === 0) return undefined;
-  const isAlone = found.length === 1 && only?.id === decided.id && !isObserved(only);
+  const isAlone = found.length === 1 && only?.id === decided.id && !isObserved(only) && only.absent === undefined;
   return isAlone && only.outcome === outcomeOf(decided.as) ? undefined : 'it does not settle what was decided, so';
 }
 
@@ -236,9 +238,12 @@ function isSettledCommit(item: unknown): boolean {
 }
 
 function isSettledEffect(item: unknown): boolean {
-  if (!hasMembers(item, ['id', 'outcome'], ['by', 'cost', 'answered'])) return false;
-  const { id, outcome, by, cost, answered } = item as unknown as SettledEffect;
+  if (!hasMembers(item, ['id', 'outcome'], ['absent', 'by', 'cost', 'answered'])) return false;
+  const { id, outcome, absent, by, cost, answered } = item as unknown as SettledEffect;
   if (!isHash(id) || !SETTLED.has(outcome) || !isCostOf(outcome, cost)) return false;
+  // What was not there has cost nothing to undo, and nobody had to decide about it.
+  if (absent !== undefined)
+    return absent === true && outcome === 'undone' && by === undefined && cost === undefined && answered === undefined;
   // What a person says of it is no answer of its own.
   if (answered !== undefined) return answered === true && outcome === 'applied' && by === undefined;
   return by === undefined || typeof by === 'string';

@@ -63,9 +63,11 @@ function ownNamespace(quads: readonly Quad[]): string {
   return `${header?.subject.value ?? 'urn:assize:domain:'}#`;
 }
 
+const KNOWN = Object.entries(NAMESPACES);
+
 function shortened(iri: string, own: string): string {
   if (iri.startsWith(own)) return `:${iri.slice(own.length)}`;
-  const known = Object.entries(NAMESPACES).find(([, namespace]) => iri.startsWith(namespace));
+  const known = KNOWN.find(([, namespace]) => iri.startsWith(namespace));
   return known === undefined ? `<${iri}>` : `${known[0]}:${iri.slice(known[1].length)}`;
 }
 

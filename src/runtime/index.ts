@@ -61,7 +61,7 @@ export type { OpenDelegation, Origin } from './delegate.ts';
 export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGrant } from './delegation-input.ts';
 export type { EffectAnswer } from './effects/answers.ts';
 export type { Frontier, LeftEffect } from './effects/effects.ts';
-export type { EffectsQuery, EffectTransaction, ListedEffect } from './effects/listing.ts';
+export type { EffectNeeds, EffectsQuery, EffectTransaction, ListedEffect } from './effects/listing.ts';
 export type { EffectResolution, ResolvedEffect } from './effects/resolution.ts';
 export type { Transaction, TransactionIntent, Tried } from './effects/transaction.ts';
 export type { TransactionOptions, TransactionOutcome } from './effects/transactions.ts';

@@ -1,5 +1,6 @@
 import { type Writ, writId } from '#authority';
-import { type Amounts, type Hash, type LedgerStore, Replayer } from '#ledger';
+import { type Amounts, type EffectStore, type Hash, type LedgerStore, Replayer } from '#ledger';
+import { reservedInLog } from './effects/reserved.ts';
 import { foldTrajectory } from './fold-trajectory.ts';
 
 /** A writ that a trajectory knows, and how it stands there after the last entry. */
@@ -8,9 +9,13 @@ export interface ListedWrit {
   readonly writ: Writ;
   /** The parent first, the root last. */
   readonly chain: readonly Writ[];
-  /** What its budget grants, what was spent of it or set aside for delegations, itself and all below; and what is left. */
+  /**
+   * What its budget grants; what was spent of it or set aside for delegations, and what is kept free for undoing what tools have at work,
+   * each under itself and all below; and what is left to be spent.
+   */
   readonly granted: Amounts;
   readonly spent: Amounts;
+  readonly reserved: Amounts;
   readonly left: Amounts;
   /** The writ that was revoked, this one or one above it, and the entry that did so. */
   readonly revoked?: { readonly writ: Hash; readonly by: Hash };
@@ -20,11 +25,14 @@ export interface ListedWrit {
 
 /**
  * The writs of a trajectory: those that it was begun with, those that were presented to it, and those that were revoked in it,
- * roots before what stands below them. What it needs is replayed, and no domain.
+ * roots before what stands below them. What it needs is replayed, and no domain. What is reserved is read off the effect log, where
+ * the store keeps one: what a process is about to write there is not seen.
  *
  * @throws LedgerFault for a trajectory that does not verify, or is not there
  */
 export async function listWrits(store: LedgerStore, trajectoryId: string): Promise<ListedWrit[]> {
+  // First: what is booked meanwhile is rather counted twice than not at all.
+  const reserved = keepsEffects(store) ? await reservedInLog(store, trajectoryId) : [];
   const { writs, ruled } = await foldTrajectory(trajectoryId, new Replayer(store), store);
   const listed: ListedWrit[] = [];
   for (const { writ, chain } of writs.known()) {
@@ -43,10 +51,15 @@ export async function listWrits(store: LedgerStore, trajectoryId: string): Promi
       chain,
       granted,
       spent: Object.fromEntries(Object.entries(spent).filter(([, amount]) => amount > 0)),
-      left: writs.budgets.left(id),
+      reserved: writs.budgets.reserved(id, reserved),
+      left: writs.budgets.left(id, reserved),
       ...(revoked === undefined || by === undefined ? {} : { revoked: { writ: revoked, by: by.id } }),
       ...(id === writs.delegated ? { delegated: true as const } : {}),
     });
   }
   return listed.sort((one, other) => one.chain.length - other.chain.length || (one.id < other.id ? -1 : 1));
+}
+
+function keepsEffects(store: LedgerStore): store is LedgerStore & EffectStore {
+  return typeof (store as Partial<EffectStore>).openEffects === 'function';
 }

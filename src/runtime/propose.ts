@@ -11,7 +11,6 @@ import {
   askedFor,
   type Beliefs,
   type Believed,
-  forgotten,
   type LosingPartition,
   NotRead,
   requireBeliefs,
@@ -203,18 +202,13 @@ export class Proposals {
     if (stopped !== undefined) return stopped;
     const unstored = writs.unstored(gathered.writ);
     const kept = new Kept(writer.around.random, [...gathered.blobs, ...unstored]);
-    const { judged, believed = losing.length > 0 ? forgotten(losing, at) : undefined } = this.#believed(
-      adjudicated,
-      gathered,
-      at,
-      kept,
-    );
+    const { judged, believed } = this.#believed(adjudicated, gathered, at, kept, losing);
     const { row, ruling } = this.#record(gathered, id, judged, at, kept, believed);
     writs.stored(unstored);
     if (gathered.keyHash !== undefined) ruled.add(gathered.keyHash, row.seq);
     let news = NO_NEWS;
     let erased: readonly ErasedRow[] | undefined;
-    const facts = judged.verdict === 'approved' ? believed?.accept(row.id) : undefined;
+    const facts = believed?.accept(row.id);
     if (judged.verdict === 'approved') {
       judged.keep();
       writer.foresight?.moved(judged.changes);
@@ -251,15 +245,20 @@ export class Proposals {
     { proposalId }: Gathered,
     at: Instant,
     kept: Kept,
+    losing: readonly LosingPartition[],
   ): { readonly judged: Judgement; readonly believed?: Believed } {
-    if (judged.verdict !== 'approved' || judged.compiled.sayings.length === 0) return { judged };
+    if (judged.verdict !== 'approved') return { judged };
+    const { id, around } = this.#writer;
+    if (losing.length > 0) return { judged, believed: requireBeliefs(around.beliefs).forgetting(losing, at, id) };
+    if (judged.compiled.sayings.length === 0) return { judged };
     const { domain } = this.#writer.parts;
     let planned: ReturnType<Beliefs['plan']>;
     try {
       const predicates = domain.memory?.predicates ?? {};
-      planned = requireBeliefs(this.#writer.around.beliefs).plan({
+      planned = requireBeliefs(around.beliefs).plan({
         compiled: judged.compiled,
         proposalId,
+        trajectoryId: id,
         at,
         predicates,
         kept,

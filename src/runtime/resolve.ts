@@ -28,14 +28,7 @@ import { type TakenUp, takeUp } from './effects/transactions.ts';
 import { RuntimeError } from './errors.ts';
 import { checkOthers } from './freeze.ts';
 import { Kept } from './kept.ts';
-import {
-  type Believed,
-  forgotten,
-  type LosingPartition,
-  losingPartitions,
-  NotRead,
-  requireBeliefs,
-} from './memory/index.ts';
+import { type Believed, type LosingPartition, losingPartitions, NotRead, requireBeliefs } from './memory/index.ts';
 import { approvalPayload, digestOf, erasedWith, resolutionPayload, stepPayload } from './records.ts';
 import { type ApprovalInput, checkedResolution, type RejectionInput, type Resolution, type Ruling } from './ruling.ts';
 import { NO_NEWS } from './subscriptions.ts';
@@ -98,7 +91,9 @@ export class Resolutions {
         }
         const kept = new Kept(writer.around.random);
         const believed =
-          losing.length > 0 ? forgotten(losing, at) : this.#believed(pendingId, pending, commit, input, at, kept);
+          losing.length > 0
+            ? requireBeliefs(writer.around.beliefs).forgetting(losing, at, writer.id)
+            : this.#believed(pendingId, pending, commit, input, at, kept);
         const { row, ruling } = writer.enterOrUndo(commit, () =>
           approvalPayload(
             writer.place(at),
@@ -153,7 +148,15 @@ export class Resolutions {
       const { proposal_id: proposalId } = proposal;
       const answers = (input.answers ?? []).map(({ request, winner }) => ({ request, winner, judge: pendingId }));
       const beliefs = requireBeliefs(this.#writer.around.beliefs);
-      const planned = beliefs.plan({ compiled, proposalId, at, predicates, kept, answers });
+      const planned = beliefs.plan({
+        compiled,
+        proposalId,
+        trajectoryId: this.#writer.id,
+        at,
+        predicates,
+        kept,
+        answers,
+      });
       if (planned === undefined || 'changes' in planned) return planned;
       if ('questions' in planned) throw unanswered(pendingId, planned.questions);
       const { refusal } = planned;

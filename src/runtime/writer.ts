@@ -245,19 +245,20 @@ export class Writer {
       result = await sent;
     } catch (error) {
       // Nothing was queued; what is in memory is ahead of the disk.
-      this.around.beliefs?.forget(facts ?? []);
+      this.around.beliefs?.settled(facts ?? [], false);
       this.#discard(life);
       await this.reread();
       throw error;
     } finally {
       this.#company.answered();
     }
+    // Who has read a partition while something of it was erased has read what is gone now.
+    this.around.beliefs?.settled(facts ?? [], result.status === 'committed' && erased === undefined);
     if (result.status === 'committed') {
       this.#company.won();
       await this.#isDurable(prepared);
       return answer;
     }
-    this.around.beliefs?.forget(facts ?? []);
     if (result.status === 'conflict' && life === this.#life) this.#company.lost();
     this.#discard(life);
     if (result.status === 'fenced' || result.status === 'taken') {
@@ -268,12 +269,8 @@ export class Writer {
   }
 
   /** Tells everybody whom it concerns. */
-  async #isDurable({ rows: [row], erased, facts, news, resolves }: Prepared<unknown>): Promise<void> {
-    if (erased !== undefined) {
-      // Who read them meanwhile read what is gone now.
-      this.around.beliefs?.forget(facts ?? []);
-      await this.around.erased(this.id);
-    }
+  async #isDurable({ rows: [row], erased, news, resolves }: Prepared<unknown>): Promise<void> {
+    if (erased !== undefined) await this.around.erased(this.id);
     this.subscriptions.publish(news);
     this.around.notices.tell(row, resolves);
     if (resolves !== undefined || this.parts.chain.answered !== undefined) this.decided.wake();

@@ -237,6 +237,12 @@ export function isEmpty({ entries, blobs, erased = [], effects, facts = [] }: Ba
   );
 }
 
+/** Throws `store_invalid_input` unless it can be the key of claims. */
+export function checkClaimKey(key: Uint8Array): void {
+  if (!(key instanceof Uint8Array) || key.length < 16 || key.length > 64)
+    refuse('a key of claims has 16 to 64 bytes', {});
+}
+
 /** Throws `store_invalid_input` unless it is 64 lower-case hex digits. */
 export function checkHash(hash: string, name: string): void {
   if (!isHash(hash)) refuse(`${name} must be ${HASH_DIGITS} lower-case hex digits`, { [name]: hash });

@@ -1,5 +1,5 @@
 import { form, requireForm } from '#canon';
-import type { EffectStore, LedgerStore, LogStore, SnapshotStore } from '#ledger';
+import type { EffectStore, FactStore, LedgerStore, LogStore, SnapshotStore } from '#ledger';
 import type { OracleStore } from '#oracle';
 import { StoreError } from './errors.ts';
 import type { Followable } from './follow.ts';
@@ -9,7 +9,13 @@ import type { PostgresOptions } from './postgres/index.ts';
 import { openSqlite, type SqliteOptions } from './sqlite/index.ts';
 
 /** All ports over one place; `follow` where the database can tell what other processes commit (PostgreSQL). */
-export type Store = LedgerStore & LogStore & OracleStore & SnapshotStore & EffectStore & Partial<Followable>;
+export type Store = LedgerStore &
+  LogStore &
+  OracleStore &
+  SnapshotStore &
+  EffectStore &
+  FactStore &
+  Partial<Followable>;
 
 /** As for `openSqlite` and `openPostgres`; what a store has no use for it does not look at. */
 export interface StoreOptions extends Omit<SqliteOptions, 'path'>, Omit<PostgresOptions, 'url'> {

@@ -126,7 +126,7 @@ export const generatedQueries: fc.Arbitrary<FactQuery[]> = fc.array(
     },
     { requiredKeys: ['space'] },
   ),
-  { minLength: 20, maxLength: 20 },
+  { minLength: 10, maxLength: 10 },
 );
 
 /** Answers by their status; `misuse` is an error. */
@@ -358,9 +358,9 @@ export async function exportFacts(store: FactStore): Promise<string[]> {
   const texts: string[] = [];
   for (const space of await store.spaces()) {
     const rows: FactVersion[] = [];
-    for (let page = await store.facts({ space, kind: 'all', limit: 7 }); page.length > 0; ) {
+    for (let page = await store.facts({ space, kind: 'all', limit: 20 }); page.length > 0; ) {
       rows.push(...page);
-      page = await store.facts({ space, kind: 'all', limit: 7, after: page.at(-1)! });
+      page = await store.facts({ space, kind: 'all', limit: 20, after: page.at(-1)! });
     }
     texts.push(JSON.stringify(rows));
   }

@@ -1,4 +1,5 @@
 import type { FactStore, LedgerStore } from '#ledger';
+import { claimKeyLaws } from './laws/claim-key.ts';
 import { factBatchLaws } from './laws/fact-batches.ts';
 import { factErasingLaws } from './laws/fact-erasing.ts';
 import { factModelLaws } from './laws/fact-model.ts';
@@ -23,6 +24,7 @@ export function factStoreSuite(suite: FactStoreSuite): void {
 
 export const FACT_LAWS: readonly ((bench: Bench<FactLedger>) => void)[] = [
   factLaws,
+  claimKeyLaws,
   factRefusalLaws,
   factBatchLaws,
   factErasingLaws,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { issueText, issueWords } from '#canon';
 import { EffectError } from '#effects';
 
 /** A function, which is the caller's code and not looked at. */
@@ -13,10 +14,9 @@ export const scopes = z.union([z.array(z.string()), callback]);
  * @throws EffectError `invalid_tool`, naming the tool and what of it is wrong
  */
 export function readOptions<Schema extends z.ZodType>(schema: Schema, options: unknown): z.infer<Schema> {
-  const read = schema.safeParse(options);
+  const read = schema.safeParse(options, { error: issueWords });
   if (read.success) return read.data;
-  const what = read.error.issues.map(({ path, message }) => `${path.map(String).join('.') || 'it'}: ${message}`);
-  throw invalidTool((options as { readonly name?: unknown } | null | undefined)?.name, what.join('; '));
+  throw invalidTool((options as { readonly name?: unknown } | null | undefined)?.name, issueText(read.error));
 }
 
 export function invalidTool(name: unknown, what: string, cause?: unknown): EffectError {

@@ -1,9 +1,13 @@
 /** `assize effects`: what tools did, as operators see it and see to it. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DidNothing, declareTool, type Sink } from '#effects';
+import { defineDomain } from '#kernel';
+import { seededRandom } from '#oracle';
+import type { Assize } from '#runtime';
 import { openSqlite } from '#stores';
 import { runCommand } from '../support/command.ts';
 import { orders } from '../support/effects-failing.ts';
@@ -34,7 +38,7 @@ async function json(code: number, ...args: string[]): Promise<any> {
 function mail(sink: Sink, execute: (to: string) => unknown) {
   return declareTool({
     name: 'mail.send',
-    input: z.strictObject({ to: z.string() }),
+    input: z.strictObject({ to: z.string(), text: z.string().optional() }),
     class: { reversibility: 'irreversible', delivery: 'buffered', sink },
     writes: ['mail:{to}'],
     execute: ({ to }) => execute(to),
@@ -55,7 +59,7 @@ import { z } from 'zod';
 export default [
   declareTool({
     name: 'mail.send',
-    input: z.strictObject({ to: z.string() }),
+    input: z.strictObject({ to: z.string(), text: z.string().optional() }),
     class: { reversibility: 'irreversible', delivery: 'buffered', sink: '${sink}' },
     writes: ['mail:{to}'],
     execute: ({ to }) => appendFileSync(join(import.meta.dirname, 'sent', to), to),
@@ -163,6 +167,125 @@ describe('what waits for an approval with calls of tools', () => {
   });
 });
 
+describe('what tools are to do is shown with what waits', () => {
+  const wide = defineDomain<any, any>({ ...(orders.declared as any), name: 'wide', freeze: 'footprint' });
+  const much = { to: `\u202eevil\u001b[2J${'y'.repeat(800)}`, text: 'x'.repeat(9_000) };
+
+  /** Something waits with two calls, the second of which has too much to be read on a screen. */
+  async function waiting(trajectoryId: string, work?: (assize: Assize, pending: string) => Promise<unknown>) {
+    const store = await openSqlite({ path: url.slice('sqlite:'.length) });
+    // Or else both would salt alike, and have one blob.
+    const random = seededRandom(trajectoryId);
+    const worker = runtimeOver(store, [wide], { tools: [mail('keyed', send)], random });
+    const trajectory = await worker.create(wide, { trajectoryId });
+    const { ruling } = await trajectory.transaction(
+      { writ: writFor('alice'), writes: ['mail:**'], name: 'round' },
+      async (tx) => {
+        await tx.call('mail.send', { to: 'bob' });
+        await tx.call('mail.send', much);
+        tx.propose({ action: 'count', role: 'counter', args: 'asked' });
+      },
+    );
+    if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
+    await work?.(worker, ruling.pending);
+    await worker.close();
+    await store.close();
+    return ruling.pending;
+  }
+
+  const pendings = async (): Promise<any[]> =>
+    JSON.parse((await runCommand(folder, url, 'pending', '--json')).out).pending;
+
+  test('by tool, class, scopes and input; in text no more than can be read, with nothing unseen', async () => {
+    const id = await waiting('orders');
+    const { out } = await runCommand(folder, url, 'pending');
+    const lines = out.split('\n');
+    const at = lines.findIndex((each) => each.startsWith('would call'));
+    const sort = '(irreversible, buffered, keyed)';
+    expect(lines.slice(at, at + 2)).toEqual([
+      `would call mail.send ${sort}, which writes mail:bob`,
+      '  with {"to":"bob"}',
+    ]);
+    expect(lines[at + 2]).toMatch(
+      /^would call mail\.send \(.*\), which writes mail:\\u202eevil.*yyy … \d{3} more characters$/,
+    );
+    expect(lines[at + 3]).toMatch(
+      /^ {2}with \{"text":"x+ … 9\d{3} more characters; assize show [0-9a-f]{12} --blobs shows it$/,
+    );
+    for (const unseen of ['\u202e', '\u001b']) expect(out).not.toContain(unseen);
+    expect(out.length).toBeLessThan(2_000);
+    const [{ tools }] = await pendings();
+    const made = { tool: 'mail.send', class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' } };
+    expect(tools).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9a-f]{64}$/),
+        ...made,
+        scopes: [{ access: 'write', scope: 'mail:bob' }],
+        input: { to: 'bob' },
+      },
+      expect.objectContaining({ ...made, input: much }),
+    ]);
+    const shown = await runCommand(folder, url, 'show', id, '--blobs');
+    expect(shown.out).toContain('/proposal/delta/effects/0/effect, ');
+    expect(shown.out).toContain('x'.repeat(9_000));
+  });
+
+  test('as erased where it was; and a store that has it not does not verify', async () => {
+    const eraser = writFor('eraser', { actions: ['assize.erase'], scopes: ['erase:**'] });
+    let by = '';
+    await waiting('erased', async (assize, pending) => {
+      const trajectory = await assize.open('erased');
+      const ruling = await trajectory.erase({ entries: [pending], reason: 'asked for', writ: eraser });
+      by = ruling.ruling === 'committed' ? ruling.entry.id : ruling.ruling;
+    });
+    await waiting('missing');
+    const db = new DatabaseSync(url.slice('sqlite:'.length));
+    db.exec(`DELETE FROM blob WHERE text LIKE '%"input":{"to":"bob"}%'`);
+    db.close();
+    const { out } = await runCommand(folder, url, 'pending', 'erased');
+    expect(out.match(/^would call .*/gm)).toEqual(Array(2).fill(`would call what was erased by ${by.slice(0, 12)}`));
+    const { pending } = JSON.parse((await runCommand(folder, url, 'pending', 'erased', '--json')).out);
+    expect(pending[0].tools).toEqual(Array(2).fill({ id: expect.any(String), erased_by: by }));
+    const missing = await runCommand(folder, url, 'pending', 'missing');
+    expect([missing.code, missing.out]).toEqual([1, '']);
+  });
+
+  test('and it is not approved as something else than was shown', async () => {
+    const id = await waiting('orders', async (_, pending) => {
+      const stage = join(root, 'tests/support/effects-failing.ts');
+      const made = `import { orders } from ${JSON.stringify(stage)};\nimport { defineDomain } from 'assize/kernel';\n`;
+      writeFileSync(
+        join(folder, 'wide.ts'),
+        `${made}export const wide = defineDomain({ ...orders.declared, name: 'wide', freeze: 'footprint' });\n`,
+      );
+      writeFileSync(join(folder, 'anchors.json'), JSON.stringify([operator.publicKey]));
+      return pending;
+    });
+    const files = ['--domain', join(folder, 'wide.ts'), '--anchors', join(folder, 'anchors.json')];
+    const approve = (file: string) =>
+      runCommand(folder, url, 'approve', id, '--as', 'boss', '--override', ...files, '--tools', file);
+    const blind = toolsFile('blind');
+    const { code, err } = await approve(blind);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringContaining(
+        'was put up as irreversible, buffered and keyed, and is irreversible, buffered and blind here',
+      ),
+    ]);
+    expect(sent('bob')).toBe(false);
+    const same = join(folder, 'same.ts');
+    writeFileSync(
+      same,
+      readFileSync(blind, 'utf8').replace("'blind'", "'keyed'").replace('appendFileSync(', '(() => null)('),
+    );
+    expect((await approve(same)).out).toMatch(/^committed/);
+    // It is listed under its proposal, and beside that as what its caller has named it.
+    const { transactions } = await json(0, 'list', '--all');
+    expect(transactions).toMatchObject([{ transaction: expect.stringMatching(/^[0-9a-f]{64}$/), put_up_as: 'round' }]);
+    expect((await assize('list', '--all')).out).toMatch(/ [0-9a-f]{12} \(round\)$/m);
+  });
+});
+
 describe('what undoing costs', () => {
   test('is listed as long as it is reserved, and told in the log when it is booked', async () => {
     const store = await openSqlite({ path: url.slice('sqlite:'.length) });
@@ -191,6 +314,12 @@ describe('what undoing costs', () => {
     expect((await assize('list')).out.split('\n')).toContain(said);
     const { transactions } = await json(0, 'list');
     expect(transactions[0].effects).toMatchObject([{ undo_cost: { usd: 3 }, phase: 'unresolved' }]);
+    const show = async (...args: string[]) =>
+      (await runCommand(folder, url, 'writ', 'show', '--in', 'orders', ...args)).out;
+    expect(await show()).toMatch(/^ {2}spent +none; reserved: 3 usd; left: 7 usd$/m);
+    expect(JSON.parse(await show('--json')).writs).toMatchObject([
+      { granted: { usd: 10 }, spent: {}, reserved: { usd: 3 }, left: { usd: 7 } },
+    ]);
     isBroken = false;
     await worker.resolveEffect({ epoch: 1, n: 0, as: 'retry', by: 'ops', evidence: 'the bank is open' });
     await worker.close();
@@ -199,8 +328,7 @@ describe('what undoing costs', () => {
     expect((await assize('list', '--all')).out).not.toContain('Kept free');
     const { out } = await runCommand(folder, url, 'log', 'orders', '--json');
     expect(out).toContain('body_failed; undoing has cost {\\"usd\\":3}');
-    const listed = await runCommand(folder, url, 'writ', 'show', '--in', 'orders');
-    expect(listed.out).toMatch(/spent .*3.*left: .*7/);
+    expect(await show()).toMatch(/^ {2}spent +3 usd; reserved: none; left: 7 usd$/m);
   });
 });
 
@@ -230,6 +358,7 @@ describe('list', () => {
         writ: expect.stringMatching(/^[0-9a-f]{64}$/),
         phase: 'committed',
         entry_id: expect.stringMatching(/^[0-9a-f]{64}$/),
+        needs: { tools: [] },
         claims: [{ access: 'write', scope: 'mail:**' }],
         effects: [
           {
@@ -254,6 +383,8 @@ describe('list', () => {
     expect(pending.out.split('\n').slice(3)).toEqual([
       `${id} is what mail.send did, which is in doubt`,
       expect.stringMatching(/^key [0-9a-f]{64}$/),
+      'called mail.send (irreversible, buffered, blind), which writes mail:bob',
+      '  with {"to":"bob"}',
       'assize effects resolve 1 0 --as DECISION --by WHO --evidence TEXT says what became of it.',
       '',
     ]);
@@ -351,14 +482,18 @@ describe('recover', () => {
     const { code, out, err } = await assize('recover', '--tools', toolsFile('keyed'));
     expect([code, out], err).toEqual([0, 'ended 1 transaction\n']);
     expect(readFileSync(join(folder, 'sent/bob'), 'utf8')).toBe('bob');
-    expect(await json(0, 'recover', '--tools', 'tools.ts')).toEqual({ ended: [], left: [] });
+    expect(await json(0, 'recover', '--tools', 'tools.ts')).toMatchObject({ ended: [], left: [] });
     expect(readFileSync(join(folder, 'sent/bob'), 'utf8')).toBe('bob');
   });
 
   test('without its tool says what is left, and leaves it', async () => {
     await crashed();
-    const { left, ended } = await json(1, 'recover');
-    expect(ended).toEqual([]);
+    const { left, ended, lacking } = await json(1, 'recover');
+    expect([ended, left[0].needs]).toEqual([[], { tools: ['mail.send'] }]);
+    expect(lacking).toEqual({ tools: [{ name: 'mail.send', epochs: [1] }], domains: [], anchors: [] });
+    expect((await assize('recover')).out).toContain(
+      '\nlacking the tool mail.send, for transaction 1; give it with --tools FILE.\n',
+    );
     expect(left).toMatchObject([{ phase: 'committed', effects: [{ tool: 'mail.send', waits_for_person: false }] }]);
     expect(sent('bob')).toBe(false);
     expect((await assize('recover', '--tools', toolsFile('keyed'))).code).toBe(0);
@@ -368,13 +503,22 @@ describe('recover', () => {
   test('has what failed answered for, with the domain of a file and the anchors of the store', async () => {
     await failed();
     const tools = ['--tools', toolsFile('keyed')];
-    const { left } = await json(1, 'recover', ...tools);
+    expect((await assize('list')).out).toContain('Transaction 1 has failed, which the domain orders@1 answers for');
+    const bare = await assize('recover', ...tools);
+    expect(bare.out).toContain('\nlacking the domain orders@1, for transaction 1; give it with --domain FILE.\n');
+    expect(bare.out).not.toMatch(/the tool|for a person/);
+    const { left, lacking } = await json(1, 'recover', ...tools);
+    expect(lacking).toEqual({ tools: [], domains: [{ name: 'orders@1', epochs: [1] }], anchors: [] });
     expect(left).toMatchObject([{ phase: 'failing', failing: { n: 0, refusals: 0 }, effects: [{ phase: 'dropped' }] }]);
     const stage = join(root, 'tests/support/effects-failing.ts');
     writeFileSync(join(folder, 'domain.ts'), `export { orders } from ${JSON.stringify(stage)};\n`);
     const domain = ['--domain', join(folder, 'domain.ts')];
     // Without them nothing is ruled on, as everything would be refused.
-    expect((await json(1, 'recover', ...tools, ...domain)).ended).toEqual([]);
+    const unheard = await json(1, 'recover', ...tools, ...domain);
+    expect([unheard.ended, unheard.lacking]).toEqual([[], { tools: [], domains: [], anchors: [1] }]);
+    expect((await assize('recover', ...tools, ...domain)).out).toContain(
+      '\nlacking any root public key, for transaction 1; give it with --anchors FILE.\n',
+    );
     writeFileSync(join(folder, 'anchors.json'), JSON.stringify([operator.publicKey]));
     const anchors = ['--anchors', join(folder, 'anchors.json')];
     const { code, out, err } = await assize('recover', ...tools, ...domain, ...anchors);
@@ -460,7 +604,10 @@ describe('resolve', () => {
   test('without the tool says what is needed to go on', async () => {
     await inDoubt(false);
     const { code, out } = await assize('resolve', '1', '0', '--as', 'retry', '--confirm', ...found);
-    expect([code, out]).toEqual([1, expect.stringContaining('assize effects recover with --tools FILE')]);
+    expect([code, out]).toEqual([
+      1,
+      expect.stringContaining('lacking the tool mail.send, for transaction 1; give it with --tools FILE.'),
+    ]);
     expect((await assize('recover', '--tools', toolsFile('blind'))).code).toBe(0);
     expect(sent('bob')).toBe(true);
   });

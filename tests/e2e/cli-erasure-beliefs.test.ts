@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 beforeAll(async () => {
   const url = `sqlite:${join(folder, 'ward.db')}`;
-  const store = Object.assign(await openStore(url), { claimKey: async () => new Uint8Array(32).fill(3) });
+  const store = await openStore(url);
   const clock = new HandClock();
   const writ = writFor('nurse');
   const assize = runtimeOver(store, [clinic], { clock });

@@ -196,7 +196,7 @@ test('show --in: what was granted, spent and is left, and what was revoked', asy
     },
   ]);
   const one = await assize('show', '--in', 't', writId(writs.helper).slice(0, 8));
-  expect(one.out).toMatch(/spent +2 calls; left: 2 calls\n +below +[0-9a-f]{12}\n$/);
+  expect(one.out).toMatch(/spent +2 calls; reserved: none; left: 2 calls\n +below +[0-9a-f]{12}\n$/);
   expect(one.out).not.toContain('revoked');
   const child = await json(0, 'show', '--in', 'c');
   expect(child.writs.find(({ delegated }: any) => delegated)).toMatchObject({

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { declareTool, type Sink, type Tool } from '#effects';
-import type { EffectWrite } from '#ledger';
+import type { EffectWrite, SharedEffectStore } from '#ledger';
 import { seededRandom } from '#oracle';
 import type { Assize, Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
@@ -41,12 +41,14 @@ class World {
     leaseMs = NEVER,
     more = [],
     without = false,
+    domains = [tally, orders],
     over = (store) => store,
   }: {
     steps?: Steps;
     leaseMs?: number;
     more?: Tool[];
     without?: boolean;
+    domains?: (typeof tally)[];
     over?: (store: MemoryStore) => MemoryStore;
   } = {}): Promise<Process> {
     const outside: Outside = { sink: this.sink, steps, fault: (of, what) => this.fault(of, what) };
@@ -59,7 +61,7 @@ class World {
     // Processes do not share chance either.
     const random = seededRandom(`process ${this.#count++}`);
     const store = storeOf(over(this.store), steps);
-    const assize = runtimeOver(store, [tally, orders], { tools: without ? [] : tools, random, leaseMs });
+    const assize = runtimeOver(store, domains, { tools: without ? [] : tools, random, leaseMs });
     onTestFinished(async () => {
       if (!steps.isDead) await assize.close();
     });
@@ -340,6 +342,95 @@ test('what was left for want of a tool is gone on with, when who left it has end
   expect(await world.settled(able)).toBe(0);
   expect(world.sink.times('do', 'held')).toBe(1);
   await able.trajectory.transaction(at, (tx) => tx.propose(COUNT));
+});
+
+describe('what was left for want of what another process has', () => {
+  /** A commit of which nothing is done yet, with a process that lacks its tools, and one beside it that has them. */
+  async function left(): Promise<{ world: World; bare: Process; able: Process }> {
+    const world = new World();
+    const dying = await world.process({ steps: new Steps(4), leaseMs: LEASE_MS });
+    await Promise.race([
+      dying.trajectory.transaction({ ...all, writes: ['test:r'] }, async (tx) => {
+        await tx.call('reversible.buffered', { what: 'held' });
+        tx.propose(COUNT);
+      }),
+      dying.steps.ended,
+    ]);
+    const bare = await world.process({ without: true });
+    expect(await bare.assize.recoverEffects()).toEqual([]);
+    expect(world.sink.log).toEqual([]);
+    expect(await bare.assize.effects()).toMatchObject([
+      { phase: 'committed', needs: { tools: ['reversible.buffered'] } },
+    ]);
+    return { world, bare, able: await world.process() };
+  }
+
+  test('is gone on with by that one where it is told to recover, while who left it works on', async () => {
+    const { world, bare, able } = await left();
+    expect(await able.assize.recoverEffects()).toEqual([]);
+    expect(world.sink.times('do', 'held')).toBe(1);
+    expect(await bare.assize.recoverEffects()).toEqual([]);
+    for (const { trajectory } of [bare, able])
+      await trajectory.transaction({ ...all, writes: ['test:r'] }, (tx) => tx.propose(COUNT));
+  });
+
+  test('is gone on with by that one by itself, when it stays so', async () => {
+    const { world, able } = await left();
+    // From then on it hears of what others leave.
+    await able.trajectory.transaction({ ...all, writes: ['test:elsewhere'] }, (tx) => tx.propose(COUNT));
+    await vi.waitFor(() => expect(world.sink.times('do', 'held')).toBe(1), { timeout: 20_000 });
+    expect(await world.settled(able)).toBe(0);
+  });
+
+  test('is handed to and fro by none that lack it', async () => {
+    const { world, bare } = await left();
+    const store = world.store as MemoryStore & SharedEffectStore;
+    const others = await world.processes(2, { without: true });
+    for (let round = 0; round < 3; round++)
+      for (const { assize } of [bare, ...others]) expect(await assize.recoverEffects()).toEqual([]);
+    const heard = await store.shareEffects({ leaseMs: NEVER });
+    const said = await heard.exchange(0, [], false);
+    await heard.release();
+    // Each has tried it once.
+    expect(said?.filter(({ is }) => is === 'own').length).toBeLessThanOrEqual(3);
+  });
+
+  test('is gone on with where that is the domain which answers for a failure', async () => {
+    const world = new World();
+    world.fault = (of) => (of === 'do' ? 'fail_for_good' : 'none');
+    let isFull = true;
+    const dying = await world.process({
+      over: (store) =>
+        new Proxy(store, {
+          get(target, name) {
+            const member = Reflect.get(target, name) as unknown;
+            if (typeof member !== 'function') return member;
+            if (name !== 'commit') return member.bind(target);
+            return (batch: { readonly entries: readonly { readonly payload: string }[] }) =>
+              isFull && batch.entries.some(({ payload }) => payload.includes('"no o1"'))
+                ? Promise.reject(new Error('the disk is full'))
+                : Reflect.apply(member, target, [batch]);
+          },
+        }),
+    });
+    const trajectory = await dying.assize.create(orders, { trajectoryId: 'o' });
+    const done = trajectory.transaction({ ...all, writes: ['test:r'] }, async (tx) => {
+      await tx.call('reversible.buffered', { what: 'no van' });
+      tx.propose({ action: 'order', role: 'counter', args: 'o1' });
+    });
+    await expect(done).rejects.toThrow('the disk is full');
+    const bare = await world.process({ domains: [tally] });
+    await dying.assize.close();
+    await vi.waitFor(async () => {
+      expect(await bare.assize.recoverEffects()).toEqual([]);
+      expect(await bare.assize.effects()).toMatchObject([{ phase: 'failing', needs: { domain: { name: 'orders' } } }]);
+    });
+    isFull = false;
+    const able = await world.process();
+    expect(await able.assize.recoverEffects()).toEqual([]);
+    expect(await able.assize.effects()).toEqual([]);
+    expect((await able.assize.open('o')).state()).toEqual({ done: { o1: 1, 'no o1': 1 } });
+  });
 });
 
 test('what the store could not write for a moment is gone on with after it, by who has it', async () => {

@@ -9,7 +9,6 @@ import { AUTHORITY } from '../support/bad-input/authority.ts';
 import { CANON } from '../support/bad-input/canon.ts';
 import { type Case, type Exempt, wrongsOf } from '../support/bad-input/case.ts';
 import { documented } from '../support/bad-input/documented.ts';
-import { FAULTS } from '../support/bad-input/faults.ts';
 import { KERNEL } from '../support/bad-input/kernel.ts';
 import { LEDGER } from '../support/bad-input/ledger.ts';
 import { MEMORY } from '../support/bad-input/memory.ts';
@@ -21,6 +20,7 @@ import { AGENTS, CEDAR, DOMAINS, TESTING, WITNESS } from '../support/bad-input/o
 import { RUNTIME } from '../support/bad-input/runtime.ts';
 import { STORES } from '../support/bad-input/stores.ts';
 import { publicNames } from '../support/bad-input/surface.ts';
+import { TABLES as EXPERIMENT_TABLES } from '../support/bad-input/tables.ts';
 import { TOOLS } from '../support/bad-input/tools.ts';
 
 const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> = {
@@ -38,7 +38,9 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   testing: TESTING,
   ontology: ONTOLOGY,
   tools: TOOLS,
-  faults: FAULTS,
+  tables: EXPERIMENT_TABLES,
+  faults: {},
+  anomalies: {},
   cedar: CEDAR,
   domains: DOMAINS,
 };

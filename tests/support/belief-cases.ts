@@ -140,6 +140,7 @@ const NO_REFERENCE: readonly unknown[] = [
   { $blob: HASH, bytes: 9, salted: false },
   { $blob: 'x', bytes: 9, salted: true },
   { $blob: HASH, salted: true },
+  { $blob: HASH, bytes: -1, salted: true },
   { $blob: HASH, bytes: 9, salted: true, more: 1 },
   { $erased: HASH },
   null,
@@ -165,7 +166,7 @@ function forms(): ErasureCase[] {
     ...member('row', 'resolution_id', ...NO_COLUMN),
     ...member('row', 'row_kind', undefined, 'current', 'lost', null),
     ...member('row', 'valid_from', ...NO_TIME, OPEN_END, second(60), second(61)),
-    ...member('row', 'valid_to', ...NO_TIME, OPEN_START, second(-60)),
+    ...member('row', 'valid_to', ...NO_TIME, OPEN_START, second(-60), '2026-12-31', '9999-01-01T00:00:00.000000Z'),
     ...member('row', 'confidence', undefined, -0.1, 1.1, '1', true, null),
     ...member('row', 'resolution_strategy_id', undefined, 'first', null),
     ...member('row', 'asserted_seq', ...NO_COUNT, 3),
@@ -174,6 +175,14 @@ function forms(): ErasureCase[] {
     spoilt('a current row with a resolution', list, (changes) => {
       changes[1]![0]!['insert'][1].resolution_id = 'r';
     }),
+    // No row was asserted later than it.
+    ...NO_COUNT.map((version) =>
+      spoilt(`version ${JSON.stringify(version)} of a change without rows`, `${AT.taken} malformed`, (changes) => {
+        const [change] = changes[2] as [Loose];
+        if (version === undefined) delete change['version'];
+        else change['version'] = version;
+      }),
+    ),
     spoilt('beliefs that are no list', list, (changes) => {
       changes[1] = {} as never;
     }),
@@ -269,9 +278,11 @@ function contents(): ErasureCase[] {
     ['a text', 'alice'],
     ['one name less', { space: 's', subject: 'alice' }],
     ['one name more', { ...ALLERGY, more: 'x' }],
-    ['an empty name', { ...ALLERGY, subject: '' }],
-    ['a name with a NUL', { ...ALLERGY, subject: 'a\0' }],
-    ['a name that is a number', { ...ALLERGY, subject: 1 }],
+    ...['space', 'subject', 'predicate'].flatMap((name): [string, unknown][] => [
+      [`an empty ${name}`, { ...ALLERGY, [name]: '' }],
+      [`a ${name} with a NUL`, { ...ALLERGY, [name]: 'a\0' }],
+      [`a ${name} that is a number`, { ...ALLERGY, [name]: 1 }],
+    ]),
   ];
   const objects: [string, unknown][] = [
     ['a number', 1],

@@ -39,7 +39,8 @@ export async function checkTold(
   for (const { payload } of entries) {
     if (isSettlement(payload)) {
       for (const { commit, effects } of payload.action.args.settled)
-        for (const { id, outcome, cost } of effects) settled.push(`${commit} ${id} ${outcome}${said(cost)}`);
+        for (const { id, outcome, absent, cost } of effects)
+          settled.push(`${commit} ${id} ${absent === true ? 'dropped' : outcome}${said(cost)}`);
       for (const { id, cost } of payload.action.args.discarded ?? []) discarded.push(`${id}${said(cost)}`);
     }
     if (isAbandonment(payload) && payload.kind === 'rejection')
@@ -88,14 +89,12 @@ function wantedOf(
   return payload.delta.effects.flatMap(({ id }) => {
     const known = transactions.find(({ entry }) => entry === commit);
     const n = known?.effects.findIndex(({ key }) => key === id) ?? -1;
-    const has = known?.state.effects[n]?.phase as string;
-    // What another one's failure has kept from being called is not there.
-    const phase = known?.state.failing !== undefined && has === 'dropped' ? 'undone' : has;
+    const phase = known?.state.effects[n]?.phase as string;
     const as = known?.effects[n]?.resolved?.as;
     const isOpen = as === 'applied' && known?.state.hasOnFailure === true;
     const isDecided = as !== undefined && as !== 'retry' && !isOpen;
     const hasEnded = known !== undefined && (!isAtWork(known) || isDecided);
-    return hasEnded && ['applied', 'undone', 'accepted'].includes(phase)
+    return hasEnded && ['applied', 'undone', 'dropped', 'accepted'].includes(phase)
       ? [`${commit} ${id} ${phase}${said(costOf(known, n))}`]
       : [];
   });

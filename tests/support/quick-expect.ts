@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Assertion, expect as plain } from 'vitest';
+import { expect as plain } from 'vitest';
 
 /**
  * `expect` for what is said many times a case, where making the assertion costs more than the case: what plainly holds is
@@ -44,8 +44,30 @@ class Quick {
     if (!(typeof this.#is === 'number' && this.#is > least)) plain(this.#is).toBeGreaterThan(least);
   }
 
-  get not(): Assertion {
-    return plain(this.#is).not;
+  get not(): QuickNot {
+    return new QuickNot(this.#is);
+  }
+}
+
+class QuickNot {
+  readonly #is: unknown;
+
+  constructor(is: unknown) {
+    this.#is = is;
+  }
+
+  toBeInstanceOf(type: abstract new (...args: never[]) => unknown): void {
+    if (this.#is instanceof type) plain(this.#is).not.toBeInstanceOf(type);
+  }
+
+  toContain(one: unknown): void {
+    if (!(Array.isArray(this.#is) && !this.#is.includes(one))) plain(this.#is).not.toContain(one);
+  }
+
+  /** Paths of several names are for `expect` to read. */
+  toHaveProperty(path: string): void {
+    const isAbsent = typeof this.#is === 'object' && this.#is !== null && /^\w+$/.test(path) && !(path in this.#is);
+    if (!isAbsent) plain(this.#is).not.toHaveProperty(path);
   }
 }
 

@@ -180,6 +180,24 @@ function forged(
   return { name, faults: code === undefined ? [] : [`t ${at} ${code}`], make };
 }
 
+/** Of an order that failed, one call never happened: where that is said. */
+const ABSENT_AT = 7;
+
+/** The same of such an order. */
+function absentee(name: string, code: string | undefined, change: Change): SettlementCase {
+  return forged(name, ABSENT_AT, code, change, async () => {
+    const store = await failedSettlements();
+    return { ...(await writtenIn(store)), store };
+  });
+}
+
+/** What never happened, in a settlement. */
+function absentIn(payload: Record<string, any>): Record<string, unknown> {
+  return argsOf(payload)
+    .settled.flatMap(({ effects }: any) => effects)
+    .find(({ absent }: any) => absent === true);
+}
+
 /** The same of a ledger with a pivot. */
 function forgedPivot(name: string, at: number, code: string | undefined, change: Change): SettlementCase {
   return forged(name, at, code, change, honestPivot);
@@ -407,6 +425,29 @@ export const settlementCases: readonly SettlementCase[] = [
   }),
   forgedPivot('something that can’t be undone, for another reason', PIVOT_AT.waits, MALFORMED, (p) => {
     p['reason'] = 'final';
+  }),
+  absentee('what never happened, rewritten as it was', undefined, NOTHING),
+  absentee('what never happened, and is not said to be so', undefined, (p) => {
+    delete absentIn(p).absent;
+  }),
+  absentee('what is said to have never happened, to be none', MALFORMED, (p) => {
+    absentIn(p).absent = false;
+  }),
+  absentee('what never happened, and was applied', MALFORMED, (p) => {
+    absentIn(p).outcome = 'applied';
+  }),
+  absentee('what never happened, and is let be', MALFORMED, (p) => {
+    absentIn(p).outcome = 'accepted';
+  }),
+  absentee('what never happened, and has cost something to undo', MALFORMED, (p) => {
+    absentIn(p).cost = { usd: 3 };
+  }),
+  absentee('what never happened, as somebody has decided', MALFORMED, (p) => {
+    absentIn(p).by = 'ops';
+  }),
+  forged('a decision about what never happened', AT.decided, MALFORMED, (p) => {
+    Object.assign(argsOf(p).settled[0].effects[0], { absent: true, outcome: 'undone' });
+    argsOf(p).decided.as = 'undone';
   }),
   forged('a decision that has an answer too', AT.decided, MALFORMED, (p) => {
     argsOf(p).settled[0].effects[0].outcome = 'applied';

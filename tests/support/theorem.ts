@@ -27,9 +27,12 @@ export function theorems<Input, Run>(
       fc.assert(fc.asyncProperty(executions.input, check), { numRuns, seed });
 
     let played: Promise<void> | undefined;
-    /** When the first of them wants it; where none is run, nothing is. */
-    const playAll = (): Promise<void> => {
-      played ??= assert(async (input) => {
+    /** What is asked for, and who goes on with the executions; undefined while nobody waits. */
+    let asked: { readonly name: string; readonly isKnown: () => void } | undefined;
+    let goOn: () => void = () => undefined;
+
+    const playAll = (): Promise<void> =>
+      assert(async (input) => {
         const run = await executions.play(input).catch(() => undefined);
         for (const [name, check] of Object.entries(checks)) {
           if (failed.has(name)) continue;
@@ -40,14 +43,23 @@ export function theorems<Input, Run>(
             failed.add(name);
           }
         }
+        if (asked === undefined || !failed.has(asked.name)) return;
+        asked.isKnown();
+        await new Promise<void>((resolve) => (goOn = resolve));
       });
-      return played;
+    /** Plays on until this one has failed or nothing is left to play; what nobody asks for any more is not played. */
+    const playFor = async (name: string): Promise<void> => {
+      if (failed.has(name)) return;
+      const isKnown = new Promise<void>((resolve) => (asked = { name, isKnown: resolve }));
+      played ??= playAll();
+      goOn();
+      await Promise.race([played, isKnown]);
     };
 
     test.each(Object.entries(checks))(
       '%s',
       async (name, check) => {
-        await playAll();
+        await playFor(name);
         if (failed.has(name)) await assert(async (input) => check(await executions.play(input)));
       },
       1_800_000,

@@ -369,6 +369,7 @@ pending_approval = +entry proposal:proposal digest:hash channel:text detail:text
 delegation = +entry child_trajectory_id:text task:text writ:value begins?:beginning concludes?:hash child_head?:hash
   final_answer?:stored budget_cost?:{count}
 settled = id:hash outcome:applied|undone|accepted by?:text cost?:{count} answered?:true
+  absent?:true
 settled_commit = commit:hash effects:[settled]
 decided = id:hash as:applied|undone|retry|residue by:text
 discarded = id:hash cost:{count}
@@ -552,6 +553,7 @@ def says_revocation(args: Any) -> bool:
 
 SETTLE = "assize.settle"
 NO_DELTA = {"state": [], "effects": [], "beliefs": []}
+ABSENT_WITHOUT = {"by", "cost", "answered"}
 SETTLED_AS = {"applied": "applied", "undone": "undone", "residue": "accepted"}
 is_cause = re.compile(r"[a-z][a-z_]{0,63}").fullmatch
 
@@ -602,6 +604,8 @@ def is_settlement(p: Dict[str, Any]) -> bool:
     if not all(is_dear_as_undone(effect) for effect in effects) or args.get("discarded") == []:
         return False
     if any("answered" in effect and ("by" in effect or effect["outcome"] != "applied") for effect in effects):
+        return False
+    if any("absent" in effect and (effect["outcome"] != "undone" or ABSENT_WITHOUT & effect.keys()) for effect in effects):
         return False
     if decided is None:
         observed = [effect for effect in effects if "by" in effect or "answered" in effect]

@@ -6,8 +6,9 @@ import { type Command, Option } from 'commander';
 import { readAnchors } from '../anchors.ts';
 import { counted } from '../counted.ts';
 import { loadDomains } from '../domains.ts';
-import { headOf } from '../entries.ts';
+import { headOf, shortId } from '../entries.ts';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
+import { type Given, type Lacking, lackingIn, printLacking } from '../lacking.ts';
 import {
   anchorsOption,
   count,
@@ -112,14 +113,17 @@ function recover(command: Command): void {
       inSession((session, options: WorkingOptions) =>
         session.withStore('existing', async (store) => {
           const before = await runtimeOver(store).effects();
-          await atWork(session, store, options, (assize, signal) => assize.recoverEffects(signal));
+          const given = await givenBy(options, before);
+          await atWork(session, store, options, given, (assize, signal) => assize.recoverEffects(signal));
           const after = await runtimeOver(store).effects();
           const ended = before.filter(({ epoch }) => !after.some((each) => each.epoch === epoch));
+          const lacking = lackingIn(after, given);
           if (session.json)
-            session.out.document({ ended: ended.map(({ epoch }) => epoch), left: after.map(described) });
+            session.out.document({ ended: ended.map(({ epoch }) => epoch), left: after.map(described), lacking });
           else {
             session.out.line(line`${green('ended')} ${counted(ended.length, 'transaction')}`);
             if (after.length > 0) print(session, after);
+            printLacking(session.out, lacking);
           }
           return after.length === 0 ? EXIT.ok : EXIT.negative;
         }),
@@ -157,10 +161,11 @@ function resolve(command: Command): void {
         session.withStore('existing', async (store) => {
           const { as, by, evidence, confirm = false } = options;
           const decision = { epoch, n, as, by, evidence, confirm };
-          const resolved = await atWork(session, store, options, (assize, signal) =>
+          const given = await givenBy(options, []);
+          const resolved = await atWork(session, store, options, given, (assize, signal) =>
             assize.resolveEffect(decision, signal),
           );
-          return say(session, resolved);
+          return say(session, resolved, lackingIn(await runtimeOver(store).effects({ epoch }), given));
         }),
       ),
     );
@@ -175,23 +180,36 @@ function runtimeOver(store: Store, more: Partial<Pick<AssizeOptions, 'tools' | '
   return new Assize({ store, domains: [], anchors: [generateKeys().publicKey], tools: [], ...more });
 }
 
-/** What is proposed where effects have failed is ruled on by their domain, if that is given. */
-async function proposing({ domain, anchors, store }: WorkingOptions): Promise<Partial<AssizeOptions>> {
-  if (domain.length === 0) return {};
-  const keys = readAnchors(store, anchors);
-  return { domains: await loadDomains(domain), ...(keys.length === 0 ? {} : { anchors: keys }) };
+interface GivenHere extends Given {
+  readonly anchors: readonly string[];
+}
+
+/** The tools of the files; and, where a domain is named or needed, those there are: it rules on what is proposed where effects failed. */
+async function givenBy(
+  { tools, domain, anchors, store }: WorkingOptions,
+  listed: readonly EffectTransaction[],
+): Promise<GivenHere> {
+  const isNeeded = domain.length > 0 || listed.some(({ needs }) => needs?.domain !== undefined);
+  const keys = isNeeded ? readAnchors(store, anchors) : [];
+  return {
+    tools: await loadTools(tools),
+    domains: isNeeded ? await loadDomains(domain) : [],
+    anchors: keys,
+    hasAnchors: keys.length > 0,
+  };
 }
 
 /** Does something with the tools at hand, as soon as nobody else is at work. What it said is durable when this returns. */
 async function atWork<T>(
   { interruption }: Session,
   store: Store,
-  options: WorkingOptions,
+  { wait }: WorkingOptions,
+  { tools, domains, anchors }: GivenHere,
   work: (assize: Assize, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const assize = runtimeOver(store, { tools: await loadTools(options.tools), ...(await proposing(options)) });
+  const assize = runtimeOver(store, { tools, domains, ...(anchors.length > 0 && { anchors }) });
   try {
-    return await whenFree(interruption, options.wait, (signal) => work(assize, signal));
+    return await whenFree(interruption, wait, (signal) => work(assize, signal));
   } finally {
     await assize.close();
   }
@@ -202,12 +220,14 @@ function described({ epoch, trajectoryId, name, principal, writId, phase, entry,
     epoch,
     trajectory_id: trajectoryId,
     transaction: name,
+    ...(rest.putUpAs === undefined ? {} : { put_up_as: rest.putUpAs }),
     principal,
     writ: writId,
     phase,
     ...(entry === undefined ? {} : { entry_id: entry }),
     ...(cause === undefined ? {} : { cause }),
     ...(rest.failing === undefined ? {} : { failing: rest.failing }),
+    ...(rest.needs === undefined ? {} : { needs: rest.needs }),
     claims: rest.claims.map(({ access, scope }) => ({ access, scope: scope.text })),
     effects: rest.effects.map(({ undoCost, ...effect }) => ({
       ...effect,
@@ -243,6 +263,14 @@ function print({ out }: Session, listed: readonly EffectTransaction[]): void {
     out.line(line``);
     out.line(line`Kept free in the budgets for undoing: ${amounts.join(', ')}.`);
   }
+  const answering = listed.flatMap(({ epoch, needs }) =>
+    needs?.domain === undefined ? [] : [{ epoch, ...needs.domain }],
+  );
+  if (answering.length > 0) out.line(line``);
+  for (const { epoch, name, version } of answering)
+    out.line(
+      line`Transaction ${epoch} has failed, which the domain ${name}@${version} answers for, in a process that has it.`,
+    );
   const waiting = listed.flatMap(({ effects }) => effects).filter(({ phase }) => isLeft(phase));
   if (waiting.length === 0) return;
   out.line(line``);
@@ -258,8 +286,9 @@ function sumOf(costs: readonly NonNullable<ListedEffect['undoCost']>[]): { reado
   return sum;
 }
 
-function rowsOf({ epoch, trajectoryId, name, phase, effects }: EffectTransaction) {
-  const last = [phase, trajectoryId, name.length > SHORT ? `${name.slice(0, SHORT)}…` : name];
+function rowsOf({ epoch, trajectoryId, name, putUpAs, phase, effects }: EffectTransaction) {
+  const named = putUpAs === undefined ? shortened(name) : `${shortId(name)} (${shortened(putUpAs)})`;
+  const last = [phase, trajectoryId, named];
   if (effects.length === 0) return [[epoch, '-', '-', '-', '-', ...last]];
   return effects.map((effect: ListedEffect) => [
     epoch,
@@ -271,20 +300,21 @@ function rowsOf({ epoch, trajectoryId, name, phase, effects }: EffectTransaction
   ]);
 }
 
-function say({ json, out }: Session, resolved: ResolvedEffect): ExitCode {
+function shortened(name: string): string {
+  return name.length > SHORT ? `${name.slice(0, SHORT)}…` : name;
+}
+
+function say({ json, out }: Session, resolved: ResolvedEffect, lacking: Lacking): ExitCode {
   const { epoch, trajectoryId, n, tool, key, phase, transaction, left } = resolved;
   const hasEnded = transaction === 'settled' || transaction === 'aborted';
-  if (json) out.document({ epoch, trajectory_id: trajectoryId, n, tool, key, phase, transaction, left });
+  if (json) out.document({ epoch, trajectory_id: trajectoryId, n, tool, key, phase, transaction, left, lacking });
   else {
     out.line(line`${green('resolved')} ${tool} of transaction ${epoch}, which is ${phase}`);
     if (hasEnded) out.line(line`Transaction ${epoch} is ${transaction}; what it claimed is free.`);
     else if (left > 0)
       out.line(line`${yellow(counted(left, 'effect'))} of it still ${left === 1 ? 'waits' : 'wait'} for a person.`);
-    else if (transaction === 'failing')
-      out.line(
-        line`It needs its domain to go on, and its tools; run assize effects recover with --domain FILE and --tools FILE.`,
-      );
-    else out.line(line`It needs its tools to go on; run assize effects recover with --tools FILE.`);
+    else out.line(line`It goes on with assize effects recover, in a process that has what it needs.`);
+    printLacking(out, lacking);
   }
   return hasEnded ? EXIT.ok : EXIT.negative;
 }

@@ -10,6 +10,7 @@ import { dim, line } from '../printable.ts';
 import { printEffect, printProposal } from '../proposal-text.ts';
 import { inSession, type Session, type SharedOptions } from '../session.ts';
 import { shortTime } from '../summary.ts';
+import { toolCalls } from '../tool-calls.ts';
 import { watchedStore } from '../watched-store.ts';
 
 interface Options extends SharedOptions {
@@ -34,8 +35,9 @@ export function pending(program: Command): void {
           const all = await openPendings(session, store, trajectory);
           const open = channel === undefined ? all : all.filter(({ payload }) => payload.channel === channel);
           session.progress.end();
-          if (session.json) session.out.document({ pending: open.map(described) });
-          else print(session, open);
+          if (session.json)
+            session.out.document({ pending: await Promise.all(open.map((each) => described(store, each))) });
+          else await print(session, store, open);
           return EXIT.ok;
         }),
       ),
@@ -66,7 +68,7 @@ interface Open {
   readonly state: Json;
 }
 
-function described({ id, payload }: Open) {
+async function described(store: Store, { id, payload }: Open) {
   const { trajectory_id, seq, at, proposal, digest, channel, reason, invariant_id, detail, freezes, expires } = payload;
   const { action, budget_cost, delta, approval } = proposal;
   const { needed, given } = approvalsOf(payload);
@@ -78,6 +80,7 @@ function described({ id, payload }: Open) {
     action,
     budget_cost,
     changes: delta.state,
+    tools: await toolCalls(store, payload),
     approval,
     digest,
     channel,
@@ -92,7 +95,7 @@ function described({ id, payload }: Open) {
   };
 }
 
-function print({ out }: Session, open: readonly Open[]): void {
+async function print({ out }: Session, store: Store, open: readonly Open[]): Promise<void> {
   if (open.length === 0) {
     out.line(line`Nothing waits for a person.`);
     return;
@@ -115,8 +118,9 @@ function print({ out }: Session, open: readonly Open[]): void {
     }),
   );
   for (const { id, payload, state } of open.slice(0, SHOWN_MAX)) {
-    if (isEffectPending(payload)) printEffect(out, id, payload);
-    else printProposal(out, id, payload, state);
+    const calls = await toolCalls(store, payload);
+    if (isEffectPending(payload)) printEffect(out, id, payload, calls);
+    else printProposal(out, id, payload, calls, state);
   }
   if (open.every(({ payload }) => isEffectPending(payload))) return;
   out.line(line``);

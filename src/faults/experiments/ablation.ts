@@ -1,4 +1,5 @@
-import type { Experiment, Running, Table } from '../experiment.ts';
+import type { Table } from 'assize/tables';
+import type { Experiment, Running } from '../experiment.ts';
 import { measureModes, under } from '../measure.ts';
 import { MODES, type ModeName } from '../modes.ts';
 import { PROFILES, type Profile } from '../schedule.ts';

@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { declareTool, type Tool } from 'assize/effects';
+import { breath, type Cell, type Table } from 'assize/tables';
 import { z } from 'zod';
 import { CASES, type Case } from '../aliases/cases.ts';
 import { isDoneMeanwhile } from '../aliases/in-turn.ts';
 import { NAMINGS, type Naming, Worlds } from '../aliases/worlds.ts';
-import type { Cell, Experiment, Running, Table } from '../experiment.ts';
-import { breath } from '../measure.ts';
+import type { Experiment, Running } from '../experiment.ts';
 import { modeOf } from '../modes.ts';
 import { openStage } from '../stage.ts';
 

@@ -1,10 +1,11 @@
 import { type Call, declareTool, EffectError, type Tool, type ToolSpec, type Undone } from 'assize/effects';
+import { breath, type Cell, type Table } from 'assize/tables';
 import { z } from 'zod';
 import { isDoneMeanwhile } from '../aliases/in-turn.ts';
 import { claimsOf } from '../callers.ts';
 import { chanceOf } from '../chance.ts';
-import type { Cell, Experiment, Running, Table } from '../experiment.ts';
-import { breath, scaled } from '../measure.ts';
+import type { Experiment, Running } from '../experiment.ts';
+import { scaled } from '../measure.ts';
 import { modeOf } from '../modes.ts';
 import { openStage, type Stage } from '../stage.ts';
 

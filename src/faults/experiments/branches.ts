@@ -1,8 +1,9 @@
 import { declareTool, type Tool } from 'assize/effects';
+import { breath, type Table } from 'assize/tables';
 import { z } from 'zod';
-import type { Experiment, Running, Table } from '../experiment.ts';
+import type { Experiment, Running } from '../experiment.ts';
 import { quantile } from '../interval.ts';
-import { breath, scaled } from '../measure.ts';
+import { scaled } from '../measure.ts';
 import { modeOf } from '../modes.ts';
 import { openStage, type Stage } from '../stage.ts';
 

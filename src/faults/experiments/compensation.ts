@@ -1,9 +1,10 @@
 import { DidNothing, declareTool, EffectError, type Tool } from 'assize/effects';
+import { breath, type Cell, type Table } from 'assize/tables';
 import { z } from 'zod';
 import { chanceOf } from '../chance.ts';
-import type { Cell, Experiment, Running, Table } from '../experiment.ts';
+import type { Experiment, Running } from '../experiment.ts';
 import { LostResponse } from '../faulty.ts';
-import { breath, scaled } from '../measure.ts';
+import { scaled } from '../measure.ts';
 import { modeOf } from '../modes.ts';
 import { openStage, type Stage } from '../stage.ts';
 

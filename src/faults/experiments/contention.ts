@@ -1,11 +1,12 @@
 import { setImmediate as othersGoOn } from 'node:timers/promises';
 import { Coordinator, readClaim } from 'assize/effects';
+import { breath, type Cell, type Table } from 'assize/tables';
 import { callingAtOnce } from '../callers.ts';
 import { numbersFrom } from '../chance.ts';
 import { Cells } from '../environments/cells.ts';
-import type { Cell, Experiment, Running, Table } from '../experiment.ts';
+import type { Experiment, Running } from '../experiment.ts';
 import { estimateOf } from '../interval.ts';
-import { breath, scaled } from '../measure.ts';
+import { scaled } from '../measure.ts';
 import { MODES, type Mode, type ModeName, modeOf } from '../modes.ts';
 import { openStage } from '../stage.ts';
 

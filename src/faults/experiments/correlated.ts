@@ -1,7 +1,8 @@
+import { breath, type Table } from 'assize/tables';
 import { chanceOf } from '../chance.ts';
 import { registersTask } from '../environments/registers.ts';
-import type { Experiment, Running, Table } from '../experiment.ts';
-import { breath, scaled } from '../measure.ts';
+import type { Experiment, Running } from '../experiment.ts';
+import { scaled } from '../measure.ts';
 import { Metrics } from '../metrics.ts';
 import { MODES, type Mode } from '../modes.ts';
 import { runTask } from '../run-task.ts';

@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EffectError, type Sink } from 'assize/effects';
 import { openStore } from 'assize/stores';
+import { breath, type Cell, type Table } from 'assize/tables';
 import { AT_SINK, isOfUndoing, type Life, POINTS, type Point } from '../crash/points.ts';
 import { Shop, toolsOf } from '../crash/shop.ts';
 import { Sinks } from '../crash/sinks.ts';
-import type { Cell, Experiment, Running, Table } from '../experiment.ts';
-import { breath, scaled } from '../measure.ts';
+import type { Experiment, Running } from '../experiment.ts';
+import { scaled } from '../measure.ts';
 
 const SINKS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
 /** Processes that are there at once. */

@@ -1,5 +1,6 @@
+import type { Cell, Table } from 'assize/tables';
 import { describe, expect, test } from 'vitest';
-import type { Cell, Experiment, Table } from '../experiment.ts';
+import type { Experiment } from '../experiment.ts';
 import { ablation } from './ablation.ts';
 import { branches } from './branches.ts';
 import { EXPERIMENTS } from './index.ts';

@@ -1,8 +1,9 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import type { Delivery, Sink } from 'assize/effects';
 import type { Transaction, TransactionOutcome } from 'assize/runtime';
+import type { Table } from 'assize/tables';
 import { callingAtOnce } from '../callers.ts';
-import type { Running, Table } from '../experiment.ts';
+import type { Running } from '../experiment.ts';
 import { LostResponse } from '../faulty.ts';
 import { FORBIDDEN, type GatedStage, openGated } from '../gated-stage.ts';
 import { MODES, type Mode } from '../modes.ts';

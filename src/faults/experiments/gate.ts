@@ -1,14 +1,15 @@
 import { readdir } from 'node:fs/promises';
 import { EffectError, type Tool } from 'assize/effects';
+import { type Cell, partOf, type Table } from 'assize/tables';
 import { fileTools } from 'assize/tools/files';
 import { httpTool } from 'assize/tools/http';
 import { mailTool } from 'assize/tools/mail';
 import { z } from 'zod';
 import { callingAtOnce, claimsOf } from '../callers.ts';
-import type { Cell, Experiment, Running, Table } from '../experiment.ts';
+import type { Experiment, Running } from '../experiment.ts';
 import { LostResponse } from '../faulty.ts';
 import { openGated } from '../gated-stage.ts';
-import { partOf, scaled, under } from '../measure.ts';
+import { scaled, under } from '../measure.ts';
 import { MODES, type Mode, type ModeName } from '../modes.ts';
 import { BOTH, type Fault, PAPER, type Profile, type Schedule, scheduleOf } from '../schedule.ts';
 import { openScratch } from '../scratch.ts';

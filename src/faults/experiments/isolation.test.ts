@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
+import type { Cell, Table } from 'assize/tables';
 import { describe, expect, test } from 'vitest';
-import type { Cell, Experiment, Running, Table } from '../experiment.ts';
+import type { Experiment, Running } from '../experiment.ts';
 import { MODES, modeOf } from '../modes.ts';
 import { openScratch } from '../scratch.ts';
 import { AGENTS, contention, measuredIn, SCENARIOS } from './contention.ts';

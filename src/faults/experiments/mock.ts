@@ -1,4 +1,5 @@
-import type { Cell, Experiment, Running, Table } from '../experiment.ts';
+import type { Cell, Table } from 'assize/tables';
+import type { Experiment, Running } from '../experiment.ts';
 import { measureModes, under } from '../measure.ts';
 import type { MetricName } from '../metrics.ts';
 import { type ModeName, modeOf } from '../modes.ts';

@@ -1,9 +1,10 @@
 import { Coordinator, type Delivery, declareTool, readClaim, type Tool } from 'assize/effects';
+import { breath, type Cell, type Table } from 'assize/tables';
 import { z } from 'zod';
 import { callingAtOnce } from '../callers.ts';
-import type { Cell, Experiment, Running, Table } from '../experiment.ts';
+import type { Experiment, Running } from '../experiment.ts';
 import { quantile } from '../interval.ts';
-import { breath, scaled } from '../measure.ts';
+import { scaled } from '../measure.ts';
 import { type ModeName, modeOf } from '../modes.ts';
 import { openStage } from '../stage.ts';
 

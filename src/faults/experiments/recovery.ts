@@ -1,5 +1,6 @@
+import type { Cell, Table } from 'assize/tables';
 import { registersTask } from '../environments/registers.ts';
-import type { Cell, Experiment, Running, Table } from '../experiment.ts';
+import type { Experiment, Running } from '../experiment.ts';
 import { measureModes, under } from '../measure.ts';
 import { type Metrics, SIX_COLUMNS } from '../metrics.ts';
 import { MODES, type ModeName } from '../modes.ts';

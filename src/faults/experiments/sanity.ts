@@ -1,4 +1,5 @@
-import type { Experiment, Running, Table } from '../experiment.ts';
+import type { Table } from 'assize/tables';
+import type { Experiment, Running } from '../experiment.ts';
 import { measureModes } from '../measure.ts';
 import { type ModeName, modeOf } from '../modes.ts';
 import { BOTH, PROFILES } from '../schedule.ts';

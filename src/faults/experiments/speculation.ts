@@ -1,14 +1,15 @@
 import { readdir } from 'node:fs/promises';
 import { EffectError, type Tool } from 'assize/effects';
 import type { Transaction, Tried } from 'assize/runtime';
+import { breath, type Cell, partOf, type Table } from 'assize/tables';
 import { fileTools } from 'assize/tools/files';
 import { callingAtOnce } from '../callers.ts';
 import { numbersFrom } from '../chance.ts';
 import { Shelf } from '../environments/shelf.ts';
-import type { Cell, Experiment, Running, Table } from '../experiment.ts';
+import type { Experiment, Running } from '../experiment.ts';
 import { LostResponse } from '../faulty.ts';
 import { estimateOf } from '../interval.ts';
-import { breath, partOf, scaled } from '../measure.ts';
+import { scaled } from '../measure.ts';
 import { MODES, type Mode, type ModeName } from '../modes.ts';
 import { type Fault, PAPER, scheduleOf } from '../schedule.ts';
 import { openScratch } from '../scratch.ts';

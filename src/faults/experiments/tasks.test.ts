@@ -1,4 +1,5 @@
 import { declareTool, type Tool } from 'assize/effects';
+import { tableText } from 'assize/tables';
 import { describe, expect, test } from 'vitest';
 import { dataPath } from '../../../tests/data.ts';
 import { cases } from '../../../tests/support/cases.ts';
@@ -10,7 +11,6 @@ import { BOTH, PROFILES, type Profile, scheduleOf } from '../schedule.ts';
 import { openStage } from '../stage.ts';
 import type { Environment, Task } from '../task.ts';
 import { readTauSet, TAU_SETS } from '../tau/data.ts';
-import { tableText } from '../text.ts';
 import { drawn, realTasks } from './tasks.ts';
 
 const sets = TAU_SETS.flatMap((name) => readTauSet(name, dataPath()) ?? []);

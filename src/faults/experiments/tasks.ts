@@ -1,5 +1,6 @@
+import type { Cell, Table } from 'assize/tables';
 import { chanceOf } from '../chance.ts';
-import type { Cell, Experiment, Running, Table } from '../experiment.ts';
+import type { Experiment, Running } from '../experiment.ts';
 import { measureModes, scaled, under } from '../measure.ts';
 import { type MetricName, Metrics } from '../metrics.ts';
 import { MODES, type ModeName } from '../modes.ts';

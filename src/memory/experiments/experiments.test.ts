@@ -13,9 +13,14 @@ import {
   counterfactual,
   defences,
   driftGrid,
+  FOLDS,
+  folded,
+  foldedInTurn,
   type Grid,
   isoMatrix,
+  operatorAblation,
   oracleVariance,
+  orders,
   type Row,
   schedule,
   schemaAxis,
@@ -244,6 +249,71 @@ describe('carriers', () => {
   });
 });
 
+describe('conflict sets', () => {
+  test('there are n! orders, each once', () => {
+    for (const [size, count] of [1, 1, 2, 6, 24, 120].entries()) {
+      const all = [...orders(size)].map((order) => order.join());
+      expect(new Set(all).size).toBe(count);
+      expect(all).toHaveLength(count);
+      for (const order of all)
+        expect(order.split(',').filter(Boolean).sort()).toEqual([...Array(size).keys()].map(String));
+    }
+  });
+
+  test('whatever the order, the same member wins, and each audit row rests on all of them', () => {
+    // By hand: of what is said at once the greatest claim is the last writer; the surest two are 1 and 3.
+    const winners = { lww: [1, 2, 3, 4], evi: [1, 1, 3, 3] };
+    for (const strategy of FOLDS)
+      for (const [i, size] of [2, 3, 4, 5].entries())
+        for (const order of orders(size))
+          expect(folded(strategy, order)).toEqual({
+            winner: `claim ${winners[strategy][i]}`,
+            provenance: [...Array(size).keys()].map((n) => `w:@${n}`).join(' + '),
+            isComplete: true,
+          });
+  });
+
+  test('one commit after the other, in whatever order, the surest wins, and all that lost is named', () => {
+    for (const size of [2, 3, 4, 5])
+      for (const order of orders(size))
+        expect(foldedInTurn(order), String(order)).toEqual({
+          winner: `claim ${size - 1}`,
+          provenance: [...Array(size).keys()].map((n) => `w:@${n}`).join(' + '),
+          isComplete: true,
+        });
+  });
+
+  test('what is no order is refused', () => {
+    for (const order of [[], [0], [0, 0], [0, 2], [...Array(9).keys()]])
+      for (const call of [() => folded('lww', order), () => foldedInTurn(order)])
+        expect(errorOf(call)).toMatchObject({ code: 'bad_order' });
+    expect(errorOf(() => folded('rule' as never, [0, 1]))).toMatchObject({ code: 'bad_argument' });
+    expect(errorOf(() => [...orders(9)])).toMatchObject({ code: 'bad_argument' });
+  });
+});
+
+test('an operator finds the truth as often as what it goes by knows it; what the paper prints is reported', () => {
+  const { rows, isExact } = operatorAblation(chance(), 300);
+  expect(isExact).toBe(false);
+  expect(rows).toHaveLength(12);
+  // Four and a half standard deviations of 300 trials.
+  for (const { cell, expected, found } of rows)
+    expect(Math.abs(found - expected), JSON.stringify(cell)).toBeLessThanOrEqual(
+      4.5 * Math.sqrt((expected * (1 - expected)) / 300),
+    );
+  for (const [workload, operator] of [
+    ['N1', 'await'],
+    ['N2', 'evi'],
+    ['N3', 'rule'],
+  ]) {
+    const column = rows.filter(({ cell }) => cell['workload'] === workload);
+    expect(column.reduce((best, row) => (row.found > best.found ? row : best)).cell['operator']).toBe(operator);
+  }
+  expect(rows.map(({ reported }) => reported)).toEqual([
+    0.08, 0.24, 0.08, 0.46, 0.88, 0.6, 0.94, 0.4, 0.64, 0.62, 0.52, 0.98,
+  ]);
+});
+
 describe('chance', () => {
   test('the same bytes, the same cells', () => {
     expect(driftGrid(chance(), 20)).toEqual(driftGrid(chance(), 20));
@@ -286,6 +356,7 @@ describe('chance', () => {
       () => defences(random, 0),
       () => tokenRecall(random, 0),
       () => counterfactual(random, 0),
+      () => operatorAblation(random, 0),
     ])
       expect(errorOf(call)).toMatchObject({ code: 'bad_argument' });
   });

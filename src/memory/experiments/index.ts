@@ -11,10 +11,12 @@
  * Never: does I/O, reads a clock, draws a random number that it was not given; expects a figure of the paper that came from a language
  * model or from a generator that is not published: those are `reported` beside ours.
  */
+export { operatorAblation } from './ablation.ts';
 export { bridgeGrid } from './bridge.ts';
 export { counterfactual, defences, tokenRecall } from './carriers.ts';
 export type { Bytes } from './chance.ts';
 export { composition, compositionWithPins } from './composition.ts';
+export { FOLDS, type Folded, folded, foldedInTurn, orders } from './confluence.ts';
 export {
   type Belief,
   conflicts,

@@ -59,6 +59,7 @@ export class Beside implements Coordination {
   /** From then on somebody may. */
   #leaseUntil: number;
   #takeUp: (epoch: number) => void = () => undefined;
+  #tellLeft: (epoch: number) => void = () => undefined;
   #isTakingUp = false;
 
   private constructor(options: BesideOptions) {
@@ -82,10 +83,12 @@ export class Beside implements Coordination {
     return this.#lost.signal;
   }
 
-  takeUp(goOn: (epoch: number) => void): void {
+  takeUp(goOn: (epoch: number) => void, left: (epoch: number) => void = () => undefined): void {
     this.#takeUp = goOn;
+    this.#tellLeft = left;
     this.#isTakingUp = true;
     this.#goOn();
+    for (const epoch of this.left()) left(epoch);
   }
 
   async begin(claims: readonly Claim[]): Promise<Work> {
@@ -259,7 +262,9 @@ export class Beside implements Coordination {
         return shared.given(happening.epoch, readClaims(happening.claims));
       case 'left':
         this.#atWork.delete(happening.epoch);
-        return shared.leave(happening.epoch, happening.claims === undefined ? undefined : readClaims(happening.claims));
+        shared.leave(happening.epoch, happening.claims === undefined ? undefined : readClaims(happening.claims));
+        if (!isMine) this.#tellLeft(happening.epoch);
+        return undefined;
       case 'own': {
         const isOwned = shared.owned(happening.epoch, happening.fence);
         if (isOwned && isMine) this.#atWork.add(happening.epoch);

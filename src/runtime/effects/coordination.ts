@@ -4,8 +4,11 @@ import { type Claim, claimsOf, type KnownTransaction, SharedWork, type Stale, ty
 export interface Coordination {
   /** The fence under which it writes. */
   readonly fence: number;
-  /** Tells of each epoch that has no body and is this one's to go on with, now and later. To be called once. */
-  takeUp(goOn: (epoch: number) => void): void;
+  /**
+   * Tells of each epoch that has no body and is this one's to go on with, now and later; and of each that another one has `left`. To be
+   * called once.
+   */
+  takeUp(goOn: (epoch: number) => void, left: (epoch: number) => void): void;
   /** Gives an epoch and registers the claims, in one step that all see. @throws EffectError `tenure_lost` */
   begin(claims: readonly Claim[]): Promise<Work>;
   /** Claims more, or says why not. @throws EffectError `tenure_lost` */

@@ -7,6 +7,7 @@ import {
   isLeft,
   isNameClaim,
   type KnownTransaction,
+  nextStep,
   type Resolvers,
   readTransaction,
   type Stale,
@@ -211,6 +212,8 @@ function isShared(store: EffectStore): store is SharedEffectStore {
 
 /** Milliseconds after which what the store could not do is tried again. */
 const AGAIN_MS = 1_000;
+/** As long has to be still what another process has left: if that one tries again by itself, it does so sooner. */
+const STILL_MS = 3 * AGAIN_MS;
 
 /** What is at work under one tenure or membership. */
 export class Held {
@@ -222,13 +225,20 @@ export class Held {
   readonly #underWay = new Set<Promise<void>>();
   /** Of what could not be gone on with, for the store. */
   readonly #timers = new Set<NodeJS.Timeout>();
+  /** Of what others have left, by epoch. */
+  readonly #offers = new Map<number, NodeJS.Timeout>();
+  /** What something lacked here, by its epoch: how far its log was then. Before that goes on, nothing has changed. */
+  readonly #lacking = new Map<number, number>();
   #isClosing = false;
 
   constructor(place: Place, ports: RunPorts, names: Names) {
     this.#place = place;
     this.ports = ports;
     this.names = names;
-    place.coordination.takeUp((epoch) => this.#goOn(epoch));
+    place.coordination.takeUp(
+      (epoch) => this.#goOn(epoch),
+      (epoch) => this.#offered(epoch),
+    );
   }
 
   get coordination(): Coordination {
@@ -295,19 +305,20 @@ export class Held {
       const moved = await run.move(false);
       if (moved !== 'ended') kept = await keptClaims(run, this.ports.blob);
       end = moved;
+      if (moved === 'lacking') this.#lacking.set(run.epoch, run.length);
       // Who begins anew asks the log what became of this.
       if (run.state.phase === 'aborted') await run.settled();
     } finally {
       this.#track(run.settled());
       if (end === 'ended') this.coordination.end(run.epoch, run.ended);
       // Also where the log could not be written: nobody knows what stands there until it can.
-      else await this.#leave(run.epoch, end !== 'person', kept);
+      else await this.#leave(run.epoch, end === 'later' || end === undefined, kept);
     }
     if (end === 'person') await this.ports.settling.complete(run.trajectoryId, run.left);
     return end;
   }
 
-  /** Nobody acts where it keeps claims; where it was not for a person to look, it is gone on with again after a while. */
+  /** Nobody acts where it keeps claims. `again`: it is gone on with again after a while. */
   async #leave(epoch: number, again: boolean, kept?: readonly Claim[]): Promise<void> {
     if (again && !this.#isClosing) {
       const timer = setTimeout(() => void this.#again(epoch, timer), AGAIN_MS).unref();
@@ -320,6 +331,35 @@ export class Held {
     this.#timers.delete(timer);
     const isMine = await this.coordination.own(epoch).catch(() => false);
     if (isMine) this.#goOn(epoch);
+  }
+
+  /** Another process has left it, perhaps for want of what there is here. */
+  #offered(epoch: number): void {
+    clearTimeout(this.#offers.get(epoch));
+    if (this.#isClosing) return;
+    const timer = setTimeout(() => {
+      this.#offers.delete(epoch);
+      void this.#lookAtLeft(epoch);
+    }, STILL_MS).unref();
+    this.#offers.set(epoch, timer);
+  }
+
+  /** Where that fails it is left as it was. */
+  #lookAtLeft(epoch: number): Promise<void> {
+    const looked = this.#tryLeft(epoch).catch(() => undefined);
+    this.#track(looked);
+    return looked;
+  }
+
+  /** Goes on with what was left without a person to wait for, unless it was tried here already, and nothing has happened since. */
+  async #tryLeft(epoch: number): Promise<void> {
+    const { coordination, ports } = this;
+    if (!coordination.isLeft(epoch)) return;
+    const known = await this.#known(epoch);
+    if (known === undefined || this.#lacking.get(epoch) === known.length) return;
+    const next = nextStep(known.state, { hasBody: false, isUnderWay: () => false, tries: ports.tries });
+    if (next.do === 'wait' || next.do === 'nothing') return;
+    if (await coordination.own(epoch)) this.#goOn(epoch);
   }
 
   /** A transaction of which nothing is in the log. */
@@ -373,7 +413,8 @@ export class Held {
       checkLeft(resolution, known, true);
       run = Run.of(this.ports, known as KnownTransaction);
       end = await this.#carryOut(run, resolution);
-      if (end === 'person') kept = await keptClaims(run, this.ports.blob);
+      if (end === 'lacking') this.#lacking.set(epoch, run.length);
+      if (end !== 'ended') kept = await keptClaims(run, this.ports.blob);
     } finally {
       if (end === 'ended') coordination.end(epoch, run!.ended);
       else await this.#leave(epoch, end === 'later', kept);
@@ -405,10 +446,15 @@ export class Held {
     return logged && readTransaction(logged);
   }
 
+  /** What the log has of a transaction; undefined where it has nothing. */
+  async stateAt(epoch: number): Promise<TransactionState | undefined> {
+    return (await this.#known(epoch))?.state;
+  }
+
   /** Where the log has the transaction of an effect; undefined where no key leads there. */
   async stateOf(key: Hash): Promise<TransactionState | undefined> {
     const used = await this.ports.store.effectKey(key);
-    return used && (await this.#known(used.epoch))?.state;
+    return used && this.stateAt(used.epoch);
   }
 
   /** When the ledger was told all that can be told now. */
@@ -416,14 +462,14 @@ export class Held {
     return this.ports.settling.flush();
   }
 
-  /** When everything that was left by others was seen to, as far as this process can. */
+  /** When everything that was left was seen to, as far as this process can: also what others have left that still work. */
   async recovered(): Promise<void> {
+    await Promise.all(this.coordination.left().map((epoch) => this.#lookAtLeft(epoch)));
     await Promise.all(this.#underWay);
   }
 
   async close(): Promise<void> {
-    this.#isClosing = true;
-    for (const timer of this.#timers) clearTimeout(timer);
+    this.#stopWaiting();
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
     await this.ports.settling.flush();
     await this.coordination.close();
@@ -432,9 +478,13 @@ export class Held {
 
   /** Ends the tenure, whatever is under way: nothing more is written under it. */
   release(): Promise<void> {
-    this.#isClosing = true;
-    for (const timer of this.#timers) clearTimeout(timer);
+    this.#stopWaiting();
     return this.#place.release();
+  }
+
+  #stopWaiting(): void {
+    this.#isClosing = true;
+    for (const timer of [...this.#timers, ...this.#offers.values()]) clearTimeout(timer);
   }
 
   /** Where that fails it is quarantined, and whoever writes next meets the same store. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Sink } from '#effects';
+import { defineDomain } from '#kernel';
 import { readRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type Assize, type AssizeOptions, deepReplay, type Ruling, type Transaction, verifyStore } from '#runtime';
@@ -281,9 +282,13 @@ describe('what its action does then', () => {
         frozen ??= trajectory.propose({ action: 'count', role: 'counter', args: 'asked', writ } as never);
       return refused(of, what);
     };
-    const outcome = await at.order([['reversible.externalised', 'acted'], REFUSED]);
+    const order = () => at.order([['reversible.externalised', 'acted'], REFUSED], 'o1', 'order 1');
+    const outcome = await order();
     expect(outcome).toMatchObject({ effects: 'waiting', failure: { ruling: 'frozen' } });
     expect(at.standing()).toEqual([]);
+    // Who repeats it is told the same: there is nothing that a person could decide about an effect of it.
+    expect((await order()).effects).toBe('waiting');
+    expect(await at.left()).toEqual([]);
     const ruling = await frozen;
     if (ruling?.ruling !== 'escalated') throw new Error('it was not');
     await trajectory.reject(ruling.pending, { ...BOSS, reason: 'no' });
@@ -327,13 +332,42 @@ describe('what its action does then', () => {
     store.commit = commit;
     at.assize = at.process({}, []);
     expect(await at.left()).toEqual([]);
-    expect((await at.assize.effects()).map(({ phase }) => phase)).toEqual(['failing']);
+    const { name, version, hash } = orders;
+    expect(await at.assize.effects()).toMatchObject([
+      { phase: 'failing', needs: { tools: [], domain: { name, version, hash } } },
+    ]);
     await at.assize.close();
     at.assize = at.process();
     expect(await at.left()).toEqual([]);
     expect(await at.state()).toEqual({ o1: 1, 'no o1': 1 });
     await at.told();
   });
+});
+
+test('what an action did not even say at first is told to who repeats it, once it was said and committed', async () => {
+  let isBroken = true;
+  const { order, ...actions } = (orders.declared as any).actions;
+  const onFailure = (name: string) => {
+    if (isBroken) throw new Error('it has no idea');
+    return order.onFailure(name);
+  };
+  const moody = defineDomain<any, any>({
+    ...(orders.declared as any),
+    name: 'moody',
+    actions: { ...actions, order: { ...order, onFailure } },
+  });
+  const at = new Site();
+  at.assize = at.process({}, [moody]);
+  await at.assize.create(moody, { trajectoryId: 't', writs: [writ] });
+  expect((await at.order([REFUSED], 'o1', 'order 1')).effects).toBe('person');
+  const [left] = await at.left();
+  isBroken = false;
+  const { epoch, n } = left!;
+  expect(await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'retry' })).toMatchObject({ transaction: 'settled' });
+  expect(await at.state()).toEqual({ o1: 1, 'no o1': 1 });
+  const again = await at.order([], 'o1', 'order 1');
+  expect(again).toMatchObject({ effects: 'failed', failure: { ruling: 'committed' } });
+  await at.assize.close();
 });
 
 describe('at a blind sink', () => {

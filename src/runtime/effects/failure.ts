@@ -80,18 +80,21 @@ export async function answerFailure(
   return { is: 'refused', why: ruling.reason, ruling };
 }
 
-/** What was proposed for the failure of a commit, if anything was. */
+/**
+ * What was proposed for the failure of a commit last, if anything was. `refusals`: how often that was refused. What could not even be
+ * proposed, as an `onFailure` that throws, has left no ruling, and whatever was before that or came after it may have.
+ */
 export async function failureBefore(
   proposals: Proposals,
   commit: Hash,
+  refusals: number,
   principal: string,
 ): Promise<Ruling | undefined> {
-  let last: Ruling | undefined;
-  for (let refusals = 0; ; refusals++) {
-    const ruling = await proposals.ruledUnder(keyOf(commit, refusals), principal);
-    if (ruling === undefined) return last;
-    last = ruling;
+  for (let before = refusals; before >= 0; before--) {
+    const ruling = await proposals.ruledUnder(keyOf(commit, before), principal);
+    if (ruling !== undefined) return ruling;
   }
+  return undefined;
 }
 
 /** @throws RuntimeError `bad_intent`, `erased` */

@@ -10,7 +10,16 @@ import {
   readTransaction,
   type TransactionPhase,
 } from '#effects';
-import type { Amounts, EffectStore, Hash, LoggedTransaction } from '#ledger';
+import {
+  type Amounts,
+  checkRow,
+  type DomainRef,
+  type EffectStore,
+  type Hash,
+  LedgerFault,
+  type LedgerStore,
+  type LoggedTransaction,
+} from '#ledger';
 
 /** Which transactions are asked for; by default all that have not ended. */
 export interface EffectsQuery {
@@ -32,8 +41,10 @@ const LIMIT = 100;
 export interface EffectTransaction {
   readonly epoch: number;
   readonly trajectoryId: string;
-  /** The caller's name of it, or one that was made up. */
+  /** The caller's name of it, or one that was made up; of one that was approved, its proposal's id. */
   readonly name: string;
+  /** Of one that was approved: the caller's name of what was put up, where it has one. */
+  readonly putUpAs?: string;
   readonly principal: string;
   readonly writId: Hash;
   /** `settled` and `aborted`: it has ended. */
@@ -44,9 +55,18 @@ export interface EffectTransaction {
   readonly cause?: string;
   /** Of one that was committed, and is undone since an effect has failed for good: which, and how often what its action does then was refused. */
   readonly failing?: Failing;
+  /** Of one that has not ended: what has to be there to go on with it. A process without that leaves it to one that has it. */
+  readonly needs?: EffectNeeds;
   readonly claims: readonly Claim[];
   /** In the order of the calls. */
   readonly effects: readonly ListedEffect[];
+}
+
+export interface EffectNeeds {
+  /** Those that may have to be called, asked or told to undo something, as far as none of it waits for a person; by name, in order. */
+  readonly tools: readonly string[];
+  /** Of one in which an effect has failed for good: the domain of its trajectory, which says what is committed then. */
+  readonly domain?: DomainRef;
 }
 
 export interface ListedEffect extends Pick<KnownEffect, 'tool' | 'key' | 'residue' | 'resolved'> {
@@ -60,11 +80,44 @@ export interface ListedEffect extends Pick<KnownEffect, 'tool' | 'key' | 'residu
 }
 
 /** Reads the log without taking the tenure. */
-export async function readEffects(store: EffectStore, query: EffectsQuery): Promise<EffectTransaction[]> {
+export async function readEffects(store: LedgerStore & EffectStore, query: EffectsQuery): Promise<EffectTransaction[]> {
   const { trajectoryId } = query;
-  return (await loggedBy(store, query))
-    .filter((each) => trajectoryId === undefined || each.trajectory_id === trajectoryId)
-    .map((each) => listed(readTransaction(each)));
+  const logged = await loggedBy(store, query);
+  return Promise.all(
+    logged
+      .filter((each) => trajectoryId === undefined || each.trajectory_id === trajectoryId)
+      .map(async (each) => {
+        const known = readTransaction(each);
+        return listed(known, await needsOf(known, store));
+      }),
+  );
+}
+
+const ENDED: ReadonlySet<TransactionPhase> = new Set(['settled', 'aborted']);
+/** Of an effect of which something may yet be asked. */
+const AT_WORK: ReadonlySet<EffectPhase> = new Set(['intended', 'executed', 'due', 'applying', 'undoing']);
+
+async function needsOf(
+  { trajectoryId, state, effects }: KnownTransaction,
+  store: LedgerStore,
+): Promise<EffectNeeds | undefined> {
+  if (ENDED.has(state.phase)) return undefined;
+  const tools = new Set(effects.flatMap(({ tool }, n) => (AT_WORK.has(state.effects[n]!.phase) ? [tool] : [])));
+  const isAnswered = state.phase === 'failing' && state.failing?.isWaived !== true;
+  const domain = isAnswered ? await domainOf(trajectoryId, store) : undefined;
+  return { tools: [...tools].sort(), ...(domain !== undefined && { domain }) };
+}
+
+/** Undefined where the trajectory can't be read, of which other commands tell. */
+async function domainOf(trajectoryId: string, store: LedgerStore): Promise<DomainRef | undefined> {
+  const [first] = await store.entries(trajectoryId, { from: 0, limit: 1 });
+  try {
+    const payload = first && checkRow(first).payload;
+    return payload?.kind === 'root' || payload?.kind === 'branch' ? payload.domain : undefined;
+  } catch (error) {
+    if (error instanceof LedgerFault) return undefined;
+    throw error;
+  }
 }
 
 async function loggedBy(
@@ -84,18 +137,20 @@ async function loggedBy(
   return one === undefined ? [] : [one];
 }
 
-function listed(known: KnownTransaction): EffectTransaction {
+function listed(known: KnownTransaction, needs: EffectNeeds | undefined): EffectTransaction {
   const { epoch, trajectoryId, body, state, effects, entry, cause } = known;
   return {
     epoch,
     trajectoryId,
     name: body.transaction,
+    ...(body.name === undefined ? {} : { putUpAs: body.name }),
     principal: body.principal,
     writId: body.writ_id,
     phase: state.phase,
     ...(entry === undefined ? {} : { entry }),
     ...(cause === undefined ? {} : { cause }),
     ...(state.failing === undefined ? {} : { failing: state.failing }),
+    ...(needs === undefined ? {} : { needs }),
     claims: claimsOf(known).filter((claim) => !isNameClaim(claim)),
     effects: effects.map(({ tool, key, residue, resolved, undo_cost: undoCost }, n) => {
       const { class: kind, phase, failures } = state.effects[n]!;

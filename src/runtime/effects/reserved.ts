@@ -1,4 +1,6 @@
 import type { Reservation } from '#authority';
+import { mayCostUndoing, readTransaction } from '#effects';
+import type { EffectStore } from '#ledger';
 
 /** A transaction whose effects may cost something to undo. */
 export interface Reserving {
@@ -30,6 +32,18 @@ export class Reserved {
     const there = [...this.#transactions.values()].filter(({ trajectoryId }) => trajectoryId === trajectory);
     return there.flatMap((transaction) => transaction.reserved(transaction.epoch === committing));
   }
+}
+
+/** The same by what the effect log has of all that is open there, in whichever process: what was not written yet is not here. */
+export async function reservedInLog(store: EffectStore, trajectory: string): Promise<readonly Reservation[]> {
+  const open = (await store.openEffects()).filter(({ trajectory_id }) => trajectory_id === trajectory);
+  return open
+    .map(readTransaction)
+    .flatMap(({ body, state, effects }) =>
+      effects.flatMap(({ undo_cost: cost }, n) =>
+        cost !== undefined && mayCostUndoing(state, n) ? [{ writId: body.writ_id, cost }] : [],
+      ),
+    );
 }
 
 const NOTHING: readonly Reservation[] = Object.freeze([]);

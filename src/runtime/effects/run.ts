@@ -64,10 +64,11 @@ export interface RunPorts {
 }
 
 /**
- * How far a transaction has come that has no body any more. `person`: something of it waits for a person. `later`: for something else,
- * and is to be tried again. `ended`: for good.
+ * How far a transaction has come that has no body any more. `person`: something of it waits for a person. `lacking`: for a process that has
+ * what this one has not, a tool or its domain; or for what was erased. `later`: for something else, and is to be tried again. `ended`:
+ * for good.
  */
-export type Moved = 'person' | 'later' | 'ended';
+export type Moved = 'person' | 'lacking' | 'later' | 'ended';
 
 /** An effect with what it is made of, where this process has that. */
 interface Effect extends KnownEffect {
@@ -175,6 +176,11 @@ export class Run implements Reserving {
   /** Whether the log has anything of it. */
   get isLogged(): boolean {
     return this.#length > 0;
+  }
+
+  /** Rows that the log has of it, or will have. */
+  get length(): number {
+    return this.#length;
   }
 
   /** Effects that have happened and are to stay, if it comes to a commit. */
@@ -322,8 +328,13 @@ export class Run implements Reserving {
       if (step.do === 'propose') {
         const waits = await this.#answerFailure();
         if (waits !== undefined) return waits;
-      } else if (!(await this.#take(step))) return 'person';
+      } else if (!(await this.#take(step))) return this.#lacking;
     }
+  }
+
+  /** Something can't be done here; where something else waits for a person, that is to be told. */
+  get #lacking(): 'person' | 'lacking' {
+    return this.left.length > 0 ? 'person' : 'lacking';
   }
 
   /** When all that was said is in the log, or can't be written, which whoever writes next is told. */
@@ -348,7 +359,7 @@ export class Run implements Reserving {
   }
 
   /** All is undone: what its action does then is proposed, which ends it. Undefined where it goes on. */
-  async #answerFailure(): Promise<'person' | 'later' | undefined> {
+  async #answerFailure(): Promise<'person' | 'lacking' | 'later' | undefined> {
     // Whoever proposes it again has to find the same, or it would be another proposal.
     if (this.#unsent.length > 0) await this.#send([], this.#append);
     else await this.#sending;
@@ -366,7 +377,7 @@ export class Run implements Reserving {
         return { id: key, tool, outcome: at === n ? 'failed' : (phase as 'dropped' | 'undone' | 'accepted') };
       }),
     });
-    if (answer === undefined) return 'person';
+    if (answer === undefined) return this.#lacking;
     this.#ruledOnFailure = answer.ruling;
     if (answer.is === 'later') return 'later';
     if (answer.is === 'made') this.#later({ is: 'settled' });

@@ -249,6 +249,8 @@ function settledOf(chain: Chain, ended: EndedCommit): SettledCommit[] {
     const { key: id } = effect;
     const outcome = settledAs(effect.phase);
     if (isDecidedSo(effect)) return { by: effect.resolved.by, ...costOf(effect), id, outcome };
+    // It failed for good, or was not called any more: there was nothing to undo.
+    if (effect.phase === 'dropped') return { absent: true, id, outcome };
     const answered = answerOf(effect) === undefined ? {} : { answered: true as const };
     return { ...answered, ...costOf(effect), id, outcome };
   });
@@ -290,7 +292,7 @@ function answerOf({ class: kind, phase, result }: EndedEffect): BlobRef | undefi
   return isPivot(kind) && phase === 'applied' ? result : undefined;
 }
 
-/** What was dropped since another one has failed is not there. */
+/** What was dropped since one has failed is not there, as what was undone; that it never was is said beside. */
 function settledAs(phase: EffectPhase): SettledAs {
   return phase === 'dropped' ? 'undone' : (phase as SettledAs);
 }

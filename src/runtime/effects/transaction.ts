@@ -33,6 +33,18 @@ export interface TransactionIntent {
   readonly args: unknown;
 }
 
+/** Resources, as scopes. */
+interface Scoped {
+  readonly reads?: readonly string[];
+  readonly writes?: readonly string[];
+}
+
+/** Something that a body has begun: the name of a tool, or of what else it does here. */
+interface Begun {
+  readonly what: string;
+  made: Promise<unknown> | undefined;
+}
+
 /** What came of a branch. */
 export type Tried<T> =
   | { readonly failed: false; readonly value: T }
@@ -98,6 +110,8 @@ export class Transaction {
   readonly #attempts = new Map<number, Promise<KnownTransaction | undefined>>();
   #calls = 0;
   #isOver = false;
+  /** What the body has begun that is not over yet. */
+  readonly #begun = new Set<Begun>();
   /** What acts at once acts one after the other, and each plan sees those before. Of the whole transaction. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -174,10 +188,16 @@ export class Transaction {
    * commit, as all is that can't be undone, with what its tool says that it will be. What can be neither undone nor held is called
    * once a person has approved the proposal, after all else; there is one such call in a transaction.
    *
+   * It is to be awaited before the body returns: else the body is refused (`not_awaited`), and comes to nothing.
+   *
    * @throws EffectError `unknown_tool`, `bad_input`, `bad_resolver`, `not_authorised`, `scope_exceeded`, `resource_in_doubt`,
    * `tool_failed`, `outcome_unknown`, `key_collision`, `no_counselor`, `second_pivot`, `transaction_over`
    */
-  async call(name: string, given: unknown): Promise<any> {
+  call(name: string, given: unknown): Promise<any> {
+    return this.#underWay(name, () => this.#call(name, given));
+  }
+
+  async #call(name: string, given: unknown): Promise<unknown> {
     this.#checkGoesOn();
     const tool = this.#held.ports.tools.get(name);
     if (tool === undefined) {
@@ -229,7 +249,11 @@ export class Transaction {
    * Claims more.
    * @throws EffectError `stale` where somebody younger has acted there already, `resource_in_doubt`, `bad_resolver`
    */
-  async expand(more: { readonly reads?: readonly string[]; readonly writes?: readonly string[] }): Promise<void> {
+  expand(more: Scoped): Promise<void> {
+    return this.#underWay('expand', () => this.#expand(more));
+  }
+
+  async #expand(more: Scoped): Promise<void> {
     this.#checkGoesOn();
     const claims = await this.#held.names.of(claimsFrom(more), this.#asking.signal);
     this.#checkGoesOn();
@@ -253,7 +277,11 @@ export class Transaction {
    *
    * @throws EffectError `scope_exceeded` for what it has not claimed, word for word, or needs; nothing is given up then
    */
-  async release(less: { readonly reads?: readonly string[]; readonly writes?: readonly string[] }): Promise<void> {
+  release(less: Scoped): Promise<void> {
+    return this.#underWay('release', () => this.#release(less));
+  }
+
+  async #release(less: Scoped): Promise<void> {
     this.#checkGoesOn();
     const claims = await this.#held.names.of(claimsFrom(less), this.#asking.signal);
     this.#checkGoesOn();
@@ -276,11 +304,15 @@ export class Transaction {
    *
    * @throws what the body throws; what the undoing throws
    */
-  async nested<T>(body: (tx: Transaction) => Promise<T> | T, { retries = 0 }: { retries?: number } = {}): Promise<T> {
+  nested<T>(body: (tx: Transaction) => Promise<T> | T, { retries = 0 }: { retries?: number } = {}): Promise<T> {
+    return this.#underWay('nested', () => this.#nested(body, retries));
+  }
+
+  async #nested<T>(body: (tx: Transaction) => Promise<T> | T, retries: number): Promise<T> {
     for (let tries = 0; ; tries++) {
       let failed: { readonly error: unknown } | undefined;
       try {
-        return await this.speculate([body], ([tried]) => {
+        return await this.#speculate([body], ([tried]) => {
           if (tried?.failed === true) failed = tried;
           return failed === undefined ? 0 : undefined;
         });
@@ -301,7 +333,14 @@ export class Transaction {
    * @throws EffectError `no_branch`, where none was chosen or one that failed; `second_pivot`, where the one that was chosen calls what
    * can be neither undone nor held, and so does what it is a branch of by now; what `choose` throws
    */
-  async speculate<T>(
+  speculate<T>(
+    branches: readonly ((tx: Transaction) => Promise<T> | T)[],
+    choose: (tried: readonly Tried<T>[]) => Promise<number | undefined> | number | undefined,
+  ): Promise<T> {
+    return this.#underWay('speculate', () => this.#speculate(branches, choose));
+  }
+
+  async #speculate<T>(
     branches: readonly ((tx: Transaction) => Promise<T> | T)[],
     choose: (tried: readonly Tried<T>[]) => Promise<number | undefined> | number | undefined,
   ): Promise<T> {
@@ -311,6 +350,7 @@ export class Transaction {
       (_, i) => new Transaction(this.#held, this.#run, this.#work, this.#asking, this, `${this.#place}${family}.${i}/`),
     );
     const tried = await Promise.all(branches.map((body, i) => triedOut(children[i]!, body)));
+    // Also of those that have failed.
     for (const child of children) child.#isOver = true;
     let chosen: number | undefined;
     let refused: EffectError | undefined;
@@ -417,6 +457,40 @@ export class Transaction {
     await this.#held.enter(this.#work, claims, this.#asking.signal);
   }
 
+  /** What the body has begun here, until it is over. */
+  #underWay<T>(what: string, make: () => Promise<T>): Promise<T> {
+    const begun: Begun = { what, made: undefined };
+    this.#begun.add(begun);
+    const made = this.#untilOver(begun, make);
+    begun.made = made;
+    return made;
+  }
+
+  async #untilOver<T>(begun: Begun, make: () => Promise<T>): Promise<T> {
+    try {
+      return await make();
+    } finally {
+      this.#begun.delete(begun);
+    }
+  }
+
+  /**
+   * Runs its body, after which nothing is called in it any more.
+   * @throws what the body throws; EffectError `not_awaited` where something is still under way that it has begun
+   */
+  async run<T>(body: (tx: Transaction) => Promise<T> | T): Promise<T> {
+    let value: T;
+    try {
+      value = await body(this);
+    } finally {
+      this.#isOver = true;
+      // What nobody awaits is refused here, or because the body threw.
+      for (const { made } of this.#begun) made?.catch(() => undefined);
+    }
+    if (this.#begun.size === 0) return value;
+    throw notAwaited([...this.#begun].map(({ what }) => what));
+  }
+
   /** Its body is done, or is no longer waited for. */
   end(): Promise<unknown> {
     this.#isOver = true;
@@ -447,6 +521,7 @@ export class Transaction {
     const { isOptimistic, signal } = this.#asking;
     this.#charge(tool, input);
     if (!isOptimistic) await this.#enter(claims, () => this.#checkNames(tool, input, claims));
+    this.#checkGoesOn();
     const plans = [...this.#plans];
     const call = () => ({ key: this.#keyOf(ordinal, 0), signal, epoch: this.epoch });
     const value = await this.#guessed(tool, () => tool.spec.execute(input as never, call(), plans));
@@ -547,9 +622,12 @@ export class Transaction {
     const kept = new Kept(this.#held.ports.random);
     const cost = costOf(tool, input);
     const { name } = tool;
+    const sort = tool.class!;
+    const { isAgain, name: transaction } = this.#asking;
     // Members in canonical order, which are written fastest.
-    const payload = kept.made({ claims: claimTexts(claims) as never, cost, input, tool: name });
-    const effect: LoggedEffect = { class: tool.class!, key, payload, tool: name, ...undoCostOf(tool, input) };
+    const made = { claims: claimTexts(claims), class: sort, cost, input, tool: name };
+    const payload = kept.made((isAgain ? { ...made, transaction } : made) as never);
+    const effect: LoggedEffect = { class: sort, key, payload, tool: name, ...undoCostOf(tool, input) };
     return { effect, input, blobs: kept.blobs };
   }
 
@@ -611,7 +689,7 @@ function notAuthorised({ name }: Tool, { reason, detail }: Pick<Refusal, 'reason
 
 async function triedOut<T>(branch: Transaction, body: (tx: Transaction) => Promise<T> | T): Promise<Tried<T>> {
   try {
-    return { failed: false, value: await body(branch) };
+    return { failed: false, value: await branch.run(body) };
   } catch (error) {
     return { failed: true, error };
   }
@@ -627,6 +705,15 @@ function noBranch(branches: number, chosen: number | undefined, winner: Tried<un
   return new EffectError('no_branch', `There is nothing to go on with: ${what}.`, {
     cause: winner?.failed ? winner.error : undefined,
   });
+}
+
+function notAwaited(what: readonly string[]): EffectError {
+  const told = what.length === 1 ? `${what[0]} was` : `${what.join(', ')} were`;
+  return new EffectError(
+    'not_awaited',
+    `${told} still under way when the body returned, so nothing of the transaction stands; await all that is called in it.`,
+    { evidence: { calls: [...what] } },
+  );
 }
 
 function noCounselor(tool: string, channel: string | undefined): EffectError {
@@ -666,10 +753,7 @@ export function undoCostOf({ spec }: Tool, input: Json): Pick<LoggedEffect, 'und
 }
 
 /** @throws AuthorityError `bad_resource` */
-export function claimsFrom(given: {
-  readonly reads?: readonly string[];
-  readonly writes?: readonly string[];
-}): Claim[] {
+export function claimsFrom(given: Scoped): Claim[] {
   return [
     ...(given.reads ?? []).map((scope) => readClaim('read', scope)),
     ...(given.writes ?? []).map((scope) => readClaim('write', scope)),

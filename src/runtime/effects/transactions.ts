@@ -1,7 +1,19 @@
 import { writId } from '#authority';
-import { isAssizeError } from '#canon';
-import { type Claim, claimsOf, claimTexts, EffectError, isLeft, nameClaim, type Work } from '#effects';
-import type { Domain } from '#kernel';
+import { isAssizeError, plainText } from '#canon';
+import {
+  type Claim,
+  claimsOf,
+  claimTexts,
+  type EffectClass,
+  EffectError,
+  type EffectPayload,
+  isLeft,
+  nameClaim,
+  type Tool,
+  type TransactionState,
+  type Work,
+} from '#effects';
+import type { Cost, Domain } from '#kernel';
 import { type BlobRef, type CommitPayload, type Hash, isCauseCode, type PendingPayload, readRow } from '#ledger';
 import { RuntimeError } from '../errors.ts';
 import { badIntent, type ProposalInput, TRANSACTION_KEY } from '../intent.ts';
@@ -51,8 +63,8 @@ export interface TransactionOutcome<T> {
   readonly epoch: number | undefined;
   /**
    * `settled`: all of it is done, or undone as it came to no commit. `failed`: one failed for good after the commit, and all of it is undone.
-   * `person`: an effect of it waits for a person (`effects list`). `waiting`: it waits for what else has to be decided first, or is
-   * still at work.
+   * `person`: an effect of it waits for a person (`effects list`). `waiting`: it waits for what else has to be decided first, or for a
+   * process with its tools, or is still at work.
    */
   readonly effects: 'settled' | 'failed' | 'person' | 'waiting';
   /** Where an effect failed for good after the commit: the ruling on what its action does then (`onFailure`). */
@@ -152,7 +164,7 @@ export class Transactions {
       let before = await limit.bound(ruledBefore, stopped);
       if (before !== undefined) return await this.#asBefore(held, begun, before, { named, principal });
       held.checkDoubts(claims);
-      const value = await limit.bound(() => body(tx), stopped);
+      const value = await limit.bound(() => tx.run(body), stopped);
       await tx.end();
       if (begun === undefined) {
         begun = await begin(tx.claims);
@@ -203,9 +215,9 @@ export class Transactions {
     }
     const end = await this.#undo(held, { run, work }, ruling.ruling);
     // Another process has taken this over, and was ruled on before.
-    if (ruling.ruling === 'committed') return { ruling, epoch: undefined, effects: end === 'person' ? end : 'settled' };
+    if (ruling.ruling === 'committed') return { ruling, epoch: undefined, effects: undoneTo(end) };
     const waits = ruling.ruling === 'escalated' && tx.planned.length > 0;
-    return { ruling, epoch: work.epoch, effects: end === 'person' ? 'person' : waits ? 'waiting' : 'settled' };
+    return { ruling, epoch: work.epoch, effects: waits && end === 'ended' ? 'waiting' : undoneTo(end) };
   }
 
   /** It was ruled on before: nothing is begun. */
@@ -215,31 +227,31 @@ export class Transactions {
     ruling: Ruling,
     { named, principal }: { readonly named: Claim | undefined; readonly principal: string },
   ): Promise<TransactionOutcome<never>> {
-    const failure = await this.#failureOf(ruling, principal);
-    const isQuarantined = named !== undefined && held.coordination.doubtAt(named) !== undefined;
-    const ended = ruling.ruling === 'escalated' ? 'waiting' : await this.#endBefore(held, ruling);
+    const state = await this.#stateBefore(held, ruling);
+    const failure = await this.#failureOf(ruling, principal, state);
+    const doubt = named === undefined ? undefined : held.coordination.doubtAt(named);
+    const effects = doubt === undefined ? endedBefore(ruling, state) : leftTo(await held.stateAt(doubt));
     if (begun !== undefined) held.drop(begun.work);
-    const before = { ruling, value: undefined, epoch: undefined, effects: isQuarantined ? 'person' : ended } as const;
+    const before = { ruling, value: undefined, epoch: undefined, effects } as const;
     return failure === undefined ? before : { ...before, failure };
   }
 
   /** What became of its effects, by the log: what was approved is at work under no name of the caller's. */
-  async #endBefore(held: Held, ruling: Ruling): Promise<TransactionOutcome<never>['effects']> {
-    if (ruling.ruling !== 'committed') return 'settled';
+  async #stateBefore(held: Held, ruling: Ruling): Promise<TransactionState | undefined> {
+    if (ruling.ruling !== 'committed') return undefined;
     const [named] = (readRow(ruling.entry).payload as CommitPayload).delta.effects;
-    if (named === undefined) return 'settled';
+    if (named === undefined) return undefined;
     await held.told();
-    const state = await held.stateOf(named.id);
-    if (state === undefined) return 'settled';
-    if (state.phase === 'settled') return state.failing === undefined ? 'settled' : 'failed';
-    return state.effects.some(({ phase }) => isLeft(phase)) ? 'person' : 'waiting';
+    return held.stateOf(named.id);
   }
 
-  async #failureOf(ruling: Ruling, principal: string): Promise<Ruling | undefined> {
-    if (ruling.ruling !== 'committed') return undefined;
-    const { action } = readRow(ruling.entry).payload as CommitPayload;
-    if (!hasOnFailure(this.#writer.parts.domain, action.name)) return undefined;
-    return failureBefore(this.#proposals, ruling.entry.id, principal);
+  async #failureOf(
+    ruling: Ruling,
+    principal: string,
+    state: TransactionState | undefined,
+  ): Promise<Ruling | undefined> {
+    if (ruling.ruling !== 'committed' || state?.failing === undefined) return undefined;
+    return failureBefore(this.#proposals, ruling.entry.id, state.failing.refusals, principal);
   }
 
   async #undo(held: Held, { run, work }: Begun, cause: string): Promise<Moved> {
@@ -265,6 +277,25 @@ function endOf(
   const told = failure === undefined ? {} : { failure };
   if (end !== 'ended') return { effects: end === 'person' ? 'person' : 'waiting', ...told };
   return { effects: state.failing === undefined ? 'settled' : 'failed', ...told };
+}
+
+/** What became of the effects of what was ruled on before, and has left nothing. */
+function endedBefore(ruling: Ruling, state: TransactionState | undefined): TransactionOutcome<never>['effects'] {
+  if (ruling.ruling === 'escalated') return 'waiting';
+  if (state === undefined) return 'settled';
+  if (state.phase === 'settled') return state.failing === undefined ? 'settled' : 'failed';
+  return leftTo(state);
+}
+
+/** What is not over waits for a person where one of its effects does, and else for something that is none of theirs. */
+function leftTo(state: TransactionState | undefined): 'person' | 'waiting' {
+  return state?.effects.some(({ phase }) => isLeft(phase)) === true ? 'person' : 'waiting';
+}
+
+/** What became of the effects of what is undone. */
+function undoneTo(end: Moved): 'settled' | 'person' | 'waiting' {
+  if (end === 'ended') return 'settled';
+  return end === 'person' ? 'person' : 'waiting';
 }
 
 /** What is no name of an action is for the proposal to refuse. */
@@ -294,11 +325,13 @@ export async function takeUp(
     proposal.delta.effects.map(({ id, effect }) => preparedFrom(held, id, effect as BlobRef)),
   );
   const claims = prepared.flatMap((each) => each.claims);
+  const name = prepared[0]?.name;
   const body = {
-    transaction: proposal.proposal_id,
-    principal: '',
-    writ_id: proposal.writ_id,
     claims: claimTexts(claims),
+    ...(name === undefined ? {} : { name }),
+    principal: '',
+    transaction: proposal.proposal_id,
+    writ_id: proposal.writ_id,
   };
   const { run, work } = await held.begin(trajectoryId, claims, body, true);
   run.hasOnFailure = hasOnFailure(domain, proposal.action.name);
@@ -323,26 +356,30 @@ export async function takeUp(
   };
 }
 
-async function preparedFrom(
-  held: Held,
-  key: Hash,
-  payload: BlobRef,
-): Promise<Prepared & { claims: Claim[]; checkNames: () => Promise<void>; cost: Record<string, number> }> {
+/** A call that waits, read back. */
+interface PutUp extends Prepared {
+  readonly claims: Claim[];
+  readonly checkNames: () => Promise<void>;
+  readonly cost: Cost;
+  /** The caller's name of its transaction. */
+  readonly name: string | undefined;
+}
+
+async function preparedFrom(held: Held, key: Hash, payload: BlobRef): Promise<PutUp> {
   const text = await held.ports.blob(payload.$blob);
   if (text === undefined)
     throw new RuntimeError(
       'erased',
       `What the effect ${key} was to do was erased, so it can't be approved; reject it.`,
     );
-  const { value } = JSON.parse(text) as {
-    value: { tool: string; input: never; claims: never; cost: Record<string, number> };
-  };
+  const { value } = JSON.parse(text) as { value: EffectPayload };
   const tool = held.ports.tools.get(value.tool);
   if (tool?.class === undefined)
     throw new EffectError(
       'unknown_tool',
       `This needs the tool ${value.tool}, which is not here; open the runtime with it.`,
     );
+  if (value.class !== undefined && plainText(value.class) !== plainText(tool.class)) throw reclassed(tool, value.class);
   return {
     effect: { key, tool: tool.name, class: tool.class, payload, ...undoCostOf(tool, value.input) },
     input: value.input,
@@ -351,7 +388,18 @@ async function preparedFrom(
     claims: claimsOf(value),
     checkNames: () => held.names.checkStill(tool, value.input, claimsOf(value)),
     cost: value.cost,
+    name: value.transaction,
   };
+}
+
+/** Who approves it was shown another one. */
+function reclassed({ name, class: now }: Tool, putUp: EffectClass): EffectError {
+  const said = ({ reversibility, delivery, sink }: EffectClass): string => `${reversibility}, ${delivery} and ${sink}`;
+  return new EffectError(
+    'stale',
+    `${name} was put up as ${said(putUp)}, and is ${said(now!)} here; approve it where it is declared as it was, or reject it.`,
+    { evidence: { tool: name } },
+  );
 }
 
 function actingOf(

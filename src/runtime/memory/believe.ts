@@ -40,6 +40,7 @@ import {
 import type { Random } from '#oracle';
 import { RuntimeError } from '../errors.ts';
 import type { Kept } from '../kept.ts';
+import { forgotten, type LosingPartition } from './forgotten.ts';
 import { type Judge, Votes } from './judge.ts';
 import { NotRead, Partitions } from './partitions.ts';
 
@@ -60,6 +61,7 @@ export type NotBelieved = { readonly refusal: AssizeError } | { readonly questio
 export interface Sayer {
   readonly compiled: Pick<Compiled, 'sayings'>;
   readonly proposalId: Hash;
+  readonly trajectoryId: string;
   readonly at: Instant;
   readonly predicates: { readonly [predicate: string]: Parameters<typeof declarePredicate>[0] };
   readonly kept: Kept;
@@ -101,6 +103,8 @@ export class Beliefs {
     if (key === undefined) throw new NotRead(() => this.#readKey());
     try {
       const groups = grouped(key, sayer);
+      const awaited = groups.flatMap(({ name }) => this.#partitions.awaited(name, sayer.trajectoryId) ?? []);
+      if (awaited.length > 0) throw new NotRead(async () => void (await Promise.all(awaited)));
       const unread = groups.filter(({ name, sourced }) => this.#partitions.get(name, sourced) === undefined);
       if (unread.length === 0) return this.#planned(groups, sayer);
       throw new NotRead(async () => {
@@ -113,9 +117,22 @@ export class Beliefs {
     }
   }
 
-  /** What was accepted did not come to be. */
-  forget(writes: readonly FactWrite[]): void {
-    this.#partitions.forget(writes);
+  /** What an erasure changes of partitions that lose something by it. Nothing of them is remembered then. */
+  forgetting(losing: readonly LosingPartition[], at: Instant, trajectoryId: string): Believed {
+    const { changes, writes } = forgotten(losing, at);
+    return {
+      changes,
+      accept: () => {
+        this.#partitions.leave(writes, trajectoryId);
+        return writes;
+      },
+    };
+  }
+
+  /** The store has answered what was accepted; whether it came to be, and is what is known here. */
+  settled(writes: readonly FactWrite[], isWritten: boolean): void {
+    if (!isWritten) this.#partitions.forget(writes);
+    this.#partitions.settled(writes);
   }
 
   #planned(groups: readonly Group[], sayer: Sayer): Believed | NotBelieved {
@@ -152,7 +169,7 @@ export class Beliefs {
         },
       );
     if (questions.length > 0) return { questions };
-    return this.#written(planned, sayer.kept);
+    return this.#written(planned, sayer);
   }
 
   /**
@@ -178,7 +195,7 @@ export class Beliefs {
     return planOf(said, { ...writing, answers: answers as Answer[] });
   }
 
-  #written(planned: readonly Planned[], kept: Kept): Believed {
+  #written(planned: readonly Planned[], { kept, trajectoryId }: Sayer): Believed {
     const parts = planned.map(({ group, plan, version, open, names: known }) => {
       const { space, subject, predicate } = group.name;
       const names = known ?? contentOf(kept.made({ space, subject, predicate }));
@@ -215,7 +232,7 @@ export class Beliefs {
             content,
           })),
         }));
-        this.#partitions.accept(writes);
+        this.#partitions.accept(writes, trajectoryId);
         return writes;
       },
     };

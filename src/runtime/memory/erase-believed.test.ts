@@ -47,15 +47,11 @@ interface Ward {
 
 async function begun(kind: string): Promise<Ward> {
   const url = kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`;
-  const store = keyed(await openStore(url));
+  const store = await openStore(url);
   const clock = new HandClock();
   const assize = runtimeOver(store, [clinic], { clock });
   const trajectory = (await assize.create(clinic, { trajectoryId: 't', writs: [writ] })) as Trajectory;
   return { url, store, clock, assize, trajectory, memory: trajectory.memory({ space: 'ward', writ }) };
-}
-
-function keyed(store: Store): Store & FactStore {
-  return Object.assign(store as Store & FactStore, { claimKey: async () => new Uint8Array(32).fill(3) });
 }
 
 async function exported(store: Store): Promise<string> {
@@ -152,7 +148,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect([...(await exported(store)).matchAll(kept)].length).toBe([...texts.matchAll(kept)].length);
     await store.close();
     if (kind === 'sqlite') {
-      const again = keyed(await openStore(ward.url));
+      const again = await openStore(ward.url);
       expect(foundIn(await everything({ ...ward, store: again }), SECRETS)).toEqual([]);
       await again.close();
     }
@@ -413,7 +409,7 @@ test('an action that says something else by now is known by what it said then', 
   const visit = { ...declared.actions.visit, beliefs: () => [{ ...said, subject: patient }] };
   const said = { verb: 'assert' as const, space: 'ward', predicate: 'weight', object: 'seen' };
   const changing = defineDomain({ ...declared, actions: { visit } } as typeof declared);
-  const store = keyed(await openStore('memory:'));
+  const store = await openStore('memory:');
   const trajectory = (await runtimeOver(store, [changing]).create(changing, {
     trajectoryId: 't',
     writs: [writ],

@@ -3,6 +3,7 @@ import {
   type BeliefChange,
   type ErasedValue,
   type FactCardinality,
+  type FactWrite,
   isFactStore,
   type LedgerStore,
   type PartitionName,
@@ -11,7 +12,6 @@ import {
   readRow,
   type SaltedRef,
 } from '#ledger';
-import type { Believed } from './believe.ts';
 
 /** A partition that an erasure takes something from, as the store has it before. */
 export interface LosingPartition {
@@ -60,32 +60,28 @@ export async function losingPartitions(
 }
 
 /**
- * Makes another version of each of them, with nothing in it: whoever has planned on what is erased, in whichever process, finds its plan
- * outdated, and would else write down again what it remembers.
+ * Another version of each of them, with nothing in it: whoever has planned on what is erased, in whichever process, finds its plan
+ * outdated, and would else write down again what it remembers. As the commit has it, and as the store takes it.
  */
-export function forgotten(losing: readonly LosingPartition[], at: Instant): Believed {
-  const moved = losing.map(({ state: { version, latest }, ...partition }) => ({
+export function forgotten(
+  losing: readonly LosingPartition[],
+  at: Instant,
+): { readonly changes: readonly BeliefChange[]; readonly writes: readonly FactWrite[] } {
+  const moved = losing.map(({ state, ...partition }) => ({
     ...partition,
-    version: version + 1,
-    system_time: at > latest ? at : addMicros(latest, 1),
-  }));
-  return {
-    changes: moved.map(({ reference, version, cardinality, system_time }) => ({
-      partition: reference,
-      version,
-      cardinality,
-      system_time,
+    moved: {
+      version: state.version + 1,
+      system_time: at > state.latest ? at : addMicros(state.latest, 1),
       close: [],
       insert: [],
+    },
+  }));
+  return {
+    changes: moved.map(({ reference, cardinality, moved }) => ({ partition: reference, cardinality, ...moved })),
+    writes: moved.map(({ name, reference: { $blob: hash, bytes }, moved }) => ({
+      partition: name,
+      names: { hash, bytes },
+      ...moved,
     })),
-    accept: () =>
-      moved.map(({ name, reference: { $blob: hash, bytes }, version, system_time }) => ({
-        partition: name,
-        names: { hash, bytes },
-        version,
-        system_time,
-        close: [],
-        insert: [],
-      })),
   };
 }

@@ -5,7 +5,7 @@
 export { Beliefs, type Believed, requireBeliefs } from './believe.ts';
 export { type DerivedEntry, derivedFrom } from './derived.ts';
 export { type BelievedPlace, BelievedSearch, type Sought } from './find-believed.ts';
-export { forgotten, type LosingPartition, losingPartitions } from './forgotten.ts';
+export { type LosingPartition, losingPartitions } from './forgotten.ts';
 export type { Judge } from './judge.ts';
 export {
   type AssertInput,

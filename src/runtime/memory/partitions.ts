@@ -28,6 +28,8 @@ export class NotRead extends Error {
 export class Partitions {
   readonly #store: FactStore;
   readonly #known: RecentMap<string, Known | null> = new RecentMap(PARTITIONS_MAX);
+  /** What is on its way to the store, by partition. */
+  readonly #sent: Map<string, Sent> = new Map();
 
   constructor(store: FactStore) {
     this.#store = store;
@@ -37,6 +39,15 @@ export class Partitions {
   get(name: PartitionName, claims: readonly string[]): Known | undefined {
     const known = this.#known.get(keyOf(name)) ?? undefined;
     return known !== undefined && claims.every((claim) => known.claims.has(claim)) ? known : undefined;
+  }
+
+  /**
+   * Settles when nothing of another trajectory is on its way there; undefined where nothing is. Entries of one trajectory fall with the one
+   * before them, so that they may be planned on one another before the store has them; those of two do not.
+   */
+  awaited(name: PartitionName, trajectoryId: string): Promise<void> | undefined {
+    const sent = this.#sent.get(keyOf(name));
+    return sent === undefined || sent.trajectoryId === trajectoryId ? undefined : sent.settled;
   }
 
   async read(name: PartitionName, claims: readonly string[]): Promise<void> {
@@ -56,7 +67,8 @@ export class Partitions {
   }
 
   /** They were accepted, and are on their way to the store. */
-  accept(writes: readonly FactWrite[]): void {
+  accept(writes: readonly FactWrite[], trajectoryId: string): void {
+    this.#send(writes, trajectoryId);
     for (const write of writes) {
       const key = keyOf(write.partition);
       const before = this.#known.get(key);
@@ -66,10 +78,50 @@ export class Partitions {
     }
   }
 
+  /** They are on their way to the store, and take away what is known here. */
+  leave(writes: readonly FactWrite[], trajectoryId: string): void {
+    this.#send(writes, trajectoryId);
+    this.forget(writes);
+  }
+
+  /** The store has answered, whatever it did. */
+  settled(writes: readonly FactWrite[]): void {
+    for (const { partition } of writes) {
+      const key = keyOf(partition);
+      const sent = this.#sent.get(key)!;
+      sent.count--;
+      if (sent.count > 0) continue;
+      this.#sent.delete(key);
+      sent.settle();
+    }
+  }
+
   /** They did not come to be, or what they were planned on is not so any more. */
   forget(writes: readonly FactWrite[]): void {
     for (const { partition } of writes) this.#known.set(keyOf(partition), null);
   }
+
+  #send(writes: readonly FactWrite[], trajectoryId: string): void {
+    for (const { partition } of writes) {
+      const key = keyOf(partition);
+      const sent = this.#sent.get(key) ?? sentBy(trajectoryId);
+      sent.count++;
+      this.#sent.set(key, sent);
+    }
+  }
+}
+
+/** Changes of one trajectory that the store has not answered yet. */
+interface Sent {
+  readonly trajectoryId: string;
+  readonly settled: Promise<void>;
+  readonly settle: () => void;
+  count: number;
+}
+
+function sentBy(trajectoryId: string): Sent {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { trajectoryId, settled: promise, settle: resolve, count: 0 };
 }
 
 function keyOf({ space, subject, predicate }: PartitionName): string {

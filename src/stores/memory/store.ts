@@ -31,6 +31,7 @@ import { StoreError } from '../errors.ts';
 import type { FactChange } from '../facts.ts';
 import {
   checkBatch,
+  checkClaimKey,
   checkCount,
   checkEffectPage,
   checkEffects,
@@ -75,6 +76,7 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #nodes = new Map<string, Uint8Array>();
   readonly #snapshots = new Map<string, SnapshotRow>();
   readonly #effects = new MemoryEffects();
+  #claimKey: Uint8Array | undefined;
   readonly #facts = new MemoryFacts((hash) => this.#erased.has(hash));
   readonly #tenures = new Tenures();
   /** As `SharedEffectStore` has it; only where it was made so. */
@@ -277,6 +279,13 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
     const checked = checkFactQuery(query);
     this.#checkOpen();
     return this.#facts.query(checked);
+  }
+
+  async claimKey(offered: Uint8Array): Promise<Uint8Array> {
+    checkClaimKey(offered);
+    this.#checkOpen();
+    this.#claimKey ??= Uint8Array.from(offered);
+    return Uint8Array.from(this.#claimKey);
   }
 
   async spaces(): Promise<string[]> {

@@ -21,7 +21,7 @@ withPostgres('a commit', (postgres) => {
       lockTimeoutMs: 10_000,
       statementTimeoutMs: 10_000,
     });
-    const append = prepareAppend(postgres.schemaOf(url));
+    const append = prepareAppend(postgres.schemaOf(url), 'here');
     const write = (rows: readonly EntryRow[]): Promise<unknown> =>
       new Promise((resolve, reject) =>
         new Group([new BatchJob(batchOf(rows), resolve, reject)]).write(session, append, false).catch(reject),

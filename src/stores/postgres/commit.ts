@@ -1,7 +1,9 @@
 import type { CommitResult, EntryRow, ErasedRow, Hash } from '#ledger';
 import type { OracleRow } from '#oracle';
 import { StoreError } from '../errors.ts';
+import type { FactChange } from '../facts.ts';
 import { type EffectNews, EffectPlan, KnownEffects } from './effect-plan.ts';
+import { FactPlan, prepareFactStates } from './fact-plan.ts';
 import { BatchJob, OracleJob, type RowsJob } from './job.ts';
 import { bytea } from './row.ts';
 import type { Session, Statement } from './session.ts';
@@ -37,7 +39,7 @@ type Kept = readonly (readonly [answer: string, at: string] | null)[];
  * them if the heads are so, and otherwise says what they are. Judged anew by that, a batch that does not fit is a conflict
  * for good, because entries are never taken away. A call is refused again only where another writer has moved a head under
  * a batch that fitted, which then fits no more: so the calls come to an end. Effects are judged in the same way
- * (`effect-plan.ts`).
+ * (`effect-plan.ts`). What facts are judged by is asked before, in a call of its own (`fact-plan.ts`).
  */
 export class Group {
   readonly #heads = new Map<string, Head>();
@@ -62,9 +64,13 @@ export class Group {
     return this.#sent;
   }
 
-  /** One call; true when all have their answers. @throws what `session.run` throws */
-  async write(session: Session, { append, erasing, acting }: Appends, tell: boolean): Promise<boolean> {
-    const plan = new Plan(this.#batches, this.#heads, this.#taken, this.#effects);
+  /** One call, or two where facts change; true when all have their answers. @throws what `session.run` throws */
+  async write(session: Session, appends: Appends, tell: boolean): Promise<boolean> {
+    this.#sent = [];
+    const { append, erasing, acting, believing } = appends;
+    const writes = this.#batches.flatMap(({ batch }) => batch.facts ?? []);
+    const facts = await FactPlan.of(writes, session, appends.factStates, appends.path);
+    const plan = new Plan(this.#batches, this.#heads, this.#taken, this.#effects, facts);
     for (const [job, row] of plan.conflicts) job.answer(conflictAt(row));
     this.#batches = plan.open;
     if (this.open.length === 0) return true;
@@ -77,11 +83,20 @@ export class Group {
     this.#sent = [...plan.accepted, ...this.#puts];
     const values = [...entryValues(plan), ...answerValues(answers), tell];
     const erased = plan.accepted.flatMap(({ batch }) => batch.erased ?? []);
-    const [reply] = !plan.effects.isEmpty
-      ? await session.run(acting, [...values, ...erasedValues(erased), ...plan.effects.values()])
-      : erased.length === 0
-        ? await session.run(append, values)
-        : await session.run(erasing, [...values, ...erasedValues(erased)]);
+    const acts = !plan.effects.isEmpty;
+    const [reply] = !facts.isEmpty
+      ? await session.run(believing, [
+          ...values,
+          ...erasedValues(erased),
+          ...plan.effects.values(),
+          acts,
+          facts.value(),
+        ])
+      : acts
+        ? await session.run(acting, [...values, ...erasedValues(erased), ...plan.effects.values()])
+        : erased.length === 0
+          ? await session.run(append, values)
+          : await session.run(erasing, [...values, ...erasedValues(erased)]);
     this.#sent = [];
     const [refused, kept] = reply!.map((text) => JSON.parse(text ?? 'null')) as [Refusal | null, Kept | null];
     if (refused !== null) {
@@ -121,6 +136,7 @@ class Plan {
   readonly open: BatchJob[] = [];
   /** Effects of the accepted ones, and what has to be asked of them. */
   readonly effects: EffectPlan;
+  readonly #facts: FactPlan;
   /** Batches that do not fit once the accepted ones are written, with what they are answered then. */
   readonly #doubtful: [BatchJob, CommitResult | StoreError][] = [];
   /** Where the accepted ones lead. */
@@ -132,8 +148,10 @@ class Plan {
     heads: ReadonlyMap<string, Head>,
     taken: ReadonlySet<Hash>,
     effects: KnownEffects,
+    facts: FactPlan,
   ) {
     this.effects = new EffectPlan(effects);
+    this.#facts = facts;
     for (const job of jobs) this.#judge(job, heads, taken);
   }
 
@@ -176,11 +194,29 @@ class Plan {
       ids.add(row.id);
     }
     this.open.push(job);
-    if (!this.#takeEffects(job)) return;
+    const changes = this.#judgeFacts(job);
+    if (changes === undefined || !this.#takeEffects(job)) return;
+    this.#facts.accept(changes);
+    this.#facts.erase(job.batch.erased ?? []);
     this.accepted.push(job);
     for (const [name, head] of first) if (!this.#moved.has(name)) this.assumed.set(name, head);
     for (const [name, head] of moved) this.#moved.set(name, head);
     for (const id of ids) this.#ids.add(id);
+  }
+
+  /** Undefined where they are refused. */
+  #judgeFacts(job: BatchJob): readonly FactChange[] | undefined {
+    const { facts = [] } = job.batch;
+    if (facts.length === 0) return [];
+    try {
+      const verdict = this.#facts.judge(facts);
+      if ('changes' in verdict) return verdict.changes;
+      this.#doubtful.push([job, verdict.refusal]);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.#doubtful.push([job, error]);
+    }
+    return undefined;
   }
 
   /** False where they are refused, or have to be asked about. */
@@ -214,7 +250,7 @@ class Plan {
 }
 
 /** The call, with parameters as `entryValues` and `answerValues` give them, and whether followers are told. */
-export function prepareAppend(schema: string): Appends {
+export function prepareAppend(schema: string, path: string): Appends {
   const call = (name: string, count: number): string => {
     const parameters = Array.from({ length: count }, (_, index) => `$${index + 1}`);
     return `SELECT * FROM "${schema}".${name}(${parameters.join(', ')})`;
@@ -223,14 +259,21 @@ export function prepareAppend(schema: string): Appends {
     append: { name: 'assize append', text: call('append', 15) },
     erasing: { text: call('append_erasing', 17) },
     acting: { name: 'assize append effects', text: call('append_effects', 32) },
+    believing: { name: 'assize append facts', text: call('append_facts', 34) },
+    factStates: prepareFactStates(schema),
+    path,
   };
 }
 
-/** For a group, for one that also erases blobs, and for one that also writes effects. */
+/** For a group, for one that also erases blobs, for one that also writes effects, and for one that changes facts. */
 export interface Appends {
   readonly append: Statement;
   readonly erasing: Statement;
   readonly acting: Statement;
+  readonly believing: Statement;
+  readonly factStates: Statement;
+  /** Names the store in errors. */
+  readonly path: string;
 }
 
 function entryValues({ assumed, accepted }: Plan): unknown[] {

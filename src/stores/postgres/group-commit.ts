@@ -39,7 +39,7 @@ export class GroupCommit {
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
-    this.#append = prepareAppend(options.schema);
+    this.#append = prepareAppend(options.schema, options.path);
   }
 
   /** Rejects when nothing was written because the server refused, or could not be reached. */

@@ -2,6 +2,7 @@ import type { Batch, CommitResult } from '#ledger';
 import type { OracleRow } from '#oracle';
 import { effectSize } from '../effects.ts';
 import type { StoreError } from '../errors.ts';
+import { factSize } from '../facts.ts';
 import type { Session } from './session.ts';
 
 /** How often what is harmless to repeat is sent, when the connection is lost under it. */
@@ -47,16 +48,17 @@ export class BatchJob extends Waiting<CommitResult> {
     super(resolve, reject);
     this.batch = batch;
     const effects = effectSize(batch);
-    this.rows = batch.entries.length + batch.blobs.length + (batch.erased?.length ?? 0) + effects.rows;
-    let bytes = effects.bytes;
+    const facts = factSize(batch.facts);
+    this.rows = batch.entries.length + batch.blobs.length + (batch.erased?.length ?? 0) + effects.rows + facts.rows;
+    let bytes = effects.bytes + facts.bytes;
     for (const row of batch.entries) bytes += row.payload.length;
     for (const row of batch.blobs) bytes += row.text.length;
     this.bytes = bytes;
   }
 
-  // What was sent before may have been written before another tenure was given.
+  // What was sent before may have been written, before another tenure was given or as the change that outdates it now.
   override answer(result: CommitResult): void {
-    const isTold = result.status !== 'fenced' || this.#doubt === undefined;
+    const isTold = (result.status !== 'fenced' && result.status !== 'outdated') || this.#doubt === undefined;
     super.answer(isTold ? result : { status: 'unknown', cause: this.#doubt });
   }
 

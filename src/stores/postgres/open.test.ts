@@ -137,6 +137,9 @@ withPostgres('opening', (postgres) => {
           DROP FUNCTION log_horizon; DROP FUNCTION integrate; DROP FUNCTION append_erasing; DROP FUNCTION put_snapshot;
           DROP FUNCTION append_effects; DROP FUNCTION hold_effects; DROP FUNCTION raise_fence; DROP FUNCTION say_effect;
           DROP FUNCTION take_over_effects; DROP FUNCTION join_effects; DROP FUNCTION share_effects; DROP FUNCTION part_effects;
+          DROP FUNCTION fact_states; DROP FUNCTION lock_facts; DROP FUNCTION write_facts; DROP FUNCTION erase_facts;
+          DROP FUNCTION append_facts; DROP FUNCTION begin_facts; DROP FUNCTION take_in_facts; DROP FUNCTION delete_facts;
+          DROP FUNCTION end_facts; DROP VIEW facts; DROP TABLE fact, fact_partition, fact_rebuild;
           DROP TABLE effect_member, effect_event, effect_count;
           DROP TABLE effect_tenure, effect_transaction, effect_open, effect_record, effect_key;
           ALTER TABLE blob DROP COLUMN erased_by CASCADE`,
@@ -147,6 +150,7 @@ withPostgres('opening', (postgres) => {
         expect(await store.logSize()).toBe(0);
         expect(await store.snapshot('t')).toBeUndefined();
         expect(await store.openEffects()).toEqual([]);
+        expect(await store.spaces()).toEqual([]);
         await store.close();
       }
     });

@@ -1,8 +1,10 @@
+import { OPEN_END } from '#memory';
+import type { Row } from './driver.ts';
 import type { Readers } from './readers.ts';
 import type { Statement } from './session.ts';
 
 /**
- * Rows that nothing leads to: no trajectory, no entry, no transaction. And what the server itself knows to be wrong: pages whose checksum was
+ * Rows that nothing leads to: no trajectory, no entry, no transaction, no partition; partitions of facts that are not as their rows say. And what the server itself knows to be wrong: pages whose checksum was
  * not theirs when they were read, indexes that lack rows.
  */
 export function prepareSelfCheck(readers: Readers, schema: string): () => Promise<string[]> {
@@ -22,15 +24,43 @@ export function prepareSelfCheck(readers: Readers, schema: string): () => Promis
       ${unbegun('effect_key')},
       ${unbegun('effect_open')},
       (SELECT abs(count(*) - 1) FROM "${schema}".effect_tenure),
+      (SELECT count(*) FROM "${schema}".fact AS f
+        WHERE NOT EXISTS (SELECT FROM "${schema}".fact_partition AS p WHERE p.key = f.key)),
+      (SELECT count(*) FROM "${schema}".fact_rebuild AS r WHERE NOT r.whole),
+      (SELECT abs(count(*) - 1) FROM "${schema}".fact_rebuild),
       (SELECT checksum_failures FROM pg_stat_database WHERE datname = current_database()),
       (SELECT count(*) FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
         WHERE c.relnamespace = $1::regnamespace AND NOT (i.indisvalid AND i.indisready))`,
   };
+  const named = (rows: string): Statement => ({
+    text: `SELECT json_build_array(p.space, p.subject, p.predicate) FROM "${schema}".fact_partition AS p
+      WHERE p.key IN (${rows}) ORDER BY p.key LIMIT ${NAMED_MAX}`,
+  });
+  const unfit = named(`SELECT q.key FROM "${schema}".fact_partition AS q JOIN "${schema}".fact AS f ON f.key = q.key
+    GROUP BY q.key HAVING max(f.seq) > q.version OR max(f.system_start) > q.latest
+      OR max(nullif(f.system_end, '${OPEN_END}')) > q.latest OR (bool_or(NOT f.single) AND NOT q.several)`);
+  const overlapping = named(`SELECT x.key FROM (
+      SELECT f.key, f.valid_to, lead(f.valid_from) OVER (PARTITION BY f.key ORDER BY f.valid_from) AS next
+      FROM "${schema}".fact AS f WHERE NOT f.audit AND f.system_end = '${OPEN_END}'
+    ) AS x JOIN "${schema}".fact_partition AS q ON q.key = x.key WHERE NOT q.several AND x.next < x.valid_to`);
   return async () => {
     const [row] = await readers.run(statement, [schema]);
-    return row!.flatMap((count, index) => (Number(count) === 0 ? [] : [`${count} ${FINDINGS[index]}`]));
+    const partitions = async (which: Statement, what: string): Promise<string[]> =>
+      (await readers.run(which)).map(([name]) => `the facts of ${name} ${what}`);
+    return [
+      ...counted(row!),
+      ...(await partitions(unfit, 'do not fit the version or the latest change of their partition')),
+      ...(await partitions(overlapping, 'overlap, where there is one value at a time')),
+    ];
   };
 }
+
+function counted(row: Row): string[] {
+  return row.flatMap((count, index) => (Number(count) === 0 ? [] : [`${count} ${FINDINGS[index]}`]));
+}
+
+/** Most partitions that are named. */
+const NAMED_MAX = 20;
 
 /** After their number, in the order of the columns. */
 const FINDINGS: readonly string[] = [
@@ -42,6 +72,9 @@ const FINDINGS: readonly string[] = [
   'keys of effects belong to no transaction',
   'transactions are open and were never begun',
   'fences are missing or too many',
+  'facts belong to no partition',
+  'rebuildings of the facts are not finished; make them anew: assize memory rebuild',
+  'marks that say whether facts are whole are missing or too many',
   'pages of the database had another checksum than theirs',
   'indexes are not whole',
 ];

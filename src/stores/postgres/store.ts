@@ -8,12 +8,18 @@ import type {
   EffectRefusal,
   EffectWrite,
   EntryRow,
+  FactQuery,
+  FactStore,
+  FactVersion,
+  FactWrite,
   Hash,
   LedgerStore,
   LoggedTransaction,
   LogStep,
   LogStore,
   Membership,
+  PartitionName,
+  PartitionState,
   RowRange,
   SharedEffectStore,
   SnapshotRow,
@@ -28,15 +34,18 @@ import { StoreError } from '../errors.ts';
 import type { Followable, News } from '../follow.ts';
 import {
   checkBatch,
+  checkClaimKey,
   checkCount,
   checkEffectPage,
   checkEffects,
   checkEpoch,
+  checkFactQuery,
   checkHash,
   checkLogStep,
   checkNodes,
   checkOracleRow,
   checkPage,
+  checkPartition,
   checkPrefix,
   checkSharing,
   checkSignal,
@@ -44,11 +53,13 @@ import {
   checkText,
   isEmpty,
 } from '../input.ts';
+import { rebuild } from '../rebuild.ts';
 import { prepareBlob, prepareErasedBy } from './blob.ts';
 import { COMMITTED } from './commit.ts';
 import { prepareEffectKey, prepareEffectsOf, prepareListEffects, prepareOpenEffects } from './effects.ts';
 import { prepareEntries } from './entries.ts';
 import { readonlyError, storeError } from './errors.ts';
+import { prepareClaimKey, prepareFacts, preparePartition, prepareSpaces, rebuildSteps } from './facts.ts';
 import { prepareFind } from './find.ts';
 import { Following } from './follow.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -89,7 +100,7 @@ export interface Connections {
 }
 
 /**
- * A ledger with its Merkle log, an effect log and an oracle log in one schema of a PostgreSQL database; made by `openPostgres`. Any number
+ * A ledger with its Merkle log, an effect log, an oracle log and what is believed in one schema of a PostgreSQL database; made by `openPostgres`. Any number
  * of processes may have it open, also to write to one trajectory: of those who append at one place, one is committed and the
  * others are conflicts.
  *
@@ -98,7 +109,9 @@ export interface Connections {
  * and `resolve` waits until it can tell. After `close` every call throws `store_closed`; arguments that no row can hold throw
  * `store_invalid_input`, a server that can't be reached `store_unreachable`, other refusals as `errors.ts` says.
  */
-export class PostgresStore implements LedgerStore, LogStore, OracleStore, SnapshotStore, SharedEffectStore, Followable {
+export class PostgresStore
+  implements LedgerStore, LogStore, OracleStore, SnapshotStore, SharedEffectStore, FactStore, Followable
+{
   /** Where the store is: a URL without user, password and settings. */
   readonly path: string;
   readonly readonly: boolean;
@@ -128,6 +141,10 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Snapsh
   readonly #openEffects: () => Promise<LoggedTransaction[]>;
   readonly #effectsOf: (epoch: number) => Promise<LoggedTransaction | undefined>;
   readonly #effectKey: (key: Hash) => Promise<EffectKeyRow | undefined>;
+  readonly #partition: (name: PartitionName) => Promise<PartitionState | undefined>;
+  readonly #facts: (query: FactQuery & { readonly limit: number }) => Promise<FactVersion[]>;
+  readonly #claimKey: ReturnType<typeof prepareClaimKey>;
+  readonly #spaces: () => Promise<string[]>;
   readonly #selfCheck: () => Promise<string[]>;
   #closed: Promise<void> | undefined;
 
@@ -161,6 +178,10 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Snapsh
     this.#listEffects = prepareListEffects(readers, schema);
     this.#effectsOf = prepareEffectsOf(readers, schema);
     this.#effectKey = prepareEffectKey(readers, schema);
+    this.#partition = preparePartition(readers, schema, path);
+    this.#facts = prepareFacts(readers, schema, path);
+    this.#claimKey = prepareClaimKey(readers, schema);
+    this.#spaces = prepareSpaces(readers, schema, path);
     this.#selfCheck = prepareSelfCheck(readers, schema);
   }
 
@@ -316,6 +337,34 @@ export class PostgresStore implements LedgerStore, LogStore, OracleStore, Snapsh
   async effectKey(key: Hash): Promise<EffectKeyRow | undefined> {
     checkHash(key, 'key');
     return this.#read(() => this.#effectKey(key));
+  }
+
+  async partition(name: PartitionName): Promise<PartitionState | undefined> {
+    checkPartition(name);
+    return this.#read(() => this.#partition(name));
+  }
+
+  async facts(query: FactQuery): Promise<FactVersion[]> {
+    const checked = checkFactQuery(query);
+    return this.#read(() => this.#facts(checked));
+  }
+
+  async claimKey(offered: Uint8Array): Promise<Uint8Array> {
+    checkClaimKey(offered);
+    const known = await this.#read(this.#claimKey.known);
+    return known ?? this.#claimKey.offer(this.#writable(), offered);
+  }
+
+  async spaces(): Promise<string[]> {
+    return this.#read(this.#spaces);
+  }
+
+  async rebuildFacts(pages: AsyncIterable<readonly FactWrite[]>): Promise<void> {
+    this.#writable();
+    return rebuild(
+      pages,
+      rebuildSteps(() => this.#writable(), this.#connections.schema, this.path),
+    );
   }
 
   async selfCheck(): Promise<string[]> {

@@ -25,6 +25,8 @@ import {
   openAfter,
 } from '../facts.ts';
 
+const SELECT_KEY = 'SELECT key FROM fact_claim_key';
+
 /** Partitions and open rows that are kept in memory; more only cost a lookup each. */
 const KNOWN_MAX = 10_000;
 const KNOWN_ROWS_MAX = 100_000;
@@ -59,6 +61,8 @@ export class FactWriter implements FactView {
   readonly #eraseNames: StatementSync;
   readonly #begin: StatementSync;
   readonly #end: StatementSync;
+  readonly #insertKey: StatementSync;
+  readonly #selectKey: StatementSync;
   readonly #delete: readonly StatementSync[];
   readonly #known = new Map<string, Known>();
   #knownRows = 0;
@@ -96,6 +100,8 @@ export class FactWriter implements FactView {
       SET space = ${erased('names')}, subject = ${erased('names')}, predicate = ${erased('names')} WHERE names IN ${given}`);
     this.#begin = db.prepare('UPDATE fact_rebuild SET run = run + 1, whole = 0 RETURNING run');
     this.#end = db.prepare('UPDATE fact_rebuild SET whole = 1');
+    this.#insertKey = db.prepare('INSERT INTO fact_claim_key (one, key) VALUES (1, ?) ON CONFLICT DO NOTHING');
+    this.#selectKey = db.prepare(SELECT_KEY);
     const first = (table: string, column: string): string => `DELETE FROM ${table} WHERE ${column} <=
       (SELECT max(${column}) FROM (SELECT ${column} FROM ${table} ORDER BY ${column} LIMIT ${DELETED_MAX}))`;
     this.#delete = [
@@ -164,6 +170,12 @@ export class FactWriter implements FactView {
 
   has(space: string, { fact_id, system_time_start }: FactKey): boolean {
     return this.#selectVersion.get(system_time_start, fact_id, space) !== undefined;
+  }
+
+  /** The key that is there, or this one from now on. */
+  claimKey(offered: Uint8Array): Uint8Array {
+    this.#insertKey.run(offered);
+    return this.#selectKey.get()!['key'] as Uint8Array;
   }
 
   /** Facts are incomplete from now on. What it answers names this rebuilding. */
@@ -288,6 +300,7 @@ export class FactReader {
   readonly #begin: StatementSync;
   readonly #end: StatementSync;
   readonly #selectWhole: StatementSync;
+  readonly #selectKey: StatementSync;
   readonly #selectSpaces: StatementSync;
   readonly #selectPartition: StatementSync;
   readonly #selectOpen: StatementSync;
@@ -303,6 +316,7 @@ export class FactReader {
     this.#begin = db.prepare('BEGIN');
     this.#end = db.prepare('ROLLBACK');
     this.#selectWhole = db.prepare('SELECT whole FROM fact_rebuild');
+    this.#selectKey = db.prepare(SELECT_KEY);
     this.#selectSpaces = db.prepare('SELECT DISTINCT space FROM fact_partition ORDER BY space');
     this.#selectPartition =
       db.prepare(`SELECT key, lower(hex(names)) AS hash, names_bytes AS bytes, version, latest, several
@@ -334,6 +348,10 @@ export class FactReader {
   /** As `FactStore.facts`, with nothing left out that has a default. @throws {StoreError} while the facts are incomplete */
   facts(query: FactQuery & { readonly limit: number }): FactVersion[] {
     return this.#atOneMoment(() => this.#point(query) ?? this.#search(query));
+  }
+
+  claimKey(): Uint8Array | undefined {
+    return this.#selectKey.get()?.['key'] as Uint8Array | undefined;
   }
 
   /** @throws {StoreError} while the facts are incomplete */

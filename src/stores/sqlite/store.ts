@@ -34,6 +34,7 @@ import { StoreError } from '../errors.ts';
 import { factSize } from '../facts.ts';
 import {
   checkBatch,
+  checkClaimKey,
   checkCount,
   checkEffectPage,
   checkEffects,
@@ -324,6 +325,14 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   async facts(query: FactQuery): Promise<FactVersion[]> {
     const checked = checkFactQuery(query);
     return this.#read(() => this.#factReader.facts(checked));
+  }
+
+  async claimKey(offered: Uint8Array): Promise<Uint8Array> {
+    checkClaimKey(offered);
+    const known = await this.#read(() => this.#factReader.claimKey());
+    if (known !== undefined) return known;
+    this.#checkWritable();
+    return this.#step(() => this.#facts.claimKey(offered), { rows: 1, bytes: 0 });
   }
 
   async spaces(): Promise<string[]> {

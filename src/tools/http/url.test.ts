@@ -94,7 +94,7 @@ describe('a declaration is refused', () => {
     ['that allows what is no host', { allow: ['https://h.example/'] }, 'no host'],
     ['whose sink is keyed, and gets no key', { idempotencyHeader: null }, 'sent the key'],
     ['of a method that is none', { method: 'BREW' }, 'method'],
-    ['of a header that is none', { headers: { 'a b': 'c' } }, 'headers.a b'],
+    ['of a header that is none', { headers: { 'a b': 'c' } }, '/headers/a b'],
     ['whose scope does not parse', { writes: ['a//b'] }, 'does not parse'],
     ['that asks a sink that is not queryable', { reconcile: { url: 'https://h.example/{key}' } }, 'queryable'],
     ['that only reads, and undoes', { class: 'read', compensate: { url: 'https://h.example/' } }, 'only reads'],

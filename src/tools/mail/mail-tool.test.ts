@@ -191,7 +191,7 @@ test.each<[string, object, string]>([
   ['a sender of two lines', { from: { name: 'a\nb', address: 'a@b.example' } }, 'from'],
   ['a transport that is none', { transport: 'http://h' }, 'transport'],
   ['a transport with settings in its URL', { transport: 'smtp://h/?a=b' }, 'transport'],
-  ['a transport without a host', { transport: { port: 25 } }, 'transport.host'],
+  ['a transport without a host', { transport: { port: 25 } }, '/transport/host'],
   ['a name that is none', { name: 'Mail' }, 'name'],
 ])('a declaration with %s is refused', (_, change, why) => {
   const sound = { name: 'mail.send', from: 'shop@shop.example', transport: 'smtp://h' };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { issueText } from '#canon';
 import { type Call, DidNothing, declareTool, type Reconciled, type Tool, type ToolSpec } from '#effects';
 import { callback, invalidTool, readOptions } from '../options.ts';
 import { address, line, type MailMessage, mailScopes, message, recipientsOf } from './message.ts';
@@ -67,10 +68,7 @@ function requireTransport(name: string, transport: unknown): void {
     readSmtp(transport);
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;
-    const what = error.issues.map(
-      ({ path, message: why }) => `${['transport', ...path].map(String).join('.')}: ${why}`,
-    );
-    throw invalidTool(name, what.join('; '));
+    throw invalidTool(name, issueText(error, ['transport']));
   }
 }
 

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { z } from 'zod';
+import { issueWords } from '#canon';
 import { DidNothing } from '#effects';
 
 /** Where mail is handed over. */
@@ -33,7 +34,7 @@ const URL_FORM = 'smtp://user:password@host:port, or smtps://…, without a path
 
 /** @throws ZodError */
 export function readSmtp(given: unknown): SmtpOptions {
-  if (typeof given !== 'string') return OPTIONS.parse(given) as SmtpOptions;
+  if (typeof given !== 'string') return OPTIONS.parse(given, { error: issueWords }) as SmtpOptions;
   const url = URL.parse(given);
   const isSmtp = url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
   if (!isSmtp || !['', '/'].includes(url.pathname) || url.search !== '')

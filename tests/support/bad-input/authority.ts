@@ -45,6 +45,7 @@ export const AUTHORITY: Readonly<Record<string, Case | Exempt>> = {
   'BudgetLedger.spendUpTo': takes((name, cost) => granted().spendUpTo(name, cost), [id, { usd: 1 }]),
   'BudgetLedger.refund': takes((name, cost) => granted().refund(name, cost), [id, { usd: 1 }]),
   'BudgetLedger.left': takes((name) => granted().left(name), [id]),
+  'BudgetLedger.reserved': takes((name) => granted().reserved(name, []), [id]),
   'BudgetLedger.spent': takes((name) => granted().spent(name), [id]),
   'BudgetLedger.state': exempt('no arguments'),
   'BudgetLedger.restore': takes((state) => granted().restore(state), [{ [id]: { usd: 1 } }]),

@@ -27,6 +27,8 @@ export const CANON: Readonly<Record<string, Case | Exempt>> = {
   instantToMillis: takes(canon.instantToMillis, [AT]),
   isAssizeError: takes(canon.isAssizeError, [new Error('x'), 'bad_key']),
   isInstant: takes(canon.isInstant, [AT]),
+  issueText: exempt('is given what a schema has made'),
+  issueWords: exempt('is given what a schema has made'),
   maxInstant: takes(canon.maxInstant, [AT, AT]),
   keyedHash: takes(canon.keyedHash, [new Uint8Array(32), 'text']),
   parseCanonical: takes(canon.parseCanonical, ['{"a":1}', LIMITS]),

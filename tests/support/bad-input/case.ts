@@ -32,12 +32,12 @@ export async function wrongsOf(name: string, { make, trusted }: Case, documented
   if (fault !== undefined) wrongs.push(`${name}: valid arguments: ${described(fault.error)}`);
   const isTrusted = (path: string): boolean => trusted[path] !== undefined;
   for (const [i, valid] of sound.args.entries()) {
-    for (const [n, { what }] of mutantsOf(valid, String(i), isTrusted).entries()) {
+    for (const mutant of mutantsOf(valid, String(i), isTrusted)) {
+      const { what } = mutant;
       const call = await make();
-      // Made from these arguments and not from those above: each call has its own store, and ids that are of it.
-      const mutant = mutantsOf(call.args[i], String(i), isTrusted)[n]!;
       const before = await call.watch?.();
-      const refused = await outcome(call, call.args.with(i, mutant.make()));
+      // Made from these arguments and not from those above: each call has its own store, and ids that are of it.
+      const refused = await outcome(call, call.args.with(i, mutant.make(call.args[i])));
       if (refused === undefined) continue;
       const { error } = refused;
       if (!(error instanceof Hostile) && !(error instanceof AssizeError && documented(error)))

@@ -83,7 +83,8 @@ const DEPTH = 3;
 
 export interface Mutant {
   readonly what: string;
-  readonly make: () => unknown;
+  /** Made of a value of the same form as the one that the mutants were listed for. */
+  readonly make: (valid: any) => unknown;
 }
 
 /**
@@ -96,29 +97,29 @@ export function mutantsOf(valid: unknown, path: string, isTrusted: (path: string
   const instead = (depth === 0 ? HOSTILE : INSIDE).map(([what, make]) => ({ what: `${path}: ${what}`, make }));
   if (whole || !isPlain(valid) || depth === DEPTH) return instead;
   const list = Array.isArray(valid);
-  const copy = (): any => (list ? [...valid] : { ...valid });
+  const copy = (of: any): any => (list ? [...of] : { ...of });
   const members = Object.keys(valid).slice(0, list ? 1 : undefined);
   const inside = members.flatMap((name): Mutant[] => {
     const place = `${path}.${name}`;
     const changed = mutantsOf((valid as any)[name], place, isTrusted, depth + 1).map(({ what, make }) => ({
       what,
-      make: () => Object.assign(copy(), { [name]: make() }),
+      make: (of: any) => Object.assign(copy(of), { [name]: make(of[name]) }),
     }));
     if (changed.length === 0) return [];
-    const without = (): unknown => {
-      const rest = copy();
+    const without = (of: any): unknown => {
+      const rest = copy(of);
       if (list) rest.shift();
       else delete rest[name];
       return rest;
     };
-    const unreadable = (): unknown => Object.defineProperty(copy(), name, { get: refuse, enumerable: true });
+    const unreadable = (of: any): unknown => Object.defineProperty(copy(of), name, { get: refuse, enumerable: true });
     return [
       ...changed,
       { what: `${place}: missing`, make: without },
       { what: `${place}: can’t be read`, make: unreadable },
     ];
   });
-  const more = (): unknown => (list ? [...valid, undefined] : { ...valid, xyzzy: 1 });
+  const more = (of: any): unknown => (list ? [...of, undefined] : { ...of, xyzzy: 1 });
   return [...instead, ...inside, { what: `${path}: one more`, make: more }];
 }
 

@@ -93,6 +93,7 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   detailOf: exempt(MADE),
   detectionVector: exempt(MADE),
   each: takes(withRule(kernel.each), ['EACH', '/list/*', { reads: ['/n'], ...options }, pass]),
+  eraseMemoryScope: exempt(MADE),
   eraseScope: exempt(MADE),
   escalate: takes(kernel.escalate, ['why']),
   faultOfName: takes(kernel.faultOfName, ['dr-who']),

@@ -49,13 +49,14 @@ export function showWrits(command: Command): void {
     );
 }
 
-function described({ id, writ, chain, granted, spent, left, revoked, delegated }: ListedWrit) {
+function described({ id, writ, chain, granted, spent, reserved, left, revoked, delegated }: ListedWrit) {
   return {
     id,
     lineage: lineageOf(writ, chain),
     writ,
     granted,
     spent,
+    reserved,
     left,
     ...(delegated && { delegated }),
     ...(revoked && { revoked }),
@@ -74,7 +75,10 @@ function printLine(out: Output, writ: Writ, chain: readonly Writ[]): void {
   }
 }
 
-function printListed(out: Output, { writ, chain, granted, spent, left, revoked, delegated }: ListedWrit): void {
+function printListed(
+  out: Output,
+  { writ, chain, granted, spent, reserved, left, revoked, delegated }: ListedWrit,
+): void {
   out.line(headingOf(writ));
   if (revoked !== undefined) {
     const which = revoked.writ === writId(writ) ? '' : `, with ${shortName(revoked.writ)} above it`;
@@ -82,7 +86,9 @@ function printListed(out: Output, { writ, chain, granted, spent, left, revoked, 
   }
   for (const text of grantLines(writ)) out.line(text);
   if (Object.keys(granted).length > 0)
-    out.line(line`  ${dim('spent')}       ${amountsOf(spent)}; left: ${amountsOf(left)}`);
+    out.line(
+      line`  ${dim('spent')}       ${amountsOf(spent)}; reserved: ${amountsOf(reserved)}; left: ${amountsOf(left)}`,
+    );
   if (chain.length > 0)
     out.line(line`  ${dim('below')}       ${chain.map((link) => shortName(writId(link))).join(' ← ')}`);
   if (delegated === true) out.line(line`  ${dim('the trajectory was begun by its delegation')}`);

@@ -9,6 +9,8 @@
  * (fact_id, system_start) is the primary key within a space; the writer sees to both, the only one at a time. For the second there
  * is `fact_version`, which grows at its end, because system time does.
  *
+ * `fact_claim_key` is one row: what the ids of claims are hashed with. No ledger has it.
+ *
  * `fact_rebuild` is one row: how often facts were made anew, and whether they are whole.
  */
 export const facts = `
@@ -57,6 +59,11 @@ CREATE TABLE fact_version (
   key INTEGER NOT NULL,
   PRIMARY KEY (system_start, fact_id, key)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE fact_claim_key (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  key BLOB NOT NULL CHECK (length(key) BETWEEN 16 AND 64)
+) STRICT;
 
 CREATE TABLE fact_rebuild (
   one INTEGER PRIMARY KEY CHECK (one = 1),

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { Table } from './experiment.ts';
 import { plotter } from './plot.ts';
+import type { Table } from './table.ts';
 
 const table: Table = {
   source: 'Table 4',
@@ -85,8 +85,8 @@ test('magnitudes apart are drawn on an axis that has them at equal steps', async
   expect(texts).not.toContain('2,000');
 });
 
-test('a mode has the same colour in all images', async () => {
-  const draw = await plotter();
+test('what is known has the same colour in all images', async () => {
+  const draw = await plotter(['Tx-Full', 'CR', 'No-Tx']);
   const coloursOf = (columns: readonly string[]): string[] => {
     const rows = [{ keys: ['x', 1], cells: columns.map(() => ({ measured: 1 })) }];
     const svg = draw({ ...table, columns, rows, plot: { sort: 'bar', x: 'fp', y: 'y' } });

@@ -1,6 +1,6 @@
 import { form, requireForm } from 'assize/canon';
 import Grid from 'cli-table3';
-import type { Cell, Table } from './experiment.ts';
+import type { Cell, Table } from './table.ts';
 
 /** Between two columns. */
 const GAP = 2;
@@ -14,13 +14,26 @@ const BORDERLESS = Object.fromEntries(
 );
 
 const KEY = form.of('a text or a number', (value) => typeof value === 'string' || Number.isFinite(value));
-const CELL = form.members({ measured: KEY, within: form.optional(form.number), paper: form.optional(KEY) });
+const CELL = form.members({
+  measured: KEY,
+  within: form.optional(form.number),
+  paper: form.optional(KEY),
+  expected: form.optional(KEY),
+  tolerance: form.optional(form.number),
+});
+
+/** As many as `toLocaleString` takes. */
+const DIGITS = form.of(
+  'a whole number from 0 to 20',
+  (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 20,
+);
 
 /** What a table has to be to be printed or drawn. */
 export const TABLE = form.members({
   source: form.text,
   title: form.text,
   unit: form.optional(form.text),
+  digits: form.optional(DIGITS),
   keys: form.list(form.text),
   columns: form.list(form.text),
   rows: form.list(form.members({ keys: form.list(KEY), cells: form.list(CELL) })),
@@ -36,23 +49,40 @@ export const TABLE = form.members({
 });
 
 /**
- * A table as text: each cell as it was measured, with half of its 95 % interval after `±`, and the paper's figure in brackets.
+ * A table as text: each cell as it was measured, with half of its 95 % interval after `±`, what it has to be after `≠` where it is not, and
+ * the paper's figure in brackets.
  * @throws ArgumentError `bad_argument`
  */
 export function tableText(table: Table): string {
   requireForm(TABLE, table, 'table');
   const { keys, columns, rows, notes, unit } = table;
+  const differ = differing(table);
   return [
     `${headingOf(table)}${unit === undefined ? '' : ` (${unit})`}`,
     ...gridOf(
       [...keys, ...columns],
-      rows.map((row) => [...row.keys.map(String), ...row.cells.map((cell) => cellText(cell, unit))]),
+      rows.map((row) => [...row.keys.map(String), ...row.cells.map((cell) => cellText(cell, table))]),
       keys.length,
     ),
     ...(hasPaper(table) ? ['In brackets: as the paper prints it.'] : []),
+    ...(differ > 0 ? [`${differ} differ from what they have to be, which stands after ≠.`] : []),
     ...notes.flatMap(wrapped),
     '',
   ].join('\n');
+}
+
+/**
+ * How many cells of a table are not what they have to be.
+ * @throws ArgumentError `bad_argument`
+ */
+export function differing(table: Table): number {
+  requireForm(TABLE, table, 'table');
+  return table.rows.flatMap(({ cells }) => cells).filter(differs).length;
+}
+
+function differs({ measured, expected, tolerance = 0 }: Cell): boolean {
+  if (expected === undefined || measured === expected) return false;
+  return typeof measured === 'string' || typeof expected === 'string' || Math.abs(measured - expected) > tolerance;
 }
 
 /** Where a table is from, and what it shows. */
@@ -78,10 +108,12 @@ function gridOf(head: readonly string[], rows: readonly (readonly string[])[], k
     .map((text) => text.trimEnd());
 }
 
-function cellText({ measured, within, paper }: Cell, unit: string | undefined): string {
-  const spread = within === undefined ? '' : ` ±${numberText(within, unit, measured)}`;
-  const beside = paper === undefined ? '' : ` [${numberText(paper, unit)}]`;
-  return `${numberText(measured, unit)}${spread}${beside}`;
+function cellText(cell: Cell, of: Digits): string {
+  const { measured, within, paper, expected } = cell;
+  const spread = within === undefined ? '' : ` ±${numberText(within, of, measured)}`;
+  const other = expected === undefined || !differs(cell) ? '' : ` ≠${numberText(expected, of)}`;
+  const beside = paper === undefined ? '' : ` [${numberText(paper, of)}]`;
+  return `${numberText(measured, of)}${spread}${other}${beside}`;
 }
 
 /** Broken between words. */
@@ -95,10 +127,12 @@ function wrapped(note: string): string[] {
   return lines;
 }
 
+type Digits = Pick<Table, 'unit' | 'digits'>;
+
 /** No more digits than can be meant; as many as `beside` has. */
-function numberText(value: number | string, unit: string | undefined, beside: number | string = value): string {
+function numberText(value: number | string, { unit, digits }: Digits, beside: number | string = value): string {
   if (typeof value === 'string') return value;
   const size = Math.abs(Number(beside));
-  const digits = unit === '%' || (size >= 10 && size < 100) ? 1 : size >= 100 ? 0 : 2;
-  return value.toLocaleString('en-US', { maximumFractionDigits: digits });
+  const usual = unit === '%' || (size >= 10 && size < 100) ? 1 : size >= 100 ? 0 : 2;
+  return value.toLocaleString('en-US', { maximumFractionDigits: digits ?? usual });
 }

@@ -1,8 +1,7 @@
-import { requireForm } from 'assize/canon';
+import { form, requireForm } from 'assize/canon';
 import type * as Charts from 'echarts';
-import { FaultsError } from './errors.ts';
-import type { Cell, Table } from './experiment.ts';
-import { MODES } from './modes.ts';
+import { TableError } from './errors.ts';
+import type { Cell, Table } from './table.ts';
 import { hasPaper, headingOf, TABLE } from './text.ts';
 
 const WIDTH = 960;
@@ -10,20 +9,22 @@ const HEIGHT = 560;
 /** Names in the legend that have room in one line. */
 const NAMES_A_LINE = 4;
 const LINE_HEIGHT = 22;
-/** Of modes, in their order, and of other columns. */
+/** Of columns, in their order. */
 const COLOURS = ['#1f6f8b', '#c8553d', '#588157', '#8d6a9f', '#b08d00', '#5c677d', '#d17a9b', '#2b9348'];
 /** Of groups of rows, for lines: full for what was measured, hollow for what the paper says. */
 const SYMBOLS = ['circle', 'triangle', 'rect', 'diamond'];
 
 /**
  * Loads what draws: the function that it answers with makes of a table with a `plot` an SVG image, as text. What was measured is
- * drawn full, with its interval where lines are drawn; what the paper says is dashed, or hollow.
+ * drawn full, with its interval where lines are drawn; what the paper says is dashed, or hollow. Columns that are `known` have the same
+ * colour in all images.
  *
- * @throws FaultsError `not_installed`
+ * @throws TableError `not_installed`; ArgumentError `bad_argument`
  */
-export async function plotter(): Promise<(table: Table) => string> {
+export async function plotter(known: readonly string[] = []): Promise<(table: Table) => string> {
+  requireForm(form.list(form.text), known, 'known');
   const charts = await loaded();
-  return (table) => drawn(charts, table);
+  return (table) => drawn(charts, table, known);
 }
 
 async function loaded(): Promise<typeof Charts> {
@@ -31,16 +32,16 @@ async function loaded(): Promise<typeof Charts> {
     return await import('echarts');
   } catch (cause) {
     const message = 'Plots need the package echarts, which is not installed; run npm install echarts.';
-    throw new FaultsError('not_installed', message, { cause });
+    throw new TableError('not_installed', message, { cause });
   }
 }
 
-/** @throws ArgumentError `bad_argument`; FaultsError `bad_input` for a table that says nothing of a plot, or a key that it has not */
-function drawn(charts: typeof Charts, table: Table): string {
+/** @throws ArgumentError `bad_argument`; TableError `bad_input` for a table that says nothing of a plot, or a key that it has not */
+function drawn(charts: typeof Charts, table: Table, known: readonly string[]): string {
   requireForm(TABLE, table, 'table');
   const chart = charts.init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
   try {
-    chart.setOption(optionOf(table));
+    chart.setOption(optionOf(table, known));
     return plain(chart.renderToSVGString());
   } finally {
     chart.dispose();
@@ -66,14 +67,14 @@ interface Series {
   readonly cells: readonly (Cell | undefined)[];
 }
 
-function optionOf(table: Table): Charts.EChartsOption {
+function optionOf(table: Table, known: readonly string[]): Charts.EChartsOption {
   const { plot, unit } = table;
-  if (plot === undefined) throw new FaultsError('bad_input', `${headingOf(table)} does not say how it is plotted.`);
+  if (plot === undefined) throw new TableError('bad_input', `${headingOf(table)} does not say how it is plotted.`);
   const at = table.keys.indexOf(plot.x);
   if (at < 0)
-    throw new FaultsError('bad_input', `${headingOf(table)} has no key ${plot.x}; it has ${table.keys.join(', ')}.`);
+    throw new TableError('bad_input', `${headingOf(table)} has no key ${plot.x}; it has ${table.keys.join(', ')}.`);
   const places = [...new Set(table.rows.map(({ keys }) => String(keys[at])))];
-  const series = seriesOf(table, at, places);
+  const series = seriesOf(table, at, places, known);
   const lines = Math.ceil(series.length / NAMES_A_LINE);
   return {
     animation: false,
@@ -104,13 +105,18 @@ function optionOf(table: Table): Charts.EChartsOption {
   };
 }
 
-function seriesOf({ keys, columns, rows }: Table, at: number, places: readonly string[]): Series[] {
+function seriesOf(
+  { keys, columns, rows }: Table,
+  at: number,
+  places: readonly string[],
+  known: readonly string[],
+): Series[] {
   const groups = [...new Set(rows.map((row) => groupOf(keys, row, at)))];
   const count = groups.length * columns.length;
   return groups.flatMap((group, g) =>
     columns.map((column, c) => ({
       name: [group, column].filter((part) => part !== '').join(': '),
-      color: colourOf(column, columns.length === 1 ? g : c),
+      color: colourOf(column, columns.length === 1 ? g : c, known),
       symbol: SYMBOLS[g % SYMBOLS.length] as string,
       width: 1.5 + (4 * (count - 1 - (g * columns.length + c))) / count,
       cells: places.map((place) => {
@@ -122,10 +128,10 @@ function seriesOf({ keys, columns, rows }: Table, at: number, places: readonly s
   );
 }
 
-/** A mode has the same one in all images. */
-function colourOf(column: string, place: number): string {
-  const mode = MODES.findIndex(({ name }) => name === column);
-  return COLOURS[(mode < 0 ? place : mode) % COLOURS.length] as string;
+/** What is known has the same one in all images. */
+function colourOf(column: string, place: number, known: readonly string[]): string {
+  const own = known.indexOf(column);
+  return COLOURS[(own < 0 ? place : own) % COLOURS.length] as string;
 }
 
 /** What the keys of a row say beside its place on the axis: a number with what it is of. */

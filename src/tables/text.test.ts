@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
-import type { Table } from './experiment.ts';
-import { tableText } from './text.ts';
+import { describe, expect, test } from 'vitest';
+import type { Table } from './table.ts';
+import { differing, tableText } from './text.ts';
 
 const table: Table = {
   source: 'Table 9',
@@ -69,4 +69,48 @@ test('what is no table is refused, with what of it', () => {
   expect(() => tableText(bad)).toThrow(
     expect.objectContaining({ code: 'bad_argument', message: expect.stringContaining('measured') }),
   );
+});
+
+describe('what a cell has to be', () => {
+  const { unit: _, ...plain } = table;
+  const of = (...cells: Table['rows'][number]['cells']): Table => ({
+    ...plain,
+    keys: [],
+    columns: cells.map((_, i) => `c${i}`),
+    rows: [{ keys: [], cells }],
+    notes: [],
+  });
+
+  test('is not shown where it is that, and marked where it is not', () => {
+    const mixed = of(
+      { measured: 1, expected: 1 },
+      { measured: 0.5, expected: 1, paper: 0 },
+      { measured: 'A', expected: 'X' },
+      { measured: 2 },
+    );
+    expect(tableText(mixed).split('\n').slice(2, 5)).toEqual([
+      ' 1  0.5 ≠1 [0]  A ≠X   2',
+      'In brackets: as the paper prints it.',
+      '2 differ from what they have to be, which stands after ≠.',
+    ]);
+    expect(differing(mixed)).toBe(2);
+    expect(tableText(of({ measured: 1, expected: 1 }))).not.toMatch(/≠|differ/);
+  });
+
+  test('is exact, unless chance may have its way: not even digits that are not shown are let pass', () => {
+    const almost = { measured: 0.999_999, expected: 1 };
+    expect(tableText(of(almost))).toMatch(/^1 ≠1$/m);
+    expect(differing(of(almost))).toBe(1);
+    expect(differing(of({ ...almost, tolerance: 0.1 }))).toBe(0);
+    expect(differing(of({ measured: 0.8, expected: 1, tolerance: 0.1 }))).toBe(1);
+    // A text is that, or is not.
+    expect(differing(of({ measured: '1', expected: 1, tolerance: 9 }))).toBe(1);
+  });
+});
+
+test('as many digits as a table asks for', () => {
+  const digits = (of: number): string =>
+    tableText({ ...table, digits: of, rows: [{ keys: ['x', 1], cells: [{ measured: 0.9375 }, { measured: 1 }] }] });
+  expect(digits(4)).toContain('0.9375');
+  expect(digits(0)).not.toContain('0.9');
 });

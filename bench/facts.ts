@@ -1,0 +1,230 @@
+/**
+ * What is believed, on SQLite: reads of one point of both times, and contradictions written durably in groups, beside facts that
+ * contradict nothing and beside a bare loop of the same statements and syncs. All in one run, with the same rows.
+ */
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { openStore } from 'assize';
+import type { FactVersion, FactWrite } from 'assize/ledger';
+import { OPEN_END } from 'assize/memory';
+import type { Store } from 'assize/stores';
+import { type BenchResult, type Contender, compare, keep, percentile, rateResult } from './measure.ts';
+
+const FACTS = 100_000;
+const VERSIONS = 1_000;
+const GROUP = 16;
+const READS = 4_000;
+const HASH = 'ab'.repeat(32);
+const START = Date.UTC(2026, 0, 1);
+
+export async function factsBench(): Promise<BenchResult[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
+  const path = join(folder, 'facts.db');
+  const store = await openStore(`sqlite:${path}`);
+  try {
+    for (let from = 0; from < FACTS; from += 1_000)
+      await put(
+        store,
+        Array.from({ length: 1_000 }, (_, n) => first(from + n)),
+      );
+    await store.close();
+    const bytes = statSync(path).size;
+    const text = FACTS * JSON.stringify(first(0).insert[0]).length;
+    const again = await openStore(`sqlite:${path}`);
+    try {
+      for (let version = 1; version <= VERSIONS; version++) await put(again, [replacing(-1, version)]);
+      return [
+        ...(await reads(again)),
+        { name: `bytes in the file for one of its row as JSON, ${FACTS} facts`, value: bytes / text, unit: '' },
+        ...(await writes(again, folder)),
+      ];
+    } finally {
+      await again.close();
+    }
+  } finally {
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function reads(store: Store): Promise<BenchResult[]> {
+  const point = (subject: number, system: string) =>
+    store.facts({ space: 'bench', subject: nameOf(subject), predicate: 'p', valid: at(5), system, limit: 1 });
+  const someone = (n: number): number => (n * 7_919) % FACTS;
+  return [
+    await latency(`as of now, one of ${FACTS} facts, p50`, (n) => point(someone(n), 'now'), 20),
+    await latency(`as of then, one of ${FACTS} facts, p50`, (n) => point(someone(n), at(2_000_000)), 20),
+    await latency(`as of now, a key with ${VERSIONS} versions, p50`, () => point(-1, 'now'), 50),
+    await latency(
+      `as of then, a key with ${VERSIONS} versions, p50`,
+      (n) => point(-1, at(1_000_000 + 1_000 * ((n * 37) % VERSIONS))),
+      50,
+    ),
+    await latency(
+      'a partition as a change starts from it, p50',
+      (n) => store.partition({ space: 'bench', subject: nameOf(someone(n)), predicate: 'p' }),
+      20,
+    ),
+  ];
+}
+
+async function latency(name: string, read: (n: number) => Promise<unknown>, max: number): Promise<BenchResult> {
+  const micros: number[] = [];
+  for (let n = 0; n < 2 * READS; n++) {
+    const start = performance.now();
+    keep(await read(n));
+    if (n >= READS) micros.push((performance.now() - start) * 1_000);
+  }
+  return { name, value: percentile(micros, 50), unit: 'µs', goal: { max } };
+}
+
+/** In groups: so many callers that wait together go into one transaction, with one sync. */
+async function writes(store: Store, folder: string): Promise<BenchResult[]> {
+  let next = FACTS;
+  const free: Contender = {
+    name: `facts that contradict nothing, groups of ${GROUP}`,
+    run: (count) => grouped(count, () => put(store, [first(next++)])),
+  };
+  const versions = new Map<number, number>();
+  let turn = 0;
+  const conflicting: Contender = {
+    name: `contradictions, random keys of ${FACTS}, groups of ${GROUP}`,
+    run: (count) =>
+      grouped(count, () => {
+        const subject = (turn++ * 7_919) % FACTS;
+        const version = (versions.get(subject) ?? 1) + 1;
+        versions.set(subject, version);
+        return put(store, [replacing(subject, version)]);
+      }),
+  };
+  const bare = bareLoop(join(folder, 'bare.db'));
+  try {
+    const [loop, open, closed] = await compare([bare.contender, free, conflicting], { rounds: 9, roundMs: 250 });
+    return [
+      rateResult(closed!, open),
+      rateResult({ ...closed!, name: `${closed!.name}: beside the bare loop` }, loop, { ratioMin: 0.3 }),
+      rateResult(open!, loop),
+    ];
+  } finally {
+    bare.close();
+  }
+}
+
+async function grouped(count: number, write: () => Promise<void>): Promise<void> {
+  for (let left = count; left > 0; left -= GROUP)
+    await Promise.all(Array.from({ length: Math.min(GROUP, left) }, write));
+}
+
+/** The statements of one contradiction, on the same tables with as many rows, in transactions of as many. */
+function bareLoop(path: string): { readonly contender: Contender; close(): void } {
+  const db = new DatabaseSync(path);
+  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+    CREATE TABLE fact_partition (key INTEGER PRIMARY KEY, name TEXT, version INTEGER, latest TEXT) STRICT;
+    CREATE TABLE fact (key INTEGER, audit INTEGER, system_end TEXT, valid_from TEXT, fact_id TEXT, system_start TEXT, rest TEXT,
+      PRIMARY KEY (key, audit, system_end, valid_from, fact_id, system_start)) STRICT, WITHOUT ROWID;
+    CREATE TABLE fact_version (system_start TEXT, fact_id TEXT, key INTEGER,
+      PRIMARY KEY (system_start, fact_id, key)) STRICT, WITHOUT ROWID`);
+  const partition = db.prepare('INSERT INTO fact_partition VALUES (?, ?, 1, ?)');
+  const insert = db.prepare('INSERT INTO fact VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const insertVersion = db.prepare('INSERT INTO fact_version VALUES (?, ?, ?)');
+  const update = db.prepare('UPDATE fact_partition SET version = version + 1, latest = ? WHERE key = ?');
+  const close = db.prepare(`UPDATE fact SET system_end = ? WHERE key = ? AND audit = 0 AND system_end = '${OPEN_END}'`);
+  const rest = JSON.stringify(first(0).insert[0]).slice(0, 250);
+  const row = (key: number, audit: number, id: string, time: string): void => {
+    insert.run(key, audit, OPEN_END, at(audit), id, time, rest);
+    insertVersion.run(time, id, key);
+  };
+  db.exec('BEGIN');
+  for (let key = 0; key < FACTS; key++) {
+    partition.run(key, nameOf(key), at(0));
+    row(key, 0, `claim ${key} 1`, at(0));
+  }
+  db.exec('COMMIT');
+  let n = 0;
+  const run = (count: number): void => {
+    for (let left = count; left > 0; left -= GROUP) {
+      db.exec('BEGIN IMMEDIATE');
+      for (let i = 0; i < Math.min(GROUP, left); i++, n++) {
+        const [key, time] = [(n * 7_919) % FACTS, at(n + 1)];
+        update.run(time, key);
+        close.run(time, key);
+        row(key, 0, `claim ${n}`, time);
+        row(key, 1, `audit ${n}`, time);
+      }
+      db.exec('COMMIT');
+    }
+  };
+  return {
+    contender: { name: `a bare loop of the same statements, groups of ${GROUP}`, run },
+    close: () => db.close(),
+  };
+}
+
+async function put(store: Store, facts: readonly FactWrite[]): Promise<void> {
+  const { status } = await store.commit({ entries: [], blobs: [], facts });
+  if (status !== 'committed') throw new Error(`unexpected: ${status}`);
+}
+
+function first(subject: number): FactWrite {
+  return change(subject, 1, []);
+}
+
+/** What was said last is closed, something else is said, and the loser has an audit row. */
+function replacing(subject: number, version: number): FactWrite {
+  if (version === 1) return first(subject);
+  const before = version - 1;
+  return change(subject, version, [{ fact_id: claimOf(subject, before), system_time_start: timeOf(subject, before) }]);
+}
+
+function change(subject: number, version: number, close: FactWrite['close']): FactWrite {
+  const partition = { space: 'bench', subject: nameOf(subject), predicate: 'p' };
+  const system_time = timeOf(subject, version);
+  const row: FactVersion = {
+    ...partition,
+    fact_id: claimOf(subject, version),
+    object: `what is said of ${nameOf(subject)} in version ${version}`,
+    content: { hash: HASH, bytes: 40 },
+    valid_from: at(0),
+    valid_to: OPEN_END,
+    system_time_start: system_time,
+    system_time_end: OPEN_END,
+    provenance_id: 'w:@0',
+    confidence: 0.5,
+    resolution_strategy_id: 'lww',
+    row_kind: 'current',
+    resolution_id: null,
+    lineage: claimOf(subject, version),
+    asserted_seq: version,
+    asserted_from: at(0),
+    entry_id: HASH,
+    seq: version,
+    cardinality: 'single-valued',
+  };
+  const audit: FactVersion = {
+    ...row,
+    fact_id: `audit::${claimOf(subject, version - 1)}::${system_time}`,
+    row_kind: 'audit',
+    resolution_id: HASH,
+  };
+  const names = { hash: HASH, bytes: 40 };
+  return { partition, names, version, system_time, close, insert: close.length === 0 ? [row] : [row, audit] };
+}
+
+function nameOf(subject: number): string {
+  return `subject ${subject}`;
+}
+
+function claimOf(subject: number, version: number): string {
+  return `${String(subject).padStart(32, '0')}${String(version).padStart(32, '0')}`;
+}
+
+function timeOf(subject: number, version: number): string {
+  return at(subject === -1 ? 1_000_000 + 1_000 * version : 1_000_000 * version);
+}
+
+/** So many milliseconds after the beginning, as an instant. */
+function at(ms: number): string {
+  return `${new Date(START + ms).toISOString().slice(0, 23)}000Z`;
+}

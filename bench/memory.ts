@@ -1,0 +1,173 @@
+/**
+ * What is believed, by the whole way: a proposal of `assize.believe` is ruled on, planned, and written with its entry. One contradiction is
+ * measured beside a bare commit of one row that is synced; many beside the same number of facts that contradict nothing.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Assize, type Domain, defineDomain, generateKeys, type Memory, openStore } from 'assize';
+import type { Store } from 'assize/stores';
+import { z } from 'zod';
+import { type BenchResult, compare, formatTable, percentile, rateResult } from './measure.ts';
+import { benchWrit } from './shop.ts';
+
+const SMALL = 300;
+const LARGE = 100_000;
+/** Facts of one proposal, where many are said at once. */
+const MANY = 16;
+const CALLERS = 16;
+const SAMPLES = 300;
+
+const ward = defineDomain({
+  name: 'bench-ward',
+  version: '1',
+  state: z.object({}),
+  initial: {},
+  processes: {},
+  roles: {},
+  actions: {},
+  invariants: [],
+  memory: {
+    predicates: {
+      takes: { cardinality: 'single-valued', strategy: 'lww' },
+      fresh: { cardinality: 'single-valued', strategy: 'lww' },
+    },
+  },
+});
+
+export async function memoryBench(): Promise<BenchResult[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
+  try {
+    const small = await stageWith(join(folder, 'small.db'), SMALL);
+    const large = await stageWith(join(folder, 'large.db'), LARGE);
+    const results = [
+      ...(await one(join(folder, 'bare.db'), small, large)),
+      ...(await recalls(large)),
+      ...(await many(large)),
+    ];
+    for (const stage of [small, large]) await stage.close();
+    return results;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+interface Stage {
+  readonly memory: Memory;
+  readonly facts: number;
+  close(): Promise<void>;
+}
+
+async function stageWith(path: string, facts: number): Promise<Stage> {
+  const store: Store = await openStore(`sqlite:${path}`);
+  const keys = generateKeys();
+  const assize = new Assize({ store, domains: [ward as Domain], anchors: [keys.publicKey] });
+  const writ = benchWrit(keys, 't', ['**'], ['**']);
+  const trajectory = await assize.create(ward as Domain, { trajectoryId: 't', writs: [writ] });
+  const memory = trajectory.memory({ space: 'bench', writ });
+  const batch = 500;
+  for (let from = 0; from < facts; from += batch)
+    await checked(
+      memory.assertMany(
+        Array.from({ length: Math.min(batch, facts - from) }, (_, i) => said(from + i, `drug ${from + i}`)),
+      ),
+    );
+  return {
+    memory,
+    facts,
+    close: async () => {
+      await assize.close();
+      await store.close();
+    },
+  };
+}
+
+function said(n: number, object: string, predicate = 'takes') {
+  return { subject: `patient ${n}`, predicate, object, valid: { from: '2026-01-01T00:00:00.000000Z' } };
+}
+
+async function checked(ruling: ReturnType<Memory['assert']>): Promise<void> {
+  const answer = await ruling;
+  if (answer.ruling !== 'committed') throw new Error(`unexpected: ${JSON.stringify(answer)}`);
+}
+
+/** In turns, so that each is measured on the same disk in the same state. */
+async function one(path: string, small: Stage, large: Stage): Promise<BenchResult[]> {
+  const bare = new DatabaseSync(path);
+  bare.exec(
+    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE row (id INTEGER PRIMARY KEY, text TEXT)',
+  );
+  const insert = bare.prepare('INSERT INTO row (text) VALUES (?)');
+  const times: [bare: number[], small: number[], large: number[]] = [[], [], []];
+  for (let n = 0; n < SAMPLES + 50; n++) {
+    const steps = [
+      async () => void insert.run('x'.repeat(600)),
+      () => checked(small.memory.assert(said((n * 7_919) % small.facts, `again ${n}`))),
+      () => checked(large.memory.assert(said((n * 7_919) % large.facts, `again ${n}`))),
+    ];
+    for (const [i, step] of steps.entries()) {
+      const start = performance.now();
+      await step();
+      if (n >= 50) times[i]!.push((performance.now() - start) * 1_000);
+    }
+  }
+  bare.close();
+  const [base, few, lots] = times.map((each) => percentile(each, 50)) as [number, number, number];
+  const result = (name: string, value: number, goal?: BenchResult['goal']): BenchResult => ({
+    name,
+    value,
+    unit: 'µs',
+    baseline: { name: 'a bare commit of one row', value: base },
+    ratio: value / base,
+    ...(goal && { goal }),
+  });
+  return [
+    result(`a contradiction, one caller, durable, ${SMALL} facts: p50`, few, { max: base + 120 }),
+    result(`a contradiction, one caller, durable, ${LARGE} facts: p50`, lots, { max: base + 120 }),
+    { name: `a contradiction: ${LARGE} facts, of ${SMALL}`, value: lots / few, unit: '', goal: { max: 2 } },
+  ];
+}
+
+async function recalls({ memory, facts }: Stage): Promise<BenchResult[]> {
+  const times: number[] = [];
+  for (let n = 0; n < 20_000; n++) {
+    const start = performance.now();
+    const { facts: found } = await memory.recall({
+      subject: `patient ${(n * 7_919) % facts}`,
+      predicate: 'takes',
+      limit: 1,
+    });
+    times.push((performance.now() - start) * 1_000);
+    if (found.length !== 1) throw new Error('a fact is not recalled');
+  }
+  return [{ name: `recall of one, by key, ${LARGE} facts: p50`, value: percentile(times, 50), unit: 'µs' }];
+}
+
+async function many({ memory, facts }: Stage): Promise<BenchResult[]> {
+  let n = 0;
+  const writes = (name: string, next: () => ReturnType<typeof said>) => ({
+    name,
+    run: async (count: number) => {
+      let left = Math.ceil(count / MANY);
+      await Promise.all(
+        Array.from({ length: CALLERS }, async () => {
+          while (left-- > 0) await checked(memory.assertMany(Array.from({ length: MANY }, next)));
+        }),
+      );
+    },
+  });
+  const free = writes('facts that contradict nothing', () => said(n++, `drug ${n}`, 'fresh'));
+  const conflicting = writes('facts that contradict one', () => said((n++ * 7_919) % facts, `again ${n}`));
+  const [freeRate, conflictingRate] = await compare([free, conflicting], { rounds: 7, roundMs: 400 });
+  const how = `${MANY} a proposal, ${CALLERS} callers, durable`;
+  return [
+    rateResult({ ...freeRate!, name: `facts that contradict nothing, ${how}` }, undefined),
+    rateResult({ ...conflictingRate!, name: `facts that contradict one, ${how}` }, freeRate, {
+      min: 10_000,
+      ratioMin: 0.3,
+    }),
+  ];
+}
+
+if (import.meta.main) console.log(formatTable(await memoryBench()));

@@ -1,0 +1,24 @@
+import type { Table, Watched } from 'assize/tables';
+
+/** How much of an experiment is done, and on what. */
+export interface Running extends Watched {
+  /** Of all chance: the same seed gives the same figures, but for those of time. */
+  readonly seed: number;
+  /** How many runs, or schedules, each cell has; where it is left out as many as the paper has. */
+  readonly runs?: number;
+  /** Where the server is that some experiments need: `postgres://user:password@host:5432/database`. */
+  readonly postgres?: string;
+}
+
+/** What an experiment can't be run without. */
+export type Need = 'postgres';
+
+/** Cells of the paper, or of what it leaves out, each of which is executed. */
+export interface Experiment {
+  /** As the command line names it: `isolation`. */
+  readonly name: string;
+  /** One line, for the help. */
+  readonly about: string;
+  readonly needs?: Need;
+  run(running: Running): Promise<readonly Table[]>;
+}

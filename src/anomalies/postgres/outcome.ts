@@ -1,0 +1,47 @@
+import { partThat } from '../census.ts';
+import { insertFact } from './facts.ts';
+import type { Ground } from './ground.ts';
+import type { Session } from './session.ts';
+import { type Meet, together } from './together.ts';
+import { type Ended, type Level, transact } from './transaction.ts';
+
+/** What came of one run of several transactions. */
+export interface Outcome {
+  /** Whether the anomaly is there, as the rows say afterwards. */
+  readonly isThere: boolean;
+  readonly ended: readonly Ended[];
+}
+
+/** The part of the runs that have the anomaly. */
+export function admitted(made: readonly Outcome[]): number {
+  return partThat(made, ({ isThere }) => isThere);
+}
+
+/** The part of the transactions of all runs that were aborted. */
+export function aborted(made: readonly Outcome[]): number {
+  return partThat(
+    made.flatMap(({ ended }) => ended),
+    (end) => end === 'aborted',
+  );
+}
+
+/** So many transactions at that level at once, on a connection each. */
+export async function atOnce(
+  ground: Ground,
+  count: number,
+  level: Level,
+  body: (session: Session, who: number, meet: Meet) => Promise<void>,
+): Promise<readonly Ended[]> {
+  const sessions = await ground.writers(count);
+  return together(count, (who, meet) => transact(sessions[who]!, level, () => body(sessions[who]!, who, meet)));
+}
+
+/** A partition with open rows of these confidences, which no run has had; the n-th row is `{subject}:n`. */
+export async function partition(ground: Ground, confidences: readonly number[]): Promise<string> {
+  const subject = ground.subject();
+  for (const [i, confidence] of confidences.entries()) {
+    const fact = `${subject}:${i}`;
+    await insertFact(ground.judge, { fact, subject, object: `object ${i}`, confidence, provenance: `w:${fact}` });
+  }
+  return subject;
+}

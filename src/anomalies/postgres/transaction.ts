@@ -1,0 +1,36 @@
+import type { Session } from './session.ts';
+
+/** What PostgreSQL has of the chain: its repeatable read is snapshot isolation. */
+export const LEVELS = ['RC', 'RR', 'SR'] as const;
+export type Level = (typeof LEVELS)[number];
+
+/** `aborted`: the server, or a guard of the schema, has refused it for the sake of another one. */
+export type Ended = 'committed' | 'aborted';
+
+/** What a transaction throws to be counted as aborted: it has seen by itself that another was faster. */
+export class Outrun extends Error {
+  override readonly name = 'Outrun';
+}
+
+/** One transaction at that level, which is tried once and never again: how often it fails is what is measured. */
+export async function transact(session: Session, level: Level, body: () => Promise<void>): Promise<Ended> {
+  await session.rows(`BEGIN ISOLATION LEVEL ${NAMES[level]}`);
+  try {
+    await body();
+    await session.rows('COMMIT');
+    return 'committed';
+  } catch (error) {
+    await session.rows('ROLLBACK');
+    if (error instanceof Outrun || OUTRUN.has(String((error as { readonly code?: unknown }).code))) return 'aborted';
+    throw error;
+  }
+}
+
+const NAMES: Readonly<Record<Level, string>> = {
+  RC: 'READ COMMITTED',
+  RR: 'REPEATABLE READ',
+  SR: 'SERIALIZABLE',
+};
+
+/** serialization_failure, deadlock_detected, exclusion_violation. */
+const OUTRUN: ReadonlySet<string> = new Set(['40001', '40P01', '23P01']);

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { declareTool } from '#effects';
+
+// What does not fit a tool is said in plain words, with its place; no library speaks for itself.
+
+const RAW = /Invalid|expected|received|Unrecognized|Too (?:big|small)|✖/;
+
+function said(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('it was taken');
+}
+
+const tool = (input: z.ZodType) => declareTool({ name: 'mail.send', input, class: 'read', execute: () => null });
+
+const of = (schema: z.ZodType) => z.strictObject({ to: z.array(schema) });
+
+test.each<[string, z.ZodType, unknown, string]>([
+  ['missing', z.strictObject({ to: z.string() }), {}, '/to: it has to be a text, and is missing'],
+  ['another type', of(z.string()), { to: ['a', 7] }, '/to/1: it has to be a text, and is a number'],
+  ['nothing at all', z.strictObject({}), undefined, 'it has to be an object, and is missing'],
+  ['null', of(z.boolean()), { to: [null] }, '/to/0: it has to be true or false, and is null'],
+  ['a list', of(z.record(z.string(), z.string())), { to: [[]] }, '/to/0: it has to be an object, and is a list'],
+  ['no whole number', of(z.int()), { to: [1.5] }, '/to/0: it has to be a whole number, and is 1.5'],
+  ['no number', of(z.number()), { to: [Number.NaN] }, '/to/0: it has to be a number, and is no number'],
+  ['a date that is none', of(z.date()), { to: ['x'] }, '/to/0: it has to be of the type date, and is a text'],
+  [
+    'members that are not known',
+    z.strictObject({ to: z.string() }),
+    { to: 'a', b: 1, c: 2 },
+    'there is no member "b" and no member "c"',
+  ],
+  ['none of several', of(z.enum(['a', 'b'])), { to: ['c'] }, '/to/0: it has to be "a" or "b"'],
+  ['not that one', of(z.literal(1n)), { to: ['c'] }, '/to/0: it has to be 1'],
+  ['too short', of(z.string().min(3)), { to: ['c'] }, '/to/0: it has to have at least 3 characters'],
+  [
+    'too long',
+    z.strictObject({ to: z.array(z.string()).max(1) }),
+    { to: ['c', 'd'] },
+    '/to: it has to have at most 1 items',
+  ],
+  ['of another length', of(z.string().length(3)), { to: ['c'] }, '/to/0: it has to have just 3 characters'],
+  ['too little', of(z.number().positive()), { to: [0] }, '/to/0: it has to be more than 0'],
+  ['too much', of(z.number().lt(3)), { to: [3] }, '/to/0: it has to be less than 3'],
+  ['no multiple', of(z.number().multipleOf(5)), { to: [3] }, '/to/0: it has to be a multiple of 5'],
+  ['no address', of(z.email()), { to: ['c'] }, '/to/0: it has to be a text of the form email'],
+  [
+    'no form',
+    of(z.union([z.string(), z.number()])),
+    { to: [true] },
+    '/to/0: it has none of the forms that it may have',
+  ],
+  [
+    'refined',
+    of(z.string().refine(() => false)),
+    { to: ['c'] },
+    '/to/0: it does not pass a check that was made for it',
+  ],
+  [
+    'refined in words',
+    of(z.string().refine(() => false, 'write to somebody')),
+    { to: ['c'] },
+    '/to/0: write to somebody',
+  ],
+  ['with words of its own', of(z.string('say who')), { to: [1] }, '/to/0: say who'],
+  ['more than one', of(z.string()), { to: [1, 2, 3] }, '/to/0: it has to be a text, and is a number (and 2 more)'],
+  [
+    'a name that is strange',
+    z.record(z.string(), z.string()),
+    { 'a/b~': 1 },
+    '/a~1b~0: it has to be a text, and is a number',
+  ],
+])('%s', (_, schema, given, words) => {
+  const message = said(() => tool(schema).parse(given));
+  expect(message).toBe(`The input of mail.send does not fit: ${words}.`);
+  expect(message).not.toMatch(RAW);
+});
+
+test.each([
+  ['no class', undefined, '/class: it has to be an object, and is missing'],
+  ['a text', 'write', '/class: it has to be an object, and is a text'],
+  [
+    'no sink',
+    { reversibility: 'reversible', delivery: 'buffered' },
+    '/class/sink: it has to be "keyed" or "queryable" or "blind"',
+  ],
+  [
+    'more',
+    { reversibility: 'reversible', delivery: 'buffered', sink: 'blind', size: 1 },
+    '/class: there is no member "size"',
+  ],
+])('a declaration with %s', (_, given, words) => {
+  const message = said(() =>
+    declareTool({ name: 'x', input: z.strictObject({}), class: given as never, writes: ['x:1'], execute: () => null }),
+  );
+  expect(message).toContain(`(${words})`);
+  expect(message).not.toMatch(RAW);
+});

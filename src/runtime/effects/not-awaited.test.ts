@@ -1,0 +1,162 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { declareTool } from '#effects';
+import type { Transaction, TransactionOptions } from '#runtime';
+import { MemoryStore } from '#stores';
+import { attended } from '../../../tests/support/effects-ledger.ts';
+import { OutsideSink, Steps, toolFor } from '../../../tests/support/effects-stage.ts';
+import { checkTold } from '../../../tests/support/effects-told.ts';
+import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+
+// What a body calls and does not await is in its commit or is refused: nothing is lost, and nothing is half done.
+
+const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
+
+async function stage() {
+  const sink = new OutsideSink('keyed');
+  const outside = { sink, steps: new Steps() };
+  const look = declareTool({
+    name: 'look',
+    input: z.strictObject({}),
+    class: 'read',
+    reads: ['test:r'],
+    execute: async () => {
+      await nextTurn();
+      return 1;
+    },
+  });
+  const tools = [
+    look,
+    toolFor(outside, 'reversible', 'externalised'),
+    toolFor(outside, 'reversible', 'buffered'),
+    toolFor(outside, 'irreversible', 'externalised'),
+  ];
+  const store = new MemoryStore();
+  const assize = runtimeOver(store, [attended], { tools });
+  const trajectory = await assize.create(attended, { trajectoryId: 't' });
+  const options: TransactionOptions = { writ: writFor('alice'), reads: ['test:**'], writes: ['test:**'] };
+  /** What was done and not undone, and how many commits there are of what a body says. */
+  const stands = async () => {
+    const left = await assize.recoverEffects();
+    await assize.close();
+    await checkTold(store, 't', left);
+    const commits = (await store.entries('t')).filter(({ payload }) => payload.includes('"args":"order"')).length;
+    return [...new Set(sink.log.map(({ what }) => what))]
+      .filter((what) => sink.standing(what) > 0)
+      .concat(`${commits}`);
+  };
+  return { trajectory, options, stands };
+}
+
+const acts = (tx: Transaction, what = 'a') => tx.call('reversible.externalised', { what });
+const holds = (tx: Transaction, what = 'a') => tx.call('reversible.buffered', { what });
+
+const WAYS: readonly [name: string, calls: readonly string[], begin: (tx: Transaction) => unknown][] = [
+  ['a call that acts at once', ['reversible.externalised'], (tx) => acts(tx)],
+  ['one that is held', ['reversible.buffered'], (tx) => holds(tx)],
+  ['one that reads', ['look'], (tx) => tx.call('look', {})],
+  [
+    'one that has to be approved',
+    ['irreversible.externalised'],
+    (tx) => tx.call('irreversible.externalised', { what: 'a' }),
+  ],
+  ['two', ['reversible.buffered', 'reversible.externalised'], (tx) => [holds(tx), acts(tx, 'b')]],
+  ['a part', ['nested'], (tx) => tx.nested((part) => acts(part))],
+  ['branches', ['speculate'], (tx) => tx.speculate([(branch) => acts(branch)], () => 0)],
+  ['a claim', ['expand'], (tx) => tx.expand({ writes: ['more:1'] })],
+  ['a claim that is given up', ['release'], (tx) => tx.release({ reads: ['test:**'] })],
+];
+
+for (const named of [{}, { name: 'order 1' }, { epoch: 'late' as const }])
+  test.each(WAYS)(
+    `%s refuses the transaction by name, which has done nothing then: ${JSON.stringify(named)}`,
+    async (_, calls, begin) => {
+      const { trajectory, options, stands } = await stage();
+      let bodies = 0;
+      const done = trajectory.transaction({ ...options, ...named }, (tx) => {
+        bodies++;
+        void begin(tx);
+        tx.propose(COUNT);
+      });
+      await expect(done).rejects.toMatchObject({
+        code: 'not_awaited',
+        evidence: { calls },
+        message: expect.stringContaining(calls[0] as string),
+      });
+      expect(bodies).toBe(1);
+      expect(await stands()).toEqual(['0']);
+    },
+  );
+
+test('what was done before it is undone, and the body that awaits all is committed under the same name', async () => {
+  const { trajectory, options, stands } = await stage();
+  const run = (isAwaited: boolean) =>
+    trajectory.transaction({ ...options, name: 'order 1' }, async (tx) => {
+      await acts(tx, 'first');
+      const second = acts(tx, 'second');
+      if (isAwaited) await second;
+      tx.propose(COUNT);
+    });
+  await expect(run(false)).rejects.toMatchObject({ code: 'not_awaited' });
+  expect((await run(true)).ruling.ruling).toBe('committed');
+  expect(await stands()).toEqual(['first', 'second', '1']);
+});
+
+test('a part that does not await comes to nothing, and the rest goes on', async () => {
+  const { trajectory, options, stands } = await stage();
+  const { ruling } = await trajectory.transaction(options, async (tx) => {
+    await acts(tx, 'first');
+    const part = tx.nested(async (inner) => {
+      await acts(inner, 'in part');
+      void acts(inner, 'not awaited');
+      void holds(inner, 'not awaited either');
+    });
+    await expect(part).rejects.toMatchObject({ code: 'not_awaited' });
+    tx.propose(COUNT);
+  });
+  expect(ruling.ruling).toBe('committed');
+  expect(await stands()).toEqual(['first', '1']);
+});
+
+test('where the body throws that is what is told, and what it did not await is undone or never done', async () => {
+  const { trajectory, options, stands } = await stage();
+  const done = trajectory.transaction({ ...options, retries: 0 }, async (tx) => {
+    await acts(tx, 'first');
+    void acts(tx, 'second');
+    void holds(tx, 'third');
+    throw new Error('it has had enough');
+  });
+  await expect(done).rejects.toThrow('it has had enough');
+  expect(await stands()).toEqual(['0']);
+});
+
+test('what is awaited late, or together, is in the commit', async () => {
+  const { trajectory, options, stands } = await stage();
+  const { value } = await trajectory.transaction(options, async (tx) => {
+    const first = acts(tx, 'first');
+    const others = ['second', 'third'].map((what) => holds(tx, what));
+    await Promise.all(others);
+    tx.propose(COUNT);
+    // Awaited by what it returns.
+    return first;
+  });
+  expect(value).toEqual({ did: 'first' });
+  expect(await stands()).toEqual(['first', 'second', 'third', '1']);
+});
+
+test.each(WAYS)('%s that is begun after the body has returned is refused to who begins it', async (_, __, begin) => {
+  const { trajectory, options, stands } = await stage();
+  let late: Promise<unknown> | undefined;
+  const done = trajectory.transaction(options, (tx) => {
+    tx.propose(COUNT);
+    queueMicrotask(() => {
+      // In the turn after its return.
+      late = Promise.resolve().then(() => Promise.all([begin(tx)].flat()));
+      late.catch(() => undefined);
+    });
+  });
+  expect((await done).ruling.ruling).toBe('committed');
+  await expect(late).rejects.toMatchObject({ code: 'transaction_over' });
+  expect(await stands()).toEqual(['1']);
+});

@@ -1,0 +1,275 @@
+import { createHash } from 'node:crypto';
+import type { ErasedRow, FactKey, FactVersion, FactWrite, Hash, PartitionName } from '#ledger';
+import {
+  erasedName,
+  type FactChange,
+  type FactState,
+  type FactVerdict,
+  type FactView,
+  factKey,
+  incompleteError,
+  judgeFacts,
+  nameKey,
+  type OpenRow,
+  openAfter,
+} from '../facts.ts';
+import { bytea } from './row.ts';
+import type { Session, Statement } from './session.ts';
+
+/** What the server says that changes are judged by (`migrations/0008-facts.ts`). */
+interface States {
+  readonly whole: boolean;
+  readonly run: number;
+  readonly parts: number;
+  readonly erased: readonly Hash[] | null;
+  /** Places of those that are there, from 1. */
+  readonly versions: readonly number[] | null;
+  readonly partitions:
+    | readonly (readonly [
+        hash: string,
+        names: Hash,
+        bytes: number,
+        version: number,
+        latest: string,
+        several: boolean,
+        open: readonly (readonly [string, string, string, string])[] | null,
+      ])[]
+    | null;
+}
+
+/** A partition as it is, or will be when the group is written. */
+interface Known extends FactState {
+  readonly several: boolean;
+  /** What of it is to be written; undefined where nothing is. */
+  readonly target?: Target;
+}
+
+/** All that a group changes of one partition. */
+interface Target {
+  readonly hash: string;
+  readonly name: PartitionName;
+  readonly before: number;
+  readonly close: (OpenRow & { readonly until: string })[];
+  readonly insert: FactVersion[];
+}
+
+/**
+ * The facts of a group: judged by what the server has told in a call of its own, and by the changes of the group before. The server
+ * writes them where every version is still the same.
+ */
+export class FactPlan implements FactView {
+  /** The rebuilding that was begun last. */
+  readonly run: number;
+  /** How much of it is in. */
+  readonly parts: number;
+  readonly #path: string;
+  readonly #whole: boolean;
+  readonly #erased: Set<Hash>;
+  readonly #versions: Set<string>;
+  readonly #partitions = new Map<string, Known>();
+  /** Texts that were taken in because they are not erased, which the server has to see to. */
+  readonly #present = new Set<Hash>();
+  readonly #targets = new Set<Target>();
+
+  private constructor(
+    path: string,
+    states: States,
+    candidates: ReadonlyMap<string, PartitionName>,
+    versions: Set<string>,
+  ) {
+    this.#path = path;
+    this.#whole = states.whole;
+    this.run = states.run;
+    this.parts = states.parts;
+    this.#erased = new Set(states.erased);
+    this.#versions = versions;
+    for (const [hash, names, bytes, version, latest, several, open] of states.partitions ?? []) {
+      const rows = (open ?? []).map(([fact_id, system_time_start, valid_from, valid_to]) => ({
+        fact_id,
+        system_time_start,
+        valid_from,
+        valid_to,
+      }));
+      this.#partitions.set(nameKey(candidates.get(hash)!), {
+        names: { hash: names, bytes },
+        version,
+        latest,
+        several,
+        open: new Map(rows.map((row) => [factKey(row), row])),
+      });
+    }
+  }
+
+  /** Asks what these writes are judged by; without a call where there are none. `path` names the store in errors. */
+  static async of(
+    writes: readonly FactWrite[],
+    session: Session,
+    statement: Statement,
+    path: string,
+  ): Promise<FactPlan> {
+    if (writes.length === 0)
+      return new FactPlan(
+        path,
+        { whole: true, run: 0, parts: 0, erased: null, versions: null, partitions: null },
+        new Map(),
+        new Set(),
+      );
+    const names = writes.flatMap(({ partition, names }) => [partition, erasedName(names.hash)]);
+    const candidates = new Map(names.map((name) => [hashOf(name), name]));
+    const hashes = new Set(
+      writes.flatMap(({ names, insert }) => [names.hash, ...insert.map(({ content }) => content.hash)]),
+    );
+    // Under the space as it is written, and as it is where the names were erased.
+    const rows = writes.flatMap(({ insert, names, partition }) =>
+      insert.flatMap((row) => [partition.space, erasedName(names.hash).space].map((space) => ({ row, space }))),
+    );
+    const values = [
+      [...candidates.keys()].map(bytea),
+      [...hashes].map(bytea),
+      rows.map(({ row }) => row.fact_id),
+      rows.map(({ row }) => row.system_time_start),
+      rows.map(({ space }) => space),
+    ];
+    const [reply] = await session.run(statement, values);
+    const states = JSON.parse(reply![0]!) as States;
+    const there = (states.versions ?? []).map((n) => rows[n - 1]!);
+    const versions = new Set(there.map(({ row, space }) => versionKey(space, row)));
+    return new FactPlan(path, states, candidates, versions);
+  }
+
+  /** Nothing of facts is to be written. */
+  get isEmpty(): boolean {
+    return this.#targets.size === 0;
+  }
+
+  /** @throws {StoreError} for misuse, and while the facts are incomplete */
+  judge(writes: readonly FactWrite[]): FactVerdict {
+    if (!this.#whole) throw incompleteError(this.#path);
+    return judgeFacts(writes, this);
+  }
+
+  /** To be called with what was judged last, in a rebuilding also where facts are incomplete. */
+  accept(changes: readonly FactChange[]): void {
+    for (const change of changes) this.#accept(change);
+  }
+
+  /** To be called after the facts of the batch that erases. */
+  erase(erased: readonly ErasedRow[]): void {
+    for (const { hash } of erased) this.#erased.add(hash);
+    for (const [key, known] of [...this.#partitions]) {
+      if (!this.#erased.has(known.names.hash)) continue;
+      this.#partitions.delete(key);
+      this.#partitions.set(nameKey(erasedName(known.names.hash)), known);
+    }
+  }
+
+  isErased(hash: Hash): boolean {
+    return this.#erased.has(hash);
+  }
+
+  partition(name: PartitionName): Known | undefined {
+    return this.#partitions.get(nameKey(name));
+  }
+
+  has(space: string, key: FactKey): boolean {
+    return this.#versions.has(versionKey(space, key));
+  }
+
+  /** What is to be written, as `lock_facts` and `write_facts` take it. */
+  value(): string {
+    const targets = [...this.#targets];
+    const states = new Map([...this.#partitions.values()].map((known) => [known.target, known]));
+    return JSON.stringify({
+      present: [...this.#present],
+      partitions: targets.map((target, index) => {
+        const { names, version, latest, several } = states.get(target)!;
+        const { hash, name, before } = target;
+        return { n: index + 1, hash, before, ...name, names: names.hash, bytes: names.bytes, version, latest, several };
+      }),
+      close: targets.flatMap(({ close }, index) =>
+        close.map(({ fact_id, system_time_start, valid_from, until }) => ({
+          n: index + 1,
+          fact_id,
+          start: system_time_start,
+          valid_from,
+          until,
+        })),
+      ),
+      insert: targets.flatMap(({ name, insert }, index) => insert.map((row) => rowValue(index + 1, name.space, row))),
+    });
+  }
+
+  #accept(change: FactChange): void {
+    const { partition, names, version, system_time, close, insert } = change;
+    const before = change.before as Known | undefined;
+    const { space, subject, predicate } = partition;
+    const target: Target = before?.target ?? {
+      hash: hashOf(partition),
+      name: { space, subject, predicate },
+      before: before?.version ?? 0,
+      close: [],
+      insert: [],
+    };
+    this.#targets.add(target);
+    for (const row of close) {
+      const at = target.insert.findIndex((each) => factKey(each) === factKey(row) && each.row_kind === 'current');
+      if (at === -1) target.close.push({ ...row, until: system_time });
+      else target.insert[at] = { ...target.insert[at]!, system_time_end: system_time };
+    }
+    for (const row of insert) {
+      target.insert.push(row);
+      this.#versions.add(versionKey(space, row));
+      if (!this.isErased(row.content.hash)) this.#present.add(row.content.hash);
+    }
+    if (!this.isErased(names.hash)) this.#present.add(names.hash);
+    const several = before?.several === true || insert.some((row) => row.cardinality !== 'single-valued');
+    this.#partitions.set(nameKey(partition), {
+      names,
+      version,
+      latest: system_time,
+      several,
+      open: openAfter(change),
+      target,
+    });
+  }
+}
+
+/** What a partition is found by. */
+export function hashOf(name: PartitionName): string {
+  return createHash('sha256').update(nameKey(name)).digest('hex');
+}
+
+/** The call that tells what changes are judged by. */
+export function prepareFactStates(schema: string): Statement {
+  return { name: 'assize fact states', text: `SELECT "${schema}".fact_states($1, $2, $3, $4, $5)` };
+}
+
+function rowValue(n: number, space: string, row: FactVersion): Readonly<Record<string, unknown>> {
+  return {
+    n,
+    space,
+    audit: row.row_kind === 'audit',
+    start: row.system_time_start,
+    until: row.system_time_end,
+    valid_from: row.valid_from,
+    valid_to: row.valid_to,
+    fact_id: row.fact_id,
+    content: row.content.hash,
+    bytes: row.content.bytes,
+    confidence: row.confidence,
+    seq: row.seq,
+    asserted_seq: row.asserted_seq,
+    asserted_from: row.asserted_from,
+    single: row.cardinality === 'single-valued',
+    strategy: row.resolution_strategy_id,
+    entry: row.entry_id,
+    lineage: row.lineage,
+    resolution: row.resolution_id,
+    provenance: row.provenance_id,
+    object: row.object,
+  };
+}
+
+function versionKey(space: string, key: FactKey): string {
+  return `${factKey(key)} ${space}`;
+}

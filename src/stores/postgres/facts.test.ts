@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { FactWrite } from '#ledger';
+import { type Loss, Relay, withPostgres } from '../../../tests/support/postgres/index.ts';
+import { loggedOf, writeOf } from '../../testing/effect-rows.ts';
+import { exportFacts } from '../../testing/fact-model.ts';
+import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '../../testing/fact-rows.ts';
+import { factStoreSuite } from '../../testing/fact-store-suite.ts';
+import { batchOf, blobOf, entryAfter } from '../../testing/store-rows.ts';
+import { openPostgres, type PostgresStore } from './index.ts';
+
+const COMMITTED = { status: 'committed' };
+const BOB = { ...ALICE, subject: 'bob' };
+const { space } = ALICE;
+
+withPostgres('facts', (postgres) => {
+  let relay: Relay;
+  beforeAll(async () => {
+    relay = await Relay.start(postgres.server.port);
+  });
+  afterAll(() => relay.stop());
+
+  factStoreSuite({ name: 'postgres', open: (place: string) => openPostgres({ url: postgres.url(place) }) });
+
+  const openFour = (url: string): Promise<PostgresStore[]> =>
+    Promise.all(Array.from({ length: 4 }, () => openPostgres({ url })));
+
+  test('of many that change two partitions at once, in both orders, each change is made once', async () => {
+    const stores = await openFour(postgres.url());
+    const said: string[] = [];
+    const change = async (store: PostgresStore, n: number): Promise<void> => {
+      for (let tries = 0; ; tries += 1) {
+        const writes = await Promise.all(
+          [ALICE, BOB].map(async (partition): Promise<FactWrite> => {
+            const state = await store.partition(partition);
+            const version = (state?.version ?? 0) + 1;
+            const said = [{ fact_id: `${partition.subject} ${n}` }];
+            return changeOf(partition, version, 10 + version, said, state?.open.map(keyOfRow));
+          }),
+        );
+        const facts = n % 2 === 0 ? writes : writes.toReversed();
+        const { status } = await store.commit({ ...batchOf(entryAfter(undefined, `t ${n} ${tries}`)), facts });
+        if (status === 'committed') return void said.push(`alice ${n}`);
+        expect(status).toBe('outdated');
+      }
+    };
+    await Promise.all(stores.flatMap((store, i) => [0, 1, 2, 3].map((n) => change(store, 4 * i + n))));
+    const [store] = stores as [PostgresStore];
+    for (const partition of [ALICE, BOB]) expect(await store.partition(partition)).toMatchObject({ version: 16 });
+    const rows = await store.facts({ ...ALICE });
+    expect(rows.map(({ fact_id }) => fact_id).toSorted()).toEqual(said.toSorted());
+    // Each ends where the next one begins.
+    expect(rows.slice(0, -1).map((row) => row.system_time_end)).toEqual(
+      rows.slice(1).map((row) => row.system_time_start),
+    );
+    expect(await store.trajectories()).toHaveLength(16);
+    expect(await store.selfCheck()).toEqual([]);
+    for (const each of stores) await each.close();
+  });
+
+  test('of many that begin one partition at once, or one version of a fact in several, one does', async () => {
+    const stores = await openFour(postgres.url());
+    const put = (store: PostgresStore, change: FactWrite) =>
+      store.commit({ ...batchOf([]), facts: [change] }).then(
+        ({ status }) => status,
+        ({ code }) => code,
+      );
+    for (let round = 0; round < 5; round += 1) {
+      const one = { ...ALICE, subject: `one ${round}` };
+      const begun = await Promise.all(
+        stores.map((store, n) => put(store, changeOf(one, 1, 10 + n, [{ fact_id: `${round} ${n}` }]))),
+      );
+      expect(begun.toSorted()).toEqual(['committed', 'outdated', 'outdated', 'outdated']);
+      const same = await Promise.all(
+        stores.map((store, n) =>
+          put(store, changeOf({ ...ALICE, subject: `${round} ${n}` }, 1, 10, [{ fact_id: `same ${round}` }])),
+        ),
+      );
+      expect(same.toSorted()).toEqual(['committed', ...Array(3).fill('store_invalid_input')]);
+    }
+    for (const each of stores) await each.close();
+  });
+
+  test('whatever is said while it is erased, it is gone', async () => {
+    const [eraser, ...others] = (await openFour(postgres.url())) as [PostgresStore, ...PostgresStore[]];
+    const secret = contentOf('secret').hash;
+    const say = async (store: PostgresStore, who: number): Promise<void> => {
+      for (let n = 0; n < 8; n += 1) {
+        const partition = { ...ALICE, subject: `${who} ${n % 2}` };
+        const version = Math.floor(n / 2) + 1;
+        const said = [{ fact_id: `${who} ${n}`, object: 'secret', valid_from: day(n + 1), valid_to: day(n + 2) }];
+        const { status } = await store.commit({ ...batchOf([]), facts: [changeOf(partition, version, 10 + n, said)] });
+        expect(['committed', 'outdated']).toContain(status);
+      }
+    };
+    const erase = async (): Promise<void> => {
+      const erased = [secret, namesOf({ ...ALICE, subject: '0 0' }).hash].map((hash) => ({
+        hash,
+        by: blobOf('by').hash,
+      }));
+      for (const each of erased) expect(await eraser.commit({ ...batchOf([]), erased: [each] })).toEqual(COMMITTED);
+    };
+    await Promise.all([...others.map(say), erase()]);
+    const text = (await exportFacts(eraser)).join();
+    expect(text).not.toMatch(/"object":"secret"|"subject":"0 0"/);
+    expect(text).toContain('$erased');
+    expect(await eraser.selfCheck()).toEqual([]);
+    for (const store of [eraser, ...others]) await store.close();
+  });
+
+  test('facts and effects are written with one batch, or neither is', async () => {
+    const store = await openPostgres({ url: postgres.url() });
+    const { fence } = await store.holdEffects();
+    const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a' }]);
+    const secret = { hash: first.insert[0]!.content.hash, by: blobOf('by').hash };
+    const root = entryAfter(undefined, 't');
+    const [before, whole, fenced, outdated] = await Promise.all([
+      store.logEffects(writeOf(fence, 1)),
+      store.commit({ ...batchOf(root), facts: [first], effects: writeOf(fence, 2), erased: [secret] }),
+      store.commit({ ...batchOf([]), facts: [changeOf(BOB, 1, 10, [])], effects: writeOf(fence + 1, 3) }),
+      store.commit({ ...batchOf([]), facts: [first], effects: writeOf(fence, 4) }),
+    ]);
+    expect([before, whole, fenced, outdated].map(({ status }) => status)).toEqual([
+      'written',
+      'committed',
+      'fenced',
+      'outdated',
+    ]);
+    expect(await store.openEffects()).toEqual([loggedOf(1), loggedOf(2)]);
+    expect([await store.partition(BOB), await store.head('t')]).toEqual([undefined, root]);
+    expect(await store.facts({ space })).toMatchObject([{ object: `{"$erased":"${secret.hash}"}` }]);
+    await store.close();
+  });
+
+  test.each<Loss>(['before', 'torn', 'under way', 'answered'])(
+    'facts that are made anew are the same, where a connection is lost meanwhile: %s',
+    async (loss) => {
+      const through = new URL(postgres.url());
+      through.port = String(relay.port);
+      const store = await openPostgres({ url: through.href });
+      const changes = [1, 2, 3].map((version) =>
+        changeOf(ALICE, version, 10 + version, [
+          { fact_id: `${version}`, valid_from: day(2 * version), valid_to: day(2 * version + 1) },
+        ]),
+      );
+      for (const change of changes) await store.commit({ ...batchOf([]), facts: [change] });
+      const before = await exportFacts(store);
+      async function* pages() {
+        yield changes.slice(0, 1);
+        const lost = relay.lose(loss);
+        yield changes.slice(1, 2);
+        await lost;
+        yield changes.slice(2);
+      }
+      await store.rebuildFacts(pages());
+      expect(await exportFacts(store)).toEqual(before);
+      await store.close();
+    },
+  );
+
+  test.each<[Loss, string]>([
+    ['before', 'committed'],
+    ['torn', 'committed'],
+    ['under way', 'unknown'],
+    ['answered', 'unknown'],
+  ])(
+    'a change whose connection is lost is made once, and is never called outdated by itself: %s',
+    async (loss, status) => {
+      const through = new URL(postgres.url());
+      through.port = String(relay.port);
+      const store = await openPostgres({ url: through.href });
+      const lost = relay.lose(loss);
+      const committing = store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] });
+      await lost;
+      expect((await committing).status).toBe(status);
+      expect(await store.facts({ space })).toHaveLength(1);
+      await store.close();
+    },
+  );
+
+  test('partitions that are not as their rows say are found', async () => {
+    const url = postgres.url();
+    const store = await openPostgres({ url });
+    for (const subject of ['alice', 'bob', 'carol', 'dave']) {
+      const partition = { ...ALICE, subject };
+      const first = changeOf(partition, 1, 10, [{ fact_id: subject, valid_to: day(5) }]);
+      const second = changeOf(partition, 2, 20, [{ fact_id: `${subject} too`, valid_from: day(5) }]);
+      const third = changeOf(partition, 3, 30, [], second.insert.map(keyOfRow));
+      for (const change of [first, second, third]) await store.commit({ ...batchOf([]), facts: [change] });
+    }
+    expect(await store.selfCheck()).toEqual([]);
+    await postgres.query(`SET search_path TO "${postgres.schemaOf(url)}";
+      UPDATE fact_partition SET version = 1 WHERE subject = 'alice';
+      UPDATE fact_partition SET latest = '${day(29)}' WHERE subject = 'bob';
+      UPDATE fact SET system_end = '9999-12-31T00:00:00.000000Z', valid_from = '${day(3)}' WHERE fact_id = 'carol too';
+      DELETE FROM fact_partition WHERE subject = 'dave';
+      UPDATE fact_rebuild SET whole = false`);
+    expect(await store.selfCheck()).toEqual([
+      '2 facts belong to no partition',
+      '1 rebuildings of the facts are not finished; make them anew: assize memory rebuild',
+      'the facts of ["clinic", "alice", "medication"] do not fit the version or the latest change of their partition',
+      'the facts of ["clinic", "bob", "medication"] do not fit the version or the latest change of their partition',
+      'the facts of ["clinic", "carol", "medication"] overlap, where there is one value at a time',
+    ]);
+    await store.close();
+  });
+
+  test('people with a SQL shell find the twelve columns of a fact', async () => {
+    const url = postgres.url();
+    const store = await openPostgres({ url });
+    await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a', confidence: 0.5 }])] });
+    const [row] = await postgres.query(`SELECT * FROM "${postgres.schemaOf(url)}".facts`);
+    expect(row).toMatchObject({ fact_id: 'a', subject: 'alice', confidence: 0.5, row_kind: 'current' });
+    expect(Object.keys(row!)).toHaveLength(12);
+    await store.close();
+  });
+});

@@ -1,0 +1,34 @@
+/** One number of a table, as it was measured here, with what the paper says of it where it does. */
+export interface Cell {
+  readonly measured: number | string;
+  /** Half of a 95 % interval, in the same unit. */
+  readonly within?: number;
+  /** As the paper prints it. */
+  readonly paper?: number | string;
+  /** What it has to be. Where it is not, it is marked, and `differing` counts it. */
+  readonly expected?: number | string;
+  /** How far from that chance may bring it; nothing where it is left out. */
+  readonly tolerance?: number;
+}
+
+/** What one experiment has measured: cells by rows and columns. */
+export interface Table {
+  /** `Table 9`, `A.6`; where the paper has none, what it is about. */
+  readonly source: string;
+  readonly title: string;
+  /** Of the cells, where all have one: `%`, `µs`, `tx/s`. */
+  readonly unit?: string;
+  /** After the point, where the usual ones are too few. */
+  readonly digits?: number;
+  /** What the first columns name, and what the others measure. */
+  readonly keys: readonly string[];
+  readonly columns: readonly string[];
+  readonly rows: readonly { readonly keys: readonly (string | number)[]; readonly cells: readonly Cell[] }[];
+  /** What has to be known to read it: how many runs, what differs from the paper and why. */
+  readonly notes: readonly string[];
+  /**
+   * Drawn so; not where it is left out. `x`: the key along the axis, the other keys and the columns are series. `log`: for cells of
+   * different magnitudes, all above 0.
+   */
+  readonly plot?: { readonly sort: 'line' | 'bar'; readonly x: string; readonly y: string; readonly log?: boolean };
+}

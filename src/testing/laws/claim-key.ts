@@ -1,0 +1,30 @@
+import { expect } from 'vitest';
+import type { FactLedger } from '../fact-store-suite.ts';
+import type { Bench } from '../suite.ts';
+
+const key = (byte: number, length = 32): Uint8Array => new Uint8Array(length).fill(byte);
+
+/** The key of claims is the first that was offered, for all who ask. */
+export function claimKeyLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>): void {
+  law('the key of claims is the first that was offered, whoever asks', async () => {
+    const store = await openNew();
+    const [first, ...others] = await Promise.all([1, 2, 3].map((byte) => store.claimKey(key(byte))));
+    expect([key(1), key(2), key(3)]).toContainEqual(first);
+    for (const other of others) expect(other).toEqual(first);
+  });
+
+  law('the key of claims is the same when the store is opened again', async () => {
+    const place = newPlace();
+    const store = await openAt(place);
+    const first = await store.claimKey(key(1));
+    await store.close();
+    expect(await (await openAt(place)).claimKey(key(2))).toEqual(first);
+  });
+
+  law('a key of claims that is none is refused', async () => {
+    const store = await openNew();
+    for (const offered of [key(1, 15), key(1, 65), 'a'.repeat(32) as never])
+      await expect(store.claimKey(offered)).rejects.toMatchObject({ code: 'store_invalid_input' });
+    expect(await store.claimKey(key(5, 16))).toEqual(key(5, 16));
+  });
+}

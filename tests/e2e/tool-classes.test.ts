@@ -1,0 +1,111 @@
+/** The table of classes and members in docs/guide/tools.md, compared with what may be declared. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { declareTool } from 'assize/effects';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+
+const page = readFileSync(join(import.meta.dirname, '../../docs/guide/tools.md'), 'utf8');
+
+type Class = 'read' | { readonly reversibility: string; readonly delivery: string; readonly sink: string };
+
+/** What each member is, where a declaration has it. */
+const MEMBERS: Readonly<Record<string, unknown>> = {
+  writes: ['x:1'],
+  compensate: () => ({ undone: 'all' }),
+  uncompensated: 'it harms nobody',
+  undoCost: () => ({ usd: 1 }),
+  reconcile: () => ({ happened: false }),
+  channel: 'boss',
+};
+const FREE = {
+  reads: ['x:2'],
+  plan: () => null,
+  cost: () => ({ usd: 1 }),
+  sensitive: true,
+  parallel: true,
+  description: 'x',
+};
+
+const SINKS = ['keyed', 'queryable', 'blind'];
+const CLASSES: readonly Class[] = [
+  'read',
+  ...['reversible', 'with_cost', 'irreversible'].flatMap((reversibility) =>
+    ['buffered', 'externalised'].flatMap((delivery) => SINKS.map((sink) => ({ reversibility, delivery, sink }))),
+  ),
+];
+
+/** The rows of the table: the words of the class, and what is said of each member. */
+function rowsOfPage(): { readonly words: readonly string[]; readonly says: Readonly<Record<string, string>> }[] {
+  const lines = page.split('\n');
+  const at = lines.findIndex((line) => line.startsWith('| class | `writes` |'));
+  const cells = (line: string): string[] =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll('`', ''));
+  const [, ...names] = cells(lines[at] as string);
+  expect(names).toEqual(Object.keys(MEMBERS));
+  const end = lines.findIndex((line, i) => i > at && !line.startsWith('|'));
+  return lines.slice(at + 2, end).map((line) => {
+    const [sort = '', ...says] = cells(line);
+    return {
+      words: sort.split(/, | or /),
+      says: Object.fromEntries(names.map((name, i) => [name, says[i] as string])),
+    };
+  });
+}
+
+/** Whether the page lets a class have these members, and no others. */
+function isLet(says: Readonly<Record<string, string>>, sort: Class, has: ReadonlySet<string>): boolean {
+  return Object.entries(says).every(([member, rule]) => {
+    switch (rule) {
+      case 'may':
+        return true;
+      case 'must':
+        return has.has(member);
+      case 'no':
+        return !has.has(member);
+      case 'one of two':
+        return has.has('compensate') !== has.has('uncompensated');
+      case 'with compensate':
+        return !has.has(member) || has.has('compensate');
+      case 'if queryable':
+        return has.has(member) === (sort !== 'read' && sort.sink === 'queryable');
+      default:
+        throw new Error(`the table says ${rule}`);
+    }
+  });
+}
+
+function isDeclared(sort: Class, has: ReadonlySet<string>, more: object): boolean {
+  const members = Object.fromEntries(Object.entries(MEMBERS).filter(([name]) => has.has(name)));
+  const spec = { name: 'x', input: z.strictObject({}), class: sort, execute: () => null, ...members, ...more };
+  try {
+    declareTool(spec as never);
+    return true;
+  } catch (error) {
+    expect((error as { code?: string }).code).toBe('invalid_tool');
+    return false;
+  }
+}
+
+test.each(CLASSES)('%o has the members that the page says', (sort) => {
+  const words = sort === 'read' ? ['read'] : [sort.reversibility, sort.delivery];
+  const rows = rowsOfPage().filter((row) => words.every((word) => row.words.includes(word)));
+  expect(rows).toHaveLength(1);
+  const names = Object.keys(MEMBERS);
+  let declared = 0;
+  for (let set = 0; set < 2 ** names.length; set++) {
+    const has = new Set(names.filter((_, i) => (set >> i) & 1));
+    const wanted = isLet(rows[0]!.says, sort, has);
+    for (const more of [{}, FREE]) expect([[...has], isDeclared(sort, has, more)]).toEqual([[...has], wanted]);
+    if (wanted) declared++;
+  }
+  expect(declared).toBeGreaterThan(0);
+});
+
+test('every row of the page is of some class', () => {
+  const known = new Set(['read', 'reversible', 'with_cost', 'irreversible', 'buffered', 'externalised']);
+  for (const { words } of rowsOfPage()) for (const word of words) expect(known.has(word)).toBe(true);
+});
