@@ -116,6 +116,7 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   patternFromText: takes(kernel.patternFromText, ['/a/*/-']),
   patternText: exempt(MADE),
   plainPatches: exempt(MADE),
+  sayingsOf: exempt(MADE),
   reject: takes(kernel.reject, ['why']),
   roleScope: exempt(MADE),
   sensitive: takes(kernel.sensitive, [z.string()]),

@@ -242,7 +242,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
       {
         at: ['/by'],
         entries: [trajectory.head],
-        beliefs: [{ space: 's', subject: 'x', predicate: 'p', claim: 'a'.repeat(64) }],
+        beliefs: [{ space: 's', subject: 'x', predicate: 'p' }],
         reason: 'r',
         writ: writId(worker),
         principal: 'agent',
