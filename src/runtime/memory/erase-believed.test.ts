@@ -2,7 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { canonicalize, type Instant } from '#canon';
+import { declareTool } from '#effects';
 import { defineDomain } from '#kernel';
 import {
   type CommitPayload,
@@ -349,6 +351,51 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const partition = { space: name, subject: name, predicate: name };
     expect(await store.partition(partition)).toMatchObject({ version: names!.version + 1 });
     await committed(memory.assert({ subject: WHO, predicate: 'drug', object: 'anew' }));
+    await expectSound(ward);
+  });
+
+  test('what tools were given and have answered goes with what was said', async () => {
+    const ward = await begun(kind);
+    // One is called before the commit, and its answer observed by it; the other after all else, and it is told when it is settled.
+    const input = z.object({ to: z.string() });
+    const look = declareTool({
+      name: 'letter.look',
+      class: 'read',
+      sensitive: true,
+      input,
+      execute: ({ to }) => `seen of ${to}`,
+    });
+    const letter = declareTool({
+      name: 'letter.send',
+      class: { reversibility: 'irreversible', delivery: 'externalised', sink: 'keyed' },
+      sensitive: true,
+      input,
+      writes: ['letters'],
+      execute: ({ to }) => `sent to ${to}`,
+    });
+    const options = { tools: [look, letter], clock: ward.clock };
+    const assize = runtimeOver(ward.store, [clinic], options);
+    const trajectory = (await assize.create(clinic, { trajectoryId: 'tools', writs: [writ] })) as Trajectory;
+    for (const [patient, weight] of [
+      [WHO, '81.3 kg'],
+      ['p8', '70 kg'],
+    ] as const) {
+      const { ruling } = await trajectory.transaction({ writ, writes: ['**'] }, async (tx) => {
+        await tx.call('letter.look', { to: patient });
+        await tx.call('letter.send', { to: patient });
+        tx.propose({ ...intent('visit', { patient, weight }, writ), role: 'nurse' });
+      });
+      if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
+      const { entry } = await committed(trajectory.approve(ruling.pending, doctor));
+      expect(await assize.awaitEffects(entry.id)).toHaveLength(1);
+    }
+    await assize.close();
+    const hers = [WHO, `seen of ${WHO}`, `sent to ${WHO}`, '81.3 kg'];
+    expect(foundIn(await everything(ward), hers)).toEqual(hers);
+    const again = (await runtimeOver(ward.store, [clinic], { clock: ward.clock }).open('tools', clinic)) as Trajectory;
+    await committed(erasing(again, {}));
+    expect(foundIn(await everything(ward), hers)).toEqual([]);
+    expect(foundIn(await everything(ward), ['seen of p8', 'sent to p8', '70 kg'])).toHaveLength(3);
     await expectSound(ward);
   });
 
