@@ -62,8 +62,8 @@ export async function findErasable(
   const believed =
     wanted.beliefs.length === 0 ? undefined : new BelievedSearch(wanted.beliefs, domain, { store, replayer });
   if (believed !== undefined) {
-    await eachEntry(store, trajectoryId, (id, payload) => believed.learn(id, at(payload), payload));
-    await believed.learnOfOthers();
+    await eachEntry(store, trajectoryId, (_, payload) => believed.learn(at(payload), payload));
+    await believed.learnOfAll();
   }
   /** Entries that change what is believed. */
   const believing = new Set<number>();
@@ -83,7 +83,7 @@ export async function findErasable(
     found().filter(({ seq }) => believing.has(seq)),
   );
   // Who changes one of those from here on makes the erasure outdated: what others have of them is known.
-  await believed?.learnOfOthers();
+  await believed?.learnOfAll();
   const values: ErasedValue[] = [];
   for (const value of found()) if ((await store.erasedBy(value.hash)) === undefined) values.push(value);
   return {

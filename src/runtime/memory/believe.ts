@@ -117,13 +117,13 @@ export class Beliefs {
     }
   }
 
-  /** What an erasure changes of partitions that lose something by it. Nothing of them is remembered then. */
+  /** What an erasure changes of partitions that lose something by it. Once it is settled, nothing of them is remembered. */
   forgetting(losing: readonly LosingPartition[], at: Instant, trajectoryId: string): Believed {
     const { changes, writes } = forgotten(losing, at);
     return {
       changes,
       accept: () => {
-        this.#partitions.leave(writes, trajectoryId);
+        this.#partitions.accept(writes, trajectoryId);
         return writes;
       },
     };

@@ -273,6 +273,11 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       code: 'nothing_to_erase',
       evidence: { left: ['t', 'u'] },
     });
+    // It has recalled what they said, and says nothing of it itself.
+    const { observation } = await bystander.memory({ space: 'ward', writ }).recall();
+    const view = bystander.memory({ space: 'ward', writ });
+    await committed(view.assert({ subject: 'p8', predicate: 'drug', object: 'x' }, { observations: [observation] }));
+    expect(argsOf((await committed(erasing(bystander, {}))).entry).values).toHaveLength(1);
     const { left, entry } = await committed(erasing(trajectory, {}));
     expect(left).toEqual(['u']);
     expect(namesIn(entry)).toHaveLength(2);
@@ -285,6 +290,23 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect((await committed(erasing(other, {}))).left).toEqual([]);
     expect(foundIn(await everything(ward), SECRETS)).toEqual([]);
     await expectSound(ward);
+  });
+
+  test('what another trajectory says while it is looked for is left too', async () => {
+    const { store, assize, memory, trajectory } = await begun(kind);
+    await committed(memory.assert({ subject: WHO, predicate: 'allergy', object: 'nuts' }));
+    const other = (await assize.create(clinic, { trajectoryId: 'u', writs: [writ] })) as Trajectory;
+    const { partition } = store;
+    let isFirst = true;
+    store.partition = async (name) => {
+      const isNow = isFirst;
+      isFirst = false;
+      const said = { subject: WHO, predicate: 'allergy', object: 'milk' };
+      if (isNow) await committed(other.memory({ space: 'ward', writ }).assert(said));
+      return partition.call(store, name);
+    };
+    expect((await committed(erasing(trajectory, {}))).left).toEqual(['u']);
+    expect((await memory.recall({ subject: WHO })).facts.map(({ object }) => object)).toContain('milk');
   });
 
   test('who has it in memory writes none of it down again', async () => {

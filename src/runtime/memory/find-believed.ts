@@ -56,7 +56,7 @@ interface Known extends BelievedPlace {
 }
 
 /**
- * Looks for what a trajectory has of places of a memory. First every entry is shown to `learn`, then `learnOfOthers` asks the store, then
+ * Looks for what a trajectory has of places of a memory. First every entry is shown to `learn`, then `learnOfAll` asks the store, then
  * every entry is shown to `take`.
  */
 export class BelievedSearch {
@@ -65,14 +65,13 @@ export class BelievedSearch {
   readonly #store: LedgerStore;
   readonly #replayer: Replayer;
   readonly #names: Map<Hash, PartitionName | undefined> = new Map();
-  readonly #own: Set<Hash> = new Set();
   readonly #chosen: Map<Hash, Sought> = new Map();
   /** Names of partitions that are to be erased, with the first entry that refers to them. */
   readonly #named: Map<Hash, number> = new Map();
   /** Effects of proposals that say something of a place: later entries tell what came of them. */
   readonly #effects: Set<Hash> = new Set();
-  /** Rows of other trajectories. */
-  #others: FactVersion[] = [];
+  /** Rows of the places, of all trajectories: those of this one are chosen, or erased before. */
+  #rows: FactVersion[] = [];
 
   constructor(
     places: readonly BelievedPlace[],
@@ -92,8 +91,7 @@ export class BelievedSearch {
   }
 
   /** Which partitions are meant, and what claims say. @throws LedgerFault */
-  async learn(id: Hash, at: At, payload: Payload): Promise<void> {
-    this.#own.add(id);
+  async learn(at: At, payload: Payload): Promise<void> {
     if (payload.kind !== 'commit') return;
     for (const { partition, insert, system_time } of payload.delta.beliefs) {
       const name = await this.#nameOf(at, partition);
@@ -111,11 +109,11 @@ export class BelievedSearch {
     }
   }
 
-  /** What the store has of other trajectories: they are no part of it, and recalls may name their rows. */
-  async learnOfOthers(): Promise<void> {
+  /** What the store has of all trajectories: recalls may name rows of others, and texts of theirs are left. */
+  async learnOfAll(): Promise<void> {
     const store = this.#store;
     if (!isFactStore(store)) return;
-    const others: FactVersion[] = [];
+    const rows: FactVersion[] = [];
     for (const place of this.#places) {
       const { space, subject, predicate } = place;
       const query = {
@@ -134,13 +132,13 @@ export class BelievedSearch {
           if (row.lineage === place.claim && row.row_kind === 'current' && !isErasedRow(row))
             place.texts.add(row.object);
           const isMeant = place.claim === undefined || row.lineage === place.claim || row.object.includes(place.claim);
-          if (isMeant && !this.#own.has(row.entry_id)) others.push(row);
+          if (isMeant) rows.push(row);
         }
         after = page.at(-1);
         if (page.length < PAGE) break;
       }
     }
-    this.#others = others;
+    this.#rows = rows;
   }
 
   /** The places whose claim nobody has made. */
@@ -199,7 +197,7 @@ export class BelievedSearch {
   }
 
   get #left(): readonly FactVersion[] {
-    return this.#others.filter((row) => !isErasedRow(row) && !this.#chosen.has(row.content.hash));
+    return this.#rows.filter((row) => !isErasedRow(row) && !this.#chosen.has(row.content.hash));
   }
 
   async #takeChange(at: At, { partition, insert }: BeliefChange): Promise<void> {
@@ -336,8 +334,7 @@ function isAskedOf(place: Known, questions: readonly AskedQuestion[]): boolean {
   return questions.some(
     (question) =>
       isOf(place, question) &&
-      (place.claim === undefined ||
-        question.members.some(({ claim, object }) => claim === place.claim || place.texts.has(object))),
+      (place.claim === undefined || question.members.some(({ claim }) => claim === place.claim)),
   );
 }
 

@@ -68,20 +68,16 @@ export class Partitions {
 
   /** They were accepted, and are on their way to the store. */
   accept(writes: readonly FactWrite[], trajectoryId: string): void {
-    this.#send(writes, trajectoryId);
     for (const write of writes) {
       const key = keyOf(write.partition);
+      const sent = this.#sent.get(key) ?? sentBy(trajectoryId);
+      sent.count++;
+      this.#sent.set(key, sent);
       const before = this.#known.get(key);
       const claims = new Map(before?.claims ?? []);
       for (const { lineage } of write.insert) claims.set(lineage, true);
       this.#known.set(key, { state: after(before?.state, write), claims });
     }
-  }
-
-  /** They are on their way to the store, and take away what is known here. */
-  leave(writes: readonly FactWrite[], trajectoryId: string): void {
-    this.#send(writes, trajectoryId);
-    this.forget(writes);
   }
 
   /** The store has answered, whatever it did. */
@@ -99,15 +95,6 @@ export class Partitions {
   /** They did not come to be, or what they were planned on is not so any more. */
   forget(writes: readonly FactWrite[]): void {
     for (const { partition } of writes) this.#known.set(keyOf(partition), null);
-  }
-
-  #send(writes: readonly FactWrite[], trajectoryId: string): void {
-    for (const { partition } of writes) {
-      const key = keyOf(partition);
-      const sent = this.#sent.get(key) ?? sentBy(trajectoryId);
-      sent.count++;
-      this.#sent.set(key, sent);
-    }
   }
 }
 
