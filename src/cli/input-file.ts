@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isAssizeError } from 'assize';
 import { type CanonLimits, type Json, parseStrict, toPointer, WORLD_LIMITS } from 'assize/canon';
@@ -30,6 +31,30 @@ export function readLines<T>(path: string, schema: z.ZodType<T>): T[] {
     const place = `${path}, line ${index + 1}`;
     return checked(parsed(line, place, LINE_LIMITS), schema, place);
   });
+}
+
+/** A JSON Lines file that was read whole, of which each line is parsed when it is asked for. */
+export interface LinesFile<T> {
+  /** SHA-256 of its bytes. */
+  readonly hash: string;
+  readonly length: number;
+  /** The line with this number, from 1, as the schema makes it. @throws CliError with the line's number */
+  readonly line: (number: number) => T;
+  /** What the line is called in messages. */
+  readonly at: (number: number) => string;
+}
+
+/** 0 is standard input. @throws CliError */
+export function openLines<T>(path: string | 0, schema: z.ZodType<T>, place: string = String(path)): LinesFile<T> {
+  const bytes = readBytes(path, place);
+  const lines = linesOf(bytes);
+  const at = (number: number): string => `${place}, line ${number}`;
+  return {
+    hash: createHash('sha256').update(bytes).digest('hex'),
+    length: lines.length,
+    line: (number) => checked(parsed(lines[number - 1] as Buffer, at(number), LINE_LIMITS), schema, at(number)),
+    at,
+  };
 }
 
 /** The value as the schema makes it. @throws CliError with the place inside the value */

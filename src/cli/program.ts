@@ -10,6 +10,7 @@ import { bench } from './commands/bench.ts';
 import { branch } from './commands/branch.ts';
 import { checkpoint } from './commands/checkpoint.ts';
 import { demo } from './commands/demo.ts';
+import { derived } from './commands/derived.ts';
 import { diff } from './commands/diff.ts';
 import { domains } from './commands/domains.ts';
 import { effects } from './commands/effects.ts';
@@ -20,6 +21,7 @@ import { fsck } from './commands/fsck.ts';
 import { importCommand } from './commands/import.ts';
 import { keys } from './commands/keys.ts';
 import { log } from './commands/log.ts';
+import { memory } from './commands/memory/index.ts';
 import { ontology } from './commands/ontology/index.ts';
 import { pending } from './commands/pending.ts';
 import { prove } from './commands/prove.ts';
@@ -49,6 +51,8 @@ const COMMANDS = [
   approve,
   reject,
   effects,
+  memory,
+  derived,
   erase,
   writ,
   keys,

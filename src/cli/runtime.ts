@@ -1,4 +1,5 @@
 import { Assize, type Store } from 'assize';
+import { generateKeys } from 'assize/canon';
 import type { Tool } from 'assize/effects';
 import { readAnchors } from './anchors.ts';
 import { loadBenchmarks } from './benchmarks.ts';
@@ -22,4 +23,9 @@ export async function openAssize(
     anchors: readAnchors(storeUrl, anchors),
     ...(tools.length > 0 && { tools }),
   });
+}
+
+/** The runtime over a store for what is only read, and needs neither domains nor anchors. */
+export function readingAssize(store: Store): Assize {
+  return new Assize({ store, domains: [], anchors: [generateKeys().publicKey] });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { segment } from '#authority';
-import { copyJson, issueText, type Json } from '#canon';
+import { copyJson, form, issueText, type Json, requireForm } from '#canon';
 import { refusePromise } from './candidate.ts';
 import type { ActionSpec, Binding } from './define-domain.ts';
 import { messageOf } from './errors.ts';
@@ -157,7 +157,15 @@ export function sayingsOf(
   return { sayings: copyJson(parsed.data) as unknown as readonly Saying[] };
 }
 
-/** The resource that a writ must cover to say something of a subject: `memory:clinic:patient~3a7:allergy`. */
-export function memoryScope({ space, subject, predicate }: Said): string {
+/**
+ * The resource that a writ must cover to say something of a subject: `memory:clinic:patient~3a7:allergy`.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
+export function memoryScope(said: Said): string {
+  requireForm(SAID, said, 'said');
+  const { space, subject, predicate } = said;
   return ['memory', ...[space, subject, predicate].map(segment)].join(':');
 }
+
+const SAID = form.members({ space: form.text, subject: form.text, predicate: form.text });

@@ -74,6 +74,7 @@ export class Proposals {
   async #insist(gathered: Gathered, key: string | undefined, unchanged: Unchanged | undefined): Promise<Ruling> {
     const writer = this.#writer;
     const { foresight } = writer;
+    let saidAt: Instant | undefined;
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       // What lost to another writer had its turn.
       const turn = foresight !== undefined && tries === 0 ? await foresight.turn(gathered) : undefined;
@@ -97,9 +98,10 @@ export class Proposals {
       }
       let ruling: Ruling | undefined;
       try {
-        ruling = await this.rule(gathered, { turn, unchanged });
+        ruling = await this.rule(gathered, { turn, unchanged, saidAt });
       } catch (error) {
         if (!(error instanceof NotRead)) throw error;
+        saidAt ??= error.saidAt;
         await error.read();
         tries--;
         continue;
@@ -167,11 +169,14 @@ export class Proposals {
       losing = [],
       turn,
       unchanged,
+      saidAt,
     }: {
       readonly builtIn?: boolean;
       readonly losing?: readonly LosingPartition[];
       readonly turn?: Turn | undefined;
       readonly unchanged?: Unchanged | undefined;
+      /** What is said without a time of its own is so since then. Default: the time of the ruling. */
+      readonly saidAt?: Instant | undefined;
     } = {},
   ): Promise<Ruling | undefined> | Ruling {
     const writer = this.#writer;
@@ -202,7 +207,7 @@ export class Proposals {
     if (stopped !== undefined) return stopped;
     const unstored = writs.unstored(gathered.writ);
     const kept = new Kept(writer.around.random, [...gathered.blobs, ...unstored]);
-    const { judged, believed } = this.#believed(adjudicated, gathered, at, kept, losing);
+    const { judged, believed } = this.#believed(adjudicated, gathered, { at, saidAt }, kept, losing);
     const { row, ruling } = this.#record(gathered, id, judged, at, kept, believed);
     writs.stored(unstored);
     if (gathered.keyHash !== undefined) ruled.add(gathered.keyHash, row.seq);
@@ -243,13 +248,13 @@ export class Proposals {
   #believed(
     judged: Judgement,
     { proposalId }: Gathered,
-    at: Instant,
+    when: { readonly at: Instant; readonly saidAt?: Instant | undefined },
     kept: Kept,
     losing: readonly LosingPartition[],
   ): { readonly judged: Judgement; readonly believed?: Believed } {
     if (judged.verdict !== 'approved') return { judged };
     const { id, around } = this.#writer;
-    if (losing.length > 0) return { judged, believed: requireBeliefs(around.beliefs).forgetting(losing, at, id) };
+    if (losing.length > 0) return { judged, believed: requireBeliefs(around.beliefs).forgetting(losing, when.at, id) };
     if (judged.compiled.sayings.length === 0) return { judged };
     const { domain } = this.#writer.parts;
     let planned: ReturnType<Beliefs['plan']>;
@@ -259,7 +264,7 @@ export class Proposals {
         compiled: judged.compiled,
         proposalId,
         trajectoryId: id,
-        at,
+        ...when,
         predicates,
         kept,
       });

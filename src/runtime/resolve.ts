@@ -153,6 +153,8 @@ export class Resolutions {
         proposalId,
         trajectoryId: this.#writer.id,
         at,
+        // So that it is the question that was put up, however long ago that was.
+        saidAt: proposal.at,
         predicates,
         kept,
         answers,

@@ -1,4 +1,4 @@
-import { copyJson, type Json, WORLD_LIMITS } from '#canon';
+import { copyJson, form, type Json, requireForm, WORLD_LIMITS } from '#canon';
 import { type Domain, type RoleArguments, type RoleName, type RoleParams, type SliceOf, World } from '#kernel';
 import type { EntryRow, Hash, PendingPayload } from '#ledger';
 import { type AwaitOptions, Decisions, type PendingStatus } from './decisions.ts';
@@ -117,9 +117,10 @@ export class Trajectory<D extends Domain = Domain> {
    * What has to be chosen before something that is pending can be approved: an answer for each (`ApprovalInput.answers`). None where it
    * waits for something else.
    *
-   * @throws RuntimeError `not_pending`, `erased`
+   * @throws RuntimeError `not_pending`, `erased`; ArgumentError `bad_argument`
    */
-  questionsOf(pendingId: Hash): Promise<readonly AskedQuestion[]> {
+  async questionsOf(pendingId: Hash): Promise<readonly AskedQuestion[]> {
+    requireForm(form.text, pendingId, 'pendingId');
     return readQuestions(this.#writer, pendingId);
   }
 

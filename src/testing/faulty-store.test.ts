@@ -6,6 +6,7 @@ import type { LedgerStore } from '#ledger';
 import { MemoryStore, openSqlite, type SqliteStore } from '#stores';
 import { loggedOf, writeOf } from './effect-rows.ts';
 import { effectStoreSuite } from './effect-store-suite.ts';
+import { factStoreSuite } from './fact-store-suite.ts';
 import { type FaultSchedule, faultAt, type StoreFault, seededDelays, seededFaults } from './faults.ts';
 import { faultyStore } from './faulty-store.ts';
 import { ledgerStoreSuite } from './ledger-store-suite.ts';
@@ -43,6 +44,11 @@ for (const suite of [ledgerStoreSuite, oracleStoreSuite, logStoreSuite]) {
 effectStoreSuite({
   name: 'sqlite, answers late',
   open: async (place) => faultyStore(await sqliteAt(`effects-${place}`), late()),
+});
+
+factStoreSuite({
+  name: 'sqlite, answers late',
+  open: async (place) => faultyStore(await sqliteAt(`facts-${place}`), late()),
 });
 
 const inTurn = 'calls overtake each other on their way, and these are sent in the order in which they have to arrive';

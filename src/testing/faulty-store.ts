@@ -23,7 +23,7 @@ export function faultyStore<Store extends object>(store: Store, schedule: FaultS
 type Method = (...args: unknown[]) => unknown;
 
 /** Methods that closing ends, and does not wait for. */
-const ENDED_BY_CLOSING: ReadonlySet<string> = new Set(['close', 'holdEffects', 'shareEffects']);
+const ENDED_BY_CLOSING: ReadonlySet<string> = new Set(['close', 'holdEffects', 'shareEffects', 'rebuildFacts']);
 
 /** Methods that answer at once; they are the store's own. */
 const SYNCHRONOUS: ReadonlySet<string> = new Set(['checkAhead', 'toString']);
@@ -128,7 +128,7 @@ class FaultyHandle {
     return settled.value;
   }
 
-  // `close` waits for the others and so can't be one of them; who waits for a tenure or to be a member, waits until then.
+  // `close` waits for the others and so can't be one of them; who waits for a tenure, to be a member or for pages, waits until then.
   #track<T>(call: StoreCall, sent: Promise<T>): Promise<T> {
     if (ENDED_BY_CLOSING.has(call.operation)) return sent;
     this.#underWay.add(sent);

@@ -5,15 +5,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineDomain } from '#kernel';
-import {
-  type CommitPayload,
-  type FactStore,
-  factWrites,
-  isFactStore,
-  type LedgerStore,
-  readRow,
-  Values,
-} from '#ledger';
+import { type CommitPayload, type FactStore, factWrites, type LedgerStore, readRow, Values } from '#ledger';
 import { claimId, type FactRow, OPEN_END, OPEN_START, readWitness } from '#memory';
 import type { AssertInput, Memory, Ruling } from '#runtime';
 import { openStore, type Store } from '#stores';
@@ -89,7 +81,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
         async (waves) => {
           const store = await openStore(kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`);
           try {
-                        await store.claimKey(KEY);
+            await store.claimKey(KEY);
             const writers = await writersOf(store);
             const done: Done[] = [];
             for (const [wave, deeds] of waves.entries())

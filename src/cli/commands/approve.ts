@@ -1,13 +1,15 @@
 import type { Command } from 'commander';
 import { anchorsPath, readAnchors } from '../anchors.ts';
 import { CliError } from '../errors.ts';
-import { anchorsOption, domainOption, toolsOption, waitOption, withSharedOptions } from '../options.ts';
+import { anchorsOption, domainOption, repeatable, toolsOption, waitOption, withSharedOptions } from '../options.ts';
+import { answersTo } from '../questions.ts';
 import { METHOD, type ResolvingOptions, resolvePending } from '../resolution.ts';
 import { inSession } from '../session.ts';
 
 interface Options extends ResolvingOptions {
   readonly override?: boolean;
   readonly reason?: string;
+  readonly answer: readonly string[];
 }
 
 export function approve(program: Command): void {
@@ -20,6 +22,12 @@ export function approve(program: Command): void {
       .option('--override', 'also when the result does not pass every invariant; recorded')
       .option('--reason <text>', 'why; recorded')
       .option('--digest <hex>', 'the digest that was looked at (or its first 8 digits): another one is refused')
+      .addOption(
+        repeatable(
+          '--answer <which>',
+          'where claims contradict each other, who is believed: N, as assize pending numbers them, or REQUEST=N or REQUEST=CLAIM',
+        ),
+      )
       .addOption(domainOption)
       .addOption(anchorsOption)
       .addOption(toolsOption)
@@ -27,21 +35,24 @@ export function approve(program: Command): void {
   )
     .addHelpText(
       'after',
-      'What waits with calls of tools needs these: they are made when it is committed.\n' +
+      '\nExamples:\n  assize approve 1f0c8a77 --as manager:grace\n  assize approve 1f0c8a77 --as dr.grey --answer 2\n\n' +
+        'Of requests and claims the first 8 digits do. An answer to what is not asked any more is refused.\n' +
+        'What waits with calls of tools needs these: they are made when it is committed.\n' +
         'Negative: it had expired, and is rejected now.\n' +
         'Where several people have to approve it, each but the last is told under which id it waits for the next one.\n' +
         'Whoever may write the store may approve in anybody’s name: the method is recorded as cli.',
     )
     .action(
       inSession((session, options: Options, pending: string) => {
-        const { as: principal, override = false, reason } = options;
+        const { as: principal, override = false, reason, answer } = options;
         return resolvePending(
           session,
           options,
           pending,
           ['committed', 'escalated'],
-          (trajectory, row, digest) =>
+          async (trajectory, row, digest) =>
             trajectory.approve(row.id, {
+              ...(answer.length > 0 && { answers: answersTo(await trajectory.questionsOf(row.id), answer) }),
               principal,
               method: METHOD,
               override,

@@ -17,7 +17,7 @@ export function fsck(program: Command): void {
     program
       .command('fsck')
       .description(
-        'read everything: the database itself, every trajectory as verify does, snapshots, the Merkle log, the last checkpoint',
+        'read everything: the database itself, every trajectory as verify does, snapshots, what is believed, the Merkle log, the last checkpoint',
       )
       .addOption(checkpointOption)
       .addOption(logKeyOption),

@@ -1,11 +1,13 @@
 import { createReadStream } from 'node:fs';
-import { verifyStore } from 'assize';
+import { isAssizeError, type Store, verifyStore } from 'assize';
 import { importLines, splitLines } from 'assize/ledger';
+import { checkMemory, type RebuiltMemory, rebuildMemory } from 'assize/runtime';
 import type { Command } from 'commander';
+import { counted } from '../counted.ts';
 import { CliError, EXIT } from '../errors.ts';
 import { withSharedOptions } from '../options.ts';
 import { green, line, red } from '../printable.ts';
-import { inSession, type SharedOptions } from '../session.ts';
+import { inSession, type Session, type SharedOptions } from '../session.ts';
 
 interface Options extends SharedOptions {
   readonly erase?: boolean;
@@ -22,6 +24,7 @@ export function importCommand(program: Command): void {
     .addHelpText(
       'after',
       'Entries that the store has already are passed over, so an import that was cut off can be made again.\n' +
+        'Where the export says what is believed, the facts of the store are made anew from all that it has then.\n' +
         'Negative: what was imported does not verify. A line that is wrong is misuse, and is named.',
     )
     .action(
@@ -35,16 +38,28 @@ export function importCommand(program: Command): void {
           const reports = await verifyStore(store, {
             onProgress: (at, total) => session.progress.report('verifying entries', at, total),
           });
-          session.progress.end();
           const faults = reports.flatMap(({ fault }) => fault ?? []);
+          // Of entries that do not verify nothing is believed.
+          const rebuilt = done.beliefs > 0 && faults.length === 0 ? await believed(session, store, done) : undefined;
+          session.progress.end();
           if (session.json)
-            session.out.document({ ...done, valid: faults.length === 0, trajectories: reports.length, faults });
+            session.out.document({
+              ...done,
+              valid: faults.length === 0,
+              trajectories: reports.length,
+              faults,
+              ...(rebuilt && { rebuilt }),
+            });
           else {
             for (const { trajectory_id, seq, detail, code } of faults) {
               session.out.line(red(line`${trajectory_id} seq ${seq}: ${detail} (${code})`));
             }
             const sum = line`${done.entries} entries, ${done.imported} of them new; ${reports.length} trajectories in the store.`;
             session.out.line(faults.length === 0 ? green(sum) : red(sum));
+            if (rebuilt !== undefined)
+              session.out.line(
+                line`${counted(rebuilt.facts, 'version')} of facts were made of ${counted(rebuilt.changes, 'change')} of beliefs in the store.`,
+              );
             if (done.unerased > 0)
               session.out.line(
                 line`${done.unerased} values are erased in the export and still here; --erase deletes them here too.`,
@@ -54,6 +69,27 @@ export function importCommand(program: Command): void {
         });
       }),
     );
+}
+
+/** The facts that the entries come to; undefined where the store has them already. */
+async function believed(
+  { progress }: Session,
+  store: Store,
+  { imported }: { readonly imported: number },
+): Promise<RebuiltMemory | undefined> {
+  const onProgress = (at: number, total: number): void => progress.report('making facts', at, total);
+  if (imported === 0 && (await areSame(store, onProgress))) return undefined;
+  return rebuildMemory(store, { onProgress });
+}
+
+/** Those that an import before could not end making are incomplete. */
+async function areSame(store: Store, onProgress: (at: number, total: number) => void): Promise<boolean> {
+  try {
+    return (await checkMemory(store, { onProgress })).valid;
+  } catch (error) {
+    if (isAssizeError(error, 'store_facts_incomplete')) return false;
+    throw error;
+  }
 }
 
 async function* watched(

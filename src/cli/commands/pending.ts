@@ -8,6 +8,7 @@ import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../options.ts';
 import { dim, line } from '../printable.ts';
 import { printEffect, printProposal } from '../proposal-text.ts';
+import { printQuestions, type Questions, questionsIn } from '../questions.ts';
 import { inSession, type Session, type SharedOptions } from '../session.ts';
 import { shortTime } from '../summary.ts';
 import { toolCalls } from '../tool-calls.ts';
@@ -56,7 +57,8 @@ async function openPendings(session: Session, store: Store, trajectory: string |
   const open: Open[] = [];
   for (const { trajectory_id } of chosen) {
     const { chain, fold } = await replayer.replay(trajectory_id);
-    for (const [id, payload] of chain.open) open.push({ id, payload, state: fold.state as Json });
+    for (const [id, payload] of chain.open)
+      open.push({ id, payload, state: fold.state as Json, questions: await questionsIn(payload, replayer.values) });
   }
   return open;
 }
@@ -66,9 +68,11 @@ interface Open {
   readonly id: EntryRow['id'];
   readonly payload: PendingPayload;
   readonly state: Json;
+  /** What somebody has to choose between. */
+  readonly questions: Questions;
 }
 
-async function described(store: Store, { id, payload }: Open) {
+async function described(store: Store, { id, payload, questions }: Open) {
   const { trajectory_id, seq, at, proposal, digest, channel, reason, invariant_id, detail, freezes, expires } = payload;
   const { action, budget_cost, delta, approval } = proposal;
   const { needed, given } = approvalsOf(payload);
@@ -91,6 +95,7 @@ async function described(store: Store, { id, payload }: Open) {
     ...(invariant_id === undefined ? {} : { invariant_id }),
     detail,
     freezes,
+    ...(questions === 'erased' ? { questions: null } : questions.length > 0 ? { questions } : {}),
     ...(expires === undefined ? {} : { expires }),
   };
 }
@@ -117,10 +122,11 @@ async function print({ out }: Session, store: Store, open: readonly Open[]): Pro
       return [shortId(id), trajectory_id, seq, shortTime(at), proposal.action.name, wanted, why];
     }),
   );
-  for (const { id, payload, state } of open.slice(0, SHOWN_MAX)) {
+  for (const { id, payload, state, questions } of open.slice(0, SHOWN_MAX)) {
     const calls = await toolCalls(store, payload);
     if (isEffectPending(payload)) printEffect(out, id, payload, calls);
     else printProposal(out, id, payload, calls, state);
+    printQuestions(out, id, questions);
   }
   if (open.every(({ payload }) => isEffectPending(payload))) return;
   out.line(line``);

@@ -19,6 +19,8 @@ export interface ImportReport {
   readonly entries: number;
   /** Those that the store did not have. */
   readonly imported: number;
+  /** Changes of beliefs in all of its entries: what the facts of a store are made anew from after an import (`rebuildMemory`). */
+  readonly beliefs: number;
   /** Values that the export says to be erased, and that the store has all the same. */
   readonly unerased: number;
 }
@@ -41,6 +43,7 @@ export async function importLines(
   const { onProgress, erase = false } = options;
   let entries = 0;
   let imported = 0;
+  let beliefs = 0;
   let unerased = 0;
   let group = new Group();
   const flush = async (): Promise<void> => {
@@ -50,13 +53,14 @@ export async function importLines(
     group = new Group();
     onProgress?.(entries);
   };
-  for await (const { row, blobs, erased } of readExport(lines)) {
+  for await (const { row, entry, blobs, erased } of readExport(lines)) {
     group.add(row, blobs, erased);
     entries++;
+    if (entry.payload.kind === 'commit') beliefs += entry.payload.delta.beliefs.length;
     if (group.isFull) await flush();
   }
   await flush();
-  return { entries, imported, unerased };
+  return { entries, imported, beliefs, unerased };
 }
 
 class Group {

@@ -1,7 +1,8 @@
-import { form, requireForm } from '#canon';
+import { form, isAssizeError, requireForm } from '#canon';
 import {
   askNodes,
   type EntryRow,
+  isFactStore,
   type LedgerStore,
   type LogStore,
   Replayer,
@@ -9,6 +10,7 @@ import {
   type VerifyReport,
 } from '#ledger';
 import { type Checkpoint, Frontier, leafHash, rootAt, type TreeNode } from '#merkle';
+import { checkMemory } from '../memory/index.ts';
 import { snapshotFault } from '../snapshots/check.ts';
 import { type VerifyOptions, verifyStore } from '../verify.ts';
 
@@ -24,6 +26,8 @@ export type FsckFault =
   | { readonly code: 'node_differs'; readonly level: number; readonly index: number; readonly detail: string }
   /** A snapshot of a trajectory that verifies is not what its entries come to: whoever opens it is shown something else. */
   | { readonly code: 'snapshot_differs'; readonly trajectory_id: string; readonly detail: string }
+  /** What the store believes is not what its entries say, in so many places; or is being made anew. */
+  | { readonly code: 'facts_differ'; readonly detail: string }
   /** The log is behind, or apart from, the checkpoint that was kept. */
   | { readonly code: 'checkpoint'; readonly detail: string };
 
@@ -66,6 +70,7 @@ export async function fsck(
   for (const detail of (await store.selfCheck?.()) ?? []) faults.push({ code: 'damaged', detail });
   const trajectories = await verifyStore(store, options);
   await checkSnapshots(store, trajectories, faults);
+  if (trajectories.every(({ valid }) => valid)) await checkBeliefs(store, faults);
   const { frontier, size } = await checkLog(store, faults);
   if (checkpoint !== undefined) await checkKept(store, checkpoint, frontier, faults);
   const known = await store.trajectories();
@@ -91,6 +96,20 @@ async function checkSnapshots(
     if (fault === undefined) continue;
     const detail = `the snapshot of ${trajectory_id} at seq ${snapshot?.seq} can’t be used: ${fault}; drop the snapshots`;
     faults.push({ code: 'snapshot_differs', trajectory_id, detail });
+  }
+}
+
+/** Compares what is believed with what the entries say, which have to verify for that. */
+async function checkBeliefs(store: LedgerStore, faults: FsckFault[]): Promise<void> {
+  if (!isFactStore(store)) return;
+  try {
+    const { differences, more } = await checkMemory(store);
+    if (differences.length === 0) return;
+    const detail = `what is believed is not what the entries say, in ${differences.length + more} places; make it anew: assize memory rebuild (--check lists them)`;
+    faults.push({ code: 'facts_differ', detail });
+  } catch (error) {
+    if (!isAssizeError(error, 'store_facts_incomplete') && !isAssizeError(error, 'invalid_ledger')) throw error;
+    faults.push({ code: 'facts_differ', detail: error.message });
   }
 }
 

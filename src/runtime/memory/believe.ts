@@ -63,6 +63,8 @@ export interface Sayer {
   readonly proposalId: Hash;
   readonly trajectoryId: string;
   readonly at: Instant;
+  /** When it was said, where that was before: what is said without a time of its own is so from then on. Default: `at`. */
+  readonly saidAt?: Instant | undefined;
   readonly predicates: { readonly [predicate: string]: Parameters<typeof declarePredicate>[0] };
   readonly kept: Kept;
   /** What somebody has chosen. */
@@ -187,7 +189,7 @@ export class Beliefs {
     if (votes !== undefined && unasked.length > 0)
       throw new NotRead(async () => {
         for (const question of unasked) await votes.ask(question);
-      });
+      }, said[0]?.saidAt);
     const answers = plan.questions.map(({ request }) => given.get(request) ?? votes?.of(request));
     const open = plan.questions.filter((_, i) => answers[i] === undefined);
     for (const { request } of plan.questions) given.delete(request);
@@ -251,6 +253,7 @@ interface Group {
     readonly n: number;
     readonly claim: string | undefined;
     readonly id: string;
+    readonly saidAt: Instant;
   }[];
   /** Claims that may have been made before. */
   readonly sourced: readonly string[];
@@ -265,7 +268,7 @@ interface Planned {
 }
 
 /** What is said of each partition, in the order in which the partitions come first. */
-function grouped(key: Uint8Array, { compiled, proposalId, predicates }: Sayer): Group[] {
+function grouped(key: Uint8Array, { compiled, proposalId, predicates, at, saidAt = at }: Sayer): Group[] {
   const groups = new Map<string, Group & { said: Group['said'][number][]; sourced: string[] }>();
   for (const [n, saying] of compiled.sayings.entries()) {
     const { space, subject, predicate } = saying;
@@ -275,7 +278,7 @@ function grouped(key: Uint8Array, { compiled, proposalId, predicates }: Sayer): 
     groups.set(at, group);
     const id = saying.verb === 'retract' ? '' : idOf(key, saying, proposalId, n);
     const claim = saying.verb !== 'retract' && saying.source !== undefined ? id : undefined;
-    group.said.push({ saying, n, claim, id });
+    group.said.push({ saying, n, claim, id, saidAt });
     if (claim !== undefined) group.sourced.push(claim);
   }
   return [...groups.values()];
@@ -290,11 +293,11 @@ function idOf(key: Uint8Array, saying: Exclude<Saying, { verb: 'retract' }>, pro
 }
 
 function planOf(said: Group['said'], writing: Writing): Plan | Ask {
-  const [{ saying, n, id }] = said as [Group['said'][number]];
+  const [{ saying, n, id, saidAt }] = said as [Group['said'][number]];
   if (said.every((each) => each.saying.verb === 'assert'))
     return planAssert(
       writing,
-      said.map((each) => assertionOf(each, writing.at)),
+      said.map((each) => assertionOf(each)),
     );
   if (said.length > 1)
     throw new MemoryError(
@@ -303,7 +306,7 @@ function planOf(said: Group['said'], writing: Writing): Plan | Ask {
     );
   switch (saying.verb) {
     case 'change': {
-      const { object, confidence = 1, from = writing.at } = saying;
+      const { object, confidence = 1, from = saidAt } = saying;
       return planChange(writing, { claim: id, object, confidence, provenance: writeToken(n), from });
     }
     case 'correct': {
@@ -327,9 +330,9 @@ function planOf(said: Group['said'], writing: Writing): Plan | Ask {
   }
 }
 
-function assertionOf({ saying, n, id }: Group['said'][number], at: Instant): Assertion {
+function assertionOf({ saying, n, id, saidAt }: Group['said'][number]): Assertion {
   const { object, confidence = 1, valid = {}, strategy } = saying as Extract<Saying, { verb: 'assert' }>;
-  const { from = at, to = OPEN_END } = valid;
+  const { from = saidAt, to = OPEN_END } = valid;
   return {
     claim: id,
     object,

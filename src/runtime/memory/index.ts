@@ -3,6 +3,7 @@
  * with their commit.
  */
 export { Beliefs, type Believed, requireBeliefs } from './believe.ts';
+export { type CheckMemoryOptions, checkMemory, type FactDifference, type MemoryReport } from './check.ts';
 export { type DerivedEntry, derivedFrom } from './derived.ts';
 export { type BelievedPlace, BelievedSearch, type Sought } from './find-believed.ts';
 export { type LosingPartition, losingPartitions } from './forgotten.ts';
@@ -18,4 +19,5 @@ export {
 } from './memory.ts';
 export { NotRead } from './partitions.ts';
 export { type AskedFor, type AskedQuestion, askedFor, type GivenAnswer, readQuestions } from './questions.ts';
+export { type RebuildOptions, type RebuiltMemory, rebuildMemory } from './rebuild.ts';
 export { type Explained, type ExplainingEntry, MemoryView, type Recalled, type RecallQuery } from './view.ts';

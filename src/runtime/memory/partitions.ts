@@ -1,4 +1,4 @@
-import { RecentMap } from '#canon';
+import { type Instant, RecentMap } from '#canon';
 import type { FactStore, FactVersion, FactWrite, PartitionName, PartitionState } from '#ledger';
 
 /** Partitions whose open rows are kept in memory; more only cost a look each. */
@@ -14,10 +14,13 @@ export interface Known {
 /** What has to be read before it can be planned; whoever catches it reads it and plans again. */
 export class NotRead extends Error {
   readonly read: () => Promise<void>;
+  /** Where a judge is asked: when what it is asked about was said, so that the question is the same when it is planned again. */
+  readonly saidAt: Instant | undefined;
 
-  constructor(read: () => Promise<void>) {
+  constructor(read: () => Promise<void>, saidAt?: Instant) {
     super('facts have to be read first');
     this.read = read;
+    this.saidAt = saidAt;
   }
 }
 

@@ -45,8 +45,8 @@ export function prepareFacts(
 ): (query: FactQuery & { readonly limit: number }) => Promise<FactVersion[]> {
   return async (query) => {
     const { space } = query;
-    const { text, values } = search(query, schema);
-    const rows = await readers.run({ text }, values);
+    const { statement, values } = search(query, schema);
+    const rows = await readers.run(statement, values);
     requireWhole(rows, path);
     return rows
       .filter((row) => row[1] !== null)
@@ -148,7 +148,7 @@ function takeIn(plan: FactPlan, write: FactWrite): void {
 function search(
   { space, subject, predicate, kind, valid, system, lineage, after, limit }: FactQuery,
   schema: string,
-): { readonly text: string; readonly values: unknown[] } {
+): { readonly statement: Statement; readonly values: unknown[] } {
   const values: unknown[] = [];
   const given = (value: unknown): string => `$${values.push(value)}`;
   const where: string[] = [];
@@ -185,7 +185,11 @@ function search(
       FROM "${schema}".fact_partition AS p JOIN "${schema}".fact AS f ON f.key = p.key WHERE ${where.join(' AND ')}
       ORDER BY left(p.subject, 200), p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id LIMIT ${given(limit)}
     ) AS x ON true ORDER BY x.subject, x.predicate, x.system_start, x.valid_from, x.fact_id`;
-  return { text, values };
+  if (subject === undefined || predicate === undefined) return { statement: { text }, values };
+  // Those of one partition are asked again and again, and there are few kinds of them.
+  const at = system === undefined || system === 'now' ? system : 'then';
+  const others = [valid, lineage, after].map((member) => member !== undefined);
+  return { statement: { name: `assize facts ${[kind, at, ...others].join(' ')}`, text }, values };
 }
 
 const ROW = `f.fact_id, f.object, encode(f.content, 'hex') AS content, f.content_bytes, f.valid_from, f.valid_to, f.system_start,

@@ -86,8 +86,10 @@ export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLe
     expect((await store.partition(NAMELESS))!.open).toMatchObject([{ ...NAMELESS, fact_id: 'c' }]);
     expect(await store.partition(ALICE)).toBeUndefined();
     // Twice in one batch, though it is said in two ways.
-    const twice = [next(4), { ...next(4), partition: NAMELESS, insert: [] }];
+    const nothing = changeOf(ALICE, 4, 40, []);
+    const twice = [nothing, { ...nothing, partition: NAMELESS }];
     await expect(store.commit({ ...batchOf([]), facts: twice })).rejects.toMatchObject({ code: 'store_invalid_input' });
+    expect(await store.commit({ ...batchOf([]), facts: [nothing] })).toEqual(COMMITTED);
   });
 
   law('a partition is changed and erased in one batch', async () => {

@@ -61,6 +61,17 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
     expect(await store.facts({ space, lineage: 'penicillin' })).toEqual([closed, rest]);
     expect(await store.facts({ space: 'Clinic' })).toEqual([]);
     expect(await store.spaces()).toEqual([space]);
+    // What was believed is read as before when nothing is believed any more.
+    const third = changeOf(ALICE, 3, 30, [], [rest, next].map(keyOfRow));
+    expect(await store.commit({ ...batchOf([]), facts: [third] })).toEqual(COMMITTED);
+    const ended = (row: FactVersion): FactVersion => ({ ...row, system_time_end: day(30) });
+    for (const limit of [undefined, 1, 5]) {
+      expect(await at(day(5), 'now', limit)).toEqual([]);
+      expect(await at(day(5), day(30), limit)).toEqual([]);
+      expect(await at(day(5), day(29), limit)).toEqual([ended(next)]);
+      expect(await at(day(4), day(20), limit)).toEqual([ended(rest)]);
+      expect(await at(day(5), day(19), limit)).toEqual([closed]);
+    }
   });
 
   law('rows of facts come back exactly as given', async () => {

@@ -50,6 +50,11 @@ const withRule =
     kernel.defineDomain({ ...spec(), invariants: [make(...args)] } as never);
 
 export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
+  memoryScope: takes(
+    (said) => kernel.memoryScope(said),
+    () => [{ space: 'ward', subject: 'p7', predicate: 'drug' }],
+    {},
+  ),
   BUILT_IN_ROLE: exempt('no function'),
   failureIntent: exempt('is given an action of a domain, and what was committed with it'),
   'new World': exempt(MADE),

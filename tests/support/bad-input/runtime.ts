@@ -13,6 +13,7 @@ import { deskOf } from '../ledger-runtime.ts';
 import { LOG, ORIGIN, WITNESSES } from '../merkle/fixtures.ts';
 import { HandClock, intent, operator, runtimeOver, START, writFor } from '../runtime.ts';
 import type { Case, Exempt } from './case.ts';
+import { RUNTIME_MEMORY } from './runtime-memory.ts';
 import { exempt, MADE, PATH, PORT, takes } from './table.ts';
 
 const none = exempt('no arguments');
@@ -101,6 +102,7 @@ const proposal = {
 };
 
 export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
+  ...RUNTIME_MEMORY,
   'new Assize': takes(
     (options) => new runtime.Assize(options),
     () => [
@@ -293,6 +295,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ({ store }, options) => runtime.backtestStore(store, options),
     [{ domains: [desk], instead: [deskOf('footprint')], limit: 5, trajectoryIds: ['t'] }],
   ),
+  checkMemory: on(({ store }, options) => runtime.checkMemory(store, options), [{}]),
   deepReplay: on(
     ({ store }, id, options) => runtime.deepReplay(store, id, options),
     ['t', { domains: [desk], changedDomains: false, sources: true, limit: 5 }],
@@ -350,6 +353,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
       return [verdict.valid ? { ...verdict.checkpoint } : undefined];
     },
   ),
+  rebuildMemory: on(({ store }, options) => runtime.rebuildMemory(store, options), [{}]),
   rulingOf: exempt(MADE),
   streamSink: exempt(PORT),
   verifyStore: on(({ store }, options) => runtime.verifyStore(store, options), [{ threads: 1 }]),

@@ -95,6 +95,7 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
       after: change.insert[0],
       limit: 3,
     }),
+    claimKey: on((store, key) => store.claimKey(key), new Uint8Array(32)),
     spaces: none,
     rebuildFacts: on((store, pages) => store.rebuildFacts(pages), noPages),
     turn: on((store, id) => store.turn?.(id).then((end) => end?.()), 't'),

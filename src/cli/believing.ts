@@ -1,0 +1,138 @@
+import { issueWrit, type KeyPair, type Ruling, readRow, type Store, systemClock, type Writ } from 'assize';
+import { addMicros, type Instant, maxInstant } from 'assize/canon';
+import { BELIEVE_ACTION } from 'assize/kernel';
+import type { CommitPayload } from 'assize/ledger';
+import type { WritChain } from 'assize/runtime';
+import { type Command, Option } from 'commander';
+import { headOf, readable, shortId } from './entries.ts';
+import { CliError } from './errors.ts';
+import { anchorsOption, domainOption, type OpeningOptions } from './options.ts';
+import { green, line, type Printable, red, yellow } from './printable.ts';
+import { readPrivateKey, requireAnchor } from './private-key.ts';
+import type { Session, SharedOptions } from './session.ts';
+import { readWritFile } from './writ-file.ts';
+import { newNonce } from './writ-terms.ts';
+
+/** Where something is said, and by whose authority. */
+export interface BelievingOptions extends SharedOptions, OpeningOptions {
+  readonly space: string;
+  readonly writ?: string;
+  readonly key?: string;
+  readonly principal: string;
+}
+
+export const spaceOption: Option = new Option(
+  '--space <name>',
+  'where it is remembered; nothing is compared across spaces',
+).makeOptionMandatory();
+
+export function withAuthority(command: Command): Command {
+  return command
+    .addOption(spaceOption)
+    .addOption(
+      new Option('--writ <file>', `a writ for ${BELIEVE_ACTION} on memory:SPACE:SUBJECT:PREDICATE`).conflicts('key'),
+    )
+    .option('--key <file>', 'or the private key of one of the store’s anchors: a writ is made for just this')
+    .option('--principal <who>', 'with --key: who says it', 'operator')
+    .addOption(domainOption)
+    .addOption(anchorsOption);
+}
+
+/** What a proposal is made under. */
+export interface Authority {
+  /** The writ that was given, or one that holds for the next minutes. */
+  readonly writ: () => Writ | WritChain;
+}
+
+/** Long enough to open a large trajectory. */
+const VALID_FOR_MICROS = 5 * 60 * 1_000_000;
+const NEW_AFTER_MICROS = VALID_FOR_MICROS / 2;
+
+/** Reads what is given before a store is opened. `scope`: what a writ that is made covers. @throws CliError */
+export function authorityIn(
+  { storeUrl }: Session,
+  { writ, key: file, anchors, principal }: BelievingOptions,
+): (store: Store, trajectoryId: string, scope: string) => Promise<Authority> {
+  if (writ !== undefined) {
+    const given = readWritFile(writ);
+    return async () => ({ writ: () => given });
+  }
+  if (file === undefined)
+    throw new CliError('usage', 'Say by whose authority: with --writ FILE, or with --key FILE of an anchor.');
+  const key = readPrivateKey(file);
+  requireAnchor(storeUrl, anchors, key, 'says what is believed without --writ');
+  return async (store, trajectoryId, scope) => {
+    const head = readable(await headOf(store, trajectoryId))?.payload.at;
+    let made: { readonly writ: Writ; readonly at: Instant } | undefined;
+    return {
+      writ: () => {
+        const clock = systemClock.now();
+        const at = maxInstant(clock, head ?? clock);
+        if (made === undefined || at > addMicros(made.at, NEW_AFTER_MICROS))
+          made = { at, writ: writFor(trajectoryId, scope, at, principal, key) };
+        return made.writ;
+      },
+    };
+  };
+}
+
+/** A root writ for just this. */
+function writFor(trajectory: string, scope: string, at: Instant, subject: string, key: KeyPair): Writ {
+  return issueWrit(
+    {
+      issuer: key.publicKey,
+      subject,
+      trajectory,
+      actions: [BELIEVE_ACTION],
+      scopes: [scope],
+      not_before: at,
+      expires: addMicros(at, VALID_FOR_MICROS),
+      max_depth: 0,
+      nonce: newNonce(),
+    },
+    key.privateKey,
+  );
+}
+
+/** What a commit changed of beliefs. */
+export interface Changed {
+  /** Versions of facts that are believed from then on. */
+  readonly believed: number;
+  /** Versions that are not believed any more. */
+  readonly closed: number;
+  /** Contradictions that something lost. */
+  readonly lost: number;
+}
+
+export function changedBy(ruling: Extract<Ruling, { ruling: 'committed' }>): Changed {
+  const { beliefs } = (readRow(ruling.entry).payload as CommitPayload).delta;
+  const rows = beliefs.flatMap(({ insert }) => insert);
+  const lost = rows.filter(({ row_kind }) => row_kind === 'audit').length;
+  const closed = beliefs.reduce((sum, { close }) => sum + close.length, 0);
+  return { believed: rows.length - lost, closed, lost };
+}
+
+/** What became of what was said, for programs. */
+export function describedRuling(ruling: Ruling): object {
+  if (ruling.ruling === 'frozen') return { ruling: 'frozen', by: ruling.by, detail: ruling.detail };
+  const { id, seq, trajectory_id } = ruling.entry;
+  const place = { ruling: ruling.ruling, trajectory_id, seq, entry_id: id };
+  if (ruling.ruling === 'committed') return { ...place, ...changedBy(ruling) };
+  const { reason, detail } = ruling;
+  return { ...place, reason, detail, ...(ruling.ruling === 'escalated' && { channel: ruling.channel }) };
+}
+
+export function rulingLine(ruling: Ruling): Printable {
+  if (ruling.ruling === 'frozen') return line`${yellow('frozen')} by ${shortId(ruling.by)}: ${ruling.detail}`;
+  const { id, seq, trajectory_id } = ruling.entry;
+  const place = line`as ${shortId(id)}, ${trajectory_id} seq ${seq}`;
+  if (ruling.ruling === 'committed') return line`${green('committed')} ${place}: ${changedText(changedBy(ruling))}`;
+  const { detail, reason } = ruling;
+  if (ruling.ruling === 'rejected') return line`${red('rejected')} ${place}: ${detail} (${reason})`;
+  return line`${yellow('waits')} for ${ruling.channel} ${place}: ${detail}; assize pending shows it`;
+}
+
+function changedText({ believed, closed, lost }: Changed): string {
+  if (believed + closed + lost === 0) return 'nothing is changed';
+  return [`${believed} believed`, `${closed} closed`, ...(lost === 0 ? [] : [`${lost} lost`])].join(', ');
+}

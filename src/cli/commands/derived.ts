@@ -1,0 +1,69 @@
+import type { DerivedEntry } from 'assize/runtime';
+import type { Command } from 'commander';
+import { findEntry, shortId } from '../entries.ts';
+import { EXIT } from '../errors.ts';
+import { withSharedOptions } from '../options.ts';
+import type { Output } from '../output.ts';
+import { bold, dim, line } from '../printable.ts';
+import { readingAssize } from '../runtime.ts';
+import { inSession, type SharedOptions } from '../session.ts';
+import { shortTime } from '../summary.ts';
+
+export function derived(program: Command): void {
+  withSharedOptions(
+    program
+      .command('derived')
+      .description('what followed from an entry: what is believed because of it, and what was done with that')
+      .argument('<entry>', 'its id, or the first 8 digits of it'),
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assize derived 1f0c8a77\n  assize derived 1f0c8a77 --json\n\n' +
+        'belief: what it believes rests on the entry above it. used: it was made with a recall of facts that do.\n' +
+        'The whole store is read; no domain is needed. One whose recall was erased can’t be found by it.',
+    )
+    .action(
+      inSession(({ json, out, withStore }, _options: SharedOptions, prefix: string) =>
+        withStore('readonly', async (store) => {
+          const { id, trajectory_id, seq } = await findEntry(store, prefix);
+          const found = await readingAssize(store).derived(id);
+          if (json)
+            out.document({
+              entry_id: id,
+              derived: found.map(({ trajectoryId, ...entry }) => ({ trajectory_id: trajectoryId, ...entry })),
+            });
+          else {
+            out.line(line`${bold(shortId(id))} ${trajectory_id} seq ${seq}`);
+            if (found.length === 0) out.line(line`  nothing followed from it`);
+            printTree(out, id, found);
+          }
+          return EXIT.ok;
+        }),
+      ),
+    );
+}
+
+/** Below each what followed from it at once; what follows from more than one is shown with all that is below it once. */
+function printTree(out: Output, root: string, found: readonly DerivedEntry[]): void {
+  const below = new Map<string, DerivedEntry[]>();
+  for (const entry of found) for (const from of entry.from) below.set(from, [...(below.get(from) ?? []), entry]);
+  const shown = new Set<string>();
+  const levels: { readonly entries: DerivedEntry[] }[] = [{ entries: [...(below.get(root) ?? [])] }];
+  // Without recursion: a chain of beliefs may be as long as the ledger.
+  while (levels.length > 0) {
+    const entry = levels.at(-1)!.entries.shift();
+    if (entry === undefined) {
+      levels.pop();
+      continue;
+    }
+    const { id, trajectoryId, seq, at, action, how } = entry;
+    const indent = '  '.repeat(levels.length);
+    const isShown = shown.has(id);
+    out.line(
+      line`${indent}${bold(shortId(id))} ${trajectoryId} seq ${seq} ${action} ${dim(shortTime(at))} ${how.join(', ')}${isShown ? dim(' (above)') : ''}`,
+    );
+    if (isShown) continue;
+    shown.add(id);
+    levels.push({ entries: [...(below.get(id) ?? [])] });
+  }
+}

@@ -1,0 +1,73 @@
+import { systemClock } from 'assize';
+import type { Instant } from 'assize/canon';
+import type { Difference, FactRow, Point } from 'assize/memory';
+import { type Command, Option } from 'commander';
+import { CliError, EXIT } from '../../errors.ts';
+import { printFacts } from '../../fact-text.ts';
+import { withSharedOptions } from '../../options.ts';
+import { INSTANT_HELP, instantOrDay } from '../../periods.ts';
+import { green, line, type Printable, red, yellow } from '../../printable.ts';
+import { readingAssize } from '../../runtime.ts';
+import { inSession, type Session } from '../../session.ts';
+import { type AboutOptions, about, given } from './recall.ts';
+
+interface Options extends AboutOptions {
+  readonly fromValid?: Instant;
+  readonly fromSystem?: Instant;
+  readonly toValid?: Instant;
+  readonly toSystem?: Instant;
+}
+
+export function diff(command: Command): void {
+  const instant = (flags: string, what: string) => new Option(flags, `${what} (default: now)`).argParser(instantOrDay);
+  withSharedOptions(
+    about(command.command('diff').description('what is believed at one point of both times and not at another'))
+      .addOption(instant('--from-valid <instant>', 'the first point: when it is so'))
+      .addOption(instant('--from-system <instant>', 'the first point: when it was believed'))
+      .addOption(instant('--to-valid <instant>', 'the second point: when it is so'))
+      .addOption(instant('--to-system <instant>', 'the second point: when it was believed')),
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assize memory diff --space ward-3 --from-system 2026-04-17\n' +
+        '  assize memory diff --space ward-3 --from-valid 2026-04-01 --to-valid 2026-04-16\n\n' +
+        `${INSTANT_HELP}\n+ is believed at the second point only, - at the first only, ~ is said by another version. No domain is needed.`,
+    )
+    .action(
+      inSession((session, options: Options) => {
+        const { fromValid, fromSystem, toValid, toSystem } = options;
+        if (![fromValid, fromSystem, toValid, toSystem].some((at) => at !== undefined))
+          throw new CliError(
+            'usage',
+            'Both points are now: say with --from-valid, --from-system, --to-… which are meant.',
+          );
+        const now = systemClock.now();
+        const point = (valid = now, system = now): Point => ({ valid, system });
+        return session.withStore('readonly', async (store) => {
+          const memory = readingAssize(store).memory(options.space);
+          const [from, to] = [point(fromValid, fromSystem), point(toValid, toSystem)];
+          print(session, await memory.diff(from, to, given(options, 'subject', 'predicate')), from, to);
+          return EXIT.ok;
+        });
+      }),
+    );
+}
+
+function print({ json, out }: Session, { added, removed, revised }: Difference, from: Point, to: Point): void {
+  if (json) {
+    out.document({ from, to, added, removed, revised });
+    return;
+  }
+  const marked: [Printable, FactRow][] = [
+    ...removed.map((row): [Printable, FactRow] => [red('-'), row]),
+    ...added.map((row): [Printable, FactRow] => [green('+'), row]),
+    ...revised.map(({ to: row }): [Printable, FactRow] => [yellow('~'), row]),
+  ];
+  if (marked.length === 0) out.line(line`The same is believed at both.`);
+  else
+    printFacts(
+      out,
+      marked.map(([, row]) => row),
+      marked.map(([mark]) => mark),
+    );
+}

@@ -1,0 +1,118 @@
+import type { Instant } from 'assize/canon';
+import type { FactRow } from 'assize/memory';
+import type { Explained, RecallQuery } from 'assize/runtime';
+import type { Command } from 'commander';
+import { shortId } from '../../entries.ts';
+import { CliError, EXIT } from '../../errors.ts';
+import { printFacts, saidOf, shortened, shortFact } from '../../fact-text.ts';
+import { withSharedOptions } from '../../options.ts';
+import { INSTANT_HELP, instantText, periodText } from '../../periods.ts';
+import { bold, dim, green, line, red } from '../../printable.ts';
+import { readingAssize } from '../../runtime.ts';
+import { inSession, type Session } from '../../session.ts';
+import { shortTime } from '../../summary.ts';
+import { type AboutOptions, about, given, systemOption, validOption } from './recall.ts';
+
+interface Options extends AboutOptions {
+  readonly fact?: string;
+  readonly valid?: Instant | 'any';
+  readonly system?: Instant | 'any';
+}
+
+/** Facts that are named where more than one is meant. */
+const NAMED_MAX = 5;
+
+export function explain(command: Command): void {
+  withSharedOptions(
+    about(
+      command
+        .command('explain')
+        .description(
+          'how it came to a fact: its versions, its contradictions with all sides, and the entries it rests on',
+        ),
+    )
+      .option('--fact <id>', 'the fact of this id, or of its first 8 digits, as recall shows them')
+      .addOption(validOption)
+      .addOption(systemOption),
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assize memory explain --space ward-3 --subject "patient 7" --predicate weight\n' +
+        '  assize memory explain --space ward-3 --fact 1f0c8a77 --system any --json\n\n' +
+        `One fact has to be meant. ${INSTANT_HELP} No domain is needed.`,
+    )
+    .action(
+      inSession((session, options: Options) =>
+        session.withStore('readonly', async (store) => {
+          const memory = readingAssize(store).memory(options.space);
+          const query: RecallQuery = { limit: 10_000, ...given(options, 'subject', 'predicate', 'valid', 'system') };
+          const { facts } = await memory.recall(query);
+          print(session, await memory.explain(oneOf(facts, options.fact)));
+          return EXIT.ok;
+        }),
+      ),
+    );
+}
+
+/** The one that is meant; of its versions the latest. @throws CliError */
+function oneOf(facts: readonly FactRow[], id: string | undefined): FactRow {
+  const meant = facts.filter(
+    ({ fact_id }) => id === undefined || fact_id === id || (id.length >= 8 && fact_id.startsWith(id)),
+  );
+  const exact = meant.filter(({ fact_id }) => fact_id === id);
+  const versions = exact.length > 0 ? exact : meant;
+  const ids = [...new Set(versions.map(({ fact_id }) => fact_id))];
+  if (ids.length === 1) return versions.at(-1)!;
+  if (ids.length === 0)
+    throw new CliError(
+      'not_found',
+      'No such fact is believed there; --valid any and --system any also find those that were, or will be.',
+    );
+  const named = ids.slice(0, NAMED_MAX).map(shortFact).join(', ');
+  throw new CliError(
+    'ambiguous',
+    `${ids.length} facts are meant (${named}${ids.length > NAMED_MAX ? ', …' : ''}); name one with --fact, or say more of it.`,
+    { evidence: { ids: ids.slice(0, NAMED_MAX) } },
+  );
+}
+
+function print({ json, out }: Session, { fact, versions, contradictions, entries }: Explained): void {
+  if (json) {
+    const rested = entries.map(({ trajectoryId: trajectory_id, ...entry }) => ({ trajectory_id, ...entry }));
+    out.document({ fact, versions, contradictions, entries: rested });
+    return;
+  }
+  const { subject, predicate, valid_from, valid_to } = fact;
+  out.line(line`${bold(subject)} ${predicate} ${bold(saidOf(fact))}, valid ${periodText(valid_from, valid_to)}`);
+  out.line(line``);
+  printFacts(out, versions);
+  for (const { fact: lost, witness } of contradictions) {
+    out.line(line``);
+    const when = line`contradicted at ${instantText(lost.system_time_start)}, of ${periodText(lost.valid_from, lost.valid_to)}`;
+    if (witness === 'erased') {
+      out.line(line`${when}; what was said is erased`);
+      continue;
+    }
+    out.line(line`${when}, settled by ${dim(witness.strategy)}`);
+    out.table(
+      [{ title: '' }, { title: 'object' }, { title: 'confidence', align: 'right' }, { title: 'claim' }],
+      witness.members.map(({ claim, object, confidence }) => [
+        claim === witness.winner ? green('won') : claim === witness.loser ? red('lost') : '',
+        shortened(object),
+        confidence,
+        shortFact(claim),
+      ]),
+    );
+  }
+  out.line(line``);
+  out.table(
+    [
+      { title: 'entry' },
+      { title: 'trajectory' },
+      { title: 'seq', align: 'right' },
+      { title: 'at' },
+      { title: 'action' },
+    ],
+    entries.map(({ id, trajectoryId, seq, at, action }) => [shortId(id), trajectoryId, seq, shortTime(at), action]),
+  );
+}

@@ -1,0 +1,247 @@
+import { type Ruling, systemClock, type Trajectory } from 'assize';
+import { segment } from 'assize/authority';
+import { type Instant, isAssizeError } from 'assize/canon';
+import { OPEN_END, OPEN_START } from 'assize/ledger';
+import { claimId } from 'assize/memory';
+import type { AssertInput } from 'assize/runtime';
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import { authorityIn, type BelievingOptions, changedBy, withAuthority } from '../../believing.ts';
+import { counted } from '../../counted.ts';
+import { shortId } from '../../entries.ts';
+import { CliError, EXIT } from '../../errors.ts';
+import { type LinesFile, openLines } from '../../input-file.ts';
+import { positive, withSharedOptions } from '../../options.ts';
+import { INSTANT_HELP, instantOf } from '../../periods.ts';
+import { green, line, red, yellow } from '../../printable.ts';
+import { openAssize } from '../../runtime.ts';
+import { inSession, type Session } from '../../session.ts';
+import { STDIN } from '../../writ-file.ts';
+
+interface Options extends BelievingOptions {
+  readonly batch: number;
+}
+
+/** Lines that are one proposal. */
+const BATCH_MAX = 200;
+
+const LINE = z.strictObject({
+  subject: z.string().max(512),
+  predicate: z.string(),
+  object: z.string().max(16_384),
+  from: z.string().optional(),
+  to: z.string().optional(),
+  confidence: z.number().min(0).max(1).optional(),
+  source: z.string().max(512).optional(),
+});
+
+export function importFacts(command: Command): void {
+  withSharedOptions(
+    withAuthority(
+      command
+        .command('import')
+        .description('assert what stands in a file of JSON Lines, many of one commit')
+        .argument('<file>', 'or - for standard input')
+        .argument('<trajectory>', 'where it is recorded')
+        .addOption(
+          new Option('--batch <n>', `lines of one commit, up to ${BATCH_MAX}`).argParser(positive).default(BATCH_MAX),
+        ),
+    ),
+  )
+    .addHelpText(
+      'after',
+      '\nExample:\n  assize memory import letters.jsonl notes --space ward-3 --domain ward.ts --key anchor.key\n\n' +
+        'A line is {"subject":…,"predicate":…,"object":…} and may have "from", "to", "confidence" and "source". One without a source\n' +
+        'gets one made of the file’s hash and the line’s number: an import that was cut off can be made again, and what was\n' +
+        'said is not said twice. It ends at the first line that is wrong, which is named, with nothing of its batch written.\n' +
+        `${INSTANT_HELP}\n` +
+        'A batch is ruled on as one: where it is rejected or waits for somebody who chooses, so are all of its lines;\n' +
+        '--batch 1 says which line that is for. With --key the writ that is made covers the whole space.\n' +
+        'Negative: something was rejected, or waits, or an open approval freezes it, which ends the import.',
+    )
+    .action(
+      inSession((session, options: Options, path: string, trajectoryId: string) => {
+        if (options.batch > BATCH_MAX) throw new CliError('usage', `--batch is at most ${BATCH_MAX}.`);
+        const authority = authorityIn(session, options);
+        if (path === STDIN && options.writ === STDIN)
+          throw new CliError('usage', 'Standard input can’t be both the writ and what is imported.');
+        const file = openLines(path === STDIN ? 0 : path, LINE, path === STDIN ? 'standard input' : path);
+        return session.withStore('existing', async (store) => {
+          const { space } = options;
+          const { writ } = await authority(store, trajectoryId, `memory:${segment(space)}:**`);
+          const assize = await openAssize(store, session.storeUrl, options);
+          const trajectory = await assize.open(trajectoryId);
+          const assertMany = (claims: readonly AssertInput[]): Promise<Ruling> =>
+            trajectory.memory({ space, writ: writ() }).assertMany(claims);
+          const done = await imported(session, file, options, { trajectory, assertMany });
+          await assize.close();
+          session.progress.end();
+          print(session, done);
+          return done.isWhole ? EXIT.ok : EXIT.negative;
+        });
+      }),
+    );
+}
+
+/** What became of a batch that was not committed. */
+interface NotCommitted {
+  readonly lines: readonly [first: number, last: number];
+  readonly ruling: Exclude<Ruling, { ruling: 'committed' }>;
+}
+
+interface Done {
+  readonly lines: number;
+  /** Lines of commits; and those of them, or before them in their batch, that had been said before. */
+  readonly committed: number;
+  readonly commits: number;
+  /** Versions of facts that are believed since. */
+  readonly believed: number;
+  readonly others: readonly NotCommitted[];
+  readonly isWhole: boolean;
+}
+
+async function imported(
+  { interruption, progress }: Session,
+  file: LinesFile<z.infer<typeof LINE>>,
+  { space, batch }: Options,
+  {
+    trajectory,
+    assertMany,
+  }: { readonly trajectory: Trajectory; readonly assertMany: (claims: readonly AssertInput[]) => Promise<Ruling> },
+): Promise<Done> {
+  let [committed, commits, believed] = [0, 0, 0];
+  const others: NotCommitted[] = [];
+  for (let first = 1; first <= file.length; first += batch) {
+    interruption.throwIfAborted();
+    const last = Math.min(first + batch - 1, file.length);
+    const ruling = await assertMany(claimsOf(file, first, last, space, trajectory));
+    if (ruling.ruling === 'committed') {
+      commits += 1;
+      committed += last - first + 1;
+      believed += changedBy(ruling).believed;
+    } else others.push({ lines: [first, last], ruling });
+    progress.report('lines imported', last, file.length);
+    if (ruling.ruling === 'frozen') break;
+  }
+  return { lines: file.length, committed, commits, believed, others, isWhole: committed === file.length };
+}
+
+/** What the lines of a batch say, each claim once. @throws CliError naming the first line that is wrong */
+function claimsOf(
+  file: LinesFile<z.infer<typeof LINE>>,
+  first: number,
+  last: number,
+  space: string,
+  trajectory: Trajectory,
+): AssertInput[] {
+  const claims = new Map<string, AssertInput>();
+  for (let number = first; number <= last; number++) {
+    try {
+      const [name, claim] = claimAt(file, number, space, trajectory);
+      if (!claims.has(name)) claims.set(name, claim);
+    } catch (error) {
+      if (!isAssizeError(error)) throw error;
+      const before =
+        first === 1 ? 'Nothing was written' : `Lines 1 to ${first - 1} were proposed, and nothing after them`;
+      throw new CliError('bad_input', `${error.message.replace(/\.$/, '')}. ${before}.`, {
+        evidence: { line: number },
+        cause: error,
+      });
+    }
+  }
+  return [...claims.values()];
+}
+
+function claimAt(
+  file: LinesFile<z.infer<typeof LINE>>,
+  number: number,
+  space: string,
+  { domain }: Trajectory,
+): [name: string, AssertInput] {
+  const said = file.line(number);
+  try {
+    if (!Object.hasOwn(domain.memory?.predicates ?? {}, said.predicate))
+      throw wrong(`the domain ${domain.name} declares no predicate ${JSON.stringify(said.predicate)} in its memory`);
+    const claim = claimOf(said, `sha256:${file.hash}#${number}`);
+    return [nameOf(space, claim), claim];
+  } catch (error) {
+    if (!isAssizeError(error)) throw error;
+    throw new CliError('bad_input', `${file.at(number)}: ${error.message}`, { cause: error });
+  }
+}
+
+function claimOf({ from, to, ...said }: z.infer<typeof LINE>, made: string): AssertInput & { source: string } {
+  const valid = {
+    ...(from !== undefined && { from: instantOf(from) }),
+    ...(to !== undefined && { to: instantOf(to) }),
+  };
+  if (valid.from === undefined && valid.to !== undefined && valid.to <= systemClock.now())
+    throw wrong('it ends in the past, and begins now; say with from since when it was so');
+  for (const name of ['subject', 'predicate'] as const)
+    if (said[name] !== said[name].normalize('NFC')) throw wrong(`its ${name} is not in Unicode's composed form (NFC)`);
+  const { subject, predicate, object, confidence, source = made } = said;
+  return {
+    subject,
+    predicate,
+    object,
+    source,
+    ...(confidence !== undefined && { confidence }),
+    ...(Object.keys(valid).length > 0 && { valid }),
+  };
+}
+
+/** Names what is one claim wherever it is said; the key of the store would give another name. @throws MemoryError for what is none */
+function nameOf(space: string, { subject, predicate, object, source, valid }: AssertInput): string {
+  const { from = OPEN_START, to = OPEN_END } = valid ?? {};
+  return claimId(NO_KEY, {
+    space,
+    subject,
+    predicate,
+    object,
+    valid: { from: from as Instant, to: to as Instant },
+    sourceEventId: source as string,
+  });
+}
+
+const NO_KEY = new Uint8Array(32);
+
+function wrong(what: string): CliError {
+  return new CliError('bad_input', what);
+}
+
+function print({ json, out }: Session, { isWhole, others, ...done }: Done): void {
+  const rejected = linesOf(others, 'rejected');
+  const waiting = linesOf(others, 'escalated');
+  const frozen = linesOf(others, 'frozen');
+  if (json) {
+    out.document({ ...done, rejected, waiting, frozen, others: others.map(described) });
+    return;
+  }
+  for (const { lines, ruling } of others) {
+    const which = lines[0] === lines[1] ? `line ${lines[0]}` : `lines ${lines[0]} to ${lines[1]}`;
+    if (ruling.ruling === 'frozen')
+      out.line(line`${which} ${yellow('frozen')} by ${shortId(ruling.by)}: ${ruling.detail}`);
+    else if (ruling.ruling === 'rejected')
+      out.line(line`${which} ${red('rejected')} as ${shortId(ruling.entry.id)}: ${ruling.detail}`);
+    else
+      out.line(
+        line`${which} ${yellow('waits')} for ${ruling.channel} as ${shortId(ruling.entry.id)}: ${ruling.detail}`,
+      );
+  }
+  const sum = line`${counted(done.committed, 'line')} of ${done.lines} committed in ${counted(done.commits, 'commit')}, ${counted(done.believed, 'fact')} believed anew`;
+  const rest = line`${rejected} rejected, ${waiting} waiting, ${done.lines - done.committed - rejected - waiting} left`;
+  out.line(isWhole ? green(sum) : line`${sum}; ${rest}`);
+}
+
+function linesOf(others: readonly NotCommitted[], ruling: Ruling['ruling']): number {
+  return others
+    .filter((each) => each.ruling.ruling === ruling)
+    .reduce((sum, { lines: [first, last] }) => sum + last - first + 1, 0);
+}
+
+function described({ lines: [from, to], ruling }: NotCommitted): object {
+  const { detail } = ruling;
+  if (ruling.ruling === 'frozen') return { lines: { from, to }, ruling: 'frozen', by: ruling.by, detail };
+  const { reason, entry } = ruling;
+  return { lines: { from, to }, ruling: ruling.ruling, entry_id: entry.id, reason, detail };
+}

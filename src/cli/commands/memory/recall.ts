@@ -1,0 +1,154 @@
+import type { Instant } from 'assize/canon';
+import { ALLEN_RELATIONS, type AllenRelation, type Period } from 'assize/memory';
+import type { Recalled, RecallQuery } from 'assize/runtime';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { spaceOption } from '../../believing.ts';
+import { CliError, EXIT } from '../../errors.ts';
+import { printFacts } from '../../fact-text.ts';
+import { positive, withSharedOptions } from '../../options.ts';
+import { INSTANT_HELP, instantOrAny, periodOf } from '../../periods.ts';
+import { dim, line } from '../../printable.ts';
+import { readingAssize } from '../../runtime.ts';
+import { inSession, type Session, type SharedOptions } from '../../session.ts';
+
+/** Which facts are meant. */
+export interface AboutOptions extends SharedOptions {
+  readonly space: string;
+  readonly subject?: string;
+  readonly predicate?: string;
+}
+
+interface HistoryOptions extends AboutOptions {
+  readonly kind?: Kind;
+  readonly limit?: number;
+}
+
+interface RecallOptions extends HistoryOptions {
+  readonly valid?: Instant | 'any';
+  readonly system?: Instant | 'any';
+  readonly relation?: readonly AllenRelation[];
+  readonly of?: Period;
+}
+
+type Kind = NonNullable<RecallQuery['kind']>;
+
+const KINDS: readonly Kind[] = ['current', 'audit', 'all'];
+/** As many as a recall gives. */
+const LIMIT_MAX = 10_000;
+
+const kindOption = new Option(
+  '--kind <kind>',
+  'current: what is or was believed (default); audit: what lost a contradiction; all',
+).choices(KINDS);
+const limitOption = new Option('--limit <n>', `at most so many, up to ${LIMIT_MAX} (default: 1000)`).argParser(
+  positive,
+);
+
+/** The options of a command that reads facts of one space. */
+export function about(command: Command): Command {
+  return command
+    .addOption(spaceOption)
+    .option('--subject <name>', 'only of this')
+    .option('--predicate <name>', 'only under this');
+}
+
+export const validOption: Option = new Option(
+  '--valid <instant>',
+  'when it is so; any: whenever (default: now)',
+).argParser(instantOrAny);
+export const systemOption: Option = new Option(
+  '--system <instant>',
+  'when it was believed; any: whenever (default: now)',
+).argParser(instantOrAny);
+
+export function recall(command: Command): void {
+  withSharedOptions(
+    about(command.command('recall').description('what is believed, or was: at an instant of both times'))
+      .addOption(validOption)
+      .addOption(systemOption)
+      .addOption(kindOption)
+      .addOption(
+        new Option('--relation <names>', 'those whose valid time lies so to --of; several with commas').argParser(
+          relations,
+        ),
+      )
+      .addOption(new Option('--of <from/to>', 'the period of --relation').argParser(periodOf))
+      .addOption(limitOption),
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assize memory recall --space ward-3\n' +
+        '  assize memory recall --space ward-3 --subject "patient 7" --valid 2026-04-16 --system 2026-04-17\n' +
+        '  assize memory recall --space ward-3 --relation during,equals --of 2026-03-01/2026-04-01\n\n' +
+        `${INSTANT_HELP}\nRelations are Allen’s: ${ALLEN_RELATIONS.join(', ')}.\n` +
+        'With --json it has an observation, for the proposal that uses what was recalled. No domain is needed.',
+    )
+    .action(
+      inSession((session, options: RecallOptions) => {
+        const { relation, of } = options;
+        if ((relation === undefined) !== (of === undefined))
+          throw new CliError('usage', '--relation and --of go together: say how the valid time lies, and to what.');
+        return show(session, options, {
+          ...given(options, 'subject', 'predicate', 'valid', 'system', 'kind', 'limit'),
+          ...(relation && of && { relation: { is: relation, to: of } }),
+        });
+      }),
+    );
+}
+
+export function history(command: Command): void {
+  withSharedOptions(
+    about(command.command('history').description('every version of facts that there ever was'))
+      .addOption(kindOption)
+      .addOption(limitOption),
+  )
+    .addHelpText(
+      'after',
+      '\nExample:\n  assize memory history --space ward-3 --subject "patient 7" --predicate takes --kind all\n\n' +
+        'No domain is needed.',
+    )
+    .action(
+      inSession((session, options: HistoryOptions) =>
+        show(session, options, {
+          ...given(options, 'subject', 'predicate', 'kind', 'limit'),
+          valid: 'any',
+          system: 'any',
+        }),
+      ),
+    );
+}
+
+/** Only what was said. */
+export function given<Options extends object, Name extends keyof Options>(
+  options: Options,
+  ...names: readonly Name[]
+): { readonly [K in Name]?: Exclude<Options[K], undefined> } {
+  const said = names.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]);
+  return Object.fromEntries(said) as never;
+}
+
+function show(session: Session, { space }: AboutOptions, query: RecallQuery): Promise<number> {
+  if ((query.limit ?? 1) > LIMIT_MAX) throw new CliError('usage', `--limit is at most ${LIMIT_MAX}.`);
+  return session.withStore('readonly', async (store) => {
+    print(session, await readingAssize(store).memory(space).recall(query));
+    return EXIT.ok;
+  });
+}
+
+function print({ json, out }: Session, { facts, isCut, observation }: Recalled): void {
+  if (json) {
+    out.document({ facts, is_cut: isCut, observation });
+    return;
+  }
+  if (facts.length === 0) out.line(line`Nothing is found.`);
+  else printFacts(out, facts);
+  if (isCut) out.line(dim(line`There are more; --limit gives more of them.`));
+}
+
+function relations(text: string): readonly AllenRelation[] {
+  return text.split(',').map((name) => {
+    const found = ALLEN_RELATIONS.find((relation) => relation === name);
+    if (found !== undefined) return found;
+    throw new InvalidArgumentError(`'${name}' is none of ${ALLEN_RELATIONS.join(', ')}.`);
+  });
+}

@@ -1,0 +1,197 @@
+import { form, hashText, plainText, requireForm } from '#canon';
+import {
+  type FactStore,
+  type FactVersion,
+  type FactWrite,
+  type Hash,
+  type Instant,
+  type LedgerStore,
+  OPEN_END,
+  type PartitionName,
+  type TrajectoryInfo,
+} from '#ledger';
+import { recordedChanges } from './recorded.ts';
+
+/** Where the facts of a store are not what its ledger says. */
+export interface FactDifference extends PartitionName {
+  /**
+   * `missing`: the store lacks a version of a fact; `unexpected`: it has one that no entry says; `other`: it says something else there;
+   * `partition`: its rows are right, but not what the next change begins from.
+   */
+  readonly kind: 'missing' | 'unexpected' | 'other' | 'partition';
+  readonly fact_id?: string;
+  readonly system_time_start?: Instant;
+}
+
+export interface MemoryReport {
+  readonly valid: boolean;
+  /** Versions of facts that the ledger comes to. */
+  readonly facts: number;
+  readonly partitions: number;
+  /** Partitions that were changed while they were compared, and are left out. */
+  readonly changedMeanwhile: number;
+  /** At most 100. */
+  readonly differences: readonly FactDifference[];
+  /** Those that are not listed. */
+  readonly more: number;
+}
+
+export interface CheckMemoryOptions {
+  /** Called with how many entries were read, of how many. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+const DIFFERENCES_MAX = 100;
+const PAGE = 1_000;
+/** Digits of a hash that two rows are told apart by. */
+const DIGITS = 32;
+
+/**
+ * Compares the facts of a store with what its ledger says, and writes nothing. In memory is a hash of each version of a fact.
+ *
+ * @throws LedgerFault, RuntimeError `invalid_ledger`; StoreError `store_facts_incomplete`; ArgumentError `bad_argument`
+ */
+export async function checkMemory(
+  store: LedgerStore & FactStore,
+  options: CheckMemoryOptions = {},
+): Promise<MemoryReport> {
+  requireForm(form.object, options, 'options');
+  const trajectories = await store.trajectories();
+  const expected = await expectedOf(store, trajectories, options);
+  const facts = [...expected.values()].reduce((sum, { rows }) => sum + rows.size, 0);
+  const partitions = expected.size;
+  const found = await differencesOf(store, expected);
+  const grew = lengthOf(await store.trajectories()) > lengthOf(trajectories);
+  const differences: FactDifference[] = [];
+  let [more, changedMeanwhile] = [0, 0];
+  for (const { name, version, of } of found) {
+    const live = await store.partition(name);
+    if (grew && (live?.version ?? 0) > version) {
+      changedMeanwhile += 1;
+      continue;
+    }
+    for (const each of of)
+      if (differences.length < DIFFERENCES_MAX) differences.push(each);
+      else more += 1;
+  }
+  return { valid: differences.length === 0, facts, partitions, changedMeanwhile, differences, more };
+}
+
+/** A partition as the ledger says that it is. */
+interface Expected {
+  readonly name: PartitionName;
+  readonly names: Hash;
+  version: number;
+  latest: Instant;
+  /** What is left to be found in the store, by the key of the version. */
+  readonly rows: Map<string, { readonly is: string; end: Instant }>;
+}
+
+interface Found {
+  readonly name: PartitionName;
+  readonly version: number;
+  readonly of: readonly FactDifference[];
+}
+
+async function expectedOf(
+  store: LedgerStore,
+  trajectories: readonly TrajectoryInfo[],
+  { onProgress }: CheckMemoryOptions,
+): Promise<Map<string, Expected>> {
+  const total = lengthOf(trajectories);
+  const expected = new Map<string, Expected>();
+  for await (const write of recordedChanges(store, trajectories, (read) => onProgress?.(read, total))) {
+    const { partition: name, names, version, system_time: latest } = write;
+    const key = nameKey(name);
+    const there = expected.get(key) ?? { name, names: names.hash, version, latest, rows: new Map() };
+    expected.set(key, Object.assign(there, { version, latest }));
+    change(there, write);
+  }
+  return expected;
+}
+
+/** What is closed that was never there is missing in the store as well, and said so where it should have been written. */
+function change({ rows }: Expected, { close, insert, system_time }: FactWrite): void {
+  for (const { fact_id, system_time_start } of close) {
+    const row = rows.get(rowKey({ fact_id, system_time_start }));
+    if (row !== undefined) row.end = system_time;
+  }
+  for (const row of insert) rows.set(rowKey(row), { is: digestOf(row), end: OPEN_END });
+}
+
+/** By partition. */
+async function differencesOf(store: FactStore, expected: ReadonlyMap<string, Expected>): Promise<Found[]> {
+  const found = new Map<string, Found & { readonly of: FactDifference[] }>();
+  const add = (name: PartitionName, kind: FactDifference['kind'], row?: Pick<FactVersion, RowName>): void => {
+    const { space, subject, predicate } = name;
+    const key = nameKey(name);
+    const there = found.get(key) ?? { name, version: expected.get(key)?.version ?? 0, of: [] };
+    found.set(key, there);
+    const which = row && { fact_id: row.fact_id, system_time_start: row.system_time_start };
+    there.of.push({ kind, space, subject, predicate, ...which });
+  };
+  for (const space of await store.spaces())
+    for await (const row of rowsOf(store, space)) {
+      const rows = expected.get(nameKey(row))?.rows;
+      const due = rows?.get(rowKey(row));
+      if (due === undefined) add(row, 'unexpected', row);
+      else if (due.is !== digestOf(row) || due.end !== row.system_time_end) add(row, 'other', row);
+      rows?.delete(rowKey(row));
+    }
+  for (const { name, names, version, latest, rows } of expected.values()) {
+    for (const key of rows.keys()) {
+      const [system_time_start, fact_id] = JSON.parse(key) as [Instant, string];
+      add(name, 'missing', { system_time_start, fact_id });
+    }
+    const live = await store.partition(name);
+    const isSame = live?.version === version && live.latest === latest && live.names.hash === names;
+    if (!isSame && !found.has(nameKey(name))) add(name, 'partition');
+  }
+  return [...found.values()];
+}
+
+type RowName = 'fact_id' | 'system_time_start';
+
+async function* rowsOf(store: FactStore, space: string): AsyncGenerator<FactVersion> {
+  let after: FactVersion | undefined;
+  for (;;) {
+    const page = await store.facts({ space, kind: 'all', limit: PAGE, ...(after && { after }) });
+    yield* page;
+    if (page.length < PAGE) return;
+    after = page.at(-1);
+  }
+}
+
+function digestOf({ content, ...row }: FactVersion): string {
+  const columns = [
+    row.object,
+    content.hash,
+    content.bytes,
+    row.valid_from,
+    row.valid_to,
+    row.provenance_id,
+    row.confidence,
+    row.resolution_strategy_id,
+    row.row_kind,
+    row.resolution_id,
+    row.lineage,
+    row.asserted_seq,
+    row.asserted_from,
+    row.entry_id,
+    row.seq,
+    row.cardinality,
+  ];
+  return hashText(plainText(columns)).slice(0, DIGITS);
+}
+
+function rowKey({ system_time_start, fact_id }: Pick<FactVersion, RowName>): string {
+  return JSON.stringify([system_time_start, fact_id]);
+}
+
+function nameKey({ space, subject, predicate }: PartitionName): string {
+  return JSON.stringify([space, subject, predicate]);
+}
+
+function lengthOf(trajectories: readonly TrajectoryInfo[]): number {
+  return trajectories.reduce((sum, { entries }) => sum + entries, 0);
+}

@@ -1,0 +1,501 @@
+/** What is believed, from the command line, over the ledger of a ward. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Ended, runCommand } from '../support/command.ts';
+import { keysOf } from '../support/ledger-rows.ts';
+
+const root = join(import.meta.dirname, '../..');
+const assizeModule = pathToFileURL(join(root, 'src/index.ts'));
+const anchor = keysOf(41);
+
+/** Two who disagree about a diagnosis are for a doctor. */
+const WARD = `
+import { defineDomain } from '${assizeModule}';
+import { z } from '${pathToFileURL(join(root, 'node_modules/zod/index.js'))}';
+export const ward = defineDomain({
+  name: 'ward', version: '1', state: z.object({}), initial: {}, processes: {}, roles: {}, actions: {}, invariants: [],
+  counselors: { doctor: (principal) => principal.startsWith('dr.') },
+  memory: {
+    predicates: {
+      takes: { cardinality: 'single-valued', strategy: 'lww' },
+      allergy: { cardinality: 'multi-valued', strategy: 'lww' },
+      weight: { cardinality: 'single-valued', strategy: 'evi' },
+      diagnosis: { cardinality: 'single-valued', strategy: 'await', channel: 'doctor' },
+    },
+  },
+});
+export const bare = defineDomain({
+  name: 'bare', version: '1', state: z.object({}), initial: {}, processes: {}, roles: {}, actions: {}, invariants: [],
+});
+`;
+
+const MAKE = `
+import { Assize, openStore } from '${assizeModule}';
+import { bare, ward } from './ward.ts';
+const store = await openStore('sqlite:./ward.db');
+const assize = new Assize({ store, domains: [ward, bare], anchors: [process.argv[2]] });
+await assize.create(ward, { trajectoryId: 'notes' });
+await assize.create(bare, { trajectoryId: 'bare' });
+await store.close();
+`;
+
+const made = mkdtempSync(join(tmpdir(), 'assize-cli-memory-'));
+let folder: string;
+
+beforeAll(async () => {
+  writeFileSync(join(made, 'ward.ts'), WARD);
+  writeFileSync(join(made, 'make.ts'), MAKE);
+  writeFileSync(join(made, 'ward.db.anchors.json'), JSON.stringify([anchor.publicKey]));
+  writeFileSync(join(made, 'anchor.key'), `${anchor.privateKey}\n`);
+  writeFileSync(join(made, 'other.key'), `${keysOf(42).privateKey}\n`);
+  const child = spawn(process.execPath, ['make.ts', anchor.publicKey], {
+    cwd: made,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});
+afterAll(() => rmSync(made, { recursive: true, force: true }));
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'assize-cli-memory-'));
+  cpSync(made, folder, { recursive: true });
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const assize = (...args: string[]): Promise<Ended> => runCommand(folder, 'sqlite:./ward.db', ...args);
+
+async function json(code: number, ...args: string[]): Promise<any> {
+  const ended = await assize(...args, '--json');
+  expect(ended.code, ended.err + ended.out).toBe(code);
+  return JSON.parse(ended.out);
+}
+
+const AUTHORITY = ['--domain', 'ward.ts', '--key', 'anchor.key'];
+const say = (verb: string, predicate: string, ...args: string[]): string[] => [
+  ...['memory', verb, 'notes', '--space', 'ward-3', '--subject', 'patient 7', '--predicate', predicate],
+  ...AUTHORITY,
+  ...args,
+];
+const read = (verb: string, ...args: string[]): string[] => ['memory', verb, '--space', 'ward-3', ...args];
+const objects = (facts: readonly { object: string }[]): string[] => facts.map(({ object }) => object);
+const file = (name: string, ...lines: unknown[]): string => {
+  const texts = lines.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
+  writeFileSync(join(folder, name), texts.map((text) => `${text}\n`).join(''));
+  return name;
+};
+
+test('says, changes, corrects and retracts; recalls what was so and what was believed, without a domain', async () => {
+  const said = await assize(...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
+  expect(said).toMatchObject({
+    code: 0,
+    err: '',
+    out: expect.stringMatching(/^committed as [0-9a-f]{12}, notes seq 1: 1 believed, 0 closed\n$/),
+  });
+  const before = new Date().toISOString();
+  const changed = await json(0, ...say('change', 'takes', '--object', 'amoxicillin', '--from', '2026-04-15'));
+  expect(changed).toMatchObject({
+    ruling: 'committed',
+    trajectory_id: 'notes',
+    seq: 2,
+    believed: 2,
+    closed: 1,
+    lost: 1,
+  });
+  const takes = async (...when: string[]): Promise<string[]> =>
+    objects((await json(0, ...read('recall', '--predicate', 'takes', ...when))).facts);
+  expect(await takes('--valid', '2026-04-01')).toEqual(['penicillin']);
+  expect(await takes('--valid', '2026-04-16')).toEqual(['amoxicillin']);
+  expect(await takes('--valid', '2026-04-16', '--system', before)).toEqual(['penicillin']);
+  expect(await takes('--valid', 'any')).toEqual(['penicillin', 'amoxicillin']);
+  expect(await takes('--relation', 'during,starts', '--of', '2026-03-01/2026-05-01')).toEqual(['penicillin']);
+  expect(await takes('--relation', 'finishes', '--of', 'open/open')).toEqual(['amoxicillin']);
+
+  const table = await assize(...read('recall', '--valid', '2026-04-01'));
+  expect(table.out).toMatch(
+    /^fact +subject +predicate +object +confidence +valid +believed\n[0-9a-f]{12} +patient 7 +takes +penicillin +1 +2026-03-01 to 2026-04-15 +\d{4}-\S+ to open\n$/,
+  );
+  const march = ['--from', '2026-03-01', '--to', '2026-04-01'];
+  await json(0, ...say('correct', 'takes', '--object', 'ibuprofen', '--was', 'penicillin', ...march));
+  await json(0, ...say('retract', 'takes', '--from', '2026-03-10', '--to', '2026-03-20'));
+  expect(await takes('--valid', '2026-03-05')).toEqual(['ibuprofen']);
+  expect(await takes('--valid', '2026-03-15')).toEqual([]);
+  const versions = await json(0, ...read('history', '--subject', 'patient 7'));
+  expect(versions.facts.length).toBeGreaterThan(4);
+  expect((await json(0, ...read('history', '--limit', '2'))).is_cut).toBe(true);
+  expect((await assize(...read('history', '--limit', '2'))).out).toContain('There are more; --limit gives more');
+
+  const now = ['--from-valid', '2026-04-16', '--to-valid', '2026-04-16'];
+  const diff = await json(0, ...read('diff', '--from-system', before, ...now));
+  expect([objects(diff.removed), objects(diff.added), diff.revised]).toEqual([['penicillin'], ['amoxicillin'], []]);
+  const marked = (await assize(...read('diff', '--from-system', before, ...now))).out;
+  expect(marked).toMatch(/^- +.*penicillin.*\n\+ +.*amoxicillin/m);
+  expect((await assize(...read('diff', '--from-valid', '2026-03-15', '--to-valid', '2026-03-16'))).out).toBe(
+    'The same is believed at both.\n',
+  );
+  expect(await json(0, 'memory', 'spaces')).toEqual({ spaces: ['ward-3'] });
+  expect((await assize('memory', 'spaces')).out).toBe('ward-3\n');
+  expect((await assize('memory', 'recall', '--space', 'other')).out).toBe('Nothing is found.\n');
+});
+
+test('a writ for just that is made, or the one that is given is used; what it does not cover is refused', async () => {
+  const { entry_id } = await json(0, ...say('assert', 'allergy', '--object', 'nuts', '--principal', 'ida'));
+  const { payload } = await json(0, 'show', entry_id);
+  await assize('export', '--out', 'e.jsonl');
+  const lines = readFileSync(join(folder, 'e.jsonl'), 'utf8').split('\n');
+  // Nothing that is never erased names a patient.
+  expect(lines.filter((line) => line.includes('patient 7')).every((line) => line.includes('"salt"'))).toBe(true);
+  const writ = JSON.parse(lines.find((line) => line.includes(`"hash":"${payload.writ_id}"`)) as string).blob;
+  expect(writ).toMatchObject({
+    subject: 'ida',
+    trajectory: 'notes',
+    actions: ['assize.believe'],
+    scopes: ['memory:ward-3:*:allergy'],
+    max_depth: 0,
+  });
+  expect(Date.parse(writ.expires) - Date.parse(writ.not_before)).toBe(300_000);
+
+  const terms = ['--subject', 'agent:scribe', '--action', 'assize.believe', '--scope', 'memory:ward-3:**'];
+  await assize(
+    'writ',
+    'issue',
+    ...terms,
+    '--expires',
+    '2100-01-01T00:00:00Z',
+    '--key',
+    'anchor.key',
+    '--out',
+    'w.json',
+  );
+  const under = (space: string): string[] => [
+    ...['memory', 'assert', 'notes', '--space', space, '--subject', 'x', '--predicate', 'allergy', '--object', 'y'],
+    ...['--domain', 'ward.ts', '--writ', 'w.json'],
+  ];
+  expect(await json(0, ...under('ward-3'))).toMatchObject({ ruling: 'committed' });
+  expect(await json(1, ...under('ward-4'))).toMatchObject({ ruling: 'rejected', reason: 'invalid_authority' });
+  expect((await assize(...under('ward-4'))).out).toMatch(
+    /^rejected as [0-9a-f]{12}, notes seq 4: .*\(invalid_authority\)\n$/,
+  );
+});
+
+test('who lost is shown, and explained down to the entries; control characters are visible', async () => {
+  const weight = (object: string, confidence: string) =>
+    json(0, ...say('assert', 'weight', '--object', object, '--confidence', confidence, '--from', '2026-03-01'));
+  await weight('97 kg\u001b[2K\u202e', '0.3');
+  const { lost } = await weight('79 kg', '0.9');
+  expect(lost).toBe(1);
+  const audit = await assize(...read('recall', '--kind', 'audit'));
+  expect(audit.out).toContain('97 kg\\u001b[2K\\u202e lost to 79 kg');
+  const told = await assize(...read('explain', '--predicate', 'weight'));
+  expect(told.out).toMatch(/^patient 7 weight 79 kg, valid 2026-03-01 to open\n/);
+  expect(told.out).toMatch(/^won +79 kg +0\.9 +[0-9a-f]{12}$/m);
+  expect(told.out).toMatch(/^lost +97 kg\\u001b\[2K\\u202e +0\.3 +[0-9a-f]{12}$/m);
+  expect(told.out).toMatch(/^[0-9a-f]{12} +notes +2 +\S+Z +assize\.believe$/m);
+  const explained = await json(0, ...read('explain', '--predicate', 'weight'));
+  expect(explained).toMatchObject({
+    fact: { object: '79 kg' },
+    versions: [{ object: '79 kg' }],
+    contradictions: [{ witness: { strategy: 'evi' } }],
+    entries: [{ trajectory_id: 'notes', seq: 2, action: 'assize.believe' }],
+  });
+  await json(0, ...say('assert', 'allergy', '--object', 'nuts'));
+  const several = await assize(...read('explain'));
+  expect(several).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/2 facts are meant \(.*\); name one with --fact/),
+  });
+  const byId = await json(0, ...read('explain', '--fact', explained.fact.fact_id.slice(0, 8)));
+  expect(byId.fact).toEqual(explained.fact);
+});
+
+test('the same from the same source is said once', async () => {
+  const heard = say('assert', 'allergy', '--object', 'nuts', '--source', 'letter 12');
+  await json(0, ...heard);
+  expect((await assize(...heard)).out).toMatch(/: nothing is changed\n$/);
+});
+
+test('what waits because of a contradiction is shown with its sides, and approved with an answer', async () => {
+  await json(0, ...say('assert', 'diagnosis', '--object', 'flu', '--from', '2026-03-01'));
+  const waits = await assize(...say('assert', 'diagnosis', '--object', 'pneumonia', '--from', '2026-03-02'));
+  expect(waits).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^waits for doctor as .*; assize pending shows it\n$/),
+  });
+  const { pending } = await json(0, 'pending');
+  const [{ id, questions }] = pending;
+  const [{ request, members }] = questions;
+  expect(questions).toMatchObject([{ space: 'ward-3', subject: 'patient 7', predicate: 'diagnosis' }]);
+  const text = (await assize('pending')).out;
+  expect(text).toMatch(
+    new RegExp(`^who is believed patient 7 diagnosis, in ward-3, asked as ${request.slice(0, 12)}$`, 'm'),
+  );
+  for (const [i, { object, claim }] of members.entries())
+    expect(text).toMatch(new RegExp(`^${i + 1} +${object} +1 +2026-03-0[12] to open +${claim.slice(0, 12)}$`, 'm'));
+  expect(text).toContain(`assize approve ${id.slice(0, 12)} --as WHO --answer N`);
+
+  const n = members.findIndex(({ object }: { object: string }) => object === 'pneumonia') + 1;
+  const claim = members[n - 1].claim as string;
+  const approve = (...answers: string[]): string[] => [
+    ...['approve', id, '--as', 'dr.grey', '--domain', 'ward.ts'],
+    ...answers.flatMap((answer) => ['--answer', answer]),
+  ];
+  const zeros = '0'.repeat(64);
+  const wrong: [string[], RegExp][] = [
+    [[], /answer/],
+    [['3'], /There is no member 3: they are numbered from 1 to 2/],
+    [['0'], /There is no member 0/],
+    [['x'], /No member has the claim x/],
+    [['1=2=3'], /is no answer: write N, REQUEST=N/],
+    [['deadbeef=1'], /No question deadbeef is asked there/],
+    [[`${request.slice(0, 8)}=${zeros.slice(0, 8)}`], /No member has the claim 00000000/],
+    [[`${request}=${zeros}`], /member/],
+    [[`${zeros}=${claim}`, `${n}`], /Nobody asks 0{64} any more/],
+  ];
+  for (const [answers, saying] of wrong) {
+    const { code, out, err } = await assize(...approve(...answers));
+    expect({ code, out, err }, answers.join()).toEqual({ code: 2, out: '', err: expect.stringMatching(saying) });
+  }
+  const codes = await Promise.all(
+    [[`${zeros}=${claim}`, `${n}`], [`${request}=${zeros}`]].map(
+      async (each) => (await json(2, ...approve(...each))).error.code,
+    ),
+  );
+  expect(codes).toEqual(['stale_answer', 'unknown_member']);
+  expect(objects((await json(0, ...read('recall'))).facts)).toEqual(['flu']);
+  expect(await json(0, ...approve(`${request.slice(0, 8)}=${claim.slice(0, 8)}`))).toMatchObject({
+    ruling: 'committed',
+  });
+  expect(objects((await json(0, ...read('recall'))).facts)).toEqual(['pneumonia']);
+
+  await json(1, ...say('assert', 'diagnosis', '--object', 'cold', '--from', '2026-03-02'));
+  const [again] = (await json(0, 'pending')).pending;
+  const other = again.questions[0].members.findIndex(({ object }: { object: string }) => object === 'cold') + 1;
+  const done = await assize('approve', again.id, '--as', 'dr.grey', '--domain', 'ward.ts', '--answer', `${other}`);
+  expect(done).toMatchObject({ code: 0, err: '' });
+  expect(objects((await json(0, ...read('recall'))).facts)).toEqual(['cold']);
+});
+
+test('imports lines in batches, once; and names the first wrong line, with nothing of its batch written', async () => {
+  const line = (n: number, more: object = {}) => ({
+    subject: `patient ${n}`,
+    predicate: 'takes',
+    object: 'aspirin',
+    from: '2026-03-01',
+    ...more,
+  });
+  const good = file(
+    'good.jsonl',
+    ...Array.from({ length: 450 }, (_, n) => line(n)),
+    line(500, { source: 'a' }),
+    line(500, { source: 'a' }),
+  );
+  const load = (name: string, ...more: string[]): string[] => [
+    'memory',
+    'import',
+    name,
+    'notes',
+    '--space',
+    'ward-3',
+    ...AUTHORITY,
+    ...more,
+  ];
+  const text = await assize(...load(good));
+  expect(text).toMatchObject({ code: 0, out: '452 lines of 452 committed in 3 commits, 451 facts believed anew\n' });
+  const rows = async (): Promise<number> => (await json(0, ...read('history', '--limit', '10000'))).facts.length;
+  const before = await rows();
+  expect(await json(0, ...load(good))).toMatchObject({ committed: 452, believed: 0 });
+  expect(await rows()).toBe(before);
+
+  const bad = file('bad.jsonl', ...Array.from({ length: 5 }, (_, n) => line(1_000 + n)), {
+    ...line(1),
+    predicate: 'none',
+  });
+  const refused = await assize(...load(bad, '--batch', '4'));
+  expect(refused).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/line 6.*no predicate "none".*Lines 1 to 4 were proposed/),
+  });
+  const subjects = (await json(0, ...read('recall', '--limit', '10000'))).facts.map(
+    ({ subject }: { subject: string }) => subject,
+  );
+  expect(subjects.filter((subject: string) => /patient 1\d\d\d/.test(subject))).toHaveLength(4);
+
+  const mixed = file(
+    'mixed.jsonl',
+    line(1, { predicate: 'diagnosis', object: 'flu' }),
+    line(1, { predicate: 'diagnosis', object: 'cold' }),
+    line(2_000),
+  );
+  expect(await json(1, ...load(mixed, '--batch', '1'))).toMatchObject({
+    lines: 3,
+    committed: 2,
+    waiting: 1,
+    rejected: 0,
+    others: [{ lines: { from: 2, to: 2 }, ruling: 'escalated', reason: 'contradiction' }],
+  });
+  const again = await assize(...load(file('again.jsonl', line(1, { predicate: 'diagnosis', object: 'measles' }))));
+  expect(again).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^line 1 waits for doctor as .*\n0 lines of 1 committed .* 1 waiting, 0 left\n$/s),
+  });
+});
+
+test('facts are made anew, and compared; an export brings them into another store; fsck finds what differs', async () => {
+  await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
+  await json(0, ...say('change', 'takes', '--object', 'amoxicillin', '--from', '2026-04-15'));
+  expect(await json(0, 'memory', 'rebuild', '--check')).toMatchObject({ valid: true, facts: 4, partitions: 1 });
+  const db = new DatabaseSync(join(folder, 'ward.db'));
+  db.exec("UPDATE fact SET object = 'poison\u001b' WHERE object = 'amoxicillin'");
+  db.close();
+  const differs = await assize('memory', 'rebuild', '--check');
+  expect(differs).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^other +[0-9a-f]{12} .*ward-3 +patient 7 +takes\n.*differs in 1\.\n$/m),
+  });
+  expect(await json(1, 'memory', 'rebuild', '--check')).toMatchObject({
+    valid: false,
+    differences: [{ kind: 'other', subject: 'patient 7' }],
+  });
+  expect((await assize('fsck')).out).toMatch(
+    /what is believed is not what the entries say, in 1 places.*\(facts_differ\)/,
+  );
+  expect((await assize('memory', 'rebuild')).out).toBe('rebuilt 4 versions of facts, from 2 changes\n');
+  expect((await assize('memory', 'rebuild', '--check')).code).toBe(0);
+  expect((await assize('fsck')).code).toBe(0);
+
+  await assize('export', '--out', 'e.jsonl');
+  const copy = ['--store', 'sqlite:./copy.db'];
+  const imported = await assize('import', 'e.jsonl', ...copy);
+  expect(imported).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('4 versions of facts were made of 2 changes of beliefs'),
+  });
+  const here = await json(0, ...read('history', '--kind', 'all'));
+  expect((await json(0, ...read('history', '--kind', 'all'), ...copy)).facts).toEqual(here.facts);
+  // Again it has nothing to do; where it was cut off, it has.
+  expect(await json(0, 'import', 'e.jsonl', ...copy)).toMatchObject({ imported: 0, beliefs: 2 });
+  expect((await assize('import', 'e.jsonl', ...copy)).out).not.toContain('facts');
+  const cut = new DatabaseSync(join(folder, 'copy.db'));
+  cut.exec('UPDATE fact_rebuild SET whole = 0');
+  cut.close();
+  expect((await assize(...read('recall'), ...copy)).err).toContain('assize memory rebuild');
+  expect(await assize('memory', 'rebuild', '--check', ...copy)).toMatchObject({ code: 1, err: '' });
+  expect((await assize('fsck', ...copy)).code).toBe(1);
+  expect(await json(0, 'import', 'e.jsonl', ...copy)).toMatchObject({ imported: 0, rebuilt: { changes: 2, facts: 4 } });
+  expect((await json(0, ...read('recall'), ...copy)).facts).toHaveLength(1);
+});
+
+test('what followed from an entry is a tree', async () => {
+  const first = await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
+  expect((await assize('derived', first.entry_id.slice(0, 8))).out).toMatch(
+    /^[0-9a-f]{12} notes seq 1\n {2}nothing followed from it\n$/,
+  );
+  const second = await json(0, ...say('assert', 'takes', '--object', 'aspirin', '--from', '2026-03-02'));
+  const { derived } = await json(0, 'derived', first.entry_id);
+  expect(derived).toMatchObject([
+    { trajectory_id: 'notes', id: second.entry_id, how: ['belief'], from: [first.entry_id] },
+  ]);
+  const { out } = await assize('derived', first.entry_id);
+  expect(out).toMatch(/^[0-9a-f]{12} notes seq 1\n {2}[0-9a-f]{12} notes seq 2 assize\.believe \S+Z belief\n$/);
+});
+
+const nothing = [
+  'memory',
+  'assert',
+  'notes',
+  '--space',
+  's',
+  '--subject',
+  'x',
+  '--predicate',
+  'takes',
+  '--object',
+  'y',
+];
+test.each<[string, () => string[], RegExp]>([
+  ['no authority', () => nothing, /Say by whose authority: with --writ FILE, or with --key FILE/],
+  ['two authorities', () => [...nothing, '--writ', 'w', '--key', 'k'], /cannot be used with/],
+  ['the key of somebody else', () => [...nothing, '--key', 'other.key'], /none of the store's anchors/],
+  ['a writ that is none', () => [...nothing, '--writ', file('w.json', '{}')], /w\.json: /],
+  [
+    'no such trajectory',
+    () => say('assert', 'takes', '--object', 'x').map((each) => (each === 'notes' ? 'gone' : each)),
+    /no trajectory gone/,
+  ],
+  ['no space', () => ['memory', 'recall'], /--space/],
+  ['no object', () => say('assert', 'takes'), /--object/],
+  ['no period', () => say('retract', 'takes'), /--from/],
+  ['no instant', () => say('assert', 'takes', '--object', 'x', '--from', 'yesterday'), /It must be an instant such as/],
+  [
+    'no such day',
+    () => say('assert', 'takes', '--object', 'x', '--from', '2026-02-30'),
+    /It must be an instant such as/,
+  ],
+  ['too sure', () => say('assert', 'takes', '--object', 'x', '--confidence', '1.1'), /from 0 to 1/],
+  ['no number', () => say('assert', 'takes', '--object', 'x', '--confidence', 'high'), /from 0 to 1/],
+  ['no kind', () => read('recall', '--kind', 'lost'), /current, audit, all/],
+  ['no relation', () => read('recall', '--relation', 'near', '--of', '2026-01-01/open'), /'near' is none of before/],
+  ['a relation to nothing', () => read('recall', '--relation', 'during'), /--relation and --of go together/],
+  ['no period to relate to', () => read('recall', '--relation', 'during', '--of', '2026-01-01'), /It must be FROM\/TO/],
+  [
+    'a period that is reversed',
+    () => read('recall', '--relation', 'during', '--of', '2026-02-01/2026-01-01'),
+    /ends after it begins/,
+  ],
+  ['too many', () => read('recall', '--limit', '10001'), /--limit is at most 10000/],
+  ['none at all', () => read('recall', '--limit', '0'), /whole number from 1/],
+  ['one point', () => read('diff'), /Both points are now/],
+  ['no such fact', () => read('explain', '--fact', 'deadbeef'), /No such fact is believed there/],
+  ['no such entry', () => ['derived', 'deadbeef'], /no entry deadbeef/],
+  [
+    'no file to import',
+    () => ['memory', 'import', 'none.jsonl', 'notes', '--space', 's', ...AUTHORITY],
+    /none\.jsonl can't be read/,
+  ],
+  [
+    'too large a batch',
+    () => ['memory', 'import', file('a', ''), 'notes', '--space', 's', ...AUTHORITY, '--batch', '201'],
+    /--batch is at most 200/,
+  ],
+  [
+    'an answer where nothing is asked',
+    () => ['approve', 'deadbeef', '--as', 'x', '--answer', '1'],
+    /no entry deadbeef/,
+  ],
+])('%s is misuse', async (_what, args, saying) => {
+  const { code, out, err } = await assize(...args());
+  expect({ code, out, err }).toEqual({ code: 2, out: '', err: expect.stringMatching(saying) });
+});
+
+const good = { subject: 'x', predicate: 'takes', object: 'y' };
+test.each<[string, unknown, RegExp]>([
+  ['no JSON', '{', /bad\.jsonl, line 2 is not JSON/],
+  ['an empty line', '', /line 2 is not JSON/],
+  ['a member that is not known', { ...good, until: '2026' }, /line 2.*until/],
+  ['no object', { subject: 'x', predicate: 'takes' }, /line 2, \/object/],
+  ['an empty subject', { ...good, subject: '' }, /line 2: .*subject/],
+  ['a subject that is not composed', { ...good, subject: 'e\u0301' }, /line 2: .*NFC/],
+  ['a predicate of nobody', { ...good, predicate: 'likes' }, /line 2: .*no predicate "likes"/],
+  ['no instant', { ...good, from: 'monday' }, /line 2: /],
+  ['a period that is reversed', { ...good, from: '2026-02-02', to: '2026-02-01' }, /line 2: .*ends after it begins/],
+  ['a period that is empty', { ...good, from: '2026-02-02', to: '2026-02-02' }, /line 2: .*no instant/],
+  ['what ended before it began now', { ...good, to: '2020-01-01' }, /line 2: .*ends in the past/],
+  ['too sure', { ...good, confidence: 2 }, /line 2, \/confidence/],
+  ['an empty source', { ...good, source: '' }, /line 2: /],
+])('a line with %s is named, and nothing is written', async (_what, line, saying) => {
+  const name = file('bad.jsonl', good, line);
+  const { code, out, err } = await assize('memory', 'import', name, 'notes', '--space', 's', ...AUTHORITY);
+  expect({ code, out, err }).toEqual({ code: 2, out: '', err: expect.stringMatching(saying) });
+  expect(err).toContain('Nothing was written');
+  expect((await json(0, 'log', 'notes')).entries).toBe(1);
+});
+
+test('a domain without a memory is told by name', async () => {
+  const said = say('assert', 'takes', '--object', 'x').map((each) => (each === 'notes' ? 'bare' : each));
+  const { code, out, err } = await assize(...said);
+  expect([code, out + err]).toEqual([1, expect.stringContaining('rejected')]);
+});
