@@ -73,6 +73,7 @@ export {
   type CreateOptions,
   type DelegationInput,
   type ErasureInput,
+  type ErasureRuling,
   type Judge,
   type Memory,
   type MemoryOptions,

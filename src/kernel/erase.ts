@@ -9,19 +9,24 @@ export const ERASE_ACTION = 'assize.erase';
 interface EraseArgs {
   readonly at: readonly string[];
   readonly entries: readonly string[];
+  readonly beliefs?: readonly { readonly space: string }[];
   readonly values: readonly { readonly hash: string; readonly path?: string }[];
 }
 
 /**
  * Puts `{"$erased": hash}` where an erased value still stands. It needs a writ for `erase:/place` of each
- * place asked for, and for `erase:entry:ID` of each entry.
+ * place asked for, for `erase:entry:ID` of each entry, and for `erase:memory:SPACE` of each space of what is believed.
  */
 export const eraseAction: ActionSpec = Object.freeze({
   process: ERASE_ACTION,
   args: z.custom<Json>(),
   scopes: (args: Json) => {
-    const { at, entries } = args as unknown as EraseArgs;
-    return [...at.map(eraseScope), ...entries.map((id) => `erase:entry:${id}`)];
+    const { at, entries, beliefs = [] } = args as unknown as EraseArgs;
+    return [
+      ...at.map(eraseScope),
+      ...entries.map((id) => `erase:entry:${id}`),
+      ...beliefs.map(({ space }) => eraseMemoryScope(space)),
+    ];
   },
   apply: (state: Record<string, unknown>, args: Json) => {
     for (const { hash, path } of (args as unknown as EraseArgs).values) {
@@ -35,6 +40,11 @@ export function eraseScope(pointer: string): string {
   return `erase:${parsePointer(pointer)
     .map((key) => `/${segment(key)}`)
     .join('')}`;
+}
+
+/** The resource that a writ must cover to erase what is believed in a space: `erase:memory:ward`. */
+export function eraseMemoryScope(space: string): string {
+  return `erase:memory:${segment(space)}`;
 }
 
 function put(state: Record<string, unknown>, path: string, value: unknown): void {

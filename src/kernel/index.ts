@@ -13,7 +13,14 @@ export {
   type Rejected,
   type Ruling,
 } from './adjudicate.ts';
-export { BELIEVE_ACTION, type MemorySpec, memoryScope, type PredicateSpec, type Saying } from './beliefs.ts';
+export {
+  BELIEVE_ACTION,
+  type MemorySpec,
+  memoryScope,
+  type PredicateSpec,
+  type Saying,
+  sayingsOf,
+} from './beliefs.ts';
 export { BUILT_IN_ROLE } from './built-in.ts';
 export { type Candidate, candidateOf, type Inputs } from './candidate.ts';
 export type { Change } from './changes.ts';
@@ -32,7 +39,7 @@ export {
 export { type Counsel, type CounselorCommit, counsel, type Waiting } from './counselor.ts';
 export { type ActionSpec, type Binding, type Domain, defineDomain, type Rule } from './define-domain.ts';
 export type * from './domain.ts';
-export { ERASE_ACTION, eraseScope } from './erase.ts';
+export { ERASE_ACTION, eraseMemoryScope, eraseScope } from './erase.ts';
 export { KernelError, type KernelErrorCode } from './errors.ts';
 export { detailOf, detectionVector, type Finding, firstFinding, type Judged } from './evaluate.ts';
 export {

@@ -12,12 +12,23 @@ export interface ErasedValue {
   readonly path?: string;
 }
 
+/** What is believed and was asked to be erased, without a name of it: those stand in blobs. */
+export interface ErasedBeliefs {
+  readonly space: string;
+  /** Hashes of the names of the partitions that the trajectory had of it. */
+  readonly partitions: readonly Hash[];
+  /** The only claim that was meant. */
+  readonly claim?: string;
+}
+
 /** The arguments of an erasure. */
 export interface ErasureArgs {
   /** The places that were asked to be erased, with all below them. */
   readonly at: readonly string[];
   /** The entries that were asked for, of which all is erased. */
   readonly entries: readonly Hash[];
+  /** What was asked for of what is believed. */
+  readonly beliefs?: readonly ErasedBeliefs[];
   readonly reason: string;
   readonly values: readonly ErasedValue[];
 }
@@ -28,10 +39,20 @@ export function isErasure(payload: Payload): payload is CommitPayload {
 
 /** The arguments of an erasure, or undefined for what is none. */
 export function erasureArgs(args: Json): ErasureArgs | undefined {
-  const { at, entries, reason, values } = (args ?? {}) as Partial<ErasureArgs>;
-  const lists = [at, entries, values].every(Array.isArray);
-  const sound = lists && typeof reason === 'string' && (values as unknown[]).every(isErasedValue);
+  const { at, entries, beliefs = [], reason, values } = (args ?? {}) as Partial<ErasureArgs>;
+  const lists = [at, entries, beliefs, values].every(Array.isArray);
+  const sound =
+    lists &&
+    typeof reason === 'string' &&
+    (values as unknown[]).every(isErasedValue) &&
+    (beliefs as unknown[]).every(isErasedBeliefs);
   return sound ? (args as unknown as ErasureArgs) : undefined;
+}
+
+function isErasedBeliefs(value: unknown): boolean {
+  const { space, partitions, claim = '' } = (value ?? {}) as Partial<ErasedBeliefs>;
+  const texts = [space, claim].every((text) => typeof text === 'string');
+  return texts && Array.isArray(partitions) && partitions.every(isHash);
 }
 
 function isErasedValue(value: unknown): boolean {

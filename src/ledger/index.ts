@@ -28,7 +28,14 @@ export type {
 } from './effect-log.ts';
 export type * from './entry.ts';
 export { checkRow, type EntrySigner, entryRow, readRow } from './entry-text.ts';
-export { ERASE_ACTION, type ErasedValue, type ErasureArgs, erasureArgs, isErasure } from './erasure.ts';
+export {
+  ERASE_ACTION,
+  type ErasedBeliefs,
+  type ErasedValue,
+  type ErasureArgs,
+  erasureArgs,
+  isErasure,
+} from './erasure.ts';
 export { type Fault, type FaultCode, LedgerFault } from './errors.ts';
 export {
   EXPORT_FORMAT,

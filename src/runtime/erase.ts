@@ -5,18 +5,24 @@ import { type Hash, isHash } from '#ledger';
 import { RuntimeError } from './errors.ts';
 import { type Found, findErasable, type Wanted } from './find-erasable.ts';
 import type { Gathered } from './intent.ts';
+import type { BelievedPlace } from './memory/index.ts';
 import type { Proposals } from './propose.ts';
 import type { Resolutions } from './resolve.ts';
 import type { Ruling } from './ruling.ts';
 import { TRIES_MAX, type Writer } from './writer.ts';
 import { verified, type WritChain } from './writs.ts';
 
-/** What to erase, and by whose authority: places, entries, or both. */
+/** What to erase, and by whose authority: places, entries, what is believed, or several of them. */
 export interface ErasureInput {
   /** Places of the state, as JSON pointers, with all below them. The writ must cover `erase:/place` of each. */
   readonly at?: readonly string[];
   /** Entries, of which everything sensitive is erased: refused proposals have no place. The writ must cover `erase:entry:ID`. */
   readonly entries?: readonly Hash[];
+  /**
+   * What is believed: all that was said of a subject, or of one predicate of it, or what one claim says. The writ must cover
+   * `erase:memory:SPACE` of each space.
+   */
+  readonly beliefs?: readonly BelievedPlace[];
   /** Why; it stays in the ledger for good. */
   readonly reason: string;
   /** With the action `assize.erase`, as in a proposal. */
@@ -24,8 +30,12 @@ export interface ErasureInput {
   readonly principal?: string;
 }
 
+/** The ruling, and which other trajectories still have something of what is believed: it is erased where it was written. */
+export type ErasureRuling = Ruling & { readonly left?: readonly string[] };
+
 const REASON_MAX = 4_096;
 const PLACES_MAX = 1_000;
+const NAME_MAX = 512;
 /** Values that one entry erases; the next one goes on. */
 const VALUES_MAX = 2_000;
 
@@ -41,7 +51,7 @@ export class Erasures {
     this.#resolutions = resolutions;
   }
 
-  async erase(given: ErasureInput): Promise<Ruling> {
+  async erase(given: ErasureInput): Promise<ErasureRuling> {
     const wanted = wantedBy(given);
     // What was checked stays what it is while the ledger is searched.
     const input = { ...given };
@@ -67,10 +77,11 @@ export class Erasures {
           continue;
         }
         checkFound(wanted, found, writer.parts.domain);
-        const ruling = await this.#proposals.rule(this.#gather(input, wanted, found), { builtIn: true });
+        const gathered = this.#gather(input, wanted, found);
+        const ruling = await this.#proposals.rule(gathered, { builtIn: true, losing: found.losing });
         if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
         if (ruling?.ruling === 'committed' && found.values.length > VALUES_MAX) tries = -1;
-        else if (ruling !== undefined) return ruling;
+        else if (ruling !== undefined) return told(ruling, wanted, found);
       }
       throw await writer.lost();
     });
@@ -81,7 +92,9 @@ export class Erasures {
     const writ = parts.writs.present(input.writ);
     verified(around.verifier, writ, parts.writs.delegated);
     const values = found.values.slice(0, VALUES_MAX);
-    const args = { ...wanted, reason: input.reason, values } as unknown as Json;
+    const { at, entries } = wanted;
+    const beliefs = found.beliefs.length === 0 ? {} : { beliefs: found.beliefs };
+    const args = { at, ...beliefs, entries, reason: input.reason, values } as unknown as Json;
     const nonce = Buffer.from(around.random.bytes(16)).toString('hex');
     const intent = { action: ERASE_ACTION, role: BUILT_IN_ROLE, args };
     return {
@@ -99,20 +112,49 @@ export class Erasures {
 
 function wantedBy(input: ErasureInput): Wanted {
   if (typeof input !== 'object' || input === null) throw badErasure('it is an object');
-  const { at = [], entries = [], reason, principal = '', writ } = input;
+  const { at = [], entries = [], beliefs = [], reason, principal = '', writ } = input;
   if (typeof reason !== 'string' || reason.trim() === '' || reason.length > REASON_MAX)
     throw badErasure(`say why, in 1 to ${REASON_MAX} characters`);
   if (typeof principal !== 'string') throw badErasure('a principal is a text');
   if (typeof writ !== 'string' && (typeof writ !== 'object' || writ === null)) throw badErasure('name a writ');
-  if (!Array.isArray(at) || !Array.isArray(entries) || at.length + entries.length === 0)
-    throw badErasure('name places, or entries');
-  if (at.length + entries.length > PLACES_MAX)
-    throw badErasure(`name at most ${PLACES_MAX} places and entries at once`);
+  const lists = [at, entries, beliefs];
+  const named = lists.every(Array.isArray) ? lists.flat().length : 0;
+  if (named === 0) throw badErasure('name places, entries, or what is believed');
+  if (named > PLACES_MAX) throw badErasure(`name at most ${PLACES_MAX} places, entries and beliefs at once`);
   const odd = at.findIndex((place) => !isPlace(place));
   if (odd !== -1) throw badErasure(`${quoted(at[odd])} is no JSON pointer to a place in the state`);
   const unknown = entries.findIndex((id) => !isHash(id));
   if (unknown !== -1) throw badErasure(`${quoted(entries[unknown])} is no id of an entry`);
-  return { at: [...new Set(at)], entries: [...new Set(entries)] };
+  const places = new Map(beliefs.map(believedPlace).map((place) => [JSON.stringify(place), place]));
+  return { at: [...new Set(at)], entries: [...new Set(entries)], beliefs: [...places.values()] };
+}
+
+/** What it says is not repeated: names stand in no error. */
+function believedPlace(given: unknown): BelievedPlace {
+  if (typeof given !== 'object' || given === null) throw badErasure('what is believed is named by space and subject');
+  const { space, subject, predicate, claim } = given as Partial<BelievedPlace>;
+  if (!isName(space) || !isName(subject) || !(predicate === undefined || isName(predicate)))
+    throw badErasure(
+      `what is believed has a space, a subject and perhaps a predicate, of 1 to ${NAME_MAX} characters in Unicode's composed form`,
+    );
+  if (claim !== undefined && !isHash(claim))
+    throw badErasure('a claim is named by its id, of 64 lower-case hex digits');
+  return { space, subject, ...(predicate !== undefined && { predicate }), ...(claim !== undefined && { claim }) };
+}
+
+function isName(name: unknown): name is string {
+  return (
+    typeof name === 'string' &&
+    name !== '' &&
+    name.length <= NAME_MAX &&
+    name.isWellFormed() &&
+    !name.includes('\0') &&
+    name === name.normalize('NFC')
+  );
+}
+
+function told(ruling: Ruling, { beliefs }: Wanted, { left }: Found): ErasureRuling {
+  return ruling.ruling === 'committed' && beliefs.length > 0 ? { ...ruling, left } : ruling;
 }
 
 function quoted(given: unknown): string {
@@ -129,7 +171,7 @@ function isPlace(pointer: unknown): boolean {
   }
 }
 
-function checkFound({ at, entries }: Wanted, found: Found, domain: Domain): void {
+function checkFound({ at, entries, beliefs }: Wanted, found: Found, domain: Domain): void {
   for (const place of at) {
     const above = sensitiveAbove(domain, place);
     if (above !== undefined)
@@ -140,10 +182,17 @@ function checkFound({ at, entries }: Wanted, found: Found, domain: Domain): void
   const missing = entries.find((id) => !found.entries.has(id));
   if (missing !== undefined)
     throw new RuntimeError('not_found', `This trajectory has no entry ${missing}; erase it where it stands.`);
+  const [unknown] = found.unknown;
+  if (unknown !== undefined)
+    throw new RuntimeError('not_found', `Nobody has made the claim ${unknown.claim} of that subject there.`);
   if (found.values.length > 0) return;
+  const spaces = [...new Set(beliefs.map(({ space }) => `the memory ${space}`))];
+  const where = [...at, ...entries, ...spaces].join(', ');
+  const others = found.left.length === 0 ? '' : ` Other trajectories have something of it: ${found.left.join(', ')}.`;
   throw new RuntimeError(
     'nothing_to_erase',
-    `There is nothing sensitive at ${[...at, ...entries].join(', ')}, or it was erased before; only values that the domain marks sensitive can be erased.`,
+    `There is nothing sensitive at ${where} in this trajectory, or it was erased before; only values that the domain marks sensitive, and what is believed, can be erased.${others}`,
+    { evidence: { left: found.left } },
   );
 }
 

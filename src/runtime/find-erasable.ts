@@ -2,6 +2,7 @@ import { parsePointer } from '#canon';
 import { contains, type Domain, type Pattern } from '#kernel';
 import type { LedgerStore, Patch, RoleRef } from '#ledger';
 import {
+  type ErasedBeliefs,
   type ErasedValue,
   type Hash,
   isBlobRef,
@@ -11,19 +12,36 @@ import {
   type Stored,
   saltedBy,
 } from '#ledger';
+import {
+  type BelievedPlace,
+  BelievedSearch,
+  type LosingPartition,
+  losingPartitions,
+  type Sought,
+} from './memory/index.ts';
 
-/** What is to be erased: all that is sensitive at or below places of the state, and all that is in some entries. */
+/** What is to be erased: all that is sensitive at or below places of the state, all that is in some entries, and what is believed. */
 export interface Wanted {
   readonly at: readonly string[];
   readonly entries: readonly Hash[];
+  readonly beliefs: readonly BelievedPlace[];
 }
 
 /** What was found, in how many entries. */
 export interface Found {
+  /** In the order in which they may go one after the other. */
   readonly values: readonly ErasedValue[];
   readonly length: number;
   /** Ids of those that were asked for and are in this trajectory. */
   readonly entries: ReadonlySet<Hash>;
+  /** What was asked for of what is believed, as the entry has it. */
+  readonly beliefs: readonly ErasedBeliefs[];
+  /** Whose claim nobody has made. */
+  readonly unknown: readonly BelievedPlace[];
+  /** Partitions of facts that lose something, as the store had them before it was asked for what is left. */
+  readonly losing: readonly LosingPartition[];
+  /** Other trajectories that still have something of what is believed. */
+  readonly left: readonly string[];
 }
 
 const PAGE = 500;
@@ -31,7 +49,7 @@ const PAGE = 500;
 /**
  * Goes through a trajectory for salted values that are not erased yet: what was ever written at or below the places, and the
  * arguments and observations of the proposals that wrote there, or were of a role that is for just that place: because what
- * they wrote, or would have, was in them.
+ * they wrote, or would have, was in them. Of what is believed as `BelievedSearch` says.
  */
 export async function findErasable(
   store: LedgerStore,
@@ -41,23 +59,67 @@ export async function findErasable(
   domain: Domain,
 ): Promise<Found> {
   const search = new Search(wanted, domain);
-  let length = 0;
-  for (;;) {
-    const rows = await store.entries(trajectoryId, { from: length, limit: PAGE });
-    for (const row of rows) {
-      const { payload } = readRow(row);
-      const lists: (readonly Patch[])[] = [];
-      // A list in a blob has paths too, and no references.
-      for (const list of listsOf(payload))
-        lists.push(isBlobRef(list) ? await replayer.values.patches(row, list) : list);
-      search.take(row.id, payload, lists);
-    }
-    length += rows.length;
-    if (rows.length < PAGE) break;
+  const believed =
+    wanted.beliefs.length === 0 ? undefined : new BelievedSearch(wanted.beliefs, domain, { store, replayer });
+  if (believed !== undefined) {
+    await eachEntry(store, trajectoryId, (_, payload) => believed.learn(at(payload), payload));
+    await believed.learnOfAll();
   }
+  /** Entries that change what is believed. */
+  const believing = new Set<number>();
+  const length = await eachEntry(store, trajectoryId, async (id, payload) => {
+    if (payload.kind === 'commit' && payload.delta.beliefs.length > 0) believing.add(payload.seq);
+    const lists: (readonly Patch[])[] = [];
+    // A list in a blob has paths too, and no references.
+    for (const list of listsOf(payload))
+      lists.push(isBlobRef(list) ? await replayer.values.patches(at(payload), list) : list);
+    search.take(id, payload, lists);
+    await believed?.take(at(payload), payload);
+  });
+  const found = () => foundBy(search, believed);
+  const losing = await losingPartitions(
+    { store, replayer },
+    trajectoryId,
+    found().filter(({ seq }) => believing.has(seq)),
+  );
+  // Who changes one of those from here on makes the erasure outdated: what others have of them is known.
+  await believed?.learnOfAll();
   const values: ErasedValue[] = [];
-  for (const value of search.values()) if ((await store.erasedBy(value.hash)) === undefined) values.push(value);
-  return { values, length, entries: search.entries };
+  for (const value of found()) if ((await store.erasedBy(value.hash)) === undefined) values.push(value);
+  return {
+    values,
+    length,
+    entries: search.entries,
+    beliefs: believed?.partitions ?? [],
+    unknown: believed?.unknown ?? [],
+    losing,
+    left: (await believed?.trajectoriesLeft()) ?? [],
+  };
+}
+
+function foundBy(search: Search, believed: BelievedSearch | undefined): ErasedValue[] {
+  const sought = believed?.sought ?? new Map<Hash, Sought>();
+  const values = new Map(search.values().map((value) => [value.hash, value]));
+  for (const [hash, { seq }] of sought) if (!values.has(hash)) values.set(hash, { hash, seq });
+  const rankOf = ({ hash }: ErasedValue): number => sought.get(hash)?.rank ?? 0;
+  return [...values.values()].sort((a, b) => rankOf(a) - rankOf(b));
+}
+
+/** How many there are. */
+async function eachEntry(
+  store: LedgerStore,
+  trajectoryId: string,
+  look: (id: Hash, payload: Payload) => Promise<void>,
+): Promise<number> {
+  for (let from = 0; ; from += PAGE) {
+    const rows = await store.entries(trajectoryId, { from, limit: PAGE });
+    for (const row of rows) await look(row.id, readRow(row).payload);
+    if (rows.length < PAGE) return from + rows.length;
+  }
+}
+
+function at({ trajectory_id, seq }: Payload): Pick<Payload, 'trajectory_id' | 'seq'> {
+  return { trajectory_id, seq };
 }
 
 class Search {

@@ -65,7 +65,7 @@ export type { EffectNeeds, EffectsQuery, EffectTransaction, ListedEffect } from 
 export type { EffectResolution, ResolvedEffect } from './effects/resolution.ts';
 export type { Transaction, TransactionIntent, Tried } from './effects/transaction.ts';
 export type { TransactionOptions, TransactionOutcome } from './effects/transactions.ts';
-export type { ErasureInput } from './erase.ts';
+export type { ErasureInput, ErasureRuling } from './erase.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export type { IfUnchanged, ObservationInput, Proposal, ProposalInput } from './intent.ts';
 export { type ListedWrit, listWrits } from './list-writs.ts';

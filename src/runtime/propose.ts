@@ -7,7 +7,14 @@ import { concluded, RuntimeError } from './errors.ts';
 import { frozenByRules, frozenFor, frozenPatterns } from './freeze.ts';
 import { checkForm, type Gathered, gather, keyHashOf, type ProposalInput } from './intent.ts';
 import { Kept } from './kept.ts';
-import { askedFor, type Beliefs, type Believed, NotRead, requireBeliefs } from './memory/index.ts';
+import {
+  askedFor,
+  type Beliefs,
+  type Believed,
+  type LosingPartition,
+  NotRead,
+  requireBeliefs,
+} from './memory/index.ts';
 import type { Turn } from './parallel/index.ts';
 import { commitPayload, erasedWith, pendingPayload, rejectionPayload } from './records.ts';
 import type { Resolutions } from './resolve.ts';
@@ -151,16 +158,21 @@ export class Proposals {
 
   // ── from here to the append nothing awaits ──
 
-  /** Undefined when another writer was faster. `builtIn`: the runtime has made the arguments. */
+  /**
+   * Undefined when another writer was faster. `builtIn`: the runtime has made the arguments. `losing`: what of beliefs an erasure takes
+   * something from.
+   */
   rule(
     gathered: Gathered,
     {
       builtIn = false,
+      losing = [],
       turn,
       unchanged,
       saidAt,
     }: {
       readonly builtIn?: boolean;
+      readonly losing?: readonly LosingPartition[];
       readonly turn?: Turn | undefined;
       readonly unchanged?: Unchanged | undefined;
       /** What is said without a time of its own is so since then. Default: the time of the ruling. */
@@ -195,7 +207,7 @@ export class Proposals {
     if (stopped !== undefined) return stopped;
     const unstored = writs.unstored(gathered.writ);
     const kept = new Kept(writer.around.random, [...gathered.blobs, ...unstored]);
-    const { judged, believed } = this.#believed(adjudicated, gathered, { at, saidAt }, kept);
+    const { judged, believed } = this.#believed(adjudicated, gathered, { at, saidAt }, kept, losing);
     const { row, ruling } = this.#record(gathered, id, judged, at, kept, believed);
     writs.stored(unstored);
     if (gathered.keyHash !== undefined) ruled.add(gathered.keyHash, row.seq);
@@ -238,17 +250,20 @@ export class Proposals {
     { proposalId }: Gathered,
     when: { readonly at: Instant; readonly saidAt?: Instant | undefined },
     kept: Kept,
+    losing: readonly LosingPartition[],
   ): { readonly judged: Judgement; readonly believed?: Believed } {
-    if (judged.verdict !== 'approved' || judged.compiled.sayings.length === 0) return { judged };
+    if (judged.verdict !== 'approved') return { judged };
+    const { id, around } = this.#writer;
+    if (losing.length > 0) return { judged, believed: requireBeliefs(around.beliefs).forgetting(losing, when.at, id) };
+    if (judged.compiled.sayings.length === 0) return { judged };
     const { domain } = this.#writer.parts;
     let planned: ReturnType<Beliefs['plan']>;
     try {
       const predicates = domain.memory?.predicates ?? {};
-      const trajectoryId = this.#writer.id;
-      planned = requireBeliefs(this.#writer.around.beliefs).plan({
+      planned = requireBeliefs(around.beliefs).plan({
         compiled: judged.compiled,
         proposalId,
-        trajectoryId,
+        trajectoryId: id,
         ...when,
         predicates,
         kept,

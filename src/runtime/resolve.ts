@@ -1,8 +1,17 @@
 import { canonicalize, isAssizeError } from '#canon';
-import { type Cost, type CounselorCommit, counsel, counselorKind, KernelError } from '#kernel';
+import {
+  type Cost,
+  type CounselorCommit,
+  counsel,
+  counselorKind,
+  ERASE_ACTION,
+  KernelError,
+  type Waiting,
+} from '#kernel';
 import {
   type CounselorRecord,
   type EffectPendingPayload,
+  erasureArgs,
   type Hash,
   type Instant,
   isEffectPending,
@@ -19,7 +28,7 @@ import { type TakenUp, takeUp } from './effects/transactions.ts';
 import { RuntimeError } from './errors.ts';
 import { checkOthers } from './freeze.ts';
 import { Kept } from './kept.ts';
-import { type Believed, NotRead, requireBeliefs } from './memory/index.ts';
+import { type Believed, type LosingPartition, losingPartitions, NotRead, requireBeliefs } from './memory/index.ts';
 import { approvalPayload, digestOf, erasedWith, resolutionPayload, stepPayload } from './records.ts';
 import { type ApprovalInput, checkedResolution, type RejectionInput, type Resolution, type Ruling } from './ruling.ts';
 import { NO_NEWS } from './subscriptions.ts';
@@ -50,6 +59,7 @@ export class Resolutions {
       const writ = writer.parts.writs.present(pending.proposal.writ_id);
       const waiting = await readWaiting(pending, holdersOf(writ), writer.around);
       taken ??= await this.#takeUp(pending);
+      const losing = await this.#losing(waiting);
       const acting = taken?.acting;
       return (at) => {
         const { world, chain, writs, ruled } = writer.parts;
@@ -80,7 +90,10 @@ export class Resolutions {
           return this.#enter(pendingId, pending, stepPayload(writer.place(at), pendingId, pending, seen));
         }
         const kept = new Kept(writer.around.random);
-        const believed = this.#believed(pendingId, pending, commit, input, at, kept);
+        const believed =
+          losing.length > 0
+            ? requireBeliefs(writer.around.beliefs).forgetting(losing, at, writer.id)
+            : this.#believed(pendingId, pending, commit, input, at, kept);
         const { row, ruling } = writer.enterOrUndo(commit, () =>
           approvalPayload(
             writer.place(at),
@@ -159,6 +172,12 @@ export class Resolutions {
       commit.undo();
       throw error;
     }
+  }
+
+  /** What of beliefs it takes something from, where it is an erasure. */
+  async #losing({ intent }: Waiting): Promise<readonly LosingPartition[]> {
+    const values = intent.action === ERASE_ACTION ? erasureArgs(intent.args)?.values : undefined;
+    return values === undefined ? [] : losingPartitions(this.#writer.around, this.#writer.id, values);
   }
 
   /** What tools are to do with it, once nobody is before them where they act. */

@@ -8,7 +8,7 @@ import { type Book, OpenBook } from './effects/book.ts';
 import { answerFailure, type Failure, type FailureAnswer } from './effects/failure.ts';
 import type { Transaction } from './effects/transaction.ts';
 import { type TransactionOptions, type TransactionOutcome, Transactions } from './effects/transactions.ts';
-import { type ErasureInput, Erasures } from './erase.ts';
+import { type ErasureInput, type ErasureRuling, Erasures } from './erase.ts';
 import { checkKey, type Proposal, type ProposalInput } from './intent.ts';
 import { type AskedQuestion, Memory, type MemoryOptions, readQuestions, requireBeliefs } from './memory/index.ts';
 import { Proposals } from './propose.ts';
@@ -248,16 +248,19 @@ export class Trajectory<D extends Domain = Domain> {
 
   /**
    * Erases what is sensitive at or below places of the state, and all that was ever written there, with the arguments and
-   * observations of the proposals that wrote it; or everything sensitive in some entries. It is adjudicated like any
+   * observations of the proposals that wrote it; or everything sensitive in some entries; or what is believed of a subject, a
+   * predicate of it or by one claim, with all that said, asked or recalled it here. It is adjudicated like any
    * proposal, under a writ for `assize.erase`, and once it is committed the store has the texts no more: hashes stay as they
-   * are, states have `{"$erased": hash}`, and what was copied into places that are not sensitive stays.
+   * are, states and facts have `{"$erased": hash}`, and what was copied into places that are not sensitive stays.
+   *
+   * What other trajectories have said of the same is erased there; `left` names them. Names go with the last of them.
    *
    * Values that were inherited by a branch are erased in its source. A copy, backup or export that was made before is not
    * reached.
    *
    * @throws RuntimeError `bad_intent`, `nothing_to_erase`, `not_found`, and as `propose`
    */
-  erase(input: ErasureInput): Promise<Ruling> {
+  erase(input: ErasureInput): Promise<ErasureRuling> {
     return this.#erasures.erase(input);
   }
 

@@ -252,7 +252,8 @@ export class Writer {
     } finally {
       this.#company.answered();
     }
-    this.around.beliefs?.settled(facts ?? [], result.status === 'committed');
+    // Who has read a partition while something of it was erased has read what is gone now.
+    this.around.beliefs?.settled(facts ?? [], result.status === 'committed' && erased === undefined);
     if (result.status === 'committed') {
       this.#company.won();
       await this.#isDurable(prepared);

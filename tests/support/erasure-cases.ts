@@ -275,8 +275,22 @@ function erasing(): ErasureCase[] {
     'no object': [null],
   }))
     add(name, '4 malformed', () => values);
-  for (const name of ['at', 'entries', 'reason'])
+  for (const name of ['at', 'entries', 'reason', 'beliefs'])
     add(`with ${name} of the wrong type`, '4 malformed', () => [], { [name]: 1 });
+  const partitions = [hashText('x')];
+  for (const [name, verdict, belief] of [
+    ['a subject', 'valid', { space: 's', partitions }],
+    ['what it has nothing of', 'valid', { space: 's', partitions: [] }],
+    ['a claim, and more', 'valid', { space: 's', partitions, claim: 'c', more: 1 }],
+    ['no object', '4 malformed', null],
+    ['a list', '4 malformed', ['s', partitions]],
+    ['no space', '4 malformed', { partitions }],
+    ['no partitions', '4 malformed', { space: 's' }],
+    ['partitions by name', '4 malformed', { space: 's', partitions: ['x'] }],
+    ['one that is no list', '4 malformed', { space: 's', partitions: partitions[0] }],
+    ['a claim that is none', '4 malformed', { space: 's', partitions, claim: null }],
+  ] as const)
+    add(`beliefs of ${name}`, verdict, () => [], { beliefs: [belief] });
 
   const unsalted = new Case();
   const plain = unsalted.plain('a large one');

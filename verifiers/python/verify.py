@@ -521,6 +521,10 @@ def erased_values(args: Any) -> Optional[List[Dict[str, Any]]]:
         return None
     sound = all(type(v) is dict and is_hash(v.get("hash")) and is_count(v.get("seq")) and type(v.get("path", "")) is str
                 for v in args["values"])
+    beliefs = args.get("beliefs", [])
+    sound = sound and type(beliefs) is list and all(
+        type(b) is dict and type(b.get("space")) is str and type(b.get("partitions")) is list
+        and all(is_hash(p) for p in b["partitions"]) and type(b.get("claim", "")) is str for b in beliefs)
     return args["values"] if sound else None
 
 

@@ -1,16 +1,17 @@
 import {
   checkRow,
   type EntryRow,
+  type ErasureInput,
+  type ErasureRuling,
   issueWrit,
   type KeyPair,
-  type Ruling,
   type Store,
   systemClock,
   systemRandom,
   type Writ,
 } from 'assize';
 import { addMicros, maxInstant, parsePointer } from 'assize/canon';
-import { ERASE_ACTION, eraseScope } from 'assize/kernel';
+import { ERASE_ACTION, eraseMemoryScope, eraseScope } from 'assize/kernel';
 import { type ErasureArgs, isErasure, Values } from 'assize/ledger';
 import type { Command } from 'commander';
 import { counted } from '../counted.ts';
@@ -25,6 +26,8 @@ import { inSession, type Session, type SharedOptions } from '../session.ts';
 interface Options extends SharedOptions, OpeningOptions {
   readonly at: readonly string[];
   readonly entry: readonly string[];
+  readonly believed: readonly string[];
+  readonly claim?: string;
   readonly reason: string;
   readonly key: string;
   readonly principal: string;
@@ -34,10 +37,7 @@ interface Options extends SharedOptions, OpeningOptions {
 const VALID_FOR_MICROS = 5 * 60 * 1_000_000;
 
 /** What is to be erased, with whole ids. */
-interface Wanted {
-  readonly at: readonly string[];
-  readonly entries: readonly string[];
-}
+type Wanted = Required<Pick<ErasureInput, 'at' | 'entries' | 'beliefs'>>;
 
 export function erase(program: Command): void {
   withSharedOptions(
@@ -57,6 +57,13 @@ export function erase(program: Command): void {
           'all that is sensitive in an entry, such as a refused proposal; 8 digits of its id do',
         ),
       )
+      .addOption(
+        repeatable(
+          '--believed <space/subject[/predicate]>',
+          'what is believed of a subject, or of one predicate of it; in a name ~1 is /, and ~0 is ~',
+        ),
+      )
+      .option('--claim <id>', 'only what one claim of it says')
       .requiredOption('--reason <text>', 'why; it stays in the ledger')
       .requiredOption('--key <file>', 'the private key of one of the store’s anchors: 64 hex digits')
       .option('--principal <who>', 'who erases: the subject of the writ that is made for this', 'operator')
@@ -69,18 +76,20 @@ export function erase(program: Command): void {
         'Reached are the values that the domain marks sensitive, in the store itself: with them the arguments and\n' +
         'observations of the proposals that wrote there. Not reached are copies in places that are not sensitive, details\n' +
         'of rulings, the reason, answers in the oracle log, backups, exports and other copies of the store; and what a\n' +
-        'branch inherited, which is erased where it was written. SQLite overwrites the texts; PostgreSQL has them until\n' +
+        'branch inherited, which is erased where it was written. Of what is believed: what was said of it in this trajectory,\n' +
+        'with the arguments, questions and recalls that name it; which others still have something is printed. SQLite overwrites the texts; PostgreSQL has them until\n' +
         'VACUUM, and in its WAL archive. docs/guide/erasure.md tells more.',
     )
     .action(
       inSession((session, options: Options, trajectoryId: string) => {
+        const beliefs = believedBy(options);
         checkPlaces(options);
         const key = readPrivateKey(options.key);
         requireAnchor(session.storeUrl, options.anchors, key, 'erases');
         return session.withStore('existing', async (store) => {
           const head = await headOf(store, trajectoryId);
           const entries = await Promise.all(options.entry.map(async (id) => (await findEntry(store, id)).id));
-          const wanted = { at: options.at, entries };
+          const wanted = { at: options.at, entries, beliefs };
           const assize = await openAssize(store, session.storeUrl, options);
           const trajectory = await assize.open(trajectoryId);
           const writ = writFor(wanted, head, options.principal, key);
@@ -92,14 +101,27 @@ export function erase(program: Command): void {
     );
 }
 
-function checkPlaces({ at, entry }: Options): void {
-  if (at.length + entry.length === 0) throw new CliError('usage', 'Say with --at or --entry what is to be erased.');
+/** @throws CliError `usage` */
+function believedBy({ believed, claim }: Options): Wanted['beliefs'] {
+  if (claim !== undefined && believed.length !== 1)
+    throw new CliError('usage', 'Say with one --believed of whom the claim is.');
+  return believed.map((text) => {
+    const [space, subject, predicate, ...more] = parsePointer(`/${text}`);
+    if (!space || !subject || predicate === '' || more.length > 0)
+      throw new CliError('usage', 'What is believed is named as space/subject or space/subject/predicate.');
+    return { space, subject, ...(predicate !== undefined && { predicate }), ...(claim !== undefined && { claim }) };
+  });
+}
+
+function checkPlaces({ at, entry, believed }: Options): void {
+  if (at.length + entry.length + believed.length === 0)
+    throw new CliError('usage', 'Say with --at, --entry or --believed what is to be erased.');
   const whole = at.find((place) => parsePointer(place).length === 0);
   if (whole !== undefined) throw new CliError('usage', 'The whole state is not erased at once; name places in it.');
 }
 
 /** A root writ for just this. */
-function writFor({ at, entries }: Wanted, head: EntryRow, principal: string, key: KeyPair): Writ {
+function writFor({ at, entries, beliefs }: Wanted, head: EntryRow, principal: string, key: KeyPair): Writ {
   const clock = systemClock.now();
   const now = maxInstant(clock, readable(head)?.payload.at ?? clock);
   return issueWrit(
@@ -108,7 +130,11 @@ function writFor({ at, entries }: Wanted, head: EntryRow, principal: string, key
       subject: principal,
       trajectory: head.trajectory_id,
       actions: [ERASE_ACTION],
-      scopes: [...at.map(eraseScope), ...entries.map((id) => `erase:entry:${id}`)],
+      scopes: [
+        ...at.map(eraseScope),
+        ...entries.map((id) => `erase:entry:${id}`),
+        ...new Set(beliefs.map(({ space }) => eraseMemoryScope(space))),
+      ],
       not_before: now,
       expires: addMicros(now, VALID_FOR_MICROS),
       max_depth: 0,
@@ -118,7 +144,7 @@ function writFor({ at, entries }: Wanted, head: EntryRow, principal: string, key
   );
 }
 
-async function say({ json, out }: Session, store: Store, ruling: Ruling): Promise<void> {
+async function say({ json, out }: Session, store: Store, ruling: ErasureRuling): Promise<void> {
   if (ruling.ruling === 'frozen') {
     const { by, detail } = ruling;
     if (json) out.document({ ruling: 'frozen', by, detail });
@@ -130,11 +156,16 @@ async function say({ json, out }: Session, store: Store, ruling: Ruling): Promis
   if (ruling.ruling === 'committed') {
     const { values } = await erasureOf(store, ruling.entry);
     const entries = new Set(values.map((value) => value.seq)).size;
-    if (json) out.document({ ...place, erased: values.length, entries, values });
-    else
+    const { left = [] } = ruling;
+    if (json) {
+      out.document({ ...place, erased: values.length, entries, values, ...(ruling.left && { left }) });
+    } else {
       out.line(
         line`${green('erased')} ${counted(values.length, 'value')} of ${entries === 1 ? '1 entry' : `${entries} entries`}, by ${shortId(id)}, ${trajectory_id} seq ${seq}`,
       );
+      if (left.length > 0)
+        out.line(line`${yellow('left')}: ${left.join(', ')} also said something of it; erase it there too`);
+    }
     return;
   }
   const { reason, detail } = ruling;

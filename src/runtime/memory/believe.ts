@@ -40,6 +40,7 @@ import {
 import type { Random } from '#oracle';
 import { RuntimeError } from '../errors.ts';
 import type { Kept } from '../kept.ts';
+import { forgotten, type LosingPartition } from './forgotten.ts';
 import { type Judge, Votes } from './judge.ts';
 import { NotRead, Partitions } from './partitions.ts';
 
@@ -119,7 +120,19 @@ export class Beliefs {
     }
   }
 
-  /** The store has answered what was accepted; whether it came to be. */
+  /** What an erasure changes of partitions that lose something by it. Once it is settled, nothing of them is remembered. */
+  forgetting(losing: readonly LosingPartition[], at: Instant, trajectoryId: string): Believed {
+    const { changes, writes } = forgotten(losing, at);
+    return {
+      changes,
+      accept: () => {
+        this.#partitions.accept(writes, trajectoryId);
+        return writes;
+      },
+    };
+  }
+
+  /** The store has answered what was accepted; whether it came to be, and is what is known here. */
   settled(writes: readonly FactWrite[], isWritten: boolean): void {
     if (!isWritten) this.#partitions.forget(writes);
     this.#partitions.settled(writes);

@@ -5,6 +5,8 @@
 export { Beliefs, type Believed, requireBeliefs } from './believe.ts';
 export { type CheckMemoryOptions, checkMemory, type FactDifference, type MemoryReport } from './check.ts';
 export { type DerivedEntry, derivedFrom } from './derived.ts';
+export { type BelievedPlace, BelievedSearch, type Sought } from './find-believed.ts';
+export { type LosingPartition, losingPartitions } from './forgotten.ts';
 export type { Judge } from './judge.ts';
 export {
   type AssertInput,

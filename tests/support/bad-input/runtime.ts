@@ -241,7 +241,14 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   'Trajectory.erase': on(
     ({ trajectory }, input) => trajectory.erase(input).catch(nothingToErase),
     ({ trajectory }) => [
-      { at: ['/by'], entries: [trajectory.head], reason: 'r', writ: writId(worker), principal: 'agent' },
+      {
+        at: ['/by'],
+        entries: [trajectory.head],
+        beliefs: [{ space: 's', subject: 'x', predicate: 'p' }],
+        reason: 'r',
+        writ: writId(worker),
+        principal: 'agent',
+      },
     ],
   ),
   'Trajectory.revoke': on(

@@ -1,0 +1,490 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { canonicalize, type Instant } from '#canon';
+import { declareTool } from '#effects';
+import { defineDomain } from '#kernel';
+import {
+  type CommitPayload,
+  checkRow,
+  type EntryRow,
+  type ErasureArgs,
+  exportLines,
+  type FactStore,
+  type FactVersion,
+  type FactWrite,
+  factWrites,
+  integrateLog,
+  readRow,
+  Values,
+} from '#ledger';
+import { readWitness } from '#memory';
+import { seededRandom } from '#oracle';
+import { openStore, type Store } from '#stores';
+import { clinic } from '../../../tests/support/clinic.ts';
+import { HandClock, intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { committed, SECRETS, told, WHO } from '../../../tests/support/told-of-her.ts';
+import { type Assize, deepReplay, type ErasureRuling, type Memory, type Trajectory, verifyStore } from '../index.ts';
+import { rowOf } from './believe.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'assize-erase-believed-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const writ = writFor('nurse');
+const officer = writFor('officer', { actions: ['assize.erase'], scopes: ['erase:memory:ward'] });
+const doctor = { principal: 'dr house', method: 'test' };
+const day = (text: string): Instant => `${text}T00:00:00.000000Z`;
+let files = 0;
+
+interface Ward {
+  readonly url: string;
+  readonly store: Store & FactStore;
+  readonly clock: HandClock;
+  readonly assize: Assize;
+  readonly trajectory: Trajectory;
+  readonly memory: Memory;
+}
+
+async function begun(kind: string): Promise<Ward> {
+  const url = kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`;
+  const store = await openStore(url);
+  const clock = new HandClock();
+  const assize = runtimeOver(store, [clinic], { clock });
+  const trajectory = (await assize.create(clinic, { trajectoryId: 't', writs: [writ] })) as Trajectory;
+  return { url, store, clock, assize, trajectory, memory: trajectory.memory({ space: 'ward', writ }) };
+}
+
+async function exported(store: Store): Promise<string> {
+  await integrateLog(store);
+  let text = '';
+  for await (const line of exportLines(store)) text += line;
+  return text;
+}
+
+async function rowsOf(store: FactStore, space = 'ward', more: object = {}): Promise<FactVersion[]> {
+  return store.facts({ space, kind: 'all', limit: 10_000, ...more });
+}
+
+/** All that the store has, and, of a file, its bytes: also what is no row any more. */
+async function everything({ store, url }: Ward): Promise<string> {
+  let text = await exported(store);
+  for (const space of await store.spaces()) text += JSON.stringify(await rowsOf(store, space));
+  if (!url.startsWith('sqlite:')) return text;
+  const file = url.slice('sqlite:'.length);
+  for (const name of readdirSync(folder).filter((each) => join(folder, each).startsWith(file)))
+    text += readFileSync(join(folder, name)).toString('latin1');
+  return text;
+}
+
+function foundIn(text: string, secrets: readonly string[]): string[] {
+  return secrets.filter((secret) => text.includes(secret) || text.includes(Buffer.from(secret).toString('latin1')));
+}
+
+/** The facts as they are made anew from the ledger. */
+async function rebuilt(store: Store & FactStore): Promise<void> {
+  const writes: FactWrite[] = [];
+  for (const { trajectory_id } of await store.trajectories())
+    for (const row of await store.entries(trajectory_id))
+      writes.push(...(await factWrites(checkRow(row), new Values(store))));
+  await store.rebuildFacts(
+    (async function* () {
+      yield writes.sort((a, b) => a.version - b.version);
+    })(),
+  );
+}
+
+async function expectSound({ store }: Ward): Promise<void> {
+  for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
+  for (const { trajectory_id } of await store.trajectories())
+    expect(await deepReplay(store, trajectory_id, { domains: [clinic] })).toMatchObject({
+      same: true,
+      differences: [],
+    });
+  expect((await store.selfCheck?.()) ?? []).toEqual([]);
+  const spaces = await store.spaces();
+  const before = await Promise.all(spaces.map((space) => rowsOf(store, space)));
+  await rebuilt(store);
+  expect(await store.spaces()).toEqual(spaces);
+  expect(await Promise.all(spaces.map((space) => rowsOf(store, space)))).toEqual(before);
+}
+
+const erasing = (trajectory: Trajectory, place: object): Promise<ErasureRuling> =>
+  trajectory.erase({ beliefs: [{ space: 'ward', subject: WHO, ...place }], reason: 'request 17', writ: officer });
+
+describe.each(['memory', 'sqlite'])('on %s', (kind) => {
+  test('nothing is left of a subject that is erased, and all else is as it was', async () => {
+    const ward = await begun(kind);
+    const { store, trajectory, memory } = ward;
+    await told(ward);
+    expect(foundIn(await everything(ward), SECRETS)).toEqual(SECRETS);
+    const all = await rowsOf(store);
+    const his = all.filter(({ subject }) => subject !== WHO);
+    const texts = await exported(store);
+    const { left, entry } = await committed(erasing(trajectory, {}));
+    expect(left).toEqual([]);
+    expect(foundIn(await everything(ward), SECRETS)).toEqual([]);
+    expect(await rowsOf(store)).toEqual(his);
+    // The gap stands where it stood, by hash.
+    const names = namesIn(entry);
+    expect(names).toHaveLength(3);
+    // What others are recognised by goes last, so that who goes on after a crash finds the rest.
+    expect(
+      argsOf(entry)
+        .values.slice(-3)
+        .map(({ hash }) => hash)
+        .sort(),
+    ).toEqual(names);
+    const gaps = (await Promise.all(names.map((hash) => rowsOf(store, gone(hash))))).flat();
+    expect(gaps).toHaveLength(all.length - his.length);
+    for (const { object, content, subject } of gaps) {
+      expect(object).toBe(gone(content.hash));
+      expect(names.map(gone)).toContain(subject);
+    }
+    expect((await memory.recall({ subject: WHO, valid: 'any', system: 'any', kind: 'all' })).facts).toEqual([]);
+    await expectSound(ward);
+    expect(foundIn(await everything(ward), SECRETS)).toEqual([]);
+    // Not one text more than what says something of her.
+    const kept = /"(of p8|more of p8|of p9|70 kg|p8|p9)"/g;
+    expect([...(await exported(store)).matchAll(kept)].length).toBe([...texts.matchAll(kept)].length);
+    await store.close();
+    if (kind === 'sqlite') {
+      const again = await openStore(ward.url);
+      expect(foundIn(await everything({ ...ward, store: again }), SECRETS)).toEqual([]);
+      await again.close();
+    }
+  });
+
+  test('the recalls of others that named her are gone, and no others', async () => {
+    const ward = await begun(kind);
+    await told(ward);
+    const erased = async () => {
+      const rows = await ward.store.entries('t');
+      const values = rows.flatMap((row) =>
+        row.kind === 'commit' ? (readRow(row).payload as CommitPayload).observations : [],
+      );
+      const recalls = values
+        .filter(({ name }) => name === 'recall')
+        .map(({ value }) => (value as { $blob: string }).$blob);
+      return Promise.all(recalls.map(async (hash) => (await ward.store.erasedBy(hash)) !== undefined));
+    };
+    expect(await erased()).toEqual([false, false, false]);
+    await committed(erasing(ward.trajectory, {}));
+    expect(await erased()).toEqual([true, true, false]);
+  });
+
+  test('of a predicate, the others stay', async () => {
+    const ward = await begun(kind);
+    await told(ward);
+    const drugs = SECRETS.filter((text) => /illin|ibuprofen|sure|stamped|letter/.test(text));
+    const before = (await rowsOf(ward.store)).filter(
+      ({ subject, predicate }) => subject === WHO && predicate !== 'drug',
+    );
+    await committed(erasing(ward.trajectory, { predicate: 'drug' }));
+    const text = await everything(ward);
+    // What nobody can read is erased wherever it names her.
+    const gone = [...drugs, 'mistyped'];
+    expect(foundIn(text, SECRETS)).toEqual(SECRETS.filter((each) => !gone.includes(each)));
+    expect((await rowsOf(ward.store)).filter(({ subject }) => subject === WHO)).toEqual(before);
+    await expectSound(ward);
+  });
+
+  test('of a claim, its text and its witnesses; names and other claims stay', async () => {
+    const ward = await begun(kind);
+    const { store, clock, memory, trajectory } = ward;
+    await told(ward);
+    const before = await rowsOf(store);
+    const { lineage: claim } = before.find(({ object }) => object === '79.4 kg')!;
+    const { entry } = await committed(erasing(trajectory, { predicate: 'weight', claim }));
+    expect(entry.payload).toContain(claim);
+    expect(foundIn(await everything(ward), SECRETS)).toEqual(SECRETS.filter((each) => each !== '79.4 kg'));
+    const after = await rowsOf(store);
+    const lost = before.filter(
+      (row) => row.lineage === claim || (row.row_kind === 'audit' && row.object.includes(claim)),
+    );
+    expect(lost.length).toBeGreaterThan(2);
+    expect(after).toEqual(before.map((row) => (lost.includes(row) ? { ...row, object: gone(row.content.hash) } : row)));
+    // It is still believed, without a text, and stays so where it is written again.
+    clock.forward(1_000);
+    await committed(
+      memory.retract({ subject: WHO, predicate: 'weight', valid: { from: day('2020-01-01'), to: day('2026-06-01') } }),
+    );
+    clock.forward(1_000);
+    await committed(memory.assert({ subject: WHO, predicate: 'weight', object: '60 kg', confidence: 0.2 }));
+    const rows = await rowsOf(store);
+    const content = lost.find(({ row_kind }) => row_kind === 'current')!.content;
+    expect(rows.length).toBeGreaterThan(after.length + 1);
+    for (const row of rows)
+      if (row.lineage === claim && row.row_kind === 'current')
+        expect(row).toMatchObject({ content, object: gone(content.hash) });
+    expect(foundIn(await everything(ward), ['79.4 kg'])).toEqual([]);
+    await expectSound(ward);
+    await expect(erasing(trajectory, { predicate: 'weight', claim })).rejects.toMatchObject({
+      code: 'nothing_to_erase',
+    });
+  });
+
+  test('of a claim that others contradict, also what somebody is asked to choose between', async () => {
+    const ward = await begun(kind);
+    await told(ward);
+    const { lineage: claim } = (await rowsOf(ward.store)).find(({ object }) => object === 'pneumonia of hers')!;
+    await committed(erasing(ward.trajectory, { claim }));
+    expect(foundIn(await everything(ward), SECRETS)).toEqual(SECRETS.filter((each) => each !== 'pneumonia of hers'));
+    await expectSound(ward);
+  });
+
+  test('what is said of her later begins anew', async () => {
+    const ward = await begun(kind);
+    const { store, memory, trajectory } = ward;
+    await told(ward);
+    const old = await store.partition({ space: 'ward', subject: WHO, predicate: 'drug' });
+    await committed(erasing(trajectory, {}));
+    const said = { subject: WHO, predicate: 'drug', object: 'paracetamol', source: `letter of ${WHO}` };
+    const { entry } = await committed(memory.assert(said));
+    const { delta } = readRow(entry).payload as CommitPayload;
+    expect(delta.beliefs).toMatchObject([{ version: 1, close: [] }]);
+    expect(delta.beliefs[0]!.partition.$blob).not.toBe(old!.names.hash);
+    expect((await memory.recall({ subject: WHO })).facts).toMatchObject([{ object: 'paracetamol', seq: 1 }]);
+    const tombstone = await store.partition({
+      space: gone(old!.names.hash),
+      subject: gone(old!.names.hash),
+      predicate: gone(old!.names.hash),
+    });
+    expect(tombstone).toMatchObject({ names: old!.names, version: old!.version + 1 });
+    await expectSound(ward);
+    await committed(erasing(trajectory, {}));
+    expect(foundIn(await everything(ward), [...SECRETS, 'paracetamol'])).toEqual([]);
+    await expectSound(ward);
+  });
+
+  test('what another trajectory has said is left, named, and erased there; the names go with the last', async () => {
+    const ward = await begun(kind);
+    const { store, assize, clock, memory, trajectory } = ward;
+    const weighed = (object: string, confidence: number) => ({ subject: WHO, predicate: 'weight', object, confidence });
+    await committed(memory.assert(weighed('81.3 kg', 0.5)));
+    await committed(memory.assert({ subject: WHO, predicate: 'drug', object: 'penizillin 500' }));
+    clock.forward(1_000);
+    const other = (await assize.create(clinic, { trajectoryId: 'u', writs: [writ] })) as Trajectory;
+    // It loses, and the row of the loss has what both say.
+    await committed(other.memory({ space: 'ward', writ }).assert(weighed('79.4 kg', 0.1)));
+    const bystander = (await assize.create(clinic, { trajectoryId: 'v', writs: [writ] })) as Trajectory;
+    await expect(erasing(bystander, {})).rejects.toMatchObject({
+      code: 'nothing_to_erase',
+      evidence: { left: ['t', 'u'] },
+    });
+    // It has recalled what they said, and says nothing of it itself.
+    const { observation } = await bystander.memory({ space: 'ward', writ }).recall();
+    const view = bystander.memory({ space: 'ward', writ });
+    await committed(view.assert({ subject: 'p8', predicate: 'drug', object: 'x' }, { observations: [observation] }));
+    expect(argsOf((await committed(erasing(bystander, {}))).entry).values).toHaveLength(1);
+    const { left, entry } = await committed(erasing(trajectory, {}));
+    expect(left).toEqual(['u']);
+    expect(namesIn(entry)).toHaveLength(2);
+    expect((await store.partition({ space: 'ward', subject: WHO, predicate: 'drug' })) ?? 'gone').toBe('gone');
+    expect((await memory.recall({ subject: WHO, kind: 'all', valid: 'any', system: 'any' })).facts).toMatchObject([
+      { object: expect.stringContaining('$erased') },
+      { object: expect.stringContaining('81.3 kg'), row_kind: 'audit' },
+    ]);
+    await expectSound(ward);
+    expect((await committed(erasing(other, {}))).left).toEqual([]);
+    expect(foundIn(await everything(ward), SECRETS)).toEqual([]);
+    await expectSound(ward);
+  });
+
+  test('what another trajectory says while it is looked for is left too', async () => {
+    const { store, assize, memory, trajectory } = await begun(kind);
+    await committed(memory.assert({ subject: WHO, predicate: 'allergy', object: 'nuts' }));
+    const other = (await assize.create(clinic, { trajectoryId: 'u', writs: [writ] })) as Trajectory;
+    const { partition } = store;
+    let isFirst = true;
+    store.partition = async (name) => {
+      const isNow = isFirst;
+      isFirst = false;
+      const said = { subject: WHO, predicate: 'allergy', object: 'milk' };
+      if (isNow) await committed(other.memory({ space: 'ward', writ }).assert(said));
+      return partition.call(store, name);
+    };
+    expect((await committed(erasing(trajectory, {}))).left).toEqual(['u']);
+    expect((await memory.recall({ subject: WHO })).facts.map(({ object }) => object)).toContain('milk');
+  });
+
+  test('who has it in memory writes none of it down again', async () => {
+    const ward = await begun(kind);
+    const { store, clock, memory, trajectory } = ward;
+    const weighed = (object: string, confidence: number) => ({ subject: WHO, predicate: 'weight', object, confidence });
+    await committed(memory.assert(weighed('81.3 kg', 0.5)));
+    await committed(memory.assert({ subject: WHO, predicate: 'drug', object: 'penizillin 500' }));
+    // Another runtime over the same store, and another trajectory of this one, that have planned on it.
+    const elsewhere = runtimeOver(store, [clinic], { clock, random: seededRandom('elsewhere') });
+    const trajectories = [
+      await elsewhere.create(clinic, { trajectoryId: 'u', writs: [writ] }),
+      await ward.assize.create(clinic, { trajectoryId: 'v', writs: [writ] }),
+    ];
+    const views = trajectories.map((one) => (one as Trajectory).memory({ space: 'ward', writ }));
+    for (const view of views)
+      for (const predicate of ['weight', 'drug'])
+        await committed(
+          view.retract({ subject: WHO, predicate, valid: { from: day('2001-01-01'), to: day('2001-01-02') } }),
+        );
+    const [row] = await rowsOf(store, 'ward', { subject: WHO, predicate: 'weight' });
+    const statuses: string[] = [];
+    const { commit } = store;
+    store.commit = async (batch) => {
+      const answer = await commit.call(store, batch);
+      statuses.push(answer.status);
+      return answer;
+    };
+    clock.forward(1_000);
+    await committed(erasing(trajectory, { predicate: 'weight', claim: row!.lineage }));
+    await committed(erasing(trajectory, { predicate: 'drug' }));
+    for (const [i, view] of [...views, memory].entries()) {
+      clock.forward(1_000);
+      await committed(view.assert(weighed(`${40 + i} kg`, 0.1)));
+      await committed(view.assert({ subject: WHO, predicate: 'drug', object: `aspirin ${i}` }));
+    }
+    // Those of its own process are told, others find out: of the weight and of the drug.
+    expect(statuses.filter((status) => status === 'outdated')).toHaveLength(2);
+    const audits = await rowsOf(store, 'ward', { subject: WHO, predicate: 'weight', kind: 'audit' });
+    expect(audits).toHaveLength(3);
+    for (const row of audits) expect(readWitness(rowOf(row)).members).toHaveLength(2);
+    const text = await everything(ward);
+    expect(foundIn(text, ['81.3 kg', 'penizillin 500'])).toEqual([]);
+    expect(foundIn(text, ['aspirin 0', 'aspirin 1', 'aspirin 2', WHO])).toHaveLength(4);
+    const { facts } = await memory.recall({ subject: WHO, predicate: 'drug' });
+    expect(facts).toMatchObject([{ object: 'aspirin 2', seq: 3 }]);
+    await expectSound(ward);
+  });
+
+  test('an erasure that waits for a person is as good when it is approved', async () => {
+    const ward = await begun(kind);
+    const { store, trajectory, memory } = ward;
+    await told(ward);
+    const careful = writFor('careful', { require_approval: ['assize.erase'] });
+    const beliefs = [{ space: 'ward', subject: WHO }];
+    const asked = await trajectory.erase({ beliefs, reason: 'request 17', writ: careful });
+    if (asked.ruling !== 'escalated') throw new Error(asked.ruling);
+    expect(foundIn(await everything(ward), SECRETS)).toEqual(SECRETS);
+    const names = await store.partition({ space: 'ward', subject: WHO, predicate: 'drug' });
+    const { entry } = await committed(trajectory.approve(asked.pending, doctor));
+    expect((readRow(entry).payload as CommitPayload).delta.beliefs).toHaveLength(3);
+    expect(foundIn(await everything(ward), SECRETS)).toEqual([]);
+    const name = gone(names!.names.hash);
+    const partition = { space: name, subject: name, predicate: name };
+    expect(await store.partition(partition)).toMatchObject({ version: names!.version + 1 });
+    await committed(memory.assert({ subject: WHO, predicate: 'drug', object: 'anew' }));
+    await expectSound(ward);
+  });
+
+  test('what tools were given and have answered goes with what was said', async () => {
+    const ward = await begun(kind);
+    // One is called before the commit, and its answer observed by it; the other after all else, and it is told when it is settled.
+    const input = z.object({ to: z.string() });
+    const look = declareTool({
+      name: 'letter.look',
+      class: 'read',
+      sensitive: true,
+      input,
+      execute: ({ to }) => `seen of ${to}`,
+    });
+    const letter = declareTool({
+      name: 'letter.send',
+      class: { reversibility: 'irreversible', delivery: 'externalised', sink: 'keyed' },
+      sensitive: true,
+      input,
+      writes: ['letters'],
+      execute: ({ to }) => `sent to ${to}`,
+    });
+    const options = { tools: [look, letter], clock: ward.clock };
+    const assize = runtimeOver(ward.store, [clinic], options);
+    const trajectory = (await assize.create(clinic, { trajectoryId: 'tools', writs: [writ] })) as Trajectory;
+    for (const [patient, weight] of [
+      [WHO, '81.3 kg'],
+      ['p8', '70 kg'],
+    ] as const) {
+      const { ruling } = await trajectory.transaction({ writ, writes: ['**'] }, async (tx) => {
+        await tx.call('letter.look', { to: patient });
+        await tx.call('letter.send', { to: patient });
+        tx.propose({ ...intent('visit', { patient, weight }, writ), role: 'nurse' });
+      });
+      if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
+      const { entry } = await committed(trajectory.approve(ruling.pending, doctor));
+      expect(await assize.awaitEffects(entry.id)).toHaveLength(1);
+    }
+    await assize.close();
+    const hers = [WHO, `seen of ${WHO}`, `sent to ${WHO}`, '81.3 kg'];
+    expect(foundIn(await everything(ward), hers)).toEqual(hers);
+    const again = (await runtimeOver(ward.store, [clinic], { clock: ward.clock }).open('tools', clinic)) as Trajectory;
+    await committed(erasing(again, {}));
+    expect(foundIn(await everything(ward), hers)).toEqual([]);
+    expect(foundIn(await everything(ward), ['seen of p8', 'sent to p8', '70 kg'])).toHaveLength(3);
+    await expectSound(ward);
+  });
+
+  test('its writ covers the space; what is refused names nobody', async () => {
+    const ward = await begun(kind);
+    const { store, trajectory, memory } = ward;
+    await told(ward);
+    const said = { subject: WHO, predicate: 'drug' };
+    for (const scopes of [['erase:memory:other'], ['memory:ward:**'], ['erase:/**'], ['erase:entry:*']]) {
+      const other = writFor('other', { actions: ['assize.erase'], scopes, nonce: scopes[0]! });
+      const input = { beliefs: [{ space: 'ward', ...said }], reason: 'r', writ: other };
+      const ruling = await trajectory.erase(input);
+      expect(ruling).toMatchObject({ ruling: 'rejected', reason: 'invalid_authority' });
+      expect(foundIn((ruling as { entry: EntryRow }).entry.payload, SECRETS)).toEqual([]);
+    }
+    expect((await memory.recall(said)).facts).toHaveLength(1);
+    const wrong = async (beliefs: unknown) =>
+      trajectory.erase({ beliefs: beliefs as never, reason: 'r', writ: officer }).then(
+        () => 'done',
+        (error: { code: string; message: string }) => [error.code, foundIn(error.message, SECRETS)],
+      );
+    const length = trajectory.length;
+    for (const beliefs of [
+      [],
+      [null],
+      'all',
+      [{ space: 'ward' }],
+      [{ space: '', ...said }],
+      [{ space: 'ward', subject: 'A\u030a' }],
+    ])
+      expect(await wrong(beliefs)).toEqual(['bad_intent', []]);
+    expect(await wrong([{ space: 'ward', ...said, claim: 'penizillin 500' }])).toEqual(['bad_intent', []]);
+    expect(await wrong([{ space: 'ward', ...said, claim: 'ab'.repeat(32) }])).toEqual(['not_found', []]);
+    expect(await wrong([{ space: 'ward', ...said, subject: `${WHO}!` }])).toEqual(['nothing_to_erase', []]);
+    expect(trajectory.length).toBe(length);
+    expect(foundIn(await everything(ward), SECRETS)).toEqual(SECRETS);
+    await store.close();
+  });
+});
+
+function gone(hash: string): string {
+  return canonicalize({ $erased: hash });
+}
+
+/** What an erasure says. */
+function argsOf(entry: EntryRow): ErasureArgs {
+  return JSON.parse(entry.payload).action.args;
+}
+
+/** Hashes of the names that an erasure says it was asked for. */
+function namesIn(entry: EntryRow): string[] {
+  return argsOf(entry).beliefs!.flatMap(({ partitions }) => partitions);
+}
+
+test('an action that says something else by now is known by what it said then', async () => {
+  let patient = WHO;
+  const { declared } = clinic;
+  const visit = { ...declared.actions.visit, beliefs: () => [{ ...said, subject: patient }] };
+  const said = { verb: 'assert' as const, space: 'ward', predicate: 'weight', object: 'seen' };
+  const changing = defineDomain({ ...declared, actions: { visit } } as typeof declared);
+  const store = await openStore('memory:');
+  const trajectory = (await runtimeOver(store, [changing]).create(changing, {
+    trajectoryId: 't',
+    writs: [writ],
+  })) as Trajectory;
+  await committed(trajectory.propose({ ...intent('visit', { patient: WHO, weight: '81.3 kg' }, writ), role: 'nurse' }));
+  patient = 'p8';
+  await committed(erasing(trajectory, {}));
+  expect(foundIn(await exported(store), [WHO, '81.3 kg', 'seen'])).toEqual([]);
+});

@@ -1,0 +1,369 @@
+import type { Json } from '#canon';
+import { type ActionSpec, BELIEVE_ACTION, type Domain, type Saying, sayingsOf } from '#kernel';
+import {
+  type BeliefChange,
+  type BeliefRow,
+  type Delta,
+  type Entry,
+  type ErasedBeliefs,
+  type FactVersion,
+  type Hash,
+  isBlobRef,
+  isFactStore,
+  type LedgerStore,
+  type Observation,
+  type PartitionName,
+  type Payload,
+  type Replayer,
+  type RoleRef,
+  type Stored,
+} from '#ledger';
+import type { AskedQuestion } from './questions.ts';
+
+/** What is believed and is to be erased: all that is said of a subject, or of one predicate of it, or one claim. */
+export interface BelievedPlace {
+  readonly space: string;
+  readonly subject: string;
+  readonly predicate?: string;
+  readonly claim?: string;
+}
+
+/**
+ * In which order values are erased where one entry does not hold them all: what others are recognised by goes last, so that who goes on
+ * finds the rest.
+ */
+const RANK = { beside: 0, args: 1, objects: 2, names: 3 } as const;
+
+/** A value that is to be erased, and the first entry that refers to it. */
+export interface Sought {
+  readonly seq: number;
+  readonly rank: number;
+}
+
+type At = Pick<Entry, 'trajectory_id' | 'seq'>;
+
+const PAGE = 1_000;
+
+/** What is known of one place that is looked for. */
+interface Known extends BelievedPlace {
+  /** By the hash of their names. */
+  readonly partitions: Map<Hash, PartitionName>;
+  /** Versions of facts, as recalls name them. */
+  readonly rows: Set<string>;
+  /** What the claim says. */
+  readonly texts: Set<string>;
+  hasClaim: boolean;
+}
+
+/**
+ * Looks for what a trajectory has of places of a memory. First every entry is shown to `learn`, then `learnOfAll` asks the store, then
+ * every entry is shown to `take`.
+ */
+export class BelievedSearch {
+  readonly #places: readonly Known[];
+  readonly #domain: Domain;
+  readonly #store: LedgerStore;
+  readonly #replayer: Replayer;
+  readonly #names: Map<Hash, PartitionName | undefined> = new Map();
+  readonly #chosen: Map<Hash, Sought> = new Map();
+  /** Names of partitions that are to be erased, with the first entry that refers to them. */
+  readonly #named: Map<Hash, number> = new Map();
+  /** Effects of proposals that say something of a place: later entries tell what came of them. */
+  readonly #effects: Set<Hash> = new Set();
+  /** Rows of the places, of all trajectories: those of this one are chosen, or erased before. */
+  #rows: FactVersion[] = [];
+
+  constructor(
+    places: readonly BelievedPlace[],
+    domain: Domain,
+    { store, replayer }: { readonly store: LedgerStore; readonly replayer: Replayer },
+  ) {
+    this.#places = places.map((place) => ({
+      ...place,
+      partitions: new Map(),
+      rows: new Set(),
+      texts: new Set(),
+      hasClaim: place.claim === undefined,
+    }));
+    this.#domain = domain;
+    this.#store = store;
+    this.#replayer = replayer;
+  }
+
+  /** Which partitions are meant, and what claims say. @throws LedgerFault */
+  async learn(at: At, payload: Payload): Promise<void> {
+    if (payload.kind !== 'commit') return;
+    for (const { partition, insert, system_time } of payload.delta.beliefs) {
+      const name = await this.#nameOf(at, partition);
+      for (const place of this.#places) {
+        if (name === undefined || !isOf(place, name)) continue;
+        place.partitions.set(partition.$blob, name);
+        for (const row of insert) {
+          place.rows.add(keyOf({ ...row, system_time_start: system_time }));
+          if (place.claim !== row.lineage) continue;
+          place.hasClaim = true;
+          const text = row.row_kind === 'current' ? await this.#read(at, row.object) : undefined;
+          if (typeof text === 'string') place.texts.add(text);
+        }
+      }
+    }
+  }
+
+  /** What the store has of all trajectories: recalls may name rows of others, and texts of theirs are left. */
+  async learnOfAll(): Promise<void> {
+    const store = this.#store;
+    if (!isFactStore(store)) return;
+    const rows: FactVersion[] = [];
+    for (const place of this.#places) {
+      const { space, subject, predicate } = place;
+      const query = {
+        space,
+        subject,
+        ...(predicate !== undefined && { predicate }),
+        kind: 'all',
+        limit: PAGE,
+      } as const;
+      let after: FactVersion | undefined;
+      for (;;) {
+        const page = await store.facts({ ...query, ...(after && { after }) });
+        for (const row of page) {
+          place.rows.add(keyOf(row));
+          if (row.lineage === place.claim) place.hasClaim = true;
+          if (row.lineage === place.claim && row.row_kind === 'current' && !isErasedRow(row))
+            place.texts.add(row.object);
+          const isMeant = place.claim === undefined || row.lineage === place.claim || row.object.includes(place.claim);
+          if (isMeant) rows.push(row);
+        }
+        after = page.at(-1);
+        if (page.length < PAGE) break;
+      }
+    }
+    this.#rows = rows;
+  }
+
+  /** The places whose claim nobody has made. */
+  get unknown(): readonly BelievedPlace[] {
+    return this.#places.filter(({ hasClaim }) => !hasClaim);
+  }
+
+  /** Chooses what an entry has of the places. @throws LedgerFault */
+  async take(at: At, payload: Payload): Promise<void> {
+    const { seq } = at;
+    if (payload.kind === 'commit') for (const change of payload.delta.beliefs) await this.#takeChange(at, change);
+    const asked = askedIn(payload);
+    if (asked === undefined) return;
+    const { action, observations, questions, effects } = asked;
+    const isMeant = await this.#isMeant(at, payload, asked);
+    if (isMeant) {
+      this.#choose([action.args], seq, RANK.args);
+      this.#choose(
+        observations.map(({ value }) => value),
+        seq,
+        RANK.beside,
+      );
+    }
+    if (isMeant || (await this.#isAsked(at, questions))) this.#choose([questions], seq, RANK.beside);
+    for (const { id, effect } of effects) {
+      if (isMeant) this.#effects.add(id);
+      if (this.#effects.has(id)) this.#choose([effect], seq, RANK.beside);
+    }
+    for (const { name, value } of observations)
+      if (this.#effects.has(name) || (await this.#isRecalled(at, value))) this.#choose([value], seq, RANK.beside);
+  }
+
+  /** What was chosen, by hash. Names are not among them where another trajectory still has something that is said of them. */
+  get sought(): ReadonlyMap<Hash, Sought> {
+    const names = [...this.#named].filter(([hash]) => {
+      const name = this.#names.get(hash)!;
+      return !this.#left.some((row) => isOf(name, row));
+    });
+    return new Map([...this.#chosen, ...names.map(([hash, seq]) => [hash, { seq, rank: RANK.names }] as const)]);
+  }
+
+  /** The places, as the erasure has them. */
+  get partitions(): readonly ErasedBeliefs[] {
+    return this.#places.map(({ space, partitions, claim }) => ({
+      space,
+      partitions: [...partitions.keys()].sort(),
+      ...(claim !== undefined && { claim }),
+    }));
+  }
+
+  /** Other trajectories that still have texts of the places, in code-unit order. */
+  async trajectoriesLeft(): Promise<readonly string[]> {
+    const entries = new Set(this.#left.map(({ entry_id }) => entry_id));
+    const rows = await Promise.all([...entries].map((id) => this.#store.resolve(id)));
+    return [...new Set(rows.flatMap((row) => (row === undefined ? [] : [row.trajectory_id])))].sort();
+  }
+
+  get #left(): readonly FactVersion[] {
+    return this.#rows.filter((row) => !isErasedRow(row) && !this.#chosen.has(row.content.hash));
+  }
+
+  async #takeChange(at: At, { partition, insert }: BeliefChange): Promise<void> {
+    for (const { claim, partitions } of this.#places) {
+      if (!partitions.has(partition.$blob)) continue;
+      if (claim === undefined && !this.#named.has(partition.$blob)) this.#named.set(partition.$blob, at.seq);
+      for (const row of insert)
+        if (claim === undefined || (await this.#holds(at, row, claim)))
+          this.#choose([row.object], at.seq, RANK.objects);
+    }
+  }
+
+  /** Whether a row says what the claim says: its own, or as a witness of what it contradicted. */
+  async #holds(at: At, { lineage, row_kind, object }: BeliefRow, claim: string): Promise<boolean> {
+    if (lineage === claim) return true;
+    if (row_kind === 'current') return false;
+    const witness = await this.#read(at, object);
+    return typeof witness === 'string' && witness.includes(claim);
+  }
+
+  /** Whether a proposal says something of a place. */
+  async #isMeant(at: At, payload: Payload, { action }: Asked): Promise<boolean> {
+    const changed = payload.kind === 'commit' ? payload.delta.beliefs : [];
+    const isChanged = ({ claim, partitions }: Known): boolean =>
+      claim === undefined && changed.some(({ partition }) => partitions.has(partition.$blob));
+    if (this.#places.some(isChanged)) return true;
+    const args = await this.#read(at, action.args);
+    if (args === undefined) return false;
+    const said = saidBy(this.#domain, action, args);
+    return this.#places.some((place) =>
+      said === undefined ? isSomewhereIn(place, args) : said.some((saying) => isSaidOf(place, saying)),
+    );
+  }
+
+  /** Whether somebody is asked to choose between claims of a place. */
+  async #isAsked(at: At, questions: Stored | undefined): Promise<boolean> {
+    const asked = questions && (await this.#read(at, questions));
+    return Array.isArray(asked) && this.#places.some((place) => isAskedOf(place, asked as never));
+  }
+
+  /** Whether an observation is a recall that asked for a place, or that its rows came back to. */
+  async #isRecalled(at: At, stored: Stored | undefined): Promise<boolean> {
+    if (!isSalted(stored)) return false;
+    const { query, rows } = ((await this.#read(at, stored)) ?? {}) as { readonly query?: Json; readonly rows?: Json };
+    const { space, subject, predicate } = (query ?? {}) as Partial<Record<keyof PartitionName, Json>>;
+    return this.#places.some((place) => {
+      // It names versions, and says nothing of what a claim says.
+      if (place.claim !== undefined || space !== place.space) return false;
+      const isAsked =
+        subject === place.subject &&
+        (predicate === undefined || place.predicate === undefined || predicate === place.predicate);
+      return (
+        isAsked || (Array.isArray(rows) && rows.some((row) => isKey(row) && place.rows.has(`${row[1]} ${row[0]}`)))
+      );
+    });
+  }
+
+  #choose(stored: readonly (Stored | undefined)[], seq: number, rank: number): void {
+    for (const one of stored) {
+      if (!isSalted(one)) continue;
+      const before = this.#chosen.get(one.$blob);
+      // One text may be two things: it goes as late as the last of them.
+      if (before === undefined || before.rank < rank) this.#chosen.set(one.$blob, { seq: before?.seq ?? seq, rank });
+    }
+  }
+
+  async #nameOf(at: At, reference: BeliefChange['partition']): Promise<PartitionName | undefined> {
+    const { $blob: hash } = reference;
+    if (!this.#names.has(hash)) this.#names.set(hash, (await this.#read(at, reference)) as unknown as PartitionName);
+    return this.#names.get(hash);
+  }
+
+  /** Undefined where it was erased. */
+  async #read(at: At, stored: Stored): Promise<Json | undefined> {
+    const held = await this.#replayer.values.held(at, stored);
+    return 'value' in held ? held.value : undefined;
+  }
+}
+
+/** A proposal, as an entry has it. */
+interface Asked {
+  readonly action: { readonly name: string; readonly role: RoleRef; readonly args: Stored };
+  readonly observations: readonly Observation[];
+  readonly questions?: Stored | undefined;
+  readonly effects: Delta['effects'];
+}
+
+function askedIn(payload: Payload): Asked | undefined {
+  switch (payload.kind) {
+    case 'commit':
+      return { ...payload, effects: payload.delta.effects };
+    case 'pending_approval':
+      return { ...payload.proposal, effects: payload.proposal.delta.effects };
+    case 'rejection': {
+      const { action: name, role, args, observations } = payload.intent;
+      return { action: { name, role, args }, observations, effects: [] };
+    }
+    default:
+      return undefined;
+  }
+}
+
+type Named = Partial<PartitionName> & { readonly object?: string; readonly was?: string };
+
+/** What a proposal says is believed; undefined where nobody can tell any more, or never could. */
+function saidBy(domain: Domain, { name, role }: Asked['action'], args: Json): readonly Named[] | undefined {
+  if (name === BELIEVE_ACTION) {
+    const { sayings } = (args ?? {}) as { readonly sayings?: Json };
+    return Array.isArray(sayings) && sayings.every(isNamed) ? (sayings as unknown as Named[]) : undefined;
+  }
+  const action = (domain.actions as Record<string, ActionSpec | undefined>)[name];
+  if (action === undefined) return undefined;
+  const said = sayingsOf(domain.memory, action, args, { role: role.params });
+  return 'sayings' in said ? (said.sayings as readonly Saying[]) : undefined;
+}
+
+function isNamed(saying: Json): boolean {
+  const { space, subject, predicate } = (saying ?? {}) as Record<string, Json>;
+  return [space, subject, predicate].every((name) => typeof name === 'string');
+}
+
+function isOf({ space, subject, predicate }: BelievedPlace, name: Named): boolean {
+  return name.space === space && name.subject === subject && (predicate === undefined || name.predicate === predicate);
+}
+
+function isSaidOf(place: Known, saying: Named): boolean {
+  if (!isOf(place, saying)) return false;
+  return (
+    place.claim === undefined || [saying.object, saying.was].some((text) => text !== undefined && place.texts.has(text))
+  );
+}
+
+function isAskedOf(place: Known, questions: readonly AskedQuestion[]): boolean {
+  return questions.some(
+    (question) =>
+      isOf(place, question) &&
+      (place.claim === undefined || question.members.some(({ claim }) => claim === place.claim)),
+  );
+}
+
+/** Whether a text of arguments of whatever form has the subject in it, or what the claim says. */
+function isSomewhereIn({ subject, claim, texts }: Known, json: Json): boolean {
+  const wanted = claim === undefined ? [subject] : [...texts];
+  const has = (text: string): boolean => wanted.some((one) => text.normalize('NFC').includes(one));
+  const isIn = (value: Json): boolean => {
+    if (typeof value === 'string') return has(value);
+    if (typeof value !== 'object' || value === null) return false;
+    return Array.isArray(value)
+      ? value.some(isIn)
+      : Object.entries(value).some(([name, member]) => has(name) || isIn(member));
+  };
+  return isIn(json);
+}
+
+function keyOf({ fact_id, system_time_start }: Pick<FactVersion, 'fact_id' | 'system_time_start'>): string {
+  return `${system_time_start} ${fact_id}`;
+}
+
+function isKey(row: Json): row is [string, string] {
+  return Array.isArray(row) && row.length === 2;
+}
+
+function isErasedRow({ object, content }: FactVersion): boolean {
+  return object === `{"$erased":"${content.hash}"}`;
+}
+
+function isSalted(stored: Stored | undefined): stored is Stored & { readonly $blob: Hash } {
+  return isBlobRef(stored) && stored.salted === true;
+}

@@ -1,0 +1,87 @@
+import { addMicros, type Instant } from '#canon';
+import {
+  type BeliefChange,
+  type ErasedValue,
+  type FactCardinality,
+  type FactWrite,
+  isFactStore,
+  type LedgerStore,
+  type PartitionName,
+  type PartitionState,
+  type Replayer,
+  readRow,
+  type SaltedRef,
+} from '#ledger';
+
+/** A partition that an erasure takes something from, as the store has it before. */
+export interface LosingPartition {
+  readonly name: PartitionName;
+  readonly reference: SaltedRef;
+  readonly cardinality: FactCardinality;
+  readonly state: PartitionState;
+}
+
+/**
+ * The partitions whose names, objects or witnesses are among the values of an erasure. One whose names were erased before is none: nobody
+ * can say anything of it any more.
+ *
+ * @throws LedgerFault
+ */
+export async function losingPartitions(
+  { store, replayer }: { readonly store: LedgerStore; readonly replayer: Replayer },
+  trajectoryId: string,
+  values: readonly ErasedValue[],
+): Promise<readonly LosingPartition[]> {
+  if (!isFactStore(store)) return [];
+  const hashes = new Set(values.map(({ hash }) => hash));
+  const changes = new Map<string, { readonly change: BeliefChange; readonly seq: number }>();
+  for (const seq of new Set(values.map((value) => value.seq))) {
+    const [row] = await store.entries(trajectoryId, { from: seq, limit: 1 });
+    const payload = row && readRow(row).payload;
+    if (payload?.kind !== 'commit') continue;
+    for (const change of payload.delta.beliefs) {
+      const isLosing = [change.partition, ...change.insert.map(({ object }) => object)].some(({ $blob }) =>
+        hashes.has($blob),
+      );
+      if (isLosing) changes.set(change.partition.$blob, { change, seq });
+    }
+  }
+  const losing: LosingPartition[] = [];
+  for (const { change, seq } of changes.values()) {
+    const { partition: reference, cardinality } = change;
+    const held = await replayer.values.held<never>({ trajectory_id: trajectoryId, seq }, reference as never);
+    if (!('value' in held)) continue;
+    const name: PartitionName = held.value;
+    const state = await store.partition(name);
+    // Facts that were not made anew since an import may lack it.
+    if (state?.names.hash === reference.$blob) losing.push({ name, reference, cardinality, state });
+  }
+  return losing;
+}
+
+/**
+ * Another version of each of them, with nothing in it: whoever has planned on what is erased, in whichever process, finds its plan
+ * outdated, and would else write down again what it remembers. As the commit has it, and as the store takes it.
+ */
+export function forgotten(
+  losing: readonly LosingPartition[],
+  at: Instant,
+): { readonly changes: readonly BeliefChange[]; readonly writes: readonly FactWrite[] } {
+  const moved = losing.map(({ state, ...partition }) => ({
+    ...partition,
+    moved: {
+      version: state.version + 1,
+      system_time: at > state.latest ? at : addMicros(state.latest, 1),
+      close: [],
+      insert: [],
+    },
+  }));
+  return {
+    changes: moved.map(({ reference, cardinality, moved }) => ({ partition: reference, cardinality, ...moved })),
+    writes: moved.map(({ name, reference: { $blob: hash, bytes }, moved }) => ({
+      partition: name,
+      names: { hash, bytes },
+      ...moved,
+    })),
+  };
+}

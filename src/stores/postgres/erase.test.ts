@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import type { FactStore } from '#ledger';
+import type { Trajectory } from '#runtime';
+import { clinic } from '../../../tests/support/clinic.ts';
+import { type TestPostgres, withPostgres } from '../../../tests/support/postgres/index.ts';
+import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { committed, SECRETS, told, WHO } from '../../../tests/support/told-of-her.ts';
+import { openPostgres } from './index.ts';
+
+withPostgres('erasing', (postgres) => {
+  test('no table has anything of what was believed and is erased', async () => {
+    const url = postgres.url();
+    const store = await openPostgres({ url });
+    const clock = new HandClock();
+    const writ = writFor('nurse');
+    const trajectory = (await runtimeOver(store, [clinic], { clock }).create(clinic, {
+      trajectoryId: 't',
+      writs: [writ],
+    })) as Trajectory;
+    await told({ clock, trajectory, memory: trajectory.memory({ space: 'ward', writ }) });
+    const found = async (): Promise<string[]> => {
+      const text = await everything(postgres, url);
+      return SECRETS.filter((secret) => text.includes(secret));
+    };
+    expect(await found()).toEqual(SECRETS);
+    const others = (await rowsOf(store)).filter(({ subject }) => subject !== WHO);
+    await committed(trajectory.erase({ beliefs: [{ space: 'ward', subject: WHO }], reason: 'request 17', writ }));
+    expect(await found()).toEqual([]);
+    expect(await rowsOf(store)).toEqual(others);
+    expect(await store.selfCheck?.()).toEqual([]);
+    await committed(
+      trajectory.memory({ space: 'ward', writ }).assert({ subject: WHO, predicate: 'drug', object: 'anew' }),
+    );
+    expect(await rowsOf(store, { subject: WHO })).toMatchObject([{ object: 'anew', seq: 1 }]);
+    await store.close();
+  });
+});
+
+function rowsOf(store: FactStore, of: object = {}) {
+  return store.facts({ space: 'ward', kind: 'all', ...of });
+}
+
+/** All tables of the store as text. */
+async function everything(postgres: TestPostgres, url: string): Promise<string> {
+  const tables = await postgres.query(
+    "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = $1",
+    [postgres.schemaOf(url)],
+  );
+  const rows = tables.map(({ name }) => postgres.query(`SELECT t::text FROM ${name} AS t`));
+  return JSON.stringify(await Promise.all(rows));
+}

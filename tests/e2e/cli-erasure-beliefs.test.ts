@@ -1,0 +1,86 @@
+/** How the command erases what is believed, and that nobody finds any of it afterwards: no other command, no verifier, no byte. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openStore } from '#stores';
+import { clinic } from '../support/clinic.ts';
+import { type Ended, runCommand } from '../support/command.ts';
+import { HandClock, operator, runtimeOver, writFor } from '../support/runtime.ts';
+import { committed, SECRETS, told, WHO } from '../support/told-of-her.ts';
+
+const root = join(import.meta.dirname, '../..');
+const folder = mkdtempSync(join(tmpdir(), 'assize-cli-erasure-beliefs-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+beforeAll(async () => {
+  const url = `sqlite:${join(folder, 'ward.db')}`;
+  const store = await openStore(url);
+  const clock = new HandClock();
+  const writ = writFor('nurse');
+  const assize = runtimeOver(store, [clinic], { clock });
+  const [trajectory, other] = await Promise.all(
+    ['notes', 'other'].map((trajectoryId) => assize.create(clinic, { trajectoryId, writs: [writ] })),
+  );
+  await told({ clock, trajectory: trajectory! as never, memory: trajectory!.memory({ space: 'ward', writ }) });
+  const said = { subject: WHO, predicate: 'allergy', object: 'nuts of hers' };
+  await committed(other!.memory({ space: 'ward', writ }).assert(said));
+  await committed(other!.memory({ space: 'a/b', writ }).assert({ ...said, subject: '~' }));
+  await store.close();
+  writeFileSync(join(folder, 'clinic.ts'), `export { clinic } from '${join(root, 'tests/support/clinic.ts')}';\n`);
+  writeFileSync(join(folder, 'operator.key'), operator.privateKey);
+  writeFileSync(join(folder, 'ward.db.anchors.json'), JSON.stringify([operator.publicKey]));
+});
+
+const assize = (...args: string[]): Promise<Ended> => runCommand(folder, 'sqlite:./ward.db', ...args);
+const erase = (trajectory: string, ...args: string[]): Promise<Ended> =>
+  assize('erase', trajectory, '--reason', 'request 19', '--key', 'operator.key', '--domain', 'clinic.ts', ...args);
+
+/** Which of the secrets are in any file. */
+function found(): string[] {
+  const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)));
+  return [...SECRETS, 'nuts of hers'].filter((secret) => files.some((bytes) => bytes.includes(secret)));
+}
+
+test('a subject is erased where it was said, until nobody finds any of it', async () => {
+  expect(found()).toEqual([...SECRETS, 'nuts of hers']);
+  const [here, there] = [
+    await erase('notes', '--believed', `ward/${WHO}`),
+    await erase('other', '--believed', 'a~1b/~0'),
+  ];
+  expect(here.out).toMatch(/^erased \d+ values of \d+ entries, by [0-9a-f]{12}, notes seq \d+\nleft: other also said/);
+  expect(there.out).toMatch(/^erased 3 values of 1 entry, by [0-9a-f]{12}, other seq 3\n$/);
+  expect(found()).toEqual([WHO, 'nuts of hers']);
+  const { code, out } = await erase('other', '--believed', `ward/${WHO}/allergy`, '--json');
+  expect([code, JSON.parse(out)]).toMatchObject([0, { ruling: 'committed', erased: 3, entries: 1, left: [] }]);
+  expect(found()).toEqual([]);
+  for (const command of [['verify', '--deep', '--domain', 'clinic.ts'], ['fsck'], ['log', 'notes']]) {
+    const ended = await assize(...command);
+    expect([ended.code, ended.err]).toEqual([0, '']);
+    expect(SECRETS.filter((secret) => ended.out.includes(secret))).toEqual([]);
+  }
+  const exported = await assize('export');
+  writeFileSync(join(folder, 'ward.jsonl'), exported.out);
+  expect(found()).toEqual([]);
+  if (spawnSync('python3', ['--version']).status !== 0) return;
+  const verifier = join(root, 'verifiers/python/verify.py');
+  const verified = spawnSync('python3', [verifier, join(folder, 'ward.jsonl'), '--json'], { encoding: 'utf8' });
+  const erased = Number(/^erased (\d+)/.exec(here.out)![1]) + 6;
+  expect(JSON.parse(verified.stdout)).toMatchObject({ valid: true, findings: [], erased });
+});
+
+test('what is named wrongly is misuse, and names nobody', async () => {
+  for (const [args, said] of [
+    [['--believed', 'ward'], /space\/subject/],
+    [['--believed', 'ward/x/y/z'], /space\/subject/],
+    [['--believed', 'ward/'], /space\/subject/],
+    [['--claim', 'ab'.repeat(32)], /one --believed/],
+    [[], /--believed/],
+    [['--believed', 'ward/x'], /nothing sensitive at the memory ward/],
+    [['--believed', 'ward/p8', '--claim', 'ab'.repeat(32)], /Nobody has made the claim/],
+  ] as const) {
+    const ended = await erase('notes', ...args);
+    expect([ended.code, ended.err]).toEqual([2, expect.stringMatching(said)]);
+  }
+});
