@@ -177,7 +177,9 @@ test('writs.md', () => {
       ...Array(4).fill('committed'),
       expect.stringMatching(/^budget_exhausted: .* has 0 calls left/),
     ]);
-    expect(sh('sh spent')).toMatch(/spent +4 calls; left: 6 calls\n[\s\S]*spent +4 calls; left: 0 calls/);
+    expect(sh('sh spent')).toMatch(
+      /spent +4 calls; reserved: none; left: 6 calls\n[\s\S]*spent +4 calls; reserved: none; left: 0 calls/,
+    );
     expect(sh('sh revoke')).toMatch(
       /^revoked [0-9a-f]{12} by [0-9a-f]{12}, notes seq 6\n[\s\S]*was revoked\. \(revoked\)\nrevoked\n$/,
     );

@@ -212,7 +212,7 @@ describe('schemas', () => {
     db.exec('ALTER TABLE blob DROP COLUMN erased_by');
     for (const name of ['tenure', 'transaction', 'open', 'record', 'key']) db.exec(`DROP TABLE effect_${name}`);
     db.exec(
-      'DROP VIEW facts; DROP TABLE fact; DROP TABLE fact_partition; DROP TABLE fact_version; DROP TABLE fact_rebuild',
+      'DROP VIEW facts; DROP TABLE fact; DROP TABLE fact_partition; DROP TABLE fact_version; DROP TABLE fact_rebuild; DROP TABLE fact_claim_key',
     );
     db.close();
     const store = await openSqlite({ path, mode: 'existing' });
