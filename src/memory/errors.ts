@@ -47,6 +47,8 @@ export type MemoryErrorCode =
   | 'bad_witness'
   /** No version of a fact of that name is there. */
   | 'unknown_fact'
+  /** A branch would change what its source believes, or has to do without it: it has no memory of its own. */
+  | 'on_branch'
   /** A recall is asked for less than one fact, or more than it gives at once. */
   | 'bad_limit';
 

@@ -73,13 +73,15 @@ export interface Sayer {
 
 /** Plans what sayings change, on what is believed here; one of these a runtime. */
 export class Beliefs {
-  readonly #store: FactStore;
+  readonly #store: LedgerStore & FactStore;
   readonly #random: Random;
   readonly #partitions: Partitions;
   readonly #votes: Votes | undefined;
   #key: Uint8Array | undefined;
+  /** Whether a trajectory is a branch, of those that have said something. */
+  readonly #isBranch: Map<string, boolean> = new Map();
 
-  constructor(store: FactStore, random: Random, judge?: Judge) {
+  constructor(store: LedgerStore & FactStore, random: Random, judge?: Judge) {
     this.#store = store;
     this.#random = random;
     this.#partitions = new Partitions(store);
@@ -103,6 +105,9 @@ export class Beliefs {
     if (sayer.compiled.sayings.length === 0) return undefined;
     const key = this.#key;
     if (key === undefined) throw new NotRead(() => this.#readKey());
+    const isBranch = this.#isBranch.get(sayer.trajectoryId);
+    if (isBranch === undefined) throw new NotRead(() => this.#readBeginning(sayer.trajectoryId));
+    if (isBranch) return { refusal: onBranch() };
     try {
       const awaited = namesIn(sayer).flatMap((name) => this.#partitions.awaited(name, sayer.trajectoryId) ?? []);
       if (awaited.length > 0) throw new NotRead(async () => void (await Promise.all(awaited)));
@@ -245,9 +250,19 @@ export class Beliefs {
     for (const { name, sourced } of groups) await this.#partitions.read(name, sourced);
   }
 
+  async #readBeginning(trajectoryId: string): Promise<void> {
+    const [first] = await this.#store.entries(trajectoryId, { limit: 1 });
+    this.#isBranch.set(trajectoryId, first?.kind === 'branch');
+  }
+
   async #readKey(): Promise<void> {
     this.#key = await this.#store.claimKey(this.#random.bytes(KEY_BYTES));
   }
+}
+
+/** Facts are of a space, which a branch would share with its source: what is tried in one must not be believed in the other. */
+function onBranch(): MemoryError {
+  return new MemoryError('on_branch', 'A branch has no memory of its own; say it in a trajectory that is none.');
 }
 
 interface Group {
