@@ -72,6 +72,16 @@ export class Partitions {
     this.#known.set(key, { state: kept, claims: new Map([...found, ...(now?.claims ?? [])]) });
   }
 
+  /** What the store has by now is another one: it is read again. What is on its way there is compared by the store itself. */
+  async compare(name: PartitionName): Promise<void> {
+    const key = keyOf(name);
+    const known = this.#known.get(key);
+    if (known == null || this.#sent.has(key)) return;
+    const state = await this.#store.partition(name);
+    const isSame = state?.version === known.state?.version && state?.names.hash === known.state?.names.hash;
+    if (!isSame && this.#known.get(key) === known) this.#known.set(key, null);
+  }
+
   /** They were accepted, and are on their way to the store. */
   accept(writes: readonly FactWrite[], trajectoryId: string): void {
     for (const write of writes) {
