@@ -107,14 +107,17 @@ onEveryStore((stores) => {
     await fc.assert(
       fc.asyncProperty(history, async ({ predicate, ticks }) => {
         const store = await stores.newPlace().open();
-        await store.claimKey(KEY);
-        const world = await worldOver(store, predicate);
-        const pictures = await lived(world, ticks);
-        await expectPictures(world, pictures);
-        expect(await checkMemory(store)).toMatchObject({ valid: true });
-        await expectErased(world, pictures);
-        expect(await checkMemory(store)).toMatchObject({ valid: true });
-        await store.close();
+        try {
+          await store.claimKey(KEY);
+          const world = await worldOver(store, predicate);
+          const pictures = await lived(world, ticks);
+          await expectPictures(world, pictures);
+          expect(await checkMemory(store)).toMatchObject({ valid: true });
+          await expectErased(world, pictures);
+          expect(await checkMemory(store)).toMatchObject({ valid: true });
+        } finally {
+          await store.close();
+        }
       }),
       { numRuns: cases(stores.kind === 'postgres' ? 12 : 40) },
     );

@@ -76,19 +76,22 @@ onEveryStore((stores) => {
           const store = await place.open();
           // Whoever is in another process has a handle of his own.
           const theirs = stores.kind === 'postgres' ? await place.open() : store;
-          await store.claimKey(KEY);
-          const writers = await writersOf(store, theirs);
-          const done: Done[] = [];
-          for (const [wave, deeds] of waves.entries())
-            await Promise.all(
-              deeds.map(async (drawn, i) => {
-                done.push(await doDeed(writers.memories[drawn.writer]!, drawn, `${wave}-${i}`));
-              }),
-            );
-          await expectModel(writers.memories[2]!, done);
-          await expectProjection(store);
-          await writers.close();
-          for (const each of new Set([store, theirs])) await each.close();
+          try {
+            await store.claimKey(KEY);
+            const writers = await writersOf(store, theirs);
+            const done: Done[] = [];
+            for (const [wave, deeds] of waves.entries())
+              await Promise.all(
+                deeds.map(async (drawn, i) => {
+                  done.push(await doDeed(writers.memories[drawn.writer]!, drawn, `${wave}-${i}`));
+                }),
+              );
+            await expectModel(writers.memories[2]!, done);
+            await expectProjection(store);
+            await writers.close();
+          } finally {
+            for (const each of new Set([store, theirs])) await each.close();
+          }
         },
       ),
       { numRuns: cases(stores.kind === 'postgres' ? 12 : 25) },
