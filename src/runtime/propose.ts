@@ -101,8 +101,8 @@ export class Proposals {
         ruling = await this.rule(gathered, { turn, unchanged, saidAt });
       } catch (error) {
         if (!(error instanceof NotRead)) throw error;
-        saidAt ??= error.saidAt;
-        await error.read();
+        const said = await error.read();
+        saidAt ??= said;
         tries--;
         continue;
       }

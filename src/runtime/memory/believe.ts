@@ -168,6 +168,7 @@ export class Beliefs {
     const planned: Planned[] = [];
     const questions: Question[] = [];
     const given = new Map(sayer.answers?.map((answer) => [answer.request, answer]));
+    const untimed = untimedIn(groups);
     for (const group of groups) {
       const known = this.#partitions.get(group.name, group.sourced)!;
       const said = group.said.filter(({ claim }) => claim === undefined || known.claims.get(claim) !== true);
@@ -183,7 +184,7 @@ export class Beliefs {
         seq: version,
         merge: mergeProvenance,
       };
-      const plan = this.#answered(said, writing, given, sayer);
+      const plan = this.#answered(said, writing, given, { sayer, untimed });
       if (plan.kind === 'ask') questions.push(...plan.questions);
       else if (plan.close.length + plan.insert.length > 0)
         planned.push({ group, plan, version, open: state?.open ?? [], names: state?.names });
@@ -207,7 +208,12 @@ export class Beliefs {
    *
    * @throws NotRead
    */
-  #answered(said: Group['said'], writing: Writing, given: Map<string, Answer>, sayer: Sayer): Plan | Ask {
+  #answered(
+    said: Group['said'],
+    writing: Writing,
+    given: Map<string, Answer>,
+    { sayer, untimed }: { readonly sayer: Sayer; readonly untimed: readonly string[] },
+  ): Plan | Ask {
     const plan = planOf(said, writing);
     if (plan.kind === 'plan') return plan;
     const votes = this.#votes;
@@ -216,9 +222,12 @@ export class Beliefs {
     if (votes !== undefined && unasked.length > 0) {
       // Nobody is asked about what is known by now not to be so.
       this.#requireCompared(sayer);
+      const { space } = writing.partition;
+      if (sayer.saidAt === undefined && untimed.length > 0)
+        throw new NotRead(() => votes.saidAt(space, untimed, sayer.at));
       throw new NotRead(async () => {
         for (const question of unasked) await votes.ask(question);
-      }, said[0]?.saidAt);
+      });
     }
     const answers = plan.questions.map(({ request }) => given.get(request) ?? votes?.of(request));
     const open = plan.questions.filter((_, i) => answers[i] === undefined);
@@ -334,6 +343,13 @@ function grouped(key: Uint8Array, { compiled, proposalId, predicates, at, saidAt
     if (claim !== undefined) group.sourced.push(claim);
   }
   return [...groups.values()];
+}
+
+/** Claims that have no time of their own, in code-unit order: they are so since they were said. */
+function untimedIn(groups: readonly Group[]): string[] {
+  const isUntimed = ({ saying }: Group['said'][number]): boolean =>
+    saying.verb === 'change' ? saying.from === undefined : saying.verb === 'assert' && saying.valid?.from === undefined;
+  return groups.flatMap(({ said }) => said.filter(isUntimed).map(({ id }) => id)).sort();
 }
 
 /** Of what was said, and not of when: the same from the same source is the same claim also where it has no time of its own. */

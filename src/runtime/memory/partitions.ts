@@ -16,14 +16,12 @@ export interface Known {
 
 /** What has to be read before it can be planned; whoever catches it reads it and plans again. */
 export class NotRead extends Error {
-  readonly read: () => Promise<void>;
-  /** Where a judge is asked: when what it is asked about was said, so that the question is the same when it is planned again. */
-  readonly saidAt: Instant | undefined;
+  /** Where a judge is to be asked: when what it is asked about was said, so that the question stays the same. */
+  readonly read: () => Promise<Instant | undefined>;
 
-  constructor(read: () => Promise<void>, saidAt?: Instant) {
+  constructor(read: () => Promise<Instant> | Promise<void>) {
     super('facts have to be read first');
-    this.read = read;
-    this.saidAt = saidAt;
+    this.read = async () => (await read()) ?? undefined;
   }
 }
 
