@@ -1,10 +1,11 @@
-import { type Json, RecentMap } from '#canon';
+import { type Instant, type Json, RecentMap } from '#canon';
 import { type Answer, MemoryError, type Question } from '#memory';
 import { type Oracle, type Theta, thetaHash } from '#oracle';
 
 /**
  * Who chooses where a predicate declares `rule`. A vote is in the oracle log, under the memory's space and the question's hash, before it
- * counts: the same question is never asked twice, whoever asks and whenever.
+ * counts: the same question is never asked twice, whoever asks and whenever. Since when a claim is so that has no time of its own is there
+ * before: it is part of the question, which is the same when what was said is said again after a crash.
  */
 export interface Judge {
   readonly oracle: Oracle;
@@ -30,6 +31,16 @@ export class Votes {
 
   of(request: string): Answer | undefined {
     return this.#votes.get(request);
+  }
+
+  /** When these claims were said, by whoever came first. @throws what the oracle log throws */
+  async saidAt(space: string, claims: readonly string[], at: Instant): Promise<Instant> {
+    const { oracle } = this.#judge;
+    return (await oracle.ask({
+      scope: { kind: 'memory', space },
+      request: { said: claims },
+      call: () => at,
+    })) as Instant;
   }
 
   /** @throws MemoryError `unknown_member` for a vote for nobody that is in question; what the judge and the oracle log throw */

@@ -9,7 +9,7 @@ import { createOracle } from '#oracle';
 import { openStore } from '#stores';
 import { clinic } from '../../../tests/support/clinic.ts';
 import { HandClock, intent, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
-import type { AssizeOptions, Memory, Ruling } from '../index.ts';
+import type { AskedQuestion, AssizeOptions, Memory, Ruling } from '../index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-memory-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -239,5 +239,26 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     }
     await expect(memory.assert({ ...said, confidence: Number.NaN })).rejects.toMatchObject({ code: 'not_finite' });
     expect(await memory.history()).toEqual([]);
+  });
+
+  test('what another process has said since is what a person is asked about, and what is taken back', async () => {
+    const { store, clock, trajectory, memory } = await begun();
+    const other = await runtimeOver(store, [clinic], { clock }).create(clinic, { trajectoryId: 'u', writs: [writ] });
+    const theirs = other.memory({ space: 'ward', writ });
+    const flu = { subject: 'p7', predicate: 'diagnosis', object: 'flu' };
+    await committed(memory.assert({ ...flu, confidence: 0.5 }));
+    await committed(theirs.assert(flu));
+    const { pending } = (await memory.assert({ ...flu, object: 'pneumonia' })) as { pending: string };
+    const [{ request, members }] = (await trajectory.questionsOf(pending)) as [AskedQuestion];
+    expect(members.find(({ object }) => object === 'flu')).toMatchObject({ confidence: 1 });
+    const answers = [{ request, winner: members.find(({ object }) => object === 'pneumonia')!.claim }];
+    await committed(trajectory.approve(pending, { principal: 'dr house', method: 'test', answers }));
+
+    const allergy = { subject: 'p7', predicate: 'allergy' };
+    const always = { from: day('2020-01-01'), to: day('2030-01-01') };
+    expect((await committed(memory.retract({ ...allergy, valid: always }))).delta.beliefs).toEqual([]);
+    await committed(theirs.assert({ ...allergy, object: 'penicillin', valid: always }));
+    expect((await committed(memory.retract({ ...allergy, valid: always }))).delta.beliefs).toHaveLength(1);
+    expect((await theirs.recall(allergy)).facts).toEqual([]);
   });
 });
