@@ -154,7 +154,7 @@ export class Resolutions {
         trajectoryId: this.#writer.id,
         at,
         // So that it is the question that was put up, however long ago that was.
-        saidAt: proposal.at,
+        saidAt: proposal.said_at ?? proposal.at,
         predicates,
         kept,
         answers,

@@ -200,6 +200,30 @@ function pendingWith(name: string): ErasureCase {
   return { name, verdict: '1 malformed', ledger: ledgerOf(writer, made.blobs) };
 }
 
+/** What a person has to choose: when it was said, beside the questions that it has. */
+function contradictions(): ErasureCase[] {
+  const questioned = (name: string, verdict: string, rest: Members, pending: Members = {}): ErasureCase => {
+    const blobs: BlobRow[] = [];
+    const writer = new ChainWriter('t');
+    writer.add('root', rootMembers({ n: 0 }));
+    const proposal = { questions: salted(['who is right'], blobs), ...rest };
+    writer.add('pending_approval', pendingMembers({ reason: 'contradiction', freezes: [], ...pending }, proposal));
+    return { name, verdict, ledger: ledgerOf(writer, blobs) };
+  };
+  return [
+    questioned('a contradiction', 'valid', {}),
+    questioned('a contradiction that was said before it was put up', 'valid', { said_at: second(-9) }),
+    ...NO_TIME.slice(1).map((value) =>
+      questioned(`a contradiction that was said at ${JSON.stringify(value)}`, '1 malformed', {
+        said_at: value as never,
+      }),
+    ),
+    questioned('questions in place', '1 malformed', { questions: ['who is right'] as never }),
+    questioned('questions of what is no contradiction', '1 rule_broken', {}, { reason: 'invariant_escalated' }),
+    questioned('a contradiction that freezes', '1 rule_broken', {}, { freezes: ['/n'] }),
+  ];
+}
+
 /** What breaks a rule inside of one entry. */
 function rules(): ErasureCase[] {
   const broken = `${AT.contested} rule_broken`;
@@ -361,5 +385,5 @@ function gone(): ErasureCase[] {
 }
 
 export function beliefCases(): ErasureCase[] {
-  return [...fine(), ...forms(), ...rules(), ...contents(), ...gone()];
+  return [...fine(), ...forms(), ...contradictions(), ...rules(), ...contents(), ...gone()];
 }

@@ -348,6 +348,7 @@ counselor = principal:text as:text method:text override?:true overridden?:[detec
 intent = action:text role:role args:stored observations:[observation]
 proposal = proposal_id:hash writ_id:hash action:action observations:[observation] at:instant delta:proposed
   approval:stored_operations budget_cost:{count} key_hash?:hash questions?:salted
+  said_at?:instant
 beginning = domain:domain initial_state:stored_object sensitive?:operations
 origin = trajectory_id:text entry_id:hash
 signed = key:hash value:signature

@@ -9,7 +9,7 @@ import { createOracle } from '#oracle';
 import { openStore } from '#stores';
 import { clinic } from '../../../tests/support/clinic.ts';
 import { HandClock, intent, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
-import type { AssizeOptions, Memory, Ruling } from '../index.ts';
+import { type AssizeOptions, type Memory, type Ruling, verifyStore } from '../index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-memory-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -208,6 +208,38 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(calls).toHaveLength(1);
     const [row] = (await memory.recall({ subject: 'p7', predicate: 'triage', kind: 'audit', valid: 'any' })).facts;
     expect(await store.oracleGet(readWitness(row!).judge!)).toBeDefined();
+  });
+
+  test('what a judge and a person have to choose in one proposal is the same when the person answers, and the judge is asked once', async () => {
+    const clock = new HandClock();
+    const asked: string[] = [];
+    const oracle = createOracle({ store: await openStore('memory:'), clock, mode: 'record' });
+    const choose = ({ request, members }: { request: string; members: readonly { claim: string }[] }): string => {
+      asked.push(request);
+      clock.forward(1_000);
+      return members[0]!.claim;
+    };
+    const { store, memory, trajectory } = await begun({ judge: { oracle, choose }, clock });
+    const said = (diagnosis: string, triage: string): Promise<Ruling> =>
+      memory.assertMany([
+        { subject: 'p7', predicate: 'triage', object: triage },
+        { subject: 'p7', predicate: 'diagnosis', object: diagnosis },
+      ]);
+    await committed(said('flu', 'urgent'));
+    clock.forward(1_000);
+    const { pending } = (await said('pneumonia', 'can wait')) as Extract<Ruling, { ruling: 'escalated' }>;
+    const [question, ...others] = await trajectory.questionsOf(pending);
+    expect([question!.predicate, others]).toEqual(['diagnosis', []]);
+    const winner = question!.members.find(({ object }) => object === 'pneumonia')!.claim;
+    clock.forward(60_000);
+    const answers = [{ request: question!.request, winner }];
+    const decide = { principal: 'dr house', method: 'test', answers };
+    // Also by a process that has heard nothing of the vote.
+    const again = await runtimeOver(store, [clinic], { clock, judge: { oracle, choose } }).open('t', clinic);
+    expect(await again.approve(pending, decide)).toMatchObject({ ruling: 'committed' });
+    expect(asked).toHaveLength(1);
+    expect(objects((await memory.recall({ subject: 'p7', predicate: 'diagnosis' })).facts)).toEqual(['pneumonia']);
+    expect(await verifyStore(store)).toMatchObject([{ valid: true }]);
   });
 
   test('a branch says nothing, so that what is tried there is not believed where it came from', async () => {
