@@ -156,6 +156,7 @@ function forms(): ErasureCase[] {
     ...member('change', 'system_time', ...NO_TIME, OPEN_START, OPEN_END),
     ...member('change', 'close', undefined, {}, [1]),
     ...member('change', 'insert', undefined, {}, [1]),
+    ...member('change', 'merged', {}, [1], [''], ['a\0b'], null),
     ...member('change', 'more', 1),
     ...member('key', 'fact_id', ...NO_COLUMN),
     ...member('key', 'system_time_start', ...NO_TIME, OPEN_START),
@@ -283,6 +284,9 @@ function fine(): ErasureCase[] {
     }),
     spoilt('rows of one id that began at other times are closed', 'valid', (changes) => {
       changes[1]![0]!['close'].push({ fact_id: 'a', system_time_start: second(0) });
+    }),
+    spoilt('a claim that was merged', 'valid', (changes) => {
+      changes[1]![0]!['merged'] = ['c'];
     }),
     spoilt('a fact that is closed goes on under its id', 'valid', (changes) => {
       changes[1]![0]!['insert'][1].fact_id = 'a';

@@ -338,7 +338,7 @@ believed = fact_id:column object:salted valid_from:start valid_to:end provenance
   resolution_strategy_id:lww|lww-valid|evi|await|rule row_kind:current|audit resolution_id:column_or_null lineage:column
   asserted_seq:from_one asserted_from:start
 change = partition:salted version:from_one cardinality:single-valued|multi-valued system_time:instant close:[key]
-  insert:[believed]
+  insert:[believed] merged?:[column]
 partition = space:column subject:column predicate:column
 delta = state:stored_operations effects:[effect] beliefs:[change]
 proposed = state:stored_operations effects:[effect] beliefs:empty

@@ -126,6 +126,53 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect((await committed(memory.assert({ ...said, source: 'letter 13' }))).delta.beliefs).toHaveLength(1);
   });
 
+  test('the same from the same source is said once where it was merged into what was believed, too', async () => {
+    const { memory, store, clock } = await begun();
+    const said = (source: string, more: object = {}) => ({
+      subject: 'p7',
+      predicate: 'allergy',
+      object: 'penicillin',
+      valid: { from: day('2026-01-01') },
+      source,
+      ...more,
+    });
+    const letters = ['letter 1', 'letter 2', 'letter 3'].map((source) => said(source));
+    expect((await committed(memory.assertMany(letters))).delta.beliefs).toHaveLength(1);
+    clock.forward(1_000);
+    const [added] = (await committed(memory.assert(said('letter 4')))).delta.beliefs;
+    expect(added).toMatchObject({ close: [{}], insert: [{}], merged: [expect.stringMatching(/^[0-9a-f]{64}$/)] });
+    // What comes between does not hide it, and neither does it when it is cut.
+    const spring = { from: day('2026-03-01'), to: day('2026-06-01') };
+    await committed(memory.retract({ subject: 'p7', predicate: 'allergy', valid: spring }));
+    const versions = (await memory.history()).length;
+    const again = await runtimeOver(store, [clinic], { clock }).open('t', clinic);
+    const later = again.memory({ space: 'ward', writ });
+    for (const one of [memory, later])
+      expect((await committed(one.assertMany([...letters, said('letter 4')]))).delta.beliefs).toEqual([]);
+    expect(await memory.history()).toHaveLength(versions);
+    // Another process says it first: who comes later hears of it.
+    await committed(later.assert(said('letter 5')));
+    expect((await committed(memory.assert(said('letter 5')))).delta.beliefs).toEqual([]);
+    expect((await committed(memory.assert(said('letter 6')))).delta.beliefs).toHaveLength(1);
+  });
+
+  test('who has lost together with another that says the same is known, too', async () => {
+    const { memory, store } = await begun();
+    const weighed = (object: string, confidence: number, source: string) => ({
+      subject: 'p7',
+      predicate: 'weight',
+      object,
+      confidence,
+      valid: { from: day('2026-01-01') },
+      source,
+    });
+    await committed(memory.assert(weighed('81 kg', 0.9, 'scale 1')));
+    const wrong = [weighed('18 kg', 0.2, 'scale 2'), weighed('18 kg', 0.1, 'scale 3')];
+    expect((await committed(memory.assertMany(wrong))).delta.beliefs[0]?.merged).toHaveLength(1);
+    const again = (await runtimeOver(store, [clinic]).open('t', clinic)).memory({ space: 'ward', writ });
+    for (const said of wrong) expect((await committed(again.assert(said))).delta.beliefs).toEqual([]);
+  });
+
   test('an action says what is believed with what it changes, in one entry', async () => {
     const { trajectory, memory } = await begun();
     const visit = intent('visit', { patient: 'p7', weight: '80 kg' }, writ, { role: 'nurse' } as never);
