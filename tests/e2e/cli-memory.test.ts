@@ -344,6 +344,38 @@ test('imports lines in batches, once; and names the first wrong line, with nothi
   });
 });
 
+test('an import that is made again puts up nothing that waits, whatever the batches are, until it is decided', async () => {
+  const line = (subject: string, object: string) => ({ subject, predicate: 'diagnosis', object, from: '2026-03-01' });
+  const load = (name: string, ...more: string[]): string[] => [
+    ...['memory', 'import', name, 'notes', '--space', 'ward-3', ...AUTHORITY],
+    ...more,
+  ];
+  await json(0, ...load(file('first.jsonl', line('patient 1', 'flu'), line('patient 2', 'flu'))));
+  const second = file('second.jsonl', line('patient 1', 'cold'), line('patient 2', 'cold'), line('patient 3', 'cold'));
+  const put = await json(1, ...load(second));
+  expect(put.others).toMatchObject([{ lines: { from: 1, to: 3 }, ruling: 'escalated' }]);
+  const waits = put.others[0].entry_id as string;
+  for (const batch of ['200', '1', '2']) {
+    const again = await json(1, ...load(second, '--batch', batch));
+    expect(again).toMatchObject({ committed: 0, commits: 0, believed: 0, waiting: 3 });
+    expect(new Set(again.others.map(({ entry_id }: { entry_id: string }) => entry_id))).toEqual(new Set([waits]));
+    expect(again.others.every(({ still }: { still?: boolean }) => still === true)).toBe(true);
+  }
+  expect((await json(0, 'pending')).pending).toHaveLength(1);
+  const more = file('more.jsonl', readFileSync(join(folder, second), 'utf8').trimEnd(), line('patient 4', 'cold'));
+  // Another file, another source: it is said again.
+  expect((await json(1, ...load(more))).others).toMatchObject([{ ruling: 'escalated' }]);
+  const told = await assize(...load(second));
+  expect(told.out).toMatch(
+    /^lines 1 to 3 still waits for doctor as .*\n0 lines of 3 committed .* 3 waiting, 0 left\n$/s,
+  );
+  await assize('reject', waits, '--as', 'dr.grey', '--reason', 'ask again', '--domain', 'ward.ts');
+  const anew = await json(1, ...load(second));
+  expect(anew.others).toMatchObject([{ lines: { from: 1, to: 3 }, ruling: 'escalated' }]);
+  expect(anew.others[0]).not.toMatchObject({ still: true });
+  expect(anew.others[0].entry_id).not.toBe(waits);
+});
+
 test('facts are made anew, and compared; an export brings them into another store; fsck finds what differs', async () => {
   await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
   await json(0, ...say('change', 'takes', '--object', 'amoxicillin', '--from', '2026-04-15'));
