@@ -46,6 +46,7 @@ const COMMANDS = [
   'memory import',
   'memory rebuild',
   'derived',
+  'oracle',
   'erase',
   'writ key',
   'writ issue',
