@@ -177,6 +177,30 @@ withPostgres('facts', (postgres) => {
     },
   );
 
+  test('a change reads its own rows, however many others there are, by plans that were made before there were any', async () => {
+    const url = postgres.url();
+    const store = await openPostgres({ url });
+    const patient = (n: number) => ({ ...ALICE, subject: `patient ${n}` });
+    const said = (n: number, version: number) => [{ fact_id: `${n} ${version}` }];
+    const first = Array.from({ length: 600 }, (_, n) => changeOf(patient(n), 1, 10, said(n, 1)));
+    for (const change of first.slice(0, 20)) await store.commit({ ...batchOf([]), facts: [change] });
+    await store.commit({ ...batchOf([]), facts: first.slice(20) });
+    for (let n = 0; n < 100; n += 1)
+      await store.commit({
+        ...batchOf([]),
+        facts: [changeOf(patient(n), 2, 20, said(n, 2), first[n]!.insert.map(keyOfRow))],
+      });
+    // A connection tells what it has read and written when it ends.
+    await store.close();
+    const schema = postgres.schemaOf(url);
+    const sum = async (column: string, view: string): Promise<number> => {
+      const where = `FROM ${view} WHERE schemaname = $1 AND relname = 'fact'`;
+      return Number((await postgres.query(`SELECT sum(${column}) AS sum ${where}`, [schema]))[0]!['sum']);
+    };
+    await expect.poll(() => sum('n_tup_ins', 'pg_stat_user_tables')).toBe(700);
+    expect(await sum('idx_tup_read', 'pg_stat_user_indexes')).toBeLessThan(10_000);
+  });
+
   test('partitions that are not as their rows say are found', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });
