@@ -3,14 +3,14 @@ import { type Answer, MemoryError, type Question } from '#memory';
 import { type Oracle, type Theta, thetaHash } from '#oracle';
 
 /**
- * Who chooses where a predicate declares `rule`. A vote is in the oracle log, under the memory's space and the question's hash, before it
- * counts: the same question is never asked twice, whoever asks and whenever.
+ * Who chooses where a predicate declares `rule`. A vote is in the oracle log, under the memory's space, the question's hash and the policy,
+ * before it counts: the same question is never asked twice of the same policy, whoever asks and whenever.
  */
 export interface Judge {
   readonly oracle: Oracle;
   /** What the votes are made with; another one is another judge. Default: nothing of it is known. */
   readonly theta?: Theta;
-  /** The version of the policy that it goes by, which witnesses name. */
+  /** The version of the policy that it goes by, which witnesses name. Another one is asked anew: no vote stands for a policy that never gave it. */
   readonly policy?: string;
   /** The claim of the member that is to be believed. May ask a model; nothing is open meanwhile. */
   readonly choose: (question: Question) => string | Promise<string>;
@@ -39,7 +39,7 @@ export class Votes {
     const isMember = (claim: Json): boolean => members.some((member) => member.claim === claim);
     const { value, oracle_key } = await oracle.consult({
       scope: { kind: 'memory', space },
-      request: { judge: request },
+      request: { judge: request, ...(policy !== undefined && { policy }) },
       theta,
       call: async () => {
         const claim = await choose(question);
