@@ -201,6 +201,23 @@ withPostgres('facts', (postgres) => {
     expect(await sum('idx_tup_read', 'pg_stat_user_indexes')).toBeLessThan(10_000);
   });
 
+  test('what Table 12 says of a row is refused by the tables themselves', async () => {
+    const url = postgres.url();
+    const store = await openPostgres({ url });
+    await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] });
+    const copy = (json: string) =>
+      postgres.query(`SET search_path TO "${postgres.schemaOf(url)}";
+        INSERT INTO fact SELECT (json_populate_record(f, '${json}'::json)).* FROM fact AS f WHERE f.fact_id = 'a'`);
+    const other = { id: `\\x${'01'.repeat(32)}`, fact_id: 'b' };
+    for (const wrong of [{ confidence: 1.5 }, { confidence: -0.1 }, { valid_to: day(1) }, { system_end: day(10) }])
+      await expect(copy(JSON.stringify({ ...other, ...wrong }))).rejects.toMatchObject({ code: '23514' });
+    // Of two kinds there are the two values of a Boolean.
+    await expect(copy(JSON.stringify({ ...other, audit: 'shadow' }))).rejects.toMatchObject({ code: '22P02' });
+    await expect(copy('{}')).rejects.toMatchObject({ code: '23505' });
+    await copy(JSON.stringify({ ...other, confidence: 0.5 }));
+    await store.close();
+  });
+
   test('partitions that are not as their rows say are found', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });
