@@ -4,11 +4,11 @@
  */
 import { Client } from 'pg';
 import { whyNoServer } from '../tests/support/postgres/binaries.ts';
+import { roundTripsOf } from '../tests/support/postgres/round-trips.ts';
 import { PostgresServer } from '../tests/support/postgres/server.ts';
 import { type BenchResult, formatTable, percentile } from './measure.ts';
 import { storageOnPostgres } from './memory-storage.ts';
 import { writersBench } from './memory-writers.ts';
-import { roundTripsOf } from './round-trips.ts';
 import { believed, openWard, said, type Ward } from './ward.ts';
 
 const SMALL = 300;
@@ -69,6 +69,8 @@ async function tripsOf({ memories: [memory] }: Ward, known: string): Promise<Ben
 /** In turns, so that each is measured on the same server in the same state. */
 async function inTurns(client: Client, wards: readonly [Ward, Ward], trips: number): Promise<BenchResult[]> {
   await client.query('CREATE TABLE bare (n BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text TEXT)');
+  // As many bytes as are given, and not as few as they compress to.
+  await client.query('ALTER TABLE bare ALTER text SET STORAGE EXTERNAL');
   const insert = { name: 'insert', text: 'INSERT INTO bare (text) VALUES ($1)', values: ['x'.repeat(BYTES)] };
   const select = { name: 'select', text: 'SELECT n FROM bare WHERE n = $1', values: [1] };
   const times: [bare: number[], small: number[], large: number[]] = [[], [], []];

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FactWrite } from '#ledger';
 import { type Loss, Relay, withPostgres } from '../../../tests/support/postgres/index.ts';
+import { roundTripsOf } from '../../../tests/support/postgres/round-trips.ts';
 import { loggedOf, writeOf } from '../../testing/effect-rows.ts';
 import { exportFacts } from '../../testing/fact-model.ts';
 import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '../../testing/fact-rows.ts';
@@ -176,6 +177,85 @@ withPostgres('facts', (postgres) => {
       await store.close();
     },
   );
+
+  describe('what is remembered of a partition', () => {
+    const put = (store: PostgresStore, ...facts: FactWrite[]) => store.commit({ ...batchOf([]), facts });
+    const OUTDATED = { status: 'outdated', partition: ALICE };
+    /** Two handles that both remember version 1 of Alice. */
+    const openTwo = async (first: FactWrite): Promise<[PostgresStore, PostgresStore]> => {
+      const url = postgres.url();
+      const [one, other] = [await openPostgres({ url }), await openPostgres({ url })];
+      expect(await put(one, first)).toEqual(COMMITTED);
+      await other.partition(ALICE);
+      return [one, other];
+    };
+    const close = (stores: readonly PostgresStore[]) => Promise.all(stores.map((store) => store.close()));
+    const until = (n: number) => ({ valid_to: day(n) });
+    const from = (n: number) => ({ valid_from: day(n) });
+
+    test('need not be asked: a change waits for the server once, of what was changed, read or looked for here', async () => {
+      const store = await openPostgres({ url: postgres.url() });
+      const trips = (...facts: FactWrite[]) => roundTripsOf(() => put(store, ...facts));
+      const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a' }]);
+      expect(await trips(first)).toBe(2);
+      expect(await trips(changeOf(ALICE, 2, 20, [{ fact_id: 'b' }], first.insert.map(keyOfRow)))).toBe(1);
+      await store.partition(BOB);
+      const bob = changeOf(BOB, 1, 10, [{ fact_id: 'c' }]);
+      expect(await trips(bob)).toBe(1);
+      await store.partition(BOB);
+      const both = [changeOf(ALICE, 3, 30, []), changeOf(BOB, 2, 20, [], bob.insert.map(keyOfRow))];
+      expect(await trips(...both)).toBe(1);
+      expect(await store.partition(ALICE)).toMatchObject({ version: 3, open: [{ fact_id: 'b' }] });
+      expect(await store.partition(BOB)).toMatchObject({ version: 2, open: [] });
+      expect(await store.selfCheck()).toEqual([]);
+      await store.close();
+    });
+
+    test('is not what is refused by', async () => {
+      const stores = await openTwo(changeOf(ALICE, 1, 10, [{ fact_id: 'a', ...until(5) }]));
+      const [one, other] = stores;
+      expect(await put(one, changeOf(ALICE, 2, 20, [{ fact_id: 'b', ...from(5) }]))).toEqual(COMMITTED);
+      // What the other remembers has neither: by that the first would be misuse, and the second would fit.
+      expect(await put(other, changeOf(ALICE, 2, 20, [{ fact_id: 'c', ...until(5) }]))).toEqual(OUTDATED);
+      expect(await put(other, changeOf(ALICE, 2, 20, [{ fact_id: 'c', ...from(5) }]))).toEqual(OUTDATED);
+      const closing = [{ fact_id: 'b', system_time_start: day(20) }];
+      expect(await put(other, changeOf(ALICE, 3, 30, [{ fact_id: 'c', ...from(5) }], closing))).toEqual(COMMITTED);
+      const again = changeOf(BOB, 1, 40, [{ fact_id: 'c', system_time_start: day(30) }]);
+      await other.partition(BOB);
+      await expect(put(other, again)).rejects.toMatchObject({ code: 'store_invalid_input' });
+      await close(stores);
+    });
+
+    test('is of one making of the facts: by what is made anew it is not judged', async () => {
+      const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a', ...until(5) }]);
+      const stores = await openTwo(first);
+      async function* other() {
+        yield [changeOf(ALICE, 1, 10, [{ fact_id: 'b' }])];
+      }
+      await stores[0].rebuildFacts(other());
+      const overlapping = changeOf(ALICE, 2, 20, [{ fact_id: 'c', ...from(5) }]);
+      await expect(put(stores[1], overlapping)).rejects.toMatchObject({ code: 'store_invalid_input' });
+      const closing = [{ fact_id: 'b', system_time_start: day(10) }];
+      expect(await put(stores[1], { ...overlapping, close: closing })).toEqual(COMMITTED);
+      await close(stores);
+    });
+
+    test('does not know of what others erase, and what was erased does not come back by it', async () => {
+      const stores = await openTwo(changeOf(ALICE, 1, 10, [{ fact_id: 'a', ...until(5) }]));
+      const [one, other] = stores;
+      const erase = (hash: string) => one.commit({ ...batchOf([]), erased: [{ hash, by: blobOf('by').hash }] });
+      await erase(contentOf('secret').hash);
+      const secret = { fact_id: 'b', object: 'secret', ...from(5) };
+      expect(await put(other, changeOf(ALICE, 2, 20, [secret]))).toEqual(COMMITTED);
+      expect((await exportFacts(other)).join()).not.toContain('"object":"secret"');
+      await erase(namesOf(ALICE).hash);
+      expect(await put(other, changeOf(ALICE, 3, 30, []))).toEqual(COMMITTED);
+      expect(await other.partition(ALICE)).toBeUndefined();
+      expect((await exportFacts(other)).join()).not.toContain('"subject":"alice"');
+      expect(await other.selfCheck()).toEqual([]);
+      await close(stores);
+    });
+  });
 
   test('a change reads its own rows, however many others there are, by plans that were made before there were any', async () => {
     const url = postgres.url();

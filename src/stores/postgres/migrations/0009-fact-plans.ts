@@ -47,7 +47,8 @@ BEGIN
   SELECT array_agg(p.key ORDER BY x.n), bool_or(coalesce(p.version, 0) <> x.before) INTO keys, is_stale
   FROM json_to_recordset(facts -> 'partitions') AS x (n int, hash text, before bigint)
   LEFT JOIN fact_partition AS p ON p.hash = decode(x.hash, 'hex');
-  IF is_stale OR EXISTS (
+  -- What was remembered and not asked names the rebuilding that it is from.
+  IF is_stale OR (facts ->> 'run')::bigint <> (SELECT r.run FROM fact_rebuild AS r) OR EXISTS (
     SELECT FROM blob AS b
     WHERE b.hash = ANY (ARRAY (SELECT decode(x.hash, 'hex') FROM json_array_elements_text(facts -> 'present') AS x (hash)))
     AND b.erased_by IS NOT NULL
