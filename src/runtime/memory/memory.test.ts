@@ -402,6 +402,27 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(await drug(memory, {})).toEqual(['aspirin']);
   });
 
+  test('of one subject and predicate a proposal asserts many, or does something else once', async () => {
+    const { trajectory, memory } = await begun();
+    const about = { space: 'ward', subject: 'p7', predicate: 'drug' };
+    const assert = { ...about, verb: 'assert', object: 'aspirin' };
+    const change = { ...about, verb: 'change', object: 'none' };
+    const say = (...sayings: object[]) =>
+      trajectory.propose({ ...intent('assize.believe', { sayings }, writ), role: 'assize' as never });
+    for (const sayings of [
+      [assert, change],
+      [change, change],
+      [change, assert],
+    ])
+      expect(await say(...sayings)).toMatchObject({
+        ruling: 'rejected',
+        reason: 'precondition_failed',
+        detail: expect.stringContaining('repeated_claim'),
+      });
+    expect(await memory.history()).toEqual([]);
+    expect(await say(change, { ...assert, subject: 'p8' })).toMatchObject({ ruling: 'committed' });
+  });
+
   test('what does not go with what is believed is a rejection by name', async () => {
     const { memory } = await begun();
     const said = { subject: 'p7', predicate: 'drug', object: 'aspirin' };
