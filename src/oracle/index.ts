@@ -34,3 +34,4 @@ export {
   type RecordedRandom,
 } from './recorded.ts';
 export type { OracleRow, OracleStore } from './store.ts';
+export { unfenced } from './unfenced.ts';
