@@ -24,6 +24,7 @@ import {
   type OpenRow,
   openAfter,
 } from '../facts.ts';
+import type { HashIndex } from './hash-index.ts';
 
 const SELECT_KEY = 'SELECT key FROM fact_claim_key';
 
@@ -46,6 +47,7 @@ interface Known extends FactState {
  */
 export class FactWriter implements FactView {
   readonly #path: string;
+  readonly #blobs: HashIndex;
   readonly #selectPartition: StatementSync;
   readonly #selectOpen: StatementSync;
   readonly #selectVersion: StatementSync;
@@ -70,8 +72,9 @@ export class FactWriter implements FactView {
   #rebuild: { readonly run: number; readonly whole: number } | undefined;
 
   /** `path` names the store in errors. */
-  constructor(db: DatabaseSync, path: string) {
+  constructor(db: DatabaseSync, blobs: HashIndex, path: string) {
     this.#path = path;
+    this.#blobs = blobs;
     this.#selectPartition =
       db.prepare(`SELECT key, lower(hex(names)) AS hash, names_bytes AS bytes, version, latest, several
       FROM fact_partition WHERE space = ? AND subject = ? AND predicate = ?`);
@@ -79,7 +82,7 @@ export class FactWriter implements FactView {
       FROM fact WHERE key = ? AND audit = 0 AND system_end = '${OPEN_END}'`);
     this.#selectVersion = db.prepare(`SELECT 1 FROM fact_version AS v JOIN fact_partition AS p ON p.key = v.key
       WHERE v.system_start = ? AND v.fact_id = ? AND p.space = ?`);
-    this.#selectErased = db.prepare('SELECT 1 FROM blob WHERE hash = ? AND erased_by IS NOT NULL');
+    this.#selectErased = db.prepare('SELECT 1 FROM blob WHERE position = ? AND erased_by IS NOT NULL');
     this.#selectAnyErased = db.prepare('SELECT 1 FROM blob WHERE erased_by IS NOT NULL LIMIT 1');
     this.#selectRebuild = db.prepare('SELECT run, whole FROM fact_rebuild');
     this.#insertPartition =
@@ -146,7 +149,9 @@ export class FactWriter implements FactView {
 
   isErased(hash: Hash): boolean {
     this.#hasErased ??= this.#selectAnyErased.get() !== undefined;
-    return this.#hasErased && this.#selectErased.get(Buffer.from(hash, 'hex')) !== undefined;
+    if (!this.#hasErased) return false;
+    const position = this.#blobs.findWritten(hash);
+    return position !== undefined && this.#selectErased.get(position) !== undefined;
   }
 
   partition(name: PartitionName): Known | undefined {
