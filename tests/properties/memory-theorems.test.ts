@@ -72,7 +72,7 @@ type Said = typeof drawnSaid extends fc.Arbitrary<infer T> ? T : never;
 
 /** The rows of a partition after so many commits, and each plan; whoever has to choose elects the last member. */
 function told(strategy: Strategy, batches: readonly (readonly Said[])[]): { rows: FactRow[]; plans: Plan[] } {
-  let rows: FactRow[] = [];
+  let rows: readonly FactRow[] = [];
   const plans: Plan[] = [];
   for (const [seq, batch] of batches.entries()) {
     const writing: Writing = {
