@@ -71,8 +71,8 @@ const drawnBatches = fc.array(fc.array(drawnSaid, { minLength: 1, maxLength: 3 }
 type Said = typeof drawnSaid extends fc.Arbitrary<infer T> ? T : never;
 
 /** The rows of a partition after so many commits, and each plan; whoever has to choose elects the last member. */
-function told(strategy: Strategy, batches: readonly (readonly Said[])[]): { rows: FactRow[]; plans: Plan[] } {
-  let rows: FactRow[] = [];
+function told(strategy: Strategy, batches: readonly (readonly Said[])[]): { rows: readonly FactRow[]; plans: Plan[] } {
+  let rows: readonly FactRow[] = [];
   const plans: Plan[] = [];
   for (const [seq, batch] of batches.entries()) {
     const writing: Writing = {
@@ -289,7 +289,8 @@ test('Proposition 1 (C): audit rows change no answer of a read that does not ask
         expect(asOf(rows, point)).toEqual(asOf(base, point, 'all'));
         expect(history(rows)).toEqual(history(base, {}, 'all'));
         expect(diff(rows, point, later)).toEqual(diff(base, point, later));
-        const selected = (of: FactRow[]) => selectByRelation(asOf(of, point), ['overlaps', 'during', 'equals'], to);
+        const selected = (of: readonly FactRow[]) =>
+          selectByRelation(asOf(of, point), ['overlaps', 'during', 'equals'], to);
         expect(selected(rows)).toEqual(selected(base));
       },
     ),
@@ -341,7 +342,7 @@ const drawnQuery: fc.Arbitrary<(table: string) => string> = fc.letrec<{ query: (
 
 test('Proposition 1 (C): a query of relational algebra gives what it gives where there are no audit rows', async () => {
   const path = join(folder, 'conservative.db');
-  const store = await openStore(`sqlite:${path}`);
+  const store = await openStore(`sqlite:${path}`, { durability: 'off' });
   const clock = new HandClock();
   clock.at = at(100);
   const writ = writFor('nurse');
