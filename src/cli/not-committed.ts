@@ -7,10 +7,12 @@ import { line, red, yellow } from './printable.ts';
 export interface NotCommitted {
   readonly lines: readonly [first: number, last: number];
   readonly ruling: Exclude<Ruling, { ruling: 'committed' }>;
+  /** It was put up before, and not again. */
+  readonly still?: true;
 }
 
 export function printNotCommitted(out: Output, others: readonly NotCommitted[]): void {
-  for (const { lines, ruling } of others) {
+  for (const { lines, ruling, still } of others) {
     const which = lines[0] === lines[1] ? `line ${lines[0]}` : `lines ${lines[0]} to ${lines[1]}`;
     if (ruling.ruling === 'frozen')
       out.line(line`${which} ${yellow('frozen')} by ${shortId(ruling.by)}: ${ruling.detail}`);
@@ -18,17 +20,17 @@ export function printNotCommitted(out: Output, others: readonly NotCommitted[]):
       out.line(line`${which} ${red('rejected')} as ${shortId(ruling.entry.id)}: ${ruling.detail}`);
     else
       out.line(
-        line`${which} ${yellow('waits')} for ${ruling.channel} as ${shortId(ruling.entry.id)}: ${ruling.detail}`,
+        line`${which} ${yellow(still ? 'still waits' : 'waits')} for ${ruling.channel} as ${shortId(ruling.entry.id)}: ${ruling.detail}`,
       );
   }
 }
 
 /** For programs. */
-export function describedNotCommitted({ lines: [from, to], ruling }: NotCommitted): object {
+export function describedNotCommitted({ lines: [from, to], ruling, still }: NotCommitted): object {
   const { detail } = ruling;
   if (ruling.ruling === 'frozen') return { lines: { from, to }, ruling: 'frozen', by: ruling.by, detail };
   const { reason, entry } = ruling;
-  return { lines: { from, to }, ruling: ruling.ruling, entry_id: entry.id, reason, detail };
+  return { lines: { from, to }, ruling: ruling.ruling, entry_id: entry.id, reason, detail, ...(still && { still }) };
 }
 
 /** How many lines it is that are so. */

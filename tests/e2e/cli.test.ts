@@ -47,6 +47,7 @@ const COMMANDS = [
   'memory extract',
   'memory rebuild',
   'derived',
+  'oracle',
   'erase',
   'writ key',
   'writ issue',
