@@ -15,6 +15,7 @@ import {
 } from '../facts.ts';
 import { bytea } from './row.ts';
 import type { Session, Statement } from './session.ts';
+import { textValues } from './text-values.ts';
 
 /** What the server says that changes are judged by (`migrations/0008-facts.ts`). */
 interface States {
@@ -196,6 +197,7 @@ export class FactPlan implements FactView {
         })),
       ),
       insert: targets.flatMap(({ name, insert }, index) => insert.map((row) => rowValue(index + 1, name.space, row))),
+      texts: targets.flatMap(({ insert }, index) => textValues(index + 1, insert)),
     });
   }
 

@@ -214,6 +214,9 @@ describe('schemas', () => {
     db.exec(
       'DROP VIEW facts; DROP TABLE fact; DROP TABLE fact_partition; DROP TABLE fact_version; DROP TABLE fact_rebuild; DROP TABLE fact_claim_key',
     );
+    for (const name of ['fact_word', 'fact_words', 'fact_text', 'fact_text_space', 'fact_text_queue'])
+      db.exec(`DROP TABLE ${name}`);
+    db.exec('DROP TABLE fact_vector; DROP TABLE fact_embedder');
     db.close();
     const store = await openSqlite({ path, mode: 'existing' });
     expect(await store.entries('t')).toHaveLength(before as number);
