@@ -1,3 +1,5 @@
+import { form, requireForm } from '#canon';
+
 /** How much it counts that a word stands there again, and how much that a text is long. */
 const K1 = 1.2;
 const B = 0.75;
@@ -31,7 +33,11 @@ export class Bm25 {
   readonly #idf: readonly number[];
   readonly #average: number;
 
-  constructor({ texts, words }: Collection, sought: readonly Sought[]) {
+  /** @throws ArgumentError `bad_argument` */
+  constructor(collection: Collection, sought: readonly Sought[]) {
+    requireForm(COLLECTION, collection, 'collection');
+    requireForm(SOUGHT, sought, 'sought');
+    const { texts, words } = collection;
     this.sought = sought
       .filter((each) => each.texts > 0)
       .sort((a, b) => a.texts - b.texts || (a.word < b.word ? -1 : 1));
@@ -39,8 +45,9 @@ export class Bm25 {
     this.#average = words / texts;
   }
 
-  /** `occurrences`: of each of `sought`; `length`: the words of the text. */
+  /** `occurrences`: of each of `sought`; `length`: the words of the text. @throws ArgumentError `bad_argument` */
   score(occurrences: readonly number[], length: number): number {
+    if (!Array.isArray(occurrences) || typeof length !== 'number') requireForm(COUNTS, { occurrences, length }, 'text');
     const norm = K1 * (1 - B + (B * length) / this.#average);
     let sum = 0;
     for (const [at, idf] of this.#idf.entries()) {
@@ -50,8 +57,9 @@ export class Bm25 {
     return rounded(sum);
   }
 
-  /** No text has a greater score that has none of the words of `sought` before this place. */
+  /** No text has a greater score that has none of the words of `sought` before this place. @throws ArgumentError `bad_argument` */
   bound(from: number): number {
+    requireForm(form.whole, from, 'from');
     // A text is at least as long as a word is often in it.
     const most = (K1 + 1) / (1 + (K1 * B) / this.#average);
     return rounded(this.#idf.slice(from).reduce((sum, idf) => sum + idf * most, 0)) + STEP;
@@ -60,7 +68,17 @@ export class Bm25 {
 
 const STEP = 1e-6;
 
-/** To six decimals. */
+const COLLECTION = form.members({ texts: form.whole, words: form.whole });
+const SOUGHT = form.list(form.members({ word: form.text, texts: form.whole }));
+const COUNTS = form.members({ occurrences: form.list(form.whole), length: form.whole });
+
+/** To six decimals. @throws ArgumentError `bad_argument` */
 export function rounded(score: number): number {
+  if (typeof score !== 'number')
+    requireForm(
+      form.of('a number', () => false),
+      score,
+      'score',
+    );
   return Math.round(score * 1e6) / 1e6;
 }

@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import type { FactRow } from '../fact.ts';
 import { OPEN_START } from '../period.ts';
 
@@ -6,16 +7,29 @@ const MONTHS = 'January February March April May June July August September Octo
 /**
  * What a version of a fact is found by: the day since when its claim said that it is so, subject, predicate and object; of what lost a
  * contradiction its own object. All versions of a claim have one text, also those that are left over or widened.
+ * @throws ArgumentError `bad_argument`
  */
 export function documentOf(
   row: Pick<FactRow, 'subject' | 'predicate' | 'object' | 'asserted_from' | 'row_kind'>,
 ): string {
+  requireForm(ROW, row, 'row');
   const said = row.row_kind === 'audit' ? lost(row.object) : row.object;
   return [dayText(dayOf(row)), row.subject, row.predicate, said].filter((part) => part !== '').join(' ');
 }
 
-/** The day of its text; empty where it has always been so. */
-export function dayOf({ asserted_from }: Pick<FactRow, 'asserted_from'>): string {
+const DAY = form.members({ asserted_from: form.text });
+const ROW = form.members({
+  subject: form.text,
+  predicate: form.text,
+  object: form.text,
+  asserted_from: form.text,
+  row_kind: form.text,
+});
+
+/** The day of its text; empty where it has always been so. @throws ArgumentError `bad_argument` */
+export function dayOf(row: Pick<FactRow, 'asserted_from'>): string {
+  requireForm(DAY, row, 'row');
+  const { asserted_from } = row;
   return asserted_from === OPEN_START ? '' : asserted_from.slice(0, 10);
 }
 

@@ -1,4 +1,4 @@
-import { RecentMap } from '#canon';
+import { form, RecentMap, requireForm } from '#canon';
 import { stem } from './stem.ts';
 import { STOP_WORDS } from './stop-words.ts';
 
@@ -23,8 +23,10 @@ const RUNS = new RegExp(`[${SCRIPTS}]+|[^${SCRIPTS}]+`, 'gu');
  * The words of a text as they are indexed and looked for, in order and as often as they stand there: in small letters and without
  * accents, English ones by their stems (Porter 1980) and without those that stand everywhere; pairs of letters where a script has no
  * spaces. They have letters, marks, digits, points and hyphens and nothing else, so that they mean nothing to a query language.
+ * @throws ArgumentError `bad_argument`
  */
 export function wordsOf(text: string): string[] {
+  requireForm(form.text, text, 'text');
   const words: string[] = [];
   for (const [found] of plain(text).matchAll(WORD)) {
     for (const word of UNSPACED.test(found) ? unspaced(found) : [found]) {
