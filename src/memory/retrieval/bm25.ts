@@ -47,11 +47,13 @@ export class Bm25 {
 
   /** `occurrences`: of each of `sought`; `length`: the words of the text. @throws ArgumentError `bad_argument` */
   score(occurrences: readonly number[], length: number): number {
-    if (!Array.isArray(occurrences) || typeof length !== 'number') requireForm(COUNTS, { occurrences, length }, 'text');
+    // Asked of every text that is ranked: what is right is seen at once.
+    if (!Array.isArray(occurrences) || !occurrences.every(Number.isSafeInteger) || !Number.isSafeInteger(length))
+      requireForm(COUNTS, { occurrences, length }, 'text');
     const norm = K1 * (1 - B + (B * length) / this.#average);
     let sum = 0;
     for (const [at, idf] of this.#idf.entries()) {
-      const f = Math.min(occurrences[at]!, OCCURRENCES_MAX);
+      const f = Math.min(occurrences[at] ?? 0, OCCURRENCES_MAX);
       sum += (idf * f * (K1 + 1)) / (f + norm);
     }
     return rounded(sum);
