@@ -10,7 +10,7 @@ export function isFile(path: string): boolean {
 /** The module of a file. `instead`: what else could be named. @throws CliError */
 export async function importModule(
   file: string,
-  what: 'domain' | 'tools' | 'embedder',
+  what: 'domain' | 'tools' | 'embedder' | 'model',
   instead: string,
 ): Promise<object> {
   const path = resolve(file);

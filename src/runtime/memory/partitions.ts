@@ -1,5 +1,6 @@
 import { type Instant, RecentMap } from '#canon';
-import type { FactStore, FactVersion, FactWrite, PartitionName, PartitionState } from '#ledger';
+import type { FactStore, FactVersion, FactWrite, LedgerStore, PartitionName, PartitionState } from '#ledger';
+import { Merged } from './merged.ts';
 
 /** Partitions whose open rows are kept in memory; more only cost a look each. */
 const PARTITIONS_MAX = 4_096;
@@ -16,14 +17,12 @@ export interface Known {
 
 /** What has to be read before it can be planned; whoever catches it reads it and plans again. */
 export class NotRead extends Error {
-  readonly read: () => Promise<void>;
-  /** Where a judge is asked: when what it is asked about was said, so that the question is the same when it is planned again. */
-  readonly saidAt: Instant | undefined;
+  /** Where a judge is to be asked: when what it is asked about was said, so that the question stays the same. */
+  readonly read: () => Promise<Instant | undefined>;
 
-  constructor(read: () => Promise<void>, saidAt?: Instant) {
+  constructor(read: () => Promise<Instant> | Promise<void>) {
     super('facts have to be read first');
-    this.read = read;
-    this.saidAt = saidAt;
+    this.read = async () => (await read()) ?? undefined;
   }
 }
 
@@ -33,12 +32,14 @@ export class NotRead extends Error {
  */
 export class Partitions {
   readonly #store: FactStore;
+  readonly #merged: Merged;
   readonly #known: RecentMap<string, Known | null> = new RecentMap(PARTITIONS_MAX);
   /** What is on its way to the store, by partition. */
   readonly #sent: Map<string, Sent> = new Map();
 
-  constructor(store: FactStore) {
+  constructor(store: LedgerStore & FactStore) {
     this.#store = store;
+    this.#merged = new Merged(store);
   }
 
   /** Undefined where it has to be read first. */
@@ -66,10 +67,25 @@ export class Partitions {
     const key = keyOf(name);
     const before = this.#known.get(key);
     const state = before == null ? await this.#store.partition(name) : before.state;
+    const without = claims.filter((claim) => found.get(claim) === false);
+    if (state !== undefined && without.length > 0) {
+      const merged = await this.#merged.of(name, state.names.hash);
+      for (const claim of without) found.set(claim, merged.has(claim));
+    }
     // What was accepted while it was read is ahead of that.
     const now = this.#known.get(key);
     const kept = now == null ? state : now.state;
     this.#known.set(key, { state: kept, claims: new Map([...found, ...(now?.claims ?? [])]) });
+  }
+
+  /** What the store has by now is another one: it is read again. What is on its way there is compared by the store itself. */
+  async compare(name: PartitionName): Promise<void> {
+    const key = keyOf(name);
+    const known = this.#known.get(key);
+    if (known == null || this.#sent.has(key)) return;
+    const state = await this.#store.partition(name);
+    const isSame = state?.version === known.state?.version && state?.names.hash === known.state?.names.hash;
+    if (!isSame && this.#known.get(key) === known) this.#known.set(key, null);
   }
 
   /** They were accepted, and are on their way to the store. */
@@ -84,6 +100,12 @@ export class Partitions {
       for (const { lineage } of write.insert) claims.set(lineage, true);
       this.#known.set(key, { state: after(before?.state, write), claims });
     }
+  }
+
+  /** Claims of what was accepted that have no row. */
+  made(name: PartitionName, claims: readonly string[]): void {
+    const known = this.#known.get(keyOf(name));
+    for (const claim of claims) known?.claims.set(claim, true);
   }
 
   /** The store has answered, whatever it did. */

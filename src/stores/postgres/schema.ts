@@ -8,12 +8,24 @@ import { effects } from './migrations/0005-effects.ts';
 import { members } from './migrations/0006-members.ts';
 import { parting } from './migrations/0007-parting.ts';
 import { facts } from './migrations/0008-facts.ts';
-import { texts } from './migrations/0009-texts.ts';
+import { factPlans } from './migrations/0009-fact-plans.ts';
+import { texts } from './migrations/0010-texts.ts';
 import type { Session } from './session.ts';
 import { indexTexts } from './texts.ts';
 
 // In order, never edited once released: migration n leads from schema n - 1 to schema n.
-const MIGRATIONS: readonly string[] = [ledger, log, snapshots, erased, effects, members, parting, facts, texts];
+const MIGRATIONS: readonly string[] = [
+  ledger,
+  log,
+  snapshots,
+  erased,
+  effects,
+  members,
+  parting,
+  facts,
+  factPlans,
+  texts,
+];
 
 /** The migration with which facts are indexed by their words, which only the program can make. */
 const TEXTS = MIGRATIONS.indexOf(texts) + 1;
