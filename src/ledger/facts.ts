@@ -158,6 +158,45 @@ export interface FactQuery {
   readonly limit?: number;
 }
 
+/** Which versions of facts are ranked. Time, names and kind restrict first: what comes back are the best of those that are left. */
+export interface RankedQuery extends Omit<FactQuery, 'after'> {
+  /** At most so many, from 1; default 1,000. */
+  readonly limit?: number;
+}
+
+/** By words: BM25 over all texts of the space, as `Bm25` of `assize/memory` has it. */
+export interface FactTextQuery extends RankedQuery {
+  /** Looked for word by word, as data: no character of it means anything to a query language. */
+  readonly text: string;
+}
+
+/** By meaning: the cosine between this vector and those that were put for the embedder. */
+export interface FactVectorQuery extends RankedQuery {
+  readonly embedder: string;
+  /** Of the embedder's dimensions, finite, and not all zero. */
+  readonly vector: Float32Array;
+}
+
+/** A version of a fact and how well it answers, to six decimals; more is better. */
+export interface FactHit {
+  readonly fact: FactVersion;
+  readonly score: number;
+}
+
+/** What facts are found by: a text of a claim (`documentOf` of `assize/memory`), whatever versions of it there are. */
+export interface FactText {
+  /** Names it in this store; no other text ever has the same. */
+  readonly id: string;
+  readonly text: string;
+}
+
+/** A vector of a text, for a store. */
+export interface FactVector {
+  /** Of the text. */
+  readonly id: string;
+  readonly vector: Float32Array;
+}
+
 /**
  * Where beliefs live: a projection of commits, from which they can be made anew. Reads see what is committed. Rows come
  * by subject and predicate in code-point order, those of a partition by `system_time_start`, `valid_from`, `fact_id`.
@@ -173,6 +212,21 @@ export interface FactStore {
   claimKey(offered: Uint8Array): Promise<Uint8Array>;
   /** Spaces that have facts, in code-point order. */
   spaces(): Promise<string[]>;
+  /**
+   * Facts in whose text a word of the query stands, best first; those that are equally good in the order of `facts`. It sees all that is
+   * committed, and nothing that was erased. A store may rank by a word that stands in very many texts only the newest of them.
+   */
+  factsByText(query: FactTextQuery): Promise<FactHit[]>;
+  /** Facts whose text has a vector of the embedder, nearest first; those that are equally near in the order of `facts`. */
+  factsByVector(query: FactVectorQuery): Promise<FactHit[]>;
+  /** Texts of a space that have no vector of the embedder yet. None was erased. */
+  textsToEmbed(embedder: string, space: string, limit: number): Promise<FactText[]>;
+  /**
+   * Keeps vectors beside the texts that they were made of. A text that has one keeps it, and one that was erased meanwhile, or is not
+   * there since facts were made anew, gets none. Misuse (`store_invalid_input`) where dimensions are not those of the vectors that the
+   * embedder has in the store, or a vector is not finite or all zero: nothing is kept then.
+   */
+  putVectors(embedder: string, vectors: readonly FactVector[]): Promise<void>;
   /**
    * Forgets all facts, and takes them in anew from the ledger: pages of changes, in the order of their versions. Until the last page
    * is in, or where it fails, reads and writes of facts throw `store_facts_incomplete`, also after the store is opened again.

@@ -98,6 +98,11 @@ export function erasedText(hash: Hash): string {
   return `{"$erased":"${hash}"}`;
 }
 
+/** Whether it is what stands in place of one. */
+export function isErasedText(text: string): boolean {
+  return /^\{"\$erased":"[0-9a-f]{64}"\}$/.test(text);
+}
+
 /** What a partition is called whose names were erased. No other one is, since it has its hash. */
 export function erasedName(hash: Hash): PartitionName {
   const text = erasedText(hash);
@@ -121,6 +126,17 @@ export function compareCodePoints(a: string, b: string): number {
   let at = 0;
   while (at < a.length && at < b.length && a.charCodeAt(at) === b.charCodeAt(at)) at += 1;
   return rank(a, at) - rank(b, at);
+}
+
+/** The order in which rows are answered. */
+export function compareRows(a: FactVersion, b: FactVersion): number {
+  return (
+    compareCodePoints(a.subject, b.subject) ||
+    compareCodePoints(a.predicate, b.predicate) ||
+    compareCodePoints(a.system_time_start, b.system_time_start) ||
+    compareCodePoints(a.valid_from, b.valid_from) ||
+    compareCodePoints(a.fact_id, b.fact_id)
+  );
 }
 
 export function openRow({ fact_id, system_time_start, valid_from, valid_to }: OpenRow): OpenRow {

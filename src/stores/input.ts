@@ -6,10 +6,14 @@ import type {
   EntryKind,
   FactKey,
   FactQuery,
+  FactTextQuery,
+  FactVector,
+  FactVectorQuery,
   FactVersion,
   FactWrite,
   LogStep,
   PartitionName,
+  RankedQuery,
   SnapshotRow,
 } from '#ledger';
 import { OPEN_END, OPEN_START } from '#memory';
@@ -108,6 +112,43 @@ export function checkFactQuery(query: FactQuery): FactQuery & { readonly kind: F
   if (!isNumberFrom(1, limit)) refuse('limit must be a whole number from 1', { limit });
   return { ...query, kind, limit };
 }
+
+/** With its defaults; throws `store_invalid_input` unless these can be asked for. */
+export function checkTextQuery(query: FactTextQuery): Checked<FactTextQuery> {
+  const checked = checkRankedQuery(query);
+  checkText(query.text, 'text');
+  return checked;
+}
+
+/** With its defaults; throws `store_invalid_input` unless these can be asked for. */
+export function checkVectorQuery(query: FactVectorQuery): Checked<FactVectorQuery> {
+  const checked = checkRankedQuery(query);
+  checkText(query.embedder, 'embedder');
+  if (!isVector(query.vector)) refuse('vector must be numbers that are finite and not all zero', {});
+  return checked;
+}
+
+/** Throws `store_invalid_input` unless vectors of one length can be kept. */
+export function checkVectors(embedder: string, vectors: readonly FactVector[]): void {
+  checkText(embedder, 'embedder');
+  checkList(vectors, 'vectors');
+  for (const [index, row] of vectors.entries()) {
+    if (!isObject(row) || !isText(row.id)) refuseRow('vector', index, 'id');
+    if (!isVector(row.vector) || row.vector.length !== vectors[0]!.vector.length) refuseRow('vector', index, 'vector');
+  }
+}
+
+function checkRankedQuery<Query extends RankedQuery>(query: Query): Checked<Query> {
+  const { kind, limit } = checkFactQuery(query);
+  return { ...query, kind, limit };
+}
+
+/** Whether an angle can be measured to it. */
+function isVector(value: unknown): boolean {
+  return value instanceof Float32Array && value.every(Number.isFinite) && value.some((number) => number !== 0);
+}
+
+type Checked<Query> = Query & { readonly kind: FactKind; readonly limit: number };
 
 type FactKind = 'current' | 'audit' | 'all';
 

@@ -18,6 +18,7 @@ import {
   type RoleRef,
   type Stored,
 } from '#ledger';
+import { wordsOf } from '#memory';
 import type { AskedQuestion } from './questions.ts';
 
 /** What is believed and is to be erased: all that is said of a subject, or of one predicate of it, or one claim. */
@@ -242,15 +243,23 @@ export class BelievedSearch {
   async #isRecalled(at: At, stored: Stored | undefined): Promise<boolean> {
     if (!isSalted(stored)) return false;
     const { query, rows } = ((await this.#read(at, stored)) ?? {}) as { readonly query?: Json; readonly rows?: Json };
-    const { space, subject, predicate } = (query ?? {}) as Partial<Record<keyof PartitionName, Json>>;
+    const { space, subject, predicate, text } = (query ?? {}) as Partial<Record<keyof PartitionName | 'text', Json>>;
+    const words = new Set(typeof text === 'string' ? wordsOf(text) : []);
+    const says = (said: string): boolean => {
+      const all = wordsOf(said);
+      return all.length > 0 && all.every((word) => words.has(word));
+    };
     return this.#places.some((place) => {
-      // It names versions, and says nothing of what a claim says.
-      if (place.claim !== undefined || space !== place.space) return false;
+      if (space !== place.space) return false;
+      // It names versions; of what a claim says it says only what was looked for.
+      if (place.claim !== undefined) return [...place.texts].some(says);
       const isAsked =
         subject === place.subject &&
         (predicate === undefined || place.predicate === undefined || predicate === place.predicate);
       return (
-        isAsked || (Array.isArray(rows) && rows.some((row) => isKey(row) && place.rows.has(`${row[1]} ${row[0]}`)))
+        isAsked ||
+        says(place.subject) ||
+        (Array.isArray(rows) && rows.some((row) => isKey(row) && place.rows.has(`${row[1]} ${row[0]}`)))
       );
     });
   }

@@ -19,5 +19,6 @@ export {
 } from './memory.ts';
 export { NotRead } from './partitions.ts';
 export { type AskedFor, type AskedQuestion, askedFor, type GivenAnswer, readQuestions } from './questions.ts';
+export type { RankedBy, Score } from './ranked.ts';
 export { type RebuildOptions, type RebuiltMemory, rebuildMemory } from './rebuild.ts';
 export { type Explained, type ExplainingEntry, MemoryView, type Recalled, type RecallQuery } from './view.ts';

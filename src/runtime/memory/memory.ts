@@ -4,9 +4,8 @@ import { BELIEVE_ACTION, BUILT_IN_ROLE, type Saying } from '#kernel';
 import type { Hash } from '#ledger';
 import type { ObservationInput, ProposalInput } from '../intent.ts';
 import type { Ruling } from '../ruling.ts';
-import type { Surroundings } from '../writer.ts';
 import type { WritChain } from '../writs.ts';
-import { MemoryView } from './view.ts';
+import { type MemorySurroundings, MemoryView } from './view.ts';
 
 /** Where something is remembered, and by whose authority. */
 export interface MemoryOptions {
@@ -45,11 +44,7 @@ export class Memory extends MemoryView {
   readonly #options: MemoryOptions;
   readonly #propose: (input: ProposalInput) => Promise<Ruling>;
 
-  constructor(
-    options: MemoryOptions,
-    around: Pick<Surroundings, 'beliefs' | 'clock' | 'store'>,
-    propose: (input: ProposalInput) => Promise<Ruling>,
-  ) {
+  constructor(options: MemoryOptions, around: MemorySurroundings, propose: (input: ProposalInput) => Promise<Ruling>) {
     requireForm(form.object, options, 'options');
     super(options.space, around);
     this.#options = options;

@@ -1,19 +1,26 @@
 import type {
   ContentRef,
   ErasedRow,
+  FactHit,
   FactKey,
   FactQuery,
+  FactText,
+  FactTextQuery,
+  FactVector,
+  FactVectorQuery,
   FactVersion,
   FactWrite,
   Hash,
   PartitionName,
   PartitionState,
+  RankedQuery,
 } from '#ledger';
 import { OPEN_END } from '#memory';
 import type { StoreError } from '../errors.ts';
 import {
   brokenOrder,
   compareCodePoints,
+  compareRows,
   erasedName,
   erasedText,
   type FactChange,
@@ -27,8 +34,9 @@ import {
   type OpenRow,
   openAfter,
 } from '../facts.ts';
+import { MemoryTexts, type TextHome } from './texts.ts';
 
-interface Partition extends FactState {
+interface Partition extends FactState, TextHome {
   readonly name: PartitionName;
   readonly names: ContentRef;
   version: number;
@@ -44,6 +52,7 @@ export class MemoryFacts implements FactView {
   readonly #partitions = new Map<string, Partition>();
   /** Of all partitions, with the space. */
   readonly #versions = new Set<string>();
+  readonly #texts = new MemoryTexts();
   /** The rebuilding that is under way, or was interrupted. */
   #rebuilding: object | undefined;
 
@@ -72,6 +81,7 @@ export class MemoryFacts implements FactView {
       }
       for (const row of insert) {
         there.rows.set(factKey(row), row);
+        this.#texts.add(there, row);
         this.#versions.add(versionKey(partition.space, row));
       }
     }
@@ -80,6 +90,7 @@ export class MemoryFacts implements FactView {
   /** Takes away what says so, in every version. */
   erase(erased: readonly ErasedRow[]): void {
     const hashes = new Set(erased.map(({ hash }) => hash));
+    this.#texts.erase(hashes);
     for (const partition of [...this.#partitions.values()]) {
       const name = hashes.has(partition.names.hash) ? erasedName(partition.names.hash) : partition.name;
       for (const [key, row] of partition.rows) {
@@ -127,8 +138,36 @@ export class MemoryFacts implements FactView {
               (predicate === undefined || name.predicate === predicate),
           );
     const found = partitions.flatMap(({ rows }) => [...rows.values()].filter((row) => isAsked(row, query)));
-    const rest = after === undefined ? found : found.filter((row) => byPlace(row, after) > 0);
-    return rest.sort(byPlace).slice(0, limit);
+    const rest = after === undefined ? found : found.filter((row) => compareRows(row, after) > 0);
+    return rest.sort(compareRows).slice(0, limit);
+  }
+
+  /** As `FactStore.factsByText`, with nothing left out that has a default. */
+  byText(query: FactTextQuery & { readonly limit: number }): FactHit[] {
+    this.requireComplete();
+    return this.#texts.byText(
+      query.space,
+      query.text,
+      (row) => isNamed(row, query) && isAsked(row, query),
+      query.limit,
+    );
+  }
+
+  /** As `FactStore.factsByVector`. @throws {StoreError} for a vector of other dimensions */
+  byVector(query: FactVectorQuery & { readonly limit: number }): FactHit[] {
+    this.requireComplete();
+    return this.#texts.byVector(query, (row) => isNamed(row, query) && isAsked(row, query), query.limit);
+  }
+
+  /** As `FactStore.textsToEmbed`. */
+  toEmbed(embedder: string, space: string, limit: number): FactText[] {
+    this.requireComplete();
+    return this.#texts.toEmbed(embedder, space, limit);
+  }
+
+  /** As `FactStore.putVectors`. @throws {StoreError} for vectors of other dimensions */
+  putVectors(embedder: string, vectors: readonly FactVector[]): void {
+    this.#texts.putVectors(embedder, vectors);
   }
 
   spaces(): string[] {
@@ -140,6 +179,7 @@ export class MemoryFacts implements FactView {
   beginRebuilding(): object {
     this.#partitions.clear();
     this.#versions.clear();
+    this.#texts.clear();
     this.#rebuilding = {};
     return this.#rebuilding;
   }
@@ -187,6 +227,10 @@ export class MemoryFacts implements FactView {
   }
 }
 
+function isNamed(row: FactVersion, { subject, predicate }: RankedQuery): boolean {
+  return (subject === undefined || row.subject === subject) && (predicate === undefined || row.predicate === predicate);
+}
+
 function isAsked(row: FactVersion, { kind = 'current', valid, system, lineage }: FactQuery): boolean {
   return (
     (kind === 'all' || row.row_kind === kind) &&
@@ -196,17 +240,6 @@ function isAsked(row: FactVersion, { kind = 'current', valid, system, lineage }:
         ? row.system_time_end === OPEN_END
         : row.system_time_start <= system && system < row.system_time_end)) &&
     (lineage === undefined || row.lineage === lineage)
-  );
-}
-
-/** The order in which rows are answered. */
-function byPlace(a: FactVersion, b: FactVersion): number {
-  return (
-    compareCodePoints(a.subject, b.subject) ||
-    compareCodePoints(a.predicate, b.predicate) ||
-    compareCodePoints(a.system_time_start, b.system_time_start) ||
-    compareCodePoints(a.valid_from, b.valid_from) ||
-    compareCodePoints(a.fact_id, b.fact_id)
   );
 }
 

@@ -8,8 +8,13 @@ import type {
   EffectStore,
   EffectWrite,
   EntryRow,
+  FactHit,
   FactQuery,
   FactStore,
+  FactText,
+  FactTextQuery,
+  FactVector,
+  FactVectorQuery,
   FactVersion,
   FactWrite,
   Hash,
@@ -48,6 +53,9 @@ import {
   checkSignal,
   checkSnapshotRow,
   checkText,
+  checkTextQuery,
+  checkVectorQuery,
+  checkVectors,
   isEmpty,
 } from '../input.ts';
 import { rebuild } from '../rebuild.ts';
@@ -291,6 +299,31 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
   async spaces(): Promise<string[]> {
     this.#checkOpen();
     return this.#facts.spaces();
+  }
+
+  async factsByText(query: FactTextQuery): Promise<FactHit[]> {
+    const checked = checkTextQuery(query);
+    this.#checkOpen();
+    return this.#facts.byText(checked);
+  }
+
+  async factsByVector(query: FactVectorQuery): Promise<FactHit[]> {
+    const checked = checkVectorQuery(query);
+    this.#checkOpen();
+    return this.#facts.byVector(checked);
+  }
+
+  async textsToEmbed(embedder: string, space: string, limit: number): Promise<FactText[]> {
+    for (const [name, text] of Object.entries({ embedder, space })) checkText(text, name);
+    checkPage({ limit });
+    this.#checkOpen();
+    return this.#facts.toEmbed(embedder, space, limit);
+  }
+
+  async putVectors(embedder: string, vectors: readonly FactVector[]): Promise<void> {
+    checkVectors(embedder, vectors);
+    this.#checkOpen();
+    return this.#inTurn(() => this.#facts.putVectors(embedder, vectors));
   }
 
   async rebuildFacts(pages: AsyncIterable<readonly FactWrite[]>): Promise<void> {

@@ -15,6 +15,7 @@ import {
 import type { KnownFacts, PartitionFacts } from './known-facts.ts';
 import { bytea } from './row.ts';
 import type { Session, Statement } from './session.ts';
+import { textValues } from './text-values.ts';
 
 /** What the server says that changes are judged by (`migrations/0009-fact-plans.ts`). */
 interface States {
@@ -219,6 +220,7 @@ export class FactPlan implements FactView {
         })),
       ),
       insert: targets.flatMap(({ name, insert }, index) => insert.map((row) => rowValue(index + 1, name.space, row))),
+      texts: targets.flatMap(({ insert }, index) => textValues(index + 1, insert)),
     });
   }
 

@@ -155,12 +155,34 @@ function takeIn(plan: FactPlan, write: FactWrite): void {
   plan.accept(verdict.changes);
 }
 
-function search(
-  { space, subject, predicate, kind, valid, system, lineage, after, limit }: FactQuery,
-  schema: string,
-): { readonly statement: Statement; readonly values: unknown[] } {
+function search(query: FactQuery, schema: string): { readonly statement: Statement; readonly values: unknown[] } {
+  const { subject, predicate, kind, valid, system, lineage, after, limit } = query;
   const values: unknown[] = [];
   const given = (value: unknown): string => `$${values.push(value)}`;
+  const where = restrictions(query, given);
+  if (after !== undefined) {
+    const place = [after.subject, after.predicate, after.system_time_start, after.valid_from, after.fact_id].map(given);
+    // The first for the index.
+    where.push(`left(p.subject, 200) >= left(${place[0]}, 200)`);
+    where.push(`(p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id) > (${place.join(', ')})`);
+  }
+  const text = `SELECT r.whole, x.* FROM "${schema}".fact_rebuild AS r LEFT JOIN LATERAL (
+      SELECT ${ROW}, p.subject, p.predicate
+      FROM "${schema}".fact_partition AS p JOIN "${schema}".fact AS f ON f.key = p.key WHERE ${where.join(' AND ')}
+      ORDER BY left(p.subject, 200), p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id LIMIT ${given(limit)}
+    ) AS x ON true ORDER BY x.subject, x.predicate, x.system_start, x.valid_from, x.fact_id`;
+  if (subject === undefined || predicate === undefined) return { statement: { text }, values };
+  // Those of one partition are asked again and again, and there are few kinds of them.
+  const at = system === undefined || system === 'now' ? system : 'then';
+  const others = [valid, lineage, after].map((member) => member !== undefined);
+  return { statement: { name: `assize facts ${[kind, at, ...others].join(' ')}`, text }, values };
+}
+
+/** What a query wants of a row `f` of a partition `p`, as terms that all have to hold. `given` names a value in the statement. */
+export function restrictions(
+  { space, subject, predicate, kind, valid, system, lineage }: FactQuery,
+  given: (value: unknown) => string,
+): string[] {
   const where: string[] = [];
   if (subject !== undefined && predicate !== undefined) {
     where.push(`p.hash = ${given(bytea(hashOf({ space, subject, predicate })))}`);
@@ -184,30 +206,15 @@ function search(
     where.push(`f.system_end > ${at} AND f.system_start <= ${at}`);
   }
   if (lineage !== undefined) where.push(`f.lineage = ${given(lineage)}`);
-  if (after !== undefined) {
-    const place = [after.subject, after.predicate, after.system_time_start, after.valid_from, after.fact_id].map(given);
-    // The first for the index.
-    where.push(`left(p.subject, 200) >= left(${place[0]}, 200)`);
-    where.push(`(p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id) > (${place.join(', ')})`);
-  }
-  const text = `SELECT r.whole, x.* FROM "${schema}".fact_rebuild AS r LEFT JOIN LATERAL (
-      SELECT ${ROW}, p.subject, p.predicate
-      FROM "${schema}".fact_partition AS p JOIN "${schema}".fact AS f ON f.key = p.key WHERE ${where.join(' AND ')}
-      ORDER BY left(p.subject, 200), p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id LIMIT ${given(limit)}
-    ) AS x ON true ORDER BY x.subject, x.predicate, x.system_start, x.valid_from, x.fact_id`;
-  if (subject === undefined || predicate === undefined) return { statement: { text }, values };
-  // Those of one partition are asked again and again, and there are few kinds of them.
-  const at = system === undefined || system === 'now' ? system : 'then';
-  const others = [valid, lineage, after].map((member) => member !== undefined);
-  return { statement: { name: `assize facts ${[kind, at, ...others].join(' ')}`, text }, values };
+  return where;
 }
 
-const ROW = `f.fact_id, f.object, encode(f.content, 'hex') AS content, f.content_bytes, f.valid_from, f.valid_to, f.system_start,
+export const ROW = `f.fact_id, f.object, encode(f.content, 'hex') AS content, f.content_bytes, f.valid_from, f.valid_to, f.system_start,
   f.system_end, f.provenance, f.confidence, f.strategy, f.audit, f.resolution, f.lineage, f.asserted_seq, f.asserted_from,
   encode(f.entry, 'hex') AS entry, f.seq, f.single`;
 
 /** The columns after `whole` have the types the schema says. */
-function versionOf(columns: Row, { space, subject, predicate }: PartitionName): FactVersion {
+export function versionOf(columns: Row, { space, subject, predicate }: PartitionName): FactVersion {
   const row = columns.slice(1, 20) as [
     ...[string, string, Hash, string, string, string, string, string, string, string, string, string],
     ...[string | null, string, string, string, Hash, string, string],
@@ -238,6 +245,6 @@ function versionOf(columns: Row, { space, subject, predicate }: PartitionName): 
 }
 
 /** @throws {StoreError} */
-function requireWhole([first]: readonly Row[], path: string): void {
+export function requireWhole([first]: readonly Row[], path: string): void {
   if (first?.[0] !== 't') throw incompleteError(path);
 }

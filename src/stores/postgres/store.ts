@@ -8,8 +8,13 @@ import type {
   EffectRefusal,
   EffectWrite,
   EntryRow,
+  FactHit,
   FactQuery,
   FactStore,
+  FactText,
+  FactTextQuery,
+  FactVector,
+  FactVectorQuery,
   FactVersion,
   FactWrite,
   Hash,
@@ -51,6 +56,9 @@ import {
   checkSignal,
   checkSnapshotRow,
   checkText,
+  checkTextQuery,
+  checkVectorQuery,
+  checkVectors,
   isEmpty,
 } from '../input.ts';
 import { rebuild } from '../rebuild.ts';
@@ -80,6 +88,7 @@ import { prepareSelfCheck } from './self-check.ts';
 import type { Session } from './session.ts';
 import { prepareDropSnapshots, prepareErasures, preparePutSnapshot, prepareSnapshot } from './snapshot.ts';
 import { prepareRaise, type Tenures } from './tenure.ts';
+import { prepareFactsByText, prepareFactsByVector, prepareTextsToEmbed, putVectors } from './texts.ts';
 import { prepareTrajectories } from './trajectories.ts';
 import type { Turns } from './turns.ts';
 import type { Writer } from './writer.ts';
@@ -145,6 +154,9 @@ export class PostgresStore
   readonly #facts: (query: FactQuery & { readonly limit: number }) => Promise<FactVersion[]>;
   readonly #claimKey: ReturnType<typeof prepareClaimKey>;
   readonly #spaces: () => Promise<string[]>;
+  readonly #factsByText: (query: FactTextQuery & { readonly limit: number }) => Promise<FactHit[]>;
+  readonly #factsByVector: (query: FactVectorQuery & { readonly limit: number }) => Promise<FactHit[]>;
+  readonly #textsToEmbed: (embedder: string, space: string, limit: number) => Promise<FactText[]>;
   readonly #selfCheck: () => Promise<string[]>;
   #closed: Promise<void> | undefined;
 
@@ -182,6 +194,9 @@ export class PostgresStore
     this.#facts = prepareFacts(readers, schema, path);
     this.#claimKey = prepareClaimKey(readers, schema);
     this.#spaces = prepareSpaces(readers, schema, path);
+    this.#factsByText = prepareFactsByText(readers, schema, path);
+    this.#factsByVector = prepareFactsByVector(readers, schema, path);
+    this.#textsToEmbed = prepareTextsToEmbed(readers, schema, path);
     this.#selfCheck = prepareSelfCheck(readers, schema);
   }
 
@@ -357,6 +372,28 @@ export class PostgresStore
 
   async spaces(): Promise<string[]> {
     return this.#read(this.#spaces);
+  }
+
+  async factsByText(query: FactTextQuery): Promise<FactHit[]> {
+    const checked = checkTextQuery(query);
+    return this.#read(() => this.#factsByText(checked));
+  }
+
+  async factsByVector(query: FactVectorQuery): Promise<FactHit[]> {
+    const checked = checkVectorQuery(query);
+    return this.#read(() => this.#factsByVector(checked));
+  }
+
+  async textsToEmbed(embedder: string, space: string, limit: number): Promise<FactText[]> {
+    for (const [name, text] of Object.entries({ embedder, space })) checkText(text, name);
+    checkPage({ limit });
+    return this.#read(() => this.#textsToEmbed(embedder, space, limit));
+  }
+
+  async putVectors(embedder: string, vectors: readonly FactVector[]): Promise<void> {
+    const group = this.#writable();
+    checkVectors(embedder, vectors);
+    return putVectors(group, this.#connections.schema, embedder, vectors);
   }
 
   async rebuildFacts(pages: AsyncIterable<readonly FactWrite[]>): Promise<void> {

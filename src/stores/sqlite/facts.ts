@@ -25,6 +25,7 @@ import {
   openAfter,
 } from '../facts.ts';
 import type { HashIndex } from './hash-index.ts';
+import type { TextWriter } from './text-writer.ts';
 
 const SELECT_KEY = 'SELECT key FROM fact_claim_key';
 
@@ -73,15 +74,17 @@ export class FactWriter implements FactView {
   readonly #insertKey: StatementSync;
   readonly #selectKey: StatementSync;
   readonly #delete: readonly StatementSync[];
+  readonly #texts: TextWriter;
   readonly #known = new Map<string, Known>();
   #knownRows = 0;
   #hasErased: boolean | undefined;
   #rebuild: { readonly run: number; readonly whole: number } | undefined;
 
   /** `path` names the store in errors. */
-  constructor(db: DatabaseSync, blobs: HashIndex, path: string) {
+  constructor(db: DatabaseSync, blobs: HashIndex, texts: TextWriter, path: string) {
     this.#path = path;
     this.#blobs = blobs;
+    this.#texts = texts;
     this.#selectPartition =
       db.prepare(`SELECT key, lower(hex(names)) AS hash, names_bytes AS bytes, version, latest, several
       FROM fact_partition WHERE space = ? AND subject = ? AND predicate = ?`);
@@ -142,6 +145,7 @@ export class FactWriter implements FactView {
       for (const row of change.close)
         this.#close.run(change.system_time, key, row.valid_from, row.fact_id, row.system_time_start);
       for (const row of change.insert) this.#insertRow(key, row);
+      if (change.insert.length > 0) this.#texts.enqueue(key, change.system_time);
     }
   }
 
@@ -149,6 +153,7 @@ export class FactWriter implements FactView {
   erase(erased: readonly ErasedRow[]): void {
     if (erased.length === 0) return;
     const hashes = JSON.stringify(erased.map(({ hash }) => hash));
+    this.#texts.erase(hashes);
     this.#eraseObjects.run(hashes);
     this.#eraseNames.run(hashes);
     this.forget();
@@ -201,6 +206,7 @@ export class FactWriter implements FactView {
   /** Facts are incomplete from now on. What it answers names this rebuilding. */
   beginRebuilding(): number {
     this.#rebuild = undefined;
+    this.#texts.reset();
     return this.#begin.get()!['run'] as number;
   }
 
@@ -356,7 +362,7 @@ export class FactReader {
 
   /** As `FactStore.partition`. @throws {StoreError} while the facts are incomplete */
   partition(name: PartitionName): FoundPartition | undefined {
-    return this.#atOneMoment(() => {
+    return this.atOneMoment(() => {
       const found = this.#find(name);
       if (found === undefined) return undefined;
       const { key, hash, bytes, version, latest, several } = found;
@@ -367,7 +373,7 @@ export class FactReader {
 
   /** As `FactStore.facts`, with nothing left out that has a default. @throws {StoreError} while the facts are incomplete */
   facts(query: FactQuery & { readonly limit: number }): FactVersion[] {
-    return this.#atOneMoment(() => this.#point(query) ?? this.#search(query));
+    return this.atOneMoment(() => this.#point(query) ?? this.#search(query));
   }
 
   claimKey(): Uint8Array | undefined {
@@ -376,10 +382,11 @@ export class FactReader {
 
   /** @throws {StoreError} while the facts are incomplete */
   spaces(): string[] {
-    return this.#atOneMoment(() => this.#selectSpaces.all().map((row) => row['space'] as string));
+    return this.atOneMoment(() => this.#selectSpaces.all().map((row) => row['space'] as string));
   }
 
-  #atOneMoment<T>(read: () => T): T {
+  /** @throws {StoreError} while the facts are incomplete; what `read` throws */
+  atOneMoment<T>(read: () => T): T {
     this.#begin.run();
     try {
       if (this.#selectWhole.get()?.['whole'] !== 1) throw incompleteError(this.#path);
@@ -413,32 +420,15 @@ export class FactReader {
     return closed === undefined ? [] : [versionOf(closed, name)];
   }
 
-  #search({ space, subject, predicate, kind, valid, system, lineage, after, limit }: FactQuery): FactVersion[] {
-    const where: string[] = [];
-    const values: SQLInputValue[] = [];
-    const need = (text: string, ...given: SQLInputValue[]): void => {
-      where.push(text);
-      values.push(...given);
-    };
-    need('p.space = ?', space);
-    if (subject !== undefined) need('p.subject = ?', subject);
-    if (predicate !== undefined) need('p.predicate = ?', predicate);
-    if (kind !== 'all') need('f.audit = ?', kind === 'audit' ? 1 : 0);
-    if (valid !== undefined) need('f.valid_from <= ? AND f.valid_to > ?', valid, valid);
-    if (system === 'now') need(`f.system_end = '${OPEN_END}'`);
-    else if (system !== undefined) need('f.system_end > ? AND f.system_start <= ?', system, system);
-    if (lineage !== undefined) need('f.lineage = ?', lineage);
+  #search(query: FactQuery): FactVersion[] {
+    const { space, after, limit } = query;
+    const { where, values } = restrictions(query);
     if (after !== undefined) {
       // The first for the index.
-      need('(p.subject, p.predicate) >= (?, ?)', after.subject, after.predicate);
-      need(
-        '(p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id) > (?, ?, ?, ?, ?)',
-        after.subject,
-        after.predicate,
-        after.system_time_start,
-        after.valid_from,
-        after.fact_id,
-      );
+      where.push('(p.subject, p.predicate) >= (?, ?)');
+      values.push(after.subject, after.predicate);
+      where.push('(p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id) > (?, ?, ?, ?, ?)');
+      values.push(after.subject, after.predicate, after.system_time_start, after.valid_from, after.fact_id);
     }
     const rows = this.#query(where.join(' AND ')).all(...values, limit!) as unknown as [
       ...RowColumns,
@@ -465,12 +455,34 @@ export class FactReader {
   }
 }
 
-const ROW = `f.fact_id, f.object, lower(hex(f.content)), f.content_bytes, f.valid_from, f.valid_to, f.system_start, f.system_end,
+/** What a query wants of a row `f` of a partition `p`, as terms that all have to hold. */
+export function restrictions({ space, subject, predicate, kind, valid, system, lineage }: FactQuery): {
+  readonly where: string[];
+  readonly values: SQLInputValue[];
+} {
+  const where: string[] = [];
+  const values: SQLInputValue[] = [];
+  const need = (text: string, ...given: SQLInputValue[]): void => {
+    where.push(text);
+    values.push(...given);
+  };
+  need('p.space = ?', space);
+  if (subject !== undefined) need('p.subject = ?', subject);
+  if (predicate !== undefined) need('p.predicate = ?', predicate);
+  if (kind !== 'all') need('f.audit = ?', kind === 'audit' ? 1 : 0);
+  if (valid !== undefined) need('f.valid_from <= ? AND f.valid_to > ?', valid, valid);
+  if (system === 'now') need(`f.system_end = '${OPEN_END}'`);
+  else if (system !== undefined) need('f.system_end > ? AND f.system_start <= ?', system, system);
+  if (lineage !== undefined) need('f.lineage = ?', lineage);
+  return { where, values };
+}
+
+export const ROW = `f.fact_id, f.object, lower(hex(f.content)), f.content_bytes, f.valid_from, f.valid_to, f.system_start, f.system_end,
   f.provenance, f.confidence, f.strategy, f.audit, f.resolution, f.lineage, f.asserted_seq, f.asserted_from,
   lower(hex(f.entry)), f.seq, f.single`;
 
 /** The columns of a STRICT table have the types the schema says. */
-type RowColumns = [
+export type RowColumns = [
   fact_id: string,
   object: string,
   hash: Hash,
@@ -492,7 +504,7 @@ type RowColumns = [
   single: number,
 ];
 
-function versionOf(row: RowColumns, { space, subject, predicate }: PartitionName): FactVersion {
+export function versionOf(row: RowColumns, { space, subject, predicate }: PartitionName): FactVersion {
   return {
     fact_id: row[0],
     space,

@@ -84,7 +84,7 @@ export function factModelLaws({ law, newPlace, openAt, openNew }: Bench<FactLedg
   });
 }
 
-async function putTo(store: FactLedger, model: FactModel, batches: readonly GeneratedBatch[]): Promise<void> {
+export async function putTo(store: FactLedger, model: FactModel, batches: readonly GeneratedBatch[]): Promise<void> {
   const answers: [Promise<FactAnswer>, readonly FactAnswer[]][] = [];
   for (const drawn of batches) {
     const batch = model.batch(drawn);
@@ -131,7 +131,7 @@ async function paged(store: FactLedger, query: FactQuery): Promise<FactVersion[]
   return found;
 }
 
-async function* pagesOf(history: readonly FactWrite[]): AsyncGenerator<readonly FactWrite[]> {
+export async function* pagesOf(history: readonly FactWrite[]): AsyncGenerator<readonly FactWrite[]> {
   for (let at = 0; at < history.length; at += 5) yield history.slice(at, at + 5);
 }
 
