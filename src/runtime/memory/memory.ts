@@ -38,7 +38,7 @@ export type CorrectInput = Without<Saying, 'correct'>;
 export type RetractInput = Without<Saying, 'retract'>;
 
 /**
- * What is believed in one space, to read and to write. What is said is a proposal of `assize.believe`: ruled on like any, and one entry
+ * What is believed in one space, to read and to write: in a branch its own memory, which nobody else sees but who comes of it. What is said is a proposal of `assize.believe`: ruled on like any, and one entry
  * of the trajectory. A refusal is an answer.
  */
 export class Memory extends MemoryView {
@@ -49,9 +49,10 @@ export class Memory extends MemoryView {
     options: MemoryOptions,
     around: Pick<Surroundings, 'beliefs' | 'clock' | 'store'>,
     propose: (input: ProposalInput) => Promise<Ruling>,
+    trajectoryId?: string,
   ) {
     requireForm(form.object, options, 'options');
-    super(options.space, around);
+    super(options.space, around, trajectoryId);
     this.#options = options;
     this.#propose = propose;
   }

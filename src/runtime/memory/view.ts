@@ -14,6 +14,8 @@ import {
 } from '#memory';
 import type { Surroundings } from '../writer.ts';
 import { requireBeliefs, rowOf } from './believe.ts';
+import { type Line, SHARED } from './line.ts';
+import { seenFacts } from './seen-facts.ts';
 
 /** Which facts are recalled. What is left out restricts nothing, but for `valid`, `system` and `kind`. */
 export interface RecallQuery {
@@ -62,15 +64,18 @@ export interface ExplainingEntry {
 
 const RECALL_MAX = 10_000;
 const RECALL_DEFAULT = 1_000;
-const PAGE = 1_000;
 
-/** What is and was believed in one space, for reading. */
+/** What is and was believed in one space, for reading: what is shared, or what a trajectory sees. */
 export class MemoryView {
   readonly space: string;
+  readonly #trajectoryId: string | undefined;
   readonly #around: Pick<Surroundings, 'beliefs' | 'clock' | 'store'>;
 
-  constructor(space: string, around: Pick<Surroundings, 'beliefs' | 'clock' | 'store'>) {
+  /** `trajectoryId`: whose memory it is, where that may be a branch. */
+  constructor(space: string, around: Pick<Surroundings, 'beliefs' | 'clock' | 'store'>, trajectoryId?: string) {
     requireForm(form.text, space, 'space');
+    requireForm(form.optional(form.text), trajectoryId, 'trajectoryId');
+    this.#trajectoryId = trajectoryId;
     this.space = space;
     this.#around = around;
   }
@@ -86,6 +91,7 @@ export class MemoryView {
     const { subject, predicate, kind = 'current', relation, limit = RECALL_DEFAULT } = query;
     const { valid = relation === undefined ? this.#around.clock.now() : 'any', system = 'now' } = query;
     if (limit < 1 || limit > RECALL_MAX) throw badLimit(limit);
+    const [{ branch }] = await this.#line();
     const asked: FactQuery = {
       space: this.space,
       ...(subject !== undefined && { subject }),
@@ -101,7 +107,8 @@ export class MemoryView {
     }
     const facts = found.slice(0, limit);
     const rows = facts.map(({ fact_id, system_time_start }) => [fact_id, system_time_start]);
-    const value = { query: { ...asked, ...(relation && { relation }) }, rows } as unknown as Json;
+    const asking = { ...asked, ...(branch !== undefined && { branch }), ...(relation && { relation }) };
+    const value = { query: asking, rows } as unknown as Json;
     return { facts, isCut: found.length > limit, observation: { name: 'recall', value, sensitive: true } };
   }
 
@@ -182,13 +189,12 @@ export class MemoryView {
 
   async *#pages(query: FactQuery): AsyncGenerator<FactRow[]> {
     const store: FactStore = requireBeliefs(this.#around.beliefs).store;
-    let after: FactQuery['after'];
-    for (;;) {
-      const page = await store.facts({ ...query, ...(after && { after }), limit: PAGE });
-      if (page.length > 0) yield page.map(rowOf);
-      if (page.length < PAGE) return;
-      after = page.at(-1);
-    }
+    for await (const page of seenFacts(store, await this.#line(), query)) yield page.map(rowOf);
+  }
+
+  async #line(): Promise<Line> {
+    const { lines } = requireBeliefs(this.#around.beliefs);
+    return this.#trajectoryId === undefined ? SHARED : lines.of(this.#trajectoryId);
   }
 }
 

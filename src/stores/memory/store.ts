@@ -1,6 +1,8 @@
 import type {
   Batch,
   BlobRow,
+  BranchPartition,
+  BranchPartitionQuery,
   CommitResult,
   EffectKeyRow,
   EffectPage,
@@ -31,6 +33,7 @@ import { StoreError } from '../errors.ts';
 import type { FactChange } from '../facts.ts';
 import {
   checkBatch,
+  checkBranchPartitionQuery,
   checkClaimKey,
   checkCount,
   checkEffectPage,
@@ -291,6 +294,17 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
   async spaces(): Promise<string[]> {
     this.#checkOpen();
     return this.#facts.spaces();
+  }
+
+  async branches(): Promise<{ readonly space: string; readonly branch: string }[]> {
+    this.#checkOpen();
+    return this.#facts.branches();
+  }
+
+  async branchPartitions(query: BranchPartitionQuery): Promise<BranchPartition[]> {
+    const checked = checkBranchPartitionQuery(query);
+    this.#checkOpen();
+    return this.#facts.branchPartitions(checked);
   }
 
   async rebuildFacts(pages: AsyncIterable<readonly FactWrite[]>): Promise<void> {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ErasedRow, FactKey, FactVersion, FactWrite, Hash, PartitionName } from '#ledger';
+import { OPEN_START } from '#memory';
 import {
   erasedName,
   type FactChange,
@@ -10,6 +11,7 @@ import {
   incompleteError,
   judgeFacts,
   nameKey,
+  nameOf,
   type OpenRow,
   openAfter,
 } from '../facts.ts';
@@ -32,6 +34,7 @@ interface States {
         version: number,
         latest: string,
         several: boolean,
+        since: string,
         open: readonly (readonly [string, string, string, string])[] | null,
       ])[]
     | null;
@@ -83,18 +86,20 @@ export class FactPlan implements FactView {
     this.parts = states.parts;
     this.#erased = new Set(states.erased);
     this.#versions = versions;
-    for (const [hash, names, bytes, version, latest, several, open] of states.partitions ?? []) {
+    for (const [hash, names, bytes, version, latest, several, since, open] of states.partitions ?? []) {
+      const name = candidates.get(hash)!;
       const rows = (open ?? []).map(([fact_id, system_time_start, valid_from, valid_to]) => ({
         fact_id,
         system_time_start,
         valid_from,
         valid_to,
       }));
-      this.#partitions.set(nameKey(candidates.get(hash)!), {
+      this.#partitions.set(nameKey(name), {
         names: { hash: names, bytes },
         version,
         latest,
         several,
+        since: name.branch === undefined ? undefined : since,
         open: new Map(rows.map((row) => [factKey(row), row])),
       });
     }
@@ -117,23 +122,30 @@ export class FactPlan implements FactView {
     const names = writes.flatMap(({ partition, names }) => [partition, erasedName(names.hash)]);
     const candidates = new Map(names.map((name) => [hashOf(name), name]));
     const hashes = new Set(
-      writes.flatMap(({ names, insert }) => [names.hash, ...insert.map(({ content }) => content.hash)]),
+      writes.flatMap(({ names, insert, inherit, repeats = [] }) => [
+        names.hash,
+        ...[...insert, ...(inherit?.rows ?? [])].map(({ content }) => content.hash),
+        ...repeats,
+      ]),
     );
-    // Under the space as it is written, and as it is where the names were erased.
-    const rows = writes.flatMap(({ insert, names, partition }) =>
-      insert.flatMap((row) => [partition.space, erasedName(names.hash).space].map((space) => ({ row, space }))),
+    // Under the name as it is written, and as it is where the names were erased.
+    const rows = writes.flatMap(({ insert, inherit, names, partition }) =>
+      [...insert, ...(inherit?.rows ?? [])].flatMap((row) =>
+        [partition, erasedName(names.hash)].map((name) => ({ row, name })),
+      ),
     );
     const values = [
       [...candidates.keys()].map(bytea),
       [...hashes].map(bytea),
       rows.map(({ row }) => row.fact_id),
       rows.map(({ row }) => row.system_time_start),
-      rows.map(({ space }) => space),
+      rows.map(({ name }) => name.space),
+      rows.map(({ name }) => name.branch ?? ''),
     ];
     const [reply] = await session.run(statement, values);
     const states = JSON.parse(reply![0]!) as States;
     const there = (states.versions ?? []).map((n) => rows[n - 1]!);
-    const versions = new Set(there.map(({ row, space }) => versionKey(space, row)));
+    const versions = new Set(there.map(({ row, name }) => versionKey(name, row)));
     return new FactPlan(path, states, candidates, versions);
   }
 
@@ -171,8 +183,8 @@ export class FactPlan implements FactView {
     return this.#partitions.get(nameKey(name));
   }
 
-  has(space: string, key: FactKey): boolean {
-    return this.#versions.has(versionKey(space, key));
+  has(name: PartitionName, key: FactKey): boolean {
+    return this.#versions.has(versionKey(name, key));
   }
 
   /** What is to be written, as `lock_facts` and `write_facts` take it. */
@@ -182,9 +194,11 @@ export class FactPlan implements FactView {
     return JSON.stringify({
       present: [...this.#present],
       partitions: targets.map((target, index) => {
-        const { names, version, latest, several } = states.get(target)!;
+        const { names, version, latest, several, since = OPEN_START } = states.get(target)!;
         const { hash, name, before } = target;
-        return { n: index + 1, hash, before, ...name, names: names.hash, bytes: names.bytes, version, latest, several };
+        const { branch = '' } = name;
+        const state = { version, latest, several, since };
+        return { n: index + 1, hash, before, ...name, branch, names: names.hash, bytes: names.bytes, ...state };
       }),
       close: targets.flatMap(({ close }, index) =>
         close.map(({ fact_id, system_time_start, valid_from, until }) => ({
@@ -195,17 +209,16 @@ export class FactPlan implements FactView {
           until,
         })),
       ),
-      insert: targets.flatMap(({ name, insert }, index) => insert.map((row) => rowValue(index + 1, name.space, row))),
+      insert: targets.flatMap(({ name, insert }, index) => insert.map((row) => rowValue(index + 1, name, row))),
     });
   }
 
   #accept(change: FactChange): void {
-    const { partition, names, version, system_time, close, insert } = change;
+    const { partition, names, version, system_time, close, insert, since } = change;
     const before = change.before as Known | undefined;
-    const { space, subject, predicate } = partition;
     const target: Target = before?.target ?? {
       hash: hashOf(partition),
-      name: { space, subject, predicate },
+      name: nameOf(partition),
       before: before?.version ?? 0,
       close: [],
       insert: [],
@@ -218,16 +231,18 @@ export class FactPlan implements FactView {
     }
     for (const row of insert) {
       target.insert.push(row);
-      this.#versions.add(versionKey(space, row));
+      this.#versions.add(versionKey(partition, row));
       if (!this.isErased(row.content.hash)) this.#present.add(row.content.hash);
     }
     if (!this.isErased(names.hash)) this.#present.add(names.hash);
+    for (const hash of change.repeats) this.#present.add(hash);
     const several = before?.several === true || insert.some((row) => row.cardinality !== 'single-valued');
     this.#partitions.set(nameKey(partition), {
       names,
       version,
       latest: system_time,
       several,
+      since,
       open: openAfter(change),
       target,
     });
@@ -241,13 +256,18 @@ export function hashOf(name: PartitionName): string {
 
 /** The call that tells what changes are judged by. */
 export function prepareFactStates(schema: string): Statement {
-  return { name: 'assize fact states', text: `SELECT "${schema}".fact_states($1, $2, $3, $4, $5)` };
+  return { name: 'assize fact states', text: `SELECT "${schema}".fact_states($1, $2, $3, $4, $5, $6)` };
 }
 
-function rowValue(n: number, space: string, row: FactVersion): Readonly<Record<string, unknown>> {
+function rowValue(
+  n: number,
+  { space, branch = '' }: PartitionName,
+  row: FactVersion,
+): Readonly<Record<string, unknown>> {
   return {
     n,
     space,
+    branch,
     audit: row.row_kind === 'audit',
     start: row.system_time_start,
     until: row.system_time_end,
@@ -270,6 +290,6 @@ function rowValue(n: number, space: string, row: FactVersion): Readonly<Record<s
   };
 }
 
-function versionKey(space: string, key: FactKey): string {
-  return `${factKey(key)} ${space}`;
+function versionKey({ space, branch }: PartitionName, key: FactKey): string {
+  return JSON.stringify([factKey(key), space, branch]);
 }

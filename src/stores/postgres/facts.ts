@@ -1,4 +1,13 @@
-import type { FactQuery, FactVersion, FactWrite, Hash, PartitionName, PartitionState } from '#ledger';
+import type {
+  BranchPartition,
+  BranchPartitionQuery,
+  FactQuery,
+  FactVersion,
+  FactWrite,
+  Hash,
+  PartitionName,
+  PartitionState,
+} from '#ledger';
 import { OPEN_END } from '#memory';
 import { brokenOrder, incompleteError, judgeFacts } from '../facts.ts';
 import type { RebuildSteps } from '../rebuild.ts';
@@ -21,7 +30,7 @@ export function preparePartition(
   // One statement, so that it sees one moment. Facts that are incomplete give a row as well.
   const statement: Statement = {
     name: 'assize partition',
-    text: `SELECT r.whole, ${ROW}, encode(p.names, 'hex'), p.names_bytes, p.version, p.latest
+    text: `SELECT r.whole, ${ROW}, encode(p.names, 'hex'), p.names_bytes, p.version, p.latest, p.since
       FROM "${schema}".fact_rebuild AS r LEFT JOIN "${schema}".fact_partition AS p ON p.hash = $1
       LEFT JOIN "${schema}".fact AS f ON f.key = p.key AND NOT f.audit AND f.system_end = '${OPEN_END}'
       ORDER BY f.valid_from, f.fact_id, f.system_start`,
@@ -30,10 +39,11 @@ export function preparePartition(
     const rows = await readers.run(statement, [bytea(hashOf(name))]);
     requireWhole(rows, path);
     const [first] = rows as [Row];
-    const [hash, bytes, version, latest] = first.slice(-4) as [Hash | null, string, string, string];
+    const [hash, bytes, version, latest, since] = first.slice(-5) as [Hash | null, string, string, string, string];
     if (hash === null) return undefined;
     const open = rows.filter((row) => row[1] !== null).map((row) => versionOf(row, name));
-    return { names: { hash, bytes: Number(bytes) }, version: Number(version), latest, open };
+    const names = { hash, bytes: Number(bytes) };
+    return { names, version: Number(version), latest, open, ...(name.branch !== undefined && { since }) };
   };
 }
 
@@ -44,13 +54,16 @@ export function prepareFacts(
   path: string,
 ): (query: FactQuery & { readonly limit: number }) => Promise<FactVersion[]> {
   return async (query) => {
-    const { space } = query;
+    const { space, branch } = query;
     const { statement, values } = search(query, schema);
     const rows = await readers.run(statement, values);
     requireWhole(rows, path);
     return rows
       .filter((row) => row[1] !== null)
-      .map((row) => versionOf(row, { space, subject: row.at(-2)!, predicate: row.at(-1)! }));
+      .map((row) => {
+        const names = { space, subject: row.at(-2)!, predicate: row.at(-1)! };
+        return versionOf(row, branch === undefined ? names : { ...names, branch });
+      });
   };
 }
 
@@ -59,12 +72,59 @@ export function prepareSpaces(readers: Readers, schema: string, path: string): (
   const statement: Statement = {
     name: 'assize spaces',
     text: `SELECT r.whole, x.space FROM "${schema}".fact_rebuild AS r
-      LEFT JOIN (SELECT DISTINCT space FROM "${schema}".fact_partition) AS x ON true ORDER BY x.space`,
+      LEFT JOIN (SELECT DISTINCT space FROM "${schema}".fact_partition WHERE branch = '') AS x ON true ORDER BY x.space`,
   };
   return async () => {
     const rows = await readers.run(statement);
     requireWhole(rows, path);
     return rows.flatMap(([, space]) => (space === null ? [] : [space!]));
+  };
+}
+
+/** As `FactStore.branches`. */
+export function prepareBranches(
+  readers: Readers,
+  schema: string,
+  path: string,
+): () => Promise<{ readonly space: string; readonly branch: string }[]> {
+  const statement: Statement = {
+    name: 'assize branches',
+    text: `SELECT r.whole, x.space, x.branch FROM "${schema}".fact_rebuild AS r
+      LEFT JOIN (SELECT DISTINCT space, branch FROM "${schema}".fact_partition WHERE branch <> '') AS x ON true
+      ORDER BY x.space, x.branch`,
+  };
+  return async () => {
+    const rows = await readers.run(statement);
+    requireWhole(rows, path);
+    return rows.flatMap(([, space, branch]) => (space === null ? [] : [{ space: space!, branch: branch! }]));
+  };
+}
+
+/** As `FactStore.branchPartitions`, with nothing left out that has a default. */
+export function prepareBranchPartitions(
+  readers: Readers,
+  schema: string,
+  path: string,
+): (query: BranchPartitionQuery & { readonly limit: number }) => Promise<BranchPartition[]> {
+  return async ({ space, branch, subject, predicate, after, limit }) => {
+    const values: unknown[] = [];
+    const given = (value: unknown): string => `$${values.push(value)}`;
+    const name = given(branch);
+    const where = [`left(p.branch, 200) = left(${name}, 200) AND p.branch = ${name}`];
+    where.push(`p.branch <> '' AND p.space = ${given(space)}`);
+    if (subject !== undefined) where.push(`p.subject = ${given(subject)}`);
+    if (predicate !== undefined) where.push(`p.predicate = ${given(predicate)}`);
+    if (after !== undefined)
+      where.push(`(p.subject, p.predicate) > (${given(after.subject)}, ${given(after.predicate)})`);
+    const text = `SELECT r.whole, x.* FROM "${schema}".fact_rebuild AS r LEFT JOIN LATERAL (
+        SELECT p.subject, p.predicate, p.since FROM "${schema}".fact_partition AS p WHERE ${where.join(' AND ')}
+        ORDER BY p.subject, p.predicate LIMIT ${given(limit)}
+      ) AS x ON true ORDER BY x.subject, x.predicate`;
+    const rows = await readers.run({ text }, values);
+    requireWhole(rows, path);
+    return rows
+      .filter((row) => row[1] !== null)
+      .map((row) => ({ space, subject: row[1]!, predicate: row[2]!, branch, since: row[3]! }));
   };
 }
 
@@ -146,15 +206,18 @@ function takeIn(plan: FactPlan, write: FactWrite): void {
 }
 
 function search(
-  { space, subject, predicate, kind, valid, system, lineage, after, limit }: FactQuery,
+  { space, branch, subject, predicate, kind, valid, system, lineage, after, limit }: FactQuery,
   schema: string,
 ): { readonly statement: Statement; readonly values: unknown[] } {
   const values: unknown[] = [];
   const given = (value: unknown): string => `$${values.push(value)}`;
   const where: string[] = [];
   if (subject !== undefined && predicate !== undefined) {
-    where.push(`p.hash = ${given(bytea(hashOf({ space, subject, predicate })))}`);
+    where.push(
+      `p.hash = ${given(bytea(hashOf({ space, subject, predicate, ...(branch !== undefined && { branch }) })))}`,
+    );
   } else {
+    where.push(`p.branch = ${given(branch ?? '')}`);
     where.push(`p.space_hash = sha256(convert_to(${given(space)}, 'UTF8'))`);
     if (subject !== undefined) {
       const name = given(subject);
@@ -197,7 +260,7 @@ const ROW = `f.fact_id, f.object, encode(f.content, 'hex') AS content, f.content
   encode(f.entry, 'hex') AS entry, f.seq, f.single`;
 
 /** The columns after `whole` have the types the schema says. */
-function versionOf(columns: Row, { space, subject, predicate }: PartitionName): FactVersion {
+function versionOf(columns: Row, { space, subject, predicate, branch }: PartitionName): FactVersion {
   const row = columns.slice(1, 20) as [
     ...[string, string, Hash, string, string, string, string, string, string, string, string, string],
     ...[string | null, string, string, string, Hash, string, string],
@@ -207,6 +270,7 @@ function versionOf(columns: Row, { space, subject, predicate }: PartitionName): 
     space,
     subject,
     predicate,
+    ...(branch !== undefined && { branch }),
     object: row[1],
     content: { hash: row[2], bytes: Number(row[3]) },
     valid_from: row[4],
