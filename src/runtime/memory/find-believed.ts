@@ -203,7 +203,13 @@ export class BelievedSearch {
 
   /** Other trajectories that still have texts of the places, in code-unit order. */
   async trajectoriesLeft(): Promise<readonly string[]> {
-    const entries = new Set(this.#left.map(({ entry_id }) => entry_id));
+    const first = new Map<Hash, number>();
+    for (const { content, seq } of this.#left) first.set(content.hash, Math.min(seq, first.get(content.hash) ?? seq));
+    // What a branch only goes on saying is erased where it was said.
+    const said = this.#left.filter(
+      ({ branch, content, seq }) => branch === undefined || seq === first.get(content.hash),
+    );
+    const entries = new Set(said.map(({ entry_id }) => entry_id));
     const rows = await Promise.all([...entries].map((id) => this.#store.resolve(id)));
     return [...new Set(rows.flatMap((row) => (row === undefined ? [] : [row.trajectory_id])))].sort();
   }
