@@ -66,7 +66,7 @@ const hasChangeMembers = members(
     close: listOf(isKey),
     insert: listOf(isRow),
   },
-  { inherit: isInheritance },
+  { merged: listOf(isColumn), inherit: isInheritance },
 );
 
 /** Whether it is a change of one partition, whole and with nothing besides. */

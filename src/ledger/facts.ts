@@ -89,6 +89,8 @@ export interface BeliefChange {
   /** Rows that began before. Their system time ends with this change. */
   readonly close: readonly FactKey[];
   readonly insert: readonly BeliefRow[];
+  /** Claims that have no row, because another one says the same. By them it is known that they were made. */
+  readonly merged?: readonly string[];
   /** Of the first change of a branch's partition: what it begins with. Absent: with nothing, as any other partition does. */
   readonly inherit?: Inheritance;
 }

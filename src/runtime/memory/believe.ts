@@ -61,6 +61,8 @@ export type NotBelieved = { readonly refusal: AssizeError } | { readonly questio
 
 /** The proposal that says something. */
 export interface Sayer {
+  /** The same object each time that one call has it planned. */
+  readonly call: object;
   readonly compiled: Pick<Compiled, 'sayings'>;
   readonly proposalId: Hash;
   readonly trajectoryId: string;
@@ -80,6 +82,8 @@ export class Beliefs {
   readonly #partitions: Partitions;
   readonly #votes: Votes | undefined;
   #key: Uint8Array | undefined;
+  /** Calls during which what is known here was compared with what the store has. */
+  readonly #compared: WeakSet<object> = new WeakSet();
   readonly lines: Lines;
 
   constructor(store: LedgerStore & FactStore, random: Random, judge?: Judge) {
@@ -109,6 +113,14 @@ export class Beliefs {
     if (key === undefined) throw new NotRead(() => this.#readKey());
     const line = this.lines.known(sayer.trajectoryId);
     if (line === undefined) throw new NotRead(async () => void (await this.lines.of(sayer.trajectoryId)));
+    const outcome = this.#outcome(key, sayer, line);
+    // A commit tells only of the partitions that it changes whether they were still as they are known here.
+    const changed = 'changes' in outcome ? outcome.changes.length : 0;
+    if (changed < partitionsIn(sayer, line)) this.#requireCompared(sayer, line);
+    return outcome;
+  }
+
+  #outcome(key: Uint8Array, sayer: Sayer, line: Line): Believed | NotBelieved {
     try {
       const names = namesIn(sayer, line);
       const awaited = names.flatMap((name) => this.#partitions.awaited(name, sayer.trajectoryId) ?? []);
@@ -124,13 +136,22 @@ export class Beliefs {
         );
       const groups = grouped(key, sayer, line);
       const unread = groups.filter(({ name, sourced }) => this.#partitions.get(name, sourced) === undefined);
-      if (unread.length === 0) return this.#planned(groups, sayer);
+      if (unread.length === 0) return this.#planned(groups, sayer, line);
       throw new NotRead(() => this.#read(line, unread));
     } catch (error) {
       // What was said is at fault, or does not go with what is believed.
       if (error instanceof MemoryError || isAssizeError(error, 'bad_instant')) return { refusal: error };
       throw error;
     }
+  }
+
+  /** @throws NotRead */
+  #requireCompared(sayer: Sayer, line: Line): void {
+    if (this.#compared.has(sayer.call)) return;
+    throw new NotRead(async () => {
+      for (const name of namesIn(sayer, line)) await this.#partitions.compare(name);
+      this.#compared.add(sayer.call);
+    });
   }
 
   /** What an erasure changes of partitions that lose something by it. Once it is settled, nothing of them is remembered. */
@@ -151,10 +172,11 @@ export class Beliefs {
     this.#partitions.settled(writes);
   }
 
-  #planned(groups: readonly Group[], sayer: Sayer): Believed | NotBelieved {
+  #planned(groups: readonly Group[], sayer: Sayer, line: Line): Believed | NotBelieved {
     const planned: Planned[] = [];
     const questions: Question[] = [];
     const given = new Map(sayer.answers?.map((answer) => [answer.request, answer]));
+    const untimed = untimedIn(groups);
     for (const group of groups) {
       const known = this.#partitions.get(group.name, group.sourced)!;
       const said = group.said.filter(({ claim }) => claim === undefined || known.claims.get(claim) !== true);
@@ -171,7 +193,7 @@ export class Beliefs {
         seq: version,
         merge: mergeProvenance,
       };
-      const plan = this.#answered(said, writing, given);
+      const plan = this.#answered(said, writing, given, { sayer, untimed, line });
       if (plan.kind === 'ask') questions.push(...plan.questions);
       else if (plan.close.length + plan.insert.length > 0)
         planned.push({ group, plan, version, open, names: state?.names, ...(state === undefined && { source }) });
@@ -195,16 +217,27 @@ export class Beliefs {
    *
    * @throws NotRead
    */
-  #answered(said: Group['said'], writing: Writing, given: Map<string, Answer>): Plan | Ask {
+  #answered(
+    said: Group['said'],
+    writing: Writing,
+    given: Map<string, Answer>,
+    { sayer, untimed, line }: { readonly sayer: Sayer; readonly untimed: readonly string[]; readonly line: Line },
+  ): Plan | Ask {
     const plan = planOf(said, writing);
     if (plan.kind === 'plan') return plan;
     const votes = this.#votes;
     const judged = ({ request, strategy }: Question): boolean => strategy === 'rule' && !given.has(request);
     const unasked = plan.questions.filter((question) => judged(question) && votes?.of(question.request) === undefined);
-    if (votes !== undefined && unasked.length > 0)
+    if (votes !== undefined && unasked.length > 0) {
+      // Nobody is asked about what is known by now not to be so.
+      this.#requireCompared(sayer, line);
+      const { space } = writing.partition;
+      if (sayer.saidAt === undefined && untimed.length > 0)
+        throw new NotRead(() => votes.saidAt(space, untimed, sayer.at));
       throw new NotRead(async () => {
         for (const question of unasked) await votes.ask(question);
-      }, said[0]?.saidAt);
+      });
+    }
     const answers = plan.questions.map(({ request }) => given.get(request) ?? votes?.of(request));
     const open = plan.questions.filter((_, i) => answers[i] === undefined);
     for (const { request } of plan.questions) given.delete(request);
@@ -256,6 +289,7 @@ export class Beliefs {
           ...(repeats.length > 0 && { repeats }),
         }));
         this.#partitions.accept(writes, trajectoryId);
+        for (const { name, plan } of parts) this.#partitions.made(name, plan.merged ?? []);
         return writes;
       },
     };
@@ -316,6 +350,10 @@ function repeatedIn({ insert }: Plan, open: readonly FactVersion[]): Hash[] {
   return [...new Set(texts.map(({ content }) => content.hash))];
 }
 
+function partitionsIn(sayer: Sayer, line: Line): number {
+  return new Set(namesIn(sayer, line).map((name) => JSON.stringify(name))).size;
+}
+
 /** What is said of each partition, in the order in which the partitions come first. */
 function grouped(key: Uint8Array, { compiled, proposalId, predicates, at, saidAt = at }: Sayer, [own]: Line): Group[] {
   const groups = new Map<string, Group & { said: Group['said'][number][]; sourced: string[] }>();
@@ -336,6 +374,13 @@ function grouped(key: Uint8Array, { compiled, proposalId, predicates, at, saidAt
     if (claim !== undefined) group.sourced.push(claim);
   }
   return [...groups.values()];
+}
+
+/** Claims that have no time of their own, in code-unit order: they are so since they were said. */
+function untimedIn(groups: readonly Group[]): string[] {
+  const isUntimed = ({ saying }: Group['said'][number]): boolean =>
+    saying.verb === 'change' ? saying.from === undefined : saying.verb === 'assert' && saying.valid?.from === undefined;
+  return groups.flatMap(({ said }) => said.filter(isUntimed).map(({ id }) => id)).sort();
 }
 
 /** Of what was said, and not of when: the same from the same source is the same claim also where it has no time of its own. */

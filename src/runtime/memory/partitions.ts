@@ -3,11 +3,13 @@ import {
   type FactStore,
   type FactVersion,
   type FactWrite,
+  type LedgerStore,
   OPEN_END,
   type PartitionName,
   type PartitionState,
 } from '#ledger';
 import type { Level, Line } from './line.ts';
+import { Merged } from './merged.ts';
 import { seenFacts } from './seen-facts.ts';
 
 /** Partitions whose open rows are kept in memory; more only cost a look each. */
@@ -37,14 +39,12 @@ export interface Source {
 
 /** What has to be read before it can be planned; whoever catches it reads it and plans again. */
 export class NotRead extends Error {
-  readonly read: () => Promise<void>;
-  /** Where a judge is asked: when what it is asked about was said, so that the question is the same when it is planned again. */
-  readonly saidAt: Instant | undefined;
+  /** Where a judge is to be asked: when what it is asked about was said, so that the question stays the same. */
+  readonly read: () => Promise<Instant | undefined>;
 
-  constructor(read: () => Promise<void>, saidAt?: Instant) {
+  constructor(read: () => Promise<Instant> | Promise<void>) {
     super('facts have to be read first');
-    this.read = read;
-    this.saidAt = saidAt;
+    this.read = async () => (await read()) ?? undefined;
   }
 }
 
@@ -54,14 +54,16 @@ export class NotRead extends Error {
  */
 export class Partitions {
   readonly #store: FactStore;
+  readonly #merged: Merged;
   readonly #known: RecentMap<string, Known | null> = new RecentMap(PARTITIONS_MAX);
   /** What branches see of partitions, by their names without the branch. */
   readonly #ofBranches: RecentMap<string, Set<string>> = new RecentMap(PARTITIONS_MAX);
   /** What is on its way to the store, by partition. */
   readonly #sent: Map<string, Sent> = new Map();
 
-  constructor(store: FactStore) {
+  constructor(store: LedgerStore & FactStore) {
     this.#store = store;
+    this.#merged = new Merged(store);
   }
 
   /** Undefined where it has to be read first. */
@@ -91,6 +93,8 @@ export class Partitions {
     const key = keyOf(name);
     const before = this.#known.get(key);
     const read = before == null ? await this.#readState(name, line) : before;
+    const without = claims.filter((claim) => found.get(claim) === false);
+    for (const claim of without) found.set(claim, await this.#isMerged(claim, name, read.state, line));
     // What was accepted while it was read is ahead of that.
     const now = this.#known.get(key);
     const { state, source } = now == null ? read : now;
@@ -100,12 +104,40 @@ export class Partitions {
     this.#ofBranches.set(names, (this.#ofBranches.get(names) ?? new Set()).add(key));
   }
 
+  /** Whether a claim has no row where it is seen, because another one there says the same. */
+  async #isMerged(
+    claim: string,
+    { space, subject, predicate }: PartitionName,
+    own: PartitionState | undefined,
+    line: Line,
+  ): Promise<boolean> {
+    let until: Instant | undefined;
+    for (const [n, level] of line.entries()) {
+      const name = { space, subject, predicate, ...(level.branch !== undefined && { branch: level.branch }) };
+      const state = n === 0 ? own : await this.#store.partition(name);
+      if (state !== undefined && (await this.#merged.of(name, state.names.hash, until)).has(claim)) return true;
+      const next = state?.since ?? line[n + 1]?.until;
+      if (next !== undefined && (until === undefined || next < until)) until = next;
+    }
+    return false;
+  }
+
   async #readState(name: PartitionName, line: Line): Promise<Pick<Known, 'state' | 'source'>> {
     const state = await this.#store.partition(name);
     const [, ...sources] = line;
     const [source, ...above] = sources;
     if (state !== undefined || source === undefined) return { state };
     return { state, source: await sourceOf(this.#store, name, [source, ...above]) };
+  }
+
+  /** What the store has by now is another one: it is read again. What is on its way there is compared by the store itself. */
+  async compare(name: PartitionName): Promise<void> {
+    const key = keyOf(name);
+    const known = this.#known.get(key);
+    if (known == null || this.#sent.has(key)) return;
+    const state = await this.#store.partition(name);
+    const isSame = state?.version === known.state?.version && state?.names.hash === known.state?.names.hash;
+    if (!isSame && this.#known.get(key) === known) this.#known.set(key, null);
   }
 
   /** They were accepted, and are on their way to the store. */
@@ -120,6 +152,12 @@ export class Partitions {
       for (const { lineage } of write.insert) claims.set(lineage, true);
       this.#known.set(key, { state: after(before?.state, write), claims });
     }
+  }
+
+  /** Claims of what was accepted that have no row. */
+  made(name: PartitionName, claims: readonly string[]): void {
+    const known = this.#known.get(keyOf(name));
+    for (const claim of claims) known?.claims.set(claim, true);
   }
 
   /** The store has answered, whatever it did. */

@@ -26,8 +26,9 @@ AS $$ SELECT CASE WHEN branch = '' THEN '' ELSE 'branch ' || octet_length(branch
 
 DROP FUNCTION fact_states(bytea[], bytea[], text[], text[], text[]);
 
-/* As in 0008, with the branch of each version that is asked for. */
-CREATE FUNCTION fact_states(partitions bytea[], blobs bytea[], ids text[], starts text[], spaces text[], branches text[]) RETURNS json
+/* As in 0009, with the branch of each version that is asked for. */
+CREATE FUNCTION fact_states(partitions bytea[], blobs bytea[], ids text[], starts text[], spaces text[], branches text[])
+RETURNS json
 LANGUAGE sql STABLE SET search_path FROM CURRENT
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
 AS $$
@@ -38,8 +39,11 @@ AS $$
     'erased', (SELECT json_agg(encode(b.hash, 'hex')) FROM blob AS b WHERE b.hash = ANY (blobs) AND b.erased_by IS NOT NULL),
     'versions', (
       SELECT json_agg(x.n) FROM unnest(ids, starts, spaces, branches) WITH ORDINALITY AS x (fact_id, start, space, branch, n)
-      JOIN fact AS f ON f.id = sha256(convert_to(fact_branch(x.branch)
-        || octet_length(x.fact_id) || ' ' || x.fact_id || x.start || x.space, 'UTF8'))
+      CROSS JOIN LATERAL (
+        SELECT FROM fact AS f
+        WHERE f.id = sha256(convert_to(
+          fact_branch(x.branch) || octet_length(x.fact_id) || ' ' || x.fact_id || x.start || x.space, 'UTF8')) OFFSET 0
+      ) AS found
     ),
     'partitions', (
       SELECT json_agg(json_build_array(encode(p.hash, 'hex'), encode(p.names, 'hex'), p.names_bytes, p.version, p.latest, p.several, p.since, (
@@ -52,31 +56,51 @@ $$;
 
 CREATE OR REPLACE FUNCTION write_facts(facts json, keys bigint[]) RETURNS void
 LANGUAGE plpgsql SET search_path FROM CURRENT
+SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
 AS $$
+DECLARE
+  closed bigint;
 BEGIN
-  INSERT INTO fact_partition (hash, space_hash, space, branch, subject, predicate, names, names_bytes, version, latest,
-    several, since)
-  SELECT decode(x.hash, 'hex'), sha256(convert_to(x.space, 'UTF8')), x.space, x.branch, x.subject, x.predicate, decode(x.names, 'hex'),
-    x.bytes, x.version, x.latest, x.several, x.since
-  FROM json_to_recordset(facts -> 'partitions') AS x (n int, hash text, space text, branch text, subject text, predicate text,
-    names text, bytes bigint, version bigint, latest text, several boolean, since text)
-  WHERE keys[x.n] IS NULL ORDER BY decode(x.hash, 'hex');
-
   UPDATE fact_partition AS p SET version = x.version, latest = x.latest, several = x.several
-  FROM json_to_recordset(facts -> 'partitions') AS x (n int, version bigint, latest text, several boolean)
-  WHERE p.key = keys[x.n];
+  FROM (
+    SELECT found.ctid, y.version, y.latest, y.several
+    FROM json_to_recordset(facts -> 'partitions') AS y (n int, version bigint, latest text, several boolean)
+    CROSS JOIN LATERAL (SELECT q.ctid FROM fact_partition AS q WHERE q.key = keys[y.n] OFFSET 0) AS found
+  ) AS x
+  WHERE p.ctid = x.ctid;
 
-  keys := (
-    SELECT array_agg(coalesce(keys[x.n], p.key) ORDER BY x.n)
-    FROM json_to_recordset(facts -> 'partitions') AS x (n int, hash text)
-    LEFT JOIN fact_partition AS p ON p.hash = decode(x.hash, 'hex')
-  );
+  IF array_position(keys, NULL) IS NOT NULL THEN
+    INSERT INTO fact_partition (hash, space_hash, space, branch, subject, predicate, names, names_bytes, version, latest,
+      several, since)
+    SELECT decode(x.hash, 'hex'), sha256(convert_to(x.space, 'UTF8')), x.space, x.branch, x.subject, x.predicate, decode(x.names, 'hex'),
+      x.bytes, x.version, x.latest, x.several, x.since
+    FROM json_to_recordset(facts -> 'partitions') AS x (n int, hash text, space text, branch text, subject text, predicate text,
+      names text, bytes bigint, version bigint, latest text, several boolean, since text)
+    WHERE keys[x.n] IS NULL ORDER BY decode(x.hash, 'hex');
+
+    keys := (
+      SELECT array_agg(coalesce(keys[x.n], p.key) ORDER BY x.n)
+      FROM json_to_recordset(facts -> 'partitions') AS x (n int, hash text)
+      LEFT JOIN fact_partition AS p ON p.hash = decode(x.hash, 'hex')
+    );
+  END IF;
 
   UPDATE fact AS f SET system_end = x.until
-  FROM json_to_recordset(facts -> 'close') AS x (n int, fact_id text, start text, valid_from text, until text)
-  WHERE f.key = keys[x.n] AND NOT f.audit AND f.system_end = '${OPEN_END}' AND f.valid_from = x.valid_from
-    AND f.fact_id = x.fact_id AND f.system_start = x.start;
+  FROM (
+    SELECT found.ctid, y.until
+    FROM json_to_recordset(facts -> 'close') AS y (n int, fact_id text, start text, valid_from text, until text)
+    CROSS JOIN LATERAL (
+      SELECT g.ctid FROM fact AS g
+      WHERE g.key = keys[y.n] AND NOT g.audit AND g.system_end = '${OPEN_END}' AND g.valid_from = y.valid_from
+        AND g.fact_id = y.fact_id AND g.system_start = y.start OFFSET 0
+    ) AS found
+  ) AS x
+  WHERE f.ctid = x.ctid;
+  GET DIAGNOSTICS closed = ROW_COUNT;
+  IF closed <> json_array_length(facts -> 'close') THEN
+    RAISE EXCEPTION 'facts have changed since they were read' USING ERRCODE = 'serialization_failure';
+  END IF;
 
   INSERT INTO fact (id, key, audit, system_start, system_end, valid_from, valid_to, fact_id, content, content_bytes, confidence,
     seq, asserted_seq, asserted_from, single, strategy, entry, lineage, resolution, provenance, object)
