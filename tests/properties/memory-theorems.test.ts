@@ -289,7 +289,7 @@ test('Proposition 1 (C): audit rows change no answer of a read that does not ask
         expect(asOf(rows, point)).toEqual(asOf(base, point, 'all'));
         expect(history(rows)).toEqual(history(base, {}, 'all'));
         expect(diff(rows, point, later)).toEqual(diff(base, point, later));
-        const selected = (of: FactRow[]) => selectByRelation(asOf(of, point), ['overlaps', 'during', 'equals'], to);
+        const selected = (of: readonly FactRow[]) => selectByRelation(asOf(of, point), ['overlaps', 'during', 'equals'], to);
         expect(selected(rows)).toEqual(selected(base));
       },
     ),
