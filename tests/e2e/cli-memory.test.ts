@@ -111,7 +111,7 @@ test('a branch is told something, and recalled by its name', async () => {
   );
   expect(explained).toMatchObject({ code: 0, out: expect.stringMatching(/^[0-9a-f]{12} +what-if +1 /m) });
   expect(await assize(...read('recall', '--trajectory', 'nobody'))).toMatchObject({
-    code: 1,
+    code: 2,
     err: expect.stringContaining('nobody'),
   });
   expect((await assize('memory', 'rebuild', '--check')).out).toContain('the store has the same');
