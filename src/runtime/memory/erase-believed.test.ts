@@ -421,6 +421,42 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(ward);
   });
 
+  test('what tools have answered goes with it whatever their class is, and whenever they were called', async () => {
+    const ward = await begun(kind);
+    const input = z.object({ to: z.string() });
+    const declared = (name: string, delivery: 'buffered' | 'externalised') =>
+      declareTool({
+        name,
+        class: { reversibility: 'reversible', delivery, sink: 'keyed' },
+        sensitive: true,
+        input,
+        writes: [name],
+        plan: () => 'planned',
+        execute: ({ to }: { to: string }) => `${name} has done it for ${to}`,
+        compensate: () => undefined,
+      } as never);
+    const tools = [declared('later', 'buffered'), declared('now', 'externalised')] as never;
+    const assize = runtimeOver(ward.store, [clinic], { tools, clock: ward.clock });
+    const trajectory = (await assize.create(clinic, { trajectoryId: 'tools', writs: [writ] })) as Trajectory;
+    for (const [n, patient] of [WHO, 'p8'].entries()) {
+      const { ruling } = await trajectory.transaction({ writ, writes: ['**'], name: `visit ${n}` }, async (tx) => {
+        await tx.call('later', { to: patient });
+        await tx.call('now', { to: patient });
+        tx.propose({ ...intent('visit', { patient, weight: '80 kg' }, writ), role: 'nurse' });
+      });
+      if (ruling.ruling !== 'committed') throw new Error(ruling.ruling);
+      expect(await assize.awaitEffects(ruling.entry.id)).toHaveLength(2);
+    }
+    await assize.close();
+    const of = (patient: string) => ['later', 'now'].map((name) => `${name} has done it for ${patient}`);
+    expect(foundIn(await everything(ward), [WHO, ...of(WHO)])).toHaveLength(3);
+    const again = (await runtimeOver(ward.store, [clinic], { clock: ward.clock }).open('tools', clinic)) as Trajectory;
+    await committed(erasing(again, {}));
+    expect(foundIn(await everything(ward), [WHO, ...of(WHO)])).toEqual([]);
+    expect(foundIn(await everything(ward), of('p8'))).toHaveLength(2);
+    await expectSound(ward);
+  });
+
   test('its writ covers the space; what is refused names nobody', async () => {
     const ward = await begun(kind);
     const { store, trajectory, memory } = ward;
