@@ -35,3 +35,4 @@ export {
   type RecordedRandom,
 } from './recorded.ts';
 export type { OracleRow, OracleStore } from './store.ts';
+export { unfenced } from './unfenced.ts';

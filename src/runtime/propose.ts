@@ -101,8 +101,8 @@ export class Proposals {
         ruling = await this.rule(gathered, { turn, unchanged, saidAt });
       } catch (error) {
         if (!(error instanceof NotRead)) throw error;
-        saidAt ??= error.saidAt;
-        await error.read();
+        const said = await error.read();
+        saidAt ??= said;
         tries--;
         continue;
       }
@@ -247,7 +247,7 @@ export class Proposals {
   /** What is approved is planned on what is believed; where that does not go, it is refused, or somebody has to choose. */
   #believed(
     judged: Judgement,
-    { proposalId }: Gathered,
+    gathered: Gathered,
     when: { readonly at: Instant; readonly saidAt?: Instant | undefined },
     kept: Kept,
     losing: readonly LosingPartition[],
@@ -261,8 +261,9 @@ export class Proposals {
     try {
       const predicates = domain.memory?.predicates ?? {};
       planned = requireBeliefs(around.beliefs).plan({
+        call: gathered,
         compiled: judged.compiled,
-        proposalId,
+        proposalId: gathered.proposalId,
         trajectoryId: id,
         ...when,
         predicates,

@@ -149,6 +149,7 @@ export class Resolutions {
       const answers = (input.answers ?? []).map(({ request, winner }) => ({ request, winner, judge: pendingId }));
       const beliefs = requireBeliefs(this.#writer.around.beliefs);
       const planned = beliefs.plan({
+        call: input,
         compiled,
         proposalId,
         trajectoryId: this.#writer.id,

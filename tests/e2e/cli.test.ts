@@ -44,6 +44,7 @@ const COMMANDS = [
   'memory explain',
   'memory spaces',
   'memory import',
+  'memory extract',
   'memory rebuild',
   'derived',
   'oracle',

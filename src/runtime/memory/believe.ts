@@ -59,6 +59,8 @@ export type NotBelieved = { readonly refusal: AssizeError } | { readonly questio
 
 /** The proposal that says something. */
 export interface Sayer {
+  /** The same object each time that one call has it planned. */
+  readonly call: object;
   readonly compiled: Pick<Compiled, 'sayings'>;
   readonly proposalId: Hash;
   readonly trajectoryId: string;
@@ -78,6 +80,8 @@ export class Beliefs {
   readonly #partitions: Partitions;
   readonly #votes: Votes | undefined;
   #key: Uint8Array | undefined;
+  /** Calls during which what is known here was compared with what the store has. */
+  readonly #compared: WeakSet<object> = new WeakSet();
   /** Whether a trajectory is a branch, of those that have said something. */
   readonly #isBranch: Map<string, boolean> = new Map();
 
@@ -108,6 +112,14 @@ export class Beliefs {
     const isBranch = this.#isBranch.get(sayer.trajectoryId);
     if (isBranch === undefined) throw new NotRead(() => this.#readBeginning(sayer.trajectoryId));
     if (isBranch) return { refusal: onBranch() };
+    const outcome = this.#outcome(key, sayer);
+    // A commit tells only of the partitions that it changes whether they were still as they are known here.
+    const changed = 'changes' in outcome ? outcome.changes.length : 0;
+    if (changed < partitionsIn(sayer)) this.#requireCompared(sayer);
+    return outcome;
+  }
+
+  #outcome(key: Uint8Array, sayer: Sayer): Believed | NotBelieved {
     try {
       const awaited = namesIn(sayer).flatMap((name) => this.#partitions.awaited(name, sayer.trajectoryId) ?? []);
       if (awaited.length > 0) throw new NotRead(async () => void (await Promise.all(awaited)));
@@ -123,6 +135,15 @@ export class Beliefs {
       if (error instanceof MemoryError || isAssizeError(error, 'bad_instant')) return { refusal: error };
       throw error;
     }
+  }
+
+  /** @throws NotRead */
+  #requireCompared(sayer: Sayer): void {
+    if (this.#compared.has(sayer.call)) return;
+    throw new NotRead(async () => {
+      for (const name of namesIn(sayer)) await this.#partitions.compare(name);
+      this.#compared.add(sayer.call);
+    });
   }
 
   /** What an erasure changes of partitions that lose something by it. Once it is settled, nothing of them is remembered. */
@@ -147,6 +168,7 @@ export class Beliefs {
     const planned: Planned[] = [];
     const questions: Question[] = [];
     const given = new Map(sayer.answers?.map((answer) => [answer.request, answer]));
+    const untimed = untimedIn(groups);
     for (const group of groups) {
       const known = this.#partitions.get(group.name, group.sourced)!;
       const said = group.said.filter(({ claim }) => claim === undefined || known.claims.get(claim) !== true);
@@ -162,7 +184,7 @@ export class Beliefs {
         seq: version,
         merge: mergeProvenance,
       };
-      const plan = this.#answered(said, writing, given);
+      const plan = this.#answered(said, writing, given, { sayer, untimed });
       if (plan.kind === 'ask') questions.push(...plan.questions);
       else if (plan.close.length + plan.insert.length > 0)
         planned.push({ group, plan, version, open: state?.open ?? [], names: state?.names });
@@ -186,16 +208,27 @@ export class Beliefs {
    *
    * @throws NotRead
    */
-  #answered(said: Group['said'], writing: Writing, given: Map<string, Answer>): Plan | Ask {
+  #answered(
+    said: Group['said'],
+    writing: Writing,
+    given: Map<string, Answer>,
+    { sayer, untimed }: { readonly sayer: Sayer; readonly untimed: readonly string[] },
+  ): Plan | Ask {
     const plan = planOf(said, writing);
     if (plan.kind === 'plan') return plan;
     const votes = this.#votes;
     const judged = ({ request, strategy }: Question): boolean => strategy === 'rule' && !given.has(request);
     const unasked = plan.questions.filter((question) => judged(question) && votes?.of(question.request) === undefined);
-    if (votes !== undefined && unasked.length > 0)
+    if (votes !== undefined && unasked.length > 0) {
+      // Nobody is asked about what is known by now not to be so.
+      this.#requireCompared(sayer);
+      const { space } = writing.partition;
+      if (sayer.saidAt === undefined && untimed.length > 0)
+        throw new NotRead(() => votes.saidAt(space, untimed, sayer.at));
       throw new NotRead(async () => {
         for (const question of unasked) await votes.ask(question);
-      }, said[0]?.saidAt);
+      });
+    }
     const answers = plan.questions.map(({ request }) => given.get(request) ?? votes?.of(request));
     const open = plan.questions.filter((_, i) => answers[i] === undefined);
     for (const { request } of plan.questions) given.delete(request);
@@ -292,6 +325,10 @@ function namesIn({ compiled }: Sayer): PartitionName[] {
   return compiled.sayings.map(({ space, subject, predicate }) => ({ space, subject, predicate }));
 }
 
+function partitionsIn(sayer: Sayer): number {
+  return new Set(namesIn(sayer).map((name) => JSON.stringify(name))).size;
+}
+
 /** What is said of each partition, in the order in which the partitions come first. */
 function grouped(key: Uint8Array, { compiled, proposalId, predicates, at, saidAt = at }: Sayer): Group[] {
   const groups = new Map<string, Group & { said: Group['said'][number][]; sourced: string[] }>();
@@ -307,6 +344,13 @@ function grouped(key: Uint8Array, { compiled, proposalId, predicates, at, saidAt
     if (claim !== undefined) group.sourced.push(claim);
   }
   return [...groups.values()];
+}
+
+/** Claims that have no time of their own, in code-unit order: they are so since they were said. */
+function untimedIn(groups: readonly Group[]): string[] {
+  const isUntimed = ({ saying }: Group['said'][number]): boolean =>
+    saying.verb === 'change' ? saying.from === undefined : saying.verb === 'assert' && saying.valid?.from === undefined;
+  return groups.flatMap(({ said }) => said.filter(isUntimed).map(({ id }) => id)).sort();
 }
 
 /** Of what was said, and not of when: the same from the same source is the same claim also where it has no time of its own. */

@@ -1,18 +1,21 @@
-import { type Json, RecentMap } from '#canon';
+import { type Instant, type Json, RecentMap } from '#canon';
 import { type Answer, MemoryError, type Question } from '#memory';
 import { type Oracle, type Pause, systemPause, type Theta, thetaHash } from '#oracle';
 
 /**
- * Who chooses where a predicate declares `rule`. A vote is in the oracle log, under the memory's space and the question's hash, before it
- * counts: the same question is never asked twice, whoever asks and whenever. Where what is believed has changed by then it is another
- * question, which is asked anew. What became no vote is kept there too, and listed by `attemptsOf`: what the judge threw, a claim
- * that is none of the members, a call that took too long, a vote that was later than another one.
+ * Who chooses where a predicate declares `rule`. A vote is in the oracle log, under the memory's space, the question's hash and the policy,
+ * before it counts: the same question is never asked twice of the same policy, whoever asks and whenever. Where what is believed has
+ * changed by then it is another question, which is asked anew. What became no vote is kept there too, and listed by `attemptsOf`: what the
+ * judge threw, a claim that is none of the members, a call that took too long, a vote that was later than another one.
+ *
+ * Since when a claim is so that has no time of its own is there before: it is part of the question, which is the same when what was said
+ * is said again after a crash.
  */
 export interface Judge {
   readonly oracle: Oracle;
   /** What the votes are made with; another one is another judge. Default: nothing of it is known. */
   readonly theta?: Theta;
-  /** The version of the policy that it goes by, which witnesses name. */
+  /** The version of the policy that it goes by, which witnesses name. Another one is asked anew: no vote stands for a policy that never gave it. */
   readonly policy?: string;
   /** The claim of the member that is to be believed. May ask a model; nothing is open meanwhile. */
   readonly choose: (question: Question) => string | Promise<string>;
@@ -38,6 +41,16 @@ export class Votes {
     return this.#votes.get(request);
   }
 
+  /** When these claims were said, by whoever came first. @throws what the oracle log throws */
+  async saidAt(space: string, claims: readonly string[], at: Instant): Promise<Instant> {
+    const { oracle } = this.#judge;
+    return (await oracle.ask({
+      scope: { kind: 'memory', space },
+      request: { said: claims },
+      call: () => at,
+    })) as Instant;
+  }
+
   /**
    * @throws MemoryError `unknown_member` for a vote for nobody that is in question, `judge_late`; what the judge and the oracle log throw
    */
@@ -46,7 +59,7 @@ export class Votes {
     const { space, request } = question;
     const { value, oracle_key } = await oracle.consult({
       scope: { kind: 'memory', space },
-      request: { judge: request },
+      request: { judge: request, ...(policy !== undefined && { policy }) },
       theta,
       call: () => voteOf(this.#judge, question),
       accept: (claim) => requireMember(question, claim),

@@ -9,7 +9,7 @@ import { attemptsOf, createOracle, oracleKey, type Pause } from '#oracle';
 import { openStore } from '#stores';
 import { clinic } from '../../../tests/support/clinic.ts';
 import { HandClock, intent, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
-import { type AssizeOptions, type Judge, type Memory, type Ruling, verifyStore } from '../index.ts';
+import { type AskedQuestion, type AssizeOptions, type Judge, type Memory, type Ruling, verifyStore } from '../index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-memory-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -402,6 +402,27 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(await drug(memory, {})).toEqual(['aspirin']);
   });
 
+  test('of one subject and predicate a proposal asserts many, or does something else once', async () => {
+    const { trajectory, memory } = await begun();
+    const about = { space: 'ward', subject: 'p7', predicate: 'drug' };
+    const assert = { ...about, verb: 'assert', object: 'aspirin' };
+    const change = { ...about, verb: 'change', object: 'none' };
+    const say = (...sayings: object[]) =>
+      trajectory.propose({ ...intent('assize.believe', { sayings }, writ), role: 'assize' as never });
+    for (const sayings of [
+      [assert, change],
+      [change, change],
+      [change, assert],
+    ])
+      expect(await say(...sayings)).toMatchObject({
+        ruling: 'rejected',
+        reason: 'precondition_failed',
+        detail: expect.stringContaining('repeated_claim'),
+      });
+    expect(await memory.history()).toEqual([]);
+    expect(await say(change, { ...assert, subject: 'p8' })).toMatchObject({ ruling: 'committed' });
+  });
+
   test('what does not go with what is believed is a rejection by name', async () => {
     const { memory } = await begun();
     const said = { subject: 'p7', predicate: 'drug', object: 'aspirin' };
@@ -420,5 +441,26 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     }
     await expect(memory.assert({ ...said, confidence: Number.NaN })).rejects.toMatchObject({ code: 'not_finite' });
     expect(await memory.history()).toEqual([]);
+  });
+
+  test('what another process has said since is what a person is asked about, and what is taken back', async () => {
+    const { store, clock, trajectory, memory } = await begun();
+    const other = await runtimeOver(store, [clinic], { clock }).create(clinic, { trajectoryId: 'u', writs: [writ] });
+    const theirs = other.memory({ space: 'ward', writ });
+    const flu = { subject: 'p7', predicate: 'diagnosis', object: 'flu' };
+    await committed(memory.assert({ ...flu, confidence: 0.5 }));
+    await committed(theirs.assert(flu));
+    const { pending } = (await memory.assert({ ...flu, object: 'pneumonia' })) as { pending: string };
+    const [{ request, members }] = (await trajectory.questionsOf(pending)) as [AskedQuestion];
+    expect(members.find(({ object }) => object === 'flu')).toMatchObject({ confidence: 1 });
+    const answers = [{ request, winner: members.find(({ object }) => object === 'pneumonia')!.claim }];
+    await committed(trajectory.approve(pending, { principal: 'dr house', method: 'test', answers }));
+
+    const allergy = { subject: 'p7', predicate: 'allergy' };
+    const always = { from: day('2020-01-01'), to: day('2030-01-01') };
+    expect((await committed(memory.retract({ ...allergy, valid: always }))).delta.beliefs).toEqual([]);
+    await committed(theirs.assert({ ...allergy, object: 'penicillin', valid: always }));
+    expect((await committed(memory.retract({ ...allergy, valid: always }))).delta.beliefs).toHaveLength(1);
+    expect((await theirs.recall(allergy)).facts).toEqual([]);
   });
 });

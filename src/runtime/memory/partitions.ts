@@ -17,14 +17,12 @@ export interface Known {
 
 /** What has to be read before it can be planned; whoever catches it reads it and plans again. */
 export class NotRead extends Error {
-  readonly read: () => Promise<void>;
-  /** Where a judge is asked: when what it is asked about was said, so that the question is the same when it is planned again. */
-  readonly saidAt: Instant | undefined;
+  /** Where a judge is to be asked: when what it is asked about was said, so that the question stays the same. */
+  readonly read: () => Promise<Instant | undefined>;
 
-  constructor(read: () => Promise<void>, saidAt?: Instant) {
+  constructor(read: () => Promise<Instant> | Promise<void>) {
     super('facts have to be read first');
-    this.read = read;
-    this.saidAt = saidAt;
+    this.read = async () => (await read()) ?? undefined;
   }
 }
 
@@ -78,6 +76,16 @@ export class Partitions {
     const now = this.#known.get(key);
     const kept = now == null ? state : now.state;
     this.#known.set(key, { state: kept, claims: new Map([...found, ...(now?.claims ?? [])]) });
+  }
+
+  /** What the store has by now is another one: it is read again. What is on its way there is compared by the store itself. */
+  async compare(name: PartitionName): Promise<void> {
+    const key = keyOf(name);
+    const known = this.#known.get(key);
+    if (known == null || this.#sent.has(key)) return;
+    const state = await this.#store.partition(name);
+    const isSame = state?.version === known.state?.version && state?.names.hash === known.state?.names.hash;
+    if (!isSame && this.#known.get(key) === known) this.#known.set(key, null);
   }
 
   /** They were accepted, and are on their way to the store. */

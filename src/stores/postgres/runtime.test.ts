@@ -1,9 +1,16 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { budget } from 'assize/domains/budget';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { issueWrit } from '#authority';
 import { generateKeys, isAssizeError } from '#canon';
 import { Assize, verifyStore } from '#runtime';
+import { clinic } from '../../../tests/support/clinic.ts';
+import { runCommand } from '../../../tests/support/command.ts';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
+import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { exportFacts } from '../../testing/fact-model.ts';
 import { openPostgres } from './index.ts';
 
 withPostgres('the runtime', (postgres) => {
@@ -55,5 +62,51 @@ withPostgres('the runtime', (postgres) => {
     const trajectory = await new Assize({ store: stores[1]!, domains: [budget], anchors: [keys.publicKey] }).open(id);
     expect(trajectory.state()).toMatchObject({ spent: { ada: 100_000 } });
     await Promise.all(stores.map((store) => store.close()));
+  });
+
+  test('facts that the command makes anew are the same rows, and it finds one that is not', async () => {
+    const url = postgres.url();
+    const folder = mkdtempSync(join(tmpdir(), 'assize-rebuild-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const store = await openPostgres({ url });
+    const writ = writFor('nurse');
+    const memories = await Promise.all(
+      ['a', 'b'].map(async (trajectoryId) =>
+        (await runtimeOver(store, [clinic]).create(clinic, { trajectoryId, writs: [writ] })).memory({
+          space: 'ward',
+          writ,
+        }),
+      ),
+    );
+    for (let n = 0; n < 40; n += 1) {
+      const said = { subject: `p${n % 3}`, predicate: n % 2 === 0 ? 'drug' : 'weight', confidence: (n % 5) / 4 };
+      const valid = {
+        from: `2026-03-0${1 + (n % 4)}T00:00:00.000000Z`,
+        to: `2026-03-0${5 + (n % 4)}T00:00:00.000000Z`,
+      };
+      const ruling = await memories[n % 2]!.assert({ ...said, object: `object ${n % 7}`, valid });
+      expect(ruling).toMatchObject({ ruling: 'committed' });
+    }
+    const before = await exportFacts(store);
+    const assize = (...args: string[]) => runCommand(folder, url, 'memory', 'rebuild', ...args);
+    const same = {
+      code: 0,
+      out: expect.stringMatching(/^\d+ versions of facts by the ledger, .*: the store has the same\.\n$/),
+    };
+    expect(await assize('--check')).toMatchObject(same);
+    expect(await assize()).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^rebuilt \d+ versions of facts, from 40 changes\n$/),
+    });
+    expect(await exportFacts(store)).toEqual(before);
+    const schema = postgres.schemaOf(url);
+    await postgres.query(
+      `UPDATE "${schema}".fact SET confidence = 0.125 WHERE fact_id = (SELECT min(fact_id) FROM "${schema}".fact)`,
+    );
+    expect(await assize('--check')).toMatchObject({ code: 1 });
+    await assize();
+    expect(await assize('--check')).toMatchObject(same);
+    expect(await exportFacts(store)).toEqual(before);
+    await store.close();
   });
 });

@@ -1,16 +1,30 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Batch, CommitResult, EntryRow, ErasedRow, Hash } from '#ledger';
+import type { Batch, BlobRow, CommitResult, EntryRow, ErasedRow, Hash } from '#ledger';
 import type { EffectChange } from '../effects.ts';
 import type { FactChange } from '../facts.ts';
 import type { EffectWriter } from './effects.ts';
 import { isDuplicate } from './errors.ts';
 import type { FactWriter } from './facts.ts';
+import type { HashIndex } from './hash-index.ts';
 
 /** Shared, because a group answers hundreds of callers with it. */
 export const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
 
 /** Trajectories whose heads are kept in memory; more only cost a lookup each. */
 const HEADS_MAX = 10_000;
+
+/** What finds rows by hash. */
+export interface Indexes {
+  /** Entries by their ids. */
+  readonly ids: HashIndex;
+  readonly blobs: HashIndex;
+}
+
+/** What writes parts of a batch, and finds what is there. */
+export interface Writers extends Indexes {
+  readonly effects: EffectWriter;
+  readonly facts: FactWriter;
+}
 
 /** Where the next entry of a trajectory goes. `key` is undefined as long as the store has no such trajectory. */
 interface Head {
@@ -27,6 +41,7 @@ interface Head {
 export class BatchWriter {
   readonly #effects: EffectWriter;
   readonly #facts: FactWriter;
+  readonly #indexes: Indexes;
   readonly #heads = new Map<string, Head>();
   readonly #dataVersion: StatementSync;
   readonly #selectHead: StatementSync;
@@ -34,12 +49,14 @@ export class BatchWriter {
   readonly #insertEntry: StatementSync;
   readonly #insertBlob: StatementSync;
   readonly #eraseBlob: StatementSync;
+  readonly #insertErased: StatementSync;
   readonly #dropSnapshots: StatementSync;
   #seenVersion: unknown;
 
-  constructor(db: DatabaseSync, effects: EffectWriter, facts: FactWriter) {
+  constructor(db: DatabaseSync, { effects, facts, ...indexes }: Writers) {
     this.#effects = effects;
     this.#facts = facts;
+    this.#indexes = indexes;
     this.#dataVersion = db.prepare('PRAGMA data_version');
     this.#selectHead = db.prepare(`
       SELECT t.key AS key, e.seq AS seq, lower(hex(e.id)) AS id, e.id AS idBytes
@@ -49,25 +66,38 @@ export class BatchWriter {
     this.#insertEntry = db.prepare(
       'INSERT INTO entry (trajectory, seq, id, parent, kind, payload) VALUES (?, ?, ?, ?, ?, ?)',
     );
-    this.#insertBlob = db.prepare('INSERT INTO blob (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING');
-    this.#eraseBlob = db.prepare(`
-      INSERT INTO blob (hash, text, erased_by) VALUES (?, '', ?)
-      ON CONFLICT DO UPDATE SET text = '', erased_by = excluded.erased_by WHERE erased_by IS NULL`);
+    this.#insertBlob = db.prepare('INSERT INTO blob (hash, text) VALUES (?, ?)');
+    this.#eraseBlob = db.prepare("UPDATE blob SET text = '', erased_by = ? WHERE position = ? AND erased_by IS NULL");
+    this.#insertErased = db.prepare("INSERT INTO blob (hash, text, erased_by) VALUES (?, '', ?)");
     this.#dropSnapshots = db.prepare('DELETE FROM snapshot');
   }
 
   /** To be called first in every transaction: forgets what is in memory when another connection has written. */
   begin(): void {
     const version = this.#dataVersion.get()?.['data_version'];
-    if (version !== this.#seenVersion) this.forget();
+    if (version !== this.#seenVersion) this.#forgetHeads();
     this.#seenVersion = version;
+    this.#indexes.ids.begin();
+    this.#indexes.blobs.begin();
   }
 
   /** To be called after every rollback: what is in memory is then ahead of the file. */
   forget(): void {
+    this.#forgetHeads();
+    this.#indexes.ids.forget();
+    this.#indexes.blobs.forget();
+  }
+
+  #forgetHeads(): void {
     this.#heads.clear();
     this.#effects.forget();
     this.#facts.forget();
+  }
+
+  /** To be called last in every transaction: what is put off in each, so that no commit waits for all of it. */
+  end(): void {
+    this.#indexes.ids.move();
+    this.#indexes.blobs.move();
   }
 
   /**
@@ -92,15 +122,27 @@ export class BatchWriter {
       facts = verdict.changes;
     }
     for (const row of batch.entries) this.#insert(row);
-    for (const row of batch.blobs) this.#insertBlob.run(Buffer.from(row.hash, 'hex'), row.text);
+    for (const row of batch.blobs) this.#putBlob(row);
     this.#facts.write(facts);
     if (batch.erased !== undefined) this.#erase(batch.erased);
     if (change !== undefined) this.#effects.write(change);
     return COMMITTED;
   }
 
+  #putBlob({ hash, text }: BlobRow): void {
+    const { blobs } = this.#indexes;
+    if (blobs.findWritten(hash) !== undefined) return;
+    blobs.add(hash, Number(this.#insertBlob.run(Buffer.from(hash, 'hex'), text).lastInsertRowid));
+  }
+
   #erase(erased: readonly ErasedRow[]): void {
-    for (const { hash, by } of erased) this.#eraseBlob.run(Buffer.from(hash, 'hex'), Buffer.from(by, 'hex'));
+    const { blobs } = this.#indexes;
+    for (const { hash, by } of erased) {
+      const eraser = Buffer.from(by, 'hex');
+      const position = blobs.findWritten(hash);
+      if (position !== undefined) this.#eraseBlob.run(eraser, position);
+      else blobs.add(hash, Number(this.#insertErased.run(Buffer.from(hash, 'hex'), eraser).lastInsertRowid));
+    }
     if (erased.length > 0) this.#dropSnapshots.run();
     this.#facts.erase(erased);
   }
@@ -130,9 +172,19 @@ export class BatchWriter {
   #insert(row: EntryRow): void {
     const head = this.#head(row.trajectory_id);
     head.key ??= this.#insertTrajectory.run(row.trajectory_id).lastInsertRowid;
+    const { ids } = this.#indexes;
+    if (ids.findWritten(row.id) !== undefined) throw new DuplicateEntry(row);
     const idBytes = Buffer.from(row.id, 'hex');
     try {
-      this.#insertEntry.run(head.key, row.seq, idBytes, head.idBytes, row.kind, row.payload);
+      const { lastInsertRowid } = this.#insertEntry.run(
+        head.key,
+        row.seq,
+        idBytes,
+        head.idBytes,
+        row.kind,
+        row.payload,
+      );
+      ids.add(row.id, Number(lastInsertRowid));
     } catch (error) {
       throw isDuplicate(error) ? new DuplicateEntry(row, error) : error;
     }
@@ -161,7 +213,7 @@ export class BatchWriter {
 export class DuplicateEntry extends Error {
   readonly row: EntryRow;
 
-  constructor(row: EntryRow, cause: unknown) {
+  constructor(row: EntryRow, cause?: unknown) {
     super(`entry ${row.id} is in the store already`, { cause });
     this.row = row;
   }

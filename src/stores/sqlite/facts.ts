@@ -24,6 +24,7 @@ import {
   type OpenRow,
   openAfter,
 } from '../facts.ts';
+import type { HashIndex } from './hash-index.ts';
 
 const SELECT_KEY = 'SELECT key FROM fact_claim_key';
 
@@ -33,6 +34,13 @@ const KNOWN_ROWS_MAX = 100_000;
 
 /** Rows of each table that are deleted in one transaction, but for a partition that has more. */
 const DELETED_MAX = 2_000;
+
+/** A partition as a reader has found it. */
+export interface FoundPartition {
+  readonly key: number | bigint;
+  readonly several: boolean;
+  readonly state: PartitionState;
+}
 
 interface Known extends FactState {
   readonly key: number | bigint;
@@ -46,6 +54,7 @@ interface Known extends FactState {
  */
 export class FactWriter implements FactView {
   readonly #path: string;
+  readonly #blobs: HashIndex;
   readonly #selectPartition: StatementSync;
   readonly #selectOpen: StatementSync;
   readonly #selectVersion: StatementSync;
@@ -70,8 +79,9 @@ export class FactWriter implements FactView {
   #rebuild: { readonly run: number; readonly whole: number } | undefined;
 
   /** `path` names the store in errors. */
-  constructor(db: DatabaseSync, path: string) {
+  constructor(db: DatabaseSync, blobs: HashIndex, path: string) {
     this.#path = path;
+    this.#blobs = blobs;
     this.#selectPartition =
       db.prepare(`SELECT key, lower(hex(names)) AS hash, names_bytes AS bytes, version, latest, several
       FROM fact_partition WHERE space = ? AND subject = ? AND predicate = ?`);
@@ -79,7 +89,7 @@ export class FactWriter implements FactView {
       FROM fact WHERE key = ? AND audit = 0 AND system_end = '${OPEN_END}'`);
     this.#selectVersion = db.prepare(`SELECT 1 FROM fact_version AS v JOIN fact_partition AS p ON p.key = v.key
       WHERE v.system_start = ? AND v.fact_id = ? AND p.space = ?`);
-    this.#selectErased = db.prepare('SELECT 1 FROM blob WHERE hash = ? AND erased_by IS NOT NULL');
+    this.#selectErased = db.prepare('SELECT 1 FROM blob WHERE position = ? AND erased_by IS NOT NULL');
     this.#selectAnyErased = db.prepare('SELECT 1 FROM blob WHERE erased_by IS NOT NULL LIMIT 1');
     this.#selectRebuild = db.prepare('SELECT run, whole FROM fact_rebuild');
     this.#insertPartition =
@@ -146,7 +156,9 @@ export class FactWriter implements FactView {
 
   isErased(hash: Hash): boolean {
     this.#hasErased ??= this.#selectAnyErased.get() !== undefined;
-    return this.#hasErased && this.#selectErased.get(Buffer.from(hash, 'hex')) !== undefined;
+    if (!this.#hasErased) return false;
+    const position = this.#blobs.findWritten(hash);
+    return position !== undefined && this.#selectErased.get(position) !== undefined;
   }
 
   partition(name: PartitionName): Known | undefined {
@@ -166,6 +178,14 @@ export class FactWriter implements FactView {
     };
     this.#know(name, state);
     return state;
+  }
+
+  /** What was read outside of a transaction, and is so until somebody else writes: what is planned on it is judged by the same rows. */
+  learn(name: PartitionName, { key, several, state }: FoundPartition): void {
+    if (this.#known.has(nameKey(name))) return;
+    const { names, version, latest } = state;
+    const open = new Map(state.open.map((row): [string, OpenRow] => [factKey(row), row]));
+    this.#know(name, { key, names, version, latest, several, open });
   }
 
   has(space: string, { fact_id, system_time_start }: FactKey): boolean {
@@ -335,13 +355,13 @@ export class FactReader {
   }
 
   /** As `FactStore.partition`. @throws {StoreError} while the facts are incomplete */
-  partition(name: PartitionName): PartitionState | undefined {
+  partition(name: PartitionName): FoundPartition | undefined {
     return this.#atOneMoment(() => {
       const found = this.#find(name);
       if (found === undefined) return undefined;
-      const { key, hash, bytes, version, latest } = found;
+      const { key, hash, bytes, version, latest, several } = found;
       const open = (this.#selectOpen.all(key) as unknown as RowColumns[]).map((row) => versionOf(row, name));
-      return { names: { hash, bytes }, version, latest, open };
+      return { key, several: several !== 0, state: { names: { hash, bytes }, version, latest, open } };
     });
   }
 

@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { EntryRow } from '#ledger';
+import type { HashIndex } from './hash-index.ts';
 import { prepareEntryRows } from './row.ts';
 
 /** At most two entries whose id begins with the prefix: the second tells that the prefix is not enough. */
-export function prepareFind(db: DatabaseSync): (prefix: string) => EntryRow[] {
-  const rows = prepareEntryRows(db, 'WHERE e.id BETWEEN unhex(?) AND unhex(?) ORDER BY e.id LIMIT 2');
-  return (prefix) => rows(prefix.padEnd(64, '0'), prefix.padEnd(64, 'f'));
+export function prepareFind(db: DatabaseSync, ids: HashIndex): (prefix: string) => EntryRow[] {
+  const rows = prepareEntryRows(db, 'WHERE e.position = ?');
+  return (prefix) => ids.findAll(prefix, 2).flatMap((position) => rows(position));
 }

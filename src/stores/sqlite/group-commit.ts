@@ -1,10 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Batch, CommitResult } from '#ledger';
 import type { StoreError } from '../errors.ts';
-import { BatchWriter } from './commit.ts';
-import type { EffectWriter } from './effects.ts';
+import { BatchWriter, type Writers } from './commit.ts';
 import { isBusy, lockedError, poisonedError } from './errors.ts';
-import type { FactWriter } from './facts.ts';
 import { BatchJob, type Job, StepJob } from './job.ts';
 import { PAUSE_MS } from './retry.ts';
 
@@ -51,10 +49,10 @@ export class GroupCommit {
   #whenIdle: (() => void)[] = [];
   #failure: StoreError | undefined;
 
-  constructor(db: DatabaseSync, effects: EffectWriter, facts: FactWriter, options: GroupCommitOptions) {
+  constructor(db: DatabaseSync, writers: Writers, options: GroupCommitOptions) {
     this.#db = db;
     this.#options = options;
-    this.#writer = new BatchWriter(db, effects, facts);
+    this.#writer = new BatchWriter(db, writers);
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
     this.#rollback = db.prepare('ROLLBACK');
@@ -152,6 +150,7 @@ export class GroupCommit {
       this.#suspects = size;
       return;
     }
+    this.#writer.end();
     this.#commit.run();
     this.#suspects = 0;
     const group = size === this.#waiting.length ? this.#waiting : this.#waiting.slice(0, size);

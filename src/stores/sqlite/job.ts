@@ -24,7 +24,7 @@ export interface Job {
 
 const PAGE_BYTES = 4_096;
 
-// The row's text, and about one page of an index that no other row of the group touches.
+// The row's text, and at most about one page that no other row of the group touches; what they came to is known after a checkpoint.
 function estimatePages(rows: number, bytes: number): number {
   return rows + bytes / PAGE_BYTES;
 }

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { EntryRow, Hash, LogStep } from '#ledger';
+import type { HashIndex } from './hash-index.ts';
 import { prepareEntryRows } from './row.ts';
 
 /** How many entries have a place in the log. */
@@ -18,12 +19,15 @@ export function prepareUnlogged(db: DatabaseSync): (limit: number) => EntryRow[]
 }
 
 /** Inside a transaction: the leaves get the next places. False, and nothing written, unless the log has that size. */
-export function prepareIntegrate(db: DatabaseSync, logSize: () => number): (step: LogStep) => boolean {
-  const leaf = db.prepare('INSERT INTO log (idx, entry, leaf) SELECT ?, position, ? FROM entry WHERE id = unhex(?)');
+export function prepareIntegrate(db: DatabaseSync, ids: HashIndex, logSize: () => number): (step: LogStep) => boolean {
+  const leaf = db.prepare('INSERT INTO log (idx, entry, leaf) VALUES (?, ?, ?)');
   const node = db.prepare('INSERT INTO log_node (level, idx, hash) VALUES (?, ?, ?)');
   return ({ size, leaves, nodes }) => {
     if (logSize() !== size) return false;
-    leaves.forEach(({ id, hash }, i) => void leaf.run(size + i, hash, id));
+    leaves.forEach(({ id, hash }, i) => {
+      const position = ids.findWritten(id);
+      if (position !== undefined) leaf.run(size + i, position, hash);
+    });
     for (const { level, index, hash } of nodes) node.run(level, index, hash);
     return true;
   };
@@ -44,11 +48,12 @@ export function prepareLogNodes(
 }
 
 /** An entry's place in the log. */
-export function prepareLogIndex(db: DatabaseSync): (id: Hash) => number | undefined {
-  const statement = db.prepare(
-    'SELECT l.idx AS idx FROM entry AS e JOIN log AS l ON l.entry = e.position WHERE e.id = unhex(?)',
-  );
-  return (id) => statement.get(id)?.['idx'] as number | undefined;
+export function prepareLogIndex(db: DatabaseSync, ids: HashIndex): (id: Hash) => number | undefined {
+  const statement = db.prepare('SELECT idx FROM log WHERE entry = ?');
+  return (id) => {
+    const position = ids.find(id);
+    return position === undefined ? undefined : (statement.get(position)?.['idx'] as number | undefined);
+  };
 }
 
 /** Entries in the order of the log. */

@@ -17,9 +17,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { asNobody } from '../../../tests/support/as-nobody.ts';
 import { interceptSql } from '../../testing/intercept.ts';
-import { batchOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
+import { batchOf, blobOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
 import { type Durability, type OpenMode, openSqlite } from './open.ts';
-import { APPLICATION_ID, SCHEMA_VERSION } from './schema.ts';
+import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './schema.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'assize-open-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -204,25 +204,45 @@ describe('schemas', () => {
     other.close();
   });
 
-  test('an older one is migrated by a writer, with its entries', async () => {
-    const path = await withVersion(1);
-    const db = new DatabaseSync(path);
-    const before = db.prepare('SELECT count(*) AS n FROM entry').get()?.['n'];
-    db.exec('DROP TABLE log; DROP TABLE log_node; DROP TABLE snapshot; DROP INDEX blob_erased');
-    db.exec('ALTER TABLE blob DROP COLUMN erased_by');
-    for (const name of ['tenure', 'transaction', 'open', 'record', 'key']) db.exec(`DROP TABLE effect_${name}`);
-    db.exec(
-      'DROP VIEW facts; DROP TABLE fact; DROP TABLE fact_partition; DROP TABLE fact_version; DROP TABLE fact_rebuild; DROP TABLE fact_claim_key',
-    );
-    db.close();
-    const store = await openSqlite({ path, mode: 'existing' });
-    expect(await store.entries('t')).toHaveLength(before as number);
-    expect([await store.logSize(), await store.snapshot('t')]).toEqual([0, undefined]);
-    expect(await store.holdEffects()).toMatchObject({ fence: 1, lastEpoch: 0 });
-    expect(await store.spaces()).toEqual([]);
-    await store.close();
-    expect(readFileSync(path).readUInt32BE(60)).toBe(SCHEMA_VERSION);
-  });
+  test.for(Array.from({ length: SCHEMA_VERSION - 1 }, (_, at) => at + 1))(
+    'one of version %i is migrated by a writer, with its entries and blobs',
+    async (version) => {
+      const path = join(newFolder(), 'ledger.db');
+      const db = new DatabaseSync(path);
+      migrate(db, version);
+      db.exec('PRAGMA journal_mode = WAL');
+      const rows = chainOf('t', 5, 'x');
+      const [said, gone] = [blobOf('said'), blobOf('gone')];
+      db.exec("INSERT INTO trajectory (key, name) VALUES (1, 't')");
+      for (const { seq, id, parent, kind, payload } of rows)
+        db.prepare(
+          'INSERT INTO entry (trajectory, seq, id, parent, kind, payload) VALUES (1, ?, unhex(?), unhex(?), ?, ?)',
+        ).run(seq, id, parent, kind, payload);
+      db.prepare('INSERT INTO blob (hash, text) VALUES (unhex(?), ?)').run(said.hash, said.text);
+      if (version >= 4)
+        db.prepare("INSERT INTO blob (hash, text, erased_by) VALUES (unhex(?), '', unhex(?))").run(
+          gone.hash,
+          rows[4]!.id,
+        );
+      db.close();
+      const store = await openSqlite({ path, mode: 'existing' });
+      expect(await store.entries('t')).toEqual(rows);
+      for (const row of rows) {
+        expect(await store.resolve(row.id)).toEqual(row);
+        expect(await store.find(row.id.slice(0, 20))).toEqual([row]);
+      }
+      expect(await store.blob(said.hash)).toBe(said.text);
+      expect(await store.erasedBy(gone.hash)).toBe(version >= 4 ? rows[4]!.id : undefined);
+      expect(await store.commit({ entries: [], blobs: [said] })).toEqual({ status: 'committed' });
+      expect(await store.commit({ entries: [rows[4]!], blobs: [] })).toMatchObject({ status: 'conflict' });
+      expect([await store.logSize(), await store.snapshot('t')]).toEqual([0, undefined]);
+      expect(await store.holdEffects()).toMatchObject({ fence: 1, lastEpoch: 0 });
+      expect(await store.spaces()).toEqual([]);
+      expect(await store.selfCheck()).toEqual([]);
+      await store.close();
+      expect(readFileSync(path).readUInt32BE(60)).toBe(SCHEMA_VERSION);
+    },
+  );
 
   test('an older one is refused by a reader, which can not migrate it', async () => {
     const path = await withVersion(SCHEMA_VERSION - 1);

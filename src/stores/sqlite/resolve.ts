@@ -1,9 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { EntryRow, Hash } from '#ledger';
+import type { HashIndex } from './hash-index.ts';
 import { prepareEntryRows } from './row.ts';
 
 /** The entry with that id. */
-export function prepareResolve(db: DatabaseSync): (id: Hash) => EntryRow | undefined {
-  const rows = prepareEntryRows(db, 'WHERE e.id = unhex(?)');
-  return (id) => rows(id)[0];
+export function prepareResolve(db: DatabaseSync, ids: HashIndex): (id: Hash) => EntryRow | undefined {
+  const rows = prepareEntryRows(db, 'WHERE e.position = ?');
+  return (id) => {
+    const position = ids.find(id);
+    return position === undefined ? undefined : rows(position)[0];
+  };
 }

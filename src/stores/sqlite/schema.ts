@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { prefixOfBytes } from './hash-index.ts';
 import { ledger } from './migrations/0001-ledger.ts';
 import { log } from './migrations/0002-log.ts';
 import { snapshots } from './migrations/0003-snapshots.ts';
@@ -6,12 +7,13 @@ import { erased } from './migrations/0004-erased.ts';
 import { effects } from './migrations/0005-effects.ts';
 import { firstRecord } from './migrations/0006-first-record.ts';
 import { facts } from './migrations/0007-facts.ts';
+import { hashIndex } from './migrations/0008-hash-index.ts';
 
 /** `ASZE`, at offset 68 of the file: how a file says that it is an Assize store. */
 export const APPLICATION_ID = 0x41535a45;
 
 // In order, never edited once released: migration n leads from schema n - 1 to schema n.
-const MIGRATIONS: readonly string[] = [ledger, log, snapshots, erased, effects, firstRecord, facts];
+const MIGRATIONS: readonly string[] = [ledger, log, snapshots, erased, effects, firstRecord, facts, hashIndex];
 
 /** The schema this program reads and writes; `user_version` in the file. */
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
@@ -30,15 +32,16 @@ export function readMark(db: DatabaseSync): Mark {
   };
 }
 
-/** Brings an empty file, or one with an older schema, to `SCHEMA_VERSION` in one transaction. */
-export function migrate(db: DatabaseSync): void {
+/** Brings an empty file, or one with an older schema, to `SCHEMA_VERSION` in one transaction; tests also to an older one. */
+export function migrate(db: DatabaseSync, to: number = SCHEMA_VERSION): void {
+  db.function('hash_prefix', { deterministic: true }, (hash) => prefixOfBytes(hash as Uint8Array));
   db.exec('BEGIN IMMEDIATE');
   try {
     // Read inside the transaction: another process may have migrated while this one waited for the lock.
     const { version } = readMark(db);
-    if (version >= SCHEMA_VERSION) return;
-    for (const migration of MIGRATIONS.slice(version)) db.exec(migration);
-    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
+    if (version >= to) return;
+    for (const migration of MIGRATIONS.slice(version, to)) db.exec(migration);
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${to}; COMMIT`);
   } finally {
     if (db.isTransaction) db.exec('ROLLBACK');
   }

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { OPEN_END } from '#memory';
+import { type HashedTable, prepareUnindexed } from './hash-index.ts';
 
 /** Most findings of SQLite itself, and most partitions of facts that are named. */
 const FINDINGS_MAX = 20;
@@ -25,6 +26,10 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
   const gone = db.prepare('SELECT count(*) AS n FROM log WHERE entry NOT IN (SELECT position FROM entry)');
   const unowned = (table: string): string =>
     `SELECT count(*) AS n FROM ${table} WHERE key NOT IN (SELECT key FROM fact_partition)`;
+  const unindexed: readonly (readonly [HashedTable, () => number])[] = [
+    ['entry', prepareUnindexed(db, 'entry')],
+    ['blob', prepareUnindexed(db, 'blob')],
+  ];
   const facts = db.prepare(unowned('fact'));
   const versions = db.prepare(unowned('fact_version'));
   const unequal = db.prepare(`SELECT count(*) AS n FROM fact_version AS v FULL JOIN
@@ -52,6 +57,9 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     ...counted(empty.get(), (n) => `${n} trajectories have a name and no entries`),
     ...counted(unnameable.get(), (n) => `${n} trajectories have a name with a NUL, which nobody can ask for`),
     ...counted(gone.get(), (n) => `${n} places of the log have lost their entries`),
+    ...unindexed.flatMap(([table, count]) =>
+      counted({ n: count() }, (n) => `${n} rows of the table ${table} are not found by their hashes`),
+    ),
     ...counted(records.get(), (n) => `${n} records of the effect log belong to no transaction`),
     ...counted(gaps.get(), (n) => `${n} transactions have gaps in the effect log`),
     ...counted(keys.get(), (n) => `${n} keys of effects belong to no transaction`),

@@ -61,6 +61,7 @@ import { readonlyError, storeError } from './errors.ts';
 import { FactReader, FactWriter } from './facts.ts';
 import { prepareFind } from './find.ts';
 import { GroupCommit } from './group-commit.ts';
+import { HashIndex } from './hash-index.ts';
 import { prepareHead } from './head.ts';
 import {
   prepareIntegrate,
@@ -137,20 +138,22 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     this.readonly = connection.readonly;
     this.#db = db;
     this.#lockTimeoutMs = connection.lockTimeoutMs;
-    this.#resolve = prepareResolve(db);
+    const ids = new HashIndex(db, 'entry');
+    const blobs = new HashIndex(db, 'blob');
+    this.#resolve = prepareResolve(db, ids);
     this.#entries = prepareEntries(db);
     this.#head = prepareHead(db);
     this.#trajectories = prepareTrajectories(db);
-    this.#blob = prepareBlob(db);
-    this.#erasedBy = prepareErasedBy(db);
-    this.#find = prepareFind(db);
+    this.#blob = prepareBlob(db, blobs);
+    this.#erasedBy = prepareErasedBy(db, blobs);
+    this.#find = prepareFind(db, ids);
     this.#oracleGet = prepareOracleGet(db);
     this.#oraclePut = prepareOraclePut(db, this.#oracleGet);
     this.#logSize = prepareLogSize(db);
     this.#unlogged = prepareUnlogged(db);
-    this.#integrate = prepareIntegrate(db, this.#logSize);
+    this.#integrate = prepareIntegrate(db, ids, this.#logSize);
     this.#logNodes = prepareLogNodes(db);
-    this.#logIndex = prepareLogIndex(db);
+    this.#logIndex = prepareLogIndex(db, ids);
     this.#logged = prepareLogged(db);
     this.#snapshot = prepareSnapshot(db);
     this.#putSnapshot = preparePutSnapshot(db);
@@ -162,9 +165,9 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     this.#effectKey = prepareEffectKey(db);
     this.#selfCheck = prepareSelfCheck(db);
     this.#effects = new EffectWriter(db);
-    this.#facts = new FactWriter(db, connection.path);
+    this.#facts = new FactWriter(db, blobs, connection.path);
     this.#factReader = new FactReader(db, connection.path);
-    this.#group = new GroupCommit(db, this.#effects, this.#facts, connection);
+    this.#group = new GroupCommit(db, { effects: this.#effects, facts: this.#facts, ids, blobs }, connection);
     this.#turns = new Turns(connection.path);
     this.#tenures = new Tenures(connection.path);
   }
@@ -319,7 +322,11 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
 
   async partition(name: PartitionName): Promise<PartitionState | undefined> {
     checkPartition(name);
-    return this.#read(() => this.#factReader.partition(name));
+    return this.#read(() => {
+      const found = this.#factReader.partition(name);
+      if (found !== undefined) this.#facts.learn(name, found);
+      return found?.state;
+    });
   }
 
   async facts(query: FactQuery): Promise<FactVersion[]> {

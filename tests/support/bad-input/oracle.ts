@@ -42,5 +42,6 @@ export const ORACLE: Readonly<Record<string, Case | Exempt>> = {
   thetaHash: takes(oracle.thetaHash, [question.theta]),
   systemClock: exempt('no arguments'),
   systemPause: takes(oracle.systemPause, [0, 0]),
+  unfenced: takes(oracle.unfenced, ['```json\n{}\n```']),
   systemRandom: takes((count) => oracle.systemRandom.bytes(count), [3]),
 };

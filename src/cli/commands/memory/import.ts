@@ -8,12 +8,12 @@ import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { authorityIn, type BelievingOptions, changedBy, withAuthority } from '../../believing.ts';
 import { counted } from '../../counted.ts';
-import { shortId } from '../../entries.ts';
 import { CliError, EXIT } from '../../errors.ts';
 import { type LinesFile, openLines } from '../../input-file.ts';
+import { describedNotCommitted, linesOf, type NotCommitted, printNotCommitted } from '../../not-committed.ts';
 import { positive, withSharedOptions } from '../../options.ts';
 import { INSTANT_HELP, instantOf } from '../../periods.ts';
-import { green, line, red, yellow } from '../../printable.ts';
+import { green, line } from '../../printable.ts';
 import { openAssize } from '../../runtime.ts';
 import { inSession, type Session } from '../../session.ts';
 import { type Waiting, waitingClaims } from '../../waiting-claims.ts';
@@ -86,14 +86,6 @@ export function importFacts(command: Command): void {
         });
       }),
     );
-}
-
-/** What became of a batch that was not committed. */
-interface NotCommitted {
-  readonly lines: readonly [first: number, last: number];
-  readonly ruling: Exclude<Ruling, { ruling: 'committed' }>;
-  /** It was put up before, and not again. */
-  readonly still?: true;
 }
 
 interface Done {
@@ -257,34 +249,11 @@ function print({ json, out }: Session, { isWhole, others, ...done }: Done): void
   const waiting = linesOf(others, 'escalated');
   const frozen = linesOf(others, 'frozen');
   if (json) {
-    out.document({ ...done, rejected, waiting, frozen, others: others.map(described) });
+    out.document({ ...done, rejected, waiting, frozen, others: others.map(describedNotCommitted) });
     return;
   }
-  for (const { lines, ruling, still } of others) {
-    const which = lines[0] === lines[1] ? `line ${lines[0]}` : `lines ${lines[0]} to ${lines[1]}`;
-    if (ruling.ruling === 'frozen')
-      out.line(line`${which} ${yellow('frozen')} by ${shortId(ruling.by)}: ${ruling.detail}`);
-    else if (ruling.ruling === 'rejected')
-      out.line(line`${which} ${red('rejected')} as ${shortId(ruling.entry.id)}: ${ruling.detail}`);
-    else
-      out.line(
-        line`${which} ${yellow(still ? 'still waits' : 'waits')} for ${ruling.channel} as ${shortId(ruling.entry.id)}: ${ruling.detail}`,
-      );
-  }
+  printNotCommitted(out, others);
   const sum = line`${counted(done.committed, 'line')} of ${done.lines} committed in ${counted(done.commits, 'commit')}, ${counted(done.believed, 'fact')} believed anew`;
   const rest = line`${rejected} rejected, ${waiting} waiting, ${done.lines - done.committed - rejected - waiting} left`;
   out.line(isWhole ? green(sum) : line`${sum}; ${rest}`);
-}
-
-function linesOf(others: readonly NotCommitted[], ruling: Ruling['ruling']): number {
-  return others
-    .filter((each) => each.ruling.ruling === ruling)
-    .reduce((sum, { lines: [first, last] }) => sum + last - first + 1, 0);
-}
-
-function described({ lines: [from, to], ruling, still }: NotCommitted): object {
-  const { detail } = ruling;
-  if (ruling.ruling === 'frozen') return { lines: { from, to }, ruling: 'frozen', by: ruling.by, detail };
-  const { reason, entry } = ruling;
-  return { lines: { from, to }, ruling: ruling.ruling, entry_id: entry.id, reason, detail, ...(still && { still }) };
 }
