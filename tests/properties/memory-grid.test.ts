@@ -119,7 +119,7 @@ onEveryStore((stores) => {
           await store.close();
         }
       }),
-      { numRuns: cases(stores.kind === 'postgres' ? 12 : 40) },
+      { numRuns: cases(stores.kind === 'postgres' ? 8 : 30) },
     );
   });
 });
