@@ -1,16 +1,17 @@
 /**
  * What is believed, by the whole way: a proposal of `assize.believe` is ruled on, planned, and written with its entry. One contradiction is
- * measured beside a bare commit of one row that is synced; many beside the same number of facts that contradict nothing.
+ * measured beside a bare commit of one row that is synced; many beside the same number of facts that contradict nothing. On SQLite here, on
+ * PostgreSQL in `memory-postgres.ts`; the bytes that it takes are counted on both.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Assize, type Domain, defineDomain, generateKeys, type Memory, openStore } from 'assize';
-import type { Store } from 'assize/stores';
-import { z } from 'zod';
 import { type BenchResult, compare, formatTable, percentile, rateResult } from './measure.ts';
-import { benchWrit } from './shop.ts';
+import { memoryOnPostgres } from './memory-postgres.ts';
+import { storageOnSqlite } from './memory-storage.ts';
+import { writersBench } from './memory-writers.ts';
+import { believed, openWard, said, type Ward } from './ward.ts';
 
 const SMALL = 300;
 const LARGE = 100_000;
@@ -19,81 +20,31 @@ const MANY = 16;
 const CALLERS = 16;
 const SAMPLES = 300;
 
-const ward = defineDomain({
-  name: 'bench-ward',
-  version: '1',
-  state: z.object({}),
-  initial: {},
-  processes: {},
-  roles: {},
-  actions: {},
-  invariants: [],
-  memory: {
-    predicates: {
-      takes: { cardinality: 'single-valued', strategy: 'lww' },
-      fresh: { cardinality: 'single-valued', strategy: 'lww' },
-    },
-  },
-});
-
 export async function memoryBench(): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
   try {
-    const small = await stageWith(join(folder, 'small.db'), SMALL);
-    const large = await stageWith(join(folder, 'large.db'), LARGE);
+    const url = (name: string): string => `sqlite:${join(folder, `${name}.db`)}`;
+    const small = await openWard(url('small'), { facts: SMALL });
+    const large = await openWard(url('large'), { facts: LARGE });
     const results = [
       ...(await one(join(folder, 'bare.db'), small, large)),
       ...(await recalls(large)),
       ...(await many(large)),
     ];
-    for (const stage of [small, large]) await stage.close();
-    return results;
+    for (const each of [small, large]) await each.close();
+    return [
+      ...results,
+      ...(await writersBench('SQLite', url('writers'))),
+      ...(await storageOnSqlite(join(folder, 'storage.db'))),
+      ...(await memoryOnPostgres()),
+    ];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-interface Stage {
-  readonly memory: Memory;
-  readonly facts: number;
-  close(): Promise<void>;
-}
-
-async function stageWith(path: string, facts: number): Promise<Stage> {
-  const store: Store = await openStore(`sqlite:${path}`);
-  const keys = generateKeys();
-  const assize = new Assize({ store, domains: [ward as Domain], anchors: [keys.publicKey] });
-  const writ = benchWrit(keys, 't', ['**'], ['**']);
-  const trajectory = await assize.create(ward as Domain, { trajectoryId: 't', writs: [writ] });
-  const memory = trajectory.memory({ space: 'bench', writ });
-  const batch = 500;
-  for (let from = 0; from < facts; from += batch)
-    await checked(
-      memory.assertMany(
-        Array.from({ length: Math.min(batch, facts - from) }, (_, i) => said(from + i, `drug ${from + i}`)),
-      ),
-    );
-  return {
-    memory,
-    facts,
-    close: async () => {
-      await assize.close();
-      await store.close();
-    },
-  };
-}
-
-function said(n: number, object: string, predicate = 'takes') {
-  return { subject: `patient ${n}`, predicate, object, valid: { from: '2026-01-01T00:00:00.000000Z' } };
-}
-
-async function checked(ruling: ReturnType<Memory['assert']>): Promise<void> {
-  const answer = await ruling;
-  if (answer.ruling !== 'committed') throw new Error(`unexpected: ${JSON.stringify(answer)}`);
-}
-
 /** In turns, so that each is measured on the same disk in the same state. */
-async function one(path: string, small: Stage, large: Stage): Promise<BenchResult[]> {
+async function one(path: string, small: Ward, large: Ward): Promise<BenchResult[]> {
   const bare = new DatabaseSync(path);
   bare.exec(
     'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE row (id INTEGER PRIMARY KEY, text TEXT)',
@@ -103,8 +54,8 @@ async function one(path: string, small: Stage, large: Stage): Promise<BenchResul
   for (let n = 0; n < SAMPLES + 50; n++) {
     const steps = [
       async () => void insert.run('x'.repeat(600)),
-      () => checked(small.memory.assert(said((n * 7_919) % small.facts, `again ${n}`))),
-      () => checked(large.memory.assert(said((n * 7_919) % large.facts, `again ${n}`))),
+      () => believed(small.memories[0].assert(said((n * 7_919) % small.facts, `again ${n}`))),
+      () => believed(large.memories[0].assert(said((n * 7_919) % large.facts, `again ${n}`))),
     ];
     for (const [i, step] of steps.entries()) {
       const start = performance.now();
@@ -129,7 +80,7 @@ async function one(path: string, small: Stage, large: Stage): Promise<BenchResul
   ];
 }
 
-async function recalls({ memory, facts }: Stage): Promise<BenchResult[]> {
+async function recalls({ memories: [memory], facts }: Ward): Promise<BenchResult[]> {
   const times: number[] = [];
   for (let n = 0; n < 20_000; n++) {
     const start = performance.now();
@@ -144,7 +95,7 @@ async function recalls({ memory, facts }: Stage): Promise<BenchResult[]> {
   return [{ name: `recall of one, by key, ${LARGE} facts: p50`, value: percentile(times, 50), unit: 'µs' }];
 }
 
-async function many({ memory, facts }: Stage): Promise<BenchResult[]> {
+async function many({ memories: [memory], facts }: Ward): Promise<BenchResult[]> {
   let n = 0;
   const writes = (name: string, next: () => ReturnType<typeof said>) => ({
     name,
@@ -152,7 +103,7 @@ async function many({ memory, facts }: Stage): Promise<BenchResult[]> {
       let left = Math.ceil(count / MANY);
       await Promise.all(
         Array.from({ length: CALLERS }, async () => {
-          while (left-- > 0) await checked(memory.assertMany(Array.from({ length: MANY }, next)));
+          while (left-- > 0) await believed(memory.assertMany(Array.from({ length: MANY }, next)));
         }),
       );
     },

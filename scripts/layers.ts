@@ -17,7 +17,8 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   memory: ['canon', 'ledger'],
   runtime: ['canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'effects', 'memory'],
   stores: ['canon', 'merkle', 'ledger', 'oracle', 'memory'],
-  agents: ['canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'stores'],
+  extraction: ['canon', 'kernel', 'oracle'],
+  agents: ['canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'stores', 'extraction'],
   witness: ['canon', 'merkle'],
   ontology: ['canon', 'kernel', 'oracle'],
   tools: ['canon', 'authority', 'effects'],
@@ -38,12 +39,13 @@ export const OUTER: readonly string[] = [
 const APART: readonly string[] = ['src/integrations', 'domains'];
 
 /** Floors whose rules are pure: no module of Node. `canon` hashes and signs, `oracle` holds the system's clock and chance. */
-const PURE: readonly string[] = ['merkle', 'ledger', 'kernel', 'authority', 'memory', 'ontology'];
+const PURE: readonly string[] = ['merkle', 'ledger', 'kernel', 'authority', 'memory', 'extraction', 'ontology'];
 
 /** Libraries that a folder may use. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   kernel: ['zod'],
   effects: ['zod'],
+  extraction: ['zod'],
   'stores/postgres': ['pg'],
   ontology: ['n3', 'zod'],
   testing: ['vitest', 'fast-check', 'zod'],

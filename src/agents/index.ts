@@ -7,9 +7,10 @@
  * interrupted goes on without a second proposal or a second call; a replay comes to the same head, byte by byte, or names the
  * first turn that does not.
  * Never: another way from one agent to another than the world; a call, a clock or chance in a replay.
- * May import canon, authority, ledger, kernel, oracle, runtime, and of the stores the one in memory.
+ * May import canon, authority, ledger, kernel, oracle, runtime, extraction, and of the stores the one in memory.
  */
 export type { Agent, AgentAsking, AgentIntent, AgentOracle, Decision } from './agent.ts';
+export { type BelievingTerms, believeMessages } from './believing.ts';
 export { ASKS_MAX } from './consulting.ts';
 export { AgentError, type AgentErrorCode } from './errors.ts';
 export { type ReplayRunOptions, type ReplaySource, type RunDifference, type RunReplay, replayRun } from './replay.ts';

@@ -8,6 +8,8 @@ export interface Running extends Watched {
   readonly runs?: number;
   /** Where the server is that some experiments need: `postgres://user:password@host:5432/database`. */
   readonly postgres?: string;
+  /** A folder in which other memories are installed, as `peers/package.json` pins them: they are run too. */
+  readonly peers?: string;
 }
 
 /** What an experiment can't be run without. */

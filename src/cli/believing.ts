@@ -1,17 +1,16 @@
-import { issueWrit, type KeyPair, type Ruling, readRow, type Store, systemClock, type Writ } from 'assize';
-import { addMicros, type Instant, maxInstant } from 'assize/canon';
+import { type Ruling, readRow, type Store, type Writ } from 'assize';
 import { BELIEVE_ACTION } from 'assize/kernel';
 import type { CommitPayload } from 'assize/ledger';
 import type { WritChain } from 'assize/runtime';
 import { type Command, Option } from 'commander';
-import { headOf, readable, shortId } from './entries.ts';
+import { headOf, shortId } from './entries.ts';
 import { CliError } from './errors.ts';
+import { momentaryWrits } from './momentary-writ.ts';
 import { anchorsOption, domainOption, type OpeningOptions } from './options.ts';
 import { green, line, type Printable, red, yellow } from './printable.ts';
 import { readPrivateKey, requireAnchor } from './private-key.ts';
 import type { Session, SharedOptions } from './session.ts';
 import { readWritFile } from './writ-file.ts';
-import { newNonce } from './writ-terms.ts';
 
 /** Where something is said, and by whose authority. */
 export interface BelievingOptions extends SharedOptions, OpeningOptions {
@@ -44,10 +43,6 @@ export interface Authority {
   readonly writ: () => Writ | WritChain;
 }
 
-/** Long enough to open a large trajectory. */
-const VALID_FOR_MICROS = 5 * 60 * 1_000_000;
-const NEW_AFTER_MICROS = VALID_FOR_MICROS / 2;
-
 /** Reads what is given before a store is opened. `scope`: what a writ that is made covers. @throws CliError */
 export function authorityIn(
   { storeUrl }: Session,
@@ -62,36 +57,9 @@ export function authorityIn(
   const key = readPrivateKey(file);
   requireAnchor(storeUrl, anchors, key, 'says what is believed without --writ');
   return async (store, trajectoryId, scope) => {
-    const head = readable(await headOf(store, trajectoryId))?.payload.at;
-    let made: { readonly writ: Writ; readonly at: Instant } | undefined;
-    return {
-      writ: () => {
-        const clock = systemClock.now();
-        const at = maxInstant(clock, head ?? clock);
-        if (made === undefined || at > addMicros(made.at, NEW_AFTER_MICROS))
-          made = { at, writ: writFor(trajectoryId, scope, at, principal, key) };
-        return made.writ;
-      },
-    };
+    const what = { action: BELIEVE_ACTION, scopes: [scope], principal };
+    return { writ: momentaryWrits(await headOf(store, trajectoryId), what, key) };
   };
-}
-
-/** A root writ for just this. */
-function writFor(trajectory: string, scope: string, at: Instant, subject: string, key: KeyPair): Writ {
-  return issueWrit(
-    {
-      issuer: key.publicKey,
-      subject,
-      trajectory,
-      actions: [BELIEVE_ACTION],
-      scopes: [scope],
-      not_before: at,
-      expires: addMicros(at, VALID_FOR_MICROS),
-      max_depth: 0,
-      nonce: newNonce(),
-    },
-    key.privateKey,
-  );
 }
 
 /** What a commit changed of beliefs. */

@@ -72,3 +72,10 @@ function whole(text: string, least: number): number {
   }
   return value;
 }
+
+/** A number from 0 to 1, in digits. */
+export function share(text: string): number {
+  const value = Number(text);
+  if (/^\d*\.?\d+$/.test(text) && value <= 1) return value;
+  throw new InvalidArgumentError('It must be a number from 0 to 1.');
+}

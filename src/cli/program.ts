@@ -23,6 +23,7 @@ import { keys } from './commands/keys.ts';
 import { log } from './commands/log.ts';
 import { memory } from './commands/memory/index.ts';
 import { ontology } from './commands/ontology/index.ts';
+import { oracle } from './commands/oracle.ts';
 import { pending } from './commands/pending.ts';
 import { prove } from './commands/prove.ts';
 import { reject } from './commands/reject.ts';
@@ -53,6 +54,7 @@ const COMMANDS = [
   effects,
   memory,
   derived,
+  oracle,
   erase,
   writ,
   keys,

@@ -19,6 +19,7 @@ export async function openAssize(
   return new Assize({
     store,
     snapshots: store,
+    oracle: store,
     domains,
     anchors: readAnchors(storeUrl, anchors),
     ...(tools.length > 0 && { tools }),

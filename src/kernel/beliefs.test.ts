@@ -86,6 +86,16 @@ describe('assize.believe', () => {
     });
   });
 
+  test('may be said under predicates that say what they mean, which is part of the declaration', () => {
+    const meaning = (description: string): Domain<any, any> =>
+      clinic({
+        memory: { predicates: { ...MEMORY.predicates, allergy: { ...MEMORY.predicates.allergy, description } } },
+      });
+    expect(meaning('What must not be given.').hash).not.toBe(clinic().hash);
+    expect(believe([SAID], {}, meaning('What must not be given.'))).toMatchObject({ sayings: [SAID] });
+    for (const wrong of ['', 'x'.repeat(2_001)]) expect(() => meaning(wrong)).toThrow(/description/);
+  });
+
   test('is there only where the domain declares a memory', () => {
     expect(believe([SAID], {}, clinic({ memory: undefined }))).toMatchObject({ reason: 'unknown_tool' });
   });

@@ -23,6 +23,8 @@ export interface PredicateSpec {
   readonly remainder?: 'keep' | 'drop';
   /** Who is asked where a person has to choose; a key of `counselors`. Default: any of them. */
   readonly channel?: string;
+  /** What it means, for whoever has to choose a predicate: people, and models that read messages. At most 2,000 characters. */
+  readonly description?: string;
 }
 
 interface Said {
@@ -66,6 +68,7 @@ export type Saying =
 /** Names and objects stand in writs' scopes, in entries and in indexes. */
 const NAME_MAX = 512;
 const OBJECT_MAX = 16_384;
+const DESCRIPTION_MAX = 2_000;
 /** Sayings of one proposal: all of them stand in one entry. */
 export const SAYINGS_MAX = 1_000;
 
@@ -76,6 +79,14 @@ const text = (max: number) =>
     .max(max)
     .refine((value) => value.isWellFormed() && !value.includes('\0'), 'no U+0000, and no half of a surrogate pair');
 const name = text(NAME_MAX).refine((value) => value === value.normalize('NFC'), "Unicode's composed form (NFC)");
+
+/** What may be said, for whoever makes sayings of what comes from outside: subjects and predicates, objects, sources. */
+export const SAYING_TEXTS: {
+  readonly name: z.ZodType<string>;
+  readonly object: z.ZodType<string>;
+  readonly source: z.ZodType<string>;
+} = Object.freeze({ name, object: text(OBJECT_MAX), source: text(NAME_MAX) });
+
 const said = { space: name, subject: name, predicate: name };
 const claimed = {
   ...said,
@@ -108,6 +119,7 @@ export const MEMORY_SPEC = z.strictObject({
       strategy,
       remainder: z.enum(['keep', 'drop']).optional(),
       channel: z.string().optional(),
+      description: z.string().min(1).max(DESCRIPTION_MAX).optional(),
     }),
   ),
 });

@@ -18,6 +18,8 @@ export {
   type MemorySpec,
   memoryScope,
   type PredicateSpec,
+  SAYING_TEXTS,
+  SAYINGS_MAX,
   type Saying,
   sayingsOf,
 } from './beliefs.ts';

@@ -36,14 +36,17 @@ const isRow: Check = (value) => {
   return valid_from < valid_to && (resolution_id === null) === (row_kind === 'current');
 };
 
-const hasChangeMembers = members({
-  partition: isSaltedReference,
-  version: isCountFromOne,
-  cardinality: oneOf('single-valued', 'multi-valued'),
-  system_time: isTime,
-  close: listOf(isKey),
-  insert: listOf(isRow),
-});
+const hasChangeMembers = members(
+  {
+    partition: isSaltedReference,
+    version: isCountFromOne,
+    cardinality: oneOf('single-valued', 'multi-valued'),
+    system_time: isTime,
+    close: listOf(isKey),
+    insert: listOf(isRow),
+  },
+  { merged: listOf(isColumn) },
+);
 
 /** Whether it is a change of one partition, whole and with nothing besides. */
 export const isBeliefChange: Check = (value) => {

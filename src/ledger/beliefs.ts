@@ -29,6 +29,7 @@ export interface PlannedChange {
   readonly systemTime: Instant;
   readonly close: readonly FactKey[];
   readonly insert: readonly PlannedFact[];
+  readonly merged?: readonly string[];
 }
 
 /**
@@ -42,7 +43,7 @@ export function beliefChange(
 ): BeliefChange {
   requireForm(PLANNED, plan, 'plan');
   requireForm(OF, of, 'of');
-  const { systemTime, close, insert } = plan;
+  const { systemTime, close, insert, merged } = plan;
   const { partition, version, cardinality, objects } = of;
   requireForm(
     form.of('one for each row of the plan', () => objects.length === insert.length),
@@ -73,6 +74,7 @@ export function beliefChange(
     system_time: systemTime,
     close: close.map(({ fact_id, system_time_start }) => ({ fact_id, system_time_start })),
     insert: insert.map((row, i) => ({ ...columnsOf(row), object: objects[i] as SaltedRef })),
+    ...(merged !== undefined && { merged }),
   };
 }
 
@@ -80,6 +82,7 @@ const PLANNED = form.members({
   systemTime: form.text,
   close: form.list(form.object),
   insert: form.list(form.object),
+  merged: form.optional(form.list(form.text)),
 });
 
 const OF = form.members({

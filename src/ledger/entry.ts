@@ -141,6 +141,8 @@ export interface ProposalRecord {
   readonly budget_cost: Amounts;
   /** What has to be chosen, where what it says contradicts what is believed: a salted reference. */
   readonly questions?: Stored;
+  /** When it was said, where a judge was asked first and that took time: what is said without a time of its own is so from then on. */
+  readonly said_at?: Instant;
   /** As in the commit or rejection that it becomes. */
   readonly key_hash?: Hash;
 }

@@ -87,6 +87,8 @@ export interface BeliefChange {
   /** Rows that began before. Their system time ends with this change. */
   readonly close: readonly FactKey[];
   readonly insert: readonly BeliefRow[];
+  /** Claims that have no row, because another one says the same. By them it is known that they were made. */
+  readonly merged?: readonly string[];
 }
 
 /** A version of a fact as a store has it: the row, what it is of, and where its text stands in the ledger. */

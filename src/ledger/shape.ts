@@ -82,7 +82,7 @@ const isProposal = members(
     approval: isStoredList,
     budget_cost: isAmounts,
   },
-  { key_hash: isHash, questions: isSaltedReference },
+  { key_hash: isHash, questions: isSaltedReference, said_at: isTime },
 );
 
 const COMMON: Record<string, Check> = {

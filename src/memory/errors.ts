@@ -39,6 +39,10 @@ export type MemoryErrorCode =
   | 'unknown_member'
   /** An answer to what is not asked, or not asked any more: what is believed has changed since. */
   | 'stale_answer'
+  /** An answer to what nobody waits for any more: it was decided, or has expired. */
+  | 'stale_callback'
+  /** A judge has not voted in the time that it has. */
+  | 'judge_late'
   /** Two answers to one question. */
   | 'repeated_answer'
   /** The row that is to be closed is not there, or is closed already. */

@@ -127,14 +127,61 @@ export function checkFact(row: FactRow): void {
 }
 
 /**
- * Refuses rows that could not stand in one store: each as `checkFact` does, and the primary key.
+ * Refuses rows that could not stand in one store: each as `checkFact` does, and the primary key. What `checkedFacts` gave is not looked at
+ * again.
  * @throws MemoryError `duplicate_key`, and as `checkFact` does
  */
 export function checkFacts(rows: readonly FactRow[]): void {
+  if (relations.has(rows)) return;
   requireForm(form.list(form.object), rows, 'rows');
+  for (const row of rows) checkFact(row);
+  requireKeysApart(rows);
+}
+
+/**
+ * The rows as a relation: copies, frozen, that were checked once. Whatever reads facts takes rows as they come and checks each of them each
+ * time; a relation it takes at its word. For who asks many things of the same rows.
+ * @throws MemoryError as `checkFacts` does
+ */
+export function checkedFacts(rows: readonly FactRow[]): readonly FactRow[] {
+  if (relations.has(rows)) return rows;
+  requireForm(form.list(form.object), rows, 'rows');
+  // The copies are what is checked: a row that answers differently each time is not read twice.
+  const copies = rows.map((row) => ({ ...row }));
+  checkFacts(copies);
+  return relationOf(copies);
+}
+
+/** The relation without some rows and with others, of which only these are checked. @throws MemoryError as `checkFacts` does */
+export function exchanged(
+  relation: readonly FactRow[],
+  exchange: (row: FactRow) => FactRow,
+  added: readonly FactRow[],
+): readonly FactRow[] {
+  const kept = relation.map((row) => {
+    const next = exchange(row);
+    if (next !== row) checkFact(next);
+    return next;
+  });
+  const copies = added.map((row) => ({ ...row }));
+  for (const row of copies) checkFact(row);
+  const rows = [...kept, ...copies];
+  requireKeysApart(rows);
+  return relationOf(rows);
+}
+
+/** Frozen lists of frozen rows that were checked: nothing can become of them. */
+const relations = new WeakSet<readonly FactRow[]>();
+
+function relationOf(rows: FactRow[]): readonly FactRow[] {
+  for (const row of rows) Object.freeze(row);
+  relations.add(Object.freeze(rows));
+  return rows;
+}
+
+function requireKeysApart(rows: readonly FactRow[]): void {
   const keys = new Set<string>();
   for (const row of rows) {
-    checkFact(row);
     const key = keyText(row);
     if (keys.has(key)) {
       throw new MemoryError('duplicate_key', 'No fact has two versions that begin at the same system time.', {

@@ -14,6 +14,7 @@ export { readWitness, type Witness } from './audit.ts';
 export { type Claim, claimId } from './claim.ts';
 export { MemoryError, type MemoryErrorCode } from './errors.ts';
 export {
+  checkedFacts,
   checkFact,
   checkFacts,
   contradicts,

@@ -27,7 +27,7 @@ const merge = (a: string, b: string): string => [...a.split('+'), ...b.split('+'
 
 /** Rows of one partition, and plans carried out on them. */
 class Notebook {
-  rows: FactRow[] = [];
+  rows: readonly FactRow[] = [];
   last: Plan | undefined;
   readonly #declaration;
   #seq = 0;

@@ -58,6 +58,8 @@ export interface Plan {
   /** Their `system_time_end` becomes the system time. */
   readonly close: readonly RowKey[];
   readonly insert: readonly FactRow[];
+  /** Claims that were said and have no row: another one says the same. In code-unit order; absent where there are none. */
+  readonly merged?: readonly string[];
 }
 
 /** Nothing happens before this is answered: one question for each distinct conflict set. What was believed stays so meanwhile. */
@@ -255,11 +257,15 @@ class Work {
     const names = new Names(this.#systemTime, stay);
     const believed = beliefs.filter(({ head }) => !stay.has(head.row)).map((belief) => this.#rowOf(belief, names));
     const lost = contests.flatMap((contest, i) => auditRows(contest, i, this.#stamp(), this.#merge));
+    const insert = [...believed, ...lost].sort(byTime);
+    const claims = new Set(insert.map(({ lineage }) => lineage));
+    const merged = asserted.map(({ row }) => row.lineage).filter((claim) => !claims.has(claim));
     return {
       kind: 'plan',
       systemTime: this.#systemTime,
       close: close.sort(byTime).map(({ fact_id, system_time_start }) => ({ fact_id, system_time_start })),
-      insert: [...believed, ...lost].sort(byTime),
+      insert,
+      ...(merged.length > 0 && { merged: merged.sort() }),
     };
   }
 

@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { errorOf } from '../../tests/support/error-of.ts';
 import { readWitness } from './audit.ts';
 import { type Claim, claimId } from './claim.ts';
-import { checkFact, checkFacts, contradicts, type FactRow } from './fact.ts';
+import { checkedFacts, checkFact, checkFacts, contradicts, type FactRow } from './fact.ts';
 import { OPEN_END, OPEN_START } from './period.ts';
 import { applyPlan, asOf, diff, history, selectByRelation } from './read.ts';
 
@@ -100,6 +100,42 @@ describe('what is read', () => {
       asOf([row({ valid_from: OPEN_START, asserted_from: OPEN_START })], { valid: OPEN_START, system: date('04-01') })
         .length,
     ).toBe(1);
+  });
+
+  describe('of a relation', () => {
+    afterEach(() => vi.restoreAllMocks());
+    const point = { valid: date('05-01'), system: date('05-01') };
+
+    test('is the same, and its rows are checked once', () => {
+      const relation = checkedFacts(rows);
+      expect([relation, checkedFacts(relation)]).toEqual([rows, rows]);
+      const plan = { kind: 'plan' as const, systemTime: date('06-01'), close: [left], insert: [] };
+      const after = applyPlan(relation, plan);
+      // What every check of a row asks.
+      const checked = vi.spyOn(Number, 'isSafeInteger');
+      expect(asOf(relation, point, 'all')).toEqual([audit, next]);
+      expect(history(relation)).toEqual([closed, left, next]);
+      expect(diff(after, point, point)).toEqual({ added: [], removed: [], revised: [] });
+      expect(asOf(applyPlan(after, { ...plan, close: [next] }), point)).toEqual([
+        { ...next, system_time_end: date('06-01') },
+      ]);
+      // The one that was closed.
+      expect(checked).toHaveBeenCalledTimes(2);
+      asOf(rows, point);
+      expect(checked.mock.calls.length).toBeGreaterThan(2);
+    });
+
+    test('nothing can become of it', () => {
+      const given = [{ ...next }];
+      const relation = checkedFacts(given);
+      (given[0] as { confidence: number }).confidence = 7;
+      expect(asOf(relation, point)).toEqual([next]);
+      expect(codeOf(() => asOf(given, point))).toBe('bad_confidence');
+      expect(() => (relation as FactRow[]).push(left)).toThrow(TypeError);
+      expect(() => Object.assign(relation[0] as FactRow, { confidence: 7 })).toThrow(TypeError);
+      // A copy of it is no relation.
+      expect(codeOf(() => asOf([...relation, ...relation], point))).toBe('duplicate_key');
+    });
   });
 
   test('as a history has every version, oldest first', () => {

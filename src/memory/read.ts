@@ -3,7 +3,9 @@ import { type AllenRelation, allenRelation, requireRelation } from './allen.ts';
 import { MemoryError } from './errors.ts';
 import {
   byTime,
+  checkedFacts,
   checkFacts,
+  exchanged,
   type FactRow,
   keyText,
   type Partition,
@@ -106,22 +108,21 @@ export function selectByRelation(
 }
 
 /**
- * The rows after a plan: what a projection is, of plans in the order of their commits.
+ * The rows after a plan, as a relation (`checkedFacts`): what a projection is, of plans in the order of their commits.
  * @throws MemoryError `not_open` for a row to be closed that is not there or closed already, `duplicate_key`; as `checkFacts` does;
  * ArgumentError `bad_argument`
  */
-export function applyPlan(rows: readonly FactRow[], plan: Plan): FactRow[] {
-  checkFacts(rows);
+export function applyPlan(rows: readonly FactRow[], plan: Plan): readonly FactRow[] {
+  const before = checkedFacts(rows);
   requireForm(PLAN, plan, 'plan');
-  const closing = new Map(plan.close.map((key) => [keyText(key), key]));
-  const kept = rows.map((row) => {
-    if (row.system_time_end !== OPEN_END || !closing.delete(keyText(row))) return row;
-    return { ...row, system_time_end: plan.systemTime };
-  });
-  for (const key of closing.values()) throw notOpen(key);
-  const after = [...kept, ...plan.insert];
-  checkFacts(after);
-  return after;
+  const open = new Map(before.filter(isUnended).map((row) => [keyText(row), row]));
+  const closing = new Set(plan.close.map((key) => open.get(keyText(key)) ?? notOpen(key)));
+  const closed = (row: FactRow): FactRow => (closing.has(row) ? { ...row, system_time_end: plan.systemTime } : row);
+  return exchanged(before, closed, plan.insert);
+}
+
+function isUnended({ system_time_end }: FactRow): boolean {
+  return system_time_end === OPEN_END;
 }
 
 const PLAN = form.members({
@@ -157,8 +158,9 @@ function requireSelection(kind: RowSelection): void {
   throw new MemoryError('unknown_row_kind', 'Rows are looked for among current, audit or all.');
 }
 
-function notOpen({ fact_id, system_time_start }: RowKey): MemoryError {
-  return new MemoryError('not_open', 'Only a row that is open can be closed; plan anew from what is there now.', {
+/** @throws MemoryError */
+function notOpen({ fact_id, system_time_start }: RowKey): never {
+  throw new MemoryError('not_open', 'Only a row that is open can be closed; plan anew from what is there now.', {
     evidence: { fact_id, system_time_start },
   });
 }

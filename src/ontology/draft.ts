@@ -1,5 +1,5 @@
 import { form, isAssizeError, requireForm } from '#canon';
-import type { Oracle } from '#oracle';
+import { type Oracle, unfenced } from '#oracle';
 import { check } from './check.ts';
 import { OntologyError } from './errors.ts';
 import type { Finding } from './finding.ts';
@@ -80,7 +80,7 @@ function judge(
 ):
   | Pick<Draft, 'text' | 'ontology' | 'findings'>
   | { readonly text: string; readonly wrong: string; readonly first: string } {
-  const text = withoutFence(answer);
+  const text = `${unfenced(answer)}\n`;
   try {
     const ontology = parse(text);
     const findings = check(ontology);
@@ -92,10 +92,4 @@ function judge(
     if (!isAssizeError(error)) throw error;
     return { text, wrong: error.message, first: error.message };
   }
-}
-
-/** Models like to put code between fences, with words around it. */
-function withoutFence(answer: string): string {
-  const fenced = /^```[a-z]*\n([\s\S]*?)^```/m.exec(answer)?.[1];
-  return `${(fenced ?? answer).trim()}\n`;
 }

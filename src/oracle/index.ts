@@ -9,6 +9,7 @@
  *
  * Imports canon only. This folder is also where clocks and chance enter the package, as ports.
  */
+export { type Attempt, attemptsOf } from './attempts.ts';
 export { type Clock, fixedClock, systemClock } from './clock.ts';
 export { OracleError, type OracleErrorCode } from './errors.ts';
 export { type Asking, createOracle, type Oracle, type OracleAnswer, type OracleOptions } from './oracle.ts';
@@ -34,3 +35,4 @@ export {
   type RecordedRandom,
 } from './recorded.ts';
 export type { OracleRow, OracleStore } from './store.ts';
+export { unfenced } from './unfenced.ts';

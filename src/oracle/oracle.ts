@@ -1,4 +1,14 @@
-import { AssizeError, canonicalize, form, hashText, type Json, parseCanonical, requireForm } from '#canon';
+import {
+  AssizeError,
+  canonicalize,
+  form,
+  hashText,
+  isAssizeError,
+  type Json,
+  parseCanonical,
+  requireForm,
+} from '#canon';
+import { faultOf, keepAttempt } from './attempts.ts';
 import type { Clock } from './clock.ts';
 import { OracleError } from './errors.ts';
 import { type FullQuestion, fullQuestion, hashQuestion, ORACLE_LIMITS, type Question } from './question.ts';
@@ -8,6 +18,10 @@ import type { OracleRow, OracleStore } from './store.ts';
 export interface Asking extends Question {
   /** Asks the outside world. Called at most once at a time per question and process, and never in replay. */
   readonly call: () => Json | Promise<Json>;
+  /** Throws for what the question does not have for an answer, which is then not recorded. Default: any JSON is one. */
+  readonly accept?: (answer: Json) => void;
+  /** Whether what is no answer in the end is kept beside it (`attemptsOf`): what was thrown, refused, or came too late. Default: it is lost. */
+  readonly keepAttempts?: boolean;
 }
 
 /** An answer as an observation records it. */
@@ -25,9 +39,9 @@ export interface Oracle {
   /**
    * The answer to a question: from the log, or else from `call`, in which case it is in the log before it is returned.
    * Everyone who asks the same gets the same answer: in one process while a call is under way, and across processes, where
-   * what the store holds afterwards wins. Each asker gets a copy of its own. When `call` or the store fails, nothing was
-   * recorded, everyone who waits gets that error, and the next asker calls again.
-   * @throws OracleError `oracle_miss` (replay only), `bad_question`, `bad_answer`, `oracle_corrupt`; what `call` throws
+   * what the store holds afterwards wins. Each asker gets a copy of its own. When `call`, `accept` or the store fails, no answer
+   * was recorded, everyone who waits gets that error, and the next asker calls again.
+   * @throws OracleError `oracle_miss` (replay only), `bad_question`, `bad_answer`, `oracle_corrupt`; what `call` and `accept` throw
    */
   ask(asking: Asking): Promise<Json>;
   /** As `ask`, with the key and hash that an observation needs. */
@@ -50,22 +64,42 @@ export function createOracle(options: OracleOptions): Oracle {
   const { store, clock, mode } = options;
   const underWay = new Map<string, Promise<string>>();
 
-  const settle = async (key: string, question: FullQuestion, call: Asking['call']): Promise<string> => {
+  const settle = async (key: string, question: FullQuestion, asking: Way): Promise<string> => {
     const known = await store.oracleGet(key);
     if (known !== undefined) return answerText(key, known);
     if (mode === 'replay') throw miss(key, question);
-    const answer = canonicalAnswer(key, await call());
-    return answerText(key, await store.oraclePut({ key, answer, at: clock.now() }));
+    const answer = await answered(key, asking);
+    const at = clock.now();
+    const row = await store.oraclePut({ key, answer, at });
+    if (asking.keepAttempts === true && (row.answer !== answer || row.at !== at))
+      await keepAttempt(store, key, { at, outcome: 'superseded', answer: parseCanonical(answer, ORACLE_LIMITS) });
+    return answerText(key, row);
+  };
+
+  const answered = async (key: string, { call, accept, keepAttempts = false }: Way): Promise<string> => {
+    let given: { readonly answer: Json } | undefined;
+    try {
+      const answer = await call();
+      const text = canonicalAnswer(key, answer);
+      given = { answer };
+      accept?.(answer);
+      return text;
+    } catch (error) {
+      const outcome = given === undefined && !isAssizeError(error, 'bad_answer') ? 'failed' : 'refused';
+      if (keepAttempts) await keepAttempt(store, key, { at: clock.now(), outcome, ...given, error: faultOf(error) });
+      throw error;
+    }
   };
 
   const consult = async (asking: Asking): Promise<OracleAnswer> => {
-    requireForm(form.members({ call: form.code }), asking, 'asking');
-    const { call, ...asked } = asking;
+    requireForm(ASKING, asking, 'asking');
+    const { call, accept, keepAttempts, ...asked } = asking;
+    const way = { call, ...(accept && { accept }), ...(keepAttempts !== undefined && { keepAttempts }) };
     const question = fullQuestion(asked);
     const key = hashQuestion(question);
     let pending = underWay.get(key);
     if (pending === undefined) {
-      pending = settle(key, question, call).finally(() => underWay.delete(key));
+      pending = settle(key, question, way).finally(() => underWay.delete(key));
       underWay.set(key, pending);
     }
     const text = await pending;
@@ -74,6 +108,15 @@ export function createOracle(options: OracleOptions): Oracle {
 
   return { mode, consult, ask: async (asking) => (await consult(asking)).value };
 }
+
+/** How a question is answered, as far as it is no part of the question. */
+type Way = Omit<Asking, keyof Question>;
+
+const ASKING = form.members({
+  call: form.code,
+  accept: form.optional(form.code),
+  keepAttempts: form.optional(form.of('true or false', (value) => typeof value === 'boolean')),
+});
 
 function canonicalAnswer(key: string, answer: Json): string {
   try {

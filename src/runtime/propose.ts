@@ -274,7 +274,7 @@ export class Proposals {
       throw error;
     }
     if (planned === undefined || 'changes' in planned) return { judged, ...(planned && { believed: planned }) };
-    if ('questions' in planned) return { judged: askedFor(domain, judged, planned.questions) };
+    if ('questions' in planned) return { judged: askedFor(domain, judged, planned.questions, when.saidAt) };
     judged.undo();
     const { policy } = judged.compiled;
     const detail = `${planned.refusal.code}: ${planned.refusal.message}`;

@@ -21,7 +21,7 @@ import { approvalsOf, ERASE_ACTION, erasureArgs, REVOKE_ACTION } from '#ledger';
 import { costOf } from './effects/acting.ts';
 import type { Gathered } from './intent.ts';
 import type { Kept } from './kept.ts';
-import type { AskedQuestion } from './memory/index.ts';
+import type { AskedFor } from './memory/index.ts';
 
 /** What adjudicates; recorded so that a replay knows which rules made an entry. */
 export const COMPILER_VERSION = 'assize-kernel/1';
@@ -123,12 +123,12 @@ export function pendingPayload(
   place: Place,
   gathered: Gathered,
   writId: Hash,
-  escalated: Escalated & { readonly questions?: readonly AskedQuestion[] },
+  escalated: Escalated & Partial<Pick<AskedFor, 'questions' | 'saidAt'>>,
   expires: Instant | undefined,
   domain: Domain,
   kept: Kept,
 ): PendingPayload {
-  const { compiled, questions } = escalated;
+  const { compiled, questions, saidAt } = escalated;
   const proposal: ProposalRecord = {
     proposal_id: gathered.proposalId,
     ...keyOf(gathered),
@@ -144,6 +144,7 @@ export function pendingPayload(
     approval: kept.patches(escalated.approval),
     budget_cost: costOf(escalated, gathered.acting),
     ...(questions === undefined ? {} : { questions: kept.made(questions as unknown as Json) }),
+    ...(saidAt === undefined || saidAt === place.at ? {} : { said_at: saidAt }),
   };
   return {
     kind: 'pending_approval',

@@ -22,7 +22,7 @@ import {
   readRow,
   waitingEffectOf,
 } from '#ledger';
-import type { Question } from '#memory';
+import { MemoryError, type Question } from '#memory';
 import { costOf, withTools } from './effects/acting.ts';
 import { type TakenUp, takeUp } from './effects/transactions.ts';
 import { RuntimeError } from './errors.ts';
@@ -155,7 +155,7 @@ export class Resolutions {
         trajectoryId: this.#writer.id,
         at,
         // So that it is the question that was put up, however long ago that was.
-        saidAt: proposal.at,
+        saidAt: proposal.said_at ?? proposal.at,
         predicates,
         kept,
         answers,
@@ -235,7 +235,7 @@ export class Resolutions {
       if (writer.stale) await writer.ready();
       if (!writer.parts.chain.open.has(pendingId)) {
         if (await writer.isBehind()) continue;
-        throw notPending(pendingId, await this.#endOf(pendingId));
+        throw notPending(pendingId, await this.#endOf(pendingId), isAnswering(input));
       }
       const step = await prepare(this.#pendingOf(pendingId, input));
       // Something may have happened while the step was being prepared.
@@ -350,10 +350,21 @@ function effectWaits(id: Hash, pending: EffectPendingPayload): RuntimeError {
   );
 }
 
-function notPending(given: unknown, end: End | undefined): RuntimeError {
+/** `answers`: it was to be approved with answers to what it had asked. */
+function notPending(given: unknown, end: End | undefined, answers: boolean): RuntimeError | MemoryError {
   const id = typeof given === 'string' ? given : `a thing of the type ${typeof given}`;
   const evidence = end === undefined ? { id } : 'now' in end ? { id, now: end.now } : { id, by: end.by };
+  if (answers && end !== undefined && 'by' in end)
+    return new MemoryError(
+      'stale_callback',
+      `${toldOf(id, end)}: the answer is too late, and changes nothing. It is asked anew where somebody says it again.`,
+      { evidence },
+    );
   return new RuntimeError('not_pending', `${toldOf(id, end)}.`, { evidence });
+}
+
+function isAnswering(input: Resolution & { readonly answers?: readonly unknown[] }): boolean {
+  return input.answers !== undefined && input.answers.length > 0;
 }
 
 function toldOf(id: string, end: End | undefined): string {

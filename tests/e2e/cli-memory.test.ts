@@ -7,8 +7,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createOracle, systemClock } from '#oracle';
+import { openStore } from '#stores';
+import { clinic } from '../support/clinic.ts';
 import { type Ended, runCommand } from '../support/command.ts';
 import { keysOf } from '../support/ledger-rows.ts';
+import { runtimeOver, writFor } from '../support/runtime.ts';
 
 const root = join(import.meta.dirname, '../..');
 const assizeModule = pathToFileURL(join(root, 'src/index.ts'));
@@ -344,6 +348,38 @@ test('imports lines in batches, once; and names the first wrong line, with nothi
   });
 });
 
+test('an import that is made again puts up nothing that waits, whatever the batches are, until it is decided', async () => {
+  const line = (subject: string, object: string) => ({ subject, predicate: 'diagnosis', object, from: '2026-03-01' });
+  const load = (name: string, ...more: string[]): string[] => [
+    ...['memory', 'import', name, 'notes', '--space', 'ward-3', ...AUTHORITY],
+    ...more,
+  ];
+  await json(0, ...load(file('first.jsonl', line('patient 1', 'flu'), line('patient 2', 'flu'))));
+  const second = file('second.jsonl', line('patient 1', 'cold'), line('patient 2', 'cold'), line('patient 3', 'cold'));
+  const put = await json(1, ...load(second));
+  expect(put.others).toMatchObject([{ lines: { from: 1, to: 3 }, ruling: 'escalated' }]);
+  const waits = put.others[0].entry_id as string;
+  for (const batch of ['200', '1', '2']) {
+    const again = await json(1, ...load(second, '--batch', batch));
+    expect(again).toMatchObject({ committed: 0, commits: 0, believed: 0, waiting: 3 });
+    expect(new Set(again.others.map(({ entry_id }: { entry_id: string }) => entry_id))).toEqual(new Set([waits]));
+    expect(again.others.every(({ still }: { still?: boolean }) => still === true)).toBe(true);
+  }
+  expect((await json(0, 'pending')).pending).toHaveLength(1);
+  const more = file('more.jsonl', readFileSync(join(folder, second), 'utf8').trimEnd(), line('patient 4', 'cold'));
+  // Another file, another source: it is said again.
+  expect((await json(1, ...load(more))).others).toMatchObject([{ ruling: 'escalated' }]);
+  const told = await assize(...load(second));
+  expect(told.out).toMatch(
+    /^lines 1 to 3 still waits for doctor as .*\n0 lines of 3 committed .* 3 waiting, 0 left\n$/s,
+  );
+  await assize('reject', waits, '--as', 'dr.grey', '--reason', 'ask again', '--domain', 'ward.ts');
+  const anew = await json(1, ...load(second));
+  expect(anew.others).toMatchObject([{ lines: { from: 1, to: 3 }, ruling: 'escalated' }]);
+  expect(anew.others[0]).not.toMatchObject({ still: true });
+  expect(anew.others[0].entry_id).not.toBe(waits);
+});
+
 test('facts are made anew, and compared; an export brings them into another store; fsck finds what differs', async () => {
   await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
   await json(0, ...say('change', 'takes', '--object', 'amoxicillin', '--from', '2026-04-15'));
@@ -387,6 +423,40 @@ test('facts are made anew, and compared; an export brings them into another stor
   expect((await assize('fsck', ...copy)).code).toBe(1);
   expect(await json(0, 'import', 'e.jsonl', ...copy)).toMatchObject({ imported: 0, rebuilt: { changes: 2, facts: 4 } });
   expect((await json(0, ...read('recall'), ...copy)).facts).toHaveLength(1);
+});
+
+test('a vote is shown with the attempts that became none', async () => {
+  const store = await openStore(`sqlite:${join(folder, 'ward.db')}`);
+  const votes = ['nobody\u001b', 'urgent'];
+  const judge = {
+    oracle: createOracle({ store, clock: systemClock, mode: 'record' }),
+    choose: ({ members }: { members: readonly { object: string; claim: string }[] }) => {
+      const vote = votes.shift()!;
+      return members.find(({ object }) => object === vote)?.claim ?? vote;
+    },
+  };
+  const trajectory = await runtimeOver(store, [clinic], { judge }).create(clinic, {
+    trajectoryId: 'triage',
+    writs: [writFor('nurse')],
+  });
+  const memory = trajectory.memory({ space: 'ward', writ: writFor('nurse') });
+  const said = { subject: 'p7', predicate: 'triage', valid: { from: '2026-03-01T00:00:00.000000Z' }, source: 'letter' };
+  await memory.assert({ ...said, object: 'urgent' });
+  await expect(memory.assert({ ...said, object: 'can wait' })).rejects.toMatchObject({ code: 'unknown_member' });
+  await memory.assert({ ...said, object: 'can wait' });
+  await store.close();
+  const told = (await assize('memory', 'explain', '--space', 'ward', '--predicate', 'triage')).out;
+  const key = /^the vote: assize oracle ([0-9a-f]{64})$/m.exec(told)![1]!;
+  expect(await json(0, 'oracle', key)).toMatchObject({
+    key,
+    answer: expect.stringMatching(/^[0-9a-f]{64}$/),
+    attempts: [{ outcome: 'refused', answer: 'nobody\u001b', error: { code: 'unknown_member' } }],
+  });
+  expect((await assize('oracle', key)).out).toMatch(
+    /^answered \S+Z: "[0-9a-f]{64}"\nat +attempt +what\n\S+Z +refused +"nobody\\u001b": A judge answers/,
+  );
+  expect((await assize('oracle', 'a'.repeat(64))).err).toMatch(/has nothing under a{64}/);
+  expect((await assize('oracle', 'b')).err).toMatch(/64 hex digits/);
 });
 
 test('what followed from an entry is a tree', async () => {

@@ -1,35 +1,27 @@
 /** What docs/reference/kernel.md names is there: files, names, titles of tests, codes, reasons; and every number of the paper. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ASKS_MAX } from '#agents';
 import * as kernel from '#kernel';
 import { Assize, Trajectory } from '#runtime';
+import {
+  codesIn,
+  exportsName,
+  matches,
+  namedTests,
+  pathOf,
+  readFile,
+  rowsOf as rowsOfPage,
+  titlesOf,
+} from '../support/reference-page.ts';
 
 const root = join(import.meta.dirname, '../..');
-const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const read = readFile;
 const page = read('docs/reference/kernel.md');
+const rowsOf = (head: string): string[][] => rowsOfPage(page, head);
 
-/** The rows of all tables whose head begins with a cell, as cells. */
-function rowsOf(head: string): string[][] {
-  const tables = page.match(/(?:^\|.*\|\n)+/gm) ?? [];
-  const rows = tables
-    .map((table) => table.trimEnd().split('\n').map(cellsOf))
-    .filter(([first]) => first?.[0] === head)
-    .flatMap((table) => table.slice(2));
-  if (rows.length === 0) throw new Error(`no table of ${head}`);
-  return rows;
-}
-
-function cellsOf(row: string): string[] {
-  return row
-    .slice(1, -1)
-    .split(' | ')
-    .map((cell) => cell.trim());
-}
-
-const codesIn = (cell = ''): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 /** The words of a union of texts in a source. */
 function unionIn(file: string, opening: string): string[] {
   const [, after] = read(file).split(opening);
@@ -38,8 +30,6 @@ function unionIn(file: string, opening: string): string[] {
 }
 
 const paper = rowsOf('paper').map(([what = '', code = '', tests = '']) => ({ what, code, tests }));
-
-const pathOf = (file: string): string => (file.startsWith('tests/') ? file : `src/${file}`);
 
 test('every number of the appendix is there, and every theorem, once', () => {
   const numbers = paper.flatMap(({ what }) => /^A\.(\d+) /.exec(what)?.[1] ?? []);
@@ -67,40 +57,14 @@ test('every file is there, and has the name, exported or a member of what is', (
         source = read(pathOf(token));
       } else {
         names++;
-        expect({ what, name: token, there: has(source, token) }).toEqual({ what, name: token, there: true });
+        expect({ what, name: token, there: exportsName(source, token) }).toEqual({ what, name: token, there: true });
       }
     }
   }
   expect(names).toBeGreaterThan(90);
 });
 
-function has(source: string, name: string): boolean {
-  const [owner = '', member] = name.split('.');
-  const declared = new RegExp(
-    `^export (?:abstract )?(?:async )?(?:class|function\\*?|const|interface|type) ${owner}\\b([\\s\\S]*?)(?:^}|^export )`,
-    'm',
-  ).exec(`${source}\nexport `);
-  if (declared === null) return false;
-  return (
-    member === undefined || new RegExp(`^ {2}(?:readonly |async |get )*${member}[<(:]`, 'm').test(declared[1] ?? '')
-  );
-}
-
-/** The titles of the tests of a file, and of what they stand in. */
-function titlesOf(source: string): string[] {
-  const calls = source.matchAll(/(?:\b(?:test|describe)(?:\.\w+)*\(|\]\)\(|\)\(|^)\s*(['"])(.+?)\1\s*[,:]/gm);
-  return [...calls].map(([, , title = '']) => title);
-}
-
-const named = paper.flatMap(({ what, tests }) => {
-  let file = '';
-  return [...tests.matchAll(/`([^`]+)`|“([^”]+)”/g)].flatMap(([, path, title]) => {
-    if (path !== undefined) file = path;
-    return title === undefined ? [] : [{ what, file, title }];
-  });
-});
-const matches = (title: string, pattern: string): boolean =>
-  pattern.endsWith('…') ? title.startsWith(pattern.slice(0, -1)) : title === pattern;
+const named = paper.flatMap(({ what, tests }) => namedTests(tests).map((one) => ({ what, ...one })));
 
 test('every title is that of a test, in the file that is named', () => {
   for (const { what, file, title } of named) {

@@ -21,8 +21,14 @@ test('the program of the guide to memory runs, and prints what stands below it',
   expect(printed).toBe(blockOf('memory.md', 'text'));
 });
 
+test('so does its program that reads messages', () => {
+  writeFileSync(join(folder, 'extract.ts'), blockOf('memory.md', 'ts extract.ts'));
+  const printed = execFileSync(process.execPath, ['extract.ts'], { cwd: folder, encoding: 'utf8' });
+  expect(printed).toBe(blockOf('memory.md', 'text extract'));
+});
+
 test('its commands run one after another, and print what stands below them', async () => {
-  for (const says of ['ts ward.ts', 'ts begin.ts', 'json letters.jsonl'])
+  for (const says of ['ts ward.ts', 'ts begin.ts', 'json letters.jsonl', 'ts model.ts', 'json mails.jsonl'])
     writeFileSync(join(folder, says.split(' ')[1]!), blockOf('memory.md', says));
   const assize = async (line: string): Promise<string> => {
     const [command, ...args] = [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);

@@ -9,6 +9,7 @@ import { AUTHORITY } from '../support/bad-input/authority.ts';
 import { CANON } from '../support/bad-input/canon.ts';
 import { type Case, type Exempt, wrongsOf } from '../support/bad-input/case.ts';
 import { documented } from '../support/bad-input/documented.ts';
+import { EXTRACTION } from '../support/bad-input/extraction.ts';
 import { KERNEL } from '../support/bad-input/kernel.ts';
 import { LEDGER } from '../support/bad-input/ledger.ts';
 import { MEMORY } from '../support/bad-input/memory.ts';
@@ -33,6 +34,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   memory: { ...MEMORY, ...MEMORY_ALGEBRA },
   runtime: RUNTIME,
   stores: STORES,
+  extraction: EXTRACTION,
   agents: AGENTS,
   witness: WITNESS,
   testing: TESTING,

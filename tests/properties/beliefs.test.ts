@@ -73,7 +73,7 @@ describe('a plan', () => {
         const blobs: BlobRow[] = [];
         const place = salted(partition, blobs) as SaltedRef;
         /** What is in a store that was given all writes, and what the plans made of it by themselves. */
-        let rows: FactRow[] = [];
+        let rows: readonly FactRow[] = [];
         let latest: string | null = null;
         for (const [i, { verb, batch, isLate }] of deeds.entries()) {
           const open = rows.filter((row) => row.row_kind === 'current' && row.system_time_end === OPEN_END);

@@ -230,9 +230,7 @@ async function done(
     };
   }
   const payload = await does(memory.assertMany(all.map(([, one]) => one)));
-  // What went into something else has left no name of its own.
-  const kept = new Set((await memory.history({ ...about, kind: 'all' })).map(({ lineage }) => lineage));
-  asserted.push(...all.filter(([{ claim }]) => kept.has(claim)).map(([, one]) => one));
+  asserted.push(...all.map(([, one]) => one));
   return { deed: { verb: 'assert', batch: all.map(([one]) => one) }, payload };
 }
 

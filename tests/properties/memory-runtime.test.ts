@@ -88,6 +88,7 @@ onEveryStore((stores) => {
               );
             await expectModel(writers.memories[2]!, done);
             await expectProjection(store);
+            await expectSaidOnce(store, waves);
             await writers.close();
           } finally {
             for (const each of new Set([store, theirs])) await each.close();
@@ -203,6 +204,18 @@ async function expectModel(memory: Memory, done: readonly Done[]): Promise<void>
       }
     }
   }
+}
+
+/** Whoever says the same from the same sources again, having heard nothing of it before, changes nothing: also of what was merged. */
+async function expectSaidOnce(store: Store, waves: readonly (readonly Drawn[])[]): Promise<void> {
+  const runtime = runtimeOver(store, [believer], { clock: new HandClock() });
+  const memory = (await runtime.open('a', believer)).memory({ space: SPACE, writ });
+  for (const [wave, deeds] of waves.entries())
+    for (const [i, drawn] of deeds.entries()) {
+      if (drawn.verb === 'retract') continue;
+      expect((await doDeed(memory, drawn, `${wave}-${i}`)).payload.delta.beliefs).toEqual([]);
+    }
+  await runtime.close();
 }
 
 const shown = ({ object, confidence, lineage, asserted_seq }: FactRow): unknown => [

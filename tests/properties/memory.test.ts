@@ -155,7 +155,7 @@ describe('memory', () => {
           remainder: given.keeps ? 'keep' : 'drop',
         });
         const model = new MemoryModel(given, judge);
-        let rows: FactRow[] = [];
+        let rows: readonly FactRow[] = [];
         let latest: string | null = null;
         const pictures: { at: string; facts: MemoryModel['facts']; losses: MemoryModel['losses']; seen: string }[] = [];
         for (const [tick, { deed: what, isLate }] of drawn.entries()) {

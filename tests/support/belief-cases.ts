@@ -156,6 +156,7 @@ function forms(): ErasureCase[] {
     ...member('change', 'system_time', ...NO_TIME, OPEN_START, OPEN_END),
     ...member('change', 'close', undefined, {}, [1]),
     ...member('change', 'insert', undefined, {}, [1]),
+    ...member('change', 'merged', {}, [1], [''], ['a\0b'], null),
     ...member('change', 'more', 1),
     ...member('key', 'fact_id', ...NO_COLUMN),
     ...member('key', 'system_time_start', ...NO_TIME, OPEN_START),
@@ -198,6 +199,30 @@ function pendingWith(name: string): ErasureCase {
   const [beliefs] = made.honest();
   writer.add('pending_approval', pendingMembers({}, { delta: { state: [], effects: [], beliefs } }));
   return { name, verdict: '1 malformed', ledger: ledgerOf(writer, made.blobs) };
+}
+
+/** What a person has to choose: when it was said, beside the questions that it has. */
+function contradictions(): ErasureCase[] {
+  const questioned = (name: string, verdict: string, rest: Members, pending: Members = {}): ErasureCase => {
+    const blobs: BlobRow[] = [];
+    const writer = new ChainWriter('t');
+    writer.add('root', rootMembers({ n: 0 }));
+    const proposal = { questions: salted(['who is right'], blobs), ...rest };
+    writer.add('pending_approval', pendingMembers({ reason: 'contradiction', freezes: [], ...pending }, proposal));
+    return { name, verdict, ledger: ledgerOf(writer, blobs) };
+  };
+  return [
+    questioned('a contradiction', 'valid', {}),
+    questioned('a contradiction that was said before it was put up', 'valid', { said_at: second(-9) }),
+    ...NO_TIME.slice(1).map((value) =>
+      questioned(`a contradiction that was said at ${JSON.stringify(value)}`, '1 malformed', {
+        said_at: value as never,
+      }),
+    ),
+    questioned('questions in place', '1 malformed', { questions: ['who is right'] as never }),
+    questioned('questions of what is no contradiction', '1 rule_broken', {}, { reason: 'invariant_escalated' }),
+    questioned('a contradiction that freezes', '1 rule_broken', {}, { freezes: ['/n'] }),
+  ];
 }
 
 /** What breaks a rule inside of one entry. */
@@ -259,6 +284,9 @@ function fine(): ErasureCase[] {
     }),
     spoilt('rows of one id that began at other times are closed', 'valid', (changes) => {
       changes[1]![0]!['close'].push({ fact_id: 'a', system_time_start: second(0) });
+    }),
+    spoilt('a claim that was merged', 'valid', (changes) => {
+      changes[1]![0]!['merged'] = ['c'];
     }),
     spoilt('a fact that is closed goes on under its id', 'valid', (changes) => {
       changes[1]![0]!['insert'][1].fact_id = 'a';
@@ -361,5 +389,5 @@ function gone(): ErasureCase[] {
 }
 
 export function beliefCases(): ErasureCase[] {
-  return [...fine(), ...forms(), ...rules(), ...contents(), ...gone()];
+  return [...fine(), ...forms(), ...contradictions(), ...rules(), ...contents(), ...gone()];
 }

@@ -338,7 +338,7 @@ believed = fact_id:column object:salted valid_from:start valid_to:end provenance
   resolution_strategy_id:lww|lww-valid|evi|await|rule row_kind:current|audit resolution_id:column_or_null lineage:column
   asserted_seq:from_one asserted_from:start
 change = partition:salted version:from_one cardinality:single-valued|multi-valued system_time:instant close:[key]
-  insert:[believed]
+  insert:[believed] merged?:[column]
 partition = space:column subject:column predicate:column
 delta = state:stored_operations effects:[effect] beliefs:[change]
 proposed = state:stored_operations effects:[effect] beliefs:empty
@@ -348,6 +348,7 @@ counselor = principal:text as:text method:text override?:true overridden?:[detec
 intent = action:text role:role args:stored observations:[observation]
 proposal = proposal_id:hash writ_id:hash action:action observations:[observation] at:instant delta:proposed
   approval:stored_operations budget_cost:{count} key_hash?:hash questions?:salted
+  said_at?:instant
 beginning = domain:domain initial_state:stored_object sensitive?:operations
 origin = trajectory_id:text entry_id:hash
 signed = key:hash value:signature

@@ -2,7 +2,10 @@ import { driftGrid } from 'assize/memory/experiments';
 import { seededRandom } from 'assize/oracle';
 import { breath, type Table } from 'assize/tables';
 import type { Experiment, Running } from '../experiment.ts';
+import { PEERS, type Peer, type PeerAnswer } from '../peers/peer.ts';
+import { checkPeers, runPeer } from '../peers/run-peer.ts';
 import { BASELINE, deploy } from './configuration.ts';
+import { runtimeVerdict } from './own-verdict.ts';
 
 const SEEDS = 20;
 const DRIFTS = 200;
@@ -30,19 +33,23 @@ export const verdicts: Experiment = {
 };
 
 async function verdictTable(running: Running): Promise<Table> {
+  const { peers: folder } = running;
+  if (folder !== undefined) checkPeers(folder);
   const seeds = running.runs ?? SEEDS;
-  const deployed = [];
+  const shown = [];
   for (let run = 0; run < seeds; run++) {
     await breath(running);
-    deployed.push(deploy(BASELINE, `${running.seed} ${run}`).verdict);
+    const seed = `${running.seed} ${run}`;
+    shown.push(deploy(BASELINE, seed).verdict, await runtimeVerdict(seed));
     running.progress(run + 1, seeds);
   }
   const drift = driftGrid(seededRandom(running.seed), running.runs ?? DRIFTS).rows;
   const admits = [
-    deployed.some(({ n1 }) => n1),
-    drift.some(({ cell, found }) => cell['level'] === 'SR' && found > 0) || deployed.some(({ n2 }) => n2),
-    deployed.some(({ n3 }) => n3),
+    shown.some(({ n1 }) => n1),
+    drift.some(({ cell, found }) => cell['level'] === 'SR' && found > 0) || shown.some(({ n2 }) => n2),
+    shown.some(({ n3 }) => n3),
   ];
+  const others = folder === undefined ? [] : await executed(folder, running);
   return {
     source: 'Table 4',
     title: 'which anomalies are admitted (A) and excluded (X)',
@@ -50,14 +57,52 @@ async function verdictTable(running: Running): Promise<Table> {
     columns: ['N1', 'N2', 'N3'],
     rows: [
       { keys: ['Assize'], cells: admits.map((is) => ({ measured: is ? 'A' : 'X', expected: 'X' })) },
+      ...others.map(peerRow),
       ...PAPER.map(([system, ...paper]) => ({
         keys: [system],
         cells: paper.map((both) => ({ measured: 'not run', paper: both })),
       })),
     ],
     notes: [
-      'In brackets claim and wire; - is not applicable; T and I are transcribed and imported logic. They are reported: no other system is run here.',
-      `Assize: ${seeds} memories, each written by the package’s own plans with one judge, and once more with another one over the same log (N1); every row that lost is looked for (N3); revisions of a partition at the level that a commit holds it at, which is SR (N2).`,
+      `In brackets claim and wire; - is not applicable; T and I are transcribed and imported logic. They are reported${folder === undefined ? ': no other system is run here; --peers runs some' : '; what is run here stands above'}.`,
+      `Assize: ${seeds} memories of the runtime, and as many by the package’s own plans. N1: a judge votes and its process ends; another one, which would vote otherwise, is asked over the same log. N2: two runtimes revise one partition at once; and revisions at the level that a commit holds it at, which is SR. N3: everything that lost is looked for, with who won.`,
+      ...others.flatMap(peerNotes),
     ],
   };
+}
+
+interface Executed {
+  readonly peer: Peer;
+  readonly answer: PeerAnswer;
+}
+
+/** One after the other: what they do at once is of one peer. */
+async function executed(folder: string, running: Running): Promise<readonly Executed[]> {
+  const done: Executed[] = [];
+  for (const peer of PEERS) {
+    await breath(running);
+    done.push({ peer, answer: await runPeer(folder, peer) });
+  }
+  return done;
+}
+
+function peerRow({ peer, answer }: Executed): Table['rows'][number] {
+  const { paper } = peer;
+  const verdicts = 'found' in answer ? [answer.found.n1, answer.found.n2, answer.found.n3] : [];
+  return {
+    keys: [nameOf(peer)],
+    cells: [0, 1, 2].map((n) => ({
+      measured: verdicts[n] ?? 'not run',
+      ...(paper !== undefined && { paper: paper[n] as string }),
+    })),
+  };
+}
+
+function peerNotes({ peer, answer }: Executed): string[] {
+  if ('failed' in answer) return [`${nameOf(peer)} could not be run: ${answer.failed.replace(/\.$/, '')}.`];
+  return [`${nameOf(peer)}, run here with a stub for its model: ${answer.found.seen.join(' ')}`];
+}
+
+function nameOf({ package: name, version }: Peer): string {
+  return `${name} ${version}`;
 }

@@ -18,6 +18,7 @@ interface Options extends SharedOptions {
   readonly seed: number;
   readonly runs?: number;
   readonly postgres?: string;
+  readonly peers?: string;
   readonly svg?: string;
 }
 
@@ -41,6 +42,7 @@ export function anomalies(program: Command): void {
       .option('--seed <number>', 'of all chance: the same seed gives the same schedules', count, SEED)
       .option('--runs <number>', 'how many each cell has; default: as many as the paper has', positive)
       .option('--postgres <url>', 'a server for the experiments that need one, in a schema of their own: postgres://…')
+      .option('--peers <folder>', 'with verdicts: a folder in which other memories are installed, which are run too')
       .option(
         '--svg <folder>',
         'draws the tables that have a plot into this folder, with the optional package echarts',
@@ -48,7 +50,7 @@ export function anomalies(program: Command): void {
   )
     .addHelpText(
       'after',
-      '\nExamples:\n  assize anomalies\n  assize anomalies isolation schema\n  assize anomalies all --postgres postgres://localhost/test --svg plots\n  assize anomalies lattice --postgres postgres://localhost/test --runs 5 --json\n\n' +
+      '\nExamples:\n  assize anomalies\n  assize anomalies isolation schema\n  assize anomalies verdicts --peers peers\n  assize anomalies all --postgres postgres://localhost/test --svg plots\n  assize anomalies lattice --postgres postgres://localhost/test --runs 5 --json\n\n' +
         'A cell that is not what it has to be is marked, and makes this a negative finding. Figures of time are of this machine.',
     )
     .action(
@@ -62,8 +64,10 @@ export function anomalies(program: Command): void {
           return EXIT.ok;
         }
         const { runnable, skipped } = possible(namedExperiments(EXPERIMENTS, names), names, options);
+        if (options.peers !== undefined && !runnable.some(({ name }) => name === 'verdicts'))
+          throw new CliError('usage', '--peers is for the experiment verdicts; name that one, or all.');
         const draw = await drawingInto(options.svg, LEVELS);
-        const { seed, runs, postgres } = options;
+        const { seed, runs, postgres, peers } = options;
         const done: Done[] = [];
         for (const experiment of runnable) {
           const tables = await runExperiment(session, experiment, (watched) =>
@@ -72,6 +76,7 @@ export function anomalies(program: Command): void {
               seed,
               ...(runs !== undefined && { runs }),
               ...(postgres !== undefined && { postgres }),
+              ...(peers !== undefined && { peers }),
             }),
           );
           draw(experiment, tables);

@@ -1,22 +1,12 @@
-import {
-  checkRow,
-  type EntryRow,
-  type ErasureInput,
-  type ErasureRuling,
-  issueWrit,
-  type KeyPair,
-  type Store,
-  systemClock,
-  systemRandom,
-  type Writ,
-} from 'assize';
-import { addMicros, maxInstant, parsePointer } from 'assize/canon';
+import { checkRow, type EntryRow, type ErasureInput, type ErasureRuling, type Store } from 'assize';
+import { parsePointer } from 'assize/canon';
 import { ERASE_ACTION, eraseMemoryScope, eraseScope } from 'assize/kernel';
 import { type ErasureArgs, isErasure, Values } from 'assize/ledger';
 import type { Command } from 'commander';
 import { counted } from '../counted.ts';
-import { findEntry, headOf, readable, shortId } from '../entries.ts';
+import { findEntry, headOf, shortId } from '../entries.ts';
 import { CliError, EXIT } from '../errors.ts';
+import { momentaryWrit } from '../momentary-writ.ts';
 import { anchorsOption, domainOption, type OpeningOptions, repeatable, withSharedOptions } from '../options.ts';
 import { green, line, red, yellow } from '../printable.ts';
 import { readPrivateKey, requireAnchor } from '../private-key.ts';
@@ -32,9 +22,6 @@ interface Options extends SharedOptions, OpeningOptions {
   readonly key: string;
   readonly principal: string;
 }
-
-/** Long enough to open a large trajectory. */
-const VALID_FOR_MICROS = 5 * 60 * 1_000_000;
 
 /** What is to be erased, with whole ids. */
 type Wanted = Required<Pick<ErasureInput, 'at' | 'entries' | 'beliefs'>>;
@@ -92,7 +79,8 @@ export function erase(program: Command): void {
           const wanted = { at: options.at, entries, beliefs };
           const assize = await openAssize(store, session.storeUrl, options);
           const trajectory = await assize.open(trajectoryId);
-          const writ = writFor(wanted, head, options.principal, key);
+          const { principal } = options;
+          const writ = momentaryWrit(head, { action: ERASE_ACTION, scopes: scopesOf(wanted), principal }, key);
           const ruling = await trajectory.erase({ ...wanted, reason: options.reason, writ });
           await say(session, store, ruling);
           return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
@@ -120,28 +108,10 @@ function checkPlaces({ at, entry, believed }: Options): void {
   if (whole !== undefined) throw new CliError('usage', 'The whole state is not erased at once; name places in it.');
 }
 
-/** A root writ for just this. */
-function writFor({ at, entries, beliefs }: Wanted, head: EntryRow, principal: string, key: KeyPair): Writ {
-  const clock = systemClock.now();
-  const now = maxInstant(clock, readable(head)?.payload.at ?? clock);
-  return issueWrit(
-    {
-      issuer: key.publicKey,
-      subject: principal,
-      trajectory: head.trajectory_id,
-      actions: [ERASE_ACTION],
-      scopes: [
-        ...at.map(eraseScope),
-        ...entries.map((id) => `erase:entry:${id}`),
-        ...new Set(beliefs.map(({ space }) => eraseMemoryScope(space))),
-      ],
-      not_before: now,
-      expires: addMicros(now, VALID_FOR_MICROS),
-      max_depth: 0,
-      nonce: Buffer.from(systemRandom.bytes(16)).toString('hex'),
-    },
-    key.privateKey,
-  );
+/** What a writ for just this covers. */
+function scopesOf({ at, entries, beliefs }: Wanted): string[] {
+  const spaces = new Set(beliefs.map(({ space }) => eraseMemoryScope(space)));
+  return [...at.map(eraseScope), ...entries.map((id) => `erase:entry:${id}`), ...spaces];
 }
 
 async function say({ json, out }: Session, store: Store, ruling: ErasureRuling): Promise<void> {

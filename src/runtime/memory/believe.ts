@@ -274,6 +274,7 @@ export class Beliefs {
           })),
         }));
         this.#partitions.accept(writes, trajectoryId);
+        for (const { name, plan } of parts) this.#partitions.made(name, plan.merged ?? []);
         return writes;
       },
     };

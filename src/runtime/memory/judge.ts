@@ -1,20 +1,28 @@
 import { type Instant, type Json, RecentMap } from '#canon';
 import { type Answer, MemoryError, type Question } from '#memory';
-import { type Oracle, type Theta, thetaHash } from '#oracle';
+import { type Oracle, type Pause, systemPause, type Theta, thetaHash } from '#oracle';
 
 /**
- * Who chooses where a predicate declares `rule`. A vote is in the oracle log, under the memory's space and the question's hash, before it
- * counts: the same question is never asked twice, whoever asks and whenever. Since when a claim is so that has no time of its own is there
- * before: it is part of the question, which is the same when what was said is said again after a crash.
+ * Who chooses where a predicate declares `rule`. A vote is in the oracle log, under the memory's space, the question's hash and the policy,
+ * before it counts: the same question is never asked twice of the same policy, whoever asks and whenever. Where what is believed has
+ * changed by then it is another question, which is asked anew. What became no vote is kept there too, and listed by `attemptsOf`: what the
+ * judge threw, a claim that is none of the members, a call that took too long, a vote that was later than another one.
+ *
+ * Since when a claim is so that has no time of its own is there before: it is part of the question, which is the same when what was said
+ * is said again after a crash.
  */
 export interface Judge {
   readonly oracle: Oracle;
   /** What the votes are made with; another one is another judge. Default: nothing of it is known. */
   readonly theta?: Theta;
-  /** The version of the policy that it goes by, which witnesses name. */
+  /** The version of the policy that it goes by, which witnesses name. Another one is asked anew: no vote stands for a policy that never gave it. */
   readonly policy?: string;
   /** The claim of the member that is to be believed. May ask a model; nothing is open meanwhile. */
   readonly choose: (question: Question) => string | Promise<string>;
+  /** How long a vote may take, in milliseconds; who proposed gets `judge_late` then, and a vote that comes later is none. Default: as long as it takes. */
+  readonly timeoutMs?: number;
+  /** How that is waited for. Default: the machine's time. */
+  readonly pause?: Pause;
 }
 
 /** Votes that are kept in memory; more only cost a look each. */
@@ -43,28 +51,49 @@ export class Votes {
     })) as Instant;
   }
 
-  /** @throws MemoryError `unknown_member` for a vote for nobody that is in question; what the judge and the oracle log throw */
+  /**
+   * @throws MemoryError `unknown_member` for a vote for nobody that is in question, `judge_late`; what the judge and the oracle log throw
+   */
   async ask(question: Question): Promise<void> {
-    const { oracle, theta = {}, policy, choose } = this.#judge;
-    const { space, request, members } = question;
-    const isMember = (claim: Json): boolean => members.some((member) => member.claim === claim);
+    const { oracle, theta = {}, policy } = this.#judge;
+    const { space, request } = question;
     const { value, oracle_key } = await oracle.consult({
       scope: { kind: 'memory', space },
-      request: { judge: request },
+      request: { judge: request, ...(policy !== undefined && { policy }) },
       theta,
-      call: async () => {
-        const claim = await choose(question);
-        if (isMember(claim)) return claim;
-        throw new MemoryError(
-          'unknown_member',
-          'A judge answers with the claim of one of the members that it is shown.',
-          {
-            evidence: { request },
-          },
-        );
-      },
+      call: () => voteOf(this.#judge, question),
+      accept: (claim) => requireMember(question, claim),
+      keepAttempts: true,
     });
     const by = { theta: thetaHash(theta), judge: oracle_key, ...(policy !== undefined && { policy }) };
     this.#votes.set(request, { ...by, request, winner: value as string });
   }
+}
+
+async function voteOf({ choose, timeoutMs, pause = systemPause }: Judge, question: Question): Promise<string> {
+  if (timeoutMs === undefined) return choose(question);
+  const isDone = new AbortController();
+  const late = pause(timeoutMs, timeoutMs, isDone.signal).then(() => {
+    throw new MemoryError(
+      'judge_late',
+      `The judge has not voted within ${timeoutMs} ms; propose it again to ask anew.`,
+      {
+        evidence: { request: question.request },
+      },
+    );
+  });
+  try {
+    return await Promise.race([Promise.resolve(choose(question)), late]);
+  } finally {
+    isDone.abort();
+    // Woken by that, it is late for nobody.
+    late.catch(() => undefined);
+  }
+}
+
+function requireMember({ request, members }: Question, claim: Json): void {
+  if (members.some((member) => member.claim === claim)) return;
+  throw new MemoryError('unknown_member', 'A judge answers with the claim of one of the members that it is shown.', {
+    evidence: { request },
+  });
 }

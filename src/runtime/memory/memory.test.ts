@@ -5,11 +5,11 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { addMicros, type Instant } from '#canon';
 import { type CommitPayload, type PendingPayload, readRow } from '#ledger';
 import { type FactRow, readWitness } from '#memory';
-import { createOracle } from '#oracle';
+import { attemptsOf, createOracle, oracleKey, type Pause } from '#oracle';
 import { openStore } from '#stores';
 import { clinic } from '../../../tests/support/clinic.ts';
 import { HandClock, intent, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
-import type { AskedQuestion, AssizeOptions, Memory, Ruling } from '../index.ts';
+import { type AskedQuestion, type AssizeOptions, type Judge, type Memory, type Ruling, verifyStore } from '../index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-memory-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -126,6 +126,53 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect((await committed(memory.assert({ ...said, source: 'letter 13' }))).delta.beliefs).toHaveLength(1);
   });
 
+  test('the same from the same source is said once where it was merged into what was believed, too', async () => {
+    const { memory, store, clock } = await begun();
+    const said = (source: string, more: object = {}) => ({
+      subject: 'p7',
+      predicate: 'allergy',
+      object: 'penicillin',
+      valid: { from: day('2026-01-01') },
+      source,
+      ...more,
+    });
+    const letters = ['letter 1', 'letter 2', 'letter 3'].map((source) => said(source));
+    expect((await committed(memory.assertMany(letters))).delta.beliefs).toHaveLength(1);
+    clock.forward(1_000);
+    const [added] = (await committed(memory.assert(said('letter 4')))).delta.beliefs;
+    expect(added).toMatchObject({ close: [{}], insert: [{}], merged: [expect.stringMatching(/^[0-9a-f]{64}$/)] });
+    // What comes between does not hide it, and neither does it when it is cut.
+    const spring = { from: day('2026-03-01'), to: day('2026-06-01') };
+    await committed(memory.retract({ subject: 'p7', predicate: 'allergy', valid: spring }));
+    const versions = (await memory.history()).length;
+    const again = await runtimeOver(store, [clinic], { clock }).open('t', clinic);
+    const later = again.memory({ space: 'ward', writ });
+    for (const one of [memory, later])
+      expect((await committed(one.assertMany([...letters, said('letter 4')]))).delta.beliefs).toEqual([]);
+    expect(await memory.history()).toHaveLength(versions);
+    // Another process says it first: who comes later hears of it.
+    await committed(later.assert(said('letter 5')));
+    expect((await committed(memory.assert(said('letter 5')))).delta.beliefs).toEqual([]);
+    expect((await committed(memory.assert(said('letter 6')))).delta.beliefs).toHaveLength(1);
+  });
+
+  test('who has lost together with another that says the same is known, too', async () => {
+    const { memory, store } = await begun();
+    const weighed = (object: string, confidence: number, source: string) => ({
+      subject: 'p7',
+      predicate: 'weight',
+      object,
+      confidence,
+      valid: { from: day('2026-01-01') },
+      source,
+    });
+    await committed(memory.assert(weighed('81 kg', 0.9, 'scale 1')));
+    const wrong = [weighed('18 kg', 0.2, 'scale 2'), weighed('18 kg', 0.1, 'scale 3')];
+    expect((await committed(memory.assertMany(wrong))).delta.beliefs[0]?.merged).toHaveLength(1);
+    const again = (await runtimeOver(store, [clinic]).open('t', clinic)).memory({ space: 'ward', writ });
+    for (const said of wrong) expect((await committed(again.assert(said))).delta.beliefs).toEqual([]);
+  });
+
   test('an action says what is believed with what it changes, in one entry', async () => {
     const { trajectory, memory } = await begun();
     const visit = intent('visit', { patient: 'p7', weight: '80 kg' }, writ, { role: 'nurse' } as never);
@@ -210,6 +257,140 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(await store.oracleGet(readWitness(row!).judge!)).toBeDefined();
   });
 
+  test('what a judge and a person have to choose in one proposal is the same when the person answers, and the judge is asked once', async () => {
+    const clock = new HandClock();
+    const asked: string[] = [];
+    const oracle = createOracle({ store: await openStore('memory:'), clock, mode: 'record' });
+    const choose = ({ request, members }: { request: string; members: readonly { claim: string }[] }): string => {
+      asked.push(request);
+      clock.forward(1_000);
+      return members[0]!.claim;
+    };
+    const { store, memory, trajectory } = await begun({ judge: { oracle, choose }, clock });
+    const said = (diagnosis: string, triage: string): Promise<Ruling> =>
+      memory.assertMany([
+        { subject: 'p7', predicate: 'triage', object: triage },
+        { subject: 'p7', predicate: 'diagnosis', object: diagnosis },
+      ]);
+    await committed(said('flu', 'urgent'));
+    clock.forward(1_000);
+    const { pending } = (await said('pneumonia', 'can wait')) as Extract<Ruling, { ruling: 'escalated' }>;
+    const [question, ...others] = await trajectory.questionsOf(pending);
+    expect([question!.predicate, others]).toEqual(['diagnosis', []]);
+    const winner = question!.members.find(({ object }) => object === 'pneumonia')!.claim;
+    clock.forward(60_000);
+    const answers = [{ request: question!.request, winner }];
+    const decide = { principal: 'dr house', method: 'test', answers };
+    // Also by a process that has heard nothing of the vote.
+    const again = await runtimeOver(store, [clinic], { clock, judge: { oracle, choose } }).open('t', clinic);
+    expect(await again.approve(pending, decide)).toMatchObject({ ruling: 'committed' });
+    expect(asked).toHaveLength(1);
+    expect(objects((await memory.recall({ subject: 'p7', predicate: 'diagnosis' })).facts)).toEqual(['pneumonia']);
+    expect(await verifyStore(store)).toMatchObject([{ valid: true }]);
+  });
+
+  describe('a judge', () => {
+    type Choosing = Parameters<Judge['choose']>[0];
+    const judged = async (choose: Judge['choose'], more: Partial<Judge> = {}) => {
+      const log = await openStore('memory:');
+      const oracle = createOracle({ store: log, clock: new HandClock(), mode: 'record' });
+      const requests: string[] = [];
+      const asking = (question: Choosing) => {
+        requests.push(question.request);
+        return choose(question);
+      };
+      const world = await begun({ judge: { oracle, choose: asking, ...more } });
+      await committed(world.memory.assert({ ...triage, object: 'urgent' }));
+      const keys = () =>
+        [...new Set(requests)].map((judge) =>
+          oracleKey({ scope: { kind: 'memory', space: 'ward' }, request: { judge } }),
+        );
+      return { ...world, log, requests, keys };
+    };
+    const triage = { subject: 'p7', predicate: 'triage', valid: { from: day('2026-01-01') } };
+    const urgent = ({ members }: Choosing): string => members.find(({ object }) => object === 'urgent')!.claim;
+
+    test('that throws, votes for nobody or takes too long has its attempts kept; it is asked again, and nothing was believed', async () => {
+      const votes: ((question: Choosing) => string | Promise<string>)[] = [
+        () => {
+          throw new Error('the model is away');
+        },
+        () => 'somebody',
+        () => new Promise<string>(() => undefined),
+        urgent,
+      ];
+      const pause: Pause = async (_from, _to, signal) => {
+        // What is answered at once is in time.
+        await new Promise((resolve) => setImmediate(resolve));
+        await new Promise((resolve) => setImmediate(resolve));
+        if (signal?.aborted) return;
+      };
+      const { memory, log, requests, keys, trajectory } = await judged((question) => votes.shift()!(question), {
+        timeoutMs: 1_000,
+        pause,
+      });
+      const say = () => memory.assert({ ...triage, object: 'can wait' });
+      const length = trajectory.length;
+      await expect(say()).rejects.toThrow('the model is away');
+      await expect(say()).rejects.toMatchObject({ code: 'unknown_member' });
+      await expect(say()).rejects.toMatchObject({ code: 'judge_late' });
+      expect(trajectory.length).toBe(length);
+      await committed(say());
+      // The members are the same each time but for the claim that is said anew.
+      const attempts = await Promise.all(keys().map((key) => attemptsOf(log, key)));
+      expect(attempts.flat()).toMatchObject([
+        { outcome: 'failed', error: { message: 'the model is away' } },
+        { outcome: 'refused', answer: 'somebody', error: { code: 'unknown_member' } },
+        { outcome: 'failed', error: { code: 'judge_late' } },
+      ]);
+      expect(requests).toHaveLength(4);
+    });
+
+    test('is asked anew about what has become of it while it thought', async () => {
+      const meanwhile: (() => Promise<unknown>)[] = [];
+      const { assize, memory, log, requests, keys } = await judged(async (question) => {
+        await meanwhile.shift()?.();
+        return urgent(question);
+      });
+      const other = (await assize.create(clinic, { trajectoryId: 'u', writs: [writ] })).memory({ space: 'ward', writ });
+      const half = { from: day('2026-01-01'), to: day('2026-07-01') };
+      meanwhile.push(() => committed(other.retract({ subject: 'p7', predicate: 'triage', valid: half })));
+      await committed(memory.assert({ ...triage, object: 'can wait' }));
+      expect(new Set(requests).size).toBe(2);
+      for (const key of keys()) expect(await log.oracleGet(key)).toBeDefined();
+      const triaged = async (valid: Instant) => objects((await memory.recall({ subject: 'p7', valid })).facts);
+      expect([await triaged(day('2026-03-01')), await triaged(day('2026-08-01'))]).toEqual([['can wait'], ['urgent']]);
+    });
+  });
+
+  test('what waits for a person expires; a late answer is refused by name, and it is asked anew where it is said again', async () => {
+    const { clock, trajectory, memory, store } = await begun({ approvalMs: 10_000 });
+    const said = { subject: 'p7', predicate: 'diagnosis', source: 'letter 3', valid: { from: day('2026-01-01') } };
+    await committed(memory.assert({ ...said, object: 'flu' }));
+    const ask = () => memory.assert({ ...said, object: 'cold' }) as Promise<Extract<Ruling, { ruling: 'escalated' }>>;
+    const { pending } = await ask();
+    const [question] = await trajectory.questionsOf(pending);
+    const { request, members } = question!;
+    const answers = [{ request, winner: members[0]!.claim }];
+    const decide = { principal: 'dr house', method: 'test', answers };
+    clock.forward(20_000);
+    expect(await trajectory.approve(pending, decide)).toMatchObject({ ruling: 'rejected', reason: 'expired' });
+    const length = trajectory.length;
+    await expect(trajectory.approve(pending, decide)).rejects.toMatchObject({ code: 'stale_callback' });
+    const { answers: _, ...without } = decide;
+    await expect(trajectory.approve(pending, without)).rejects.toMatchObject({ code: 'not_pending' });
+    expect(await trajectory.questionsOf(pending).catch((error: { code: string }) => error.code)).toBe('not_pending');
+    expect([trajectory.length, trajectory.pending()]).toEqual([length, []]);
+    const again = await ask();
+    expect(again).toMatchObject({ ruling: 'escalated' });
+    expect(again.pending).not.toBe(pending);
+    // The same claims, and so the same question.
+    expect(await trajectory.questionsOf(again.pending)).toEqual([question]);
+    expect(await trajectory.approve(again.pending, decide)).toMatchObject({ ruling: 'committed' });
+    await expect(trajectory.approve(again.pending, decide)).rejects.toMatchObject({ code: 'stale_callback' });
+    expect(await verifyStore(store)).toMatchObject([{ valid: true }]);
+  });
+
   test('a branch says nothing, so that what is tried there is not believed where it came from', async () => {
     const { assize, memory, trajectory } = await begun();
     await committed(memory.assert({ subject: 'p7', predicate: 'drug', object: 'aspirin' }));
@@ -219,6 +400,27 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       .assert({ subject: 'p7', predicate: 'drug', object: 'none' });
     expect(ruling).toMatchObject({ ruling: 'rejected', detail: expect.stringContaining('on_branch') });
     expect(await drug(memory, {})).toEqual(['aspirin']);
+  });
+
+  test('of one subject and predicate a proposal asserts many, or does something else once', async () => {
+    const { trajectory, memory } = await begun();
+    const about = { space: 'ward', subject: 'p7', predicate: 'drug' };
+    const assert = { ...about, verb: 'assert', object: 'aspirin' };
+    const change = { ...about, verb: 'change', object: 'none' };
+    const say = (...sayings: object[]) =>
+      trajectory.propose({ ...intent('assize.believe', { sayings }, writ), role: 'assize' as never });
+    for (const sayings of [
+      [assert, change],
+      [change, change],
+      [change, assert],
+    ])
+      expect(await say(...sayings)).toMatchObject({
+        ruling: 'rejected',
+        reason: 'precondition_failed',
+        detail: expect.stringContaining('repeated_claim'),
+      });
+    expect(await memory.history()).toEqual([]);
+    expect(await say(change, { ...assert, subject: 'p8' })).toMatchObject({ ruling: 'committed' });
   });
 
   test('what does not go with what is believed is a rejection by name', async () => {

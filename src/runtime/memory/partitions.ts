@@ -1,5 +1,6 @@
 import { type Instant, RecentMap } from '#canon';
-import type { FactStore, FactVersion, FactWrite, PartitionName, PartitionState } from '#ledger';
+import type { FactStore, FactVersion, FactWrite, LedgerStore, PartitionName, PartitionState } from '#ledger';
+import { Merged } from './merged.ts';
 
 /** Partitions whose open rows are kept in memory; more only cost a look each. */
 const PARTITIONS_MAX = 4_096;
@@ -31,12 +32,14 @@ export class NotRead extends Error {
  */
 export class Partitions {
   readonly #store: FactStore;
+  readonly #merged: Merged;
   readonly #known: RecentMap<string, Known | null> = new RecentMap(PARTITIONS_MAX);
   /** What is on its way to the store, by partition. */
   readonly #sent: Map<string, Sent> = new Map();
 
-  constructor(store: FactStore) {
+  constructor(store: LedgerStore & FactStore) {
     this.#store = store;
+    this.#merged = new Merged(store);
   }
 
   /** Undefined where it has to be read first. */
@@ -64,6 +67,11 @@ export class Partitions {
     const key = keyOf(name);
     const before = this.#known.get(key);
     const state = before == null ? await this.#store.partition(name) : before.state;
+    const without = claims.filter((claim) => found.get(claim) === false);
+    if (state !== undefined && without.length > 0) {
+      const merged = await this.#merged.of(name, state.names.hash);
+      for (const claim of without) found.set(claim, merged.has(claim));
+    }
     // What was accepted while it was read is ahead of that.
     const now = this.#known.get(key);
     const kept = now == null ? state : now.state;
@@ -92,6 +100,12 @@ export class Partitions {
       for (const { lineage } of write.insert) claims.set(lineage, true);
       this.#known.set(key, { state: after(before?.state, write), claims });
     }
+  }
+
+  /** Claims of what was accepted that have no row. */
+  made(name: PartitionName, claims: readonly string[]): void {
+    const known = this.#known.get(keyOf(name));
+    for (const claim of claims) known?.claims.set(claim, true);
   }
 
   /** The store has answered, whatever it did. */

@@ -1,5 +1,5 @@
 import type { Approved, Domain, Escalated, Rejected } from '#kernel';
-import type { Hash } from '#ledger';
+import type { Hash, Instant } from '#ledger';
 import type { Period, Question } from '#memory';
 import { RuntimeError } from '../errors.ts';
 import { readValue } from '../waiting.ts';
@@ -31,13 +31,20 @@ export interface GivenAnswer {
 /** What waits for a person who chooses. Nothing is frozen meanwhile: what was believed stays so. */
 export interface AskedFor extends Escalated {
   readonly questions: readonly AskedQuestion[];
+  /** When it was said, where that was before it was put up. */
+  readonly saidAt?: Instant | undefined;
 }
 
 /**
  * What was approved, put up for somebody who chooses between what it says and what is believed; refused where the domain has nobody to
  * ask. The world is as before.
  */
-export function askedFor(domain: Domain, approved: Approved, questions: readonly Question[]): AskedFor | Rejected {
+export function askedFor(
+  domain: Domain,
+  approved: Approved,
+  questions: readonly Question[],
+  saidAt?: Instant,
+): AskedFor | Rejected {
   const { policy } = approved.compiled;
   if (Object.keys(domain.counselors).length === 0) {
     approved.undo();
@@ -46,7 +53,7 @@ export function askedFor(domain: Domain, approved: Approved, questions: readonly
   }
   const channel = channelFor(domain, questions);
   const held = approved.holdBack({ reason: 'contradiction', detail: detailOf(questions), ...(channel && { channel }) });
-  return held.verdict === 'rejected' ? held : { ...held, questions: questions.map(askedOf) };
+  return held.verdict === 'rejected' ? held : { ...held, questions: questions.map(askedOf), saidAt };
 }
 
 /**

@@ -6,6 +6,7 @@ import { Group, prepareAppend } from './commit.ts';
 import { loadDriver } from './driver.ts';
 import { openPostgres } from './index.ts';
 import { BatchJob } from './job.ts';
+import { KnownFacts } from './known-facts.ts';
 import { Session } from './session.ts';
 
 withPostgres('a commit', (postgres) => {
@@ -24,7 +25,9 @@ withPostgres('a commit', (postgres) => {
     const append = prepareAppend(postgres.schemaOf(url), 'here');
     const write = (rows: readonly EntryRow[]): Promise<unknown> =>
       new Promise((resolve, reject) =>
-        new Group([new BatchJob(batchOf(rows), resolve, reject)]).write(session, append, false).catch(reject),
+        new Group([new BatchJob(batchOf(rows), resolve, reject)], new KnownFacts())
+          .write(session, append, false)
+          .catch(reject),
       );
     const rows = ['a', 'b', 'c', 'd'].map((name) => chainOf(name, 201));
     for (let from = 0; from < 200; from += 20) await write(rows.flatMap((chain) => chain.slice(from, from + 20)));

@@ -5,6 +5,7 @@ import type { FactChange } from '../facts.ts';
 import { type EffectNews, EffectPlan, KnownEffects } from './effect-plan.ts';
 import { FactPlan, prepareFactStates } from './fact-plan.ts';
 import { BatchJob, OracleJob, type RowsJob } from './job.ts';
+import type { KnownFacts } from './known-facts.ts';
 import { bytea } from './row.ts';
 import type { Session, Statement } from './session.ts';
 
@@ -39,7 +40,8 @@ type Kept = readonly (readonly [answer: string, at: string] | null)[];
  * them if the heads are so, and otherwise says what they are. Judged anew by that, a batch that does not fit is a conflict
  * for good, because entries are never taken away. A call is refused again only where another writer has moved a head under
  * a batch that fitted, which then fits no more: so the calls come to an end. Effects are judged in the same way
- * (`effect-plan.ts`). What facts are judged by is asked before, in a call of its own (`fact-plan.ts`).
+ * (`effect-plan.ts`). What facts are judged by is remembered (`known-facts.ts`), or asked before in a call of its own (`fact-plan.ts`); nothing is
+ * refused by what is only remembered.
  */
 export class Group {
   readonly #heads = new Map<string, Head>();
@@ -48,8 +50,10 @@ export class Group {
   #batches: readonly BatchJob[];
   #puts: readonly OracleJob[];
   #sent: readonly RowsJob[] = [];
+  readonly #knownFacts: KnownFacts;
 
-  constructor(jobs: readonly RowsJob[]) {
+  constructor(jobs: readonly RowsJob[], knownFacts: KnownFacts) {
+    this.#knownFacts = knownFacts;
     this.#batches = jobs.filter((job) => job instanceof BatchJob);
     this.#puts = jobs.filter((job) => job instanceof OracleJob);
   }
@@ -64,13 +68,23 @@ export class Group {
     return this.#sent;
   }
 
-  /** One call, or two where facts change; true when all have their answers. @throws what `session.run` throws */
+  /** One call, or two where facts change of which nothing is remembered; true when all have their answers. @throws what `session.run` throws */
   async write(session: Session, appends: Appends, tell: boolean): Promise<boolean> {
+    const names = this.#batches.flatMap(({ batch }) => (batch.facts ?? []).map(({ partition }) => partition));
+    try {
+      return await this.#write(session, appends, tell);
+    } catch (error) {
+      // What is remembered may be why, and what is there may be another by now.
+      this.#knownFacts.forget(names);
+      throw error;
+    }
+  }
+
+  async #write(session: Session, appends: Appends, tell: boolean): Promise<boolean> {
     this.#sent = [];
     const { append, erasing, acting, believing } = appends;
-    const writes = this.#batches.flatMap(({ batch }) => batch.facts ?? []);
-    const facts = await FactPlan.of(writes, session, appends.factStates, appends.path);
-    const plan = new Plan(this.#batches, this.#heads, this.#taken, this.#effects, facts);
+    const plan = await this.#plan(session, appends);
+    const { facts } = plan;
     for (const [job, row] of plan.conflicts) job.answer(conflictAt(row));
     this.#batches = plan.open;
     if (this.open.length === 0) return true;
@@ -103,12 +117,22 @@ export class Group {
       this.#learn(plan, refused);
       return false;
     }
+    facts.tell(this.#knownFacts);
     plan.answer();
     const stored = new Map(answers.map((row, index) => [row.key, storedAnswer(row, kept?.[index])]));
     for (const job of this.#puts) job.answer(stored.get(job.row.key)!);
     this.#batches = [];
     this.#puts = [];
     return true;
+  }
+
+  async #plan(session: Session, { factStates, path }: Appends): Promise<Plan> {
+    const planned = (facts: FactPlan): Plan => new Plan(this.#batches, this.#heads, this.#taken, this.#effects, facts);
+    const writes = this.#batches.flatMap(({ batch }) => batch.facts ?? []);
+    const remembered = FactPlan.assumed(writes, this.#knownFacts, path);
+    const plan = remembered && planned(remembered);
+    if (plan !== undefined && !(plan.refusesFacts && plan.facts.isAssumed)) return plan;
+    return planned(await FactPlan.asked(writes, session, factStates, path));
   }
 
   #learn({ assumed, effects }: Plan, refusal: Refusal): void {
@@ -136,7 +160,8 @@ class Plan {
   readonly open: BatchJob[] = [];
   /** Effects of the accepted ones, and what has to be asked of them. */
   readonly effects: EffectPlan;
-  readonly #facts: FactPlan;
+  readonly facts: FactPlan;
+  #refusesFacts = false;
   /** Batches that do not fit once the accepted ones are written, with what they are answered then. */
   readonly #doubtful: [BatchJob, CommitResult | StoreError][] = [];
   /** Where the accepted ones lead. */
@@ -151,8 +176,13 @@ class Plan {
     facts: FactPlan,
   ) {
     this.effects = new EffectPlan(effects);
-    this.#facts = facts;
+    this.facts = facts;
     for (const job of jobs) this.#judge(job, heads, taken);
+  }
+
+  /** The facts of some batch are refused. */
+  get refusesFacts(): boolean {
+    return this.#refusesFacts;
   }
 
   /** Nothing is to be written or asked: all that is left is refused by what the server has said. */
@@ -196,8 +226,8 @@ class Plan {
     this.open.push(job);
     const changes = this.#judgeFacts(job);
     if (changes === undefined || !this.#takeEffects(job)) return;
-    this.#facts.accept(changes);
-    this.#facts.erase(job.batch.erased ?? []);
+    this.facts.accept(changes);
+    this.facts.erase(job.batch.erased ?? []);
     this.accepted.push(job);
     for (const [name, head] of first) if (!this.#moved.has(name)) this.assumed.set(name, head);
     for (const [name, head] of moved) this.#moved.set(name, head);
@@ -209,13 +239,14 @@ class Plan {
     const { facts = [] } = job.batch;
     if (facts.length === 0) return [];
     try {
-      const verdict = this.#facts.judge(facts);
+      const verdict = this.facts.judge(facts);
       if ('changes' in verdict) return verdict.changes;
       this.#doubtful.push([job, verdict.refusal]);
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       this.#doubtful.push([job, error]);
     }
+    this.#refusesFacts = true;
     return undefined;
   }
 

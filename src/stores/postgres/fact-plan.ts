@@ -3,7 +3,6 @@ import type { ErasedRow, FactKey, FactVersion, FactWrite, Hash, PartitionName } 
 import {
   erasedName,
   type FactChange,
-  type FactState,
   type FactVerdict,
   type FactView,
   factKey,
@@ -13,10 +12,11 @@ import {
   type OpenRow,
   openAfter,
 } from '../facts.ts';
+import type { KnownFacts, PartitionFacts } from './known-facts.ts';
 import { bytea } from './row.ts';
 import type { Session, Statement } from './session.ts';
 
-/** What the server says that changes are judged by (`migrations/0008-facts.ts`). */
+/** What the server says that changes are judged by (`migrations/0009-fact-plans.ts`). */
 interface States {
   readonly whole: boolean;
   readonly run: number;
@@ -38,8 +38,7 @@ interface States {
 }
 
 /** A partition as it is, or will be when the group is written. */
-interface Known extends FactState {
-  readonly several: boolean;
+interface Known extends PartitionFacts {
   /** What of it is to be written; undefined where nothing is. */
   readonly target?: Target;
 }
@@ -53,11 +52,25 @@ interface Target {
   readonly insert: FactVersion[];
 }
 
+/** What a plan begins with. */
+interface Beginning {
+  readonly isAssumed: boolean;
+  readonly whole: boolean;
+  readonly run: number;
+  readonly parts: number;
+  readonly erased: Set<Hash>;
+  readonly versions: Set<string>;
+  /** By `nameKey`. */
+  readonly partitions: Map<string, Known>;
+}
+
 /**
- * The facts of a group: judged by what the server has told in a call of its own, and by the changes of the group before. The server
- * writes them where every version is still the same.
+ * The facts of a group: judged by what the server has told in a call of its own, or before, and by the changes of the group before. The
+ * server writes them where every version is still the same.
  */
 export class FactPlan implements FactView {
+  /** By what was remembered: what it refuses has to be asked about. */
+  readonly isAssumed: boolean;
   /** The rebuilding that was begun last. */
   readonly run: number;
   /** How much of it is in. */
@@ -66,54 +79,46 @@ export class FactPlan implements FactView {
   readonly #whole: boolean;
   readonly #erased: Set<Hash>;
   readonly #versions: Set<string>;
-  readonly #partitions = new Map<string, Known>();
+  readonly #partitions: Map<string, Known>;
   /** Texts that were taken in because they are not erased, which the server has to see to. */
   readonly #present = new Set<Hash>();
   readonly #targets = new Set<Target>();
 
-  private constructor(
-    path: string,
-    states: States,
-    candidates: ReadonlyMap<string, PartitionName>,
-    versions: Set<string>,
-  ) {
+  private constructor(path: string, { isAssumed, whole, run, parts, erased, versions, partitions }: Beginning) {
     this.#path = path;
-    this.#whole = states.whole;
-    this.run = states.run;
-    this.parts = states.parts;
-    this.#erased = new Set(states.erased);
+    this.isAssumed = isAssumed;
+    this.#whole = whole;
+    this.run = run;
+    this.parts = parts;
+    this.#erased = erased;
     this.#versions = versions;
-    for (const [hash, names, bytes, version, latest, several, open] of states.partitions ?? []) {
-      const rows = (open ?? []).map(([fact_id, system_time_start, valid_from, valid_to]) => ({
-        fact_id,
-        system_time_start,
-        valid_from,
-        valid_to,
-      }));
-      this.#partitions.set(nameKey(candidates.get(hash)!), {
-        names: { hash: names, bytes },
-        version,
-        latest,
-        several,
-        open: new Map(rows.map((row) => [factKey(row), row])),
-      });
-    }
+    this.#partitions = partitions;
   }
 
-  /** Asks what these writes are judged by; without a call where there are none. `path` names the store in errors. */
-  static async of(
+  /**
+   * Without a call, by what is remembered of all partitions of these writes; undefined where something is not. That nothing of them is
+   * erased, that no version of them is there, and that the facts are whole is assumed as well: the server sees to it. `path` names the
+   * store in errors.
+   */
+  static assumed(writes: readonly FactWrite[], known: KnownFacts, path: string): FactPlan | undefined {
+    const { run = 0 } = known;
+    const partitions = new Map<string, Known>();
+    for (const { partition } of writes) {
+      const remembered = known.get(partition);
+      if (remembered === undefined) return undefined;
+      if (remembered.state !== undefined) partitions.set(nameKey(partition), remembered.state);
+    }
+    const nothing = { erased: new Set<Hash>(), versions: new Set<string>() };
+    return new FactPlan(path, { isAssumed: writes.length > 0, whole: true, run, parts: 0, ...nothing, partitions });
+  }
+
+  /** Asks what these writes are judged by. `path` names the store in errors. */
+  static async asked(
     writes: readonly FactWrite[],
     session: Session,
     statement: Statement,
     path: string,
   ): Promise<FactPlan> {
-    if (writes.length === 0)
-      return new FactPlan(
-        path,
-        { whole: true, run: 0, parts: 0, erased: null, versions: null, partitions: null },
-        new Map(),
-        new Set(),
-      );
     const names = writes.flatMap(({ partition, names }) => [partition, erasedName(names.hash)]);
     const candidates = new Map(names.map((name) => [hashOf(name), name]));
     const hashes = new Set(
@@ -131,10 +136,17 @@ export class FactPlan implements FactView {
       rows.map(({ space }) => space),
     ];
     const [reply] = await session.run(statement, values);
-    const states = JSON.parse(reply![0]!) as States;
-    const there = (states.versions ?? []).map((n) => rows[n - 1]!);
-    const versions = new Set(there.map(({ row, space }) => versionKey(space, row)));
-    return new FactPlan(path, states, candidates, versions);
+    const { whole, run, parts, erased, versions, partitions } = JSON.parse(reply![0]!) as States;
+    const there = (versions ?? []).map((n) => rows[n - 1]!);
+    return new FactPlan(path, {
+      isAssumed: false,
+      whole,
+      run,
+      parts,
+      erased: new Set(erased),
+      versions: new Set(there.map(({ row, space }) => versionKey(space, row))),
+      partitions: new Map((partitions ?? []).map((row) => [nameKey(candidates.get(row[0])!), stateOf(row)])),
+    });
   }
 
   /** Nothing of facts is to be written. */
@@ -151,6 +163,16 @@ export class FactPlan implements FactView {
   /** To be called with what was judged last, in a rebuilding also where facts are incomplete. */
   accept(changes: readonly FactChange[]): void {
     for (const change of changes) this.#accept(change);
+  }
+
+  /** To be called when it is written: what the server has now. */
+  tell(known: KnownFacts): void {
+    if (this.#erased.size > 0) {
+      known.clear();
+      return;
+    }
+    for (const { names, version, latest, several, open, target } of this.#partitions.values())
+      if (target !== undefined) known.learn(this.run, target.name, { names, version, latest, several, open });
   }
 
   /** To be called after the facts of the batch that erases. */
@@ -180,6 +202,7 @@ export class FactPlan implements FactView {
     const targets = [...this.#targets];
     const states = new Map([...this.#partitions.values()].map((known) => [known.target, known]));
     return JSON.stringify({
+      ...(this.isAssumed && { run: this.run }),
       present: [...this.#present],
       partitions: targets.map((target, index) => {
         const { names, version, latest, several } = states.get(target)!;
@@ -232,6 +255,16 @@ export class FactPlan implements FactView {
       target,
     });
   }
+}
+
+function stateOf([, hash, bytes, version, latest, several, open]: NonNullable<States['partitions']>[number]): Known {
+  const rows = (open ?? []).map(([fact_id, system_time_start, valid_from, valid_to]) => ({
+    fact_id,
+    system_time_start,
+    valid_from,
+    valid_to,
+  }));
+  return { names: { hash, bytes }, version, latest, several, open: new Map(rows.map((row) => [factKey(row), row])) };
 }
 
 /** What a partition is found by. */

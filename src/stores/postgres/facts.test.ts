@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FactWrite } from '#ledger';
 import { type Loss, Relay, withPostgres } from '../../../tests/support/postgres/index.ts';
+import { roundTripsOf } from '../../../tests/support/postgres/round-trips.ts';
 import { loggedOf, writeOf } from '../../testing/effect-rows.ts';
 import { exportFacts } from '../../testing/fact-model.ts';
 import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '../../testing/fact-rows.ts';
@@ -176,6 +177,126 @@ withPostgres('facts', (postgres) => {
       await store.close();
     },
   );
+
+  describe('what is remembered of a partition', () => {
+    const put = (store: PostgresStore, ...facts: FactWrite[]) => store.commit({ ...batchOf([]), facts });
+    const OUTDATED = { status: 'outdated', partition: ALICE };
+    /** Two handles that both remember version 1 of Alice. */
+    const openTwo = async (first: FactWrite): Promise<[PostgresStore, PostgresStore]> => {
+      const url = postgres.url();
+      const [one, other] = [await openPostgres({ url }), await openPostgres({ url })];
+      expect(await put(one, first)).toEqual(COMMITTED);
+      await other.partition(ALICE);
+      return [one, other];
+    };
+    const close = (stores: readonly PostgresStore[]) => Promise.all(stores.map((store) => store.close()));
+    const until = (n: number) => ({ valid_to: day(n) });
+    const from = (n: number) => ({ valid_from: day(n) });
+
+    test('need not be asked: a change waits for the server once, of what was changed, read or looked for here', async () => {
+      const store = await openPostgres({ url: postgres.url() });
+      const trips = (...facts: FactWrite[]) => roundTripsOf(() => put(store, ...facts));
+      const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a' }]);
+      expect(await trips(first)).toBe(2);
+      expect(await trips(changeOf(ALICE, 2, 20, [{ fact_id: 'b' }], first.insert.map(keyOfRow)))).toBe(1);
+      await store.partition(BOB);
+      const bob = changeOf(BOB, 1, 10, [{ fact_id: 'c' }]);
+      expect(await trips(bob)).toBe(1);
+      await store.partition(BOB);
+      const both = [changeOf(ALICE, 3, 30, []), changeOf(BOB, 2, 20, [], bob.insert.map(keyOfRow))];
+      expect(await trips(...both)).toBe(1);
+      expect(await store.partition(ALICE)).toMatchObject({ version: 3, open: [{ fact_id: 'b' }] });
+      expect(await store.partition(BOB)).toMatchObject({ version: 2, open: [] });
+      expect(await store.selfCheck()).toEqual([]);
+      await store.close();
+    });
+
+    test('is not what is refused by', async () => {
+      const stores = await openTwo(changeOf(ALICE, 1, 10, [{ fact_id: 'a', ...until(5) }]));
+      const [one, other] = stores;
+      expect(await put(one, changeOf(ALICE, 2, 20, [{ fact_id: 'b', ...from(5) }]))).toEqual(COMMITTED);
+      // What the other remembers has neither: by that the first would be misuse, and the second would fit.
+      expect(await put(other, changeOf(ALICE, 2, 20, [{ fact_id: 'c', ...until(5) }]))).toEqual(OUTDATED);
+      expect(await put(other, changeOf(ALICE, 2, 20, [{ fact_id: 'c', ...from(5) }]))).toEqual(OUTDATED);
+      const closing = [{ fact_id: 'b', system_time_start: day(20) }];
+      expect(await put(other, changeOf(ALICE, 3, 30, [{ fact_id: 'c', ...from(5) }], closing))).toEqual(COMMITTED);
+      const again = changeOf(BOB, 1, 40, [{ fact_id: 'c', system_time_start: day(30) }]);
+      await other.partition(BOB);
+      await expect(put(other, again)).rejects.toMatchObject({ code: 'store_invalid_input' });
+      await close(stores);
+    });
+
+    test('is of one making of the facts: by what is made anew it is not judged', async () => {
+      const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a', ...until(5) }]);
+      const stores = await openTwo(first);
+      async function* other() {
+        yield [changeOf(ALICE, 1, 10, [{ fact_id: 'b' }])];
+      }
+      await stores[0].rebuildFacts(other());
+      const overlapping = changeOf(ALICE, 2, 20, [{ fact_id: 'c', ...from(5) }]);
+      await expect(put(stores[1], overlapping)).rejects.toMatchObject({ code: 'store_invalid_input' });
+      const closing = [{ fact_id: 'b', system_time_start: day(10) }];
+      expect(await put(stores[1], { ...overlapping, close: closing })).toEqual(COMMITTED);
+      await close(stores);
+    });
+
+    test('does not know of what others erase, and what was erased does not come back by it', async () => {
+      const stores = await openTwo(changeOf(ALICE, 1, 10, [{ fact_id: 'a', ...until(5) }]));
+      const [one, other] = stores;
+      const erase = (hash: string) => one.commit({ ...batchOf([]), erased: [{ hash, by: blobOf('by').hash }] });
+      await erase(contentOf('secret').hash);
+      const secret = { fact_id: 'b', object: 'secret', ...from(5) };
+      expect(await put(other, changeOf(ALICE, 2, 20, [secret]))).toEqual(COMMITTED);
+      expect((await exportFacts(other)).join()).not.toContain('"object":"secret"');
+      await erase(namesOf(ALICE).hash);
+      expect(await put(other, changeOf(ALICE, 3, 30, []))).toEqual(COMMITTED);
+      expect(await other.partition(ALICE)).toBeUndefined();
+      expect((await exportFacts(other)).join()).not.toContain('"subject":"alice"');
+      expect(await other.selfCheck()).toEqual([]);
+      await close(stores);
+    });
+  });
+
+  test('a change reads its own rows, however many others there are, by plans that were made before there were any', async () => {
+    const url = postgres.url();
+    const store = await openPostgres({ url });
+    const patient = (n: number) => ({ ...ALICE, subject: `patient ${n}` });
+    const said = (n: number, version: number) => [{ fact_id: `${n} ${version}` }];
+    const first = Array.from({ length: 600 }, (_, n) => changeOf(patient(n), 1, 10, said(n, 1)));
+    for (const change of first.slice(0, 20)) await store.commit({ ...batchOf([]), facts: [change] });
+    await store.commit({ ...batchOf([]), facts: first.slice(20) });
+    for (let n = 0; n < 100; n += 1)
+      await store.commit({
+        ...batchOf([]),
+        facts: [changeOf(patient(n), 2, 20, said(n, 2), first[n]!.insert.map(keyOfRow))],
+      });
+    // A connection tells what it has read and written when it ends.
+    await store.close();
+    const schema = postgres.schemaOf(url);
+    const sum = async (column: string, view: string): Promise<number> => {
+      const where = `FROM ${view} WHERE schemaname = $1 AND relname = 'fact'`;
+      return Number((await postgres.query(`SELECT sum(${column}) AS sum ${where}`, [schema]))[0]!['sum']);
+    };
+    await expect.poll(() => sum('n_tup_ins', 'pg_stat_user_tables')).toBe(700);
+    expect(await sum('idx_tup_read', 'pg_stat_user_indexes')).toBeLessThan(10_000);
+  });
+
+  test('what Table 12 says of a row is refused by the tables themselves', async () => {
+    const url = postgres.url();
+    const store = await openPostgres({ url });
+    await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] });
+    const copy = (json: string) =>
+      postgres.query(`SET search_path TO "${postgres.schemaOf(url)}";
+        INSERT INTO fact SELECT (json_populate_record(f, '${json}'::json)).* FROM fact AS f WHERE f.fact_id = 'a'`);
+    const other = { id: `\\x${'01'.repeat(32)}`, fact_id: 'b' };
+    for (const wrong of [{ confidence: 1.5 }, { confidence: -0.1 }, { valid_to: day(1) }, { system_end: day(10) }])
+      await expect(copy(JSON.stringify({ ...other, ...wrong }))).rejects.toMatchObject({ code: '23514' });
+    // Of two kinds there are the two values of a Boolean.
+    await expect(copy(JSON.stringify({ ...other, audit: 'shadow' }))).rejects.toMatchObject({ code: '22P02' });
+    await expect(copy('{}')).rejects.toMatchObject({ code: '23505' });
+    await copy(JSON.stringify({ ...other, confidence: 0.5 }));
+    await store.close();
+  });
 
   test('partitions that are not as their rows say are found', async () => {
     const url = postgres.url();

@@ -1,10 +1,11 @@
 import type { FactQuery, FactVersion, FactWrite, Hash, PartitionName, PartitionState } from '#ledger';
 import { OPEN_END } from '#memory';
-import { brokenOrder, incompleteError, judgeFacts } from '../facts.ts';
+import { brokenOrder, factKey, incompleteError, judgeFacts, openRow } from '../facts.ts';
 import type { RebuildSteps } from '../rebuild.ts';
 import type { Row } from './driver.ts';
 import { FactPlan, hashOf, prepareFactStates } from './fact-plan.ts';
 import type { GroupCommit } from './group-commit.ts';
+import type { KnownFacts } from './known-facts.ts';
 import type { Readers } from './readers.ts';
 import { bytea } from './row.ts';
 import type { Statement } from './session.ts';
@@ -12,16 +13,18 @@ import type { Statement } from './session.ts';
 /** Rows of each table that are deleted in one transaction. */
 const DELETED_MAX = 5_000;
 
-/** What is believed of one partition. `path` names the store in errors. */
+/** What is believed of one partition, which is remembered for who changes it. `path` names the store in errors. */
 export function preparePartition(
   readers: Readers,
   schema: string,
   path: string,
+  known: KnownFacts | undefined,
 ): (name: PartitionName) => Promise<PartitionState | undefined> {
   // One statement, so that it sees one moment. Facts that are incomplete give a row as well.
   const statement: Statement = {
     name: 'assize partition',
-    text: `SELECT r.whole, ${ROW}, encode(p.names, 'hex'), p.names_bytes, p.version, p.latest
+    text: `SELECT r.whole, ${ROW}, encode(p.names, 'hex'), p.names_bytes, p.version, p.latest,
+      p.several, r.run
       FROM "${schema}".fact_rebuild AS r LEFT JOIN "${schema}".fact_partition AS p ON p.hash = $1
       LEFT JOIN "${schema}".fact AS f ON f.key = p.key AND NOT f.audit AND f.system_end = '${OPEN_END}'
       ORDER BY f.valid_from, f.fact_id, f.system_start`,
@@ -30,10 +33,17 @@ export function preparePartition(
     const rows = await readers.run(statement, [bytea(hashOf(name))]);
     requireWhole(rows, path);
     const [first] = rows as [Row];
-    const [hash, bytes, version, latest] = first.slice(-4) as [Hash | null, string, string, string];
-    if (hash === null) return undefined;
+    const told = first.slice(-6) as [Hash | null, string, string, string, string, string];
+    const [hash, bytes, version, latest, several, run] = told;
+    if (hash === null) {
+      known?.learn(Number(run), name, undefined);
+      return undefined;
+    }
     const open = rows.filter((row) => row[1] !== null).map((row) => versionOf(row, name));
-    return { names: { hash, bytes: Number(bytes) }, version: Number(version), latest, open };
+    const state = { names: { hash, bytes: Number(bytes) }, version: Number(version), latest };
+    const rowsByKey = new Map(open.map((row) => [factKey(row), openRow(row)]));
+    known?.learn(Number(run), name, { ...state, several: several === 't', open: rowsByKey });
+    return { ...state, open };
   };
 }
 
@@ -125,7 +135,7 @@ export function rebuildSteps(group: () => GroupCommit, schema: string, path: str
       run.parts += 1;
       const { number, parts } = run;
       const taken = await group().run(async (session) => {
-        const plan = await FactPlan.of(writes, session, states, path);
+        const plan = await FactPlan.asked(writes, session, states, path);
         if (plan.run !== number) throw incompleteError(path);
         // It was sent before, and only the answer was lost.
         if (plan.parts >= parts) return 't';

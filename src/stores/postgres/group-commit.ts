@@ -4,6 +4,7 @@ import type { OracleRow } from '#oracle';
 import { type Appends, Group, prepareAppend } from './commit.ts';
 import { ConnectionLost, doubtError, isOutrun, storeError } from './errors.ts';
 import { BatchJob, type Job, OracleJob, type RowsJob, StepJob } from './job.ts';
+import { KnownFacts } from './known-facts.ts';
 import type { Session } from './session.ts';
 import type { Writer } from './writer.ts';
 
@@ -33,6 +34,8 @@ export interface GroupCommitOptions {
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #append: Appends;
+  /** What reads and commits leave of partitions for the next change. */
+  readonly knownFacts: KnownFacts = new KnownFacts();
   #waiting: Job[] = [];
   #isAtWork = false;
   #whenIdle: (() => void)[] = [];
@@ -87,7 +90,8 @@ export class GroupCommit {
     }
     const [first] = this.#waiting;
     if (first instanceof StepJob) await this.#step(session, this.#waiting.shift() as StepJob);
-    else await this.#group(session, new Group(this.#waiting.splice(0, this.#groupSize()) as RowsJob[]));
+    else
+      await this.#group(session, new Group(this.#waiting.splice(0, this.#groupSize()) as RowsJob[], this.knownFacts));
   }
 
   async #step(session: Session, job: StepJob): Promise<void> {

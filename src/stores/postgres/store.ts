@@ -178,7 +178,7 @@ export class PostgresStore
     this.#listEffects = prepareListEffects(readers, schema);
     this.#effectsOf = prepareEffectsOf(readers, schema);
     this.#effectKey = prepareEffectKey(readers, schema);
-    this.#partition = preparePartition(readers, schema, path);
+    this.#partition = preparePartition(readers, schema, path, this.#group?.knownFacts);
     this.#facts = prepareFacts(readers, schema, path);
     this.#claimKey = prepareClaimKey(readers, schema);
     this.#spaces = prepareSpaces(readers, schema, path);

@@ -138,6 +138,33 @@ test('people with a SQL shell find the twelve columns of a fact', async () => {
   await store.close();
 });
 
+test('what Table 12 says of a row is refused by the tables themselves', async () => {
+  const path = join(folder, 'constraints.db');
+  const store = await openSqlite({ path });
+  await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] });
+  await store.close();
+  const db = new DatabaseSync(path);
+  const twice = (change: string) => () => db.exec(`INSERT INTO fact SELECT ${change} FROM fact WHERE fact_id = 'a'`);
+  const columns = db
+    .prepare("SELECT name FROM pragma_table_info('fact')")
+    .all()
+    .map(({ name }) => String(name));
+  const withColumn = (column: string, value: string) =>
+    twice(columns.map((name) => (name === column ? value : name === 'fact_id' ? "'b'" : name)).join());
+  for (const [column, value] of [
+    ['confidence', '1.5'],
+    ['confidence', '-0.1'],
+    ['audit', '2'],
+    ['valid_to', 'valid_from'],
+    ['system_end', 'system_start'],
+  ] as const)
+    expect(withColumn(column, value), column).toThrow(/CHECK constraint failed/);
+  expect(twice('*')).toThrow(/UNIQUE constraint failed/);
+  expect(() => db.exec('INSERT INTO fact_version SELECT * FROM fact_version')).toThrow(/UNIQUE constraint failed/);
+  withColumn('confidence', '0.5')();
+  db.close();
+});
+
 test('a store that is only read has facts and takes none', async () => {
   const path = join(folder, 'read.db');
   const store = await openSqlite({ path });

@@ -35,6 +35,13 @@ const KNOWN_ROWS_MAX = 100_000;
 /** Rows of each table that are deleted in one transaction, but for a partition that has more. */
 const DELETED_MAX = 2_000;
 
+/** A partition as a reader has found it. */
+export interface FoundPartition {
+  readonly key: number | bigint;
+  readonly several: boolean;
+  readonly state: PartitionState;
+}
+
 interface Known extends FactState {
   readonly key: number | bigint;
   /** It has, or had, rows of a predicate with several values. */
@@ -171,6 +178,14 @@ export class FactWriter implements FactView {
     };
     this.#know(name, state);
     return state;
+  }
+
+  /** What was read outside of a transaction, and is so until somebody else writes: what is planned on it is judged by the same rows. */
+  learn(name: PartitionName, { key, several, state }: FoundPartition): void {
+    if (this.#known.has(nameKey(name))) return;
+    const { names, version, latest } = state;
+    const open = new Map(state.open.map((row): [string, OpenRow] => [factKey(row), row]));
+    this.#know(name, { key, names, version, latest, several, open });
   }
 
   has(space: string, { fact_id, system_time_start }: FactKey): boolean {
@@ -340,13 +355,13 @@ export class FactReader {
   }
 
   /** As `FactStore.partition`. @throws {StoreError} while the facts are incomplete */
-  partition(name: PartitionName): PartitionState | undefined {
+  partition(name: PartitionName): FoundPartition | undefined {
     return this.#atOneMoment(() => {
       const found = this.#find(name);
       if (found === undefined) return undefined;
-      const { key, hash, bytes, version, latest } = found;
+      const { key, hash, bytes, version, latest, several } = found;
       const open = (this.#selectOpen.all(key) as unknown as RowColumns[]).map((row) => versionOf(row, name));
-      return { names: { hash, bytes }, version, latest, open };
+      return { key, several: several !== 0, state: { names: { hash, bytes }, version, latest, open } };
     });
   }
 

@@ -322,7 +322,11 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
 
   async partition(name: PartitionName): Promise<PartitionState | undefined> {
     checkPartition(name);
-    return this.#read(() => this.#factReader.partition(name));
+    return this.#read(() => {
+      const found = this.#factReader.partition(name);
+      if (found !== undefined) this.#facts.learn(name, found);
+      return found?.state;
+    });
   }
 
   async facts(query: FactQuery): Promise<FactVersion[]> {

@@ -46,6 +46,7 @@ export const MEMORY: Readonly<Record<string, Case | Exempt>> = {
   ]),
   checkFact: takes(memory.checkFact, () => [row()]),
   checkFacts: takes(memory.checkFacts, () => [[row()]]),
+  checkedFacts: takes(memory.checkedFacts, () => [[row()]]),
   contradicts: takes(memory.contradicts, () => [row(), row()]),
   period: takes(memory.period, [AT, memory.OPEN_END]),
   checkOpen: takes(memory.checkOpen, () => [[row()], { ...declaration() }]),

@@ -11,6 +11,7 @@ const recording = (): oracle.Oracle =>
 const asking = { ...question, call: () => 1 };
 
 export const ORACLE: Readonly<Record<string, Case | Exempt>> = {
+  attemptsOf: takes(oracle.attemptsOf, () => [new MemoryStore(), '0'.repeat(64)], { 0: PORT }),
   callSequence: takes(oracle.callSequence, [caller, 0]),
   'CallSequence.next': exempt('no arguments'),
   createOracle: takes(
@@ -41,5 +42,6 @@ export const ORACLE: Readonly<Record<string, Case | Exempt>> = {
   thetaHash: takes(oracle.thetaHash, [question.theta]),
   systemClock: exempt('no arguments'),
   systemPause: takes(oracle.systemPause, [0, 0]),
+  unfenced: takes(oracle.unfenced, ['```json\n{}\n```']),
   systemRandom: takes((count) => oracle.systemRandom.bytes(count), [3]),
 };

@@ -26,6 +26,7 @@ import { LOG, ORIGIN, WITNESSES } from '../merkle/fixtures.ts';
 import { desk as newsdesk, newsroom } from '../newsroom.ts';
 import { operator, START } from '../runtime.ts';
 import type { Case, Exempt } from './case.ts';
+import { extractionTerms } from './extraction.ts';
 import { exempt, PATH, PORT, takes } from './table.ts';
 
 const none = exempt('no arguments');
@@ -54,6 +55,15 @@ const listOf = ({ agents: staff }: Awaited<ReturnType<typeof newsdesk>>): object
   staff.map((agent) => ({ ...agent }));
 
 export const AGENTS: Readonly<Record<string, Case | Exempt>> = {
+  believeMessages: takes(
+    agents.believeMessages as never,
+    () => [
+      [{ id: 'm', author: 'ida', text: 'No nuts for me.', at: START }],
+      { ask: async ({ call }: any) => call() },
+      { ...extractionTerms(), space: 'ward' },
+    ],
+    { 1: PORT, '2.model': PORT },
+  ),
   replayRun: onDesk(
     (_made, source, domain, list, options) => agents.replayRun(source, domain, list, options),
     async (made) => {

@@ -94,6 +94,9 @@ function print({ json, out }: Session, { fact, versions, contradictions, entries
       continue;
     }
     out.line(line`${when}, settled by ${dim(witness.strategy)}`);
+    // A person's decision is an entry, and has no theta.
+    if (witness.theta !== undefined && witness.judge !== undefined)
+      out.line(line`the vote: assize oracle ${witness.judge}`);
     out.table(
       [{ title: '' }, { title: 'object' }, { title: 'confidence', align: 'right' }, { title: 'claim' }],
       witness.members.map(({ claim, object, confidence }) => [

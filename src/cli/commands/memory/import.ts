@@ -8,14 +8,15 @@ import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { authorityIn, type BelievingOptions, changedBy, withAuthority } from '../../believing.ts';
 import { counted } from '../../counted.ts';
-import { shortId } from '../../entries.ts';
 import { CliError, EXIT } from '../../errors.ts';
 import { type LinesFile, openLines } from '../../input-file.ts';
+import { describedNotCommitted, linesOf, type NotCommitted, printNotCommitted } from '../../not-committed.ts';
 import { positive, withSharedOptions } from '../../options.ts';
 import { INSTANT_HELP, instantOf } from '../../periods.ts';
-import { green, line, red, yellow } from '../../printable.ts';
+import { green, line } from '../../printable.ts';
 import { openAssize } from '../../runtime.ts';
 import { inSession, type Session } from '../../session.ts';
+import { type Waiting, waitingClaims } from '../../waiting-claims.ts';
 import { STDIN } from '../../writ-file.ts';
 
 interface Options extends BelievingOptions {
@@ -56,7 +57,8 @@ export function importFacts(command: Command): void {
         'said is not said twice. It ends at the first line that is wrong, which is named, with nothing of its batch written.\n' +
         `${INSTANT_HELP}\n` +
         'A batch is ruled on as one: where it is rejected or waits for somebody who chooses, so are all of its lines;\n' +
-        '--batch 1 says which line that is for. With --key the writ that is made covers the whole space.\n' +
+        '--batch 1 says which line that is for. Lines that wait since an import before are not put up again.\n' +
+        'With --key the writ that is made covers the whole space.\n' +
         'Negative: something was rejected, or waits, or an open approval freezes it, which ends the import.',
     )
     .action(
@@ -73,7 +75,10 @@ export function importFacts(command: Command): void {
           const trajectory = await assize.open(trajectoryId);
           const assertMany = (claims: readonly AssertInput[]): Promise<Ruling> =>
             trajectory.memory({ space, writ: writ() }).assertMany(claims);
-          const done = await imported(session, file, options, { trajectory, assertMany });
+          const waiting = new Map<string, Waiting>();
+          for (const { saying, ruling } of await waitingClaims(store, trajectory))
+            if (saying.space === space && saying.source !== undefined) waiting.set(nameOf(space, saying), ruling);
+          const done = await imported(session, file, options, { trajectory, waiting, assertMany });
           await assize.close();
           session.progress.end();
           print(session, done);
@@ -81,12 +86,6 @@ export function importFacts(command: Command): void {
         });
       }),
     );
-}
-
-/** What became of a batch that was not committed. */
-interface NotCommitted {
-  readonly lines: readonly [first: number, last: number];
-  readonly ruling: Exclude<Ruling, { ruling: 'committed' }>;
 }
 
 interface Done {
@@ -106,39 +105,75 @@ async function imported(
   { space, batch }: Options,
   {
     trajectory,
+    waiting,
     assertMany,
-  }: { readonly trajectory: Trajectory; readonly assertMany: (claims: readonly AssertInput[]) => Promise<Ruling> },
+  }: {
+    readonly trajectory: Trajectory;
+    /** By what names a claim. */
+    readonly waiting: ReadonlyMap<string, Waiting>;
+    readonly assertMany: (claims: readonly AssertInput[]) => Promise<Ruling>;
+  },
 ): Promise<Done> {
   let [committed, commits, believed] = [0, 0, 0];
   const others: NotCommitted[] = [];
   for (let first = 1; first <= file.length; first += batch) {
     interruption.throwIfAborted();
     const last = Math.min(first + batch - 1, file.length);
-    const ruling = await assertMany(claimsOf(file, first, last, space, trajectory));
-    if (ruling.ruling === 'committed') {
+    const lines = claimsOf(file, first, last, space, trajectory);
+    const still = lines.flatMap(({ name, number }): NotCommitted[] => {
+      const ruling = waiting.get(name);
+      return ruling === undefined ? [] : [{ lines: [number, number], ruling, still: true }];
+    });
+    others.push(...inStretches(still));
+    const anew = new Map(lines.filter(({ name }) => !waiting.has(name)).map(({ name, claim }) => [name, claim]));
+    const ruling = anew.size === 0 ? undefined : await assertMany([...anew.values()]);
+    if (ruling?.ruling === 'committed') {
       commits += 1;
-      committed += last - first + 1;
+      committed += lines.length - still.length;
       believed += changedBy(ruling).believed;
-    } else others.push({ lines: [first, last], ruling });
+    } else if (ruling !== undefined) {
+      const named = lines.filter(({ name }) => anew.has(name));
+      others.push(...inStretches(named.map(({ number }) => ({ lines: [number, number], ruling }))));
+    }
     progress.report('lines imported', last, file.length);
-    if (ruling.ruling === 'frozen') break;
+    if (ruling?.ruling === 'frozen') break;
   }
   return { lines: file.length, committed, commits, believed, others, isWhole: committed === file.length };
 }
 
-/** What the lines of a batch say, each claim once. @throws CliError naming the first line that is wrong */
+/** Lines that follow each other, and of which the same became, as one. */
+function inStretches(each: readonly NotCommitted[]): NotCommitted[] {
+  const stretches: NotCommitted[] = [];
+  for (const next of each) {
+    const last = stretches.at(-1);
+    if (last?.ruling === next.ruling && last.lines[1] + 1 === next.lines[0])
+      stretches[stretches.length - 1] = { ...last, lines: [last.lines[0], next.lines[1]] };
+    else stretches.push(next);
+  }
+  return stretches;
+}
+
+/** What a line says. */
+interface Said {
+  readonly number: number;
+  /** The same of what is one claim. */
+  readonly name: string;
+  readonly claim: AssertInput;
+}
+
+/** What the lines of a batch say. @throws CliError naming the first line that is wrong */
 function claimsOf(
   file: LinesFile<z.infer<typeof LINE>>,
   first: number,
   last: number,
   space: string,
   trajectory: Trajectory,
-): AssertInput[] {
-  const claims = new Map<string, AssertInput>();
+): Said[] {
+  const said: Said[] = [];
   for (let number = first; number <= last; number++) {
     try {
       const [name, claim] = claimAt(file, number, space, trajectory);
-      if (!claims.has(name)) claims.set(name, claim);
+      said.push({ number, name, claim });
     } catch (error) {
       if (!isAssizeError(error)) throw error;
       const before =
@@ -149,7 +184,7 @@ function claimsOf(
       });
     }
   }
-  return [...claims.values()];
+  return said;
 }
 
 function claimAt(
@@ -214,34 +249,11 @@ function print({ json, out }: Session, { isWhole, others, ...done }: Done): void
   const waiting = linesOf(others, 'escalated');
   const frozen = linesOf(others, 'frozen');
   if (json) {
-    out.document({ ...done, rejected, waiting, frozen, others: others.map(described) });
+    out.document({ ...done, rejected, waiting, frozen, others: others.map(describedNotCommitted) });
     return;
   }
-  for (const { lines, ruling } of others) {
-    const which = lines[0] === lines[1] ? `line ${lines[0]}` : `lines ${lines[0]} to ${lines[1]}`;
-    if (ruling.ruling === 'frozen')
-      out.line(line`${which} ${yellow('frozen')} by ${shortId(ruling.by)}: ${ruling.detail}`);
-    else if (ruling.ruling === 'rejected')
-      out.line(line`${which} ${red('rejected')} as ${shortId(ruling.entry.id)}: ${ruling.detail}`);
-    else
-      out.line(
-        line`${which} ${yellow('waits')} for ${ruling.channel} as ${shortId(ruling.entry.id)}: ${ruling.detail}`,
-      );
-  }
+  printNotCommitted(out, others);
   const sum = line`${counted(done.committed, 'line')} of ${done.lines} committed in ${counted(done.commits, 'commit')}, ${counted(done.believed, 'fact')} believed anew`;
   const rest = line`${rejected} rejected, ${waiting} waiting, ${done.lines - done.committed - rejected - waiting} left`;
   out.line(isWhole ? green(sum) : line`${sum}; ${rest}`);
-}
-
-function linesOf(others: readonly NotCommitted[], ruling: Ruling['ruling']): number {
-  return others
-    .filter((each) => each.ruling.ruling === ruling)
-    .reduce((sum, { lines: [first, last] }) => sum + last - first + 1, 0);
-}
-
-function described({ lines: [from, to], ruling }: NotCommitted): object {
-  const { detail } = ruling;
-  if (ruling.ruling === 'frozen') return { lines: { from, to }, ruling: 'frozen', by: ruling.by, detail };
-  const { reason, entry } = ruling;
-  return { lines: { from, to }, ruling: ruling.ruling, entry_id: entry.id, reason, detail };
 }

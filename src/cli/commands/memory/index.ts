@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { diff } from './diff.ts';
 import { explain } from './explain.ts';
+import { extract } from './extract.ts';
 import { importFacts } from './import.ts';
 import { rebuild } from './rebuild.ts';
 import { history, recall } from './recall.ts';
@@ -10,6 +11,7 @@ import { spaces } from './spaces.ts';
 export function memory(program: Command): void {
   const command = program
     .command('memory')
-    .description('what is believed: say something, recall it, and ask how it came to it; import, rebuild');
-  for (const register of [sayings, recall, history, diff, explain, spaces, importFacts, rebuild]) register(command);
+    .description('what is believed: say something, recall it, and ask how it came to it; import, extract, rebuild');
+  for (const register of [sayings, recall, history, diff, explain, spaces, importFacts, extract, rebuild])
+    register(command);
 }

@@ -2,10 +2,10 @@ import type { Ruling } from 'assize';
 import { segment } from 'assize/authority';
 import type { Instant } from 'assize/canon';
 import type { Memory } from 'assize/runtime';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { authorityIn, type BelievingOptions, describedRuling, rulingLine, withAuthority } from '../../believing.ts';
 import { CliError, EXIT } from '../../errors.ts';
-import { withSharedOptions } from '../../options.ts';
+import { share, withSharedOptions } from '../../options.ts';
 import { beginning, ending, INSTANT_HELP } from '../../periods.ts';
 import { openAssize } from '../../runtime.ts';
 import { inSession } from '../../session.ts';
@@ -33,7 +33,7 @@ interface Verb {
 const object = new Option('--object <text>', 'what is said of it').makeOptionMandatory();
 const from = new Option('--from <instant>', 'from when on it is so (default: now)').argParser(beginning);
 const to = new Option('--to <instant>', 'until when (default: without an end)').argParser(ending);
-const confidence = new Option('--confidence <number>', 'from 0 to 1 (default: 1)').argParser(confidenceOf);
+const confidence = new Option('--confidence <number>', 'from 0 to 1 (default: 1)').argParser(share);
 const source = new Option('--source <name>', 'where it was heard: the same from the same source is said once');
 
 /** A period that has to be given. */
@@ -142,10 +142,4 @@ function periodIn({ from: begins, to: ends }: Options) {
 function wholeIn({ from: begins, to: ends }: Pick<Options, 'from' | 'to'>) {
   if (begins === undefined || ends === undefined) throw new CliError('usage', 'Say with --from and --to of when.');
   return { from: begins, to: ends };
-}
-
-function confidenceOf(text: string): number {
-  const value = Number(text);
-  if (/^\d*\.?\d+$/.test(text) && value <= 1) return value;
-  throw new InvalidArgumentError('It must be a number from 0 to 1.');
 }

@@ -1,20 +1,19 @@
-import { issueWrit, type KeyPair, type Revocation, type Store, systemClock, type Writ, writId } from 'assize';
+import { type KeyPair, type Revocation, type Store, type Writ, writId } from 'assize';
 import { revokeScope } from 'assize/authority';
-import { addMicros, maxInstant } from 'assize/canon';
 import { REVOKE_ACTION } from 'assize/kernel';
 import type { WritChain } from 'assize/runtime';
 import type { Command } from 'commander';
 import { readAnchors } from '../../anchors.ts';
-import { headOf, readable, shortId } from '../../entries.ts';
+import { headOf, shortId } from '../../entries.ts';
 import { CliError, EXIT, type ExitCode } from '../../errors.ts';
 import { findWrit, writsIn } from '../../listed-writs.ts';
+import { momentaryWrit } from '../../momentary-writ.ts';
 import { anchorsOption, domainOption, type OpeningOptions, withSharedOptions } from '../../options.ts';
 import { green, line, red, yellow } from '../../printable.ts';
 import { readPrivateKey, requireAnchor } from '../../private-key.ts';
 import { openAssize } from '../../runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../../session.ts';
 import { isWritFile, readWritFile } from '../../writ-file.ts';
-import { newNonce } from '../../writ-terms.ts';
 import { shortName } from '../../writ-text.ts';
 
 interface Options extends SharedOptions, OpeningOptions {
@@ -23,9 +22,6 @@ interface Options extends SharedOptions, OpeningOptions {
   readonly by?: string;
   readonly principal: string;
 }
-
-/** Long enough to open a large trajectory. */
-const VALID_FOR_MICROS = 5 * 60 * 1_000_000;
 
 export function revoke(command: Command): void {
   withSharedOptions(
@@ -85,22 +81,8 @@ async function authorityOf(
     throw new CliError('usage', `The key is not that of ${held.writ.subject}, who holds the writ in ${by}.`);
   }
   requireAnchor(storeUrl, anchors, key, 'revokes without --by');
-  const clock = systemClock.now();
-  const now = maxInstant(clock, readable(await headOf(store, trajectoryId))?.payload.at ?? clock);
-  return issueWrit(
-    {
-      issuer: key.publicKey,
-      subject: principal,
-      trajectory: trajectoryId,
-      actions: [REVOKE_ACTION],
-      scopes: [revokeScope(id)],
-      not_before: now,
-      expires: addMicros(now, VALID_FOR_MICROS),
-      max_depth: 0,
-      nonce: newNonce(),
-    },
-    key.privateKey,
-  );
+  const what = { action: REVOKE_ACTION, scopes: [revokeScope(id)], principal };
+  return momentaryWrit(await headOf(store, trajectoryId), what, key);
 }
 
 function say({ json, out }: Session, writ: string, { ruling, carried }: Revocation): ExitCode {

@@ -1,0 +1,117 @@
+/**
+ * What is believed, by the whole way, on PostgreSQL: a contradiction of one caller, beside a loop that waits for the server as often and
+ * commits as many bytes once; how often it waits is counted, and is the same however much is believed.
+ */
+import { Client } from 'pg';
+import { whyNoServer } from '../tests/support/postgres/binaries.ts';
+import { roundTripsOf } from '../tests/support/postgres/round-trips.ts';
+import { PostgresServer } from '../tests/support/postgres/server.ts';
+import { type BenchResult, formatTable, percentile } from './measure.ts';
+import { storageOnPostgres } from './memory-storage.ts';
+import { writersBench } from './memory-writers.ts';
+import { believed, openWard, said, type Ward } from './ward.ts';
+
+const SMALL = 300;
+const LARGE = 10_000;
+const SAMPLES = 300;
+const WARM = 50;
+/** Roughly what a contradiction writes: entry, blobs and rows. */
+const BYTES = 6_000;
+
+export async function memoryOnPostgres(): Promise<BenchResult[]> {
+  const reason = whyNoServer();
+  if (reason !== undefined) {
+    console.error(`PostgreSQL is left out: ${reason}.`);
+    return [];
+  }
+  const server = await PostgresServer.start();
+  try {
+    const base = `postgres://postgres@127.0.0.1:${server.port}/postgres`;
+    return [
+      ...(await contradictions(base)),
+      ...(await writersBench('PostgreSQL', `${base}?schema=writers`)),
+      ...(await storageOnPostgres(base, 'storage')),
+    ];
+  } finally {
+    await server.remove();
+  }
+}
+
+async function contradictions(base: string): Promise<BenchResult[]> {
+  // Both begin empty, so that the server's plans are made before there is anything to look for.
+  const small = await openWard(`${base}?schema=small`, { facts: SMALL });
+  const large = await openWard(`${base}?schema=large`, { facts: LARGE });
+  const client = new Client({ connectionString: base });
+  await client.connect();
+  try {
+    // Those that were said first are forgotten by now, and known again once something was said of them.
+    const trips = [await tripsOf(large, 'not in memory'), await tripsOf(large, 'in memory')];
+    return [...trips, ...(await inTurns(client, [small, large], trips[0]!.value))];
+  } finally {
+    await client.end();
+    for (const ward of [small, large]) await ward.close();
+  }
+}
+
+/** The most of many. */
+async function tripsOf({ memories: [memory] }: Ward, known: string): Promise<BenchResult> {
+  let most = 0;
+  for (let n = 0; n < 20; n++)
+    most = Math.max(most, await roundTripsOf(() => believed(memory.assert(said(n, `${known} ${n}`)))));
+  return {
+    name: `PostgreSQL: round trips of a contradiction, the partition ${known}`,
+    value: most,
+    unit: '',
+    goal: { max: 4 },
+  };
+}
+
+/** In turns, so that each is measured on the same server in the same state. */
+async function inTurns(client: Client, wards: readonly [Ward, Ward], trips: number): Promise<BenchResult[]> {
+  await client.query('CREATE TABLE bare (n BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text TEXT)');
+  // As many bytes as are given, and not as few as they compress to.
+  await client.query('ALTER TABLE bare ALTER text SET STORAGE EXTERNAL');
+  const insert = { name: 'insert', text: 'INSERT INTO bare (text) VALUES ($1)', values: ['x'.repeat(BYTES)] };
+  const select = { name: 'select', text: 'SELECT n FROM bare WHERE n = $1', values: [1] };
+  const times: [bare: number[], small: number[], large: number[]] = [[], [], []];
+  for (let n = 0; n < SAMPLES + WARM; n++) {
+    const steps = [
+      async () => {
+        for (let trip = 1; trip < trips; trip++) await client.query(select);
+        await client.query(insert);
+      },
+      ...wards.map(
+        ({ memories: [memory], facts }) =>
+          () =>
+            believed(memory.assert(said((n * 7_919) % facts, `again ${n}`))),
+      ),
+    ];
+    for (const [i, step] of steps.entries()) {
+      const start = performance.now();
+      await step();
+      if (n >= WARM) times[i]!.push((performance.now() - start) * 1_000);
+    }
+  }
+  const [base, few, lots] = times.map((each) => percentile(each, 50)) as [number, number, number];
+  const baseline = { name: `${trips} bare round trips, one of them a commit`, value: base };
+  const result = (facts: number, value: number): BenchResult => ({
+    name: `PostgreSQL: a contradiction, one caller, durable, ${facts} facts: p50`,
+    value,
+    unit: 'µs',
+    baseline,
+    ratio: value / base,
+    goal: { max: 1_500 },
+  });
+  return [
+    result(SMALL, few),
+    result(LARGE, lots),
+    {
+      name: `PostgreSQL: a contradiction: ${LARGE} facts, of ${SMALL}`,
+      value: lots / few,
+      unit: '',
+      goal: { max: 2 },
+    },
+  ];
+}
+
+if (import.meta.main) console.log(formatTable(await memoryOnPostgres()));

@@ -1,0 +1,153 @@
+import {
+  Assize,
+  createOracle,
+  defineDomain,
+  generateKeys,
+  issueWrit,
+  openStore,
+  seededRandom,
+  systemClock,
+} from 'assize';
+import { type Question, readWitness } from 'assize/memory';
+import type { Judge, Memory } from 'assize/runtime';
+import { z } from 'zod';
+
+/** What a memory that was run has shown: true where an anomaly was seen. */
+export interface Shown {
+  readonly n1: boolean;
+  readonly n2: boolean;
+  readonly n3: boolean;
+}
+
+const ward = defineDomain({
+  name: 'verdicts',
+  version: '1',
+  state: z.object({}),
+  initial: {},
+  processes: {},
+  roles: {},
+  actions: {},
+  invariants: [],
+  memory: {
+    predicates: {
+      manager: { cardinality: 'single-valued', strategy: 'rule' },
+      weight: { cardinality: 'single-valued', strategy: 'evi' },
+    },
+  },
+});
+
+const SUBJECT = 'office';
+const SPACE = 'verdicts';
+const FROM = '2026-03-01T00:00:00.000000Z';
+const AT_ONCE = 8;
+
+/** One of several runtimes over one store, as processes of their own have them; each writes to a trajectory of its own. */
+type Begin = (trajectoryId: string, judge?: Judge) => Promise<Memory>;
+
+/** N1 to N3 of Assize, by its runtime: what is said are proposals, in a store in memory. */
+export async function runtimeVerdict(seed: string): Promise<Shown> {
+  const store = await openStore('memory:');
+  const keys = generateKeys(seededRandom(`keys ${seed}`).bytes(32));
+  const writ = issueWrit(
+    {
+      issuer: keys.publicKey,
+      subject: 'agent',
+      actions: ['assize.believe'],
+      scopes: [`memory:${SPACE}:**`],
+      not_before: '2000-01-01T00:00:00.000000Z',
+      expires: '2100-01-01T00:00:00.000000Z',
+      max_depth: 0,
+      nonce: seed,
+    },
+    keys.privateKey,
+  );
+  const oracle = createOracle({ store, clock: systemClock, mode: 'record' });
+  const begin: Begin = async (trajectoryId, judge) => {
+    const assize = new Assize({ store, domains: [ward], anchors: [keys.publicKey], ...(judge && { judge }) });
+    const trajectory = await assize.create(ward, { trajectoryId, writs: [writ] });
+    return trajectory.memory({ space: SPACE, writ });
+  };
+  const chance = seededRandom(`said ${seed}`);
+  const n1 = await voteIsLost(begin, oracle, chance.bytes(1)[0]! % 2 === 0);
+  const n2 = await isDrifting(begin, [...chance.bytes(AT_ONCE)]);
+  const n3 = await isErased(await begin('reader'));
+  await store.close();
+  return { n1, n2, n3 };
+}
+
+/**
+ * A judge votes, and its process ends before anything is committed; another process says the same, with a judge that would vote otherwise.
+ * Whether that one is asked, or something else is believed.
+ */
+async function voteIsLost(begin: Begin, oracle: Judge['oracle'], isBob: boolean): Promise<boolean> {
+  const [voted, other] = isBob ? ['Bob', 'Carol'] : ['Carol', 'Bob'];
+  const ended = new Error('the process has ended');
+  const dying: Judge['oracle'] = {
+    ...oracle,
+    consult: async (asking) => {
+      await oracle.consult(asking);
+      throw ended;
+    },
+  };
+  let calls = 0;
+  const first = await begin('judged', { oracle: dying, choose: voteFor(voted as string) });
+  const second = await begin('judged-again', {
+    oracle,
+    choose: (question) => {
+      calls += 1;
+      return voteFor(other as string)(question);
+    },
+  });
+  const say = (memory: Memory, object: string) =>
+    memory.assert({ subject: SUBJECT, predicate: 'manager', object, valid: { from: FROM }, source: `of ${object}` });
+  await say(first, 'Bob');
+  const isCut = await say(first, 'Carol').then(
+    () => false,
+    (error: unknown) => error === ended,
+  );
+  if (!isCut) throw new Error('The judge was not asked, so that nothing is shown.');
+  const believed: string[] = [];
+  for (let round = 0; round < 2; round++) {
+    await say(second, 'Carol');
+    const { facts } = await second.recall({ predicate: 'manager', valid: FROM });
+    believed.push(facts.map(({ object }) => object).join());
+  }
+  return calls > 0 || believed.some((object) => object !== voted);
+}
+
+function voteFor(object: string): Judge['choose'] {
+  return ({ members }: Question) => members.find((member) => member.object === object)?.claim ?? '';
+}
+
+/** Two runtimes revise one partition at once: whether more than one is believed then, or a less confident one. */
+async function isDrifting(begin: Begin, confidences: readonly number[]): Promise<boolean> {
+  const memories = [await begin('one'), await begin('other')];
+  await Promise.all(
+    confidences.map((given, n) =>
+      (memories[n % 2] as Memory).assert({
+        subject: SUBJECT,
+        predicate: 'weight',
+        object: `value ${n}`,
+        confidence: given / 255,
+        valid: { from: FROM },
+      }),
+    ),
+  );
+  const { facts } = await (memories[0] as Memory).recall({ predicate: 'weight', valid: 'any' });
+  return facts.length !== 1 || facts[0]?.confidence !== Math.max(...confidences) / 255;
+}
+
+/** Whether something that was said and is not believed stands in no audit row, in full and with who won. */
+async function isErased(memory: Memory): Promise<boolean> {
+  const said = new Set([...['Bob', 'Carol'], ...Array.from({ length: AT_ONCE }, (_, n) => `value ${n}`)]);
+  const { facts: believed } = await memory.recall({ valid: 'any' });
+  const { facts: audit } = await memory.recall({ kind: 'audit', valid: 'any' });
+  for (const { object } of believed) said.delete(object);
+  for (const row of audit) {
+    const { members, loser, winner } = readWitness(row);
+    const lost = members.find(({ claim }) => claim === loser);
+    if (lost !== undefined && lost.rows.length > 0 && members.some(({ claim }) => claim === winner))
+      said.delete(lost.object);
+  }
+  return said.size > 0;
+}

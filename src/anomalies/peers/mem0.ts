@@ -1,0 +1,163 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { load } from './loading.ts';
+import { type ModelStub, modelStub, STUB_DIMENSIONS } from './model-stub.ts';
+import type { Found, PeerTask } from './peer.ts';
+
+const BOB = 'The manager is Bob';
+const CAROL = 'The manager is Carol';
+const USER = 'stub';
+const AT_ONCE = 8;
+
+/** What the stub votes: what is to become of what is new, in the form of each version. */
+type Vote = 'add' | 'update' | 'none' | 'say it otherwise';
+
+/** A memory of its own, in files of its own. */
+interface Mem0 {
+  readonly stub: ModelStub;
+  vote: Vote;
+  /** Says it in a message; the stub finds just that in it. */
+  say(text: string): Promise<void>;
+  live(): Promise<string[]>;
+  historyOf(text: string): Promise<string>;
+  /** Everything that it has written. */
+  written(): string;
+}
+
+/** N1 to N3 of mem0, on the paper’s story: the manager is Bob, and then it is Carol. */
+export async function judgeMem0(task: PeerTask): Promise<Found> {
+  const isOld = task.peer === 'mem0ai-v2';
+  const { Memory } = load(task.folder, `${task.peer}/oss`, isOld);
+  let made = 0;
+  const begun = async (): Promise<Mem0> => mem0(Memory, join(task.scratch, `mem0-${++made}-`), isOld);
+  return isOld ? judgeVersion2(begun) : judgeVersion3(begun);
+}
+
+async function judgeVersion2(begun: () => Promise<Mem0>): Promise<Found> {
+  const asked = await begun();
+  const [first, again, calls] = await twice(asked, 'none', 'update');
+  const rejecting = await begun();
+  await rejecting.say(BOB);
+  rejecting.vote = 'none';
+  await rejecting.say(CAROL);
+  const isRejectedKept = rejecting.written().includes(CAROL);
+  const replacing = await begun();
+  await replacing.say(BOB);
+  replacing.vote = 'update';
+  await replacing.say(CAROL);
+  const isReplacedKept = replacing.written().includes(BOB);
+  const together = await begun();
+  await together.say('x');
+  await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => together.say(`${CAROL} ${n}`)));
+  const live = (await together.live()).filter((text) => text.startsWith(CAROL)).length;
+  return {
+    n1: calls > 0 && first !== again ? 'A' : 'X',
+    n2: '-',
+    n3: isRejectedKept && isReplacedKept ? 'X' : 'A',
+    seen: [
+      `The same message again asks the model again (${calls} calls): “${first}” is believed after one vote, “${again}” after the other.`,
+      `What the judge rejects is ${isRejectedKept ? 'kept' : 'nowhere'}; the text that it replaces is ${isReplacedKept ? 'in the history, without who won or why' : 'nowhere'}.`,
+      `There is no confidence that N2 could be about. Of ${AT_ONCE} that contradict each other and are said at once ${live} are believed.`,
+    ],
+  };
+}
+
+async function judgeVersion3(begun: () => Promise<Mem0>): Promise<Found> {
+  const asked = await begun();
+  const [first, again, calls] = await twice(asked, 'add', 'say it otherwise');
+  const both = await begun();
+  await both.say(BOB);
+  await both.say(CAROL);
+  const live = await both.live();
+  const isBoth = live.includes(BOB) && live.includes(CAROL);
+  const isLinked = (await both.historyOf(BOB)).includes(CAROL) || (await both.historyOf(CAROL)).includes(BOB);
+  const together = await begun();
+  await Promise.all(Array.from({ length: AT_ONCE }, () => together.say(CAROL)));
+  const copies = (await together.live()).filter((text) => text === CAROL).length;
+  return {
+    n1: calls > 0 && first !== again ? 'A' : 'X',
+    n2: '-',
+    n3: isLinked ? 'X' : 'A',
+    seen: [
+      `The same message again asks the model again (${calls} calls): “${first}” is believed after one answer, “${again}” after the other.`,
+      `${isBoth ? 'Both of two that contradict each other are believed' : 'Of two that contradict each other one is believed'}, and ${isLinked ? 'one names the other' : 'nothing says that one has lost'}.`,
+      `There is no confidence that N2 could be about. Of ${AT_ONCE} times the same, said at once, ${copies} are believed.`,
+    ],
+  };
+}
+
+/** What is believed after one message, and after the same once more with another vote; and how often it was asked for that. */
+async function twice(memory: Mem0, one: Vote, other: Vote): Promise<[first: string, again: string, calls: number]> {
+  await memory.say(BOB);
+  memory.vote = one;
+  await memory.say(CAROL);
+  const first = (await memory.live()).sort().join(', ');
+  const before = memory.stub.asked.length;
+  memory.vote = other;
+  await memory.say(CAROL);
+  return [first, (await memory.live()).sort().join(', '), memory.stub.asked.length - before];
+}
+
+async function mem0(Memory: any, place: string, isOld: boolean): Promise<Mem0> {
+  const said = { vote: 'add' as Vote };
+  const stub = await modelStub((prompt) => (isOld ? answerOf2 : answerOf3)(prompt, said.vote));
+  const service = { apiKey: 'none', baseURL: stub.baseURL, model: 'stub' };
+  const memory = new Memory({
+    version: 'v1.1',
+    llm: { provider: 'openai', config: service },
+    embedder: { provider: 'openai', config: { ...service, embeddingDims: STUB_DIMENSIONS } },
+    vectorStore: {
+      provider: 'memory',
+      config: { collectionName: 'stub', dimension: STUB_DIMENSIONS, dbPath: `${place}vectors.db` },
+    },
+    historyStore: { provider: 'sqlite', config: { historyDbPath: `${place}history.db` } },
+  });
+  const user = isOld ? { userId: USER } : { filters: { user_id: USER } };
+  const all = async (): Promise<readonly { readonly id: string; readonly memory: string }[]> =>
+    (await memory.getAll(user)).results;
+  return {
+    stub,
+    get vote() {
+      return said.vote;
+    },
+    set vote(vote) {
+      said.vote = vote;
+    },
+    say: async (text) => {
+      await memory.add([{ role: 'user', content: `<<${text}>>` }], { userId: USER });
+    },
+    live: async () => (await all()).map((one) => one.memory),
+    historyOf: async (text) => {
+      const found = (await all()).find((one) => one.memory === text);
+      return found === undefined ? '' : JSON.stringify(await memory.history(found.id));
+    },
+    // The message itself, which some versions keep for a while, is not what is believed.
+    written: () => filesAt(place).replaceAll(/<<.*?>>/g, ''),
+  };
+}
+
+function filesAt(place: string): string {
+  const folder = join(place, '..');
+  const names = readdirSync(folder).map((name) => join(folder, name));
+  return names
+    .filter((name) => name.startsWith(place))
+    .map((name) => readFileSync(name, 'latin1'))
+    .join('\n');
+}
+
+/** Version 2 asks for facts first, and then what is to become of each. */
+function answerOf2(prompt: string, vote: Vote): string {
+  const [, text] = /<<(.*?)>>/.exec(prompt) ?? [];
+  if (text !== undefined) return JSON.stringify({ facts: [text] });
+  const facts =
+    /```\s*(\["?.*?\])\s*```/s.exec(prompt)?.[1] ?? prompt.slice(prompt.lastIndexOf('['), prompt.lastIndexOf(']') + 1);
+  const [fact = ''] = JSON.parse(facts) as string[];
+  const event = { add: 'ADD', update: 'UPDATE', none: 'NONE', 'say it otherwise': 'ADD' }[vote];
+  return JSON.stringify({ memory: [{ id: '0', text: fact, event, old_memory: BOB }] });
+}
+
+/** Version 3 asks once, and adds what is answered. */
+function answerOf3(prompt: string, vote: Vote): string {
+  const text = [...prompt.matchAll(/<<(.*?)>>/g)].at(-1)?.[1] ?? '';
+  return JSON.stringify({ memory: [{ id: '0', text: vote === 'say it otherwise' ? `${text}, they say` : text }] });
+}

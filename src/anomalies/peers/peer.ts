@@ -1,0 +1,45 @@
+/** Whether an anomaly is admitted (A) or excluded (X); - where there is nothing that it could happen to. */
+export type Verdict = 'A' | 'X' | '-';
+
+/** What was found of a memory by running it. */
+export interface Found {
+  readonly n1: Verdict;
+  readonly n2: Verdict;
+  readonly n3: Verdict;
+  /** What was seen, a sentence each. */
+  readonly seen: readonly string[];
+}
+
+/** Another memory that is run, in the version that it is pinned to. */
+export interface Peer {
+  readonly name: 'mem0ai-v2' | 'mem0ai-v3' | 'server-memory';
+  /** What it is called, and where it stands below `node_modules`. */
+  readonly package: string;
+  readonly path: string;
+  readonly version: string;
+  /** What the paper reports of it: claim and wire, for N1, N2 and N3. */
+  readonly paper?: readonly [n1: string, n2: string, n3: string];
+}
+
+/** As `peers/package.json` pins them. */
+export const PEERS: readonly Peer[] = [
+  { name: 'mem0ai-v2', package: 'mem0ai', path: 'mem0ai-v2', version: '2.4.6', paper: ['- -', '- -', 'A A'] },
+  { name: 'mem0ai-v3', package: 'mem0ai', path: 'mem0ai-v3', version: '3.3.1', paper: ['A -', 'A X', 'A A'] },
+  {
+    name: 'server-memory',
+    package: '@modelcontextprotocol/server-memory',
+    path: '@modelcontextprotocol/server-memory',
+    version: '2026.8.31',
+  },
+];
+
+/** What the process of a peer is started with, and what it answers. */
+export interface PeerTask {
+  readonly peer: Peer['name'];
+  /** Where the peers are installed. */
+  readonly folder: string;
+  /** Where it may write. */
+  readonly scratch: string;
+}
+
+export type PeerAnswer = { readonly found: Found } | { readonly failed: string };

@@ -1,0 +1,156 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Table } from 'assize/tables';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runCommand } from '../../../tests/support/command.ts';
+import { PEERS } from './peer.ts';
+import { runPeer } from './run-peer.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const installed = join(root, 'peers');
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'assize-peers-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  writeFileSync(join(folder, path), text);
+}
+
+/** What is said once is asked once, and everything is written down with what came of it. */
+const SOUND_MEM0 = `
+const { appendFileSync } = require('node:fs');
+const said = new Map();
+exports.Memory = class {
+  constructor({ llm, historyStore }) { this.file = historyStore.config.historyDbPath; this.base = llm.config.baseURL; }
+  of() { if (!said.has(this.file)) said.set(this.file, []); return said.get(this.file); }
+  async add([{ content }]) {
+    const text = content.slice(2, -2);
+    if (this.of().includes(text)) return;
+    const [before] = this.of().slice(-1);
+    this.of().push(text);
+    appendFileSync(this.file, text + ' won against ' + before);
+    await fetch(this.base + '/chat/completions', { method: 'POST', body: JSON.stringify({ messages: [{ content }] }) });
+  }
+  async getAll() { return { results: this.of().slice(-1).map((memory) => ({ id: memory, memory })) }; }
+  async history() { return this.of(); }
+};
+`;
+
+/** Keeps every line that it is given, and says so. */
+const SOUND_SERVER = `
+const { appendFileSync } = require('node:fs');
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  appendFileSync(process.env.MEMORY_FILE_PATH, line + '\\n');
+  const { id } = JSON.parse(line);
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: {} }));
+});
+`;
+
+function soundPeers(): void {
+  for (const { path, version } of PEERS) {
+    write(`node_modules/${path}/package.json`, JSON.stringify({ version, bin: { server: 'server.js' } }));
+    write(`node_modules/${path}/oss.js`, SOUND_MEM0);
+    write(`node_modules/${path}/server.js`, SOUND_SERVER);
+  }
+}
+
+async function verdicts(): Promise<{ readonly table: Table; readonly code: number | null }> {
+  const { code, out, err } = await runCommand(
+    folder,
+    undefined,
+    'anomalies',
+    'verdicts',
+    '--peers',
+    '.',
+    '--runs',
+    '2',
+    '--json',
+  );
+  expect(out, err).not.toBe('');
+  const { experiments } = JSON.parse(out);
+  return { code, table: experiments[0].tables[0] };
+}
+
+const rowOf = ({ rows }: Table, system: string) =>
+  rows.find(({ keys: [key] }) => key === system)?.cells.map(({ measured }) => measured);
+
+test('a memory that keeps who lost and asks once is found to exclude what others admit', async () => {
+  soundPeers();
+  const { code, table } = await verdicts();
+  expect(code).toBe(0);
+  expect(rowOf(table, 'Assize')).toEqual(['X', 'X', 'X']);
+  expect(rowOf(table, 'mem0ai 2.4.6')).toEqual(['X', '-', 'X']);
+  expect(rowOf(table, 'mem0ai 3.3.1')).toEqual(['X', '-', 'X']);
+  expect(rowOf(table, '@modelcontextprotocol/server-memory 2026.8.31')).toEqual(['-', '-', 'X']);
+  expect(rowOf(table, 'mem0 v3-I')).toEqual(['not run', 'not run', 'not run']);
+  expect(table.notes.join('\n')).toContain('Of 8 observations that are added at once 8 are kept.');
+  expect(readdirSync(folder)).toEqual(['node_modules']);
+});
+
+test('one that can’t be run is left out by name, with why, and the others are run', async () => {
+  soundPeers();
+  write('node_modules/mem0ai-v2/oss.js', `throw new Error('It does not load.');`);
+  write('node_modules/mem0ai-v3/oss.js', `process.exit(3);`);
+  const { code, table } = await verdicts();
+  expect(code).toBe(0);
+  for (const system of ['mem0ai 2.4.6', 'mem0ai 3.3.1'])
+    expect(rowOf(table, system)).toEqual(['not run', 'not run', 'not run']);
+  expect(rowOf(table, '@modelcontextprotocol/server-memory 2026.8.31')).toEqual(['-', '-', 'X']);
+  expect(table.notes).toContain('mem0ai 2.4.6 could not be run: It does not load.');
+  expect(table.notes).toContain('mem0ai 3.3.1 could not be run: its process ended with 3.');
+});
+
+test('one looks up no other machine, and is given nothing of who runs it', async () => {
+  soundPeers();
+  const reaching = `fetch('http://memory.example/').catch((error) => Promise.reject(error.cause ?? error))`;
+  write('node_modules/mem0ai-v3/oss.js', `exports.Memory = class { async add() { await ${reaching}; } };`);
+  const [, v3] = PEERS;
+  expect(await runPeer(folder, v3!)).toEqual({ failed: expect.stringContaining('memory.example is not looked up') });
+  write('node_modules/mem0ai-v3/oss.js', `throw new Error(Object.keys(process.env).sort().join());`);
+  expect(await runPeer(folder, v3!)).toEqual({ failed: 'HOME,MEM0_DIR,MEM0_TELEMETRY' });
+});
+
+test('a folder without them, or with another version, is misuse; nothing is run', async () => {
+  const command = () => runCommand(folder, undefined, 'anomalies', 'verdicts', '--peers', '.');
+  expect(await command()).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringContaining('. has no mem0ai 2.4.6; install'),
+  });
+  const elsewhere = await runCommand(folder, undefined, 'anomalies', 'schema', '--peers', '.');
+  expect(elsewhere).toMatchObject({ code: 2, err: expect.stringContaining('--peers is for the experiment verdicts') });
+  soundPeers();
+  write('node_modules/mem0ai-v3/package.json', JSON.stringify({ version: '3.3.0' }));
+  expect((await command()).err).toContain('. has 3.3.0 and not mem0ai 3.3.1; install it as peers/package.json pins it');
+});
+
+test('the versions are those that are pinned, and the lockfile names no registry', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+  const pinned = PEERS.map(({ path, package: name, version }) => [
+    path,
+    path === name ? version : `npm:${name}@${version}`,
+  ]);
+  expect(dependencies).toEqual(Object.fromEntries(pinned));
+  const lock = readFileSync(join(installed, 'package-lock.json'), 'utf8');
+  const { packages } = JSON.parse(lock);
+  for (const { path, version } of PEERS) expect(packages[`node_modules/${path}`].version).toBe(version);
+  expect(lock).not.toContain('"resolved"');
+});
+
+test.skipIf(!existsSync(join(installed, 'node_modules')))(
+  'those that are pinned admit N3 (absent without npm ci --prefix peers)',
+  async () => {
+    const answers = [];
+    for (const peer of PEERS) answers.push(await runPeer(installed, peer));
+    expect(answers).toMatchObject([
+      { found: { n1: 'A', n2: '-', n3: 'A' } },
+      { found: { n1: 'A', n2: '-', n3: 'A' } },
+      { found: { n1: '-', n2: '-', n3: 'A' } },
+    ]);
+  },
+);

@@ -1,0 +1,66 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { AnomalyError } from '../errors.ts';
+import { beside } from './loading.ts';
+import { PEERS, type Peer, type PeerAnswer, type PeerTask } from './peer.ts';
+
+/** A peer takes some seconds. */
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Runs a peer in a process and a folder of its own, which are ended and removed whatever happens. What it can't do is an answer.
+ *
+ * @throws AnomalyError `no_peers`
+ */
+export async function runPeer(folder: string, peer: Peer): Promise<PeerAnswer> {
+  const scratch = mkdtempSync(join(tmpdir(), 'assize-peer-'));
+  // Nothing of the user's settings, so that no key of theirs is ever sent; and no reports to whoever made it.
+  const env = { HOME: scratch, MEM0_DIR: scratch, MEM0_TELEMETRY: 'false' };
+  const child = fork(fileURLToPath(beside('peer-process')), {
+    cwd: scratch,
+    env,
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  const ended = once(child, 'exit');
+  const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
+  try {
+    const answered = once(child, 'message') as Promise<[PeerAnswer]>;
+    const failed = ended.then(([code, signal]): [PeerAnswer] => [
+      { failed: `its process ended with ${signal ?? code}` },
+    ]);
+    child.send({ peer: peer.name, folder: resolve(folder), scratch } satisfies PeerTask);
+    const [answer] = await Promise.race([answered, failed]);
+    return answer;
+  } finally {
+    clearTimeout(timer);
+    child.kill('SIGKILL');
+    await ended;
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** That each of them is installed there, in its version. @throws AnomalyError `no_peers` */
+export function checkPeers(folder: string): void {
+  for (const { package: name, path, version } of PEERS) {
+    const found = versionAt(join(resolve(folder), 'node_modules', path, 'package.json'));
+    if (found === version) continue;
+    throw new AnomalyError(
+      'no_peers',
+      `${folder} has ${found === undefined ? 'no' : `${found} and not`} ${name} ${version}; install it as peers/package.json pins it: npm ci --prefix peers.`,
+    );
+  }
+}
+
+function versionAt(manifest: string): string | undefined {
+  try {
+    return JSON.parse(readFileSync(manifest, 'utf8')).version;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+import { type Attempt, attemptsOf } from 'assize/oracle';
+import type { Command } from 'commander';
+import { CliError, EXIT } from '../errors.ts';
+import { withSharedOptions } from '../options.ts';
+import { bold, line } from '../printable.ts';
+import { inSession, type SharedOptions } from '../session.ts';
+import { shortJson } from '../short-json.ts';
+import { shortTime } from '../summary.ts';
+
+/** Characters of an answer that are shown: ids stand whole. */
+const ANSWER_MAX = 200;
+
+export function oracle(program: Command): void {
+  withSharedOptions(
+    program
+      .command('oracle')
+      .description('what the oracle log has under a key: the answer, and attempts that became none')
+      .argument('<key>', '64 hex digits, as observations and assize memory explain name them'),
+  )
+    .addHelpText(
+      'after',
+      '\nAttempts are kept of votes about what is believed. failed: who was asked threw, or took too long.\n' +
+        'refused: the answer was none of those that are possible. superseded: another one was in the log first.',
+    )
+    .action(
+      inSession(({ json, out, withStore }, _options: SharedOptions, given: string) =>
+        withStore('readonly', async (store) => {
+          const key = given.toLowerCase();
+          if (!/^[0-9a-f]{64}$/.test(key)) throw new CliError('usage', 'A key of the oracle log has 64 hex digits.');
+          const [row, attempts] = [await store.oracleGet(key), await attemptsOf(store, key)];
+          if (row === undefined && attempts.length === 0)
+            throw new CliError('not_found', `The oracle log of this store has nothing under ${key}.`);
+          const answer = row === undefined ? undefined : (JSON.parse(row.answer) as unknown);
+          if (json) out.document({ key, ...(row && { answer, at: row.at }), attempts });
+          else {
+            if (row === undefined) out.line(line`not answered yet`);
+            else out.line(line`answered ${shortTime(row.at)}: ${bold(shortJson(answer as never, ANSWER_MAX))}`);
+            if (attempts.length > 0)
+              out.table(
+                [{ title: 'at' }, { title: 'attempt' }, { title: 'what' }],
+                attempts.map((attempt) => [shortTime(attempt.at), attempt.outcome, toldOf(attempt)]),
+              );
+          }
+          return EXIT.ok;
+        }),
+      ),
+    );
+}
+
+function toldOf({ answer, error }: Attempt): string {
+  const given = answer === undefined ? [] : [shortJson(answer)];
+  return [...given, ...(error === undefined ? [] : [error.message])].join(': ');
+}

@@ -1,0 +1,96 @@
+import { AssizeError, canonicalize, contentHash, form, type Json, parseCanonical, requireForm } from '#canon';
+import { OracleError } from './errors.ts';
+import { ORACLE_LIMITS } from './question.ts';
+import type { OracleStore } from './store.ts';
+
+/** A call that was made for a question, and whose outcome is not the answer. */
+export interface Attempt {
+  /** When that was known. */
+  readonly at: string;
+  /**
+   * `failed`: the call threw; `refused`: what it answered is none that the question has; `superseded`: somebody else's answer to the same
+   * question was in the log first, and is the answer.
+   */
+  readonly outcome: 'failed' | 'refused' | 'superseded';
+  /** What was answered, where that is JSON. */
+  readonly answer?: Json;
+  /** What was thrown, or why it was refused. */
+  readonly error?: { readonly code?: string; readonly message: string };
+}
+
+/** Characters of a message that are kept. */
+const MESSAGE_MAX = 1_000;
+
+/**
+ * All attempts at a question that were kept (`Asking.keepAttempts`), in the order in which they were; those that led to the answer are
+ * not among them.
+ *
+ * @throws OracleError `oracle_corrupt`; ArgumentError `bad_argument`
+ */
+export async function attemptsOf(store: OracleStore, key: string): Promise<readonly Attempt[]> {
+  requireForm(STORE, store, 'store');
+  requireForm(KEY, key, 'key');
+  const attempts: Attempt[] = [];
+  for (let n = 0; ; n++) {
+    const at = attemptKey(key, n);
+    const row = await store.oracleGet(at);
+    if (row === undefined) return attempts;
+    attempts.push({ at: row.at, ...attemptIn(at, row.answer) });
+  }
+}
+
+/** Each under a key of its own, made of its number: insert-if-absent gives each its place, whoever else is at it. */
+export async function keepAttempt(store: OracleStore, key: string, { at, ...attempt }: Attempt): Promise<void> {
+  const answer = canonicalize(attempt as unknown as Json, ORACLE_LIMITS);
+  for (let n = await firstFree(store, key); ; n++) {
+    const place = attemptKey(key, n);
+    const there = await store.oraclePut({ key: place, answer, at });
+    if (there.answer === answer && there.at === at) return;
+  }
+}
+
+/** What is known of an error, as an attempt has it. */
+export function faultOf(error: unknown): NonNullable<Attempt['error']> {
+  const message = (error instanceof Error ? error.message : `a thing of the type ${typeof error} was thrown`)
+    .toWellFormed()
+    .slice(0, MESSAGE_MAX)
+    .toWellFormed();
+  return error instanceof AssizeError ? { code: error.code, message } : { message };
+}
+
+/** There are no gaps, so that it is found without looking at all. */
+async function firstFree(store: OracleStore, key: string): Promise<number> {
+  const isThere = async (n: number): Promise<boolean> => (await store.oracleGet(attemptKey(key, n))) !== undefined;
+  let high = 0;
+  while (await isThere(high)) high = 2 * high + 1;
+  let low = Math.floor(high / 2);
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (await isThere(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** No question has it: those have a scope. */
+function attemptKey(key: string, n: number): string {
+  return contentHash({ attempt: n, of: key });
+}
+
+const KEY = form.of('64 hex digits', (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value));
+const STORE = form.members({ oracleGet: form.code, oraclePut: form.code });
+const ATTEMPT = form.members({ outcome: form.text, error: form.optional(form.members({ message: form.text })) });
+
+function attemptIn(key: string, text: string): Omit<Attempt, 'at'> {
+  try {
+    const attempt = parseCanonical(text, ORACLE_LIMITS);
+    requireForm(ATTEMPT, attempt, 'attempt');
+    return attempt as unknown as Omit<Attempt, 'at'>;
+  } catch (cause) {
+    if (!(cause instanceof AssizeError)) throw cause;
+    throw new OracleError('oracle_corrupt', `The store does not hold an attempt under ${key}.`, {
+      evidence: { key },
+      cause,
+    });
+  }
+}

@@ -1,0 +1,40 @@
+import * as extraction from 'assize/extraction';
+import { createOracle, fixedClock } from '#oracle';
+import { MemoryStore } from '#stores';
+import { START } from '../runtime.ts';
+import type { Case, Exempt } from './case.ts';
+import { PORT, takes } from './table.ts';
+
+const messages = () => [{ id: 'm', author: 'ida', text: 'No nuts for me.', at: START }];
+
+/** As `extractFacts` and whoever else asks a model about messages take them. */
+export const extractionTerms = () => ({
+  model: () => '{"facts":[]}',
+  predicates: { allergy: { cardinality: 'multi-valued', strategy: 'lww', description: 'what must not be given' } },
+  subjects: ['ida'],
+  reference: START,
+  confidenceMax: 0.9,
+  theta: { seed: 1, model_version: '1' },
+  attempts: 2,
+});
+
+const options = () => ({
+  ...extractionTerms(),
+  oracle: createOracle({ store: new MemoryStore(), clock: fixedClock(START), mode: 'record' }),
+  trajectory: 't',
+  branch: 'b',
+  agent: 'a',
+  sample: 1,
+});
+
+export const EXTRACTION: Readonly<Record<string, Case | Exempt>> = {
+  extractFacts: takes(extraction.extractFacts as never, () => [messages(), options()], {
+    '1.model': PORT,
+    '1.oracle': PORT,
+  }),
+  extractThrough: takes(
+    (given, terms) => extraction.extractThrough(async ({ call }) => call(), given, terms),
+    () => [messages(), extractionTerms()],
+    { '1.model': PORT },
+  ),
+};
