@@ -71,7 +71,7 @@ const drawnBatches = fc.array(fc.array(drawnSaid, { minLength: 1, maxLength: 3 }
 type Said = typeof drawnSaid extends fc.Arbitrary<infer T> ? T : never;
 
 /** The rows of a partition after so many commits, and each plan; whoever has to choose elects the last member. */
-function told(strategy: Strategy, batches: readonly (readonly Said[])[]): { rows: FactRow[]; plans: Plan[] } {
+function told(strategy: Strategy, batches: readonly (readonly Said[])[]): { rows: readonly FactRow[]; plans: Plan[] } {
   let rows: readonly FactRow[] = [];
   const plans: Plan[] = [];
   for (const [seq, batch] of batches.entries()) {
