@@ -81,7 +81,7 @@ test('every file is there, and has the name, exported or a member of what is', (
 });
 
 /** What stands there as code and is no name of the file before it. */
-const WORDS = new Set(['lww', 'evi', 'facts', 'assize anomalies']);
+const WORDS = new Set(['lww', 'evi', 'facts', 'assize anomalies', 'peers/package.json', '-']);
 
 test('every title is that of a test, in the file that is named', () => {
   let titles = 0;
@@ -102,7 +102,7 @@ test('what has no test has nothing to be built, or is a figure of the benchmarks
   ]);
   expect(without.map(({ what }) => /^\w+ \d+(?: \(C\))?/.exec(what)?.[0])).toEqual([
     ...['Definition 2 (C)', 'Proposition 3 (C)', 'Table 6'],
-    ...['Table 15', 'Table 16', 'Table 17', 'Table 18', 'Table 19', 'Table 26', 'Table 27'],
+    ...['Table 18', 'Table 19', 'Table 26', 'Table 27'],
     ...['Figure 2', 'Figure 3', 'Figure 7'],
   ]);
 });

@@ -78,7 +78,7 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
       0,
     ),
     'commit, effects': on((store, write) => store.commit({ ...batchOf([]), effects: write }), effects),
-    holdEffects: on(async (store, signal) => (await store.holdEffects(signal)).release(), AbortSignal.timeout(60_000)),
+    holdEffects: on(async (store, signal) => (await store.holdEffects(signal)).release(), new AbortController().signal),
     logEffects: on((store, write, blobs) => store.logEffects(write, blobs), effects, [blob]),
     openEffects: none,
     listEffects: on((store, page) => store.listEffects(page), { before: 7, limit: 2, trajectoryId: 't' }),
