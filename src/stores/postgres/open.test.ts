@@ -137,7 +137,7 @@ withPostgres('opening', (postgres) => {
           DROP FUNCTION log_horizon; DROP FUNCTION integrate; DROP FUNCTION append_erasing; DROP FUNCTION put_snapshot;
           DROP FUNCTION append_effects; DROP FUNCTION hold_effects; DROP FUNCTION raise_fence; DROP FUNCTION say_effect;
           DROP FUNCTION take_over_effects; DROP FUNCTION join_effects; DROP FUNCTION share_effects; DROP FUNCTION part_effects;
-          DROP FUNCTION fact_states; DROP FUNCTION lock_facts; DROP FUNCTION write_facts; DROP FUNCTION erase_facts;
+          DROP FUNCTION fact_states; DROP FUNCTION fact_branch; DROP FUNCTION lock_facts; DROP FUNCTION write_facts; DROP FUNCTION erase_facts;
           DROP FUNCTION append_facts; DROP FUNCTION begin_facts; DROP FUNCTION take_in_facts; DROP FUNCTION delete_facts;
           DROP FUNCTION end_facts; DROP VIEW facts;
           DROP FUNCTION write_texts, write_fact_rows, erase_fact_rows, begin_fact_rows, put_vectors;

@@ -11,10 +11,10 @@ interface Sizes {
   readonly perRow: number;
 }
 
-const SIZES: Sizes = { run: 32_768, moved: 64, perRow: 4 };
+const SIZES: Sizes = { run: 16_384, moved: 64, perRow: 4 };
 
-/** Rows of one run, at most, that can be told apart while they are sorted: twice 31 bits would not fit. */
-const SORTED_MAX: number = 2 ** 21;
+/** Rows of one run, at most, and what tells them apart while they are sorted: with 31 bits of a prefix it is a number without loss. */
+const RUN_MAX: number = 2 ** 20;
 
 /** Which rows are found, and by which column. */
 export type HashedTable = 'blob' | 'entry';
@@ -24,26 +24,32 @@ const COLUMN: { readonly [table in HashedTable]: string } = { blob: 'hash', entr
 /** Rows by the prefix of their hash; hardly ever two with the same. */
 type Places = Map<number, number | number[]>;
 
+/** What the file says of the index: it has all rows up to `through`, and those up to `run_to` whose prefix is less than `next`. */
+interface Mark {
+  readonly through: number;
+  /** Null where no run is being moved. */
+  readonly run_to: number | null;
+  readonly next: number;
+}
+
 /** Rows that are on their way into the table, in order of prefix. */
 interface Run {
   readonly places: Places;
   readonly prefixes: Float64Array;
   readonly positions: Float64Array;
-  /** The highest position of it, and of all before. */
-  readonly through: number;
   next: number;
 }
 
 /**
  * Finds the rows of one table by their hashes. Rows that a commit adds are known in memory only, and are read again from their own table where
  * they are not: the commit writes nothing for it. When there are enough of them they are moved into the index's table in order of hash,
- * a few with each later commit: many then share a page, where hashes by themselves would dirty one each.
+ * a few with each later commit, whichever process makes it: many then share a page, where hashes by themselves would dirty one each.
  */
 export class HashIndex {
   readonly #sizes: Sizes;
   readonly #insert: StatementSync;
-  readonly #setThrough: StatementSync;
-  readonly #selectThrough: StatementSync;
+  readonly #setMark: StatementSync;
+  readonly #selectMark: StatementSync;
   readonly #selectVersion: StatementSync;
   readonly #selectPlaces: StatementSync;
   readonly #selectNew: StatementSync;
@@ -52,10 +58,12 @@ export class HashIndex {
   readonly #selectHash: StatementSync;
   #young: Places = new Map();
   #run: Run | undefined;
-  /** Up to here the table has all rows; undefined before it was read. */
-  #through: number | undefined;
-  /** Up to here rows are in the table, in the run or in `young`. */
+  /** As the file has it; undefined where it has to be read, and with it all that is in memory. */
+  #mark: Mark | undefined;
+  /** Up to here rows are in the table, in the run or in `young`, but for those of others as long as `isBehind`. */
   #last = 0;
+  /** Others may have added rows that were not read yet. */
+  #isBehind = true;
   #added = 0;
   #seenVersion: unknown;
 
@@ -64,8 +72,8 @@ export class HashIndex {
     const column = COLUMN[table];
     const index = `${table}_index`;
     this.#insert = db.prepare(`INSERT INTO ${index} (prefix, position) VALUES (?, ?) ON CONFLICT DO NOTHING`);
-    this.#setThrough = db.prepare(`UPDATE hash_index SET through = max(through, ?) WHERE name = '${table}'`);
-    this.#selectThrough = db.prepare(`SELECT through FROM hash_index WHERE name = '${table}'`);
+    this.#setMark = db.prepare(`UPDATE hash_index SET through = ?, run_to = ?, next = ? WHERE name = '${table}'`);
+    this.#selectMark = db.prepare(`SELECT through, run_to, next FROM hash_index WHERE name = '${table}'`);
     this.#selectVersion = db.prepare('PRAGMA data_version');
     this.#selectPlaces = db.prepare(`SELECT position FROM ${index} WHERE prefix = ?`);
     this.#selectNew = db.prepare(`SELECT position, ${column} FROM ${table} WHERE position > ? ORDER BY position`);
@@ -80,8 +88,9 @@ export class HashIndex {
     this.#refresh();
     const prefix = prefixOf(hash);
     const known = this.#known(prefix, hash);
-    if (known !== undefined) return known;
-    return this.#readNew() ? this.#known(prefix, hash) : undefined;
+    if (known !== undefined || !this.#isBehind) return known;
+    this.#readNew();
+    return this.#known(prefix, hash);
   }
 
   /** Inside a transaction that has called `begin`: the row with that hash. */
@@ -91,8 +100,7 @@ export class HashIndex {
 
   /** Rows whose hash begins with the hexadecimal prefix, in order of hash, at most so many. */
   findAll(start: string, limit: number): number[] {
-    this.#refresh();
-    this.#readNew();
+    this.begin();
     const from = prefixOf(start.padEnd(8, '0'));
     const to = prefixOf(start.padEnd(8, 'f'));
     const places = new Set(this.#selectRange.all(from, to).map((row) => row['position'] as number));
@@ -109,12 +117,14 @@ export class HashIndex {
 
   /** To be called first in every transaction that writes rows. */
   begin(): void {
-    if (this.#refresh()) this.#readNew();
+    this.#refresh();
+    if (this.#isBehind) this.#readNew();
   }
 
-  /** To be called after every rollback: all is read again. */
+  /** To be called after every rollback, also one to a savepoint: all is read again. */
   forget(): void {
-    this.#through = undefined;
+    this.#mark = undefined;
+    this.#added = 0;
   }
 
   /** Inside a transaction: the row was inserted, behind all others. */
@@ -126,59 +136,84 @@ export class HashIndex {
 
   /** Inside a transaction, after all else: moves some rows into the table where it is time to. */
   move(): void {
+    // After a rollback to a savepoint there may be rows in memory that are not, and positions that are no row's.
+    if (this.#mark === undefined) return;
     const { run, moved, perRow } = this.#sizes;
     const due = Math.max(moved, this.#added * perRow);
     this.#added = 0;
-    if (this.#run === undefined && this.#young.size < run) return;
-    this.#run ??= this.#beginRun();
-    const { prefixes, positions, through, next } = this.#run;
+    if (this.#mark.run_to === null) {
+      if (this.#young.size < run) return;
+      this.#mark = { ...this.#mark, run_to: this.#runEnd(), next: 0 };
+    }
+    this.#run ??= this.#takeRun(this.#mark as Mark & { readonly run_to: number });
+    const { prefixes, positions, next } = this.#run;
     const end = Math.min(next + due, prefixes.length);
     for (let at = next; at < end; at++) this.#insert.run(prefixes[at]!, positions[at]!);
     this.#run.next = end;
-    if (end < prefixes.length) return;
-    this.#setThrough.run(through);
-    this.#through = through;
-    this.#run = undefined;
+    const isMoved = end === prefixes.length;
+    if (isMoved) this.#run = undefined;
+    this.#mark = isMoved
+      ? { through: this.#mark.run_to!, run_to: null, next: 0 }
+      : { ...this.#mark, next: prefixes[end]! };
+    this.#setMark.run(this.#mark.through, this.#mark.run_to, this.#mark.next);
   }
 
-  #beginRun(): Run {
-    const places = this.#young;
-    this.#young = new Map();
-    const rows = [...places].flatMap(([prefix, place]) => listed(place).map((position) => ({ prefix, position })));
+  /** Up to where the next run goes. */
+  #runEnd(): number {
+    if (this.#young.size < RUN_MAX / 2) return this.#last;
+    const positions = [...this.#young.values()].flatMap(listed);
+    return positions.length <= RUN_MAX ? this.#last : positions.sort((a, b) => a - b)[RUN_MAX - 1]!;
+  }
+
+  /** What is still to be moved of the run, which another process may have begun. */
+  #takeRun({ run_to, next }: Mark & { readonly run_to: number }): Run {
+    const rows: { readonly prefix: number; readonly position: number }[] = [];
+    const places: Places = new Map();
+    const young: Places = new Map();
+    for (const [prefix, place] of this.#young)
+      for (const position of listed(place)) {
+        put(position <= run_to ? places : young, prefix, position);
+        if (position <= run_to && prefix >= next) rows.push({ prefix, position });
+      }
+    this.#young = young;
     // One number for both: sorted as numbers, a run is in order in a few milliseconds.
-    const keys = Float64Array.from(rows, ({ prefix }, at) => prefix * SORTED_MAX + at).sort();
+    const keys = Float64Array.from(rows, ({ prefix }, at) => prefix * RUN_MAX + at).sort();
     return {
       places,
-      prefixes: keys.map((key) => Math.floor(key / SORTED_MAX)),
-      positions: keys.map((key) => rows[key % SORTED_MAX]!.position),
-      through: this.#last,
+      prefixes: keys.map((key) => Math.floor(key / RUN_MAX)),
+      positions: keys.map((key) => rows[key % RUN_MAX]!.position),
       next: 0,
     };
   }
 
-  /** Reads how far the table goes, where that may have changed. True where anything may have. */
-  #refresh(): boolean {
+  /** Reads how far the table goes, where that may have changed. */
+  #refresh(): void {
     const version = this.#selectVersion.get()?.['data_version'];
-    if (version === this.#seenVersion && this.#through !== undefined) return false;
+    if (version === this.#seenVersion && this.#mark !== undefined) return;
     this.#seenVersion = version;
-    const through = (this.#selectThrough.get()?.['through'] ?? 0) as number;
-    if (through === this.#through) return true;
-    this.#through = through;
-    this.#last = through;
+    this.#isBehind = true;
+    const mark = this.#selectMark.get() as unknown as Mark;
+    const isSame = mark.through === this.#mark?.through && mark.run_to === this.#mark.run_to;
+    this.#mark = { through: mark.through, run_to: mark.run_to, next: mark.next };
+    if (isSame) {
+      // What others have moved of the run is moved.
+      const run = this.#run;
+      while (run !== undefined && run.next < run.prefixes.length && run.prefixes[run.next]! < mark.next) run.next++;
+      return;
+    }
+    this.#last = mark.through;
     this.#young = new Map();
     this.#run = undefined;
-    return true;
   }
 
-  /** Takes in rows that others have added since. False where there are none. */
-  #readNew(): boolean {
-    const before = this.#last;
-    for (const row of this.#selectNew.iterate(before)) {
+  /** Takes in rows that others have added since. */
+  #readNew(): void {
+    for (const row of this.#selectNew.iterate(this.#last)) {
       const [position, hash] = row as unknown as [number, Uint8Array];
       put(this.#young, prefixOfBytes(hash), position);
       this.#last = position;
     }
-    return this.#last > before;
+    this.#isBehind = false;
   }
 
   #known(prefix: number, hash: Hash): number | undefined {

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { EntryRow, Hash, LogStep } from '#ledger';
+import { StoreError } from '../errors.ts';
 import type { HashIndex } from './hash-index.ts';
 import { prepareEntryRows } from './row.ts';
 
@@ -24,10 +25,14 @@ export function prepareIntegrate(db: DatabaseSync, ids: HashIndex, logSize: () =
   const node = db.prepare('INSERT INTO log_node (level, idx, hash) VALUES (?, ?, ?)');
   return ({ size, leaves, nodes }) => {
     if (logSize() !== size) return false;
-    leaves.forEach(({ id, hash }, i) => {
-      const position = ids.findWritten(id);
-      if (position !== undefined) leaf.run(size + i, position, hash);
-    });
+    const positions = leaves.map(({ id }) => ids.findWritten(id));
+    if (positions.includes(undefined))
+      throw new StoreError(
+        'store_corrupt',
+        'An entry that is to have a place in the log is not in the store; check it: assize fsck.',
+        {},
+      );
+    leaves.forEach(({ hash }, i) => void leaf.run(size + i, positions[i]!, hash));
     for (const { level, index, hash } of nodes) node.run(level, index, hash);
     return true;
   };

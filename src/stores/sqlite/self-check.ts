@@ -43,6 +43,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     ['entry', prepareUnindexed(db, 'entry')],
     ['blob', prepareUnindexed(db, 'blob')],
   ];
+  const doubled = db.prepare('SELECT count(*) AS n FROM (SELECT 1 FROM blob GROUP BY hash HAVING count(*) > 1)');
   const facts = db.prepare(unowned('fact'));
   const versions = db.prepare(unowned('fact_version'));
   const unequal = db.prepare(`SELECT count(*) AS n FROM fact_version AS v FULL JOIN
@@ -75,6 +76,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     ...counted(empty.get(), (n) => `${n} trajectories have a name and no entries`),
     ...counted(unnameable.get(), (n) => `${n} trajectories have a name with a NUL, which nobody can ask for`),
     ...counted(gone.get(), (n) => `${n} places of the log have lost their entries`),
+    ...counted(doubled.get(), (n) => `${n} hashes have more than one blob`),
     ...unindexed.flatMap(([table, count]) =>
       counted({ n: count() }, (n) => `${n} rows of the table ${table} are not found by their hashes`),
     ),

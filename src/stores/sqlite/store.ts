@@ -264,7 +264,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     this.#checkWritable();
     checkLogStep(step);
     const rows = step.leaves.length + step.nodes.length;
-    return this.#group.run(() => this.#integrate(step), { rows, bytes: rows * 40 });
+    return this.#step(() => this.#integrate(step), { rows, bytes: rows * 40 });
   }
 
   async logNodes(level: number, from: number, count: number): Promise<(Uint8Array | undefined)[]> {

@@ -2,8 +2,8 @@
  * What finds entries and blobs by their hashes is kept outside of the commits, by `hash-index.ts`. Hashes are in no order: in an index
  * that each commit adds to, nearly every one of them dirties a page of its own, which was two thirds of all that a commit wrote.
  *
- * `entry_index` and `blob_index` have the rows up to `through`, and some behind it. `prefix` is the first 31 bits of the hash: rows are looked
- * at anyway. That no two rows have the same hash is seen to by the writer, the only one at a time. Positions name rows also after VACUUM.
+ * `entry_index` and `blob_index` have the rows up to `through`, and, where some are being moved, those up to `run_to` whose prefix is less than
+ * `next`. `prefix` is the first 31 bits of the hash: rows are looked at anyway. That no two rows have the same hash is seen to by the writer, the only one at a time. Positions name rows also after VACUUM.
  */
 export const hashIndex = `
 CREATE TABLE entry_0008 (
@@ -37,7 +37,9 @@ CREATE INDEX blob_erased ON blob (erased_by) WHERE erased_by IS NOT NULL;
 
 CREATE TABLE hash_index (
   name TEXT PRIMARY KEY,
-  through INTEGER NOT NULL CHECK (through >= 0)
+  through INTEGER NOT NULL CHECK (through >= 0),
+  run_to INTEGER CHECK (run_to > through),
+  next INTEGER NOT NULL CHECK (next >= 0)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE entry_index (
@@ -54,6 +56,6 @@ CREATE TABLE blob_index (
 
 INSERT INTO entry_index (prefix, position) SELECT hash_prefix(id), position FROM entry ORDER BY 1, 2;
 INSERT INTO blob_index (prefix, position) SELECT hash_prefix(hash), position FROM blob ORDER BY 1, 2;
-INSERT INTO hash_index (name, through) SELECT 'entry', coalesce(max(position), 0) FROM entry;
-INSERT INTO hash_index (name, through) SELECT 'blob', coalesce(max(position), 0) FROM blob;
+INSERT INTO hash_index (name, through, next) SELECT 'entry', coalesce(max(position), 0), 0 FROM entry;
+INSERT INTO hash_index (name, through, next) SELECT 'blob', coalesce(max(position), 0), 0 FROM blob;
 `;
