@@ -52,7 +52,6 @@ export type MemoryErrorCode =
   /** No version of a fact of that name is there. */
   | 'unknown_fact'
   /** A branch would change what its source believes, or has to do without it: it has no memory of its own. */
-  | 'on_branch'
   /** A recall is asked for less than one fact, or more than it gives at once. */
   | 'bad_limit'
   /** A recall asks for what does not go together, or in a way that there is not. */

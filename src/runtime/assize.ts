@@ -224,10 +224,14 @@ export class Assize {
     }
   }
 
-  /** What is and was believed in a space, for reading. @throws RuntimeError `bad_option` where the store keeps no facts */
-  memory(space: string): MemoryView {
+  /**
+   * What is and was believed in a space, for reading: what is shared, or with `trajectoryId` what that one sees, which may be a branch.
+   *
+   * @throws RuntimeError `bad_option` where the store keeps no facts
+   */
+  memory(space: string, trajectoryId?: string): MemoryView {
     requireBeliefs(this.#around.beliefs);
-    return new MemoryView(space, this.#around);
+    return new MemoryView(space, this.#around, trajectoryId);
   }
 
   /**

@@ -15,6 +15,7 @@ import {
 import {
   type BelievedPlace,
   BelievedSearch,
+  Lines,
   type LosingPartition,
   losingPartitions,
   type Sought,
@@ -61,9 +62,10 @@ export async function findErasable(
   const search = new Search(wanted, domain);
   const believed =
     wanted.beliefs.length === 0 ? undefined : new BelievedSearch(wanted.beliefs, domain, { store, replayer });
+  const line = await new Lines(store).of(trajectoryId);
   if (believed !== undefined) {
     await eachEntry(store, trajectoryId, (_, payload) => believed.learn(at(payload), payload));
-    await believed.learnOfAll();
+    await believed.learnOfAll(line);
   }
   /** Entries that change what is believed. */
   const believing = new Set<number>();
@@ -83,7 +85,7 @@ export async function findErasable(
     found().filter(({ seq }) => believing.has(seq)),
   );
   // Who changes one of those from here on makes the erasure outdated: what others have of them is known.
-  await believed?.learnOfAll();
+  await believed?.learnOfAll(line);
   const values: ErasedValue[] = [];
   for (const value of found()) if ((await store.erasedBy(value.hash)) === undefined) values.push(value);
   return {

@@ -44,7 +44,15 @@ export function isErased({ object, subject }: FactVersion): boolean {
   return object.startsWith('{"$erased":') || subject.startsWith('{"$erased":');
 }
 
-/** Rows of one text have one name. */
-export function nameOf({ space, subject, predicate, content, row_kind, asserted_from }: FactVersion): string {
-  return JSON.stringify([space, subject, predicate, content.hash, row_kind, asserted_from.slice(0, 10)]);
+/** Rows of one text have one name. What a branch has taken over is a text of its own. */
+export function nameOf({ space, branch, subject, predicate, content, row_kind, asserted_from }: FactVersion): string {
+  return JSON.stringify([
+    space,
+    branch ?? null,
+    subject,
+    predicate,
+    content.hash,
+    row_kind,
+    asserted_from.slice(0, 10),
+  ]);
 }

@@ -8,6 +8,7 @@ export { type DerivedEntry, derivedFrom } from './derived.ts';
 export { type BelievedPlace, BelievedSearch, type Sought } from './find-believed.ts';
 export { type LosingPartition, losingPartitions } from './forgotten.ts';
 export type { Judge } from './judge.ts';
+export { Lines } from './line.ts';
 export {
   type AssertInput,
   type ChangeInput,

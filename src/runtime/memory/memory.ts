@@ -37,16 +37,21 @@ export type CorrectInput = Without<Saying, 'correct'>;
 export type RetractInput = Without<Saying, 'retract'>;
 
 /**
- * What is believed in one space, to read and to write. What is said is a proposal of `assize.believe`: ruled on like any, and one entry
+ * What is believed in one space, to read and to write: in a branch its own memory, which nobody else sees but who comes of it. What is said is a proposal of `assize.believe`: ruled on like any, and one entry
  * of the trajectory. A refusal is an answer.
  */
 export class Memory extends MemoryView {
   readonly #options: MemoryOptions;
   readonly #propose: (input: ProposalInput) => Promise<Ruling>;
 
-  constructor(options: MemoryOptions, around: MemorySurroundings, propose: (input: ProposalInput) => Promise<Ruling>) {
+  constructor(
+    options: MemoryOptions,
+    around: MemorySurroundings,
+    propose: (input: ProposalInput) => Promise<Ruling>,
+    trajectoryId?: string,
+  ) {
     requireForm(form.object, options, 'options');
-    super(options.space, around);
+    super(options.space, around, trajectoryId);
     this.#options = options;
     this.#propose = propose;
   }

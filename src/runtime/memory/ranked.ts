@@ -1,5 +1,7 @@
-import type { FactHit, FactStore, FactTextQuery, FactVersion } from '#ledger';
+import type { FactHit, FactQuery, FactStore, FactVersion } from '#ledger';
 import { type Embedder, fuse, MemoryError } from '#memory';
+import type { Line } from './line.ts';
+import { seenHits } from './seen-hits.ts';
 
 /** How facts are looked for by a text: by its words, by what it means, or by both. */
 export type RankedBy = 'text' | 'embedding' | 'hybrid';
@@ -20,7 +22,7 @@ export interface Score {
   readonly embedding?: number;
 }
 
-type Filter = Omit<FactTextQuery, 'text' | 'limit'>;
+type Filter = Omit<FactQuery, 'branch' | 'after' | 'limit'>;
 
 /** Facts of each list that are fused at least. */
 const FUSED_MIN = 100;
@@ -37,20 +39,31 @@ export async function ranking(
   store: FactStore,
   embedder: Embedder | undefined,
   {
+    line,
     filter,
     text,
     by,
     signal,
-  }: { readonly filter: Filter; readonly text: string; readonly by: RankedBy; readonly signal: AbortSignal },
+  }: {
+    /** The memories that are looked into. */
+    readonly line: Line;
+    readonly filter: Filter;
+    readonly text: string;
+    readonly by: RankedBy;
+    readonly signal: AbortSignal;
+  },
 ): Promise<(limit: number) => Promise<Ranked[]>> {
-  const byText = (limit: number): Promise<FactHit[]> => store.factsByText({ ...filter, text, limit });
+  const byText = (limit: number): Promise<FactHit[]> =>
+    seenHits(store, line, { filter, limit }, (query, limit) => store.factsByText({ ...query, text, limit }));
   if (by === 'text')
     return async (limit) => (await byText(limit)).map(({ fact, score }) => ({ fact, score: { score, text: score } }));
   const used = requireEmbedder(embedder);
   await embedTexts(store, used, filter.space, signal);
   const [vector] = await embedded(used, [text], signal);
   const byVector = (limit: number): Promise<FactHit[]> =>
-    store.factsByVector({ ...filter, embedder: used.id, vector: vector!, limit });
+    seenHits(store, line, { filter, limit }, (query, limit) =>
+      store.factsByVector({ ...query, embedder: used.id, vector: vector!, limit }),
+    );
   if (by === 'embedding')
     return async (limit) =>
       (await byVector(limit)).map(({ fact, score }) => ({ fact, score: { score, embedding: score } }));

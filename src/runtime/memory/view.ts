@@ -14,7 +14,9 @@ import {
 } from '#memory';
 import type { Surroundings } from '../writer.ts';
 import { requireBeliefs, rowOf } from './believe.ts';
+import { type Line, SHARED } from './line.ts';
 import { embedTexts, type RankedBy, ranking, requireEmbedder, type Score } from './ranked.ts';
+import { seenFacts } from './seen-facts.ts';
 
 /** Which facts are recalled. What is left out restricts nothing, but for `valid`, `system` and `kind`. */
 export interface RecallQuery {
@@ -76,18 +78,21 @@ const RECALL_MAX = 10_000;
 const RECALL_DEFAULT = 1_000;
 const RANKED_DEFAULT = 10;
 const TEXT_MAX = 10_000;
-const PAGE = 1_000;
 
 /** What a memory needs of a runtime. */
 export type MemorySurroundings = Pick<Surroundings, 'beliefs' | 'clock' | 'embedder' | 'store'>;
 
-/** What is and was believed in one space, for reading. */
+/** What is and was believed in one space, for reading: what is shared, or what a trajectory sees. */
 export class MemoryView {
   readonly space: string;
+  readonly #trajectoryId: string | undefined;
   readonly #around: MemorySurroundings;
 
-  constructor(space: string, around: MemorySurroundings) {
+  /** `trajectoryId`: whose memory it is, where that may be a branch. */
+  constructor(space: string, around: MemorySurroundings, trajectoryId?: string) {
     requireForm(form.text, space, 'space');
+    requireForm(form.optional(form.text), trajectoryId, 'trajectoryId');
+    this.#trajectoryId = trajectoryId;
     this.space = space;
     this.#around = around;
   }
@@ -107,6 +112,7 @@ export class MemoryView {
     const { limit = text === undefined ? RECALL_DEFAULT : RANKED_DEFAULT } = query;
     const { valid = relation === undefined ? this.#around.clock.now() : 'any', system = 'now' } = query;
     if (limit < 1 || limit > RECALL_MAX) throw badLimit(limit);
+    const [{ branch }] = await this.#line();
     const asked: FactQuery = {
       space: this.space,
       ...(subject !== undefined && { subject }),
@@ -123,7 +129,10 @@ export class MemoryView {
       if (found.length > limit) break;
     }
     const facts = found.slice(0, limit);
-    const observation = observed({ ...asked, ...(relation && { relation }) }, facts);
+    const observation = observed(
+      { ...asked, ...(branch !== undefined && { branch }), ...(relation && { relation }) },
+      facts,
+    );
     return { facts, isCut: found.length > limit, observation };
   }
 
@@ -211,7 +220,9 @@ export class MemoryView {
     if (!RANKED_BY.includes(by)) throw badRecall(`by is ${RANKED_BY.join(', ')}`);
     requireAskable(text);
     const { beliefs, embedder } = this.#around;
-    const best = await ranking(requireBeliefs(beliefs).store, embedder, { filter: asked, text, by, signal });
+    const line = await this.#line();
+    const [{ branch }] = line;
+    const best = await ranking(requireBeliefs(beliefs).store, embedder, { line, filter: asked, text, by, signal });
     for (let depth = limit + 1; ; depth *= 4) {
       const hits = (await best(depth)).map(({ fact, score }) => ({ fact: rowOf(fact), score }));
       const fitting = new Set(
@@ -227,7 +238,14 @@ export class MemoryView {
       const found = hits.filter(({ fact }) => fitting.has(fact)).slice(0, limit);
       const facts = found.map(({ fact }) => fact);
       const observation = observed(
-        { ...asked, text, by, ...(by !== 'text' && { embedder: embedder!.id }), ...(relation && { relation }) },
+        {
+          ...asked,
+          ...(branch !== undefined && { branch }),
+          text,
+          by,
+          ...(by !== 'text' && { embedder: embedder!.id }),
+          ...(relation && { relation }),
+        },
         facts,
       );
       return { facts, scores: found.map(({ score }) => score), isCut: fitting.size > limit, observation };
@@ -247,13 +265,12 @@ export class MemoryView {
 
   async *#pages(query: FactQuery): AsyncGenerator<FactRow[]> {
     const store: FactStore = requireBeliefs(this.#around.beliefs).store;
-    let after: FactQuery['after'];
-    for (;;) {
-      const page = await store.facts({ ...query, ...(after && { after }), limit: PAGE });
-      if (page.length > 0) yield page.map(rowOf);
-      if (page.length < PAGE) return;
-      after = page.at(-1);
-    }
+    for await (const page of seenFacts(store, await this.#line(), query)) yield page.map(rowOf);
+  }
+
+  async #line(): Promise<Line> {
+    const { lines } = requireBeliefs(this.#around.beliefs);
+    return this.#trajectoryId === undefined ? SHARED : lines.of(this.#trajectoryId);
   }
 }
 

@@ -1,4 +1,6 @@
 import type {
+  BranchPartition,
+  BranchPartitionQuery,
   ContentRef,
   ErasedRow,
   FactHit,
@@ -31,10 +33,13 @@ import {
   incompleteError,
   judgeFacts,
   nameKey,
+  nameOf,
   type OpenRow,
   openAfter,
 } from '../facts.ts';
 import { MemoryTexts, type TextHome } from './texts.ts';
+
+type Names = Pick<PartitionName, 'subject' | 'predicate'>;
 
 interface Partition extends FactState, TextHome {
   readonly name: PartitionName;
@@ -70,8 +75,8 @@ export class MemoryFacts implements FactView {
   /** What was judged last, with nothing written since. */
   write(changes: readonly FactChange[]): void {
     for (const change of changes) {
-      const { partition, names, version, system_time, close, insert } = change;
-      const there = this.#find(partition) ?? this.#begin(partition, names);
+      const { partition, names, version, system_time, close, insert, since } = change;
+      const there = this.#find(partition) ?? this.#begin(partition, names, since);
       there.open = openAfter(change);
       there.version = version;
       there.latest = system_time;
@@ -82,7 +87,7 @@ export class MemoryFacts implements FactView {
       for (const row of insert) {
         there.rows.set(factKey(row), row);
         this.#texts.add(there, row);
-        this.#versions.add(versionKey(partition.space, row));
+        this.#versions.add(versionKey(partition, row));
       }
     }
   }
@@ -95,14 +100,16 @@ export class MemoryFacts implements FactView {
       const name = hashes.has(partition.names.hash) ? erasedName(partition.names.hash) : partition.name;
       for (const [key, row] of partition.rows) {
         const object = hashes.has(row.content.hash) ? erasedText(row.content.hash) : row.object;
-        partition.rows.set(key, Object.freeze({ ...row, ...name, object }));
+        const { branch: _, ...nameless } = row;
+        const named = name === partition.name ? row : { ...nameless, ...name };
+        partition.rows.set(key, Object.freeze({ ...named, object }));
       }
       if (name === partition.name) continue;
       this.#partitions.delete(nameKey(partition.name));
-      this.#partitions.set(nameKey(name), { ...partition, name });
+      this.#partitions.set(nameKey(name), { ...partition, name, since: undefined });
       for (const row of partition.rows.values()) {
-        this.#versions.delete(versionKey(partition.name.space, row));
-        this.#versions.add(versionKey(name.space, row));
+        this.#versions.delete(versionKey(partition.name, row));
+        this.#versions.add(versionKey(name, row));
       }
     }
   }
@@ -111,8 +118,8 @@ export class MemoryFacts implements FactView {
     return this.#find(name);
   }
 
-  has(space: string, key: FactKey): boolean {
-    return this.#versions.has(versionKey(space, key));
+  has(name: PartitionName, key: FactKey): boolean {
+    return this.#versions.has(versionKey(name, key));
   }
 
   /** As `FactStore.partition`. */
@@ -121,19 +128,23 @@ export class MemoryFacts implements FactView {
     const found = this.#find(name);
     if (found === undefined) return undefined;
     const open = [...found.open.keys()].map((key) => found.rows.get(key)!);
-    return { names: found.names, version: found.version, latest: found.latest, open: open.sort(byValidTime) };
+    const { names, version, latest, since } = found;
+    return { names, version, latest, open: open.sort(byValidTime), ...(since !== undefined && { since }) };
   }
 
   /** As `FactStore.facts`, with nothing left out that has a default. */
   query(query: FactQuery & { readonly limit: number }): FactVersion[] {
     this.requireComplete();
-    const { space, subject, predicate, after, limit } = query;
+    const { space, branch, subject, predicate, after, limit } = query;
     const partitions =
       subject !== undefined && predicate !== undefined
-        ? [this.#find({ space, subject, predicate })].filter((each) => each !== undefined)
+        ? [this.#find(nameOf({ space, subject, predicate, ...(branch !== undefined && { branch }) }))].filter(
+            (each) => each !== undefined,
+          )
         : [...this.#partitions.values()].filter(
             ({ name }) =>
               name.space === space &&
+              name.branch === branch &&
               (subject === undefined || name.subject === subject) &&
               (predicate === undefined || name.predicate === predicate),
           );
@@ -172,7 +183,36 @@ export class MemoryFacts implements FactView {
 
   spaces(): string[] {
     this.requireComplete();
-    return [...new Set([...this.#partitions.values()].map(({ name }) => name.space))].sort(compareCodePoints);
+    const shared = [...this.#partitions.values()].filter(({ name }) => name.branch === undefined);
+    return [...new Set(shared.map(({ name }) => name.space))].sort(compareCodePoints);
+  }
+
+  branches(): { space: string; branch: string }[] {
+    this.requireComplete();
+    const found = new Map<string, { space: string; branch: string }>();
+    for (const {
+      name: { space, branch },
+    } of this.#partitions.values())
+      if (branch !== undefined) found.set(JSON.stringify([space, branch]), { space, branch });
+    return [...found.values()].sort(
+      (a, b) => compareCodePoints(a.space, b.space) || compareCodePoints(a.branch, b.branch),
+    );
+  }
+
+  /** As `FactStore.branchPartitions`, with nothing left out that has a default. */
+  branchPartitions(query: BranchPartitionQuery & { readonly limit: number }): BranchPartition[] {
+    this.requireComplete();
+    const { space, branch, subject, predicate, after, limit } = query;
+    const byNames = (a: Names, b: Names): number =>
+      compareCodePoints(a.subject, b.subject) || compareCodePoints(a.predicate, b.predicate);
+    return [...this.#partitions.values()]
+      .filter(({ name }) => name.space === space && name.branch === branch)
+      .filter(({ name }) => subject === undefined || name.subject === subject)
+      .filter(({ name }) => predicate === undefined || name.predicate === predicate)
+      .filter(({ name }) => after === undefined || byNames(name, after) > 0)
+      .map(({ name, since }) => ({ ...name, branch, since: since! }))
+      .sort(byNames)
+      .slice(0, limit);
   }
 
   /** Forgets all. What it answers names the rebuilding that begins with it. */
@@ -211,12 +251,12 @@ export class MemoryFacts implements FactView {
     return this.#partitions.get(nameKey(name));
   }
 
-  #begin(name: PartitionName, { hash, bytes }: ContentRef): Partition {
+  #begin(name: PartitionName, { hash, bytes }: ContentRef, since: string | undefined): Partition {
     const names = Object.freeze({ hash, bytes });
-    const { space, subject, predicate } = name;
     const begun: Partition = {
-      name: { space, subject, predicate },
+      name: nameOf(name),
       names,
+      since,
       version: 0,
       latest: '',
       open: new Map(),
@@ -227,8 +267,12 @@ export class MemoryFacts implements FactView {
   }
 }
 
-function isNamed(row: FactVersion, { subject, predicate }: RankedQuery): boolean {
-  return (subject === undefined || row.subject === subject) && (predicate === undefined || row.predicate === predicate);
+function isNamed(row: FactVersion, { branch, subject, predicate }: RankedQuery): boolean {
+  return (
+    row.branch === branch &&
+    (subject === undefined || row.subject === subject) &&
+    (predicate === undefined || row.predicate === predicate)
+  );
 }
 
 function isAsked(row: FactVersion, { kind = 'current', valid, system, lineage }: FactQuery): boolean {
@@ -251,8 +295,8 @@ function byValidTime(a: FactVersion, b: FactVersion): number {
   );
 }
 
-function versionKey(space: string, key: FactKey): string {
-  return `${factKey(key)} ${space}`;
+function versionKey({ space, branch }: PartitionName, key: FactKey): string {
+  return JSON.stringify([factKey(key), space, branch]);
 }
 
 function incomplete(): StoreError {

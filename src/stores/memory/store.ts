@@ -1,6 +1,8 @@
 import type {
   Batch,
   BlobRow,
+  BranchPartition,
+  BranchPartitionQuery,
   CommitResult,
   EffectKeyRow,
   EffectPage,
@@ -36,6 +38,7 @@ import { StoreError } from '../errors.ts';
 import type { FactChange } from '../facts.ts';
 import {
   checkBatch,
+  checkBranchPartitionQuery,
   checkClaimKey,
   checkCount,
   checkEffectPage,
@@ -299,6 +302,17 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
   async spaces(): Promise<string[]> {
     this.#checkOpen();
     return this.#facts.spaces();
+  }
+
+  async branches(): Promise<{ readonly space: string; readonly branch: string }[]> {
+    this.#checkOpen();
+    return this.#facts.branches();
+  }
+
+  async branchPartitions(query: BranchPartitionQuery): Promise<BranchPartition[]> {
+    const checked = checkBranchPartitionQuery(query);
+    this.#checkOpen();
+    return this.#facts.branchPartitions(checked);
   }
 
   async factsByText(query: FactTextQuery): Promise<FactHit[]> {

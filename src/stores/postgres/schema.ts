@@ -9,7 +9,8 @@ import { members } from './migrations/0006-members.ts';
 import { parting } from './migrations/0007-parting.ts';
 import { facts } from './migrations/0008-facts.ts';
 import { factPlans } from './migrations/0009-fact-plans.ts';
-import { texts } from './migrations/0010-texts.ts';
+import { branches } from './migrations/0010-branches.ts';
+import { texts } from './migrations/0011-texts.ts';
 import type { Session } from './session.ts';
 import { indexTexts } from './texts.ts';
 
@@ -24,6 +25,7 @@ const MIGRATIONS: readonly string[] = [
   parting,
   facts,
   factPlans,
+  branches,
   texts,
 ];
 

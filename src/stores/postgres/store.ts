@@ -2,6 +2,8 @@ import type {
   Ahead,
   Batch,
   BlobRow,
+  BranchPartition,
+  BranchPartitionQuery,
   CommitResult,
   EffectKeyRow,
   EffectPage,
@@ -39,6 +41,7 @@ import { StoreError } from '../errors.ts';
 import type { Followable, News } from '../follow.ts';
 import {
   checkBatch,
+  checkBranchPartitionQuery,
   checkClaimKey,
   checkCount,
   checkEffectPage,
@@ -67,7 +70,15 @@ import { COMMITTED } from './commit.ts';
 import { prepareEffectKey, prepareEffectsOf, prepareListEffects, prepareOpenEffects } from './effects.ts';
 import { prepareEntries } from './entries.ts';
 import { readonlyError, storeError } from './errors.ts';
-import { prepareClaimKey, prepareFacts, preparePartition, prepareSpaces, rebuildSteps } from './facts.ts';
+import {
+  prepareBranches,
+  prepareBranchPartitions,
+  prepareClaimKey,
+  prepareFacts,
+  preparePartition,
+  prepareSpaces,
+  rebuildSteps,
+} from './facts.ts';
 import { prepareFind } from './find.ts';
 import { Following } from './follow.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -152,6 +163,8 @@ export class PostgresStore
   readonly #effectKey: (key: Hash) => Promise<EffectKeyRow | undefined>;
   readonly #partition: (name: PartitionName) => Promise<PartitionState | undefined>;
   readonly #facts: (query: FactQuery & { readonly limit: number }) => Promise<FactVersion[]>;
+  readonly #branches: () => Promise<{ readonly space: string; readonly branch: string }[]>;
+  readonly #branchPartitions: (query: BranchPartitionQuery & { readonly limit: number }) => Promise<BranchPartition[]>;
   readonly #claimKey: ReturnType<typeof prepareClaimKey>;
   readonly #spaces: () => Promise<string[]>;
   readonly #factsByText: (query: FactTextQuery & { readonly limit: number }) => Promise<FactHit[]>;
@@ -192,6 +205,8 @@ export class PostgresStore
     this.#effectKey = prepareEffectKey(readers, schema);
     this.#partition = preparePartition(readers, schema, path, this.#group?.knownFacts);
     this.#facts = prepareFacts(readers, schema, path);
+    this.#branches = prepareBranches(readers, schema, path);
+    this.#branchPartitions = prepareBranchPartitions(readers, schema, path);
     this.#claimKey = prepareClaimKey(readers, schema);
     this.#spaces = prepareSpaces(readers, schema, path);
     this.#factsByText = prepareFactsByText(readers, schema, path);
@@ -372,6 +387,15 @@ export class PostgresStore
 
   async spaces(): Promise<string[]> {
     return this.#read(this.#spaces);
+  }
+
+  async branches(): Promise<{ readonly space: string; readonly branch: string }[]> {
+    return this.#read(this.#branches);
+  }
+
+  async branchPartitions(query: BranchPartitionQuery): Promise<BranchPartition[]> {
+    const checked = checkBranchPartitionQuery(query);
+    return this.#read(() => this.#branchPartitions(checked));
   }
 
   async factsByText(query: FactTextQuery): Promise<FactHit[]> {

@@ -199,7 +199,13 @@ async function ranked(
     .filter((row) => row[1] !== null)
     .map((row) => {
       const [subject, predicate, score] = row.slice(-3) as [string, string, string];
-      return { fact: versionOf(row, { space: query.space, subject, predicate }), score: Number(score) };
+      const name = {
+        space: query.space,
+        subject,
+        predicate,
+        ...(query.branch !== undefined && { branch: query.branch }),
+      };
+      return { fact: versionOf(row, name), score: Number(score) };
     });
 }
 

@@ -8,8 +8,9 @@ import { effects } from './migrations/0005-effects.ts';
 import { firstRecord } from './migrations/0006-first-record.ts';
 import { facts } from './migrations/0007-facts.ts';
 import { hashIndex } from './migrations/0008-hash-index.ts';
-import { texts } from './migrations/0009-texts.ts';
-import { scrub } from './migrations/0010-scrub.ts';
+import { branches } from './migrations/0009-branches.ts';
+import { texts } from './migrations/0010-texts.ts';
+import { scrub } from './migrations/0011-scrub.ts';
 
 /** `ASZE`, at offset 68 of the file: how a file says that it is an Assize store. */
 export const APPLICATION_ID = 0x41535a45;
@@ -24,6 +25,7 @@ const MIGRATIONS: readonly string[] = [
   firstRecord,
   facts,
   hashIndex,
+  branches,
   texts,
   scrub,
 ];

@@ -3,6 +3,8 @@ import type {
   Ahead,
   Batch,
   BlobRow,
+  BranchPartition,
+  BranchPartitionQuery,
   CommitResult,
   EffectKeyRow,
   EffectPage,
@@ -39,6 +41,7 @@ import { StoreError } from '../errors.ts';
 import { factSize } from '../facts.ts';
 import {
   checkBatch,
+  checkBranchPartitionQuery,
   checkClaimKey,
   checkCount,
   checkEffectPage,
@@ -362,6 +365,15 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
 
   async spaces(): Promise<string[]> {
     return this.#read(() => this.#factReader.spaces());
+  }
+
+  async branches(): Promise<{ readonly space: string; readonly branch: string }[]> {
+    return this.#read(() => this.#factReader.branches());
+  }
+
+  async branchPartitions(query: BranchPartitionQuery): Promise<BranchPartition[]> {
+    const checked = checkBranchPartitionQuery(query);
+    return this.#read(() => this.#factReader.branchPartitions(checked));
   }
 
   async factsByText(query: FactTextQuery): Promise<FactHit[]> {

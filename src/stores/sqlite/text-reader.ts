@@ -240,7 +240,9 @@ export class TextReader {
     const rows = this.#query(where).all(first.key, contents, ...values) as unknown as [...RowColumns, string, string][];
     for (const columns of rows) {
       const [subject, predicate] = columns.slice(-2) as [string, string];
-      const row = versionOf(columns as unknown as RowColumns, { space: query.space, subject, predicate });
+      const { space, branch } = query;
+      const name = { space, subject, predicate, ...(branch !== undefined && { branch }) };
+      const row = versionOf(columns as unknown as RowColumns, name);
       named.get(nameOf(row.content.hash, row.row_kind === 'audit' ? 1 : 0, dayOf(row)))?.push(row);
     }
     return first.rows!;

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { FactVector } from '#ledger';
 import { otherDimensions, unit } from '../vectors.ts';
-import { noTexts, texts } from './migrations/0009-texts.ts';
+import { noTexts, texts } from './migrations/0010-texts.ts';
 import { type NewText, prepareNewTexts, type Queued } from './new-texts.ts';
 
 /** Changes that wait to be indexed before a store does so by itself. */

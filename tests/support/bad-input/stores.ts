@@ -103,6 +103,13 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
     putVectors: on((store, embedder, vectors) => store.putVectors(embedder, vectors), 'm', [{ id: '7', vector }]),
     claimKey: on((store, key) => store.claimKey(key), new Uint8Array(32)),
     spaces: none,
+    branches: none,
+    branchPartitions: on((store, query) => store.branchPartitions(query), {
+      ...ALICE,
+      branch: 'try',
+      after: { subject: 'alice', predicate: 'drug' },
+      limit: 3,
+    }),
     rebuildFacts: on((store, pages) => store.rebuildFacts(pages), noPages),
     turn: on((store, id) => store.turn?.(id).then((end) => end?.()), 't'),
     erasures: none,

@@ -17,6 +17,7 @@ export interface AboutOptions extends SharedOptions {
   readonly space: string;
   readonly subject?: string;
   readonly predicate?: string;
+  readonly trajectory?: string;
 }
 
 interface HistoryOptions extends AboutOptions {
@@ -55,7 +56,8 @@ export function about(command: Command): Command {
   return command
     .addOption(spaceOption)
     .option('--subject <name>', 'only of this')
-    .option('--predicate <name>', 'only under this');
+    .option('--predicate <name>', 'only under this')
+    .option('--trajectory <id>', 'as it sees it, which may be a branch (default: what is shared)');
 }
 
 export const validOption: Option = new Option(
@@ -95,7 +97,8 @@ export function recall(command: Command): void {
         '  assize memory recall --space ward-3 --subject "patient 7" --valid 2026-04-16 --system 2026-04-17\n' +
         '  assize memory recall --space ward-3 --relation during,equals --of 2026-03-01/2026-04-01\n' +
         '  assize memory recall --space ward-3 --text "penicillin in April" --valid any\n' +
-        '  assize memory recall --space ward-3 --text "what makes her cough" --embedder ./embedder.ts\n\n' +
+        '  assize memory recall --space ward-3 --text "what makes her cough" --embedder ./embedder.ts\n' +
+        '  assize memory recall --space ward-3 --trajectory what-if\n\n' +
         `${INSTANT_HELP}\nRelations are Allen’s: ${ALLEN_RELATIONS.join(', ')}.\n` +
         'With --json it has an observation, for the proposal that uses what was recalled. No domain is needed.',
     )
@@ -150,12 +153,17 @@ export function given<Options extends object, Name extends keyof Options>(
   return Object.fromEntries(said) as never;
 }
 
-async function show(session: Session, { space }: AboutOptions, query: RecallQuery, file?: string): Promise<number> {
+async function show(
+  session: Session,
+  { space, trajectory }: AboutOptions,
+  query: RecallQuery,
+  file?: string,
+): Promise<number> {
   if ((query.limit ?? 1) > LIMIT_MAX) throw new CliError('usage', `--limit is at most ${LIMIT_MAX}.`);
   const embedder = file === undefined ? undefined : await embedderOf(file);
   // Vectors that are made are kept.
   return session.withStore(embedder === undefined ? 'readonly' : 'existing', async (store) => {
-    print(session, await readingAssize(store, embedder).memory(space).recall(query));
+    print(session, await readingAssize(store, embedder).memory(space, trajectory).recall(query));
     return EXIT.ok;
   });
 }
