@@ -41,6 +41,17 @@ test('on a terminal one line is redrawn, and gone at the end', () => {
   ]);
 });
 
+test('work that says nothing on its way is announced on a terminal at once, and nowhere else', () => {
+  const [terminal, file] = [stream(true), stream(false)];
+  for (const { stream: to } of [terminal, file]) {
+    const progress = new Progress(to);
+    progress.announce('erasing');
+    progress.end();
+  }
+  expect(terminal.written).toEqual(['\r\u001b[Kerasing …', '\r\u001b[K']);
+  expect(file.written).toEqual([]);
+});
+
 test('elsewhere there is a line now and then', () => {
   const { written, stream: to } = stream(false);
   const progress = new Progress(to);

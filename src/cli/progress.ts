@@ -31,6 +31,13 @@ export class Progress {
     this.#say(progressText(phase, done, total, (now - this.#phaseAt) / 1_000));
   }
 
+  /** Before work that can't say how far it is. On a terminal only: elsewhere the answer says enough. */
+  announce(phase: string): void {
+    if (!this.#stream.isTTY) return;
+    this.#stream.write(`\r\u001b[K${phase} …`);
+    this.#drawn = true;
+  }
+
   /** Leaves the terminal's line to what is printed next. */
   end(): void {
     if (this.#drawn) this.#stream.write('\r\u001b[K');

@@ -22,7 +22,7 @@ export interface Batch {
   readonly entries: readonly EntryRow[];
   /** Stored once; a blob that is already there is left as it is. */
   readonly blobs: readonly BlobRow[];
-  /** Blobs whose text is deleted, or never taken in: a blob that was erased stays so. Snapshots are deleted with them. */
+  /** Blobs whose text is deleted, or never taken in: a blob that was erased stays so. Snapshots are deleted with them. `scrub` follows. */
   readonly erased?: readonly ErasedRow[];
   /** What is written into the effect log with it, or nothing of both; only for a store that is an `EffectStore`. */
   readonly effects?: EffectWrite;
@@ -143,6 +143,14 @@ export interface LedgerStore {
    * process too. A courtesy that spares those who ask work in vain; commits are decided as ever, whoever's turn it is.
    */
   turn?(trajectoryId: string): Promise<(() => void) | undefined>;
+  /**
+   * Optional: after commits that erased, once for all of them, and before anybody is told that it is gone. Settles when no byte of what was
+   * erased is left in the store's own files, where deleting alone does not see to that; what somebody still reads in goes when they have
+   * ended. Does nothing where nothing is due. What is cut off is gone on with when the store is opened for writing.
+   *
+   * @throws what says that the erasure is committed, that bytes of it may be left, and what to do about it
+   */
+  scrub?(): Promise<void>;
   /** Optional: what is wrong with the database itself, and rows that nothing leads to; for `fsck`. */
   selfCheck?(): Promise<string[]>;
   /** Waits for what is queued, then frees the file or connection. Safe to call twice. */

@@ -57,7 +57,7 @@ export class Erasures {
     const input = { ...given };
     const writer = this.#writer;
     // What is proposed while the ledger is searched would not be found, and one search after the other would be in vain.
-    return writer.alone(async () => {
+    const ruling = await writer.alone(async () => {
       for (let tries = 0; tries < TRIES_MAX; tries++) {
         if (writer.stale) await writer.ready();
         await this.#resolutions.expireDue();
@@ -85,6 +85,9 @@ export class Erasures {
       }
       throw await writer.lost();
     });
+    // Once for all entries that it took, and also where a later one of them was refused.
+    await this.#writer.around.store.scrub?.();
+    return ruling;
   }
 
   #gather(input: ErasureInput, wanted: Wanted, found: Found): Gathered {

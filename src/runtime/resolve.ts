@@ -55,6 +55,7 @@ export class Resolutions {
     const writer = this.#writer;
     const input = checkedResolution(given);
     let taken: TakenUp | undefined;
+    let erases = false;
     const approving = this.#resolve(pendingId, input, async (pending) => {
       const writ = writer.parts.writs.present(pending.proposal.writ_id);
       const waiting = await readWaiting(pending, holdersOf(writ), writer.around);
@@ -113,6 +114,7 @@ export class Resolutions {
         ruled.noteResolved(pendingId, pending.proposal.key_hash, row.seq);
         const news = writer.accepted(row, commit.changes);
         const erased = erasedWith(row.id, waiting.intent);
+        erases = erased !== undefined;
         const acts = acting?.write(row.id);
         const blobs = acts === undefined ? kept.blobs : [...kept.blobs, ...acts.blobs];
         const more = { ...(erased && { erased }), ...(acts && { effects: acts.write }), ...(facts && { facts }) };
@@ -123,6 +125,7 @@ export class Resolutions {
       async (ruling) => {
         if (ruling.ruling === 'committed') await taken?.committed(ruling.entry.id);
         else await taken?.drop();
+        if (erases) await writer.around.store.scrub?.();
         return ruling;
       },
       async (error: unknown) => {

@@ -259,7 +259,8 @@ export class Trajectory<D extends Domain = Domain> {
    * Values that were inherited by a branch are erased in its source. A copy, backup or export that was made before is not
    * reached.
    *
-   * @throws RuntimeError `bad_intent`, `nothing_to_erase`, `not_found`, and as `propose`
+   * @throws RuntimeError `bad_intent`, `nothing_to_erase`, `not_found`, and as `propose`; StoreError `store_not_scrubbed` where it is
+   *   committed, and bytes of it may still be in the file of the store: it says what to do
    */
   erase(input: ErasureInput): Promise<ErasureRuling> {
     return this.#erasures.erase(input);

@@ -68,8 +68,8 @@ export function erase(program: Command): void {
         'of rulings, the reason, answers in the oracle log, backups, exports and other copies of the store; and what a\n' +
         'branch inherited, which is erased where it was written. Of what is believed: what was said of it in this trajectory,\n' +
         'with the arguments, questions and recalls that name it; which others still have something is printed,\n' +
-        'and which writs name the subject in a scope: those stay. SQLite overwrites the texts; PostgreSQL has them until\n' +
-        'VACUUM, and in its WAL archive. docs/guide/erasure.md tells more.',
+        'and which writs name the subject in a scope: those stay. A file of SQLite is written\n' +
+        'anew, which takes time and free space as its size; PostgreSQL has the texts until VACUUM, and in its WAL archive. docs/guide/erasure.md tells more.',
     )
     .action(
       inSession((session, options: Options, trajectoryId: string) => {
@@ -85,7 +85,9 @@ export function erase(program: Command): void {
           const trajectory = await assize.open(trajectoryId);
           const { principal } = options;
           const writ = momentaryWrit(head, { action: ERASE_ACTION, scopes: scopesOf(wanted), principal }, key);
+          session.progress.announce('erasing, with the file written anew where the store is one');
           const ruling = await trajectory.erase({ ...wanted, reason: options.reason, writ });
+          session.progress.end();
           await say(session, store, ruling, await writsNaming(store, trajectoryId, beliefs));
           return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
         });

@@ -32,7 +32,7 @@ const GROUP_UNITS = 2 ** 21;
  * Writes an export into a store. What the store has already, the same entry at the same place, is passed over, so that an
  * import that was cut off can be made again. Into an empty store, it makes the same log: an export of it has the same bytes.
  *
- * @throws ExportError; what stands before the wrong line is imported by then, and it says so; ArgumentError `bad_argument`
+ * @throws ExportError; StoreError `store_not_scrubbed`; what stands before the wrong line is imported by then, and it says so; ArgumentError `bad_argument`
  */
 export async function importLines(
   store: LedgerStore,
@@ -60,6 +60,7 @@ export async function importLines(
     if (group.isFull) await flush();
   }
   await flush();
+  await store.scrub?.();
   return { entries, imported, beliefs, unerased };
 }
 

@@ -51,6 +51,7 @@ export class BatchWriter {
   readonly #eraseBlob: StatementSync;
   readonly #insertErased: StatementSync;
   readonly #dropSnapshots: StatementSync;
+  readonly #mark: StatementSync;
   #seenVersion: unknown;
 
   constructor(db: DatabaseSync, { effects, facts, ...indexes }: Writers) {
@@ -70,6 +71,7 @@ export class BatchWriter {
     this.#eraseBlob = db.prepare("UPDATE blob SET text = '', erased_by = ? WHERE position = ? AND erased_by IS NULL");
     this.#insertErased = db.prepare("INSERT INTO blob (hash, text, erased_by) VALUES (?, '', ?)");
     this.#dropSnapshots = db.prepare('DELETE FROM snapshot');
+    this.#mark = db.prepare('UPDATE scrub SET erasures = erasures + 1');
   }
 
   /** To be called first in every transaction: forgets what is in memory when another connection has written. */
@@ -143,8 +145,10 @@ export class BatchWriter {
       if (position !== undefined) this.#eraseBlob.run(eraser, position);
       else blobs.add(hash, Number(this.#insertErased.run(Buffer.from(hash, 'hex'), eraser).lastInsertRowid));
     }
-    if (erased.length > 0) this.#dropSnapshots.run();
+    if (erased.length === 0) return;
+    this.#dropSnapshots.run();
     this.#facts.erase(erased);
+    this.#mark.run();
   }
 
   // Before the first insert, so that a conflict, the usual refusal, needs no savepoint.

@@ -4,6 +4,7 @@ import { StoreError } from '../errors.ts';
 const BUSY = 5;
 const LOCKED = 6;
 const READONLY = 8;
+const NOMEM = 7;
 const CORRUPT = 11;
 const FULL = 13;
 const CANTOPEN = 14;
@@ -40,6 +41,12 @@ export function isFolderClosed(error: unknown): boolean {
   return code === CANTOPEN || code === READONLY;
 }
 
+/** No room on a disk or in memory, or none for temporary files; what was begun is rolled back. */
+export function isOutOfSpace(error: unknown): boolean {
+  const code = primaryCode(error);
+  return code === FULL || code === NOMEM || code === CANTOPEN;
+}
+
 export function isNotADatabase(error: unknown): boolean {
   return primaryCode(error) === NOTADB;
 }
@@ -49,6 +56,17 @@ export function lockedError(path: string, timeoutMs: number, cause: unknown): St
     'store_locked',
     `${path} was locked by someone else for ${timeoutMs} ms; nothing was written, try again when they are done.`,
     { evidence: { path, timeoutMs }, retryable: true, cause },
+  );
+}
+
+export function notScrubbedError(path: string, cause: unknown): StoreError {
+  const todo = isBusy(cause)
+    ? 'Others write to it all the time: wait until they are done'
+    : 'It takes as much free space as the file has, beside it and once more in the folder for temporary files: make room';
+  return new StoreError(
+    'store_not_scrubbed',
+    `What was erased is committed and nobody reads it any more, but bytes of it may still be in ${path}, which could not be written anew (${reason(cause)}). ${todo}, and open the store for writing, which goes on with it; \`assize fsck\` says whether it is done.`,
+    { evidence: { path, ...evidenceOf(cause) }, retryable: true, cause },
   );
 }
 

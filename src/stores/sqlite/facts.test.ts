@@ -109,6 +109,7 @@ test('what was erased is in no file of the store', async () => {
   expect(said()).toContain(true);
   const erased = [contentOf('sesquipedalian').hash, namesOf(who).hash].map((hash) => ({ hash, by: blobOf('by').hash }));
   expect(await store.commit({ ...batchOf([]), erased })).toEqual(COMMITTED);
+  await store.scrub();
   expect(said()).toEqual([false, false]);
   await store.close();
 });
@@ -137,6 +138,7 @@ test.each([1, 700])(
     expect(said()).toBe(true);
     const hashes = [...secrets, late].flatMap(({ names, insert }) => [names.hash, insert[0]!.content.hash]);
     await store.commit({ ...batchOf([]), erased: hashes.map((hash) => ({ hash, by: blobOf('by').hash })) });
+    await store.scrub();
     expect(said()).toBe(false);
     expect((await store.factsByText({ space: ALICE.space, text: 'sesame' })).length).toBe(20);
     expect(await store.factsByText({ space: ALICE.space, text: 'sesquipedalian0 quintessa words' })).toEqual([]);

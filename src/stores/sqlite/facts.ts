@@ -154,7 +154,6 @@ export class FactWriter implements FactView {
 
   /** Takes away what says so, in every version. Rows of a text are not indexed, which every row would pay for: all are looked at. */
   erase(erased: readonly ErasedRow[]): void {
-    if (erased.length === 0) return;
     const hashes = JSON.stringify(erased.map(({ hash }) => hash));
     this.#texts.erase(hashes);
     this.#eraseObjects.run(hashes);

@@ -2,9 +2,10 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Batch, CommitResult } from '#ledger';
 import type { StoreError } from '../errors.ts';
 import { BatchWriter, type Writers } from './commit.ts';
-import { isBusy, lockedError, poisonedError } from './errors.ts';
+import { isBusy, isOutOfSpace, lockedError, notScrubbedError, poisonedError } from './errors.ts';
 import { BatchJob, type Job, StepJob } from './job.ts';
 import { PAUSE_MS } from './retry.ts';
+import { Scrubber } from './scrub.ts';
 
 /** Rows and bytes after which a group takes no more jobs, so that no caller waits for an endless one. */
 export const GROUP_ROWS_MAX = 1_024;
@@ -12,6 +13,14 @@ export const GROUP_BYTES_MAX: number = 4 * 2 ** 20;
 
 /** Pages in the WAL after which they are copied into the file; more make the few slow commits slower. */
 export const CHECKPOINT_PAGES = 4_000;
+
+/** Between two tries to cut a WAL in which somebody reads. */
+export const CUT_PAUSE_MS = 100;
+
+interface Scrub {
+  readonly resolve: () => void;
+  readonly reject: (error: StoreError) => void;
+}
 
 export interface GroupCommitOptions {
   readonly path: string;
@@ -33,7 +42,7 @@ export class GroupCommit {
   readonly #commit: StatementSync;
   readonly #rollback: StatementSync;
   readonly #checkpoint: StatementSync;
-  readonly #truncate: StatementSync;
+  readonly #scrubber: Scrubber;
 
   #waiting: Job[] = [];
   #scheduled = false;
@@ -44,8 +53,11 @@ export class GroupCommit {
   #pagesEstimated = 0;
   /** Pages in the WAL for one estimated, as the last checkpoint found it: it depends on the size of the indexes. */
   #pagesPerEstimate = 1;
-  /** The WAL still has what was erased, because somebody was reading in it. */
-  #isUncut = false;
+  /** Who waits until nothing of what was erased is left. */
+  #scrubs: Scrub[] = [];
+  #unscrubbedSince: number | undefined;
+  /** Set while the WAL still has what was erased, because somebody reads in it. */
+  #cutting: NodeJS.Timeout | undefined;
   #whenIdle: (() => void)[] = [];
   #failure: StoreError | undefined;
 
@@ -57,7 +69,7 @@ export class GroupCommit {
     this.#commit = db.prepare('COMMIT');
     this.#rollback = db.prepare('ROLLBACK');
     this.#checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
-    this.#truncate = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
+    this.#scrubber = new Scrubber(db);
   }
 
   /** Why the handle is poisoned; undefined as long as no write has failed. */
@@ -78,10 +90,31 @@ export class GroupCommit {
     return new Promise((resolve, reject) => this.#enqueue(new StepJob(step, size, resolve, reject)));
   }
 
+  /**
+   * Settles when the file has nothing of what was erased by then, nor the WAL, but for as long as somebody reads in it: then it is cut
+   * when they have ended. All who wait at a time have it done once. Rejects with `store_not_scrubbed`, `store_poisoned`.
+   */
+  scrub(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#scrubs.push({ resolve, reject });
+      this.#schedule();
+    });
+  }
+
   /** Settles when nothing waits any more. */
   idle(): Promise<void> {
-    if (this.#waiting.length === 0) return Promise.resolve();
+    if (this.#isIdle) return Promise.resolve();
     return new Promise((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  /** Before the database is closed, with nothing waiting: what was put off. @throws SQLite's error */
+  end(): void {
+    clearTimeout(this.#cutting);
+    if (this.#cutting !== undefined) this.#scrubber.cut(true);
+  }
+
+  get #isIdle(): boolean {
+    return this.#waiting.length + this.#scrubs.length === 0;
   }
 
   #enqueue(job: Job): void {
@@ -104,11 +137,12 @@ export class GroupCommit {
       // Before the next group and not after the last one, so that callers have their answers first.
       if (this.#isCheckpointDue()) this.#copyWal();
       if (this.#waiting.length > 0 && this.#tryBegin()) this.#writeGroup();
+      if (this.#scrubs.length > 0) this.#tryScrub();
     } catch (error) {
       this.#poison(error);
     }
     if (this.#waiting.length > 0 || this.#isCheckpointDue()) this.#schedule();
-    if (this.#waiting.length === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
+    if (this.#isIdle) for (const resolve of this.#whenIdle.splice(0)) resolve();
   };
 
   /** False when another connection writes: then this turn comes again later, or everything that waits has failed. */
@@ -154,8 +188,6 @@ export class GroupCommit {
     this.#commit.run();
     this.#suspects = 0;
     const group = size === this.#waiting.length ? this.#waiting : this.#waiting.slice(0, size);
-    // Before anybody is told that it is gone.
-    if (group.some((job) => job.erases)) this.#cutWal();
     this.#waiting = size === this.#waiting.length ? [] : this.#waiting.slice(size);
     for (const job of group) {
       this.#pagesEstimated += job.pages;
@@ -200,21 +232,50 @@ export class GroupCommit {
 
   // PASSIVE waits for no one; what a reader still needs is copied next time.
   #copyWal(): void {
-    if (this.#isUncut) this.#cutWal();
     const pages = Number(this.#checkpoint.get()?.['log']);
     this.#pagesPerEstimate = Math.min(Math.max(pages / this.#pagesEstimated, 1 / 8), 8);
     this.#pagesEstimated = 0;
   }
 
-  /** A copied WAL keeps its pages until they are written over. Where somebody still reads in it, it is cut next time. */
-  #cutWal(): void {
-    this.#isUncut = true;
+  #tryScrub(): void {
+    const { path, lockTimeoutMs } = this.#options;
+    let failure: StoreError | undefined;
     try {
-      if (this.#truncate.get()?.['busy'] === 0) this.#isUncut = false;
+      this.#scrubber.rewrite();
+      this.#cutWal(true);
     } catch (error) {
-      if (!isBusy(error)) throw error;
+      this.#unscrubbedSince ??= performance.now();
+      if (isBusy(error) && performance.now() - this.#unscrubbedSince < lockTimeoutMs) {
+        setTimeout(() => this.#schedule(), PAUSE_MS);
+        return;
+      }
+      if (!isBusy(error) && !isOutOfSpace(error)) throw error;
+      // It is rolled back, and what of it has come into the WAL takes up space.
+      this.#scrubber.shorten(true);
+      failure = notScrubbedError(path, error);
+    }
+    this.#unscrubbedSince = undefined;
+    for (const { resolve, reject } of this.#scrubs.splice(0)) {
+      if (failure === undefined) resolve();
+      else reject(failure);
     }
   }
+
+  /** Now, or when those have ended who read in it: no process has to stay for that, since the table knows that it is due. */
+  #cutWal(waits: boolean): void {
+    clearTimeout(this.#cutting);
+    this.#cutting = undefined;
+    if (!this.#scrubber.cut(waits)) this.#cutting = setTimeout(this.#cutLater, CUT_PAUSE_MS).unref();
+  }
+
+  readonly #cutLater = (): void => {
+    if (!this.#db.isOpen) return;
+    try {
+      this.#cutWal(false);
+    } catch (error) {
+      this.#poison(error);
+    }
+  };
 
   #poison(cause: unknown): void {
     let reason = cause;
@@ -227,5 +288,6 @@ export class GroupCommit {
     this.#pagesEstimated = 0;
     this.#failure = poisonedError(this.#options.path, reason);
     for (const job of this.#waiting.splice(0)) job.doubt(this.#failure);
+    for (const { reject } of this.#scrubs.splice(0)) reject(this.#failure);
   }
 }

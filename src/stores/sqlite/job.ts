@@ -10,8 +10,6 @@ export interface Job {
   readonly bytes: number;
   /** What it adds to the WAL, estimated. */
   readonly pages: number;
-  /** It takes texts away. */
-  readonly erases: boolean;
   /** Inside the transaction; keeps the answer back. False when it has to be undone with a rollback. */
   write(): boolean;
   /** After the commit: gives the caller the answer. */
@@ -62,10 +60,6 @@ export class BatchJob implements Job {
     return this.#isCommitted ? estimatePages(this.rows, this.bytes) : 0;
   }
 
-  get erases(): boolean {
-    return this.#isCommitted && (this.#batch.erased?.length ?? 0) > 0;
-  }
-
   write(): boolean {
     try {
       this.#result = this.#writer.write(this.#batch);
@@ -103,7 +97,6 @@ export class BatchJob implements Job {
 export class StepJob<T> implements Job {
   readonly rows: number;
   readonly bytes: number;
-  readonly erases = false;
   readonly #step: () => T;
   readonly #resolve: (result: T) => void;
   readonly #reject: (error: StoreError) => void;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { form, requireForm } from '#canon';
+import { form, isAssizeError, requireForm } from '#canon';
 import { StoreError } from '../errors.ts';
 import { checkCount } from '../input.ts';
 import { checkChoices, type Durability, type OpenMode } from '../options.ts';
@@ -30,7 +30,7 @@ export const LOCK_TIMEOUT_MS = 5_000;
  * Opens the store in one file, and makes the file where `mode` allows it.
  *
  * Opening for writing first carries what a crash left in the WAL into the file and syncs it, so that what the store then
- * answers is on disk. A reader sees a consistent store while another process writes; it may leave an empty `-wal` and a
+ * answers is on disk, and goes on where an erasure was cut off (`LedgerStore.scrub`). A reader sees a consistent store while another process writes; it may leave an empty `-wal` and a
  * `-shm` beside the file, which the next writer removes. In a folder where it may put no files it takes the file as it is:
  * no one may begin to write while it reads.
  *
@@ -55,7 +55,9 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
       );
     }
     checkMark(path, probe(path), mode);
-    return await whenUnlocked(() => connect(path, mode, durability, lockTimeoutMs), path, lockTimeoutMs);
+    const store = await whenUnlocked(() => connect(path, mode, durability, lockTimeoutMs), path, lockTimeoutMs);
+    if (mode !== 'readonly') await goOnErasing(store);
+    return store;
   } catch (error) {
     throw storeError(error, path, 'Opening');
   }
@@ -166,6 +168,18 @@ function prepareToWrite(db: DatabaseSync, path: string, durability: Durability):
   // After a failed fsync the WAL can hold pages that are only in memory. Copying them into the file and syncing that
   // is what makes an entry that `resolve` finds durable.
   db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+}
+
+/** What an erasure had still to do when its process ended. A store that has no room for that now is a store all the same. */
+async function goOnErasing(store: SqliteStore): Promise<void> {
+  try {
+    await store.scrub();
+  } catch (error) {
+    // It stays due, and the check of the store says so.
+    if (isAssizeError(error, 'store_not_scrubbed')) return;
+    await store.close();
+    throw error;
+  }
 }
 
 function notOurs(path: string, what: string, cause?: unknown): StoreError {

@@ -64,6 +64,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     WHERE s.texts IS NOT t.texts OR s.words IS NOT t.words`);
   const wordless = db.prepare('SELECT abs((SELECT count(*) FROM fact_text) - (SELECT count(*) FROM fact_words)) AS n');
   const textless = db.prepare('SELECT count(*) AS n FROM fact_vector WHERE text NOT IN (SELECT id FROM fact_text)');
+  const unscrubbed = db.prepare('SELECT erasures - cut AS n FROM scrub');
   const partial = db.prepare('SELECT 1 - coalesce(sum(whole), 0) AS n FROM fact_rebuild');
   const named = (rows: readonly Record<string, unknown>[], what: string): string[] =>
     rows.map(({ name }) => `the facts of ${name} ${what}`);
@@ -94,6 +95,11 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     ...counted(miscounted.get(), (n) => `${n} spaces have other texts than are counted`),
     ...counted(wordless.get(), (n) => `${n} texts of facts are not indexed, or indexed and not there`),
     ...counted(textless.get(), (n) => `${n} vectors belong to no text`),
+    ...counted(
+      unscrubbed.get(),
+      (n) =>
+        `bytes of ${n} erasures may still be in the file or its WAL; open the store for writing, with room for the file once more`,
+    ),
     ...counted(partial.get(), () => 'the facts are incomplete; make them anew: assize memory rebuild'),
   ];
 }

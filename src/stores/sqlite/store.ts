@@ -411,6 +411,11 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     });
   }
 
+  async scrub(): Promise<void> {
+    this.#checkWritable();
+    return this.#group.scrub();
+  }
+
   async turn(trajectoryId: string): Promise<(() => void) | undefined> {
     this.#checkWritable();
     checkText(trajectoryId, 'trajectory_id');
@@ -438,6 +443,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     await this.#turns.end();
     if (!this.#db.isOpen) return; // a failed write has closed it
     try {
+      if (!this.readonly) this.#group.end();
       // Busy where others have the file open; the last one to close copies the rest.
       if (!this.readonly) this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     } catch (error) {

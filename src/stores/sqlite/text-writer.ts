@@ -26,7 +26,6 @@ export class TextWriter {
   readonly #deleteText: StatementSync;
   readonly #deleteWords: StatementSync;
   readonly #deleteVectors: StatementSync;
-  readonly #rebuildWords: StatementSync;
   readonly #insertEmbedder: StatementSync;
   readonly #selectEmbedder: StatementSync;
   readonly #insertVector: StatementSync;
@@ -52,7 +51,6 @@ export class TextWriter {
     this.#deleteText = db.prepare('DELETE FROM fact_text WHERE id = ?');
     this.#deleteWords = db.prepare('DELETE FROM fact_words WHERE rowid = ?');
     this.#deleteVectors = db.prepare('DELETE FROM fact_vector WHERE text = ?');
-    this.#rebuildWords = db.prepare("INSERT INTO fact_words (fact_words) VALUES ('rebuild')");
     this.#insertEmbedder = db.prepare(
       'INSERT INTO fact_embedder (id, dimensions) VALUES (?, ?) ON CONFLICT DO NOTHING',
     );
@@ -77,15 +75,16 @@ export class TextWriter {
     return changes.length === FLUSHED_MAX;
   }
 
-  /** Takes away texts that say so, or are of a partition that is called so, with their vectors. `hashes` is a list as JSON. */
+  /**
+   * Takes away texts that say so, or are of a partition that is called so, with their vectors. `hashes` is a list as JSON. Beginnings of
+   * words stay in the index until it is made anew (`scrub.ts`).
+   */
   erase(hashes: string): void {
     const erased = this.#selectErased.all(hashes) as unknown as readonly Erased[];
     for (const { id, space, words } of erased) {
       for (const statement of [this.#deleteWords, this.#deleteVectors, this.#deleteText]) statement.run(id);
       if (this.#discount.run(words, space).changes === 0) this.#deleteEmpty.run(space);
     }
-    // 'secure-delete' takes words out of pages; copies that were left in a page when rows moved to another one go only with the index.
-    if (erased.length > 0) this.#rebuildWords.run();
   }
 
   /** Takes all away. */

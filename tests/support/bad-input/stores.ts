@@ -115,6 +115,7 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
     erasures: none,
     dropSnapshots: none,
     selfCheck: none,
+    scrub: none,
     checkAhead: on(
       (store, ranges) => {
         const ahead = store.checkAhead?.(ranges);
