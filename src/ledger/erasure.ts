@@ -31,6 +31,8 @@ export interface ErasureArgs {
   readonly beliefs?: readonly ErasedBeliefs[];
   readonly reason: string;
   readonly values: readonly ErasedValue[];
+  /** Keys of the oracle log, whose answers were erased with them. */
+  readonly answers?: readonly Hash[];
 }
 
 export function isErasure(payload: Payload): payload is CommitPayload {
@@ -39,12 +41,13 @@ export function isErasure(payload: Payload): payload is CommitPayload {
 
 /** The arguments of an erasure, or undefined for what is none. */
 export function erasureArgs(args: Json): ErasureArgs | undefined {
-  const { at, entries, beliefs = [], reason, values } = (args ?? {}) as Partial<ErasureArgs>;
-  const lists = [at, entries, beliefs, values].every(Array.isArray);
+  const { at, entries, beliefs = [], reason, values, answers = [] } = (args ?? {}) as Partial<ErasureArgs>;
+  const lists = [at, entries, beliefs, values, answers].every(Array.isArray);
   const sound =
     lists &&
     typeof reason === 'string' &&
     (values as unknown[]).every(isErasedValue) &&
+    (answers as unknown[]).every(isHash) &&
     (beliefs as unknown[]).every(isErasedBeliefs);
   return sound ? (args as unknown as ErasureArgs) : undefined;
 }

@@ -116,6 +116,7 @@ export type {
   Batch,
   BlobRow,
   CommitResult,
+  ErasedAnswer,
   ErasedRow,
   LedgerStore,
   LogNode,

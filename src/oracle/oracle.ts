@@ -41,7 +41,7 @@ export interface Oracle {
    * Everyone who asks the same gets the same answer: in one process while a call is under way, and across processes, where
    * what the store holds afterwards wins. Each asker gets a copy of its own. When `call`, `accept` or the store fails, no answer
    * was recorded, everyone who waits gets that error, and the next asker calls again.
-   * @throws OracleError `oracle_miss` (replay only), `bad_question`, `bad_answer`, `oracle_corrupt`; what `call` and `accept` throw
+   * @throws OracleError `oracle_miss` (replay only), `erased`, `bad_question`, `bad_answer`, `oracle_corrupt`; what `call` and `accept` throw
    */
   ask(asking: Asking): Promise<Json>;
   /** As `ask`, with the key and hash that an observation needs. */
@@ -71,9 +71,10 @@ export function createOracle(options: OracleOptions): Oracle {
     const answer = await answered(key, asking);
     const at = clock.now();
     const row = await store.oraclePut({ key, answer, at });
+    const text = answerText(key, row);
     if (asking.keepAttempts === true && (row.answer !== answer || row.at !== at))
       await keepAttempt(store, key, { at, outcome: 'superseded', answer: parseCanonical(answer, ORACLE_LIMITS) });
-    return answerText(key, row);
+    return text;
   };
 
   const answered = async (key: string, { call, accept, keepAttempts = false }: Way): Promise<string> => {
@@ -133,6 +134,7 @@ function canonicalAnswer(key: string, answer: Json): string {
 /** The text of a row, which must be that key's and canonical: what a store gives back is not taken on trust. */
 function answerText(key: string, row: OracleRow): string {
   if (row.key !== key) throw corrupt(key);
+  if (row.erased_by !== undefined) throw erased(key, row.erased_by);
   try {
     parseCanonical(row.answer, ORACLE_LIMITS);
   } catch (cause) {
@@ -147,6 +149,11 @@ function corrupt(key: string, cause?: AssizeError): OracleError {
     evidence: { key },
     ...(cause === undefined ? {} : { cause }),
   });
+}
+
+function erased(key: string, by: string): OracleError {
+  const message = `The answer under ${key} was erased, by the entry ${by}; it is not asked again.`;
+  return new OracleError('erased', message, { evidence: { key, by } });
 }
 
 function miss(key: string, { scope, request, theta }: FullQuestion): OracleError {

@@ -48,6 +48,7 @@ const KINDS: ReadonlySet<string> = new Set<EntryKind>(
 export function checkBatch(batch: Batch): void {
   checkLists(batch, 'a batch', ['entries', 'blobs']);
   if (batch.erased !== undefined) checkList(batch.erased, 'erased');
+  if (batch.erasedAnswers !== undefined) checkList(batch.erasedAnswers, 'erasedAnswers');
   for (let index = 0; index < batch.entries.length; index += 1) {
     const row = batch.entries[index]!;
     if (!isObject(row) || !isHash(row.id)) refuseRow('entry', index, 'id');
@@ -64,6 +65,10 @@ export function checkBatch(batch: Batch): void {
   for (const [index, row] of (batch.erased ?? []).entries()) {
     if (!isObject(row) || !isHash(row.hash)) refuseRow('erased blob', index, 'hash');
     if (!isHash(row.by)) refuseRow('erased blob', index, 'entry');
+  }
+  for (const [index, row] of (batch.erasedAnswers ?? []).entries()) {
+    if (!isObject(row) || !isHash(row.key)) refuseRow('erased answer', index, 'key');
+    if (!isHash(row.by)) refuseRow('erased answer', index, 'entry');
   }
   if (batch.effects !== undefined) checkEffects(batch.effects);
   if (batch.facts !== undefined) {
@@ -231,10 +236,8 @@ export function checkEpoch(epoch: number): void {
 }
 
 /** Nothing is to be written. */
-export function isEmpty({ entries, blobs, erased = [], effects, facts = [] }: Batch): boolean {
-  return (
-    entries.length === 0 && blobs.length === 0 && erased.length === 0 && effects === undefined && facts.length === 0
-  );
+export function isEmpty({ entries, blobs, erased = [], erasedAnswers = [], effects, facts = [] }: Batch): boolean {
+  return effects === undefined && [entries, blobs, erased, erasedAnswers, facts].every(({ length }) => length === 0);
 }
 
 /** Throws `store_invalid_input` unless it can be the key of claims. */

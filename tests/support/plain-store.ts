@@ -261,7 +261,9 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
       const { answers } = this.#place;
       this.#question ??= row.key;
       const key = this.#has('mixes up questions') ? this.#question : row.key;
-      const first = this.#has('overwrites') ? given : (answers.get(key) ?? given);
+      const there = answers.get(key);
+      const isFree = there?.erased_by !== undefined && this.#has('takes in again what was erased');
+      const first = this.#has('overwrites') || isFree ? given : (there ?? given);
       answers.set(key, first);
       return this.#out(this.#has('writes each answer') ? given : first);
     }, given);
@@ -457,6 +459,7 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
       this.#conflicts += 1;
       if (this.#has('keeps the rows before a conflict')) rows.push(...taken);
       if (this.#has('erases for a conflict')) for (const { hash, by } of batch.erased ?? []) erased.set(hash, by);
+      if (this.#has('erases for a conflict')) this.#eraseAnswers(batch);
       if (this.#has('keeps the blobs of a conflict')) for (const { hash, text } of batch.blobs) blobs.set(hash, text);
       if (this.#has('keeps the effects of a conflict') && batch.effects) this.#writeEffects(batch.effects);
       return { status: 'conflict', trajectory_id: refused.trajectory_id, seq: refused.seq };
@@ -479,7 +482,17 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
       if (!erased.has(hash) || this.#has('remembers the last eraser')) erased.set(hash, by);
       if (!this.#has('shows what was erased')) blobs.delete(hash);
     }
+    if (!this.#has('shows what was erased')) this.#eraseAnswers(batch);
     return { status: 'committed' };
+  }
+
+  #eraseAnswers({ erasedAnswers = [] }: Batch): void {
+    const { answers } = this.#place;
+    for (const { key, by } of erasedAnswers) {
+      const { at = '', erased_by } = answers.get(key) ?? {};
+      const first = this.#has('remembers the last eraser') ? by : (erased_by ?? by);
+      answers.set(key, { key, answer: '', at, erased_by: first });
+    }
   }
 
   #wake(): void {
@@ -595,7 +608,8 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
         return isHash(id) && isPlace && isText(trajectory_id) && isText(payload) && KINDS.has(kind);
       }) &&
       batch.blobs.every(({ hash, text }) => isHash(hash) && isText(text)) &&
-      (batch.erased ?? []).every(({ hash, by }) => isHash(hash) && isHash(by));
+      (batch.erased ?? []).every(({ hash, by }) => isHash(hash) && isHash(by)) &&
+      (batch.erasedAnswers ?? []).every(({ key, by }) => isHash(key) && isHash(by));
     if (batch.effects !== undefined) this.#checkEffects(batch.effects);
     if (isRight) return;
     if (this.#has('empties the queue at a refusal')) this.#queue.length = 0;

@@ -367,6 +367,10 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
       this.#snapshots.clear();
     }
     if (batch.erased !== undefined && batch.erased.length > 0) this.#facts.erase(batch.erased);
+    for (const { key, by } of batch.erasedAnswers ?? []) {
+      const { at = '', erased_by = by } = this.#oracle.get(key) ?? {};
+      this.#oracle.set(key, Object.freeze({ key, answer: '', at, erased_by }));
+    }
     if (change !== undefined) this.#effects.write(change);
     return COMMITTED;
   }

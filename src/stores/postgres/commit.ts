@@ -82,7 +82,7 @@ export class Group {
 
   async #write(session: Session, appends: Appends, tell: boolean): Promise<boolean> {
     this.#sent = [];
-    const { append, erasing, acting, believing } = appends;
+    const { append, erasing, acting, believing, erasingAnswers } = appends;
     const plan = await this.#plan(session, appends);
     const { facts } = plan;
     for (const [job, row] of plan.conflicts) job.answer(conflictAt(row));
@@ -98,19 +98,22 @@ export class Group {
     const values = [...entryValues(plan), ...answerValues(answers), tell];
     const erased = plan.accepted.flatMap(({ batch }) => batch.erased ?? []);
     const acts = !plan.effects.isEmpty;
-    const [reply] = !facts.isEmpty
-      ? await session.run(believing, [
-          ...values,
-          ...erasedValues(erased),
-          ...plan.effects.values(),
-          acts,
-          facts.value(),
-        ])
+    const [statement, parameters]: [Statement, unknown[]] = !facts.isEmpty
+      ? [believing, [...values, ...erasedValues(erased), ...plan.effects.values(), acts, facts.value()]]
       : acts
-        ? await session.run(acting, [...values, ...erasedValues(erased), ...plan.effects.values()])
+        ? [acting, [...values, ...erasedValues(erased), ...plan.effects.values()]]
         : erased.length === 0
-          ? await session.run(append, values)
-          : await session.run(erasing, [...values, ...erasedValues(erased)]);
+          ? [append, values]
+          : [erasing, [...values, ...erasedValues(erased)]];
+    const gone = plan.accepted.flatMap(({ batch }) => batch.erasedAnswers ?? []);
+    const [reply] =
+      gone.length === 0
+        ? await session.run(statement, parameters)
+        : await session.run(erasingAnswers(statement, parameters.length), [
+            ...parameters,
+            gone.map(({ key }) => bytea(key)),
+            gone.map(({ by }) => bytea(by)),
+          ]);
     this.#sent = [];
     const [refused, kept] = reply!.map((text) => JSON.parse(text ?? 'null')) as [Refusal | null, Kept | null];
     if (refused !== null) {
@@ -120,10 +123,18 @@ export class Group {
     facts.tell(this.#knownFacts);
     plan.answer();
     const stored = new Map(answers.map((row, index) => [row.key, storedAnswer(row, kept?.[index])]));
+    for (const row of stored.values())
+      if (row.answer === '') stored.set(row.key, await this.#erased(session, appends, row));
     for (const job of this.#puts) job.answer(stored.get(job.row.key)!);
     this.#batches = [];
     this.#puts = [];
     return true;
+  }
+
+  /** With the entry that erased it: a text that is none is most often one that was. */
+  async #erased(session: Session, { eraserOf }: Appends, row: OracleRow): Promise<OracleRow> {
+    const [[eraser] = []] = await session.run(eraserOf, [bytea(row.key)]);
+    return eraser == null ? row : { ...row, erased_by: eraser };
   }
 
   async #plan(session: Session, { factStates, path }: Appends): Promise<Plan> {
@@ -291,6 +302,10 @@ export function prepareAppend(schema: string, path: string): Appends {
     erasing: { text: call('append_erasing', 17) },
     acting: { name: 'assize append effects', text: call('append_effects', 32) },
     believing: { name: 'assize append facts', text: call('append_facts', 34) },
+    erasingAnswers: ({ text }, count) => ({
+      text: `SELECT a.*, CASE WHEN a.refused IS NULL THEN "${schema}".erase_answers($${count + 1}, $${count + 2}) END FROM (${text}) AS a`,
+    }),
+    eraserOf: { text: `SELECT encode(erased_by, 'hex') FROM "${schema}".oracle WHERE key = $1::bytea` },
     factStates: prepareFactStates(schema),
     path,
   };
@@ -302,6 +317,9 @@ export interface Appends {
   readonly erasing: Statement;
   readonly acting: Statement;
   readonly believing: Statement;
+  /** Each of them, of so many parameters, for a group that also erases answers: their keys, and the entries that erase them. */
+  readonly erasingAnswers: (statement: Statement, count: number) => Statement;
+  readonly eraserOf: Statement;
   readonly factStates: Statement;
   /** Names the store in errors. */
   readonly path: string;

@@ -49,7 +49,8 @@ export class BatchJob extends Waiting<CommitResult> {
     this.batch = batch;
     const effects = effectSize(batch);
     const facts = factSize(batch.facts);
-    this.rows = batch.entries.length + batch.blobs.length + (batch.erased?.length ?? 0) + effects.rows + facts.rows;
+    const erased = (batch.erased?.length ?? 0) + (batch.erasedAnswers?.length ?? 0);
+    this.rows = batch.entries.length + batch.blobs.length + erased + effects.rows + facts.rows;
     let bytes = effects.bytes + facts.bytes;
     for (const row of batch.entries) bytes += row.payload.length;
     for (const row of batch.blobs) bytes += row.text.length;

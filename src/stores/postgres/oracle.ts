@@ -7,12 +7,12 @@ import type { Statement } from './session.ts';
 export function prepareOracleGet(readers: Readers, schema: string): (key: string) => Promise<OracleRow | undefined> {
   const statement: Statement = {
     name: 'assize oracle',
-    text: `SELECT answer, at FROM "${schema}".oracle WHERE key = $1::bytea`,
+    text: `SELECT answer, at, encode(erased_by, 'hex') FROM "${schema}".oracle WHERE key = $1::bytea`,
   };
   return async (key) => {
     const [row] = await readers.run(statement, [bytea(key)]);
     if (row === undefined) return undefined;
-    const [answer, at] = row as [string, string];
-    return { key, answer, at };
+    const [answer, at, eraser] = row as [string, string, string | null];
+    return { key, answer, at, ...(eraser !== null && { erased_by: eraser }) };
   };
 }

@@ -9,10 +9,22 @@ import { members } from './migrations/0006-members.ts';
 import { parting } from './migrations/0007-parting.ts';
 import { facts } from './migrations/0008-facts.ts';
 import { factPlans } from './migrations/0009-fact-plans.ts';
+import { erasedAnswers } from './migrations/0010-erased-answers.ts';
 import type { Session } from './session.ts';
 
 // In order, never edited once released: migration n leads from schema n - 1 to schema n.
-const MIGRATIONS: readonly string[] = [ledger, log, snapshots, erased, effects, members, parting, facts, factPlans];
+const MIGRATIONS: readonly string[] = [
+  ledger,
+  log,
+  snapshots,
+  erased,
+  effects,
+  members,
+  parting,
+  facts,
+  factPlans,
+  erasedAnswers,
+];
 
 /** The schema this program reads and writes; in the table `mark`. */
 export const SCHEMA_VERSION: number = MIGRATIONS.length;

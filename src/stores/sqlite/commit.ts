@@ -1,11 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Batch, BlobRow, CommitResult, EntryRow, ErasedRow, Hash } from '#ledger';
+import type { Batch, BlobRow, CommitResult, EntryRow, ErasedAnswer, ErasedRow, Hash } from '#ledger';
 import type { EffectChange } from '../effects.ts';
 import type { FactChange } from '../facts.ts';
 import type { EffectWriter } from './effects.ts';
 import { isDuplicate } from './errors.ts';
 import type { FactWriter } from './facts.ts';
 import type { HashIndex } from './hash-index.ts';
+import { prepareEraseAnswers } from './oracle.ts';
 
 /** Shared, because a group answers hundreds of callers with it. */
 export const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
@@ -51,6 +52,7 @@ export class BatchWriter {
   readonly #eraseBlob: StatementSync;
   readonly #insertErased: StatementSync;
   readonly #dropSnapshots: StatementSync;
+  readonly #eraseAnswers: (erased: readonly ErasedAnswer[]) => void;
   #seenVersion: unknown;
 
   constructor(db: DatabaseSync, { effects, facts, ...indexes }: Writers) {
@@ -70,6 +72,7 @@ export class BatchWriter {
     this.#eraseBlob = db.prepare("UPDATE blob SET text = '', erased_by = ? WHERE position = ? AND erased_by IS NULL");
     this.#insertErased = db.prepare("INSERT INTO blob (hash, text, erased_by) VALUES (?, '', ?)");
     this.#dropSnapshots = db.prepare('DELETE FROM snapshot');
+    this.#eraseAnswers = prepareEraseAnswers(db);
   }
 
   /** To be called first in every transaction: forgets what is in memory when another connection has written. */
@@ -125,6 +128,7 @@ export class BatchWriter {
     for (const row of batch.blobs) this.#putBlob(row);
     this.#facts.write(facts);
     if (batch.erased !== undefined) this.#erase(batch.erased);
+    if (batch.erasedAnswers !== undefined) this.#eraseAnswers(batch.erasedAnswers);
     if (change !== undefined) this.#effects.write(change);
     return COMMITTED;
   }

@@ -1,12 +1,25 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { ErasedAnswer } from '#ledger';
 import type { OracleRow } from '#oracle';
 
 /** The recorded answer. */
 export function prepareOracleGet(db: DatabaseSync): (key: string) => OracleRow | undefined {
-  const statement = db.prepare('SELECT answer, at FROM oracle WHERE key = unhex(?)');
+  const statement = db.prepare('SELECT answer, at, lower(hex(erased_by)) AS eraser FROM oracle WHERE key = unhex(?)');
   return (key) => {
     const row = statement.get(key);
-    return row && { key, answer: row['answer'] as string, at: row['at'] as string };
+    if (row === undefined) return undefined;
+    const { answer, at, eraser } = row as { answer: string; at: string; eraser: string };
+    return { key, answer, at, ...(eraser !== '' && { erased_by: eraser }) };
+  };
+}
+
+/** Inside a transaction: deletes answers, and keeps by whom; what is not there is never taken in. */
+export function prepareEraseAnswers(db: DatabaseSync): (erased: readonly ErasedAnswer[]) => void {
+  const erase = db.prepare(`
+    INSERT INTO oracle (key, answer, at, erased_by) VALUES (unhex(?), '', '', unhex(?))
+    ON CONFLICT (key) DO UPDATE SET answer = '', erased_by = excluded.erased_by WHERE erased_by IS NULL`);
+  return (erased) => {
+    for (const { key, by } of erased) erase.run(key, by);
   };
 }
 

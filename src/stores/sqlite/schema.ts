@@ -8,12 +8,23 @@ import { effects } from './migrations/0005-effects.ts';
 import { firstRecord } from './migrations/0006-first-record.ts';
 import { facts } from './migrations/0007-facts.ts';
 import { hashIndex } from './migrations/0008-hash-index.ts';
+import { erasedAnswers } from './migrations/0009-erased-answers.ts';
 
 /** `ASZE`, at offset 68 of the file: how a file says that it is an Assize store. */
 export const APPLICATION_ID = 0x41535a45;
 
 // In order, never edited once released: migration n leads from schema n - 1 to schema n.
-const MIGRATIONS: readonly string[] = [ledger, log, snapshots, erased, effects, firstRecord, facts, hashIndex];
+const MIGRATIONS: readonly string[] = [
+  ledger,
+  log,
+  snapshots,
+  erased,
+  effects,
+  firstRecord,
+  facts,
+  hashIndex,
+  erasedAnswers,
+];
 
 /** The schema this program reads and writes; `user_version` in the file. */
 export const SCHEMA_VERSION: number = MIGRATIONS.length;

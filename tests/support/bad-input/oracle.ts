@@ -12,6 +12,7 @@ const asking = { ...question, call: () => 1 };
 
 export const ORACLE: Readonly<Record<string, Case | Exempt>> = {
   attemptsOf: takes(oracle.attemptsOf, () => [new MemoryStore(), '0'.repeat(64)], { 0: PORT }),
+  recordedUnder: takes(oracle.recordedUnder, () => [new MemoryStore(), '0'.repeat(64)], { 0: PORT }),
   callSequence: takes(oracle.callSequence, [caller, 0]),
   'CallSequence.next': exempt('no arguments'),
   createOracle: takes(
