@@ -35,4 +35,5 @@ export {
   type RecordedRandom,
 } from './recorded.ts';
 export type { OracleRow, OracleStore } from './store.ts';
+export { COORDINATOR, nameOfTurn, turnKey, turnNamedBy, turnQuestion } from './turns.ts';
 export { unfenced } from './unfenced.ts';

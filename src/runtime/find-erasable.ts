@@ -19,6 +19,7 @@ import {
   losingPartitions,
   type Sought,
 } from './memory/index.ts';
+import { answersNamedBy, answersThere, isOracleLog } from './observed-answers.ts';
 
 /** What is to be erased: all that is sensitive at or below places of the state, all that is in some entries, and what is believed. */
 export interface Wanted {
@@ -32,6 +33,8 @@ export interface Found {
   /** In the order in which they may go one after the other. */
   readonly values: readonly ErasedValue[];
   readonly length: number;
+  /** Keys of the oracle log, of answers that are there and not erased. */
+  readonly answers: readonly Hash[];
   /** Ids of those that were asked for and are in this trajectory. */
   readonly entries: ReadonlySet<Hash>;
   /** What was asked for of what is believed, as the entry has it. */
@@ -49,7 +52,8 @@ const PAGE = 500;
 /**
  * Goes through a trajectory for salted values that are not erased yet: what was ever written at or below the places, and the
  * arguments and observations of the proposals that wrote there, or were of a role that is for just that place: because what
- * they wrote, or would have, was in them. Of what is believed as `BelievedSearch` says.
+ * they wrote, or would have, was in them. So it is with what of the oracle log they observed, and attempts at that. Of what is believed
+ * as `BelievedSearch` says.
  */
 export async function findErasable(
   store: LedgerStore,
@@ -84,10 +88,14 @@ export async function findErasable(
   );
   // Who changes one of those from here on makes the erasure outdated: what others have of them is known.
   await believed?.learnOfAll();
+  const answers = isOracleLog(store)
+    ? await answersThere(store, new Set([...search.answers, ...(believed?.answers ?? [])]))
+    : [];
   const values: ErasedValue[] = [];
   for (const value of found()) if ((await store.erasedBy(value.hash)) === undefined) values.push(value);
   return {
     values,
+    answers,
     length,
     entries: search.entries,
     beliefs: believed?.partitions ?? [],
@@ -124,6 +132,8 @@ function at({ trajectory_id, seq }: Payload): Pick<Payload, 'trajectory_id' | 's
 
 class Search {
   readonly entries: Set<Hash> = new Set();
+  /** What its proposals observed by key in the oracle log. */
+  readonly answers: Set<Hash> = new Set();
   readonly #wanted: Wanted;
   /** Salted values to be erased, with the first entry that refers to them. */
   readonly #chosen: Map<Hash, number> = new Map();
@@ -145,6 +155,7 @@ class Search {
     if (this.#wanted.entries.includes(id)) {
       this.entries.add(id);
       this.#choose(saltedBy(payload), payload.seq);
+      for (const key of answersNamedBy(payload)) this.answers.add(key);
     } else if (inside.length > 0 || this.#isFor(payload)) {
       const elsewhere = new Set(patches.filter((patch) => !inside.includes(patch)).flatMap(saltedIn));
       // Its arguments and observations, and of the changes those that are meant.
@@ -152,6 +163,7 @@ class Search {
         saltedBy(payload).filter((hash) => !elsewhere.has(hash)),
         payload.seq,
       );
+      for (const key of answersNamedBy(payload)) this.answers.add(key);
     }
   }
 

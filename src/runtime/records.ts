@@ -2,13 +2,13 @@ import { contentHash, type Json } from '#canon';
 import type { Approved, CounselorCommit, Domain, Escalated, Intent, PatchOperation, Rejected } from '#kernel';
 import type {
   Amounts,
+  Batch,
   BeliefChange,
   ChildBeginning,
   CommitPayload,
   CounselorRecord,
   DelegationPayload,
   Delta,
-  ErasedRow,
   Hash,
   Instant,
   PendingPayload,
@@ -279,11 +279,16 @@ function whatIsDelegated({ child_trajectory_id, task, writ }: Delegated): Delega
   return { child_trajectory_id, task, writ };
 }
 
+/** What goes with an entry that erases. */
+export type Erasing = Pick<Batch, 'erased' | 'erasedAnswers'>;
+
 /** What the commit of an erasure erases, by the entry that it is. */
-export function erasedWith(
-  id: Hash,
-  { action, args }: Pick<Intent, 'action' | 'args'>,
-): readonly ErasedRow[] | undefined {
-  if (action !== ERASE_ACTION) return undefined;
-  return erasureArgs(args)?.values.map(({ hash }) => ({ hash, by: id }));
+export function erasedWith(id: Hash, { action, args }: Pick<Intent, 'action' | 'args'>): Erasing | undefined {
+  const erasure = action === ERASE_ACTION ? erasureArgs(args) : undefined;
+  if (erasure === undefined) return undefined;
+  const { values, answers } = erasure;
+  return {
+    erased: values.map(({ hash }) => ({ hash, by: id })),
+    ...(answers && { erasedAnswers: answers.map((key) => ({ key, by: id })) }),
+  };
 }

@@ -62,7 +62,7 @@ export function erase(program: Command): void {
       'Negative: it was rejected, or an open approval freezes what it would touch.\n' +
         'Reached are the values that the domain marks sensitive, in the store itself: with them the arguments and\n' +
         'observations of the proposals that wrote there. Not reached are copies in places that are not sensitive, details\n' +
-        'of rulings, the reason, answers in the oracle log, backups, exports and other copies of the store; and what a\n' +
+        'of rulings, the reason, answers in the oracle log that no such proposal observed, backups, exports and other copies of the store; and what a\n' +
         'branch inherited, which is erased where it was written. Of what is believed: what was said of it in this trajectory,\n' +
         'with the arguments, questions and recalls that name it; which others still have something is printed. SQLite overwrites the texts; PostgreSQL has them until\n' +
         'VACUUM, and in its WAL archive. docs/guide/erasure.md tells more.',
@@ -124,14 +124,16 @@ async function say({ json, out }: Session, store: Store, ruling: ErasureRuling):
   const { id, seq, trajectory_id } = ruling.entry;
   const place = { ruling: ruling.ruling, trajectory_id, seq, entry_id: id };
   if (ruling.ruling === 'committed') {
-    const { values } = await erasureOf(store, ruling.entry);
+    const { values, answers = [] } = await erasureOf(store, ruling.entry);
     const entries = new Set(values.map((value) => value.seq)).size;
     const { left = [] } = ruling;
     if (json) {
-      out.document({ ...place, erased: values.length, entries, values, ...(ruling.left && { left }) });
+      const logged = answers.length > 0 && { answers };
+      out.document({ ...place, erased: values.length, entries, values, ...logged, ...(ruling.left && { left }) });
     } else {
+      const logged = answers.length === 0 ? '' : ` and ${counted(answers.length, 'answer')} of the oracle log`;
       out.line(
-        line`${green('erased')} ${counted(values.length, 'value')} of ${entries === 1 ? '1 entry' : `${entries} entries`}, by ${shortId(id)}, ${trajectory_id} seq ${seq}`,
+        line`${green('erased')} ${counted(values.length, 'value')} of ${entries === 1 ? '1 entry' : `${entries} entries`}${logged}, by ${shortId(id)}, ${trajectory_id} seq ${seq}`,
       );
       if (left.length > 0)
         out.line(line`${yellow('left')}: ${left.join(', ')} also said something of it; erase it there too`);

@@ -1,4 +1,4 @@
-import type { Json } from '#canon';
+import { isAssizeError, type Json, parseCanonical, WORLD_LIMITS } from '#canon';
 import { type ActionSpec, BELIEVE_ACTION, type Domain, type Saying, sayingsOf } from '#kernel';
 import {
   type BeliefChange,
@@ -10,6 +10,7 @@ import {
   type Hash,
   isBlobRef,
   isFactStore,
+  isHash,
   type LedgerStore,
   type Observation,
   type PartitionName,
@@ -18,6 +19,7 @@ import {
   type RoleRef,
   type Stored,
 } from '#ledger';
+import { answersNamedBy } from '../observed-answers.ts';
 import type { AskedQuestion } from './questions.ts';
 
 /** What is believed and is to be erased: all that is said of a subject, or of one predicate of it, or one claim. */
@@ -70,6 +72,8 @@ export class BelievedSearch {
   readonly #named: Map<Hash, number> = new Map();
   /** Effects of proposals that say something of a place: later entries tell what came of them. */
   readonly #effects: Set<Hash> = new Set();
+  /** Keys of what proposals that say something of a place have observed in the oracle log, and of votes about it. */
+  readonly answers: Set<Hash> = new Set();
   /** Rows of the places, of all trajectories: those of this one are chosen, or erased before. */
   #rows: FactVersion[] = [];
 
@@ -161,6 +165,7 @@ export class BelievedSearch {
         seq,
         RANK.beside,
       );
+      for (const key of answersNamedBy(payload)) this.answers.add(key);
     }
     if (isMeant || (await this.#isAsked(at, questions))) this.#choose([questions], seq, RANK.beside);
     for (const { id, effect } of effects) {
@@ -204,10 +209,19 @@ export class BelievedSearch {
     for (const { claim, partitions } of this.#places) {
       if (!partitions.has(partition.$blob)) continue;
       if (claim === undefined && !this.#named.has(partition.$blob)) this.#named.set(partition.$blob, at.seq);
-      for (const row of insert)
-        if (claim === undefined || (await this.#holds(at, row, claim)))
-          this.#choose([row.object], at.seq, RANK.objects);
+      for (const row of insert) {
+        if (claim !== undefined && !(await this.#holds(at, row, claim))) continue;
+        this.#choose([row.object], at.seq, RANK.objects);
+        if (row.row_kind === 'audit') await this.#takeVote(at, row);
+      }
     }
+  }
+
+  /** What a judge was asked, where one chose. */
+  async #takeVote(at: At, { object }: BeliefRow): Promise<void> {
+    const witness = await this.#read(at, object);
+    const key = typeof witness === 'string' ? judgeNamedIn(witness) : undefined;
+    if (key !== undefined) this.answers.add(key);
   }
 
   /** Whether a row says what the claim says: its own, or as a witness of what it contradicted. */
@@ -350,6 +364,17 @@ function isSomewhereIn({ subject, claim, texts }: Known, json: Json): boolean {
       : Object.entries(value).some(([name, member]) => has(name) || isIn(member));
   };
   return isIn(json);
+}
+
+/** The key of the vote by which a judge chose. */
+function judgeNamedIn(witness: string): Hash | undefined {
+  try {
+    const { judge } = (parseCanonical(witness, WORLD_LIMITS) ?? {}) as { readonly judge?: Json };
+    return isHash(judge) ? judge : undefined;
+  } catch (error) {
+    if (isAssizeError(error)) return undefined;
+    throw error;
+  }
 }
 
 function keyOf({ fact_id, system_time_start }: Pick<FactVersion, 'fact_id' | 'system_time_start'>): string {
