@@ -18,6 +18,12 @@ export interface Attempt {
   readonly error?: { readonly code?: string; readonly message: string };
 }
 
+/** A question, and what its answers are listed by. */
+export interface Asked {
+  readonly key: string;
+  readonly within: string;
+}
+
 /** Characters of a message that are kept. */
 const MESSAGE_MAX = 1_000;
 
@@ -62,12 +68,16 @@ export async function recordedUnder(store: Pick<OracleStore, 'oracleGet'>, key: 
  * Each under a key of its own, made of its number: insert-if-absent gives each its place, whoever else is at it. Of a question whose
  * answer was erased nothing is kept.
  */
-export async function keepAttempt(store: OracleStore, key: string, { at, ...attempt }: Attempt): Promise<void> {
+export async function keepAttempt(
+  store: OracleStore,
+  { key, within }: Asked,
+  { at, ...attempt }: Attempt,
+): Promise<void> {
   if ((await store.oracleGet(key))?.erased_by !== undefined) return;
   const answer = canonicalize(attempt as unknown as Json, ORACLE_LIMITS);
   for (let n = await firstFree(store, key); ; n++) {
     const place = attemptKey(key, n);
-    const there = await store.oraclePut({ key: place, answer, at });
+    const there = await store.oraclePut({ key: place, answer, at }, within);
     if (there.answer === answer && there.at === at) return;
   }
 }

@@ -23,6 +23,7 @@ export {
   type Question,
   type Theta,
   thetaHash,
+  withinOf,
 } from './question.ts';
 export { MAX_RANDOM_BYTES, type Random, seededRandom, systemRandom } from './random.ts';
 export {

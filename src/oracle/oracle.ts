@@ -8,10 +8,10 @@ import {
   parseCanonical,
   requireForm,
 } from '#canon';
-import { faultOf, keepAttempt } from './attempts.ts';
+import { type Asked, faultOf, keepAttempt } from './attempts.ts';
 import type { Clock } from './clock.ts';
 import { OracleError } from './errors.ts';
-import { type FullQuestion, fullQuestion, hashQuestion, ORACLE_LIMITS, type Question } from './question.ts';
+import { type FullQuestion, fullQuestion, hashQuestion, ORACLE_LIMITS, type Question, withinOf } from './question.ts';
 import type { OracleRow, OracleStore } from './store.ts';
 
 /** A question with the way to answer it when the log has no answer yet. */
@@ -68,16 +68,21 @@ export function createOracle(options: OracleOptions): Oracle {
     const known = await store.oracleGet(key);
     if (known !== undefined) return answerText(key, known);
     if (mode === 'replay') throw miss(key, question);
-    const answer = await answered(key, asking);
+    const within = withinOf(question.scope);
+    const answer = await answered({ key, within }, asking);
     const at = clock.now();
-    const row = await store.oraclePut({ key, answer, at });
+    const row = await store.oraclePut({ key, answer, at }, within);
     const text = answerText(key, row);
     if (asking.keepAttempts === true && (row.answer !== answer || row.at !== at))
-      await keepAttempt(store, key, { at, outcome: 'superseded', answer: parseCanonical(answer, ORACLE_LIMITS) });
+      await keepAttempt(
+        store,
+        { key, within },
+        { at, outcome: 'superseded', answer: parseCanonical(answer, ORACLE_LIMITS) },
+      );
     return text;
   };
 
-  const answered = async (key: string, { call, accept, keepAttempts = false }: Way): Promise<string> => {
+  const answered = async ({ key, within }: Asked, { call, accept, keepAttempts = false }: Way): Promise<string> => {
     let given: { readonly answer: Json } | undefined;
     try {
       const answer = await call();
@@ -87,7 +92,8 @@ export function createOracle(options: OracleOptions): Oracle {
       return text;
     } catch (error) {
       const outcome = given === undefined && !isAssizeError(error, 'bad_answer') ? 'failed' : 'refused';
-      if (keepAttempts) await keepAttempt(store, key, { at: clock.now(), outcome, ...given, error: faultOf(error) });
+      if (keepAttempts)
+        await keepAttempt(store, { key, within }, { at: clock.now(), outcome, ...given, error: faultOf(error) });
       throw error;
     }
   };

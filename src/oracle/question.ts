@@ -85,6 +85,12 @@ export function fullQuestion(question: Question): FullQuestion {
   };
 }
 
+/** What answers are listed by: the memory space, or the trajectory, that they were given in. 64 hex digits. */
+export function withinOf(scope: MemoryScope | Pick<CallScope, 'kind' | 'trajectory'>): string {
+  const { kind } = scope;
+  return contentHash(kind === 'memory' ? { kind, space: scope.space } : { kind, trajectory: scope.trajectory });
+}
+
 export function hashQuestion(question: FullQuestion): string {
   return contentHash(question, ORACLE_LIMITS);
 }

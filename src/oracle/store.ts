@@ -13,6 +13,14 @@ export interface OracleRow {
 /** Insert-if-absent, each in its own short transaction, durable before anyone acts on the answer. */
 export interface OracleStore {
   oracleGet(key: string): Promise<OracleRow | undefined>;
-  /** Returns the row that is in the store afterwards: the given one, or the one that was there first, also where that was erased. */
-  oraclePut(row: OracleRow): Promise<OracleRow>;
+  /**
+   * Returns the row that is in the store afterwards: the given one, or the one that was there first, also where that was erased.
+   * `within`: 64 hex digits, by which it is listed.
+   */
+  oraclePut(row: OracleRow, within?: string): Promise<OracleRow>;
+  /**
+   * Optional: what was put with this `within`, in order of its keys, after one of them, at most `limit`; what was erased is not among it.
+   * A store that has it not keeps what no entry names of an erased subject.
+   */
+  oracleWithin?(within: string, page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]>;
 }

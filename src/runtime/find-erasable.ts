@@ -88,6 +88,7 @@ export async function findErasable(
   );
   // Who changes one of those from here on makes the erasure outdated: what others have of them is known.
   await believed?.learnOfAll();
+  if (isOracleLog(store)) await believed?.takeAnswers(store, trajectoryId);
   const answers = isOracleLog(store)
     ? await answersThere(store, new Set([...search.answers, ...(believed?.answers ?? [])]))
     : [];

@@ -257,11 +257,19 @@ export function checkText(text: string, name: string): void {
 }
 
 /** Throws `store_invalid_input` unless the row can be stored and read back exactly. */
-export function checkOracleRow(row: OracleRow): void {
+export function checkOracleRow(row: OracleRow, within?: string): void {
+  if (within !== undefined) checkHash(within, 'within');
   if (!isObject(row)) refuse('a row is an object', {});
   checkHash(row.key, 'key');
   checkText(row.answer, 'answer');
   checkText(row.at, 'at');
+}
+
+/** Throws `store_invalid_input` unless answers can be listed so. */
+export function checkWithin(within: string, page: { readonly after?: string; readonly limit: number }): void {
+  checkHash(within, 'within');
+  checkPage(page);
+  if (page.after !== undefined) checkHash(page.after, 'after');
 }
 
 /** Throws `store_invalid_input` unless the row can be stored and read back exactly. */

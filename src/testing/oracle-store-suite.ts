@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { OracleRow, OracleStore } from '#oracle';
-import { answerErasingLaws } from './laws/answer-erasing.ts';
+import { answerErasingLaws, answerListLaws } from './laws/answer-erasing.ts';
 import { AWKWARD_TEXTS, JSON_TEXTS, longText } from './laws/texts.ts';
 import { type Bench, type Closable, runSuite, type StoreSuite } from './suite.ts';
 
@@ -18,6 +18,7 @@ export const ORACLE_LAWS: readonly ((bench: Bench<OracleStore & Closable>) => vo
   answerLaws,
   closingLaws,
   answerErasingLaws,
+  answerListLaws,
 ];
 
 const KEY = 'a'.repeat(64);

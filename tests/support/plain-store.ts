@@ -103,6 +103,7 @@ interface Place {
   blobs: Map<string, string>;
   erased: Map<string, string>;
   answers: Map<string, OracleRow>;
+  within: Map<string, Set<string>>;
   snapshots: Map<string, SnapshotRow>;
   closed: boolean;
   /** Whose turn it is, by trajectory, and how to end it. */
@@ -124,6 +125,7 @@ function newPlace(): Place {
     blobs: new Map(),
     erased: new Map(),
     answers: new Map(),
+    within: new Map(),
     snapshots: new Map(),
     closed: false,
     turns: new Map(),
@@ -249,7 +251,15 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
     return this.#out(this.#place.answers.get(key));
   }
 
-  async oraclePut(row: OracleRow): Promise<OracleRow> {
+  async oracleWithin(within: string, { after = '', limit }: { after?: string; limit: number }): Promise<OracleRow[]> {
+    const { answers } = this.#place;
+    const keys = this.#has('finds all') ? [...answers.keys()] : [...(this.#place.within.get(within) ?? [])];
+    const rows = keys.sort().map((key) => answers.get(key) as OracleRow);
+    const listed = rows.filter(({ key, erased_by }) => key > after && erased_by === undefined);
+    return this.#out(this.#has('has no page') ? listed : listed.slice(0, limit));
+  }
+
+  async oraclePut(row: OracleRow, within?: string): Promise<OracleRow> {
     this.#checkOpen();
     const texts = [row.answer, row.at];
     if (!this.#has('takes anything')) {
@@ -265,6 +275,8 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
       const isFree = there?.erased_by !== undefined && this.#has('takes in again what was erased');
       const first = this.#has('overwrites') || isFree ? given : (there ?? given);
       answers.set(key, first);
+      const { within: lists } = this.#place;
+      if (within !== undefined) lists.set(within, (lists.get(within) ?? new Set()).add(key));
       return this.#out(this.#has('writes each answer') ? given : first);
     }, given);
   }

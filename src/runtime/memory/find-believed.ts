@@ -19,7 +19,8 @@ import {
   type RoleRef,
   type Stored,
 } from '#ledger';
-import { answersNamedBy } from '../observed-answers.ts';
+import type { OracleStore } from '#oracle';
+import { answersNamedBy, answersWithin } from '../observed-answers.ts';
 import type { AskedQuestion } from './questions.ts';
 
 /** What is believed and is to be erased: all that is said of a subject, or of one predicate of it, or one claim. */
@@ -54,6 +55,8 @@ interface Known extends BelievedPlace {
   readonly rows: Set<string>;
   /** What the claim says. */
   readonly texts: Set<string>;
+  /** All that were made of it. */
+  readonly claims: Set<string>;
   hasClaim: boolean;
 }
 
@@ -87,6 +90,7 @@ export class BelievedSearch {
       partitions: new Map(),
       rows: new Set(),
       texts: new Set(),
+      claims: new Set(),
       hasClaim: place.claim === undefined,
     }));
     this.#domain = domain;
@@ -104,6 +108,7 @@ export class BelievedSearch {
         place.partitions.set(partition.$blob, name);
         for (const row of insert) {
           place.rows.add(keyOf({ ...row, system_time_start: system_time }));
+          place.claims.add(row.lineage);
           if (place.claim !== row.lineage) continue;
           place.hasClaim = true;
           const text = row.row_kind === 'current' ? await this.#read(at, row.object) : undefined;
@@ -132,6 +137,7 @@ export class BelievedSearch {
         const page = await store.facts({ ...query, ...(after && { after }) });
         for (const row of page) {
           place.rows.add(keyOf(row));
+          place.claims.add(row.lineage);
           if (row.lineage === place.claim) place.hasClaim = true;
           if (row.lineage === place.claim && row.row_kind === 'current' && !isErasedRow(row))
             place.texts.add(row.object);
@@ -174,6 +180,24 @@ export class BelievedSearch {
     }
     for (const { name, value } of observations)
       if (this.#effects.has(name) || (await this.#isRecalled(at, value))) this.#choose([value], seq, RANK.beside);
+  }
+
+  /**
+   * Chooses what of the oracle log says something of the places, whoever has asked: of what judges voted in their spaces, and of what was
+   * answered in the trajectory. What it is an answer to is not known, so it is what has the names or texts of a place in it; a vote is for
+   * a claim, and says nothing of what that says.
+   */
+  async takeAnswers(log: Pick<OracleStore, 'oracleGet' | 'oracleWithin'>, trajectory: string): Promise<void> {
+    const isMeant = (answer: Json): boolean => this.#places.some((place) => isSomewhereIn(place, answer));
+    for (const key of await answersWithin(log, { kind: 'call', trajectory }, isMeant)) this.answers.add(key);
+    for (const space of new Set(this.#places.map((place) => place.space))) {
+      const there = this.#places.filter((place) => place.space === space);
+      const isVote = (answer: Json): boolean =>
+        typeof answer === 'string' && there.some(({ claim, claims }) => claim === undefined && claims.has(answer));
+      const isOfSpace = (answer: Json): boolean =>
+        isVote(answer) || there.some((place) => isSomewhereIn(place, answer));
+      for (const key of await answersWithin(log, { kind: 'memory', space }, isOfSpace)) this.answers.add(key);
+    }
   }
 
   /** What was chosen, by hash. Names are not among them where another trajectory still has something that is said of them. */

@@ -82,7 +82,7 @@ export class Group {
 
   async #write(session: Session, appends: Appends, tell: boolean): Promise<boolean> {
     this.#sent = [];
-    const { append, erasing, acting, believing, erasingAnswers } = appends;
+    const { append, erasing, acting, believing, withBesides } = appends;
     const plan = await this.#plan(session, appends);
     const { facts } = plan;
     for (const [job, row] of plan.conflicts) job.answer(conflictAt(row));
@@ -105,14 +105,13 @@ export class Group {
         : erased.length === 0
           ? [append, values]
           : [erasing, [...values, ...erasedValues(erased)]];
-    const gone = plan.accepted.flatMap(({ batch }) => batch.erasedAnswers ?? []);
+    const beside = besides(plan, this.#puts);
     const [reply] =
-      gone.length === 0
+      beside.length === 0
         ? await session.run(statement, parameters)
-        : await session.run(erasingAnswers(statement, parameters.length), [
+        : await session.run(withBesides(statement, parameters.length, beside), [
             ...parameters,
-            gone.map(({ key }) => bytea(key)),
-            gone.map(({ by }) => bytea(by)),
+            ...beside.flatMap(([, values]) => values),
           ]);
     this.#sent = [];
     const [refused, kept] = reply!.map((text) => JSON.parse(text ?? 'null')) as [Refusal | null, Kept | null];
@@ -302,13 +301,34 @@ export function prepareAppend(schema: string, path: string): Appends {
     erasing: { text: call('append_erasing', 17) },
     acting: { name: 'assize append effects', text: call('append_effects', 32) },
     believing: { name: 'assize append facts', text: call('append_facts', 34) },
-    erasingAnswers: ({ text }, count) => ({
-      text: `SELECT a.*, CASE WHEN a.refused IS NULL THEN "${schema}".erase_answers($${count + 1}, $${count + 2}) END FROM (${text}) AS a`,
-    }),
+    withBesides: ({ name, text }, count, beside) => {
+      const calls = beside.map(([call], index) => {
+        const [one, other] = [count + 2 * index + 1, count + 2 * index + 2];
+        return `CASE WHEN a.refused IS NULL THEN "${schema}".${call}($${one}, $${other}) END`;
+      });
+      const isOften = name !== undefined && beside.every(([call]) => call === 'list_answers');
+      const named = isOften ? { name: `${name} answers` } : {};
+      return { ...named, text: `SELECT a.*, ${calls.join(', ')} FROM (${text}) AS a` };
+    },
     eraserOf: { text: `SELECT encode(erased_by, 'hex') FROM "${schema}".oracle WHERE key = $1::bytea` },
     factStates: prepareFactStates(schema),
     path,
   };
+}
+
+/** A function of the store, and what it is called with. */
+type Beside = readonly [call: 'list_answers' | 'erase_answers', values: readonly [unknown[], unknown[]]];
+
+/** What of the oracle log is written with a group. */
+function besides({ accepted }: Plan, puts: readonly OracleJob[]): Beside[] {
+  const beside: Beside[] = [];
+  const listed = puts.flatMap(({ row: { key }, within }) => (within === undefined ? [] : [{ key, within }]));
+  if (listed.length > 0)
+    beside.push(['list_answers', [listed.map(({ within }) => bytea(within)), listed.map(({ key }) => bytea(key))]]);
+  const gone = accepted.flatMap(({ batch }) => batch.erasedAnswers ?? []);
+  if (gone.length > 0)
+    beside.push(['erase_answers', [gone.map(({ key }) => bytea(key)), gone.map(({ by }) => bytea(by))]]);
+  return beside;
 }
 
 /** For a group, for one that also erases blobs, for one that also writes effects, and for one that changes facts. */
@@ -317,8 +337,8 @@ export interface Appends {
   readonly erasing: Statement;
   readonly acting: Statement;
   readonly believing: Statement;
-  /** Each of them, of so many parameters, for a group that also erases answers: their keys, and the entries that erase them. */
-  readonly erasingAnswers: (statement: Statement, count: number) => Statement;
+  /** Each of them, of so many parameters, with functions of two that are called with it once it is not refused. */
+  readonly withBesides: (statement: Statement, count: number, beside: readonly Beside[]) => Statement;
   readonly eraserOf: Statement;
   readonly factStates: Statement;
   /** Names the store in errors. */

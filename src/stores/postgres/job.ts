@@ -74,12 +74,19 @@ export class BatchJob extends Waiting<CommitResult> {
 
 export class OracleJob extends Waiting<OracleRow> {
   readonly row: OracleRow;
+  /** What it is listed by. */
+  readonly within: string | undefined;
   readonly rows = 1;
   readonly bytes: number;
 
-  constructor(row: OracleRow, resolve: (row: OracleRow) => void, reject: (error: StoreError) => void) {
+  constructor(
+    { row, within }: { readonly row: OracleRow; readonly within: string | undefined },
+    resolve: (row: OracleRow) => void,
+    reject: (error: StoreError) => void,
+  ) {
     super(resolve, reject);
     this.row = row;
+    this.within = within;
     this.bytes = row.answer.length;
   }
 }

@@ -51,6 +51,7 @@ import {
   checkSignal,
   checkSnapshotRow,
   checkText,
+  checkWithin,
   isEmpty,
 } from '../input.ts';
 import { rebuild } from '../rebuild.ts';
@@ -73,7 +74,7 @@ import {
   prepareUnlogged,
 } from './log.ts';
 import { prepareJoin } from './members.ts';
-import { prepareOracleGet } from './oracle.ts';
+import { prepareOracleGet, prepareOracleWithin } from './oracle.ts';
 import type { Readers } from './readers.ts';
 import { prepareResolve } from './resolve.ts';
 import { prepareSelfCheck } from './self-check.ts';
@@ -126,6 +127,7 @@ export class PostgresStore
   readonly #erasedBy: (hash: Hash) => Promise<Hash | undefined>;
   readonly #find: (prefix: string) => Promise<EntryRow[]>;
   readonly #oracleGet: (key: string) => Promise<OracleRow | undefined>;
+  readonly #oracleWithin: ReturnType<typeof prepareOracleWithin>;
   readonly #logSize: () => Promise<number>;
   readonly #unlogged: (limit: number) => Promise<EntryRow[]>;
   readonly #integrate: (step: LogStep) => (session: Session) => Promise<boolean>;
@@ -163,6 +165,7 @@ export class PostgresStore
     this.#erasedBy = prepareErasedBy(readers, schema);
     this.#find = prepareFind(readers, schema);
     this.#oracleGet = prepareOracleGet(readers, schema);
+    this.#oracleWithin = prepareOracleWithin(readers, schema);
     this.#logSize = prepareLogSize(readers, schema);
     this.#unlogged = prepareUnlogged(readers, schema);
     this.#integrate = prepareIntegrate(schema);
@@ -235,10 +238,15 @@ export class PostgresStore
     return this.#read(() => this.#oracleGet(key));
   }
 
-  async oraclePut(row: OracleRow): Promise<OracleRow> {
+  async oracleWithin(within: string, page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]> {
+    checkWithin(within, page);
+    return this.#read(() => this.#oracleWithin(within, page));
+  }
+
+  async oraclePut(row: OracleRow, within?: string): Promise<OracleRow> {
     const group = this.#writable();
-    checkOracleRow(row);
-    return group.put(row);
+    checkOracleRow(row, within);
+    return group.put(row, within);
   }
 
   async logSize(): Promise<number> {

@@ -13,6 +13,21 @@ export function prepareOracleGet(db: DatabaseSync): (key: string) => OracleRow |
   };
 }
 
+/** What was put with a `within` and is not erased, by key. */
+export function prepareOracleWithin(
+  db: DatabaseSync,
+): (within: string, page: { readonly after?: string; readonly limit: number }) => OracleRow[] {
+  const statement = db.prepare(`
+    SELECT lower(hex(o.key)) AS key, o.answer AS answer, o.at AS at
+    FROM oracle_within AS w JOIN oracle AS o ON o.key = w.key
+    WHERE w.within = unhex(?) AND w.key > unhex(?) AND o.erased_by IS NULL ORDER BY w.key LIMIT ?`);
+  return (within, { after = '', limit }) =>
+    statement.all(within, after, limit).map((row) => {
+      const { key, answer, at } = row as unknown as OracleRow;
+      return { key, answer, at };
+    });
+}
+
 /** Inside a transaction: deletes answers, and keeps by whom; what is not there is never taken in. */
 export function prepareEraseAnswers(db: DatabaseSync): (erased: readonly ErasedAnswer[]) => void {
   const erase = db.prepare(`
@@ -27,9 +42,11 @@ export function prepareEraseAnswers(db: DatabaseSync): (erased: readonly ErasedA
 export function prepareOraclePut(
   db: DatabaseSync,
   get: (key: string) => OracleRow | undefined,
-): (row: OracleRow) => OracleRow {
+): (row: OracleRow, within?: string) => OracleRow {
+  const list = db.prepare('INSERT INTO oracle_within (within, key) VALUES (unhex(?), unhex(?)) ON CONFLICT DO NOTHING');
   const insert = db.prepare('INSERT INTO oracle (key, answer, at) VALUES (unhex(?), ?, ?) ON CONFLICT DO NOTHING');
-  return (row) => {
+  return (row, within) => {
+    if (within !== undefined) list.run(within, row.key);
     const { changes } = insert.run(row.key, row.answer, row.at);
     return changes === 0 ? get(row.key)! : { key: row.key, answer: row.answer, at: row.at };
   };

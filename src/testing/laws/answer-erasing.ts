@@ -69,6 +69,44 @@ export function answerErasingLaws({ law, newPlace, openAt, openNew }: Bench<Orac
   });
 }
 
+/** Answers are listed by what they were put with, as long as they are there. A store that does not list them declares skips. */
+export function answerListLaws({ law, newPlace, openAt, openNew }: Bench<OracleStore & Closable>): void {
+  const within = blobOf('a trajectory').hash;
+  const keys = Array.from({ length: 7 }, (_, n) => blobOf(`question ${n}`).hash).sort();
+  const filled = async (store: OracleStore & Closable): Promise<OracleStore & Closable> => {
+    for (const key of keys) await store.oraclePut(answer(key), within);
+    await store.oraclePut(answer(THERE));
+    await store.oraclePut(answer(KEPT), blobOf('another trajectory').hash);
+    return store;
+  };
+  const keysOf = async (store: OracleStore, page: { after?: string; limit: number }): Promise<string[]> => {
+    const rows = (await store.oracleWithin?.(within, page)) ?? [];
+    expect(rows).toEqual(rows.map(({ key }) => answer(key)));
+    return rows.map(({ key }) => key);
+  };
+
+  law('answers are listed by what they were put with, in pages', async () => {
+    const store = await filled(await openNew());
+    expect(await keysOf(store, { limit: 100 })).toEqual(keys);
+    expect(await keysOf(store, { limit: 3 })).toEqual(keys.slice(0, 3));
+    expect(await keysOf(store, { after: keys[2] as string, limit: 3 })).toEqual(keys.slice(3, 6));
+    expect(await store.oracleWithin?.(THERE, { limit: 3 })).toEqual([]);
+    await store.oraclePut(answer(THERE), within);
+    expect(await keysOf(store, { limit: 100 })).toEqual([...keys, THERE].sort());
+  });
+
+  law('an answer that was erased is listed no more, also in a store opened again', async () => {
+    const place = newPlace();
+    const store = requireLedger(await filled(await openAt(place)));
+    const [gone, ...others] = keys as [string, ...string[]];
+    await store.commit({ ...batchOf([]), erasedAnswers: [{ key: gone, by: BY }] });
+    expect(await keysOf(store, { limit: 100 })).toEqual(others);
+    await store.oraclePut(answer(gone), within);
+    await store.close();
+    expect(await keysOf(await openAt(place), { limit: 100 })).toEqual(others);
+  });
+}
+
 /** One that was there, and one that was not; another one stays. */
 async function erased(given: OracleStore & Closable): Promise<OracleStore & LedgerStore> {
   const store = requireLedger(given);

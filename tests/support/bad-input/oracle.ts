@@ -45,6 +45,7 @@ export const ORACLE: Readonly<Record<string, Case | Exempt>> = {
   turnNamedBy: takes(oracle.turnNamedBy, ['t', { name: 'turn 0' }]),
   turnQuestion: takes(oracle.turnQuestion, ['t', 0]),
   thetaHash: takes(oracle.thetaHash, [question.theta]),
+  withinOf: takes(oracle.withinOf, [question.scope]),
   systemClock: exempt('no arguments'),
   systemPause: takes(oracle.systemPause, [0, 0]),
   unfenced: takes(oracle.unfenced, ['```json\n{}\n```']),
