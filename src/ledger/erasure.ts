@@ -31,7 +31,7 @@ export interface ErasureArgs {
   readonly beliefs?: readonly ErasedBeliefs[];
   readonly reason: string;
   readonly values: readonly ErasedValue[];
-  /** Keys of the oracle log, whose answers were erased with them. */
+  /** Keys of the oracle log, whose answers were erased with them; what is none is passed over (`answersErasedBy`). */
   readonly answers?: readonly Hash[];
 }
 
@@ -41,15 +41,19 @@ export function isErasure(payload: Payload): payload is CommitPayload {
 
 /** The arguments of an erasure, or undefined for what is none. */
 export function erasureArgs(args: Json): ErasureArgs | undefined {
-  const { at, entries, beliefs = [], reason, values, answers = [] } = (args ?? {}) as Partial<ErasureArgs>;
-  const lists = [at, entries, beliefs, values, answers].every(Array.isArray);
+  const { at, entries, beliefs = [], reason, values } = (args ?? {}) as Partial<ErasureArgs>;
+  const lists = [at, entries, beliefs, values].every(Array.isArray);
   const sound =
     lists &&
     typeof reason === 'string' &&
     (values as unknown[]).every(isErasedValue) &&
-    (answers as unknown[]).every(isHash) &&
     (beliefs as unknown[]).every(isErasedBeliefs);
   return sound ? (args as unknown as ErasureArgs) : undefined;
+}
+
+/** Keys of the oracle log that an erasure names. No rule of chains asks for them, so they may be anything. */
+export function answersErasedBy({ answers }: ErasureArgs): readonly Hash[] {
+  return Array.isArray(answers) ? answers.filter(isHash) : [];
 }
 
 function isErasedBeliefs(value: unknown): boolean {

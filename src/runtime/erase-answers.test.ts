@@ -7,8 +7,9 @@ import { attemptsOf, createOracle, type Question, systemClock, withinOf } from '
 import { MemoryStore, openStore, type Store } from '#stores';
 import { ANSWERS, type Answered, answered, keyIn, OTHERS } from '../../tests/support/answered-of-her.ts';
 import { clinic } from '../../tests/support/clinic.ts';
-import { writFor } from '../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../tests/support/runtime.ts';
 import { committed, WHO } from '../../tests/support/told-of-her.ts';
+import { ward as patients } from '../../tests/support/ward.ts';
 import { deepReplay, verifyStore } from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-erase-answers-'));
@@ -53,7 +54,7 @@ async function exported(store: Store): Promise<string[]> {
 
 describe.each(['memory', 'sqlite'])('on %s', (kind) => {
   test('nothing is left of what was answered about a subject that is erased, and all else is as it was', async () => {
-    const { store, trajectory, asked, judged, vote, text } = await ward(kind);
+    const { store, trajectory, asked, judged, vote, unused, text } = await ward(kind);
     expect(foundIn(await text(), [...ANSWERS, ...OTHERS])).toEqual([...ANSWERS, ...OTHERS]);
     const before = await Promise.all(OTHERS.map((name) => store.oracleGet(keyIn(asked, name))));
     const { entry } = await committed(trajectory.erase(hers));
@@ -61,7 +62,8 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(await Promise.all(OTHERS.map((name) => store.oracleGet(keyIn(asked, name))))).toEqual(before);
     for (const name of [...asked.keys()].filter((name) => ANSWERS.includes(name)))
       expect(await store.oracleGet(keyIn(asked, name))).toMatchObject({ answer: '', erased_by: entry.id });
-    expect(await store.oracleGet(vote)).toMatchObject({ answer: '', erased_by: entry.id });
+    for (const key of [vote, unused])
+      expect(await store.oracleGet(key)).toMatchObject({ answer: '', erased_by: entry.id });
     const attempts = await Promise.all(judged.slice(0, 2).map((key) => attemptsOf(store, key)));
     for (const { outcome, ...rest } of attempts.flat())
       expect([outcome, Object.keys(rest)]).toEqual(['erased', ['at']]);
@@ -135,6 +137,41 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(await store.oracleGet(keyIn(asked, 'of p9 alone'))).toMatchObject({ answer: /of p9/ });
     await store.close();
   });
+});
+
+test('where a log does not list its answers, those go that entries name', async () => {
+  const { store, trajectory, asked, vote, unused } = await ward('memory');
+  Object.assign(store, { oracleWithin: undefined });
+  await committed(trajectory.erase(hers));
+  const isGone = async (key: string) => (await store.oracleGet(key))?.erased_by !== undefined;
+  const gone = await Promise.all(ANSWERS.slice(0, 4).map((name) => isGone(keyIn(asked, name))));
+  expect(gone).toEqual([true, true, false, false]);
+  expect([await isGone(vote), await isGone(unused)]).toEqual([true, false]);
+});
+
+test('of a place, what was observed by those who wrote there', async () => {
+  const store = new MemoryStore();
+  const oracle = createOracle({ store, clock: systemClock, mode: 'record' });
+  const trajectory = await runtimeOver(store, [patients], { oracle: store }).create(patients, { trajectoryId: 't' });
+  const admit = async (id: string) => {
+    const scope = { kind: 'call', trajectory: 't', branch: null, agent: 'a', ordinal: 0 } as const;
+    const { value, oracle_key } = await oracle.consult({ scope, request: { of: id }, call: () => `told of ${id}` });
+    const proposal = {
+      action: 'admit',
+      role: { name: 'nurse', params: { id } },
+      args: { name: `name of ${id}` },
+    } as const;
+    const observations = [{ name: 'model', value, oracle_key }];
+    const { entry } = await committed(trajectory.propose({ ...proposal, writ: writFor('nurse'), observations }));
+    return { key: oracle_key, entry: entry.id };
+  };
+  const [one, two] = [await admit('p1'), await admit('p2')];
+  await committed(trajectory.erase({ at: ['/patients/p1'], reason: 'request 20', writ: writFor('officer') }));
+  expect(await store.oracleGet(one.key)).toMatchObject({ answer: '' });
+  expect(await store.oracleGet(two.key)).toMatchObject({ answer: '"told of p2"' });
+  await committed(trajectory.erase({ at: ['/patients/p2'], reason: 'request 21', writ: writFor('officer') }));
+  expect(await store.oracleGet(two.key)).toMatchObject({ answer: '' });
+  for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
 });
 
 test('an import erases answers where it is trusted, and counts them where not', async () => {

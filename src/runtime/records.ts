@@ -17,7 +17,7 @@ import type {
   Stored,
   VectorItem,
 } from '#ledger';
-import { approvalsOf, ERASE_ACTION, erasureArgs, REVOKE_ACTION } from '#ledger';
+import { answersErasedBy, approvalsOf, ERASE_ACTION, erasureArgs, REVOKE_ACTION } from '#ledger';
 import { costOf } from './effects/acting.ts';
 import type { Gathered } from './intent.ts';
 import type { Kept } from './kept.ts';
@@ -286,9 +286,9 @@ export type Erasing = Pick<Batch, 'erased' | 'erasedAnswers'>;
 export function erasedWith(id: Hash, { action, args }: Pick<Intent, 'action' | 'args'>): Erasing | undefined {
   const erasure = action === ERASE_ACTION ? erasureArgs(args) : undefined;
   if (erasure === undefined) return undefined;
-  const { values, answers } = erasure;
+  const answers = answersErasedBy(erasure);
   return {
-    erased: values.map(({ hash }) => ({ hash, by: id })),
-    ...(answers && { erasedAnswers: answers.map((key) => ({ key, by: id })) }),
+    erased: erasure.values.map(({ hash }) => ({ hash, by: id })),
+    ...(answers.length > 0 && { erasedAnswers: answers.map((key) => ({ key, by: id })) }),
   };
 }

@@ -27,6 +27,8 @@ export interface Answered {
   readonly judged: readonly string[];
   /** Of the vote that stands. */
   readonly vote: string;
+  /** Of one by which nothing was changed. */
+  readonly unused: string;
 }
 
 /** Asks for all of it, in a store of its own. */
@@ -85,8 +87,10 @@ export async function answered(store: Store): Promise<Answered> {
   }
   await committed(triage('green'));
   const { facts } = await memory.recall({ subject: WHO, valid: 'any', system: 'any', kind: 'audit' });
+  const unused = { scope: { kind: 'memory', space: 'ward' }, request: { judge: 'unused' } } as const;
+  await oracle.ask({ ...unused, call: () => facts[0]!.lineage });
   const vote = (JSON.parse(facts[0]!.object) as { judge: string }).judge;
-  return { assize, trajectory, asked, judged, vote };
+  return { assize, trajectory, asked, judged, vote, unused: oracleKey(unused) };
 }
 
 export function keyIn(asked: Answered['asked'], text: string): string {

@@ -1,7 +1,7 @@
 import { checkRow, type EntryRow, type ErasureInput, type ErasureRuling, type Store } from 'assize';
 import { parsePointer } from 'assize/canon';
 import { ERASE_ACTION, eraseMemoryScope, eraseScope } from 'assize/kernel';
-import { type ErasureArgs, isErasure, Values } from 'assize/ledger';
+import { answersErasedBy, type ErasureArgs, isErasure, Values } from 'assize/ledger';
 import type { Command } from 'commander';
 import { counted } from '../counted.ts';
 import { findEntry, headOf, shortId } from '../entries.ts';
@@ -124,7 +124,9 @@ async function say({ json, out }: Session, store: Store, ruling: ErasureRuling):
   const { id, seq, trajectory_id } = ruling.entry;
   const place = { ruling: ruling.ruling, trajectory_id, seq, entry_id: id };
   if (ruling.ruling === 'committed') {
-    const { values, answers = [] } = await erasureOf(store, ruling.entry);
+    const erasure = await erasureOf(store, ruling.entry);
+    const { values } = erasure;
+    const answers = answersErasedBy(erasure);
     const entries = new Set(values.map((value) => value.seq)).size;
     const { left = [] } = ruling;
     if (json) {

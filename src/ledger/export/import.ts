@@ -1,6 +1,6 @@
 import { form, requireForm } from '#canon';
 import type { CommitPayload, Entry, EntryRow, Hash } from '../entry.ts';
-import { isErasure } from '../erasure.ts';
+import { answersErasedBy, isErasure } from '../erasure.ts';
 import type { BlobRow, ErasedAnswer, ErasedRow, LedgerStore } from '../store.ts';
 import { Values } from '../values.ts';
 import { ExportError } from './errors.ts';
@@ -117,8 +117,8 @@ class Group {
     let unerased = 0;
     if (!hasOracleLog(store)) return { erasedAnswers, unerased };
     for (const entry of this.erasures) {
-      const { answers = [] } = (await new Values(store).erasure(entry, entry.payload)) ?? {};
-      for (const key of answers) {
+      const args = await new Values(store).erasure(entry, entry.payload);
+      for (const key of args === undefined ? [] : answersErasedBy(args)) {
         if (erase) {
           erasedAnswers.push({ key, by: entry.id });
           continue;

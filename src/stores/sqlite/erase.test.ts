@@ -33,6 +33,17 @@ test.each([1, 400])('no byte of what is erased stays in the files: %i times as l
   expect(isThere(folder)).toBe(false);
 });
 
+test('nor of an answer that is erased, by itself', async () => {
+  const folder = mkdtempSync(join(root, 'store-'));
+  const store = await openSqlite({ path: join(folder, 'ledger.db') });
+  const { hash: key } = blobOf('question');
+  await store.oraclePut({ key, answer: SECRET, at: 'now' });
+  expect(isThere(folder)).toBe(true);
+  await store.commit({ ...batchOf([]), erasedAnswers: [{ key, by: key }] });
+  expect(isThere(folder)).toBe(false);
+  await store.close();
+});
+
 test('a reader who is in the middle of the WAL keeps it a little longer, and the writer goes on', async () => {
   const folder = mkdtempSync(join(root, 'store-'));
   const path = join(folder, 'ledger.db');
