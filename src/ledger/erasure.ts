@@ -1,4 +1,4 @@
-import type { Json } from '#canon';
+import { form, type Json, requireForm } from '#canon';
 import type { CommitPayload, Hash, Payload } from './entry.ts';
 import { isHash } from './is-hash.ts';
 
@@ -51,8 +51,10 @@ export function erasureArgs(args: Json): ErasureArgs | undefined {
   return sound ? (args as unknown as ErasureArgs) : undefined;
 }
 
-/** Keys of the oracle log that an erasure names. No rule of chains asks for them, so they may be anything. */
-export function answersErasedBy({ answers }: ErasureArgs): readonly Hash[] {
+/** Keys of the oracle log that an erasure names. No rule of chains asks for them, so they may be anything. @throws ArgumentError `bad_argument` */
+export function answersErasedBy(args: ErasureArgs): readonly Hash[] {
+  requireForm(form.object, args, 'args');
+  const { answers } = args;
   return Array.isArray(answers) ? answers.filter(isHash) : [];
 }
 

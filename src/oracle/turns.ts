@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import { oracleKey, type Question } from './question.ts';
 
 /** Who asks for turns of a run of agents. */
@@ -21,12 +22,16 @@ export function nameOfTurn(number: number): string {
   return `turn ${number}`;
 }
 
-/** The turn that an observation names, by name and by key; undefined for any other. */
+/** The turn that an observation names, by name and by key; undefined for any other. @throws OracleError `bad_question`; ArgumentError `bad_argument` */
 export function turnNamedBy(
   trajectory: string,
-  { name, oracle_key: key }: { readonly name: string; readonly oracle_key?: string },
+  observation: { readonly name: string; readonly oracle_key?: string },
 ): number | undefined {
+  requireForm(OBSERVATION, observation, 'observation');
+  const { name, oracle_key: key } = observation;
   const number = Number(/^turn (\d{1,15})$/.exec(name)?.[1] ?? -1);
   const isTurn = number >= 0 && name === nameOfTurn(number) && key === turnKey(trajectory, number);
   return isTurn ? number : undefined;
 }
+
+const OBSERVATION = form.members({ name: form.text });

@@ -268,7 +268,8 @@ export function checkOracleRow(row: OracleRow, within?: string): void {
 /** Throws `store_invalid_input` unless answers can be listed so. */
 export function checkWithin(within: string, page: { readonly after?: string; readonly limit: number }): void {
   checkHash(within, 'within');
-  checkPage(page);
+  if (!isObject(page)) refuse('a page is an object', {});
+  checkPage({ limit: page.limit });
   if (page.after !== undefined) checkHash(page.after, 'after');
 }
 
