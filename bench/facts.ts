@@ -16,6 +16,7 @@ const FACTS = 100_000;
 const VERSIONS = 1_000;
 const GROUP = 16;
 const READS = 4_000;
+const ONE_BY_ONE = 400;
 const HASH = 'ab'.repeat(32);
 const START = Date.UTC(2026, 0, 1);
 
@@ -38,6 +39,7 @@ export async function factsBench(): Promise<BenchResult[]> {
       return [
         ...(await reads(again)),
         { name: `bytes in the file for one of its row as JSON, ${FACTS} facts`, value: bytes / text, unit: '' },
+        ...(await one(again, join(folder, 'row.db'))),
         ...(await writes(again, folder)),
       ];
     } finally {
@@ -80,6 +82,44 @@ async function latency(name: string, read: (n: number) => Promise<unknown>, max:
   return { name, value: percentile(micros, 50), unit: 'µs', goal: { max } };
 }
 
+/** By one caller: the partition is read, and its change is written and synced. In turns with a bare commit of one row. */
+async function one(store: Store, path: string): Promise<BenchResult[]> {
+  const bare = new DatabaseSync(path);
+  bare.exec(
+    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE row (id INTEGER PRIMARY KEY, text TEXT)',
+  );
+  const insert = bare.prepare('INSERT INTO row (text) VALUES (?)');
+  const times: [bare: number[], contradiction: number[]] = [[], []];
+  const text = JSON.stringify(replacing(0, 2));
+  for (let n = 0; n < ONE_BY_ONE; n++) {
+    const subject = FACTS - 1 - n;
+    const steps = [
+      async () => void insert.run(text),
+      async () => {
+        keep(await store.partition({ space: 'bench', subject: nameOf(subject), predicate: 'p' }));
+        await put(store, [replacing(subject, 2)]);
+      },
+    ];
+    for (const [i, step] of steps.entries()) {
+      const start = performance.now();
+      await step();
+      if (n >= ONE_BY_ONE / 4) times[i]!.push((performance.now() - start) * 1_000);
+    }
+  }
+  bare.close();
+  const [base, value] = times.map((each) => percentile(each, 50)) as [number, number];
+  return [
+    {
+      name: 'a contradiction at the store, one caller, durable: p50',
+      value,
+      unit: 'µs',
+      baseline: { name: 'a bare commit of one row of as much text', value: base },
+      ratio: value / base,
+      goal: { max: base + 120 },
+    },
+  ];
+}
+
 /** In groups: so many callers that wait together go into one transaction, with one sync. */
 async function writes(store: Store, folder: string): Promise<BenchResult[]> {
   let next = FACTS;
@@ -87,7 +127,8 @@ async function writes(store: Store, folder: string): Promise<BenchResult[]> {
     name: `facts that contradict nothing, groups of ${GROUP}`,
     run: (count) => grouped(count, () => put(store, [first(next++)])),
   };
-  const versions = new Map<number, number>();
+  // Those that were changed one by one have a version more.
+  const versions = new Map(Array.from({ length: ONE_BY_ONE }, (_, n): [number, number] => [FACTS - 1 - n, 2]));
   let turn = 0;
   const conflicting: Contender = {
     name: `contradictions, random keys of ${FACTS}, groups of ${GROUP}`,

@@ -23,7 +23,10 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
   million: async () => (await import('./million.ts')).millionBench(),
   facts: async () => (await import('./facts.ts')).factsBench(),
   log: async () => (await import('./log.ts')).logBench(),
-  memory: async () => (await import('./memory.ts')).memoryBench(),
+  memory: async () => [
+    ...(await (await import('./memory.ts')).memoryBench()),
+    ...(await (await import('./recall.ts')).recallBench()),
+  ],
   disclosure: async () => (await import('./disclosure.ts')).disclosureBench(),
 };
 

@@ -53,6 +53,7 @@ export {
   type VerifyReport,
   verifyTrajectory,
 } from '#ledger';
+export type { Embedder } from '#memory';
 export {
   type Clock,
   createOracle,
@@ -83,6 +84,7 @@ export {
   type ParallelOptions,
   type Proposal,
   type ProposalInput,
+  type RankedBy,
   type Recalled,
   type RecallQuery,
   type RejectionInput,
@@ -90,6 +92,7 @@ export {
   type RevocationInput,
   type Ruling,
   RuntimeError,
+  type Score,
   Trajectory,
   type VerifyOptions,
   verifyStore,

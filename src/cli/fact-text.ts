@@ -18,10 +18,15 @@ const COLUMNS: readonly Column[] = [
   { title: 'believed' },
 ];
 
-/** A row each; of what lost a contradiction, to whom. */
-export function printFacts(out: Output, facts: readonly FactRow[], marks?: readonly Value[]): void {
+/** A row each; of what lost a contradiction, to whom. `marks` stand in a column of their own, before the others. */
+export function printFacts(
+  out: Output,
+  facts: readonly FactRow[],
+  marks?: readonly Value[],
+  column: Column = { title: '' },
+): void {
   out.table(
-    [...(marks === undefined ? [] : [{ title: '' }]), ...COLUMNS],
+    [...(marks === undefined ? [] : [column]), ...COLUMNS],
     facts.map((fact, i) => [...(marks === undefined ? [] : [marks[i] as Value]), ...cells(fact)]),
   );
 }

@@ -8,7 +8,11 @@ export function isFile(path: string): boolean {
 }
 
 /** The module of a file. `instead`: what else could be named. @throws CliError */
-export async function importModule(file: string, what: 'domain' | 'tools' | 'model', instead: string): Promise<object> {
+export async function importModule(
+  file: string,
+  what: 'domain' | 'tools' | 'embedder' | 'model',
+  instead: string,
+): Promise<object> {
   const path = resolve(file);
   if (!isFile(path)) throw new CliError('unreadable_file', `There is no ${what} file ${path}; ${instead}.`);
   return (await import(pathToFileURL(path).href).catch((cause: unknown) => {

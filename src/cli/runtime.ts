@@ -1,6 +1,7 @@
 import { Assize, type Store } from 'assize';
 import { generateKeys } from 'assize/canon';
 import type { Tool } from 'assize/effects';
+import type { Embedder } from 'assize/memory';
 import { readAnchors } from './anchors.ts';
 import { loadBenchmarks } from './benchmarks.ts';
 import { loadDomains } from './domains.ts';
@@ -27,6 +28,7 @@ export async function openAssize(
 }
 
 /** The runtime over a store for what is only read, and needs neither domains nor anchors. */
-export function readingAssize(store: Store): Assize {
-  return new Assize({ store, domains: [], anchors: [generateKeys().publicKey] });
+export function readingAssize(store: Store, embedder?: Embedder): Assize {
+  const anchors = [generateKeys().publicKey];
+  return new Assize({ store, domains: [], anchors, ...(embedder && { embedder }) });
 }

@@ -1,5 +1,5 @@
 import { canonicalize, form, type Json, requireForm } from '#canon';
-import { isFactObject, isPartitionName } from './belief-shape.ts';
+import { isBranchPartitionName, isFactObject, isPartitionName } from './belief-shape.ts';
 import type { Entry, Erased, Hash, Instant } from './entry.ts';
 import {
   type BeliefChange,
@@ -10,6 +10,7 @@ import {
   type FactKey,
   type FactVersion,
   type FactWrite,
+  type Inheritance,
   OPEN_END,
   type PartitionName,
   type SaltedRef,
@@ -39,12 +40,14 @@ export interface PlannedChange {
  */
 export function beliefChange(
   plan: PlannedChange,
-  of: Pick<BeliefChange, 'partition' | 'version' | 'cardinality'> & { readonly objects: readonly SaltedRef[] },
+  of: Pick<BeliefChange, 'partition' | 'version' | 'cardinality' | 'inherit'> & {
+    readonly objects: readonly SaltedRef[];
+  },
 ): BeliefChange {
   requireForm(PLANNED, plan, 'plan');
   requireForm(OF, of, 'of');
   const { systemTime, close, insert, merged } = plan;
-  const { partition, version, cardinality, objects } = of;
+  const { partition, version, cardinality, objects, inherit } = of;
   requireForm(
     form.of('one for each row of the plan', () => objects.length === insert.length),
     objects,
@@ -75,6 +78,19 @@ export function beliefChange(
     close: close.map(({ fact_id, system_time_start }) => ({ fact_id, system_time_start })),
     insert: insert.map((row, i) => ({ ...columnsOf(row), object: objects[i] as SaltedRef })),
     ...(merged !== undefined && { merged }),
+    ...(inherit !== undefined && { inherit }),
+  };
+}
+
+/** What a branch's partition begins with, as an entry has it: rows as they stand in a store. */
+export function inheritanceOf(until: Instant, rows: readonly FactVersion[]): Inheritance {
+  return {
+    until,
+    rows: rows.map((row) => {
+      const { system_time_start, entry_id, seq, cardinality, content } = row;
+      const object: SaltedRef = { $blob: content.hash, bytes: content.bytes, salted: true };
+      return { ...columnsOf(row), row_kind: 'current', object, system_time_start, entry_id, seq, cardinality };
+    }),
   };
 }
 
@@ -90,6 +106,7 @@ const OF = form.members({
   version: form.whole,
   cardinality: form.text,
   objects: form.list(form.object),
+  inherit: form.optional(form.object),
 });
 
 /**
@@ -105,8 +122,8 @@ export async function factWrites(entry: Entry, values: Pick<Values, 'held'>): Pr
 }
 
 async function factWrite(entry: Entry, change: BeliefChange, values: Pick<Values, 'held'>): Promise<FactWrite> {
-  const { partition: names, version, system_time, close } = change;
-  const partition = partitionOf(entry, names, await values.held<Json>(entry, names));
+  const { partition: names, version, system_time, close, inherit } = change;
+  const partition = partitionOf(entry, change, await values.held<Json>(entry, names));
   const objects = await Promise.all(change.insert.map(({ object }) => values.held<Json>(entry, object)));
   const insert = change.insert.map(
     (row, i): FactVersion => ({
@@ -122,7 +139,23 @@ async function factWrite(entry: Entry, change: BeliefChange, values: Pick<Values
       cardinality: change.cardinality,
     }),
   );
-  return { partition, names: contentOf(names), version, system_time, close, insert };
+  const write = { partition, names: contentOf(names), version, system_time, close, insert };
+  if (inherit === undefined) return write;
+  const inherited = await Promise.all(inherit.rows.map(({ object }) => values.held<Json>(entry, object)));
+  const rows = inherit.rows.map(
+    (row, i): FactVersion => ({
+      ...partition,
+      ...columnsOf(row),
+      object: textOf(entry, row, inherited[i] as Held),
+      content: contentOf(row.object),
+      system_time_start: row.system_time_start,
+      system_time_end: OPEN_END,
+      entry_id: row.entry_id,
+      seq: row.seq,
+      cardinality: row.cardinality,
+    }),
+  );
+  return { ...write, inherit: { until: inherit.until, rows } };
 }
 
 function columnsOf(row: FactColumns): FactColumns {
@@ -141,14 +174,20 @@ function columnsOf(row: FactColumns): FactColumns {
   };
 }
 
-function partitionOf(entry: Entry, { $blob: hash }: SaltedRef, held: Held): PartitionName {
+function partitionOf(
+  entry: Entry,
+  { partition: { $blob: hash }, inherit }: Pick<BeliefChange, 'partition' | 'inherit'>,
+  held: Held,
+): PartitionName {
   if (!('value' in held)) {
     const gone = erasedText(held);
     return { space: gone, subject: gone, predicate: gone };
   }
   if (!isPartitionName(held.value)) throw faultAt(entry, 'malformed', `the blob ${hash} is no name of a partition`);
-  const { space, subject, predicate } = held.value as unknown as PartitionName;
-  return { space, subject, predicate };
+  if (inherit !== undefined && !isBranchPartitionName(held.value))
+    throw faultAt(entry, 'malformed', `the blob ${hash} is no name of a partition of a branch, which alone inherits`);
+  const { space, subject, predicate, branch } = held.value as unknown as PartitionName;
+  return { space, subject, predicate, ...(branch !== undefined && { branch }) };
 }
 
 function textOf(entry: Entry, { object: { $blob: hash } }: BeliefRow, held: Held): string {

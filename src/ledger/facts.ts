@@ -14,6 +14,8 @@ export interface PartitionName {
   readonly space: string;
   readonly subject: string;
   readonly predicate: string;
+  /** The branch whose memory it is in, by the id of its trajectory. Absent: the memory that all others share. */
+  readonly branch?: string;
 }
 
 /** A text that stands in a salted blob. */
@@ -89,6 +91,31 @@ export interface BeliefChange {
   readonly insert: readonly BeliefRow[];
   /** Claims that have no row, because another one says the same. By them it is known that they were made. */
   readonly merged?: readonly string[];
+  /** Of the first change of a branch's partition: what it begins with. Absent: with nothing, as any other partition does. */
+  readonly inherit?: Inheritance;
+}
+
+/** What a branch's partition begins with: what its source believed where the branch begins, in rows of its own. */
+export interface Inheritance {
+  /**
+   * The latest change of the source's partition that it has, or where the branch begins if more was changed since: what the source
+   * changed later is none of the branch's. Before the system time of the change.
+   */
+  readonly until: Instant;
+  /** What was open then. The change's version is one more than the greatest `seq` of these. */
+  readonly rows: readonly InheritedRow[];
+}
+
+/** A row as it stands in the source, with the same text in the same blob. What it says of writes is placed already. */
+export interface InheritedRow extends BeliefRow {
+  readonly row_kind: 'current';
+  /** Not after `until`. */
+  readonly system_time_start: Instant;
+  /** The entry that wrote it. */
+  readonly entry_id: Hash;
+  /** From 1; not less than `asserted_seq`. */
+  readonly seq: number;
+  readonly cardinality: FactCardinality;
 }
 
 /** A version of a fact as a store has it: the row, what it is of, and where its text stands in the ledger. */
@@ -121,6 +148,13 @@ export interface FactWrite {
   readonly close: readonly FactKey[];
   /** Their partition, `system_time_start`, `system_time_end`, `seq` are those of the write. */
   readonly insert: readonly FactVersion[];
+  /**
+   * Of the first change of a branch's partition. Rows are written as they are, with no end, and `close` may name them; `version` is one
+   * more than their greatest `seq`. Where the partition is there already, the change is outdated.
+   */
+  readonly inherit?: { readonly until: Instant; readonly rows: readonly FactVersion[] };
+  /** Texts that new ones repeat. Where one of them is erased by now, the change is outdated. */
+  readonly repeats?: readonly Hash[];
 }
 
 /** Another commit has changed the partition since it was read: nothing of the batch was written. */
@@ -137,11 +171,34 @@ export interface PartitionState {
   readonly latest: Instant;
   /** What is believed of it, in order of valid time. */
   readonly open: readonly FactVersion[];
+  /** Of a branch's: until when it has what its source had (`Inheritance`); `OPEN_START` where that was nothing. */
+  readonly since?: Instant;
+}
+
+/** A partition that a branch has of its own. */
+export interface BranchPartition extends PartitionName {
+  readonly branch: string;
+  /** As in `PartitionState`. */
+  readonly since: Instant;
+}
+
+/** Which partitions of one branch are wanted. */
+export interface BranchPartitionQuery {
+  readonly space: string;
+  readonly branch: string;
+  readonly subject?: string;
+  readonly predicate?: string;
+  /** Goes on after this one. */
+  readonly after?: Pick<PartitionName, 'subject' | 'predicate'>;
+  /** At most so many, from 1; default 1,000. */
+  readonly limit?: number;
 }
 
 /** Which versions of facts are wanted; what is left out restricts nothing, but for `kind`. */
 export interface FactQuery {
   readonly space: string;
+  /** Only what this branch has of its own; absent: what is shared. */
+  readonly branch?: string;
   readonly subject?: string;
   readonly predicate?: string;
   /** Default `current`. */
@@ -158,6 +215,45 @@ export interface FactQuery {
   readonly limit?: number;
 }
 
+/** Which versions of facts are ranked. Time, names and kind restrict first: what comes back are the best of those that are left. */
+export interface RankedQuery extends Omit<FactQuery, 'after'> {
+  /** At most so many, from 1; default 1,000. */
+  readonly limit?: number;
+}
+
+/** By words: BM25 over all texts of the space, those of branches among them, as `Bm25` of `assize/memory` has it. */
+export interface FactTextQuery extends RankedQuery {
+  /** Looked for word by word, as data: no character of it means anything to a query language. */
+  readonly text: string;
+}
+
+/** By meaning: the cosine between this vector and those that were put for the embedder. */
+export interface FactVectorQuery extends RankedQuery {
+  readonly embedder: string;
+  /** Of the embedder's dimensions, finite, and not all zero. */
+  readonly vector: Float32Array;
+}
+
+/** A version of a fact and how well it answers, to six decimals; more is better. */
+export interface FactHit {
+  readonly fact: FactVersion;
+  readonly score: number;
+}
+
+/** What facts are found by: a text of a claim (`documentOf` of `assize/memory`), whatever versions of it there are. */
+export interface FactText {
+  /** Names it in this store; no other text ever has the same. */
+  readonly id: string;
+  readonly text: string;
+}
+
+/** A vector of a text, for a store. */
+export interface FactVector {
+  /** Of the text. */
+  readonly id: string;
+  readonly vector: Float32Array;
+}
+
 /**
  * Where beliefs live: a projection of commits, from which they can be made anew. Reads see what is committed. Rows come
  * by subject and predicate in code-point order, those of a partition by `system_time_start`, `valid_from`, `fact_id`.
@@ -171,8 +267,27 @@ export interface FactStore {
    * made anew what was heard before is not recognised. A key has 16 to 64 bytes; one that is not is misuse (`store_invalid_input`).
    */
   claimKey(offered: Uint8Array): Promise<Uint8Array>;
-  /** Spaces that have facts, in code-point order. */
+  /** Spaces that have shared facts, in code-point order. */
   spaces(): Promise<string[]>;
+  /** Branches that have partitions of their own, by space, in code-point order. */
+  branches(): Promise<{ readonly space: string; readonly branch: string }[]>;
+  /** Those of one branch, by subject and predicate in code-point order. */
+  branchPartitions(query: BranchPartitionQuery): Promise<BranchPartition[]>;
+  /**
+   * Facts in whose text a word of the query stands, best first; those that are equally good in the order of `facts`. It sees all that is
+   * committed, and nothing that was erased. A store may rank by a word that stands in very many texts only the newest of them.
+   */
+  factsByText(query: FactTextQuery): Promise<FactHit[]>;
+  /** Facts whose text has a vector of the embedder, nearest first; those that are equally near in the order of `facts`. */
+  factsByVector(query: FactVectorQuery): Promise<FactHit[]>;
+  /** Texts of a space that have no vector of the embedder yet. None was erased. */
+  textsToEmbed(embedder: string, space: string, limit: number): Promise<FactText[]>;
+  /**
+   * Keeps vectors beside the texts that they were made of. A text that has one keeps it, and one that was erased meanwhile, or is not
+   * there since facts were made anew, gets none. Misuse (`store_invalid_input`) where dimensions are not those of the vectors that the
+   * embedder has in the store, or a vector is not finite or all zero: nothing is kept then.
+   */
+  putVectors(embedder: string, vectors: readonly FactVector[]): Promise<void>;
   /**
    * Forgets all facts, and takes them in anew from the ledger: pages of changes, in the order of their versions. Until the last page
    * is in, or where it fails, reads and writes of facts throw `store_facts_incomplete`, also after the store is opened again.

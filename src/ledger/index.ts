@@ -8,7 +8,7 @@
  */
 export { type Ahead, PAGE, pageAt, type RowRange } from './ahead.ts';
 export { APPROVALS_MAX, approvalsOf, isSamePrincipal } from './approvals.ts';
-export { beliefChange, factWrites, type PlannedChange, type PlannedFact } from './beliefs.ts';
+export { beliefChange, factWrites, inheritanceOf, type PlannedChange, type PlannedFact } from './beliefs.ts';
 export { blobOf, INLINE_MAX, isBlobRef, isErased, store, storeSalted } from './blob.ts';
 export { Chain, type ChainState } from './chain.ts';
 export type {

@@ -58,8 +58,8 @@ function ofDelta({ state, effects, beliefs }: Delta): (Stored | undefined)[] {
   return [...changesOf(state), ...effects.map(({ effect }) => effect), ...beliefs.flatMap(ofBeliefs)];
 }
 
-function ofBeliefs({ partition, insert }: BeliefChange): Stored[] {
-  return [partition, ...insert.map(({ object }) => object)];
+function ofBeliefs({ partition, insert, inherit }: BeliefChange): Stored[] {
+  return [partition, ...insert.map(({ object }) => object), ...(inherit?.rows ?? []).map(({ object }) => object)];
 }
 
 /** What stands in a list of operations where a reference may stand, or the list itself. */

@@ -1,7 +1,7 @@
 import type { Json } from '#canon';
 import { form, requireForm } from '#canon';
 import { type Ahead, PAGE } from './ahead.ts';
-import { isFactObject, isPartitionName } from './belief-shape.ts';
+import { isBranchPartitionName, isFactObject, isPartitionName } from './belief-shape.ts';
 import { isBlobRef, isErased } from './blob.ts';
 import { Chain } from './chain.ts';
 import type { BranchPayload, CommitPayload, Entry, EntryRow, Hash, Payload, RootPayload } from './entry.ts';
@@ -291,9 +291,9 @@ function formsOf(payload: Payload): ReadonlyMap<unknown, PositionForm> {
   } else if (payload.kind === 'delegation') {
     forms.set(payload.begins?.initial_state, OBJECT);
   } else if (payload.kind === 'commit') {
-    for (const { partition, insert } of payload.delta.beliefs) {
-      forms.set(partition, PARTITION);
-      for (const { object } of insert) forms.set(object, FACT_OBJECT);
+    for (const { partition, insert, inherit } of payload.delta.beliefs) {
+      forms.set(partition, inherit === undefined ? PARTITION : BRANCH_PARTITION);
+      for (const { object } of [...insert, ...(inherit?.rows ?? [])]) forms.set(object, FACT_OBJECT);
     }
   }
   return forms;
@@ -302,6 +302,7 @@ function formsOf(payload: Payload): ReadonlyMap<unknown, PositionForm> {
 const LIST: PositionForm = { check: Array.isArray, what: 'list' };
 const OBJECT: PositionForm = { check: isObject, what: 'object' };
 const PARTITION: PositionForm = { check: isPartitionName, what: 'name of a partition' };
+const BRANCH_PARTITION: PositionForm = { check: isBranchPartitionName, what: 'name of a partition of a branch' };
 const FACT_OBJECT: PositionForm = { check: isFactObject, what: 'text of a fact' };
 
 function isObject(value: unknown): value is { readonly [key: string]: Json } {

@@ -52,9 +52,18 @@ export type MemoryErrorCode =
   /** No version of a fact of that name is there. */
   | 'unknown_fact'
   /** A branch would change what its source believes, or has to do without it: it has no memory of its own. */
-  | 'on_branch'
   /** A recall is asked for less than one fact, or more than it gives at once. */
-  | 'bad_limit';
+  | 'bad_limit'
+  /** A recall asks for what does not go together, or in a way that there is not. */
+  | 'bad_recall'
+  /** A text that is looked for has nothing but spaces. */
+  | 'empty_text'
+  /** A text that is looked for is longer than 10,000 characters. */
+  | 'long_text'
+  /** A recall by meaning, where the runtime was given nobody who makes vectors. */
+  | 'no_embedder'
+  /** An embedder gave other vectors than it has to: not as many, of other dimensions, not finite, or all zero. */
+  | 'bad_vector';
 
 /** Misuse of memory, or rows that can't be as they are; nothing was done. */
 export class MemoryError extends AssizeError<MemoryErrorCode> {

@@ -52,4 +52,16 @@ export {
   type RowSelection,
   selectByRelation,
 } from './read.ts';
+export {
+  Bm25,
+  type Collection,
+  dayOf,
+  documentOf,
+  type Embedder,
+  fuse,
+  OCCURRENCES_MAX,
+  rounded,
+  type Sought,
+  wordsOf,
+} from './retrieval/index.ts';
 export { STRATEGIES, type Strategy } from './strategy.ts';

@@ -22,6 +22,7 @@ import {
   type SnapshotStore,
   type TrajectoryInfo,
 } from '#ledger';
+import type { Embedder } from '#memory';
 import { type Clock, type OracleStore, type Pause, type Random, systemClock, systemPause, systemRandom } from '#oracle';
 import { begunWith, checkWrits, policyHash, refOf, rootPayload, vectorOf } from './beginning.ts';
 import type { AwaitOptions } from './decisions.ts';
@@ -79,6 +80,8 @@ export interface AssizeOptions extends NoticeListeners {
   readonly parallel?: ParallelOptions;
   /** Who chooses between facts that contradict each other, where their predicate declares `rule`. Default: a person. */
   readonly judge?: Judge;
+  /** Who makes vectors of texts, for recalls by `embedding` and `hybrid`. Default: nobody; what is believed is found by its words. */
+  readonly embedder?: Embedder;
   /**
    * What agents may do outside of the world, in transactions (`Trajectory.transaction`). The store has to keep an effect log, as
    * those of this package do. With tools, the runtime is to be ended with `close`.
@@ -188,6 +191,7 @@ export class Assize {
       notices: new Notices(options),
       effects: this.#effects,
       beliefs: Beliefs.of(options.store, options.random ?? systemRandom, options.judge),
+      embedder: options.embedder,
       hands: this.#hands,
       reload: (trajectoryId, base) => this.#reload(trajectoryId, base),
       open: (trajectoryId) => this.open(trajectoryId),
@@ -220,10 +224,14 @@ export class Assize {
     }
   }
 
-  /** What is and was believed in a space, for reading. @throws RuntimeError `bad_option` where the store keeps no facts */
-  memory(space: string): MemoryView {
+  /**
+   * What is and was believed in a space, for reading: what is shared, or with `trajectoryId` what that one sees, which may be a branch.
+   *
+   * @throws RuntimeError `bad_option` where the store keeps no facts
+   */
+  memory(space: string, trajectoryId?: string): MemoryView {
     requireBeliefs(this.#around.beliefs);
-    return new MemoryView(space, this.#around);
+    return new MemoryView(space, this.#around, trajectoryId);
   }
 
   /**
@@ -619,6 +627,7 @@ const ASSIZE_OPTIONS = form.members({
   domains: DOMAINS,
   policy: form.optional(form.members({ evaluate: form.code })),
   signer: form.optional(form.object),
+  embedder: form.optional(form.members({ id: form.text, dimensions: form.whole, embed: form.code })),
 });
 
 const FROM_ONE = form.of('a whole number from 1', (value) => Number.isSafeInteger(value) && (value as number) > 0);
@@ -632,12 +641,15 @@ const EFFECTS_QUERY = form.members({
 });
 
 /** What stands in every entry: one that does not hold would make a ledger that never opens again. */
-function checkEntryOptions({ signer, policy, anchors, approvalMs }: AssizeOptions): void {
+function checkEntryOptions({ signer, policy, anchors, approvalMs, embedder }: AssizeOptions): void {
   if (!Array.isArray(anchors) || anchors.length === 0)
     throw badOption('anchors must name the public key of at least one root, or no writ would ever count');
   if (approvalMs !== undefined && !(Number.isSafeInteger(approvalMs) && approvalMs > 0 && approvalMs < 10 ** 12))
     throw badOption('approvalMs must be a whole number of milliseconds above 0');
   if (policy !== undefined && !isHash(policy.digest)) throw badOption('the digest of the policy is no hash');
+  if (embedder !== undefined && (embedder.id === '' || !embedder.id.isWellFormed() || embedder.id.includes('\0')))
+    throw badOption('the embedder needs an id that names its model');
+  if (embedder?.dimensions === 0) throw badOption('an embedder has one dimension at least');
   if (signer === undefined) return;
   const { publicKey, privateKey } = signer;
   if (!verifyText('entry', '', signText('entry', '', privateKey), publicKey))

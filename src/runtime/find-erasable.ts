@@ -15,6 +15,7 @@ import {
 import {
   type BelievedPlace,
   BelievedSearch,
+  Lines,
   type LosingPartition,
   losingPartitions,
   type Sought,
@@ -65,9 +66,10 @@ export async function findErasable(
   const search = new Search(wanted, domain);
   const believed =
     wanted.beliefs.length === 0 ? undefined : new BelievedSearch(wanted.beliefs, domain, { store, replayer });
-  if (believed !== undefined) {
+  const line = believed && (await new Lines(store).of(trajectoryId));
+  if (believed !== undefined && line !== undefined) {
     await eachEntry(store, trajectoryId, (_, payload) => believed.learn(at(payload), payload));
-    await believed.learnOfAll();
+    await believed.learnOfAll(line);
   }
   /** Entries that change what is believed. */
   const believing = new Set<number>();
@@ -87,7 +89,7 @@ export async function findErasable(
     found().filter(({ seq }) => believing.has(seq)),
   );
   // Who changes one of those from here on makes the erasure outdated: what others have of them is known.
-  await believed?.learnOfAll();
+  if (line !== undefined) await believed?.learnOfAll(line);
   if (isOracleLog(store)) await believed?.takeAnswers(store, trajectoryId);
   const answers = isOracleLog(store)
     ? await answersThere(store, new Set([...search.answers, ...(believed?.answers ?? [])]))

@@ -86,6 +86,7 @@ export {
   type MemoryOptions,
   type MemoryReport,
   MemoryView,
+  type RankedBy,
   type RebuildOptions,
   type RebuiltMemory,
   type Recalled,
@@ -93,6 +94,7 @@ export {
   type RetractInput,
   rebuildMemory,
   type SayingOptions,
+  type Score,
 } from './memory/index.ts';
 export type { NoticeListeners, PendingNotice, ResolvedNotice } from './notices.ts';
 export type { FromThread, ParallelOptions, Thread, ThreadTask, ToThread } from './parallel/index.ts';

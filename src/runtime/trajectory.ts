@@ -173,14 +173,15 @@ export class Trajectory<D extends Domain = Domain> {
   }
 
   /**
-   * What is believed in a space, to read and to write under a writ. The domain has to declare a `memory`.
+   * What is believed in a space, to read and to write under a writ. The domain has to declare a `memory`. A branch sees what its source
+   * believed where it begins, and what it says itself stays in it.
    *
    * @throws RuntimeError `bad_option` where the store keeps no facts; ArgumentError `bad_argument`
    */
   memory(options: MemoryOptions): Memory {
     const { around } = this.#writer;
     requireBeliefs(around.beliefs);
-    return new Memory(options, around, (input) => this.propose(input as Proposal<D>));
+    return new Memory(options, around, (input) => this.propose(input as Proposal<D>), this.id);
   }
 
   /**

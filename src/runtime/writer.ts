@@ -16,6 +16,7 @@ import {
   type Payload,
   type Replayer,
 } from '#ledger';
+import type { Embedder } from '#memory';
 import type { Clock, OracleStore, Pause, Random } from '#oracle';
 import { authorityFor } from './authority.ts';
 import { Company } from './company.ts';
@@ -73,6 +74,8 @@ export interface Surroundings {
   readonly effects: Effects | undefined;
   /** What is believed; undefined where the store keeps no facts. */
   readonly beliefs: Beliefs | undefined;
+  /** Who makes vectors of what is believed, if anybody. */
+  readonly embedder: Embedder | undefined;
   /** Threads that judge in parallel, if there are any. */
   readonly hands: Hands | undefined;
   /** Reads a trajectory again: what is new of it where the last reading was kept. */

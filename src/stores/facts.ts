@@ -1,5 +1,5 @@
 import type { ContentRef, FactKey, FactVersion, FactWrite, Hash, Outdated, PartitionName } from '#ledger';
-import { OPEN_END } from '#memory';
+import { OPEN_END, OPEN_START } from '#memory';
 import { StoreError } from './errors.ts';
 
 /** An open row of a partition, as far as a change is judged by it. */
@@ -12,6 +12,8 @@ export interface FactState {
   readonly latest: string;
   /** What is believed of it, by `factKey`. */
   readonly open: ReadonlyMap<string, OpenRow>;
+  /** Of a branch's, as in `PartitionState`. */
+  readonly since: string | undefined;
 }
 
 /** What a store has of facts, as far as writes are judged by it. */
@@ -19,8 +21,8 @@ export interface FactView {
   /** Whether a text is gone for good. */
   isErased(hash: Hash): boolean;
   partition(name: PartitionName): FactState | undefined;
-  /** Whether any partition of that space has this version of a fact. */
-  has(space: string, key: FactKey): boolean;
+  /** Whether any partition of that space, and of the same branch of it, has this version of a fact. */
+  has(name: PartitionName, key: FactKey): boolean;
 }
 
 /** A change of one partition that may be written. */
@@ -31,9 +33,13 @@ export interface FactChange {
   readonly version: number;
   readonly system_time: string;
   readonly close: readonly OpenRow[];
+  /** Those that a branch begins with are among them, ended where the change closes them. */
   readonly insert: readonly FactVersion[];
   /** Undefined where the partition is new. */
   readonly before: FactState | undefined;
+  readonly since: string | undefined;
+  /** Texts that must not be erased when it is written. */
+  readonly repeats: readonly Hash[];
 }
 
 /** What becomes of the facts of a batch, by what the store has: the same in every store. */
@@ -50,8 +56,7 @@ export function judgeFacts(writes: readonly FactWrite[], view: FactView): FactVe
     return { write, partition, state: view.partition(partition) };
   });
   for (const { write, state } of found) {
-    if (write.version !== (state?.version ?? 0) + 1)
-      return { refusal: { status: 'outdated', partition: nameOf(write.partition) } };
+    if (isOutdated(write, state, view)) return { refusal: { status: 'outdated', partition: nameOf(write.partition) } };
   }
   const partitions = new Set<string>();
   const versions = new Set<string>();
@@ -60,27 +65,49 @@ export function judgeFacts(writes: readonly FactWrite[], view: FactView): FactVe
     // Two names that were erased can be one partition.
     if (partitions.has(name)) throw misuse(write, 'is changed twice');
     partitions.add(name);
-    if (state !== undefined) requireFits(write, state);
-    const close = closed(write, state);
-    for (const row of write.insert) {
-      const key = JSON.stringify([partition.space, factKey(row)]);
-      if (versions.has(key) || view.has(partition.space, row))
+    const inherited = write.inherit?.rows ?? [];
+    const from = write.inherit === undefined ? state : begun(write, write.inherit);
+    if (from !== undefined) requireFits(write, from);
+    const close = closed(write, from);
+    for (const row of [...inherited, ...write.insert]) {
+      const key = JSON.stringify([partition.space, partition.branch, factKey(row)]);
+      if (versions.has(key) || view.has(partition, row))
         throw misuse(write, 'has a row to insert that is there already', row);
       versions.add(key);
     }
-    requireApart(write, state, close);
-    const insert = write.insert.map((row) => versionOf(row, partition, view.isErased(row.content.hash)));
-    const { names, version, system_time } = write;
-    return { partition, names, version, system_time, close, insert, before: state };
+    requireApart(write, from, close);
+    const { names, version, system_time, repeats = [] } = write;
+    const ended = new Set(inherited.length === 0 ? [] : close.map(factKey));
+    const insert = [...inherited, ...write.insert].map((row) => {
+      const end = ended.has(factKey(row)) ? system_time : OPEN_END;
+      return versionOf(row, partition, view.isErased(row.content.hash), end);
+    });
+    const since = partition.branch === undefined ? undefined : (state?.since ?? write.inherit?.until ?? OPEN_START);
+    const isNew = state === undefined;
+    return { partition, names, version, system_time, close: isNew ? [] : close, insert, before: state, since, repeats };
   });
   return { changes };
+}
+
+function isOutdated(write: FactWrite, state: FactState | undefined, view: FactView): boolean {
+  const { version, inherit, repeats = [] } = write;
+  // Its version was looked at, and is that of what it inherits.
+  const isRight = inherit === undefined ? version === (state?.version ?? 0) + 1 : state === undefined;
+  return !isRight || repeats.some((hash) => view.isErased(hash));
+}
+
+/** A branch's partition before its first change. */
+function begun({ names, version }: FactWrite, { until, rows }: NonNullable<FactWrite['inherit']>): FactState {
+  const open = new Map(rows.map((row) => [factKey(row), openRow(row)]));
+  return { names, version: version - 1, latest: until, open, since: until };
 }
 
 /** What is open after a change. */
 export function openAfter({ before, close, insert }: FactChange): Map<string, OpenRow> {
   const open = new Map(before?.open);
   for (const row of close) open.delete(factKey(row));
-  for (const row of insert) if (row.row_kind === 'current') open.set(factKey(row), openRow(row));
+  for (const row of insert)
+    if (row.row_kind === 'current' && row.system_time_end === OPEN_END) open.set(factKey(row), openRow(row));
   return open;
 }
 
@@ -89,8 +116,8 @@ export function factKey({ fact_id, system_time_start }: FactKey): string {
   return `${system_time_start} ${fact_id}`;
 }
 
-export function nameKey({ space, subject, predicate }: PartitionName): string {
-  return JSON.stringify([space, subject, predicate]);
+export function nameKey({ space, subject, predicate, branch }: PartitionName): string {
+  return JSON.stringify(branch === undefined ? [space, subject, predicate] : [space, subject, predicate, branch]);
 }
 
 /** What stands in place of a text that was erased. */
@@ -98,7 +125,12 @@ export function erasedText(hash: Hash): string {
   return `{"$erased":"${hash}"}`;
 }
 
-/** What a partition is called whose names were erased. No other one is, since it has its hash. */
+/** Whether it is what stands in place of one. */
+export function isErasedText(text: string): boolean {
+  return /^\{"\$erased":"[0-9a-f]{64}"\}$/.test(text);
+}
+
+/** What a partition is called whose names were erased, of whichever branch it was. No other one is, since it has its hash. */
 export function erasedName(hash: Hash): PartitionName {
   const text = erasedText(hash);
   return { space: text, subject: text, predicate: text };
@@ -108,9 +140,10 @@ export function erasedName(hash: Hash): PartitionName {
 export function factSize(facts: readonly FactWrite[] = []): { readonly rows: number; readonly bytes: number } {
   let rows = 0;
   let bytes = 0;
-  for (const { close, insert } of facts) {
-    rows += 1 + close.length + insert.length;
-    for (const row of insert) bytes += row.object.length + row.provenance_id.length;
+  for (const { close, insert, inherit } of facts) {
+    const inherited = inherit?.rows ?? [];
+    rows += 1 + close.length + insert.length + inherited.length;
+    for (const row of [...insert, ...inherited]) bytes += row.object.length + row.provenance_id.length;
   }
   return { rows, bytes };
 }
@@ -121,6 +154,17 @@ export function compareCodePoints(a: string, b: string): number {
   let at = 0;
   while (at < a.length && at < b.length && a.charCodeAt(at) === b.charCodeAt(at)) at += 1;
   return rank(a, at) - rank(b, at);
+}
+
+/** The order in which rows are answered. */
+export function compareRows(a: FactVersion, b: FactVersion): number {
+  return (
+    compareCodePoints(a.subject, b.subject) ||
+    compareCodePoints(a.predicate, b.predicate) ||
+    compareCodePoints(a.system_time_start, b.system_time_start) ||
+    compareCodePoints(a.valid_from, b.valid_from) ||
+    compareCodePoints(a.fact_id, b.fact_id)
+  );
 }
 
 export function openRow({ fact_id, system_time_start, valid_from, valid_to }: OpenRow): OpenRow {
@@ -145,8 +189,9 @@ export function brokenOrder({ partition, version }: FactWrite): StoreError {
   );
 }
 
-function nameOf({ space, subject, predicate }: PartitionName): PartitionName {
-  return { space, subject, predicate };
+/** The name alone, of what has one. */
+export function nameOf({ space, subject, predicate, branch }: PartitionName): PartitionName {
+  return { space, subject, predicate, ...(branch !== undefined && { branch }) };
 }
 
 // A surrogate stands for a code point above all that have one unit, where its own number is below some of theirs.
@@ -191,7 +236,7 @@ function overlap(a: OpenRow, b: OpenRow): boolean {
 }
 
 /** A copy, frozen: with the name that the partition has by now, and without what was erased. */
-function versionOf(row: FactVersion, partition: PartitionName, isErased: boolean): FactVersion {
+function versionOf(row: FactVersion, partition: PartitionName, isErased: boolean, end: string): FactVersion {
   const { hash, bytes } = row.content;
   return Object.freeze({
     fact_id: row.fact_id,
@@ -201,7 +246,7 @@ function versionOf(row: FactVersion, partition: PartitionName, isErased: boolean
     valid_from: row.valid_from,
     valid_to: row.valid_to,
     system_time_start: row.system_time_start,
-    system_time_end: OPEN_END,
+    system_time_end: end,
     provenance_id: row.provenance_id,
     // One zero: stores have no other.
     confidence: row.confidence + 0,

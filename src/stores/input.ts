@@ -1,21 +1,26 @@
 import { isInstant } from '#canon';
 import type {
   Batch,
+  BranchPartitionQuery,
   EffectPage,
   EffectWrite,
   EntryKind,
   FactKey,
   FactQuery,
+  FactTextQuery,
+  FactVector,
+  FactVectorQuery,
   FactVersion,
   FactWrite,
   LogStep,
   PartitionName,
+  RankedQuery,
   SnapshotRow,
 } from '#ledger';
 import { OPEN_END, OPEN_START } from '#memory';
 import type { OracleRow } from '#oracle';
 import { StoreError } from './errors.ts';
-import { nameKey } from './facts.ts';
+import { erasedName, nameKey } from './facts.ts';
 
 // A row that the columns can't hold exactly would come back as another row, and its hash would no longer fit. So the
 // shape is checked before anything is queued; what the rows mean is judged elsewhere.
@@ -93,14 +98,26 @@ export function checkPages(pages: AsyncIterable<unknown>): void {
 export function checkPartition(name: PartitionName): void {
   if (!isObject(name)) refuse('a partition is an object', {});
   for (const member of PARTITION) checkText(name[member], member);
+  if (name.branch !== undefined) checkText(name.branch, 'branch');
 }
 
 /** With its defaults; throws `store_invalid_input` unless these can be asked for. */
 export function checkFactQuery(query: FactQuery): FactQuery & { readonly kind: FactKind; readonly limit: number } {
   if (!isObject(query)) refuse('a query is an object', {});
-  const { space, subject, predicate, kind = 'current', valid, system, lineage, after, limit = FACTS_PAGE } = query;
+  const {
+    space,
+    branch,
+    subject,
+    predicate,
+    kind = 'current',
+    valid,
+    system,
+    lineage,
+    after,
+    limit = FACTS_PAGE,
+  } = query;
   checkText(space, 'space');
-  for (const [name, text] of Object.entries({ subject, predicate, lineage }))
+  for (const [name, text] of Object.entries({ branch, subject, predicate, lineage }))
     if (text !== undefined) checkText(text, name);
   if (!['current', 'audit', 'all'].includes(kind)) refuse('kind is current, audit or all', { kind });
   if (valid !== undefined && !isStart(valid)) refuse('valid must be an instant', { valid });
@@ -113,6 +130,58 @@ export function checkFactQuery(query: FactQuery): FactQuery & { readonly kind: F
   if (!isNumberFrom(1, limit)) refuse('limit must be a whole number from 1', { limit });
   return { ...query, kind, limit };
 }
+
+/** With its defaults; throws `store_invalid_input` unless these can be asked for. */
+export function checkBranchPartitionQuery(
+  query: BranchPartitionQuery,
+): BranchPartitionQuery & { readonly limit: number } {
+  if (!isObject(query)) refuse('a query is an object', {});
+  const { space, branch, subject, predicate, after, limit = FACTS_PAGE } = query;
+  for (const [name, text] of Object.entries({ space, branch })) checkText(text, name);
+  for (const [name, text] of Object.entries({ subject, predicate })) if (text !== undefined) checkText(text, name);
+  if (after !== undefined) {
+    if (!isObject(after)) refuse('after is a partition', {});
+    for (const name of ['subject', 'predicate'] as const) checkText(after[name], `after.${name}`);
+  }
+  if (!isNumberFrom(1, limit)) refuse('limit must be a whole number from 1', { limit });
+  return { ...query, limit };
+}
+
+export function checkTextQuery(query: FactTextQuery): Checked<FactTextQuery> {
+  const checked = checkRankedQuery(query);
+  checkText(query.text, 'text');
+  return checked;
+}
+
+/** With its defaults; throws `store_invalid_input` unless these can be asked for. */
+export function checkVectorQuery(query: FactVectorQuery): Checked<FactVectorQuery> {
+  const checked = checkRankedQuery(query);
+  checkText(query.embedder, 'embedder');
+  if (!isVector(query.vector)) refuse('vector must be numbers that are finite and not all zero', {});
+  return checked;
+}
+
+/** Throws `store_invalid_input` unless vectors of one length can be kept. */
+export function checkVectors(embedder: string, vectors: readonly FactVector[]): void {
+  checkText(embedder, 'embedder');
+  checkList(vectors, 'vectors');
+  for (const [index, row] of vectors.entries()) {
+    if (!isObject(row) || !isText(row.id)) refuseRow('vector', index, 'id');
+    if (!isVector(row.vector) || row.vector.length !== vectors[0]!.vector.length) refuseRow('vector', index, 'vector');
+  }
+}
+
+function checkRankedQuery<Query extends RankedQuery>(query: Query): Checked<Query> {
+  const { kind, limit } = checkFactQuery(query);
+  return { ...query, kind, limit };
+}
+
+/** Whether an angle can be measured to it. */
+function isVector(value: unknown): boolean {
+  return value instanceof Float32Array && value.every(Number.isFinite) && value.some((number) => number !== 0);
+}
+
+type Checked<Query> = Query & { readonly kind: FactKind; readonly limit: number };
 
 type FactKind = 'current' | 'audit' | 'all';
 
@@ -134,30 +203,54 @@ function checkFactWrite(write: FactWrite, index: number): void {
     if (!isRight) refuseRow('change of facts', index, member);
   };
   need(isObject(write) && isObject(write.partition), 'partition');
-  const { partition, names, version, system_time, close, insert } = write;
+  const { partition, names, version, system_time, close, insert, inherit, repeats = [] } = write;
   for (const member of PARTITION) need(isText(partition[member]), member);
+  need(partition.branch === undefined || (isText(partition.branch) && partition.branch !== ''), 'branch');
   need(isContent(names), 'names');
   need(isNumberFrom(1, version), 'version');
   need(isInstant(system_time), 'system_time');
   need(Array.isArray(close) && close.every(isFactKey), 'close');
   need(Array.isArray(insert), 'insert');
   for (const row of insert) {
-    need(isObject(row), 'insert');
-    for (const member of PARTITION) need(row[member] === partition[member], member);
-    for (const member of FACT_TEXTS) need(isText(row[member]), member);
-    need(isContent(row.content), 'content');
-    need(isHash(row.entry_id), 'entry_id');
-    need(isStart(row.valid_from) && isEnd(row.valid_to) && row.valid_from < row.valid_to, 'valid time');
-    need(row.system_time_start === system_time && row.system_time_end === OPEN_END, 'system time');
+    checkFactRow(row, partition, need);
+    need(row.system_time_start === system_time, 'system time');
     need(row.seq === version, 'seq');
-    need(typeof row.confidence === 'number' && row.confidence >= 0 && row.confidence <= 1, 'confidence');
-    need(row.row_kind === 'current' || row.row_kind === 'audit', 'row_kind');
-    need(row.resolution_id === null || isText(row.resolution_id), 'resolution_id');
-    need(isNumberFrom(0, row.asserted_seq), 'asserted_seq');
-    need(isStart(row.asserted_from), 'asserted_from');
-    need(row.cardinality === 'single-valued' || row.cardinality === 'multi-valued', 'cardinality');
     need(row.cardinality === insert[0]!.cardinality, 'cardinality');
   }
+  need(Array.isArray(repeats) && repeats.every(isHash), 'repeats');
+  if (inherit === undefined) return;
+  const isBranch = partition.branch !== undefined || partition.space === erasedName(names.hash).space;
+  need(isBranch, 'branch, and only a branch inherits');
+  need(isObject(inherit) && isInstant(inherit.until) && inherit.until < system_time, 'inherit.until');
+  need(Array.isArray(inherit.rows), 'inherit.rows');
+  for (const row of inherit.rows) {
+    checkFactRow(row, partition, need);
+    need(isInstant(row.system_time_start) && row.system_time_start <= inherit.until, 'system time');
+    need(isNumberFrom(1, row.seq) && row.seq < version && row.asserted_seq <= row.seq, 'seq');
+    need(row.row_kind === 'current', 'row_kind');
+  }
+  need(version === Math.max(0, ...inherit.rows.map(({ seq }) => seq)) + 1, 'version');
+}
+
+function checkFactRow(
+  row: FactVersion,
+  partition: PartitionName,
+  need: (isRight: boolean, member: string) => void,
+): void {
+  need(isObject(row), 'insert');
+  for (const member of PARTITION) need(row[member] === partition[member], member);
+  need(row.branch === partition.branch, 'branch');
+  for (const member of FACT_TEXTS) need(isText(row[member]), member);
+  need(isContent(row.content), 'content');
+  need(isHash(row.entry_id), 'entry_id');
+  need(isStart(row.valid_from) && isEnd(row.valid_to) && row.valid_from < row.valid_to, 'valid time');
+  need(row.system_time_end === OPEN_END, 'system time');
+  need(typeof row.confidence === 'number' && row.confidence >= 0 && row.confidence <= 1, 'confidence');
+  need(row.row_kind === 'current' || row.row_kind === 'audit', 'row_kind');
+  need(row.resolution_id === null || isText(row.resolution_id), 'resolution_id');
+  need(isNumberFrom(0, row.asserted_seq), 'asserted_seq');
+  need(isStart(row.asserted_from), 'asserted_from');
+  need(row.cardinality === 'single-valued' || row.cardinality === 'multi-valued', 'cardinality');
 }
 
 function requireOnce(writes: readonly FactWrite[]): void {

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import type {
   Batch,
+  BranchPartition,
+  BranchPartitionQuery,
   ContentRef,
   FactKey,
   FactQuery,
@@ -40,12 +42,16 @@ export const PREDICATES: readonly string[] = ['medication', 'Tag', 'é'];
 /** Of each predicate; the last is declared anew by whoever writes. */
 const CARDINALITIES: readonly (Cardinality | undefined)[] = ['single-valued', 'multi-valued', undefined];
 
+/** What is shared, and two branches. */
+export const BRANCHES: readonly (string | undefined)[] = [undefined, 'try', '\u{1f600}'];
+
 const STRATEGIES: readonly Strategy[] = ['lww', 'evi', 'await'];
 const DAYS = 8;
 
 /** A change as it is drawn; what fits is most likely. */
 export interface GeneratedChange {
   readonly space: number;
+  readonly branch: number;
   readonly subject: number;
   readonly predicate: number;
   readonly cardinality: Cardinality;
@@ -58,7 +64,9 @@ export interface GeneratedChange {
     readonly confidence: number;
   }[];
   readonly at: number;
-  readonly damage: 'none' | 'late' | 'early' | 'time' | 'closes' | 'again';
+  /** Of a branch's first change: whether it takes over what is shared now. */
+  readonly inherits: boolean;
+  readonly damage: 'none' | 'begins again' | 'takes over too much' | 'late' | 'early' | 'time' | 'closes' | 'again';
 }
 
 /** A batch as it is drawn. */
@@ -72,6 +80,7 @@ export interface GeneratedBatch {
 
 const generatedChange: fc.Arbitrary<GeneratedChange> = fc.record({
   space: mostly(0, 1),
+  branch: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat(BRANCHES.length - 1) }),
   subject: fc.nat(SUBJECTS.length - 1),
   predicate: fc.nat(PREDICATES.length - 1),
   cardinality: fc.constantFrom<Cardinality>('single-valued', 'multi-valued'),
@@ -87,7 +96,17 @@ const generatedChange: fc.Arbitrary<GeneratedChange> = fc.record({
     { minLength: 1, maxLength: 3 },
   ),
   at: fc.nat(20),
-  damage: mostly<GeneratedChange['damage']>('none', 'late', 'early', 'time', 'closes', 'again'),
+  inherits: fc.boolean(),
+  damage: mostly<GeneratedChange['damage']>(
+    'none',
+    'begins again',
+    'takes over too much',
+    'late',
+    'early',
+    'time',
+    'closes',
+    'again',
+  ),
 });
 
 export const generatedBatches: fc.Arbitrary<GeneratedBatch[]> = fc.array(
@@ -110,6 +129,7 @@ export const generatedQueries: fc.Arbitrary<FactQuery[]> = fc.array(
   fc.record(
     {
       space: mostly(SPACES[0]!, SPACES[1]!, 'nobody'),
+      branch: fc.constantFrom('try', '\u{1f600}', 'nobody'),
       subject: fc.constantFrom(...SUBJECTS, 'bob'),
       predicate: fc.constantFrom(...PREDICATES),
       kind: fc.constantFrom<NonNullable<FactQuery['kind']>>('current', 'audit', 'all'),
@@ -135,6 +155,7 @@ export type FactAnswer = 'committed' | 'conflict' | 'outdated' | 'misuse';
 interface Partition {
   name: PartitionName;
   readonly names: ContentRef;
+  since?: string;
   version: number;
   latest: string;
 }
@@ -201,19 +222,41 @@ export class FactModel {
   }
 
   get spaces(): string[] {
-    return [...new Set(this.rows.map(({ space }) => space))].sort(byCodePoints);
+    const shared = this.#partitions.filter(({ name }) => name.branch === undefined);
+    return [...new Set(shared.map(({ name }) => name.space))].sort(byCodePoints);
+  }
+
+  get branches(): { space: string; branch: string }[] {
+    const names = SPACES.flatMap((space) => BRANCHES.map((branch) => ({ space, branch })));
+    const of = ({ space, branch }: Memory) =>
+      this.#partitions.some(({ name }) => name.space === space && name.branch === branch);
+    const there = names.flatMap(({ space, branch }) =>
+      branch !== undefined && of({ space, branch }) ? [{ space, branch }] : [],
+    );
+    return there.sort((a, b) => byCodePoints(a.space, b.space) || byCodePoints(a.branch, b.branch));
+  }
+
+  branchPartitions({ space, branch, subject, predicate }: BranchPartitionQuery): BranchPartition[] {
+    return this.#partitions
+      .filter(({ name }) => name.space === space && name.branch === branch)
+      .filter(({ name }) => subject === undefined || name.subject === subject)
+      .filter(({ name }) => predicate === undefined || name.predicate === predicate)
+      .map(({ name, since }) => ({ ...name, branch, since: since! }))
+      .sort((a, b) => byCodePoints(a.subject, b.subject) || byCodePoints(a.predicate, b.predicate));
   }
 
   state(name: PartitionName): PartitionState | undefined {
     const found = this.#find(name);
     if (found === undefined) return undefined;
     const open = this.#of(name).filter(isOpen);
-    const { names, version, latest } = found;
-    return { names, version, latest, open: open.sort((a, b) => byCodePoints(a.valid_from, b.valid_from)) };
+    const { names, version, latest, since } = found;
+    open.sort((a, b) => byCodePoints(a.valid_from, b.valid_from));
+    return { names, version, latest, open, ...(since !== undefined && { since }) };
   }
 
   query({
     space,
+    branch,
     subject,
     predicate,
     kind = 'current',
@@ -224,7 +267,7 @@ export class FactModel {
     limit = 1_000,
   }: FactQuery): FactVersion[] {
     const found = this.rows
-      .filter((row) => row.space === space)
+      .filter((row) => row.space === space && row.branch === branch)
       .filter((row) => subject === undefined || row.subject === subject)
       .filter((row) => predicate === undefined || row.predicate === predicate)
       .filter((row) => kind === 'all' || row.row_kind === kind)
@@ -245,7 +288,15 @@ export class FactModel {
       subject: SUBJECTS[drawn.subject]!,
       predicate: PREDICATES[drawn.predicate]!,
     };
-    const state = this.state(partition);
+    const branch = BRANCHES[drawn.branch];
+    const name = branch === undefined ? partition : { ...partition, branch };
+    const known = this.state(name);
+    const shared = drawn.inherits && branch !== undefined ? this.state(partition) : undefined;
+    const source = known === undefined ? shared : undefined;
+    const open = source?.open.map((row) => ({ ...row, branch: branch! }));
+    const inherit = source === undefined ? undefined : { until: source.latest, rows: open! };
+    const seq = Math.max(0, ...(open ?? []).map((row) => row.seq));
+    const state = known ?? (source && { ...source, open: open!, version: seq });
     const version = (state?.version ?? 0) + 1;
     const writing: Writing = {
       partition,
@@ -262,9 +313,15 @@ export class FactModel {
     };
     const plan = this.#plan(drawn, writing);
     if (plan === undefined || (plan.insert.length === 0 && plan.close.length === 0)) return undefined;
-    const names = state?.names ?? namesOf(partition);
-    const write = changeOfPlan(partition, names, version, plan, blobOf(`entry ${this.#claims}`).hash);
-    return this.#damaged(drawn, write);
+    const names = known?.names ?? namesOf(name);
+    const write = changeOfPlan(name, names, version, plan, blobOf(`entry ${this.#claims}`).hash);
+    if (drawn.damage === 'begins again' && known !== undefined && shared !== undefined && branch !== undefined)
+      return beginning(write, { until: shared.latest, rows: shared.open.map((row) => ({ ...row, branch })) });
+    // Another version or time than what it takes over asks for is no form of a write at all.
+    const { damage } = drawn;
+    const isForm = damage === 'late' || damage === 'early' || damage === 'time';
+    if (inherit === undefined) return this.#damaged(drawn, write);
+    return this.#damaged(isForm ? { ...drawn, damage: 'none' } : drawn, { ...write, inherit });
   }
 
   #plan(drawn: GeneratedChange, writing: Writing): Plan | undefined {
@@ -290,6 +347,8 @@ export class FactModel {
 
   #damaged({ damage }: GeneratedChange, write: FactWrite): FactWrite {
     const [first] = write.insert;
+    if (damage === 'takes over too much' && first !== undefined && write.inherit !== undefined)
+      return beginning(write, { ...write.inherit, rows: [...write.inherit.rows, ...write.inherit.rows.slice(0, 1)] });
     const [closed] = this.#of(write.partition).filter((row) => !isOpen(row));
     if (damage === 'late') return renumbered(write, write.version + 1);
     if (damage === 'early' && write.version > 1) return renumbered(write, write.version - 1);
@@ -303,9 +362,16 @@ export class FactModel {
   #change(given: FactWrite): 'committed' | 'outdated' | 'misuse' {
     const isGone = this.erased.has(given.names.hash);
     const gone = `{"$erased":"${given.names.hash}"}`;
-    const name = isGone ? { space: gone, subject: gone, predicate: gone } : given.partition;
+    const name: PartitionName = isGone ? { space: gone, subject: gone, predicate: gone } : given.partition;
     const there = this.#find(name);
-    if (given.version !== (there?.version ?? 0) + 1) return 'outdated';
+    if (given.inherit !== undefined ? there !== undefined : given.version !== (there?.version ?? 0) + 1)
+      return 'outdated';
+    if (given.repeats?.some((hash) => this.erased.has(hash))) return 'outdated';
+    for (const row of given.inherit?.rows ?? []) {
+      const isThere = this.rows.some((other) => isOfMemory(other, name) && isKey(other, row));
+      if (isThere) return 'misuse';
+      this.rows = [...this.rows, this.#asStored(row, name)];
+    }
     if (there !== undefined && given.system_time <= there.latest) return 'misuse';
     if (there !== undefined && given.names.hash !== there.names.hash) return 'misuse';
     for (const key of given.close) {
@@ -314,16 +380,17 @@ export class FactModel {
       this.rows = this.rows.with(at, { ...this.rows[at]!, system_time_end: given.system_time });
     }
     for (const row of given.insert) {
-      if (this.rows.some((other) => other.space === name.space && isKey(other, row))) return 'misuse';
-      const object = this.erased.has(row.content.hash) ? `{"$erased":"${row.content.hash}"}` : row.object;
-      const added = { ...row, ...name, object };
+      if (this.rows.some((other) => isOfMemory(other, name) && isKey(other, row))) return 'misuse';
+      const added = this.#asStored(row, name);
       const isBeside = (other: FactVersion): boolean =>
         isOpen(other) && other.valid_from < row.valid_to && row.valid_from < other.valid_to;
       if (isOpen(added) && row.cardinality === 'single-valued' && this.#of(name).some(isBeside)) return 'misuse';
       this.rows = [...this.rows, added];
     }
+    const since = given.inherit?.until ?? OPEN_START;
+    const { names, version, system_time: latest } = given;
     if (there === undefined)
-      this.#partitions.push({ name, names: given.names, version: given.version, latest: given.system_time });
+      this.#partitions.push({ name, names, version, latest, ...(name.branch !== undefined && { since }) });
     else Object.assign(there, { version: given.version, latest: given.system_time });
     return 'committed';
   }
@@ -335,13 +402,22 @@ export class FactModel {
     this.rows = this.rows.map((row) => {
       const named = partition !== undefined && isSame(row, partition.name);
       const said = row.content.hash === hash;
+      const { branch, ...plain } = row;
       return {
-        ...row,
+        ...plain,
+        ...(branch !== undefined && !named && { branch }),
         ...(named && { space: gone, subject: gone, predicate: gone }),
         ...(said && { object: gone }),
       };
     });
-    if (partition !== undefined) partition.name = { space: gone, subject: gone, predicate: gone };
+    if (partition === undefined) return;
+    partition.name = { space: gone, subject: gone, predicate: gone };
+    delete partition.since;
+  }
+
+  #asStored({ branch: _, ...row }: FactVersion, name: PartitionName): FactVersion {
+    const object = this.erased.has(row.content.hash) ? `{"$erased":"${row.content.hash}"}` : row.object;
+    return { ...row, ...name, object };
   }
 
   #find(name: PartitionName): Partition | undefined {
@@ -353,14 +429,15 @@ export class FactModel {
   }
 }
 
-/** All that a store has of facts, as one text for each space. */
+/** All that a store has of facts, as one text for each space, and for each branch of it. */
 export async function exportFacts(store: FactStore): Promise<string[]> {
   const texts: string[] = [];
-  for (const space of await store.spaces()) {
+  const shared = (await store.spaces()).map((space) => ({ space }));
+  for (const memory of [...shared, ...(await store.branches())]) {
     const rows: FactVersion[] = [];
-    for (let page = await store.facts({ space, kind: 'all', limit: 20 }); page.length > 0; ) {
+    for (let page = await store.facts({ ...memory, kind: 'all', limit: 20 }); page.length > 0; ) {
       rows.push(...page);
-      page = await store.facts({ space, kind: 'all', limit: 20, after: page.at(-1)! });
+      page = await store.facts({ ...memory, kind: 'all', limit: 20, after: page.at(-1)! });
     }
     texts.push(JSON.stringify(rows));
   }
@@ -397,8 +474,25 @@ function isOpen(row: FactVersion): boolean {
   return row.row_kind === 'current' && row.system_time_end === OPEN_END;
 }
 
+type Memory = Pick<PartitionName, 'space' | 'branch'>;
+
+function isOfMemory(a: Memory, b: Memory): boolean {
+  return a.space === b.space && a.branch === b.branch;
+}
+
 function isSame(a: PartitionName, b: PartitionName): boolean {
-  return a.space === b.space && a.subject === b.subject && a.predicate === b.predicate;
+  return isOfMemory(a, b) && a.subject === b.subject && a.predicate === b.predicate;
+}
+
+/** A first change of a branch, of the version that fits what it takes over. */
+function beginning(write: FactWrite, inherit: NonNullable<FactWrite['inherit']>): FactWrite {
+  const version = Math.max(0, ...inherit.rows.map(({ seq }) => seq)) + 1;
+  const time = write.system_time > inherit.until ? write.system_time : addDay(inherit.until);
+  return { ...retimed(renumbered(write, version), time), inherit };
+}
+
+function addDay(instant: string): string {
+  return new Date(Date.parse(instant) + 86_400_000).toISOString().replace('Z', '000Z');
 }
 
 function isKey(a: FactKey, b: FactKey): boolean {

@@ -17,8 +17,9 @@ export function contentOf(text: string): ContentRef {
 }
 
 /** Where the names of a partition stand. */
-export function namesOf({ space, subject, predicate }: PartitionName): ContentRef {
-  return contentOf(JSON.stringify([space, subject, predicate]));
+export function namesOf({ space, subject, predicate, branch }: PartitionName): ContentRef {
+  const branches = branch === undefined ? [] : [branch];
+  return contentOf(JSON.stringify([space, subject, predicate, ...branches]));
 }
 
 export interface SaidRow extends Partial<Omit<FactVersion, keyof PartitionName | 'content'>> {
@@ -87,11 +88,11 @@ export function changeOfPlan(
     version,
     system_time: systemTime,
     close,
-    insert: insert.map((row) => ({ ...row, entry_id: entryId, content: contentOf(row.object) })),
+    insert: insert.map((row) => ({ ...row, ...partition, entry_id: entryId, content: contentOf(row.object) })),
   };
 }
 
 /** A version of a fact as the planners of `assize/memory` take it. */
-export function rowOf({ content: _, ...row }: FactVersion): FactRow {
+export function rowOf({ content: _, branch: __, ...row }: FactVersion): FactRow {
   return row as FactRow;
 }

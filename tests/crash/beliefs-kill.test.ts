@@ -15,8 +15,8 @@ import { onEveryDatabase, type Place } from '../support/stores.ts';
 // What is believed is written with its commit, whatever is killed when; and who was elected stays so, where the commit was lost.
 
 const WRITERS = 4;
-/** Of appends to SQLite there are `ASSIZE_CRASH_ROUNDS`, of these one in 25; on a server half as many. */
-const ROUNDS = Math.ceil(Number(process.env['ASSIZE_CRASH_ROUNDS'] ?? '200') / 25);
+/** Of appends to SQLite there are `ASSIZE_CRASH_ROUNDS`, of these one in 40; on a server half as many. */
+const ROUNDS = Math.ceil(Number(process.env['ASSIZE_CRASH_ROUNDS'] ?? '200') / 40);
 const writ = writFor('nurse');
 
 function started(

@@ -93,6 +93,30 @@ const file = (name: string, ...lines: unknown[]): string => {
   return name;
 };
 
+test('a branch is told something, and recalled by its name', async () => {
+  await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
+  await json(0, 'branch', 'notes', '--note', 'what if', '--id', 'what-if', '--domain', 'ward.ts');
+  const told = say('change', 'takes', '--object', 'aspirin', '--from', '2026-03-01');
+  await json(0, ...told.with(2, 'what-if'));
+  const takes = async (verb: string, ...args: string[]): Promise<string[]> =>
+    objects((await json(0, ...read(verb, '--predicate', 'takes', ...args))).facts);
+  expect(await takes('recall')).toEqual(['penicillin']);
+  expect(await takes('recall', '--trajectory', 'notes')).toEqual(['penicillin']);
+  expect(await takes('recall', '--trajectory', 'what-if')).toEqual(['aspirin']);
+  expect(await takes('history', '--trajectory', 'what-if')).toEqual(['penicillin', 'aspirin']);
+  const before = ['--from-system', '2026-03-01', '--trajectory', 'what-if'];
+  expect(objects((await json(0, ...read('diff', '--predicate', 'takes', ...before))).added)).toEqual(['aspirin']);
+  const explained = await assize(
+    ...read('explain', '--predicate', 'takes', '--subject', 'patient 7', '--trajectory', 'what-if'),
+  );
+  expect(explained).toMatchObject({ code: 0, out: expect.stringMatching(/^[0-9a-f]{12} +what-if +1 /m) });
+  expect(await assize(...read('recall', '--trajectory', 'nobody'))).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('nobody'),
+  });
+  expect((await assize('memory', 'rebuild', '--check')).out).toContain('the store has the same');
+});
+
 test('says, changes, corrects and retracts; recalls what was so and what was believed, without a domain', async () => {
   const said = await assize(...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
   expect(said).toMatchObject({
@@ -516,6 +540,16 @@ test.each<[string, () => string[], RegExp]>([
     () => read('recall', '--relation', 'during', '--of', '2026-02-01/2026-01-01'),
     /ends after it begins/,
   ],
+  ['a way without a text', () => read('recall', '--by', 'text'), /go with --text/],
+  ['no embedder', () => read('recall', '--text', 'x', '--by', 'hybrid'), /take an --embedder/],
+  [
+    'an embedder for words',
+    () => read('recall', '--text', 'x', '--by', 'text', '--embedder', 'e.ts'),
+    /by text takes none/,
+  ],
+  ['no module', () => read('recall', '--text', 'x', '--embedder', 'none.ts'), /no embedder file/],
+  ['a module without one', () => read('recall', '--text', 'x', '--embedder', 'ward.ts'), /exports 0 embedders/],
+  ['nothing to look for', () => read('recall', '--text', ' '), /the text has no words/],
   ['too many', () => read('recall', '--limit', '10001'), /--limit is at most 10000/],
   ['none at all', () => read('recall', '--limit', '0'), /whole number from 1/],
   ['one point', () => read('diff'), /Both points are now/],

@@ -28,7 +28,14 @@ test('so does its program that reads messages', () => {
 });
 
 test('its commands run one after another, and print what stands below them', async () => {
-  for (const says of ['ts ward.ts', 'ts begin.ts', 'json letters.jsonl', 'ts model.ts', 'json mails.jsonl'])
+  for (const says of [
+    'ts ward.ts',
+    'ts begin.ts',
+    'ts embedder.ts',
+    'json letters.jsonl',
+    'ts model.ts',
+    'json mails.jsonl',
+  ])
     writeFileSync(join(folder, says.split(' ')[1]!), blockOf('memory.md', says));
   const assize = async (line: string): Promise<string> => {
     const [command, ...args] = [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);

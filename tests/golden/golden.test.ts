@@ -16,7 +16,9 @@ const golden = goldenOf('golden.json');
 const several = goldenOf('several.json');
 /** What commits change of beliefs. */
 const beliefs = goldenOf('beliefs.json');
-const all = [...golden, ...several, ...beliefs].map((one) => [`${one.of}: ${one.name}`, one] as const);
+/** What a branch begins with. */
+const inherited = goldenOf('inherited.json');
+const all = [...golden, ...several, ...beliefs, ...inherited].map((one) => [`${one.of}: ${one.name}`, one] as const);
 const folder = mkdtempSync(join(tmpdir(), 'assize-golden-'));
 const python = spawnSync('python3', ['--version']).status === 0;
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -26,15 +28,18 @@ describe('version 1 of the ledger', () => {
     expect(await verdictsOf(of, change)).toEqual(expected);
   });
 
-  test.each([[golden], [several], [beliefs]])('has an honest one, and every other is found by somebody', (list) => {
-    const [honest, ...others] = list as [Golden, ...Golden[]];
-    expect(honest).toMatchObject({ export: null, checkpoint: 'at' });
-    expect(honest.verify.every(({ fault }) => fault === undefined)).toBe(true);
-    for (const { name, verify, export: line, checkpoint } of others) {
-      const found = verify.some(({ fault }) => fault !== undefined) || line !== null || checkpoint !== 'at';
-      expect(found, name).toBe(true);
-    }
-  });
+  test.each([[golden], [several], [beliefs], [inherited]])(
+    'has an honest one, and every other is found by somebody',
+    (list) => {
+      const [honest, ...others] = list as [Golden, ...Golden[]];
+      expect(honest).toMatchObject({ export: null, checkpoint: 'at' });
+      expect(honest.verify.every(({ fault }) => fault === undefined)).toBe(true);
+      for (const { name, verify, export: line, checkpoint } of others) {
+        const found = verify.some(({ fault }) => fault !== undefined) || line !== null || checkpoint !== 'at';
+        expect(found, name).toBe(true);
+      }
+    },
+  );
 
   test.skipIf(!python).each(all)('%s, as the verifier in Python has it', (_, { of, change, verify, export: line }) => {
     const file = join(folder, 'changed.jsonl');
@@ -90,6 +95,7 @@ describe('version 1 of the ledger', () => {
         ...['golden.json', 'honest.jsonl', 'honest.jsonl.checkpoint', 'honest.jsonl.vkey', 'store.sqlite'],
         ...['several.json', 'several.jsonl', 'several.jsonl.checkpoint'],
         ...['beliefs.json', 'beliefs.jsonl', 'beliefs.jsonl.checkpoint'],
+        ...['inherited.json', 'inherited.jsonl', 'inherited.jsonl.checkpoint'],
       ].sort(),
     );
   });

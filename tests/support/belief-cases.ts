@@ -14,6 +14,8 @@ import {
   VECTOR,
 } from './ledger-rows.ts';
 
+const HASH: Hash = 'ab'.repeat(32);
+
 /** Something that a test changes as it likes. */
 type Loose = Record<string, any>;
 
@@ -22,6 +24,8 @@ export const MEDICATION: { readonly [name: string]: string } = {
   subject: 'alice',
   predicate: 'medication',
 };
+/** The same in a branch. */
+export const TRIED: { readonly [name: string]: string } = { ...MEDICATION, branch: 't' };
 export const ALLERGY: { readonly [name: string]: string } = { space: 's', subject: 'alice', predicate: 'allergy' };
 
 /** Where what stands in the honest one. */
@@ -59,6 +63,26 @@ export class Beliefs {
       insert: [],
       ...rest,
     };
+  }
+
+  /** A row that a branch takes over. */
+  inherited(fact_id: string, object: string, rest: Members = {}): Members {
+    const row = { system_time_start: second(0), entry_id: HASH, seq: 1, cardinality: 'single-valued' };
+    return this.row(fact_id, object, { provenance_id: `w:${HASH}#0`, ...row, ...rest });
+  }
+
+  /** The first change of a branch: it has two rows of its source, and closes one of them. */
+  begun(rest: Members = {}): Members {
+    const rows = [
+      this.inherited('p', 'penicillin', { valid_to: second(0) }),
+      this.inherited('q', 'none', { valid_from: second(0), seq: 4, asserted_seq: 3, cardinality: 'multi-valued' }),
+    ];
+    return this.change(TRIED, 5, AT.said, {
+      inherit: { until: second(0), rows },
+      close: [{ fact_id: 'q', system_time_start: second(0) }],
+      insert: [this.row('r', 'nuts', { asserted_seq: 5 })],
+      ...rest,
+    });
   }
 
   /** What is said; what contradicts it, beside something else; what is taken back; and what a person approved. */
@@ -129,7 +153,6 @@ function member(of: 'change' | 'row' | 'key', name: string, ...values: unknown[]
   );
 }
 
-const HASH: Hash = 'ab'.repeat(32);
 const NO_COLUMN: readonly unknown[] = [undefined, '', 'a\0b', 1, null];
 const NO_TIME: readonly unknown[] = [undefined, '2026-03-23', '2026-02-30T00:00:00.000000Z', 5, null];
 const NO_COUNT: readonly unknown[] = [undefined, 0, -1, 1.5, '1', null];
@@ -388,6 +411,97 @@ function gone(): ErasureCase[] {
   ];
 }
 
+/** The honest one, with the first change of a branch spoilt beside what is said first. */
+function begun(name: string, verdict: string, spoil: (change: Loose, made: Beliefs) => unknown): ErasureCase {
+  return spoilt(name, verdict, (changes, made) => {
+    const change: Loose = made.begun();
+    spoil(change, made);
+    changes[0]!.push(change);
+  });
+}
+
+/** What branches begin with. */
+function inheritances(): ErasureCase[] {
+  const [malformed, broken] = [`${AT.said} malformed`, `${AT.said} rule_broken`];
+  const with_ = (of: 'inherit' | 'row', name: string, ...values: unknown[]): ErasureCase[] =>
+    values.map((value) =>
+      begun(`inherited ${of} with ${name} ${JSON.stringify(value) ?? 'absent'}`, malformed, ({ inherit }) => {
+        const object = of === 'row' ? inherit.rows[1] : inherit;
+        if (value === undefined) delete object[name];
+        else object[name] = value;
+      }),
+    );
+  const naming = (name: string, verdict: string, value: unknown): ErasureCase =>
+    begun(name, verdict, (change, { blobs }) => {
+      change['partition'] = salted(value as never, blobs);
+    });
+  return [
+    begun('what a branch begins with', 'valid', () => undefined),
+    begun('a branch that begins with nothing, where there was something', 'valid', (change) => {
+      Object.assign(change, { version: 1, close: [], insert: [], inherit: { until: second(0), rows: [] } });
+    }),
+    begun('a branch whose source never had it', 'valid', (change) => {
+      delete change['inherit'];
+      Object.assign(change, { version: 1, close: [], insert: [] });
+    }),
+    begun('a row that began just then', 'valid', ({ inherit }) => {
+      inherit.until = inherit.rows[0].system_time_start;
+    }),
+    ...[null, {}, [], 1].map((value) =>
+      begun(`an inheritance that is ${JSON.stringify(value)}`, malformed, (change) => {
+        change['inherit'] = value;
+      }),
+    ),
+    ...with_('inherit', 'until', ...NO_TIME, OPEN_START, OPEN_END),
+    ...with_('inherit', 'rows', undefined, {}, [1], null),
+    ...with_('inherit', 'more', 1),
+    ...with_('row', 'object', ...NO_REFERENCE),
+    ...['fact_id', 'provenance_id', 'lineage'].flatMap((name) => with_('row', name, ...NO_COLUMN)),
+    ...with_('row', 'row_kind', undefined, 'audit', null),
+    ...with_('row', 'resolution_id', undefined, 'r', 1),
+    ...with_('row', 'valid_from', ...NO_TIME, OPEN_END),
+    ...with_('row', 'valid_to', ...NO_TIME, OPEN_START, second(0)),
+    ...with_('row', 'confidence', undefined, 2, null),
+    ...with_('row', 'resolution_strategy_id', undefined, 'first'),
+    ...with_('row', 'asserted_seq', ...NO_COUNT, 5),
+    ...with_('row', 'asserted_from', ...NO_TIME, OPEN_END),
+    ...with_('row', 'system_time_start', ...NO_TIME, OPEN_START),
+    ...with_('row', 'entry_id', undefined, 'x', null),
+    ...with_('row', 'seq', ...NO_COUNT, 2),
+    ...with_('row', 'cardinality', undefined, 'many', null),
+    ...with_('row', 'more', 1),
+    begun('a version that does not follow', broken, (change) => {
+      change['version'] = 6;
+    }),
+    begun('a version that is too early', broken, (change) => {
+      Object.assign(change, { version: 4, insert: [] });
+    }),
+    begun('what is believed when it begins', broken, ({ inherit }) => {
+      inherit.until = second(AT.said);
+    }),
+    begun('a row that began later', broken, ({ inherit }) => {
+      inherit.rows[0].system_time_start = second(0).replace('.000000', '.000001');
+    }),
+    begun('a row taken over twice', broken, ({ inherit }) => inherit.rows.push({ ...inherit.rows[0] })),
+    begun('a row closed that is not taken over', broken, ({ close }) => {
+      close[0].fact_id = 'x';
+    }),
+    naming('what is inherited by no branch', malformed, ALLERGY),
+    ...['', 'a\0', 1, null].map((branch) =>
+      naming(`a branch called ${JSON.stringify(branch)}`, malformed, { ...MEDICATION, branch }),
+    ),
+    begun('an inherited text that is a number', malformed, ({ inherit }, { blobs }) => {
+      inherit.rows[1].object = salted(1, blobs);
+    }),
+    begun('an inherited text that is not there', `${AT.said} blob_missing`, ({ inherit }) => {
+      inherit.rows[1].object.$blob = HASH;
+    }),
+    begun('an inherited text of another length', `${AT.said} blob_tampered`, ({ inherit }) => {
+      inherit.rows[1].object.bytes++;
+    }),
+  ];
+}
+
 export function beliefCases(): ErasureCase[] {
-  return [...fine(), ...forms(), ...contradictions(), ...rules(), ...contents(), ...gone()];
+  return [...fine(), ...forms(), ...contradictions(), ...rules(), ...inheritances(), ...contents(), ...gone()];
 }

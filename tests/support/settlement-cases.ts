@@ -163,7 +163,19 @@ async function storeOf(rows: readonly EntryRow[], blobs: readonly BlobRow[]): Pr
 
 /** The same of the one with costs. */
 const dear = (name: string, at: number, code: string | undefined, change: Change): SettlementCase =>
-  forged(name, at, code, change, honestCosts);
+  forged(name, at, code, unanswered(change), honestCosts);
+
+/** Changes a settlement that says nothing of what effects have answered: that is for the cases with a pivot. */
+function unanswered(change: Change): Change {
+  return (payload, before) => {
+    const effects: Record<string, unknown>[] =
+      payload['action']?.args.settled?.flatMap((each: any) => each.effects) ?? [];
+    const ids = new Set(effects.filter(({ answered }) => answered === true).map(({ id }) => id));
+    for (const effect of effects) delete effect['answered'];
+    if (ids.size > 0) payload['observations'] = payload['observations'].filter(({ name }: any) => !ids.has(name));
+    change(payload, before);
+  };
+}
 
 /** What follows is left out, as it may name what is not there any more. */
 function forged(
@@ -241,20 +253,40 @@ export const settlementCases: readonly SettlementCase[] = [
   { name: 'with costs, as they are made', faults: [], make: async () => (await honestCosts()).store },
   dear('with costs, rewritten as they were', COST.settled, undefined, NOTHING),
 
-  forged('an effect that no commit has named', AT.settled, BROKEN, (p) => {
-    argsOf(p).settled[0].effects[0].id = OTHER;
-  }),
+  forged(
+    'an effect that no commit has named',
+    AT.settled,
+    BROKEN,
+    unanswered((p) => {
+      argsOf(p).settled[0].effects[0].id = OTHER;
+    }),
+  ),
   forged('an effect of an entry that is none', AT.settled, BROKEN, (p) => {
     argsOf(p).settled[0].commit = OTHER;
   }),
-  forged('one effect twice at once', AT.settled, BROKEN, (p) => argsOf(p).settled.push(argsOf(p).settled[0])),
+  forged(
+    'one effect twice at once',
+    AT.settled,
+    BROKEN,
+    unanswered((p) => argsOf(p).settled.push(argsOf(p).settled[0])),
+  ),
   again('one effect once more', AT.settled, BROKEN, NOTHING),
-  again('one effect once more, with another outcome', AT.settled, BROKEN, (p) => {
-    argsOf(p).settled[0].effects[0].outcome = 'undone';
-  }),
-  forged('what was decided upon already', AT.settled, BROKEN, (p, before) => {
-    argsOf(p).settled[0].effects[0].id = JSON.parse(before[AT.decided]!.payload).action.args.decided.id;
-  }),
+  again(
+    'one effect once more, with another outcome',
+    AT.settled,
+    BROKEN,
+    unanswered((p) => {
+      argsOf(p).settled[0].effects[0].outcome = 'undone';
+    }),
+  ),
+  forged(
+    'what was decided upon already',
+    AT.settled,
+    BROKEN,
+    unanswered((p, before) => {
+      argsOf(p).settled[0].effects[0].id = JSON.parse(before[AT.decided]!.payload).action.args.decided.id;
+    }),
+  ),
   forged('under another writ', AT.settled, BROKEN, (p) => {
     p['writ_id'] = OTHER;
   }),

@@ -317,6 +317,7 @@ TYPES: Dict[str, Check] = {
     "empty": simple(lambda v: v == [], "empty list"),
     "from_one": simple(lambda v: is_count(v) and v >= 1, "count from 1"),
     "column": simple(is_column, "text that is not empty, without U+0000"),
+    "current": simple(lambda v: v == "current", "current"),
     "column_or_null": simple(lambda v: v is None or is_column(v), "such a text and not null"),
     "start": simple(lambda v: v == OPEN_START or type(v) is str and is_instant(v), "instant or open start"),
     "end": simple(lambda v: v == OPEN_END or type(v) is str and is_instant(v), "instant or open end"),
@@ -337,9 +338,14 @@ key = fact_id:column system_time_start:instant
 believed = fact_id:column object:salted valid_from:start valid_to:end provenance_id:column confidence:confidence
   resolution_strategy_id:lww|lww-valid|evi|await|rule row_kind:current|audit resolution_id:column_or_null lineage:column
   asserted_seq:from_one asserted_from:start
+inherited = fact_id:column object:salted valid_from:start valid_to:end provenance_id:column confidence:confidence
+  resolution_strategy_id:lww|lww-valid|evi|await|rule row_kind:current resolution_id:column_or_null lineage:column
+  asserted_seq:from_one asserted_from:start system_time_start:instant entry_id:hash seq:from_one
+  cardinality:single-valued|multi-valued
+inheritance = until:instant rows:[inherited]
 change = partition:salted version:from_one cardinality:single-valued|multi-valued system_time:instant close:[key]
-  insert:[believed] merged?:[column]
-partition = space:column subject:column predicate:column
+  insert:[believed] merged?:[column] inherit?:inheritance
+partition = space:column subject:column predicate:column branch?:column
 delta = state:stored_operations effects:[effect] beliefs:[change]
 proposed = state:stored_operations effects:[effect] beliefs:empty
 policy = digest:hash decision:allow|deny|needs_approval rule?:text
@@ -411,12 +417,13 @@ KINDS = {kind: TYPES[kind] for kind in ("root", "branch", "commit", "rejection",
 def wrong_beliefs(p: Dict[str, Any]) -> str:
     """What is wrong with the beliefs of a commit, that the tables do not say."""
     for change in p["delta"]["beliefs"] if p["kind"] == "commit" else ():
-        for row in change["insert"]:
+        inherited = change.get("inherit", {"rows": []})["rows"]
+        for row in change["insert"] + inherited:
             if row["valid_from"] >= row["valid_to"]:
                 return "the row %s is valid at no time" % row["fact_id"]
             if (row["resolution_id"] is None) != (row["row_kind"] == "current"):
                 return "the row %s has a resolution, or none, and should not" % row["fact_id"]
-            if row["asserted_seq"] > change["version"]:
+            if row["asserted_seq"] > row.get("seq", change["version"]):
                 return "the row %s was asserted later than it was written" % row["fact_id"]
     return ""
 
@@ -454,6 +461,8 @@ def delta_places(delta: Dict[str, Any]) -> List[Place]:
         beliefs.append(("delta.beliefs[%d].partition" % i, change["partition"]))
         beliefs += [("delta.beliefs[%d].insert[%d].object" % (i, n), row["object"])
                     for n, row in enumerate(change["insert"])]
+        beliefs += [("delta.beliefs[%d].inherit.rows[%d].object" % (i, n), row["object"])
+                    for n, row in enumerate(change.get("inherit", {"rows": []})["rows"])]
     return values_in("delta.state", delta["state"]) + effects + beliefs
 
 
@@ -501,10 +510,14 @@ def is_salted(v: Any) -> bool:
 
 
 def what_is_salted(v: Any) -> str:
-    """What beliefs may refer to a blob as: a partition or a text; of no salt and value nothing."""
+    """What beliefs may refer to a blob as: a partition, also of a branch, or a text; of no salt and value nothing."""
     if not is_salted(v):
         return ""
-    return "text" if is_column(v["value"]) else "value" if TYPES["partition"](v["value"]) else "partition"
+    if is_column(v["value"]):
+        return "text"
+    if TYPES["partition"](v["value"]):
+        return "value"
+    return "partition of a branch" if "branch" in v["value"] else "partition"
 
 
 ERASE = "assize.erase"
@@ -909,6 +922,19 @@ class Chain:
             must(len(inserted) == len(change["insert"]), "it has two rows of one fact")
             must(all(row["row_kind"] == "current" or row["fact_id"].startswith("audit::") for row in change["insert"]),
                  "an audit row with the id of another")
+            if "inherit" in change:
+                self.check_inheritance(change, closed)
+
+    def check_inheritance(self, change: Dict[str, Any], closed: Set[Tuple[str, str]]) -> None:
+        """Rules 5.10 for what a branch begins with."""
+        until, rows = change["inherit"]["until"], change["inherit"]["rows"]
+        must(until < change["system_time"], "it inherits what was not believed before it")
+        must(all(row["system_time_start"] <= until for row in rows), "it inherits a row that began later")
+        inherited = {(row["fact_id"], row["system_time_start"]) for row in rows}
+        must(len(inherited) == len(rows), "it inherits a row twice")
+        last = max([row["seq"] for row in rows], default=0)
+        must(change["version"] == last + 1, "not the version after what it inherits")
+        must(closed <= inherited, "it closes what it does not inherit")
 
     def check_settlement(self, p: Dict[str, Any]) -> None:
         """Rules 5.9 for commits."""
@@ -1262,7 +1288,7 @@ class Verifier:
                 must("salted" in named, "%s refers to %s, which was erased and is not salted" % (position, name),
                      "blob_missing")
             else:
-                self.check_blob(payload["kind"], position, named)
+                self.check_blob(payload, position, named)
             if at < len(waiting) and waiting[at].name == name:
                 at += 1
         for writ in named_writs(payload):
@@ -1273,7 +1299,7 @@ class Verifier:
             if i >= at or blob.name in self.erased and blob.name not in may_be_erased:
                 self.found(Fault("bad_export", "the blob %s has no place here" % blob.name), line=blob.line)
 
-    def check_blob(self, kind: str, position: str, named: Dict[str, Any]) -> None:
+    def check_blob(self, payload: Dict[str, Any], position: str, named: Dict[str, Any]) -> None:
         """That a blob is there, and is what its position asks for."""
         name = named["$blob"]
         if name not in self.blobs:
@@ -1282,11 +1308,15 @@ class Verifier:
         must(named["bytes"] == length, "%s: the blob has %d bytes" % (position, length), "blob_tampered")
         must(holds != "" or "salted" not in named, position + ": the blob is no salt and value", "malformed")
         if position.startswith("delta.beliefs"):
-            wanted = "partition" if position.endswith(".partition") else "text"
-            must(holds == wanted, "%s is no %s" % (position, wanted), "malformed")
+            if position.endswith(".partition"):
+                must(holds.startswith("partition"), position + " is no partition", "malformed")
+                change = payload["delta"]["beliefs"][int(position[len("delta.beliefs["):-len("].partition")])]
+                must("branch" in holds or "inherit" not in change, position + " is of no branch", "malformed")
+            else:
+                must(holds == "text", position + " is no text", "malformed")
         must(begin == b"{" or position != "initial_state", "initial_state refers to no object", "malformed")
         must(begin == b"[" or position not in ("delta.state", "approval"), position + " names no list",
-             "bad_patch" if kind == "commit" else "malformed")
+             "bad_patch" if payload["kind"] == "commit" else "malformed")
 
     def check_eraser(self, id: str, payload: Dict[str, Any]) -> None:
         """That an entry erases what lines before it say so; arguments in a blob are for the second pass."""

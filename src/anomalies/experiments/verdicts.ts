@@ -64,7 +64,7 @@ async function verdictTable(running: Running): Promise<Table> {
       })),
     ],
     notes: [
-      `In brackets claim and wire; - is not applicable; T and I are transcribed and imported logic. They are reported${folder === undefined ? ': no other system is run here; --peers runs some' : '; what is run here stands above'}.`,
+      `In brackets claim and wire; - is not applicable; T and I are transcribed and imported logic. They are reported${folder === undefined ? ': no other system is run here; --peers runs some' : '; what is run here, with a stub for its model, stands above'}.`,
       `Assize: ${seeds} memories of the runtime, and as many by the package’s own plans. N1: a judge votes and its process ends; another one, which would vote otherwise, is asked over the same log. N2: two runtimes revise one partition at once; and revisions at the level that a commit holds it at, which is SR. N3: everything that lost is looked for, with who won.`,
       ...others.flatMap(peerNotes),
     ],
@@ -100,7 +100,7 @@ function peerRow({ peer, answer }: Executed): Table['rows'][number] {
 
 function peerNotes({ peer, answer }: Executed): string[] {
   if ('failed' in answer) return [`${nameOf(peer)} could not be run: ${answer.failed.replace(/\.$/, '')}.`];
-  return [`${nameOf(peer)}, run here with a stub for its model: ${answer.found.seen.join(' ')}`];
+  return [`${nameOf(peer)}, run here: ${answer.found.seen.join(' ')}`];
 }
 
 function nameOf({ package: name, version }: Peer): string {

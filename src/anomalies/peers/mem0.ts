@@ -47,7 +47,7 @@ async function judgeVersion2(begun: () => Promise<Mem0>): Promise<Found> {
   await replacing.say(CAROL);
   const isReplacedKept = replacing.written().includes(BOB);
   const together = await begun();
-  await together.say('x');
+  together.vote = 'update';
   await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => together.say(`${CAROL} ${n}`)));
   const live = (await together.live()).filter((text) => text.startsWith(CAROL)).length;
   return {
@@ -55,9 +55,9 @@ async function judgeVersion2(begun: () => Promise<Mem0>): Promise<Found> {
     n2: '-',
     n3: isRejectedKept && isReplacedKept ? 'X' : 'A',
     seen: [
-      `The same message again asks the model again (${calls} calls): “${first}” is believed after one vote, “${again}” after the other.`,
+      `The same message again asks the model again (calls: ${calls}): “${first}” is believed after one vote, “${again}” after the other.`,
       `What the judge rejects is ${isRejectedKept ? 'kept' : 'nowhere'}; the text that it replaces is ${isReplacedKept ? 'in the history, without who won or why' : 'nowhere'}.`,
-      `There is no confidence that N2 could be about. Of ${AT_ONCE} that contradict each other and are said at once ${live} are believed.`,
+      `There is no confidence that N2 could be about. Of ${AT_ONCE} that are to replace each other ${live} are believed, as they are said at once.`,
     ],
   };
 }
@@ -79,7 +79,7 @@ async function judgeVersion3(begun: () => Promise<Mem0>): Promise<Found> {
     n2: '-',
     n3: isLinked ? 'X' : 'A',
     seen: [
-      `The same message again asks the model again (${calls} calls): “${first}” is believed after one answer, “${again}” after the other.`,
+      `The same message again asks the model again (calls: ${calls}): “${first}” is believed after one answer, “${again}” after the other.`,
       `${isBoth ? 'Both of two that contradict each other are believed' : 'Of two that contradict each other one is believed'}, and ${isLinked ? 'one names the other' : 'nothing says that one has lost'}.`,
       `There is no confidence that N2 could be about. Of ${AT_ONCE} times the same, said at once, ${copies} are believed.`,
     ],
@@ -149,10 +149,12 @@ function filesAt(place: string): string {
 function answerOf2(prompt: string, vote: Vote): string {
   const [, text] = /<<(.*?)>>/.exec(prompt) ?? [];
   if (text !== undefined) return JSON.stringify({ facts: [text] });
-  const facts =
-    /```\s*(\["?.*?\])\s*```/s.exec(prompt)?.[1] ?? prompt.slice(prompt.lastIndexOf('['), prompt.lastIndexOf(']') + 1);
+  const [, facts] = /in the memory\.\s*(\[[^\]]*\])\s*Follow/.exec(prompt) ?? [];
+  if (facts === undefined)
+    throw new Error('The judge is asked in another form than that of the version that is pinned.');
   const [fact = ''] = JSON.parse(facts) as string[];
-  const event = { add: 'ADD', update: 'UPDATE', none: 'NONE', 'say it otherwise': 'ADD' }[vote];
+  const isFirst = /format only:\s*\[\]/.test(prompt);
+  const event = { add: 'ADD', update: isFirst ? 'ADD' : 'UPDATE', none: 'NONE', 'say it otherwise': 'ADD' }[vote];
   return JSON.stringify({ memory: [{ id: '0', text: fact, event, old_memory: BOB }] });
 }
 

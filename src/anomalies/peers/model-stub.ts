@@ -16,9 +16,15 @@ const DIMENSIONS = 8;
 export async function modelStub(answer: (prompt: string) => string): Promise<ModelStub> {
   const asked: string[] = [];
   const server = createServer(async (request, response) => {
-    const body = await bodyOf(request);
-    const reply = request.url?.endsWith('/embeddings') ? embedded(body) : completed(body, asked, answer);
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(reply));
+    const say = (status: number, reply: object): void =>
+      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
+    try {
+      const body = await bodyOf(request);
+      say(200, request.url?.endsWith('/embeddings') ? embedded(body) : completed(body, asked, answer));
+    } catch (error) {
+      // Of the caller, so that it is not tried again.
+      say(400, { error: { message: error instanceof Error ? error.message : String(error) } });
+    }
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;

@@ -1,4 +1,5 @@
 import { checkRow, type EntryRow, type ErasureInput, type ErasureRuling, type Store } from 'assize';
+import { segment } from 'assize/authority';
 import { parsePointer } from 'assize/canon';
 import { ERASE_ACTION, eraseMemoryScope, eraseScope } from 'assize/kernel';
 import { answersErasedBy, type ErasureArgs, isErasure, Values } from 'assize/ledger';
@@ -6,12 +7,14 @@ import type { Command } from 'commander';
 import { counted } from '../counted.ts';
 import { findEntry, headOf, shortId } from '../entries.ts';
 import { CliError, EXIT } from '../errors.ts';
+import { writsIn } from '../listed-writs.ts';
 import { momentaryWrit } from '../momentary-writ.ts';
 import { anchorsOption, domainOption, type OpeningOptions, repeatable, withSharedOptions } from '../options.ts';
 import { green, line, red, yellow } from '../printable.ts';
 import { readPrivateKey, requireAnchor } from '../private-key.ts';
 import { openAssize } from '../runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../session.ts';
+import { shortName } from '../writ-text.ts';
 
 interface Options extends SharedOptions, OpeningOptions {
   readonly at: readonly string[];
@@ -64,7 +67,8 @@ export function erase(program: Command): void {
         'observations of the proposals that wrote there. Not reached are copies in places that are not sensitive, details\n' +
         'of rulings, the reason, answers in the oracle log that no such proposal observed, backups, exports and other copies of the store; and what a\n' +
         'branch inherited, which is erased where it was written. Of what is believed: what was said of it in this trajectory,\n' +
-        'with the arguments, questions and recalls that name it; which others still have something is printed. SQLite overwrites the texts; PostgreSQL has them until\n' +
+        'with the arguments, questions and recalls that name it; which others still have something is printed,\n' +
+        'and which writs name the subject in a scope: those stay. SQLite overwrites the texts; PostgreSQL has them until\n' +
         'VACUUM, and in its WAL archive. docs/guide/erasure.md tells more.',
     )
     .action(
@@ -82,7 +86,7 @@ export function erase(program: Command): void {
           const { principal } = options;
           const writ = momentaryWrit(head, { action: ERASE_ACTION, scopes: scopesOf(wanted), principal }, key);
           const ruling = await trajectory.erase({ ...wanted, reason: options.reason, writ });
-          await say(session, store, ruling);
+          await say(session, store, ruling, await writsNaming(store, trajectoryId, beliefs));
           return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
         });
       }),
@@ -114,7 +118,26 @@ function scopesOf({ at, entries, beliefs }: Wanted): string[] {
   return [...at.map(eraseScope), ...entries.map((id) => `erase:entry:${id}`), ...spaces];
 }
 
-async function say({ json, out }: Session, store: Store, ruling: ErasureRuling): Promise<void> {
+/** Writs whose scopes name a subject: they are signed, and stay as they are. */
+async function writsNaming(store: Store, trajectoryId: string, beliefs: Wanted['beliefs']): Promise<string[]> {
+  if (beliefs.length === 0) return [];
+  const subjects = new Set(beliefs.map(({ subject }) => segment(subject)));
+  const names = (scope: string): boolean => {
+    const [kind, , subject] = scope.split(':');
+    return kind === 'memory' && subject !== undefined && subjects.has(subject);
+  };
+  const writs = await writsIn(store, trajectoryId);
+  return writs
+    .filter(({ writ, chain }) => [writ, ...chain].some(({ scopes }) => scopes?.some(names)))
+    .map(({ id }) => id);
+}
+
+async function say(
+  { json, out }: Session,
+  store: Store,
+  ruling: ErasureRuling,
+  naming: readonly string[],
+): Promise<void> {
   if (ruling.ruling === 'frozen') {
     const { by, detail } = ruling;
     if (json) out.document({ ruling: 'frozen', by, detail });
@@ -131,7 +154,14 @@ async function say({ json, out }: Session, store: Store, ruling: ErasureRuling):
     const { left = [] } = ruling;
     if (json) {
       const logged = answers.length > 0 && { answers };
-      out.document({ ...place, erased: values.length, entries, values, ...logged, ...(ruling.left && { left }) });
+      out.document({
+        ...place,
+        erased: values.length,
+        entries,
+        values,
+        ...logged,
+        ...(ruling.left && { left, writs: naming }),
+      });
     } else {
       const logged = answers.length === 0 ? '' : ` and ${counted(answers.length, 'answer')} of the oracle log`;
       out.line(
@@ -139,6 +169,10 @@ async function say({ json, out }: Session, store: Store, ruling: ErasureRuling):
       );
       if (left.length > 0)
         out.line(line`${yellow('left')}: ${left.join(', ')} also said something of it; erase it there too`);
+      if (naming.length > 0)
+        out.line(
+          line`${yellow('named')} in a scope of ${counted(naming.length, 'writ')}, which stay in the ledger as they are: ${naming.map(shortName).join(', ')}; write * for subjects, or a pseudonym`,
+        );
     }
     return;
   }

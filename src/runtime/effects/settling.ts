@@ -1,4 +1,4 @@
-import { EffectError, type EffectPhase, type EffectState, isLeft, isPivot, type KnownEffect } from '#effects';
+import { EffectError, type EffectPhase, type EffectState, isLeft, type KnownEffect } from '#effects';
 import {
   type AbandonedArgs,
   type AbandonedEffect,
@@ -287,9 +287,12 @@ function foundOf(chain: Chain, ended: EndedCommit): Observation[] {
   });
 }
 
-/** What is observed of an effect: what could be neither undone nor held was called after whatever else observes (decisions §5.9). */
-function answerOf({ class: kind, phase, result }: EndedEffect): BlobRef | undefined {
-  return isPivot(kind) && phase === 'applied' ? result : undefined;
+/**
+ * What is observed of an effect that stays: what it answered. What was called after the commit no other entry observes; and of what was
+ * called before, an entry has to name the text that the log has, or nobody could erase it.
+ */
+function answerOf({ phase, result }: EndedEffect): BlobRef | undefined {
+  return phase === 'applied' ? result : undefined;
 }
 
 /** What was dropped since one has failed is not there, as what was undone; that it never was is said beside. */

@@ -10,6 +10,7 @@ import {
   type FactWrite,
   type Hash,
   type Instant,
+  inheritanceOf,
   isFactStore,
   type LedgerStore,
   type PartitionName,
@@ -42,7 +43,8 @@ import { RuntimeError } from '../errors.ts';
 import type { Kept } from '../kept.ts';
 import { forgotten, type LosingPartition } from './forgotten.ts';
 import { type Judge, Votes } from './judge.ts';
-import { NotRead, Partitions } from './partitions.ts';
+import { type Level, type Line, Lines } from './line.ts';
+import { NotRead, Partitions, type Source } from './partitions.ts';
 
 const KEY_BYTES = 32;
 
@@ -82,12 +84,12 @@ export class Beliefs {
   #key: Uint8Array | undefined;
   /** Calls during which what is known here was compared with what the store has. */
   readonly #compared: WeakSet<object> = new WeakSet();
-  /** Whether a trajectory is a branch, of those that have said something. */
-  readonly #isBranch: Map<string, boolean> = new Map();
+  readonly lines: Lines;
 
   constructor(store: LedgerStore & FactStore, random: Random, judge?: Judge) {
     this.#store = store;
     this.#random = random;
+    this.lines = new Lines(store);
     this.#partitions = new Partitions(store);
     this.#votes = judge === undefined ? undefined : new Votes(judge);
   }
@@ -109,27 +111,33 @@ export class Beliefs {
     if (sayer.compiled.sayings.length === 0) return undefined;
     const key = this.#key;
     if (key === undefined) throw new NotRead(() => this.#readKey());
-    const isBranch = this.#isBranch.get(sayer.trajectoryId);
-    if (isBranch === undefined) throw new NotRead(() => this.#readBeginning(sayer.trajectoryId));
-    if (isBranch) return { refusal: onBranch() };
-    const outcome = this.#outcome(key, sayer);
+    const line = this.lines.known(sayer.trajectoryId);
+    if (line === undefined) throw new NotRead(async () => void (await this.lines.of(sayer.trajectoryId)));
+    const outcome = this.#outcome(key, sayer, line);
     // A commit tells only of the partitions that it changes whether they were still as they are known here.
     const changed = 'changes' in outcome ? outcome.changes.length : 0;
-    if (changed < partitionsIn(sayer)) this.#requireCompared(sayer);
+    if (changed < partitionsIn(sayer, line)) this.#requireCompared(sayer, line);
     return outcome;
   }
 
-  #outcome(key: Uint8Array, sayer: Sayer): Believed | NotBelieved {
+  #outcome(key: Uint8Array, sayer: Sayer, line: Line): Believed | NotBelieved {
     try {
-      const awaited = namesIn(sayer).flatMap((name) => this.#partitions.awaited(name, sayer.trajectoryId) ?? []);
+      const names = namesIn(sayer, line);
+      const awaited = names.flatMap((name) => this.#partitions.awaited(name, sayer.trajectoryId) ?? []);
       if (awaited.length > 0) throw new NotRead(async () => void (await Promise.all(awaited)));
       // Before claims get their ids, which is most of the work where much is said.
-      const unknown = namesIn(sayer).filter((name) => this.#partitions.get(name, []) === undefined);
-      if (unknown.length > 0) throw new NotRead(() => this.#read(unknown.map((name) => ({ name, sourced: [] }))));
-      const groups = grouped(key, sayer);
+      const unknown = names.filter((name) => this.#partitions.get(name, []) === undefined);
+      if (unknown.length > 0)
+        throw new NotRead(() =>
+          this.#read(
+            line,
+            unknown.map((name) => ({ name, sourced: [] })),
+          ),
+        );
+      const groups = grouped(key, sayer, line);
       const unread = groups.filter(({ name, sourced }) => this.#partitions.get(name, sourced) === undefined);
-      if (unread.length === 0) return this.#planned(groups, sayer);
-      throw new NotRead(() => this.#read(unread));
+      if (unread.length === 0) return this.#planned(groups, sayer, line);
+      throw new NotRead(() => this.#read(line, unread));
     } catch (error) {
       // What was said is at fault, or does not go with what is believed.
       if (error instanceof MemoryError || isAssizeError(error, 'bad_instant')) return { refusal: error };
@@ -138,10 +146,10 @@ export class Beliefs {
   }
 
   /** @throws NotRead */
-  #requireCompared(sayer: Sayer): void {
+  #requireCompared(sayer: Sayer, line: Line): void {
     if (this.#compared.has(sayer.call)) return;
     throw new NotRead(async () => {
-      for (const name of namesIn(sayer)) await this.#partitions.compare(name);
+      for (const name of namesIn(sayer, line)) await this.#partitions.compare(name);
       this.#compared.add(sayer.call);
     });
   }
@@ -164,7 +172,7 @@ export class Beliefs {
     this.#partitions.settled(writes);
   }
 
-  #planned(groups: readonly Group[], sayer: Sayer): Believed | NotBelieved {
+  #planned(groups: readonly Group[], sayer: Sayer, line: Line): Believed | NotBelieved {
     const planned: Planned[] = [];
     const questions: Question[] = [];
     const given = new Map(sayer.answers?.map((answer) => [answer.request, answer]));
@@ -173,21 +181,22 @@ export class Beliefs {
       const known = this.#partitions.get(group.name, group.sourced)!;
       const said = group.said.filter(({ claim }) => claim === undefined || known.claims.get(claim) !== true);
       if (said.length === 0) continue;
-      const { state } = known;
-      const version = (state?.version ?? 0) + 1;
+      const { state, source } = known;
+      const open = state?.open ?? source?.open ?? [];
+      const version = (state?.version ?? seqOf(source?.open ?? [])) + 1;
       const writing: Writing = {
         partition: group.name,
         declaration: declarePredicate(sayer.predicates[group.name.predicate]!),
-        open: (state?.open ?? []).map(rowOf),
-        latest: state?.latest ?? null,
+        open: open.map(rowOf),
+        latest: state?.latest ?? source?.begins ?? null,
         at: sayer.at,
         seq: version,
         merge: mergeProvenance,
       };
-      const plan = this.#answered(said, writing, given, { sayer, untimed });
+      const plan = this.#answered(said, writing, given, { sayer, untimed, line });
       if (plan.kind === 'ask') questions.push(...plan.questions);
       else if (plan.close.length + plan.insert.length > 0)
-        planned.push({ group, plan, version, open: state?.open ?? [], names: state?.names });
+        planned.push({ group, plan, version, open, names: state?.names, ...(state === undefined && { source }) });
     }
     const [stale] = given.keys();
     if (stale !== undefined)
@@ -212,7 +221,7 @@ export class Beliefs {
     said: Group['said'],
     writing: Writing,
     given: Map<string, Answer>,
-    { sayer, untimed }: { readonly sayer: Sayer; readonly untimed: readonly string[] },
+    { sayer, untimed, line }: { readonly sayer: Sayer; readonly untimed: readonly string[]; readonly line: Line },
   ): Plan | Ask {
     const plan = planOf(said, writing);
     if (plan.kind === 'plan') return plan;
@@ -221,7 +230,7 @@ export class Beliefs {
     const unasked = plan.questions.filter((question) => judged(question) && votes?.of(question.request) === undefined);
     if (votes !== undefined && unasked.length > 0) {
       // Nobody is asked about what is known by now not to be so.
-      this.#requireCompared(sayer);
+      this.#requireCompared(sayer, line);
       const { space } = writing.partition;
       if (sayer.saidAt === undefined && untimed.length > 0)
         throw new NotRead(() => votes.saidAt(space, untimed, sayer.at));
@@ -237,9 +246,9 @@ export class Beliefs {
   }
 
   #written(planned: readonly Planned[], { kept, trajectoryId }: Sayer): Believed {
-    const parts = planned.map(({ group, plan, version, open, names: known }) => {
-      const { space, subject, predicate } = group.name;
-      const names = known ?? contentOf(kept.made({ space, subject, predicate }));
+    const parts = planned.map(({ group, plan, version, open, names: known, source }) => {
+      const { name } = group;
+      const names = known ?? contentOf(kept.made({ ...name }));
       const contents = new Map(open.map(({ lineage, content }) => [lineage, content]));
       const insert = plan.insert.map((row): [FactRow, ContentRef] => {
         // One text a claim, so that it is erased with it wherever it stands; a witness is a text of its own.
@@ -248,19 +257,22 @@ export class Beliefs {
         contents.set(row.lineage, content);
         return [row, content];
       });
-      return { name: { space, subject, predicate }, names, plan, version, insert, cardinality: group.cardinality };
+      const inherit = source?.until === undefined ? undefined : { until: source.until, rows: source.open };
+      const repeats = repeatedIn(plan, open);
+      return { name, names, plan, version, insert, cardinality: group.cardinality, inherit, repeats };
     });
     return {
-      changes: parts.map(({ names, plan, version, insert, cardinality }) =>
+      changes: parts.map(({ names, plan, version, insert, cardinality, inherit }) =>
         beliefChange(plan, {
           partition: referenceTo(names),
           version,
           cardinality,
           objects: insert.map(([, content]) => referenceTo(content)),
+          ...(inherit !== undefined && { inherit: inheritanceOf(inherit.until, inherit.rows) }),
         }),
       ),
       accept: (entryId) => {
-        const writes = parts.map(({ name, names, plan, version, insert }) => ({
+        const writes = parts.map(({ name, names, plan, version, insert, inherit, repeats }) => ({
           partition: name,
           names,
           version,
@@ -268,10 +280,13 @@ export class Beliefs {
           close: plan.close,
           insert: insert.map(([row, content]) => ({
             ...row,
+            ...(name.branch !== undefined && { branch: name.branch }),
             provenance_id: Polynomial.read(row.provenance_id).placed(entryId).toString(),
             entry_id: entryId,
             content,
           })),
+          ...(inherit !== undefined && { inherit }),
+          ...(repeats.length > 0 && { repeats }),
         }));
         this.#partitions.accept(writes, trajectoryId);
         for (const { name, plan } of parts) this.#partitions.made(name, plan.merged ?? []);
@@ -280,23 +295,13 @@ export class Beliefs {
     };
   }
 
-  async #read(groups: readonly Pick<Group, 'name' | 'sourced'>[]): Promise<void> {
-    for (const { name, sourced } of groups) await this.#partitions.read(name, sourced);
-  }
-
-  async #readBeginning(trajectoryId: string): Promise<void> {
-    const [first] = await this.#store.entries(trajectoryId, { limit: 1 });
-    this.#isBranch.set(trajectoryId, first?.kind === 'branch');
+  async #read(line: Line, groups: readonly Pick<Group, 'name' | 'sourced'>[]): Promise<void> {
+    for (const { name, sourced } of groups) await this.#partitions.read(name, sourced, line);
   }
 
   async #readKey(): Promise<void> {
     this.#key = await this.#store.claimKey(this.#random.bytes(KEY_BYTES));
   }
-}
-
-/** Facts are of a space, which a branch would share with its source: what is tried in one must not be believed in the other. */
-function onBranch(): MemoryError {
-  return new MemoryError('on_branch', 'A branch has no memory of its own; say it in a trajectory that is none.');
 }
 
 interface Group {
@@ -319,24 +324,49 @@ interface Planned {
   readonly version: number;
   readonly open: readonly FactVersion[];
   readonly names: ContentRef | undefined;
+  /** Of a branch that has not changed the partition yet. */
+  readonly source?: Source | undefined;
 }
 
-function namesIn({ compiled }: Sayer): PartitionName[] {
-  return compiled.sayings.map(({ space, subject, predicate }) => ({ space, subject, predicate }));
+function namesIn({ compiled }: Sayer, [own]: Line): PartitionName[] {
+  return compiled.sayings.map((saying) => nameOf(saying, own));
 }
 
-function partitionsIn(sayer: Sayer): number {
-  return new Set(namesIn(sayer).map((name) => JSON.stringify(name))).size;
+function nameOf({ space, subject, predicate }: Saying, { branch }: Level): PartitionName {
+  return { space, subject, predicate, ...(branch !== undefined && { branch }) };
+}
+
+/** The greatest place in the order of commits, 0 where there is nothing: who takes these over goes on from there. */
+function seqOf(rows: readonly FactVersion[]): number {
+  return rows.reduce((last, { seq }) => Math.max(last, seq), 0);
+}
+
+/** Where the texts stand that witnesses repeat: of all that is open where somebody lost. */
+function repeatedIn({ insert }: Plan, open: readonly FactVersion[]): Hash[] {
+  const lost = insert.filter(({ row_kind }) => row_kind === 'audit');
+  const isRepeated = (row: FactVersion): boolean =>
+    lost.some(({ valid_from, valid_to }) => row.valid_from < valid_to && valid_from < row.valid_to);
+  const texts = open.filter((row) => isRepeated(row) && !row.object.startsWith('{"$erased":'));
+  return [...new Set(texts.map(({ content }) => content.hash))];
+}
+
+function partitionsIn(sayer: Sayer, line: Line): number {
+  return new Set(namesIn(sayer, line).map((name) => JSON.stringify(name))).size;
 }
 
 /** What is said of each partition, in the order in which the partitions come first. */
-function grouped(key: Uint8Array, { compiled, proposalId, predicates, at, saidAt = at }: Sayer): Group[] {
+function grouped(key: Uint8Array, { compiled, proposalId, predicates, at, saidAt = at }: Sayer, [own]: Line): Group[] {
   const groups = new Map<string, Group & { said: Group['said'][number][]; sourced: string[] }>();
   for (const [n, saying] of compiled.sayings.entries()) {
     const { space, subject, predicate } = saying;
-    const name = { space, subject, predicate };
+    const name = nameOf(saying, own);
     const at = JSON.stringify([space, subject, predicate]);
-    const group = groups.get(at) ?? { name, cardinality: predicates[predicate]!.cardinality, said: [], sourced: [] };
+    const group = groups.get(at) ?? {
+      name,
+      cardinality: predicates[predicate]!.cardinality,
+      said: [] as Group['said'][number][],
+      sourced: [] as string[],
+    };
     groups.set(at, group);
     const id = saying.verb === 'retract' ? '' : idOf(key, saying, proposalId, n);
     const claim = saying.verb !== 'retract' && saying.source !== undefined ? id : undefined;
@@ -412,8 +442,8 @@ function assertionOf({ saying, n, id, saidAt }: Group['said'][number]): Assertio
   };
 }
 
-/** The row without what only a store has of it. */
-export function rowOf({ content: _, ...row }: FactVersion): FactRow {
+/** The row without what only a store has of it: also the memory that it stands in, which may not be that of who sees it. */
+export function rowOf({ content: _, branch: __, ...row }: FactVersion): FactRow {
   return row as FactRow;
 }
 

@@ -7,6 +7,7 @@ import {
   type Instant,
   type LedgerStore,
   OPEN_END,
+  OPEN_START,
   type PartitionName,
   type TrajectoryInfo,
 } from '#ledger';
@@ -81,6 +82,8 @@ export async function checkMemory(
 interface Expected {
   readonly name: PartitionName;
   readonly names: Hash;
+  /** Of a branch's, as in `PartitionState`. */
+  readonly since: Instant | undefined;
   version: number;
   latest: Instant;
   /** What is left to be found in the store, by the key of the version. */
@@ -101,9 +104,10 @@ async function expectedOf(
   const total = lengthOf(trajectories);
   const expected = new Map<string, Expected>();
   for await (const write of recordedChanges(store, trajectories, (read) => onProgress?.(read, total))) {
-    const { partition: name, names, version, system_time: latest } = write;
+    const { partition: name, names, version, system_time: latest, inherit } = write;
+    const since = name.branch === undefined ? undefined : (inherit?.until ?? OPEN_START);
     const key = nameKey(name);
-    const there = expected.get(key) ?? { name, names: names.hash, version, latest, rows: new Map() };
+    const there = expected.get(key) ?? { name, names: names.hash, since, version, latest, rows: new Map() };
     expected.set(key, Object.assign(there, { version, latest }));
     change(there, write);
   }
@@ -111,7 +115,8 @@ async function expectedOf(
 }
 
 /** What is closed that was never there is missing in the store as well, and said so where it should have been written. */
-function change({ rows }: Expected, { close, insert, system_time }: FactWrite): void {
+function change({ rows }: Expected, { close, insert, system_time, inherit }: FactWrite): void {
+  for (const row of inherit?.rows ?? []) rows.set(rowKey(row), { is: digestOf(row), end: OPEN_END });
   for (const { fact_id, system_time_start } of close) {
     const row = rows.get(rowKey({ fact_id, system_time_start }));
     if (row !== undefined) row.end = system_time;
@@ -123,28 +128,30 @@ function change({ rows }: Expected, { close, insert, system_time }: FactWrite): 
 async function differencesOf(store: FactStore, expected: ReadonlyMap<string, Expected>): Promise<Found[]> {
   const found = new Map<string, Found & { readonly of: FactDifference[] }>();
   const add = (name: PartitionName, kind: FactDifference['kind'], row?: Pick<FactVersion, RowName>): void => {
-    const { space, subject, predicate } = name;
+    const { space, subject, predicate, branch } = name;
     const key = nameKey(name);
     const there = found.get(key) ?? { name, version: expected.get(key)?.version ?? 0, of: [] };
     found.set(key, there);
     const which = row && { fact_id: row.fact_id, system_time_start: row.system_time_start };
-    there.of.push({ kind, space, subject, predicate, ...which });
+    there.of.push({ kind, space, subject, predicate, ...(branch !== undefined && { branch }), ...which });
   };
-  for (const space of await store.spaces())
-    for await (const row of rowsOf(store, space)) {
+  const shared = (await store.spaces()).map((space) => ({ space }));
+  for (const memory of [...shared, ...(await store.branches())])
+    for await (const row of rowsOf(store, memory)) {
       const rows = expected.get(nameKey(row))?.rows;
       const due = rows?.get(rowKey(row));
       if (due === undefined) add(row, 'unexpected', row);
       else if (due.is !== digestOf(row) || due.end !== row.system_time_end) add(row, 'other', row);
       rows?.delete(rowKey(row));
     }
-  for (const { name, names, version, latest, rows } of expected.values()) {
+  for (const { name, names, since, version, latest, rows } of expected.values()) {
     for (const key of rows.keys()) {
       const [system_time_start, fact_id] = JSON.parse(key) as [Instant, string];
       add(name, 'missing', { system_time_start, fact_id });
     }
     const live = await store.partition(name);
-    const isSame = live?.version === version && live.latest === latest && live.names.hash === names;
+    const isSame =
+      live?.version === version && live.latest === latest && live.names.hash === names && live.since === since;
     if (!isSame && !found.has(nameKey(name))) add(name, 'partition');
   }
   return [...found.values()];
@@ -152,10 +159,10 @@ async function differencesOf(store: FactStore, expected: ReadonlyMap<string, Exp
 
 type RowName = 'fact_id' | 'system_time_start';
 
-async function* rowsOf(store: FactStore, space: string): AsyncGenerator<FactVersion> {
+async function* rowsOf(store: FactStore, memory: Pick<PartitionName, 'space' | 'branch'>): AsyncGenerator<FactVersion> {
   let after: FactVersion | undefined;
   for (;;) {
-    const page = await store.facts({ space, kind: 'all', limit: PAGE, ...(after && { after }) });
+    const page = await store.facts({ ...memory, kind: 'all', limit: PAGE, ...(after && { after }) });
     yield* page;
     if (page.length < PAGE) return;
     after = page.at(-1);
@@ -188,8 +195,8 @@ function rowKey({ system_time_start, fact_id }: Pick<FactVersion, RowName>): str
   return JSON.stringify([system_time_start, fact_id]);
 }
 
-function nameKey({ space, subject, predicate }: PartitionName): string {
-  return JSON.stringify([space, subject, predicate]);
+function nameKey({ space, subject, predicate, branch }: PartitionName): string {
+  return JSON.stringify([space, subject, predicate, branch]);
 }
 
 function lengthOf(trajectories: readonly TrajectoryInfo[]): number {

@@ -1,6 +1,7 @@
-import type { Instant, Json } from '#canon';
+import { type Instant, isAssizeError, type Json } from '#canon';
 import { type CommitPayload, type Hash, isBlobRef, type LedgerStore, type Replayer, readRow } from '#ledger';
 import { RuntimeError } from '../errors.ts';
+import { type Line, Lines, SHARED } from './line.ts';
 
 /** An entry that followed from another one, and how. */
 export interface DerivedEntry {
@@ -30,11 +31,15 @@ export async function derivedFrom(
   if ((await store.resolve(entryId)) === undefined)
     throw new RuntimeError('not_found', `The store has no entry ${entryId}.`, { evidence: { id: entryId } });
   const commits = new Map<Hash, Commit>();
-  const writers = new Map<string, Hash>();
+  const lines = new Lines(store);
+  /** By row, and by the memory that it is in: what is shared, or that of a branch. */
+  const writers = new Map<string, Map<string | undefined, Hash>>();
   for (const { trajectory_id } of await store.trajectories())
     for await (const commit of commitsOf(trajectory_id, store, replayer)) {
       commits.set(commit.entry.id, commit);
-      for (const row of commit.wrote) writers.set(row, commit.entry.id);
+      if (commit.wrote.length === 0) continue;
+      const [{ branch }] = await lines.of(trajectory_id);
+      for (const row of commit.wrote) writers.set(row, (writers.get(row) ?? new Map()).set(branch, commit.entry.id));
     }
   const followers = new Map<Hash, Map<Hash, Set<DerivedEntry['how'][number]>>>();
   const follows = (id: Hash, from: Hash | undefined, how: DerivedEntry['how'][number]): void => {
@@ -44,7 +49,12 @@ export async function derivedFrom(
   };
   for (const [id, { restsOn, observed }] of commits) {
     for (const from of restsOn) follows(id, from, 'belief');
-    for (const row of observed) follows(id, writers.get(row), 'used');
+    for (const { row, branch } of observed) {
+      const by = writers.get(row);
+      const line = by === undefined || branch === undefined ? SHARED : await lineOf(branch, lines);
+      const level = line.find((each) => by?.has(each.branch));
+      follows(id, level && by?.get(level.branch), 'used');
+    }
   }
   return reached(entryId, followers, commits);
 }
@@ -54,8 +64,8 @@ interface Commit {
   /** Rows that it wrote, by key. */
   readonly wrote: readonly string[];
   readonly restsOn: ReadonlySet<Hash>;
-  /** Rows that it was made with, by key. */
-  readonly observed: readonly string[];
+  /** Rows that it was made with, by key, and whose memory they were recalled from. */
+  readonly observed: readonly { readonly row: string; readonly branch: string | undefined }[];
 }
 
 async function* commitsOf(trajectoryId: string, store: LedgerStore, replayer: Replayer): AsyncGenerator<Commit> {
@@ -89,10 +99,23 @@ async function* commitsOf(trajectoryId: string, store: LedgerStore, replayer: Re
 const WRITE = /w:([0-9a-f]{64})#/g;
 
 /** The rows that a recall says came back. It is data of who proposed, and may be anything. */
-function rowsOf(recall: Json): string[] {
-  const { rows } = (recall ?? {}) as { readonly rows?: unknown };
+function rowsOf(recall: Json): { row: string; branch: string | undefined }[] {
+  const { rows, query } = (recall ?? {}) as { readonly rows?: unknown; readonly query?: { readonly branch?: unknown } };
   if (!Array.isArray(rows)) return [];
-  return rows.flatMap((row) => (Array.isArray(row) && row.length === 2 ? [`${row[1]} ${row[0]}`] : []));
+  const branch = typeof query?.branch === 'string' ? query.branch : undefined;
+  return rows.flatMap((row) =>
+    Array.isArray(row) && row.length === 2 ? [{ row: `${row[1]} ${row[0]}`, branch }] : [],
+  );
+}
+
+/** What a branch sees; a name that a recall has and that is no trajectory's leads nowhere. */
+async function lineOf(branch: string, lines: Lines): Promise<Line> {
+  try {
+    return await lines.of(branch);
+  } catch (error) {
+    if (isAssizeError(error, 'not_found')) return SHARED;
+    throw error;
+  }
 }
 
 function reached(

@@ -26,8 +26,11 @@ import { openStore, type Store } from '#stores';
 import { clinic } from '../../../tests/support/clinic.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { committed, SECRETS, told, WHO } from '../../../tests/support/told-of-her.ts';
+import { faultAt } from '../../testing/faults.ts';
+import { faultyStore } from '../../testing/faulty-store.ts';
 import { type Assize, deepReplay, type ErasureRuling, type Memory, type Trajectory, verifyStore } from '../index.ts';
 import { rowOf } from './believe.ts';
+import { checkMemory } from './check.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-erase-believed-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -419,6 +422,104 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(foundIn(await everything(ward), hers)).toEqual([]);
     expect(foundIn(await everything(ward), ['seen of p8', 'sent to p8', '70 kg'])).toHaveLength(3);
     await expectSound(ward);
+  });
+
+  test('what tools have answered goes with it whatever their class is, and whenever they were called', async () => {
+    const ward = await begun(kind);
+    const input = z.object({ to: z.string() });
+    const declared = (name: string, delivery: 'buffered' | 'externalised') =>
+      declareTool({
+        name,
+        class: { reversibility: 'reversible', delivery, sink: 'keyed' },
+        sensitive: true,
+        input,
+        writes: [name],
+        plan: () => 'planned',
+        execute: ({ to }: { to: string }) => `${name} has done it for ${to}`,
+        compensate: () => undefined,
+      } as never);
+    const tools = [declared('later', 'buffered'), declared('now', 'externalised')] as never;
+    const assize = runtimeOver(ward.store, [clinic], { tools, clock: ward.clock });
+    const trajectory = (await assize.create(clinic, { trajectoryId: 'tools', writs: [writ] })) as Trajectory;
+    for (const [n, patient] of [WHO, 'p8'].entries()) {
+      const { ruling } = await trajectory.transaction({ writ, writes: ['**'], name: `visit ${n}` }, async (tx) => {
+        await tx.call('later', { to: patient });
+        await tx.call('now', { to: patient });
+        tx.propose({ ...intent('visit', { patient, weight: '80 kg' }, writ), role: 'nurse' });
+      });
+      if (ruling.ruling !== 'committed') throw new Error(ruling.ruling);
+      expect(await assize.awaitEffects(ruling.entry.id)).toHaveLength(2);
+    }
+    await assize.close();
+    const of = (patient: string) => ['later', 'now'].map((name) => `${name} has done it for ${patient}`);
+    expect(foundIn(await everything(ward), [WHO, ...of(WHO)])).toHaveLength(3);
+    const again = (await runtimeOver(ward.store, [clinic], { clock: ward.clock }).open('tools', clinic)) as Trajectory;
+    await committed(erasing(again, {}));
+    expect(foundIn(await everything(ward), [WHO, ...of(WHO)])).toEqual([]);
+    expect(foundIn(await everything(ward), of('p8'))).toHaveLength(2);
+    await expectSound(ward);
+  });
+
+  test('an erasure of several entries that is cut off between or in them is gone on with when it is asked for again', async () => {
+    // Some more than go into two entries.
+    const [PARTS, EACH] = [17, 250];
+    const secret = (n: number) => `note ${n} of hers`;
+    const whole = await begun(kind);
+    const say = async ({ memory }: Ward): Promise<void> => {
+      for (let part = 0; part < PARTS; part++)
+        await committed(
+          memory.assertMany(
+            Array.from({ length: EACH }, (_, i) => ({
+              subject: WHO,
+              predicate: 'allergy',
+              object: secret(part * EACH + i),
+            })),
+          ),
+        );
+      await committed(memory.assert({ subject: 'p8', predicate: 'allergy', object: 'nuts' }));
+    };
+    const entriesOf = async ({ store }: Ward): Promise<EntryRow[]> =>
+      (await store.entries('t')).filter(({ payload }) => payload.includes('"name":"assize.erase"'));
+    await say(whole);
+    await committed(erasing(whole.trajectory, {}));
+    const steps = (await entriesOf(whole)).length;
+    // What was said, with the arguments of each proposal, and the names.
+    const all = PARTS * (EACH + 1) + 1;
+    expect(steps).toBe(3);
+
+    // Each entry is not written, or written and its answer lost; and the process that erases ends with that.
+    // A store is a store: of a file one place in between is enough.
+    for (const step of kind === 'memory' ? [1, 2, 3] : [2])
+      for (const sent of [false, true]) {
+        const ward = await begun(kind);
+        await say(ward);
+        const torn = faultyStore(ward.store, faultAt(step, { kind: 'torn', sent }, 'commit'));
+        const crashing = runtimeOver(torn, [clinic], { clock: ward.clock });
+        const there = (await crashing.open('t', clinic)) as Trajectory;
+        await expect(erasing(there, {})).rejects.toMatchObject({
+          code: expect.stringMatching(/^(commit_unknown|store_)/),
+        });
+        const done = step - (sent ? 0 : 1);
+        // What was sent arrives without its sender.
+        await expect.poll(async () => (await entriesOf(ward)).length).toBe(done);
+        // What is left is found by the names, which go last; and no other names are touched.
+        const left = (await rowsOf(ward.store)).filter(({ subject }) => subject === WHO);
+        expect(left.length > 0).toBe(done < steps);
+
+        const again = (await runtimeOver(ward.store, [clinic], { clock: ward.clock }).open('t', clinic)) as Trajectory;
+        if (done < steps) await committed(erasing(again, {}));
+        else await expect(erasing(again, {})).rejects.toMatchObject({ code: 'nothing_to_erase' });
+        const reader = new Values(ward.store);
+        const erasures = (await entriesOf(ward)).map((row) =>
+          reader.erasure(row, readRow(row).payload as CommitPayload),
+        );
+        const values = (await Promise.all(erasures)).flatMap((erasure) => erasure!.values.map(({ hash }) => hash));
+        expect([values.length, new Set(values).size]).toEqual([all, all]);
+        const text = await everything(ward);
+        expect([text.includes('of hers'), text.includes(WHO), text.includes('nuts')]).toEqual([false, false, true]);
+        expect(await checkMemory(ward.store)).toMatchObject({ valid: true });
+        expect(await verifyStore(ward.store)).toMatchObject([{ valid: true }]);
+      }
   });
 
   test('its writ covers the space; what is refused names nobody', async () => {

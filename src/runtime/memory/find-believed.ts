@@ -19,8 +19,10 @@ import {
   type RoleRef,
   type Stored,
 } from '#ledger';
+import { wordsOf } from '#memory';
 import type { OracleStore } from '#oracle';
 import { answersNamedBy, answersWithin } from '../observed-answers.ts';
+import type { Line } from './line.ts';
 import type { AskedQuestion } from './questions.ts';
 
 /** What is believed and is to be erased: all that is said of a subject, or of one predicate of it, or one claim. */
@@ -77,8 +79,10 @@ export class BelievedSearch {
   readonly #effects: Set<Hash> = new Set();
   /** Keys of what proposals that say something of a place have observed in the oracle log, and of votes about it. */
   readonly answers: Set<Hash> = new Set();
-  /** Rows of the places, of all trajectories: those of this one are chosen, or erased before. */
+  /** Rows of the places, of all trajectories and branches: those of this one are chosen, or erased before. */
   #rows: FactVersion[] = [];
+  /** Texts that a branch has of its source: they are erased there. */
+  #inherited: ReadonlySet<Hash> = new Set();
 
   constructor(
     places: readonly BelievedPlace[],
@@ -118,15 +122,19 @@ export class BelievedSearch {
     }
   }
 
-  /** What the store has of all trajectories: recalls may name rows of others, and texts of theirs are left. */
-  async learnOfAll(): Promise<void> {
+  /** What the store has of all trajectories: recalls may name rows of others, and texts of theirs are left. `line`: what this one sees. */
+  async learnOfAll([, ...sources]: Line): Promise<void> {
     const store = this.#store;
     if (!isFactStore(store)) return;
+    const memories = [{}, ...(await store.branches())] as readonly Partial<PartitionName>[];
     const rows: FactVersion[] = [];
-    for (const place of this.#places) {
+    for (const [place, { branch }] of this.#places.flatMap((each) =>
+      memories.filter(({ space = each.space }) => space === each.space).map((memory) => [each, memory] as const),
+    )) {
       const { space, subject, predicate } = place;
       const query = {
         space,
+        ...(branch !== undefined && { branch }),
         subject,
         ...(predicate !== undefined && { predicate }),
         kind: 'all',
@@ -149,6 +157,11 @@ export class BelievedSearch {
       }
     }
     this.#rows = rows;
+    const above = new Set(sources.map(({ branch }) => branch));
+    const ofSources = rows.filter(
+      ({ branch, object, content }) => above.has(branch) && !isErasedRow({ object, content }),
+    );
+    this.#inherited = new Set(ofSources.map(({ content }) => content.hash));
   }
 
   /** The places whose claim nobody has made. */
@@ -204,7 +217,7 @@ export class BelievedSearch {
   get sought(): ReadonlyMap<Hash, Sought> {
     const names = [...this.#named].filter(([hash]) => {
       const name = this.#names.get(hash)!;
-      return !this.#left.some((row) => isOf(name, row));
+      return !this.#left.some((row) => isOf(name, row) && row.branch === name.branch);
     });
     return new Map([...this.#chosen, ...names.map(([hash, seq]) => [hash, { seq, rank: RANK.names }] as const)]);
   }
@@ -220,7 +233,13 @@ export class BelievedSearch {
 
   /** Other trajectories that still have texts of the places, in code-unit order. */
   async trajectoriesLeft(): Promise<readonly string[]> {
-    const entries = new Set(this.#left.map(({ entry_id }) => entry_id));
+    const first = new Map<Hash, number>();
+    for (const { content, seq } of this.#left) first.set(content.hash, Math.min(seq, first.get(content.hash) ?? seq));
+    // What a branch only goes on saying is erased where it was said.
+    const said = this.#left.filter(
+      ({ branch, content, seq }) => branch === undefined || seq === first.get(content.hash),
+    );
+    const entries = new Set(said.map(({ entry_id }) => entry_id));
     const rows = await Promise.all([...entries].map((id) => this.#store.resolve(id)));
     return [...new Set(rows.flatMap((row) => (row === undefined ? [] : [row.trajectory_id])))].sort();
   }
@@ -234,7 +253,8 @@ export class BelievedSearch {
       if (!partitions.has(partition.$blob)) continue;
       if (claim === undefined && !this.#named.has(partition.$blob)) this.#named.set(partition.$blob, at.seq);
       for (const row of insert) {
-        if (claim !== undefined && !(await this.#holds(at, row, claim))) continue;
+        const isOwn = !this.#inherited.has(row.object.$blob);
+        if (!isOwn || (claim !== undefined && !(await this.#holds(at, row, claim)))) continue;
         this.#choose([row.object], at.seq, RANK.objects);
         if (row.row_kind === 'audit') await this.#takeVote(at, row);
       }
@@ -280,15 +300,23 @@ export class BelievedSearch {
   async #isRecalled(at: At, stored: Stored | undefined): Promise<boolean> {
     if (!isSalted(stored)) return false;
     const { query, rows } = ((await this.#read(at, stored)) ?? {}) as { readonly query?: Json; readonly rows?: Json };
-    const { space, subject, predicate } = (query ?? {}) as Partial<Record<keyof PartitionName, Json>>;
+    const { space, subject, predicate, text } = (query ?? {}) as Partial<Record<keyof PartitionName | 'text', Json>>;
+    const words = new Set(typeof text === 'string' ? wordsOf(text) : []);
+    const says = (said: string): boolean => {
+      const all = wordsOf(said);
+      return all.length > 0 && all.every((word) => words.has(word));
+    };
     return this.#places.some((place) => {
-      // It names versions, and says nothing of what a claim says.
-      if (place.claim !== undefined || space !== place.space) return false;
+      if (space !== place.space) return false;
+      // It names versions; of what a claim says it says only what was looked for.
+      if (place.claim !== undefined) return [...place.texts].some(says);
       const isAsked =
         subject === place.subject &&
         (predicate === undefined || place.predicate === undefined || predicate === place.predicate);
       return (
-        isAsked || (Array.isArray(rows) && rows.some((row) => isKey(row) && place.rows.has(`${row[1]} ${row[0]}`)))
+        isAsked ||
+        says(place.subject) ||
+        (Array.isArray(rows) && rows.some((row) => isKey(row) && place.rows.has(`${row[1]} ${row[0]}`)))
       );
     });
   }
@@ -409,7 +437,7 @@ function isKey(row: Json): row is [string, string] {
   return Array.isArray(row) && row.length === 2;
 }
 
-function isErasedRow({ object, content }: FactVersion): boolean {
+function isErasedRow({ object, content }: Pick<FactVersion, 'object' | 'content'>): boolean {
   return object === `{"$erased":"${content.hash}"}`;
 }
 

@@ -8,6 +8,7 @@ export { type DerivedEntry, derivedFrom } from './derived.ts';
 export { type BelievedPlace, BelievedSearch, type Sought } from './find-believed.ts';
 export { type LosingPartition, losingPartitions } from './forgotten.ts';
 export type { Judge } from './judge.ts';
+export { Lines } from './line.ts';
 export {
   type AssertInput,
   type ChangeInput,
@@ -19,5 +20,6 @@ export {
 } from './memory.ts';
 export { NotRead } from './partitions.ts';
 export { type AskedFor, type AskedQuestion, askedFor, type GivenAnswer, readQuestions } from './questions.ts';
+export type { RankedBy, Score } from './ranked.ts';
 export { type RebuildOptions, type RebuiltMemory, rebuildMemory } from './rebuild.ts';
 export { type Explained, type ExplainingEntry, MemoryView, type Recalled, type RecallQuery } from './view.ts';

@@ -391,17 +391,6 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(await verifyStore(store)).toMatchObject([{ valid: true }]);
   });
 
-  test('a branch says nothing, so that what is tried there is not believed where it came from', async () => {
-    const { assize, memory, trajectory } = await begun();
-    await committed(memory.assert({ subject: 'p7', predicate: 'drug', object: 'aspirin' }));
-    const branch = await assize.branch('t', trajectory.head, { trajectoryId: 'b', note: 'what if', writs: [writ] });
-    const ruling = await branch
-      .memory({ space: 'ward', writ })
-      .assert({ subject: 'p7', predicate: 'drug', object: 'none' });
-    expect(ruling).toMatchObject({ ruling: 'rejected', detail: expect.stringContaining('on_branch') });
-    expect(await drug(memory, {})).toEqual(['aspirin']);
-  });
-
   test('of one subject and predicate a proposal asserts many, or does something else once', async () => {
     const { trajectory, memory } = await begun();
     const about = { space: 'ward', subject: 'p7', predicate: 'drug' };

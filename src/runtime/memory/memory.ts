@@ -4,9 +4,8 @@ import { BELIEVE_ACTION, BUILT_IN_ROLE, type Saying } from '#kernel';
 import type { Hash } from '#ledger';
 import type { ObservationInput, ProposalInput } from '../intent.ts';
 import type { Ruling } from '../ruling.ts';
-import type { Surroundings } from '../writer.ts';
 import type { WritChain } from '../writs.ts';
-import { MemoryView } from './view.ts';
+import { type MemorySurroundings, MemoryView } from './view.ts';
 
 /** Where something is remembered, and by whose authority. */
 export interface MemoryOptions {
@@ -38,7 +37,7 @@ export type CorrectInput = Without<Saying, 'correct'>;
 export type RetractInput = Without<Saying, 'retract'>;
 
 /**
- * What is believed in one space, to read and to write. What is said is a proposal of `assize.believe`: ruled on like any, and one entry
+ * What is believed in one space, to read and to write: in a branch its own memory, which nobody else sees but who comes of it. What is said is a proposal of `assize.believe`: ruled on like any, and one entry
  * of the trajectory. A refusal is an answer.
  */
 export class Memory extends MemoryView {
@@ -47,11 +46,12 @@ export class Memory extends MemoryView {
 
   constructor(
     options: MemoryOptions,
-    around: Pick<Surroundings, 'beliefs' | 'clock' | 'store'>,
+    around: MemorySurroundings,
     propose: (input: ProposalInput) => Promise<Ruling>,
+    trajectoryId?: string,
   ) {
     requireForm(form.object, options, 'options');
-    super(options.space, around);
+    super(options.space, around, trajectoryId);
     this.#options = options;
     this.#propose = propose;
   }

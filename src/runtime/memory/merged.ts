@@ -1,5 +1,13 @@
-import { RecentMap } from '#canon';
-import { type FactStore, type FactVersion, type Hash, type LedgerStore, type PartitionName, readRow } from '#ledger';
+import { type Instant, RecentMap } from '#canon';
+import {
+  type FactStore,
+  type FactVersion,
+  type Hash,
+  type LedgerStore,
+  OPEN_END,
+  type PartitionName,
+  readRow,
+} from '#ledger';
 
 /** Partitions whose merged claims are kept in memory; more only cost reading their entries again. */
 const PARTITIONS_MAX = 1_024;
@@ -24,16 +32,26 @@ export class Merged {
     this.#store = store;
   }
 
-  /** Those of a partition that the store has. @throws LedgerFault */
-  async of({ space, subject, predicate }: PartitionName, names: Hash): Promise<ReadonlySet<string>> {
-    const key = JSON.stringify([space, subject, predicate]);
+  /** Those of a partition that the store has, of what was changed by then. @throws LedgerFault */
+  async of(
+    { space, subject, predicate, branch }: PartitionName,
+    names: Hash,
+    until: Instant = OPEN_END,
+  ): Promise<ReadonlySet<string>> {
+    const key = JSON.stringify([space, subject, predicate, branch, until]);
     const before = this.#read.get(key);
     const claims = new Set(before?.names === names ? before.claims : []);
     let last = before?.names === names ? before.last : undefined;
     for (;;) {
-      const query = { space, subject, predicate, kind: 'all', limit: PAGE } as const;
+      const memory = { space, ...(branch !== undefined && { branch }) };
+      const query = { ...memory, subject, predicate, kind: 'all', limit: PAGE } as const;
       const page = await this.#store.facts({ ...query, ...(last && { after: last }) });
-      const entries = new Set(page.filter(isOfSeveral).map(({ entry_id }) => entry_id));
+      const entries = new Set(
+        page
+          .filter(isOfSeveral)
+          .filter((row) => row.system_time_start <= until)
+          .map(({ entry_id }) => entry_id),
+      );
       for (const id of entries) for (const claim of await this.#mergedBy(id, names)) claims.add(claim);
       last = page.at(-1) ?? last;
       if (page.length < PAGE) break;

@@ -1,6 +1,16 @@
 import { type Instant, RecentMap } from '#canon';
-import type { FactStore, FactVersion, FactWrite, LedgerStore, PartitionName, PartitionState } from '#ledger';
+import {
+  type FactStore,
+  type FactVersion,
+  type FactWrite,
+  type LedgerStore,
+  OPEN_END,
+  type PartitionName,
+  type PartitionState,
+} from '#ledger';
+import type { Level, Line } from './line.ts';
 import { Merged } from './merged.ts';
+import { seenFacts } from './seen-facts.ts';
 
 /** Partitions whose open rows are kept in memory; more only cost a look each. */
 const PARTITIONS_MAX = 4_096;
@@ -11,8 +21,20 @@ const CLAIMS_MAX = 1_000;
 /** A partition as it is here: what the store had, and what was accepted since. */
 export interface Known {
   readonly state: PartitionState | undefined;
+  /** Of a branch that has not changed it: what it sees of it. */
+  readonly source?: Source | undefined;
   /** Claims that were looked for by the name of their source, and whether they had been made. */
   readonly claims: Map<string, boolean>;
+}
+
+/** A partition as its source has it where a branch begins. */
+export interface Source {
+  /** Where the branch begins: what it changes comes after that. */
+  readonly begins: Instant;
+  /** The latest change that there was by then, or where the branch begins if there are later ones; absent where there was none. */
+  readonly until?: Instant;
+  /** What was open then, as rows of the branch. */
+  readonly open: readonly FactVersion[];
 }
 
 /** What has to be read before it can be planned; whoever catches it reads it and plans again. */
@@ -34,6 +56,8 @@ export class Partitions {
   readonly #store: FactStore;
   readonly #merged: Merged;
   readonly #known: RecentMap<string, Known | null> = new RecentMap(PARTITIONS_MAX);
+  /** What branches see of partitions, by their names without the branch. */
+  readonly #ofBranches: RecentMap<string, Set<string>> = new RecentMap(PARTITIONS_MAX);
   /** What is on its way to the store, by partition. */
   readonly #sent: Map<string, Sent> = new Map();
 
@@ -57,25 +81,53 @@ export class Partitions {
     return sent === undefined || sent.trajectoryId === trajectoryId ? undefined : sent.settled;
   }
 
-  async read(name: PartitionName, claims: readonly string[]): Promise<void> {
+  /** `line`: what is seen by who wants to change it; its own memory is the partition's. */
+  async read(name: PartitionName, claims: readonly string[], line: Line): Promise<void> {
     const found = new Map<string, boolean>();
     for (const claim of claims) {
       const { space, subject, predicate } = name;
-      const rows = await this.#store.facts({ space, subject, predicate, kind: 'all', lineage: claim, limit: 1 });
-      found.set(claim, rows.length > 0);
+      const query = { space, subject, predicate, kind: 'all', lineage: claim } as const;
+      const { done } = await seenFacts(this.#store, line, query).next();
+      found.set(claim, done !== true);
     }
     const key = keyOf(name);
     const before = this.#known.get(key);
-    const state = before == null ? await this.#store.partition(name) : before.state;
+    const read = before == null ? await this.#readState(name, line) : before;
     const without = claims.filter((claim) => found.get(claim) === false);
-    if (state !== undefined && without.length > 0) {
-      const merged = await this.#merged.of(name, state.names.hash);
-      for (const claim of without) found.set(claim, merged.has(claim));
-    }
+    for (const claim of without) found.set(claim, await this.#isMerged(claim, name, read.state, line));
     // What was accepted while it was read is ahead of that.
     const now = this.#known.get(key);
-    const kept = now == null ? state : now.state;
-    this.#known.set(key, { state: kept, claims: new Map([...found, ...(now?.claims ?? [])]) });
+    const { state, source } = now == null ? read : now;
+    this.#known.set(key, { state, source, claims: new Map([...found, ...(now?.claims ?? [])]) });
+    if (name.branch === undefined) return;
+    const names = sharedKeyOf(name);
+    this.#ofBranches.set(names, (this.#ofBranches.get(names) ?? new Set()).add(key));
+  }
+
+  /** Whether a claim has no row where it is seen, because another one there says the same. */
+  async #isMerged(
+    claim: string,
+    { space, subject, predicate }: PartitionName,
+    own: PartitionState | undefined,
+    line: Line,
+  ): Promise<boolean> {
+    let until: Instant | undefined;
+    for (const [n, level] of line.entries()) {
+      const name = { space, subject, predicate, ...(level.branch !== undefined && { branch: level.branch }) };
+      const state = n === 0 ? own : await this.#store.partition(name);
+      if (state !== undefined && (await this.#merged.of(name, state.names.hash, until)).has(claim)) return true;
+      const next = state?.since ?? line[n + 1]?.until;
+      if (next !== undefined && (until === undefined || next < until)) until = next;
+    }
+    return false;
+  }
+
+  async #readState(name: PartitionName, line: Line): Promise<Pick<Known, 'state' | 'source'>> {
+    const state = await this.#store.partition(name);
+    const [, ...sources] = line;
+    const [source, ...above] = sources;
+    if (state !== undefined || source === undefined) return { state };
+    return { state, source: await sourceOf(this.#store, name, [source, ...above]) };
   }
 
   /** What the store has by now is another one: it is read again. What is on its way there is compared by the store itself. */
@@ -123,9 +175,12 @@ export class Partitions {
     }
   }
 
-  /** They did not come to be, or what they were planned on is not so any more. */
+  /** They did not come to be, or what they were planned on is not so any more. A text that is gone may be one that branches took over. */
   forget(writes: readonly FactWrite[]): void {
-    for (const { partition } of writes) this.#known.set(keyOf(partition), null);
+    for (const { partition } of writes) {
+      this.#known.set(keyOf(partition), null);
+      for (const key of this.#ofBranches.get(sharedKeyOf(partition)) ?? []) this.#known.set(key, null);
+    }
   }
 }
 
@@ -142,13 +197,41 @@ function sentBy(trajectoryId: string): Sent {
   return { trajectoryId, settled: promise, settle: resolve, count: 0 };
 }
 
-function keyOf({ space, subject, predicate }: PartitionName): string {
-  return JSON.stringify([space, subject, predicate]);
+/**
+ * What a branch takes over of a partition. Its version is read first: what the source changes later has a greater system time, so that
+ * nothing of what is read as of then can become another thing, whichever process has the slower clock.
+ */
+async function sourceOf(
+  store: FactStore,
+  { branch, space, subject, predicate }: PartitionName,
+  line: readonly [Level, ...Level[]],
+): Promise<Source> {
+  const begins = line[0].until as Instant;
+  for (const { branch: there, until } of line) {
+    const state = await store.partition({ space, subject, predicate, ...(there !== undefined && { branch: there }) });
+    if (state === undefined) continue;
+    const system = state.latest < until! ? state.latest : until!;
+    const open: FactVersion[] = [];
+    for await (const page of seenFacts(store, line, { space, subject, predicate, system })) open.push(...page);
+    const rows = open.map((row) => ({ ...row, branch: branch as string, system_time_end: OPEN_END }));
+    return { begins, until: system, open: rows.sort(byValidTime) };
+  }
+  return { begins, open: [] };
 }
 
-function after(before: PartitionState | undefined, { names, version, system_time, close, insert }: FactWrite) {
+function keyOf({ space, subject, predicate, branch }: PartitionName): string {
+  return JSON.stringify(branch === undefined ? [space, subject, predicate] : [space, subject, predicate, branch]);
+}
+
+function sharedKeyOf({ space, subject, predicate }: PartitionName): string {
+  return keyOf({ space, subject, predicate });
+}
+
+function after(before: PartitionState | undefined, { names, version, system_time, close, insert, inherit }: FactWrite) {
   const closed = new Set(close.map(({ fact_id, system_time_start }) => `${system_time_start} ${fact_id}`));
-  const stay = (before?.open ?? []).filter((row) => !closed.has(`${row.system_time_start} ${row.fact_id}`));
+  const stay = (before?.open ?? inherit?.rows ?? []).filter(
+    (row) => !closed.has(`${row.system_time_start} ${row.fact_id}`),
+  );
   const open = [...stay, ...insert.filter(({ row_kind }) => row_kind === 'current')].sort(byValidTime);
   return { names, version, latest: system_time, open };
 }

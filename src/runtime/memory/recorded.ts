@@ -56,11 +56,17 @@ class Order {
   /** What can go now. @throws RuntimeError `invalid_ledger` */
   take(write: FactWrite): FactWrite[] {
     const { partition, names, version } = write;
-    const name = JSON.stringify([partition.space, partition.subject, partition.predicate]);
+    const { space, subject, predicate, branch } = partition;
+    const name = JSON.stringify([space, subject, predicate, branch]);
     const hash = this.#names.get(name) ?? names.hash;
     const last = this.#versions.get(names.hash) ?? 0;
     if (hash !== names.hash) throw invalid(write, 'is there twice, under one name');
     if (version <= last || this.#ahead.has(placeOf(write))) throw invalid(write, `has its version ${version} twice`);
+    // What a branch begins with was changed so often in its source.
+    if (write.inherit !== undefined) {
+      if (last > 0) throw invalid(write, 'begins twice');
+      this.#versions.set(names.hash, version - 1);
+    }
     this.#names.set(name, hash);
     this.#ahead.set(placeOf(write), write);
     const ready: FactWrite[] = [];

@@ -14,6 +14,9 @@ import {
 } from '#memory';
 import type { Surroundings } from '../writer.ts';
 import { requireBeliefs, rowOf } from './believe.ts';
+import { type Line, SHARED } from './line.ts';
+import { embedTexts, type RankedBy, ranking, requireEmbedder, type Score } from './ranked.ts';
+import { seenFacts } from './seen-facts.ts';
 
 /** Which facts are recalled. What is left out restricts nothing, but for `valid`, `system` and `kind`. */
 export interface RecallQuery {
@@ -27,13 +30,24 @@ export interface RecallQuery {
   readonly kind?: FactQuery['kind'];
   /** Those whose valid time stands in one of these relations to the period; `valid` is then `any` by default. */
   readonly relation?: { readonly to: Period; readonly is: readonly AllenRelation[] };
-  /** At most so many, from 1 to 10,000. Default 1,000. */
+  /** Those that answer this text, best first. What is asked for besides restricts first, and the rest is ranked. At most 10,000 characters. */
+  readonly text?: string;
+  /**
+   * How the text is looked for. `text` (default): by its words, ranked by BM25; `embedding`: by what it means, ranked by cosine, for which
+   * the runtime needs an embedder; `hybrid`: by both, fused by reciprocal rank.
+   */
+  readonly by?: RankedBy;
+  /** Ends the calls of the embedder. */
+  readonly signal?: AbortSignal;
+  /** At most so many, from 1 to 10,000. Default 1,000, and 10 where there is a text. */
   readonly limit?: number;
 }
 
 /** What was recalled, and how a proposal that uses it says so. */
 export interface Recalled {
   readonly facts: readonly FactRow[];
+  /** How well each of the facts answers, in their order; only where a text was asked for. */
+  readonly scores?: readonly Score[];
   /** There are more than were asked for. */
   readonly isCut: boolean;
   /** To be an observation of the proposal that uses it: what was asked, and which versions of facts came back. */
@@ -62,30 +76,43 @@ export interface ExplainingEntry {
 
 const RECALL_MAX = 10_000;
 const RECALL_DEFAULT = 1_000;
-const PAGE = 1_000;
+const RANKED_DEFAULT = 10;
+const TEXT_MAX = 10_000;
 
-/** What is and was believed in one space, for reading. */
+/** What a memory needs of a runtime. */
+export type MemorySurroundings = Pick<Surroundings, 'beliefs' | 'clock' | 'embedder' | 'store'>;
+
+/** What is and was believed in one space, for reading: what is shared, or what a trajectory sees. */
 export class MemoryView {
   readonly space: string;
-  readonly #around: Pick<Surroundings, 'beliefs' | 'clock' | 'store'>;
+  readonly #trajectoryId: string | undefined;
+  readonly #around: MemorySurroundings;
 
-  constructor(space: string, around: Pick<Surroundings, 'beliefs' | 'clock' | 'store'>) {
+  /** `trajectoryId`: whose memory it is, where that may be a branch. */
+  constructor(space: string, around: MemorySurroundings, trajectoryId?: string) {
     requireForm(form.text, space, 'space');
+    requireForm(form.optional(form.text), trajectoryId, 'trajectoryId');
+    this.#trajectoryId = trajectoryId;
     this.space = space;
     this.#around = around;
   }
 
   /**
-   * What is believed, and what was: of one instant of both times, or of all. In order of subject, predicate and time.
+   * What is believed, and what was: of one instant of both times, or of all. In order of subject, predicate and time; those that answer a
+   * text best first, and those that are equally good in that order. By text it sees all that is committed. By embedding it first has
+   * vectors made of texts that have none, and keeps them.
    *
-   * @throws MemoryError `no_instant`, `unknown_row_kind`, `unknown_relation`, `empty_period`, `reversed_period`; ArgumentError
-   * `bad_argument`
+   * @throws MemoryError `no_instant`, `unknown_row_kind`, `unknown_relation`, `empty_period`, `reversed_period`, `bad_limit`, `bad_recall`,
+   * `empty_text`, `long_text`, `no_embedder`, `bad_vector`; StoreError `store_invalid_input` where the embedder had other dimensions;
+   * what the embedder throws; ArgumentError `bad_argument`
    */
   async recall(query: RecallQuery = {}): Promise<Recalled> {
     requireForm(QUERY, query, 'query');
-    const { subject, predicate, kind = 'current', relation, limit = RECALL_DEFAULT } = query;
+    const { subject, predicate, kind = 'current', relation, text, by, signal } = query;
+    const { limit = text === undefined ? RECALL_DEFAULT : RANKED_DEFAULT } = query;
     const { valid = relation === undefined ? this.#around.clock.now() : 'any', system = 'now' } = query;
     if (limit < 1 || limit > RECALL_MAX) throw badLimit(limit);
+    const [{ branch }] = await this.#line();
     const asked: FactQuery = {
       space: this.space,
       ...(subject !== undefined && { subject }),
@@ -94,15 +121,31 @@ export class MemoryView {
       ...(valid !== 'any' && { valid: requireInstant(valid, 'valid') }),
       ...(system !== 'any' && { system: system === 'now' ? system : requireInstant(system, 'system') }),
     };
+    if (text !== undefined) return this.#ranked(asked, { ...query, text, limit });
+    if (by !== undefined || signal !== undefined) throw badRecall('by and signal go with a text');
     const found: FactRow[] = [];
     for await (const page of this.#pages(asked)) {
       found.push(...(relation === undefined ? page : selectByRelation(page, relation.is, relation.to)));
       if (found.length > limit) break;
     }
     const facts = found.slice(0, limit);
-    const rows = facts.map(({ fact_id, system_time_start }) => [fact_id, system_time_start]);
-    const value = { query: { ...asked, ...(relation && { relation }) }, rows } as unknown as Json;
-    return { facts, isCut: found.length > limit, observation: { name: 'recall', value, sensitive: true } };
+    const observation = observed(
+      { ...asked, ...(branch !== undefined && { branch }), ...(relation && { relation }) },
+      facts,
+    );
+    return { facts, isCut: found.length > limit, observation };
+  }
+
+  /**
+   * Has vectors made of all texts of the space that have none, as a recall by embedding does; how many.
+   *
+   * @throws MemoryError `no_embedder`, `bad_vector`; what the embedder throws; ArgumentError `bad_argument`
+   */
+  async embed(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
+    requireForm(form.members({ signal: SIGNAL }), options, 'options');
+    const { beliefs, embedder } = this.#around;
+    const { signal = new AbortController().signal } = options;
+    return embedTexts(requireBeliefs(beliefs).store, requireEmbedder(embedder), this.space, signal);
   }
 
   /** All versions there ever were, in order of subject, predicate and time. @throws as `recall` */
@@ -169,6 +212,46 @@ export class MemoryView {
     return { fact: found, versions, contradictions, entries: await this.#entries(ids) };
   }
 
+  async #ranked(
+    asked: FactQuery,
+    query: RecallQuery & { readonly text: string; readonly limit: number },
+  ): Promise<Recalled> {
+    const { text, by = 'text', relation, limit, signal = new AbortController().signal } = query;
+    if (!RANKED_BY.includes(by)) throw badRecall(`by is ${RANKED_BY.join(', ')}`);
+    requireAskable(text);
+    const { beliefs, embedder } = this.#around;
+    const line = await this.#line();
+    const [{ branch }] = line;
+    const best = await ranking(requireBeliefs(beliefs).store, embedder, { line, filter: asked, text, by, signal });
+    for (let depth = limit + 1; ; depth *= 4) {
+      const hits = (await best(depth)).map(({ fact, score }) => ({ fact: rowOf(fact), score }));
+      const fitting = new Set(
+        relation === undefined
+          ? hits.map(({ fact }) => fact)
+          : selectByRelation(
+              hits.map(({ fact }) => fact),
+              relation.is,
+              relation.to,
+            ),
+      );
+      if (fitting.size <= limit && hits.length === depth) continue;
+      const found = hits.filter(({ fact }) => fitting.has(fact)).slice(0, limit);
+      const facts = found.map(({ fact }) => fact);
+      const observation = observed(
+        {
+          ...asked,
+          ...(branch !== undefined && { branch }),
+          text,
+          by,
+          ...(by !== 'text' && { embedder: embedder!.id }),
+          ...(relation && { relation }),
+        },
+        facts,
+      );
+      return { facts, scores: found.map(({ score }) => score), isCut: fitting.size > limit, observation };
+    }
+  }
+
   async #entries(ids: Iterable<Hash>): Promise<ExplainingEntry[]> {
     const rows = await Promise.all([...ids].map((id) => this.#around.store.resolve(id)));
     const entries = rows
@@ -182,15 +265,18 @@ export class MemoryView {
 
   async *#pages(query: FactQuery): AsyncGenerator<FactRow[]> {
     const store: FactStore = requireBeliefs(this.#around.beliefs).store;
-    let after: FactQuery['after'];
-    for (;;) {
-      const page = await store.facts({ ...query, ...(after && { after }), limit: PAGE });
-      if (page.length > 0) yield page.map(rowOf);
-      if (page.length < PAGE) return;
-      after = page.at(-1);
-    }
+    for await (const page of seenFacts(store, await this.#line(), query)) yield page.map(rowOf);
+  }
+
+  async #line(): Promise<Line> {
+    const { lines } = requireBeliefs(this.#around.beliefs);
+    return this.#trajectoryId === undefined ? SHARED : lines.of(this.#trajectoryId);
   }
 }
+
+const RANKED_BY: readonly RankedBy[] = ['text', 'embedding', 'hybrid'];
+
+const SIGNAL = form.optional(form.of('an AbortSignal', (value) => value instanceof AbortSignal));
 
 const QUERY = form.members({
   subject: form.optional(form.text),
@@ -199,6 +285,9 @@ const QUERY = form.members({
   system: form.optional(form.text),
   kind: form.optional(form.text),
   relation: form.optional(form.members({ to: form.object, is: form.list(form.text) })),
+  text: form.optional(form.text),
+  by: form.optional(form.text),
+  signal: SIGNAL,
   limit: form.optional(form.whole),
 });
 
@@ -221,6 +310,27 @@ function requireInstant(instant: string, member: string): Instant {
     `The ${member} time must be an instant such as 2026-03-23T09:00:00.000000Z, or any.`,
     { evidence: { member } },
   );
+}
+
+/** @throws MemoryError `empty_text`, `long_text`, `bad_text` */
+function requireAskable(text: string): void {
+  if (text.trim() === '') throw new MemoryError('empty_text', 'Nothing is looked for: the text has no words.');
+  if (text.length > TEXT_MAX)
+    throw new MemoryError('long_text', `A text that is looked for has at most ${TEXT_MAX} characters.`, {
+      evidence: { length: text.length },
+    });
+  if (!text.isWellFormed() || text.includes('\0'))
+    throw new MemoryError('bad_text', 'A text that is looked for has neither U+0000 nor half a surrogate pair.');
+}
+
+function badRecall(why: string): MemoryError {
+  return new MemoryError('bad_recall', `Nothing was recalled: ${why}.`);
+}
+
+/** What a proposal says of what it has recalled. */
+function observed(query: object, facts: readonly FactRow[]): Recalled['observation'] {
+  const rows = facts.map(({ fact_id, system_time_start }) => [fact_id, system_time_start]);
+  return { name: 'recall', value: { query, rows } as unknown as Json, sensitive: true };
 }
 
 function badLimit(limit: number): MemoryError {

@@ -1,19 +1,28 @@
 import type {
+  BranchPartition,
+  BranchPartitionQuery,
   ContentRef,
   ErasedRow,
+  FactHit,
   FactKey,
   FactQuery,
+  FactText,
+  FactTextQuery,
+  FactVector,
+  FactVectorQuery,
   FactVersion,
   FactWrite,
   Hash,
   PartitionName,
   PartitionState,
+  RankedQuery,
 } from '#ledger';
 import { OPEN_END } from '#memory';
 import type { StoreError } from '../errors.ts';
 import {
   brokenOrder,
   compareCodePoints,
+  compareRows,
   erasedName,
   erasedText,
   type FactChange,
@@ -24,11 +33,15 @@ import {
   incompleteError,
   judgeFacts,
   nameKey,
+  nameOf,
   type OpenRow,
   openAfter,
 } from '../facts.ts';
+import { MemoryTexts, type TextHome } from './texts.ts';
 
-interface Partition extends FactState {
+type Names = Pick<PartitionName, 'subject' | 'predicate'>;
+
+interface Partition extends FactState, TextHome {
   readonly name: PartitionName;
   readonly names: ContentRef;
   version: number;
@@ -44,6 +57,7 @@ export class MemoryFacts implements FactView {
   readonly #partitions = new Map<string, Partition>();
   /** Of all partitions, with the space. */
   readonly #versions = new Set<string>();
+  readonly #texts = new MemoryTexts();
   /** The rebuilding that is under way, or was interrupted. */
   #rebuilding: object | undefined;
 
@@ -61,8 +75,8 @@ export class MemoryFacts implements FactView {
   /** What was judged last, with nothing written since. */
   write(changes: readonly FactChange[]): void {
     for (const change of changes) {
-      const { partition, names, version, system_time, close, insert } = change;
-      const there = this.#find(partition) ?? this.#begin(partition, names);
+      const { partition, names, version, system_time, close, insert, since } = change;
+      const there = this.#find(partition) ?? this.#begin(partition, names, since);
       there.open = openAfter(change);
       there.version = version;
       there.latest = system_time;
@@ -72,7 +86,8 @@ export class MemoryFacts implements FactView {
       }
       for (const row of insert) {
         there.rows.set(factKey(row), row);
-        this.#versions.add(versionKey(partition.space, row));
+        this.#texts.add(there, row);
+        this.#versions.add(versionKey(partition, row));
       }
     }
   }
@@ -80,18 +95,21 @@ export class MemoryFacts implements FactView {
   /** Takes away what says so, in every version. */
   erase(erased: readonly ErasedRow[]): void {
     const hashes = new Set(erased.map(({ hash }) => hash));
+    this.#texts.erase(hashes);
     for (const partition of [...this.#partitions.values()]) {
       const name = hashes.has(partition.names.hash) ? erasedName(partition.names.hash) : partition.name;
       for (const [key, row] of partition.rows) {
         const object = hashes.has(row.content.hash) ? erasedText(row.content.hash) : row.object;
-        partition.rows.set(key, Object.freeze({ ...row, ...name, object }));
+        const { branch: _, ...nameless } = row;
+        const named = name === partition.name ? row : { ...nameless, ...name };
+        partition.rows.set(key, Object.freeze({ ...named, object }));
       }
       if (name === partition.name) continue;
       this.#partitions.delete(nameKey(partition.name));
-      this.#partitions.set(nameKey(name), { ...partition, name });
+      this.#partitions.set(nameKey(name), { ...partition, name, since: undefined });
       for (const row of partition.rows.values()) {
-        this.#versions.delete(versionKey(partition.name.space, row));
-        this.#versions.add(versionKey(name.space, row));
+        this.#versions.delete(versionKey(partition.name, row));
+        this.#versions.add(versionKey(name, row));
       }
     }
   }
@@ -100,8 +118,8 @@ export class MemoryFacts implements FactView {
     return this.#find(name);
   }
 
-  has(space: string, key: FactKey): boolean {
-    return this.#versions.has(versionKey(space, key));
+  has(name: PartitionName, key: FactKey): boolean {
+    return this.#versions.has(versionKey(name, key));
   }
 
   /** As `FactStore.partition`. */
@@ -110,36 +128,98 @@ export class MemoryFacts implements FactView {
     const found = this.#find(name);
     if (found === undefined) return undefined;
     const open = [...found.open.keys()].map((key) => found.rows.get(key)!);
-    return { names: found.names, version: found.version, latest: found.latest, open: open.sort(byValidTime) };
+    const { names, version, latest, since } = found;
+    return { names, version, latest, open: open.sort(byValidTime), ...(since !== undefined && { since }) };
   }
 
   /** As `FactStore.facts`, with nothing left out that has a default. */
   query(query: FactQuery & { readonly limit: number }): FactVersion[] {
     this.requireComplete();
-    const { space, subject, predicate, after, limit } = query;
+    const { space, branch, subject, predicate, after, limit } = query;
     const partitions =
       subject !== undefined && predicate !== undefined
-        ? [this.#find({ space, subject, predicate })].filter((each) => each !== undefined)
+        ? [this.#find(nameOf({ space, subject, predicate, ...(branch !== undefined && { branch }) }))].filter(
+            (each) => each !== undefined,
+          )
         : [...this.#partitions.values()].filter(
             ({ name }) =>
               name.space === space &&
+              name.branch === branch &&
               (subject === undefined || name.subject === subject) &&
               (predicate === undefined || name.predicate === predicate),
           );
     const found = partitions.flatMap(({ rows }) => [...rows.values()].filter((row) => isAsked(row, query)));
-    const rest = after === undefined ? found : found.filter((row) => byPlace(row, after) > 0);
-    return rest.sort(byPlace).slice(0, limit);
+    const rest = after === undefined ? found : found.filter((row) => compareRows(row, after) > 0);
+    return rest.sort(compareRows).slice(0, limit);
+  }
+
+  /** As `FactStore.factsByText`, with nothing left out that has a default. */
+  byText(query: FactTextQuery & { readonly limit: number }): FactHit[] {
+    this.requireComplete();
+    return this.#texts.byText(
+      query.space,
+      query.text,
+      (row) => isNamed(row, query) && isAsked(row, query),
+      query.limit,
+    );
+  }
+
+  /** As `FactStore.factsByVector`. @throws {StoreError} for a vector of other dimensions */
+  byVector(query: FactVectorQuery & { readonly limit: number }): FactHit[] {
+    this.requireComplete();
+    return this.#texts.byVector(query, (row) => isNamed(row, query) && isAsked(row, query), query.limit);
+  }
+
+  /** As `FactStore.textsToEmbed`. */
+  toEmbed(embedder: string, space: string, limit: number): FactText[] {
+    this.requireComplete();
+    return this.#texts.toEmbed(embedder, space, limit);
+  }
+
+  /** As `FactStore.putVectors`. @throws {StoreError} for vectors of other dimensions */
+  putVectors(embedder: string, vectors: readonly FactVector[]): void {
+    this.#texts.putVectors(embedder, vectors);
   }
 
   spaces(): string[] {
     this.requireComplete();
-    return [...new Set([...this.#partitions.values()].map(({ name }) => name.space))].sort(compareCodePoints);
+    const shared = [...this.#partitions.values()].filter(({ name }) => name.branch === undefined);
+    return [...new Set(shared.map(({ name }) => name.space))].sort(compareCodePoints);
+  }
+
+  branches(): { space: string; branch: string }[] {
+    this.requireComplete();
+    const found = new Map<string, { space: string; branch: string }>();
+    for (const {
+      name: { space, branch },
+    } of this.#partitions.values())
+      if (branch !== undefined) found.set(JSON.stringify([space, branch]), { space, branch });
+    return [...found.values()].sort(
+      (a, b) => compareCodePoints(a.space, b.space) || compareCodePoints(a.branch, b.branch),
+    );
+  }
+
+  /** As `FactStore.branchPartitions`, with nothing left out that has a default. */
+  branchPartitions(query: BranchPartitionQuery & { readonly limit: number }): BranchPartition[] {
+    this.requireComplete();
+    const { space, branch, subject, predicate, after, limit } = query;
+    const byNames = (a: Names, b: Names): number =>
+      compareCodePoints(a.subject, b.subject) || compareCodePoints(a.predicate, b.predicate);
+    return [...this.#partitions.values()]
+      .filter(({ name }) => name.space === space && name.branch === branch)
+      .filter(({ name }) => subject === undefined || name.subject === subject)
+      .filter(({ name }) => predicate === undefined || name.predicate === predicate)
+      .filter(({ name }) => after === undefined || byNames(name, after) > 0)
+      .map(({ name, since }) => ({ ...name, branch, since: since! }))
+      .sort(byNames)
+      .slice(0, limit);
   }
 
   /** Forgets all. What it answers names the rebuilding that begins with it. */
   beginRebuilding(): object {
     this.#partitions.clear();
     this.#versions.clear();
+    this.#texts.clear();
     this.#rebuilding = {};
     return this.#rebuilding;
   }
@@ -171,12 +251,12 @@ export class MemoryFacts implements FactView {
     return this.#partitions.get(nameKey(name));
   }
 
-  #begin(name: PartitionName, { hash, bytes }: ContentRef): Partition {
+  #begin(name: PartitionName, { hash, bytes }: ContentRef, since: string | undefined): Partition {
     const names = Object.freeze({ hash, bytes });
-    const { space, subject, predicate } = name;
     const begun: Partition = {
-      name: { space, subject, predicate },
+      name: nameOf(name),
       names,
+      since,
       version: 0,
       latest: '',
       open: new Map(),
@@ -185,6 +265,14 @@ export class MemoryFacts implements FactView {
     this.#partitions.set(nameKey(name), begun);
     return begun;
   }
+}
+
+function isNamed(row: FactVersion, { branch, subject, predicate }: RankedQuery): boolean {
+  return (
+    row.branch === branch &&
+    (subject === undefined || row.subject === subject) &&
+    (predicate === undefined || row.predicate === predicate)
+  );
 }
 
 function isAsked(row: FactVersion, { kind = 'current', valid, system, lineage }: FactQuery): boolean {
@@ -199,17 +287,6 @@ function isAsked(row: FactVersion, { kind = 'current', valid, system, lineage }:
   );
 }
 
-/** The order in which rows are answered. */
-function byPlace(a: FactVersion, b: FactVersion): number {
-  return (
-    compareCodePoints(a.subject, b.subject) ||
-    compareCodePoints(a.predicate, b.predicate) ||
-    compareCodePoints(a.system_time_start, b.system_time_start) ||
-    compareCodePoints(a.valid_from, b.valid_from) ||
-    compareCodePoints(a.fact_id, b.fact_id)
-  );
-}
-
 function byValidTime(a: FactVersion, b: FactVersion): number {
   return (
     compareCodePoints(a.valid_from, b.valid_from) ||
@@ -218,8 +295,8 @@ function byValidTime(a: FactVersion, b: FactVersion): number {
   );
 }
 
-function versionKey(space: string, key: FactKey): string {
-  return `${factKey(key)} ${space}`;
+function versionKey({ space, branch }: PartitionName, key: FactKey): string {
+  return JSON.stringify([factKey(key), space, branch]);
 }
 
 function incomplete(): StoreError {

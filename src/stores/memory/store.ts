@@ -1,6 +1,8 @@
 import type {
   Batch,
   BlobRow,
+  BranchPartition,
+  BranchPartitionQuery,
   CommitResult,
   EffectKeyRow,
   EffectPage,
@@ -8,8 +10,13 @@ import type {
   EffectStore,
   EffectWrite,
   EntryRow,
+  FactHit,
   FactQuery,
   FactStore,
+  FactText,
+  FactTextQuery,
+  FactVector,
+  FactVectorQuery,
   FactVersion,
   FactWrite,
   Hash,
@@ -31,6 +38,7 @@ import { StoreError } from '../errors.ts';
 import type { FactChange } from '../facts.ts';
 import {
   checkBatch,
+  checkBranchPartitionQuery,
   checkClaimKey,
   checkCount,
   checkEffectPage,
@@ -48,6 +56,9 @@ import {
   checkSignal,
   checkSnapshotRow,
   checkText,
+  checkTextQuery,
+  checkVectorQuery,
+  checkVectors,
   checkWithin,
   isEmpty,
 } from '../input.ts';
@@ -303,6 +314,42 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
   async spaces(): Promise<string[]> {
     this.#checkOpen();
     return this.#facts.spaces();
+  }
+
+  async branches(): Promise<{ readonly space: string; readonly branch: string }[]> {
+    this.#checkOpen();
+    return this.#facts.branches();
+  }
+
+  async branchPartitions(query: BranchPartitionQuery): Promise<BranchPartition[]> {
+    const checked = checkBranchPartitionQuery(query);
+    this.#checkOpen();
+    return this.#facts.branchPartitions(checked);
+  }
+
+  async factsByText(query: FactTextQuery): Promise<FactHit[]> {
+    const checked = checkTextQuery(query);
+    this.#checkOpen();
+    return this.#facts.byText(checked);
+  }
+
+  async factsByVector(query: FactVectorQuery): Promise<FactHit[]> {
+    const checked = checkVectorQuery(query);
+    this.#checkOpen();
+    return this.#facts.byVector(checked);
+  }
+
+  async textsToEmbed(embedder: string, space: string, limit: number): Promise<FactText[]> {
+    for (const [name, text] of Object.entries({ embedder, space })) checkText(text, name);
+    checkPage({ limit });
+    this.#checkOpen();
+    return this.#facts.toEmbed(embedder, space, limit);
+  }
+
+  async putVectors(embedder: string, vectors: readonly FactVector[]): Promise<void> {
+    checkVectors(embedder, vectors);
+    this.#checkOpen();
+    return this.#inTurn(() => this.#facts.putVectors(embedder, vectors));
   }
 
   async rebuildFacts(pages: AsyncIterable<readonly FactWrite[]>): Promise<void> {

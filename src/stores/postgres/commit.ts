@@ -164,7 +164,7 @@ class Plan {
   readonly accepted: BatchJob[] = [];
   /** Batches that fit nowhere, with the row that shows it. */
   readonly conflicts: [BatchJob, EntryRow][] = [];
-  /** Heads that accepted batches build on, by trajectory. */
+  /** Heads that accepted batches build on, and those whose facts can't be written, by trajectory. */
   readonly assumed = new Map<string, Head>();
   /** All but the conflicts, in order. */
   readonly open: BatchJob[] = [];
@@ -197,7 +197,7 @@ class Plan {
 
   /** Nothing is to be written or asked: all that is left is refused by what the server has said. */
   get asksNothing(): boolean {
-    return this.accepted.length === 0 && !this.effects.asks;
+    return this.accepted.length === 0 && this.assumed.size === 0 && !this.effects.asks;
   }
 
   /** To be called when it is written. */
@@ -216,13 +216,16 @@ class Plan {
       return;
     }
     const first = new Map<string, Head>();
+    const unknown = new Map<string, Head>();
     const moved = new Map<string, Head>();
     const ids = new Set<Hash>();
     for (const row of job.batch.entries) {
       const name = row.trajectory_id;
       let head = moved.get(name);
       if (head === undefined) {
-        head = this.#moved.get(name) ?? heads.get(name) ?? { seq: row.seq - 1, id: row.parent };
+        const built = this.#moved.get(name) ?? heads.get(name) ?? this.assumed.get(name);
+        head = built ?? { seq: row.seq - 1, id: row.parent };
+        if (built === undefined) unknown.set(name, head);
         first.set(name, head);
       }
       const isFree = !taken.has(row.id) && !ids.has(row.id) && !this.#ids.has(row.id);
@@ -234,7 +237,7 @@ class Plan {
       ids.add(row.id);
     }
     this.open.push(job);
-    const changes = this.#judgeFacts(job);
+    const changes = this.#judgeFacts(job, unknown);
     if (changes === undefined || !this.#takeEffects(job)) return;
     this.facts.accept(changes);
     this.facts.erase(job.batch.erased ?? []);
@@ -244,8 +247,8 @@ class Plan {
     for (const id of ids) this.#ids.add(id);
   }
 
-  /** Undefined where they are refused. */
-  #judgeFacts(job: BatchJob): readonly FactChange[] | undefined {
+  /** Undefined where they are refused. `unknown`: heads that nobody has told yet. */
+  #judgeFacts(job: BatchJob, unknown: ReadonlyMap<string, Head>): readonly FactChange[] | undefined {
     const { facts = [] } = job.batch;
     if (facts.length === 0) return [];
     try {
@@ -255,6 +258,8 @@ class Plan {
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       this.#doubtful.push([job, error]);
+      // What was planned on a batch that never was written does not fit either: it is a conflict, and no misuse.
+      for (const [name, head] of unknown) this.assumed.set(name, head);
     }
     this.#refusesFacts = true;
     return undefined;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ErasedRow, FactKey, FactVersion, FactWrite, Hash, PartitionName } from '#ledger';
+import { OPEN_START } from '#memory';
 import {
   erasedName,
   type FactChange,
@@ -9,14 +10,16 @@ import {
   incompleteError,
   judgeFacts,
   nameKey,
+  nameOf,
   type OpenRow,
   openAfter,
 } from '../facts.ts';
 import type { KnownFacts, PartitionFacts } from './known-facts.ts';
 import { bytea } from './row.ts';
 import type { Session, Statement } from './session.ts';
+import { textValues } from './text-values.ts';
 
-/** What the server says that changes are judged by (`migrations/0009-fact-plans.ts`). */
+/** What the server says that changes are judged by (`migrations/0010-branches.ts`). */
 interface States {
   readonly whole: boolean;
   readonly run: number;
@@ -32,6 +35,7 @@ interface States {
         version: number,
         latest: string,
         several: boolean,
+        since: string,
         open: readonly (readonly [string, string, string, string])[] | null,
       ])[]
     | null;
@@ -122,18 +126,25 @@ export class FactPlan implements FactView {
     const names = writes.flatMap(({ partition, names }) => [partition, erasedName(names.hash)]);
     const candidates = new Map(names.map((name) => [hashOf(name), name]));
     const hashes = new Set(
-      writes.flatMap(({ names, insert }) => [names.hash, ...insert.map(({ content }) => content.hash)]),
+      writes.flatMap(({ names, insert, inherit, repeats = [] }) => [
+        names.hash,
+        ...[...insert, ...(inherit?.rows ?? [])].map(({ content }) => content.hash),
+        ...repeats,
+      ]),
     );
-    // Under the space as it is written, and as it is where the names were erased.
-    const rows = writes.flatMap(({ insert, names, partition }) =>
-      insert.flatMap((row) => [partition.space, erasedName(names.hash).space].map((space) => ({ row, space }))),
+    // Under the name as it is written, and as it is where the names were erased.
+    const rows = writes.flatMap(({ insert, inherit, names, partition }) =>
+      [...insert, ...(inherit?.rows ?? [])].flatMap((row) =>
+        [partition, erasedName(names.hash)].map((name) => ({ row, name })),
+      ),
     );
     const values = [
       [...candidates.keys()].map(bytea),
       [...hashes].map(bytea),
       rows.map(({ row }) => row.fact_id),
       rows.map(({ row }) => row.system_time_start),
-      rows.map(({ space }) => space),
+      rows.map(({ name }) => name.space),
+      rows.map(({ name }) => name.branch ?? ''),
     ];
     const [reply] = await session.run(statement, values);
     const { whole, run, parts, erased, versions, partitions } = JSON.parse(reply![0]!) as States;
@@ -144,8 +155,13 @@ export class FactPlan implements FactView {
       run,
       parts,
       erased: new Set(erased),
-      versions: new Set(there.map(({ row, space }) => versionKey(space, row))),
-      partitions: new Map((partitions ?? []).map((row) => [nameKey(candidates.get(row[0])!), stateOf(row)])),
+      versions: new Set(there.map(({ row, name }) => versionKey(name, row))),
+      partitions: new Map(
+        (partitions ?? []).map((row) => {
+          const name = candidates.get(row[0])!;
+          return [nameKey(name), stateOf(row, name)];
+        }),
+      ),
     });
   }
 
@@ -171,8 +187,8 @@ export class FactPlan implements FactView {
       known.clear();
       return;
     }
-    for (const { names, version, latest, several, open, target } of this.#partitions.values())
-      if (target !== undefined) known.learn(this.run, target.name, { names, version, latest, several, open });
+    for (const { names, version, latest, several, since, open, target } of this.#partitions.values())
+      if (target !== undefined) known.learn(this.run, target.name, { names, version, latest, several, since, open });
   }
 
   /** To be called after the facts of the batch that erases. */
@@ -193,8 +209,8 @@ export class FactPlan implements FactView {
     return this.#partitions.get(nameKey(name));
   }
 
-  has(space: string, key: FactKey): boolean {
-    return this.#versions.has(versionKey(space, key));
+  has(name: PartitionName, key: FactKey): boolean {
+    return this.#versions.has(versionKey(name, key));
   }
 
   /** What is to be written, as `lock_facts` and `write_facts` take it. */
@@ -205,9 +221,11 @@ export class FactPlan implements FactView {
       ...(this.isAssumed && { run: this.run }),
       present: [...this.#present],
       partitions: targets.map((target, index) => {
-        const { names, version, latest, several } = states.get(target)!;
+        const { names, version, latest, several, since = OPEN_START } = states.get(target)!;
         const { hash, name, before } = target;
-        return { n: index + 1, hash, before, ...name, names: names.hash, bytes: names.bytes, version, latest, several };
+        const { branch = '' } = name;
+        const state = { version, latest, several, since };
+        return { n: index + 1, hash, before, ...name, branch, names: names.hash, bytes: names.bytes, ...state };
       }),
       close: targets.flatMap(({ close }, index) =>
         close.map(({ fact_id, system_time_start, valid_from, until }) => ({
@@ -218,17 +236,17 @@ export class FactPlan implements FactView {
           until,
         })),
       ),
-      insert: targets.flatMap(({ name, insert }, index) => insert.map((row) => rowValue(index + 1, name.space, row))),
+      insert: targets.flatMap(({ name, insert }, index) => insert.map((row) => rowValue(index + 1, name, row))),
+      texts: targets.flatMap(({ insert }, index) => textValues(index + 1, insert)),
     });
   }
 
   #accept(change: FactChange): void {
-    const { partition, names, version, system_time, close, insert } = change;
+    const { partition, names, version, system_time, close, insert, since } = change;
     const before = change.before as Known | undefined;
-    const { space, subject, predicate } = partition;
     const target: Target = before?.target ?? {
       hash: hashOf(partition),
-      name: { space, subject, predicate },
+      name: nameOf(partition),
       before: before?.version ?? 0,
       close: [],
       insert: [],
@@ -241,30 +259,37 @@ export class FactPlan implements FactView {
     }
     for (const row of insert) {
       target.insert.push(row);
-      this.#versions.add(versionKey(space, row));
+      this.#versions.add(versionKey(partition, row));
       if (!this.isErased(row.content.hash)) this.#present.add(row.content.hash);
     }
     if (!this.isErased(names.hash)) this.#present.add(names.hash);
+    for (const hash of change.repeats) this.#present.add(hash);
     const several = before?.several === true || insert.some((row) => row.cardinality !== 'single-valued');
     this.#partitions.set(nameKey(partition), {
       names,
       version,
       latest: system_time,
       several,
+      since,
       open: openAfter(change),
       target,
     });
   }
 }
 
-function stateOf([, hash, bytes, version, latest, several, open]: NonNullable<States['partitions']>[number]): Known {
+function stateOf(
+  [, hash, bytes, version, latest, several, told, open]: NonNullable<States['partitions']>[number],
+  { branch }: PartitionName,
+): Known {
   const rows = (open ?? []).map(([fact_id, system_time_start, valid_from, valid_to]) => ({
     fact_id,
     system_time_start,
     valid_from,
     valid_to,
   }));
-  return { names: { hash, bytes }, version, latest, several, open: new Map(rows.map((row) => [factKey(row), row])) };
+  const since = branch === undefined ? undefined : told;
+  const byKey = new Map(rows.map((row) => [factKey(row), row]));
+  return { names: { hash, bytes }, version, latest, several, since, open: byKey };
 }
 
 /** What a partition is found by. */
@@ -274,13 +299,18 @@ export function hashOf(name: PartitionName): string {
 
 /** The call that tells what changes are judged by. */
 export function prepareFactStates(schema: string): Statement {
-  return { name: 'assize fact states', text: `SELECT "${schema}".fact_states($1, $2, $3, $4, $5)` };
+  return { name: 'assize fact states', text: `SELECT "${schema}".fact_states($1, $2, $3, $4, $5, $6)` };
 }
 
-function rowValue(n: number, space: string, row: FactVersion): Readonly<Record<string, unknown>> {
+function rowValue(
+  n: number,
+  { space, branch = '' }: PartitionName,
+  row: FactVersion,
+): Readonly<Record<string, unknown>> {
   return {
     n,
     space,
+    branch,
     audit: row.row_kind === 'audit',
     start: row.system_time_start,
     until: row.system_time_end,
@@ -303,6 +333,6 @@ function rowValue(n: number, space: string, row: FactVersion): Readonly<Record<s
   };
 }
 
-function versionKey(space: string, key: FactKey): string {
-  return `${factKey(key)} ${space}`;
+function versionKey({ space, branch }: PartitionName, key: FactKey): string {
+  return JSON.stringify([factKey(key), space, branch]);
 }

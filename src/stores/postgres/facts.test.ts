@@ -108,6 +108,30 @@ withPostgres('facts', (postgres) => {
     for (const store of [eraser, ...others]) await store.close();
   });
 
+  test('what was planned on a batch that was refused is a conflict, though its versions fit by chance', async () => {
+    const [store, other] = (await openFour(postgres.url())).slice(0, 2) as [PostgresStore, PostgresStore];
+    const names = contentOf('other names');
+    const theirs = changeOf(ALICE, 1, 10, [{ fact_id: 'theirs' }]);
+    expect(await other.commit({ ...batchOf([]), facts: [theirs] })).toEqual(COMMITTED);
+    const root = entryAfter(undefined, 't');
+    const first = { ...changeOf(ALICE, 1, 10, [{ fact_id: 'mine' }]), names };
+    const second = { ...changeOf(ALICE, 2, 11, [{ fact_id: 'next' }], first.insert.map(keyOfRow)), names };
+    // At once, and after the first one was answered.
+    for (const wait of [false, true]) {
+      const refused = store.commit({ ...batchOf(root), facts: [first] });
+      if (wait) await refused;
+      const built = store.commit({ ...batchOf(entryAfter(root, 't')), facts: [second] });
+      expect([(await refused).status, (await built).status]).toEqual(['outdated', 'conflict']);
+    }
+    // With its head there, it is misuse.
+    expect(await store.commit(batchOf(root))).toEqual(COMMITTED);
+    await expect(store.commit({ ...batchOf(entryAfter(root, 't')), facts: [second] })).rejects.toMatchObject({
+      code: 'store_invalid_input',
+    });
+    expect(await store.facts({ space })).toMatchObject([{ fact_id: 'theirs' }]);
+    for (const each of [store, other]) await each.close();
+  });
+
   test('facts and effects are written with one batch, or neither is', async () => {
     const store = await openPostgres({ url: postgres.url() });
     const { fence } = await store.holdEffects();

@@ -1,4 +1,13 @@
-import type { FactQuery, FactVersion, FactWrite, Hash, PartitionName, PartitionState } from '#ledger';
+import type {
+  BranchPartition,
+  BranchPartitionQuery,
+  FactQuery,
+  FactVersion,
+  FactWrite,
+  Hash,
+  PartitionName,
+  PartitionState,
+} from '#ledger';
 import { OPEN_END } from '#memory';
 import { brokenOrder, factKey, incompleteError, judgeFacts, openRow } from '../facts.ts';
 import type { RebuildSteps } from '../rebuild.ts';
@@ -23,7 +32,7 @@ export function preparePartition(
   // One statement, so that it sees one moment. Facts that are incomplete give a row as well.
   const statement: Statement = {
     name: 'assize partition',
-    text: `SELECT r.whole, ${ROW}, encode(p.names, 'hex'), p.names_bytes, p.version, p.latest,
+    text: `SELECT r.whole, ${ROW}, encode(p.names, 'hex'), p.names_bytes, p.version, p.latest, p.since,
       p.several, r.run
       FROM "${schema}".fact_rebuild AS r LEFT JOIN "${schema}".fact_partition AS p ON p.hash = $1
       LEFT JOIN "${schema}".fact AS f ON f.key = p.key AND NOT f.audit AND f.system_end = '${OPEN_END}'
@@ -33,8 +42,9 @@ export function preparePartition(
     const rows = await readers.run(statement, [bytea(hashOf(name))]);
     requireWhole(rows, path);
     const [first] = rows as [Row];
-    const told = first.slice(-6) as [Hash | null, string, string, string, string, string];
-    const [hash, bytes, version, latest, several, run] = told;
+    const told = first.slice(-7) as [Hash | null, string, string, string, string, string, string];
+    const [hash, bytes, version, latest, told_since, several, run] = told;
+    const since = name.branch === undefined ? undefined : told_since;
     if (hash === null) {
       known?.learn(Number(run), name, undefined);
       return undefined;
@@ -42,8 +52,8 @@ export function preparePartition(
     const open = rows.filter((row) => row[1] !== null).map((row) => versionOf(row, name));
     const state = { names: { hash, bytes: Number(bytes) }, version: Number(version), latest };
     const rowsByKey = new Map(open.map((row) => [factKey(row), openRow(row)]));
-    known?.learn(Number(run), name, { ...state, several: several === 't', open: rowsByKey });
-    return { ...state, open };
+    known?.learn(Number(run), name, { ...state, several: several === 't', since, open: rowsByKey });
+    return { ...state, open, ...(since !== undefined && { since }) };
   };
 }
 
@@ -54,13 +64,16 @@ export function prepareFacts(
   path: string,
 ): (query: FactQuery & { readonly limit: number }) => Promise<FactVersion[]> {
   return async (query) => {
-    const { space } = query;
+    const { space, branch } = query;
     const { statement, values } = search(query, schema);
     const rows = await readers.run(statement, values);
     requireWhole(rows, path);
     return rows
       .filter((row) => row[1] !== null)
-      .map((row) => versionOf(row, { space, subject: row.at(-2)!, predicate: row.at(-1)! }));
+      .map((row) => {
+        const names = { space, subject: row.at(-2)!, predicate: row.at(-1)! };
+        return versionOf(row, branch === undefined ? names : { ...names, branch });
+      });
   };
 }
 
@@ -69,12 +82,59 @@ export function prepareSpaces(readers: Readers, schema: string, path: string): (
   const statement: Statement = {
     name: 'assize spaces',
     text: `SELECT r.whole, x.space FROM "${schema}".fact_rebuild AS r
-      LEFT JOIN (SELECT DISTINCT space FROM "${schema}".fact_partition) AS x ON true ORDER BY x.space`,
+      LEFT JOIN (SELECT DISTINCT space FROM "${schema}".fact_partition WHERE branch = '') AS x ON true ORDER BY x.space`,
   };
   return async () => {
     const rows = await readers.run(statement);
     requireWhole(rows, path);
     return rows.flatMap(([, space]) => (space === null ? [] : [space!]));
+  };
+}
+
+/** As `FactStore.branches`. */
+export function prepareBranches(
+  readers: Readers,
+  schema: string,
+  path: string,
+): () => Promise<{ readonly space: string; readonly branch: string }[]> {
+  const statement: Statement = {
+    name: 'assize branches',
+    text: `SELECT r.whole, x.space, x.branch FROM "${schema}".fact_rebuild AS r
+      LEFT JOIN (SELECT DISTINCT space, branch FROM "${schema}".fact_partition WHERE branch <> '') AS x ON true
+      ORDER BY x.space, x.branch`,
+  };
+  return async () => {
+    const rows = await readers.run(statement);
+    requireWhole(rows, path);
+    return rows.flatMap(([, space, branch]) => (space === null ? [] : [{ space: space!, branch: branch! }]));
+  };
+}
+
+/** As `FactStore.branchPartitions`, with nothing left out that has a default. */
+export function prepareBranchPartitions(
+  readers: Readers,
+  schema: string,
+  path: string,
+): (query: BranchPartitionQuery & { readonly limit: number }) => Promise<BranchPartition[]> {
+  return async ({ space, branch, subject, predicate, after, limit }) => {
+    const values: unknown[] = [];
+    const given = (value: unknown): string => `$${values.push(value)}`;
+    const name = given(branch);
+    const where = [`left(p.branch, 200) = left(${name}, 200) AND p.branch = ${name}`];
+    where.push(`p.branch <> '' AND p.space = ${given(space)}`);
+    if (subject !== undefined) where.push(`p.subject = ${given(subject)}`);
+    if (predicate !== undefined) where.push(`p.predicate = ${given(predicate)}`);
+    if (after !== undefined)
+      where.push(`(p.subject, p.predicate) > (${given(after.subject)}, ${given(after.predicate)})`);
+    const text = `SELECT r.whole, x.* FROM "${schema}".fact_rebuild AS r LEFT JOIN LATERAL (
+        SELECT p.subject, p.predicate, p.since FROM "${schema}".fact_partition AS p WHERE ${where.join(' AND ')}
+        ORDER BY p.subject, p.predicate LIMIT ${given(limit)}
+      ) AS x ON true ORDER BY x.subject, x.predicate`;
+    const rows = await readers.run({ text }, values);
+    requireWhole(rows, path);
+    return rows
+      .filter((row) => row[1] !== null)
+      .map((row) => ({ space, subject: row[1]!, predicate: row[2]!, branch, since: row[3]! }));
   };
 }
 
@@ -155,16 +215,41 @@ function takeIn(plan: FactPlan, write: FactWrite): void {
   plan.accept(verdict.changes);
 }
 
-function search(
-  { space, subject, predicate, kind, valid, system, lineage, after, limit }: FactQuery,
-  schema: string,
-): { readonly statement: Statement; readonly values: unknown[] } {
+function search(query: FactQuery, schema: string): { readonly statement: Statement; readonly values: unknown[] } {
+  const { subject, predicate, kind, valid, system, lineage, after, limit } = query;
   const values: unknown[] = [];
   const given = (value: unknown): string => `$${values.push(value)}`;
+  const where = restrictions(query, given);
+  if (after !== undefined) {
+    const place = [after.subject, after.predicate, after.system_time_start, after.valid_from, after.fact_id].map(given);
+    // The first for the index.
+    where.push(`left(p.subject, 200) >= left(${place[0]}, 200)`);
+    where.push(`(p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id) > (${place.join(', ')})`);
+  }
+  const text = `SELECT r.whole, x.* FROM "${schema}".fact_rebuild AS r LEFT JOIN LATERAL (
+      SELECT ${ROW}, p.subject, p.predicate
+      FROM "${schema}".fact_partition AS p JOIN "${schema}".fact AS f ON f.key = p.key WHERE ${where.join(' AND ')}
+      ORDER BY left(p.subject, 200), p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id LIMIT ${given(limit)}
+    ) AS x ON true ORDER BY x.subject, x.predicate, x.system_start, x.valid_from, x.fact_id`;
+  if (subject === undefined || predicate === undefined) return { statement: { text }, values };
+  // Those of one partition are asked again and again, and there are few kinds of them.
+  const at = system === undefined || system === 'now' ? system : 'then';
+  const others = [valid, lineage, after].map((member) => member !== undefined);
+  return { statement: { name: `assize facts ${[kind, at, ...others].join(' ')}`, text }, values };
+}
+
+/** What a query wants of a row `f` of a partition `p`, as terms that all have to hold. `given` names a value in the statement. */
+export function restrictions(
+  { space, branch, subject, predicate, kind, valid, system, lineage }: FactQuery,
+  given: (value: unknown) => string,
+): string[] {
   const where: string[] = [];
   if (subject !== undefined && predicate !== undefined) {
-    where.push(`p.hash = ${given(bytea(hashOf({ space, subject, predicate })))}`);
+    where.push(
+      `p.hash = ${given(bytea(hashOf({ space, subject, predicate, ...(branch !== undefined && { branch }) })))}`,
+    );
   } else {
+    where.push(`p.branch = ${given(branch ?? '')}`);
     where.push(`p.space_hash = sha256(convert_to(${given(space)}, 'UTF8'))`);
     if (subject !== undefined) {
       const name = given(subject);
@@ -184,30 +269,15 @@ function search(
     where.push(`f.system_end > ${at} AND f.system_start <= ${at}`);
   }
   if (lineage !== undefined) where.push(`f.lineage = ${given(lineage)}`);
-  if (after !== undefined) {
-    const place = [after.subject, after.predicate, after.system_time_start, after.valid_from, after.fact_id].map(given);
-    // The first for the index.
-    where.push(`left(p.subject, 200) >= left(${place[0]}, 200)`);
-    where.push(`(p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id) > (${place.join(', ')})`);
-  }
-  const text = `SELECT r.whole, x.* FROM "${schema}".fact_rebuild AS r LEFT JOIN LATERAL (
-      SELECT ${ROW}, p.subject, p.predicate
-      FROM "${schema}".fact_partition AS p JOIN "${schema}".fact AS f ON f.key = p.key WHERE ${where.join(' AND ')}
-      ORDER BY left(p.subject, 200), p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id LIMIT ${given(limit)}
-    ) AS x ON true ORDER BY x.subject, x.predicate, x.system_start, x.valid_from, x.fact_id`;
-  if (subject === undefined || predicate === undefined) return { statement: { text }, values };
-  // Those of one partition are asked again and again, and there are few kinds of them.
-  const at = system === undefined || system === 'now' ? system : 'then';
-  const others = [valid, lineage, after].map((member) => member !== undefined);
-  return { statement: { name: `assize facts ${[kind, at, ...others].join(' ')}`, text }, values };
+  return where;
 }
 
-const ROW = `f.fact_id, f.object, encode(f.content, 'hex') AS content, f.content_bytes, f.valid_from, f.valid_to, f.system_start,
+export const ROW = `f.fact_id, f.object, encode(f.content, 'hex') AS content, f.content_bytes, f.valid_from, f.valid_to, f.system_start,
   f.system_end, f.provenance, f.confidence, f.strategy, f.audit, f.resolution, f.lineage, f.asserted_seq, f.asserted_from,
   encode(f.entry, 'hex') AS entry, f.seq, f.single`;
 
 /** The columns after `whole` have the types the schema says. */
-function versionOf(columns: Row, { space, subject, predicate }: PartitionName): FactVersion {
+export function versionOf(columns: Row, { space, subject, predicate, branch }: PartitionName): FactVersion {
   const row = columns.slice(1, 20) as [
     ...[string, string, Hash, string, string, string, string, string, string, string, string, string],
     ...[string | null, string, string, string, Hash, string, string],
@@ -217,6 +287,7 @@ function versionOf(columns: Row, { space, subject, predicate }: PartitionName): 
     space,
     subject,
     predicate,
+    ...(branch !== undefined && { branch }),
     object: row[1],
     content: { hash: row[2], bytes: Number(row[3]) },
     valid_from: row[4],
@@ -238,6 +309,6 @@ function versionOf(columns: Row, { space, subject, predicate }: PartitionName): 
 }
 
 /** @throws {StoreError} */
-function requireWhole([first]: readonly Row[], path: string): void {
+export function requireWhole([first]: readonly Row[], path: string): void {
   if (first?.[0] !== 't') throw incompleteError(path);
 }

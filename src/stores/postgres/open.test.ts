@@ -139,7 +139,9 @@ withPostgres('opening', (postgres) => {
           DROP FUNCTION take_over_effects; DROP FUNCTION join_effects; DROP FUNCTION share_effects; DROP FUNCTION part_effects;
           DROP FUNCTION fact_states; DROP FUNCTION lock_facts; DROP FUNCTION write_facts; DROP FUNCTION erase_facts;
           DROP FUNCTION append_facts; DROP FUNCTION begin_facts; DROP FUNCTION take_in_facts; DROP FUNCTION delete_facts;
-          DROP FUNCTION end_facts; DROP VIEW facts; DROP TABLE fact, fact_partition, fact_rebuild, fact_claim_key;
+          DROP FUNCTION end_facts; DROP VIEW facts;
+          DROP FUNCTION write_texts, write_fact_rows, erase_fact_rows, begin_fact_rows, put_vectors;
+          DROP TABLE fact_vector, fact_embedder, fact_text, fact_text_space; DROP TABLE fact, fact_partition, fact_rebuild, fact_claim_key;
           DROP TABLE effect_member, effect_event, effect_count;
           DROP TABLE effect_tenure, effect_transaction, effect_open, effect_record, effect_key;
           ALTER TABLE blob DROP COLUMN erased_by CASCADE`,

@@ -9,8 +9,11 @@ import { members } from './migrations/0006-members.ts';
 import { parting } from './migrations/0007-parting.ts';
 import { facts } from './migrations/0008-facts.ts';
 import { factPlans } from './migrations/0009-fact-plans.ts';
-import { erasedAnswers } from './migrations/0010-erased-answers.ts';
+import { branches } from './migrations/0010-branches.ts';
+import { texts } from './migrations/0011-texts.ts';
+import { erasedAnswers } from './migrations/0012-erased-answers.ts';
 import type { Session } from './session.ts';
+import { indexTexts } from './texts.ts';
 
 // In order, never edited once released: migration n leads from schema n - 1 to schema n.
 const MIGRATIONS: readonly string[] = [
@@ -23,8 +26,13 @@ const MIGRATIONS: readonly string[] = [
   parting,
   facts,
   factPlans,
+  branches,
+  texts,
   erasedAnswers,
 ];
+
+/** The migration with which facts are indexed by their words, which only the program can make. */
+const TEXTS = MIGRATIONS.indexOf(texts) + 1;
 
 /** The schema this program reads and writes; in the table `mark`. */
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
@@ -93,6 +101,7 @@ export async function migrate(session: Session, schema: string, path: string, mo
     const mark = await readMark(session, schema);
     checkMark(mark, path, mode);
     await session.run({ text: statements(mark, schema).join('\n') });
+    if (mark.is === 'ours' && mark.version < TEXTS) await indexTexts(session, schema);
     await session.run({ text: 'COMMIT' });
   } catch (error) {
     if (session.isOpen) await session.run({ text: 'ROLLBACK' });

@@ -2,14 +2,21 @@ import type {
   Ahead,
   Batch,
   BlobRow,
+  BranchPartition,
+  BranchPartitionQuery,
   CommitResult,
   EffectKeyRow,
   EffectPage,
   EffectRefusal,
   EffectWrite,
   EntryRow,
+  FactHit,
   FactQuery,
   FactStore,
+  FactText,
+  FactTextQuery,
+  FactVector,
+  FactVectorQuery,
   FactVersion,
   FactWrite,
   Hash,
@@ -34,6 +41,7 @@ import { StoreError } from '../errors.ts';
 import type { Followable, News } from '../follow.ts';
 import {
   checkBatch,
+  checkBranchPartitionQuery,
   checkClaimKey,
   checkCount,
   checkEffectPage,
@@ -51,6 +59,9 @@ import {
   checkSignal,
   checkSnapshotRow,
   checkText,
+  checkTextQuery,
+  checkVectorQuery,
+  checkVectors,
   checkWithin,
   isEmpty,
 } from '../input.ts';
@@ -60,7 +71,15 @@ import { COMMITTED } from './commit.ts';
 import { prepareEffectKey, prepareEffectsOf, prepareListEffects, prepareOpenEffects } from './effects.ts';
 import { prepareEntries } from './entries.ts';
 import { readonlyError, storeError } from './errors.ts';
-import { prepareClaimKey, prepareFacts, preparePartition, prepareSpaces, rebuildSteps } from './facts.ts';
+import {
+  prepareBranches,
+  prepareBranchPartitions,
+  prepareClaimKey,
+  prepareFacts,
+  preparePartition,
+  prepareSpaces,
+  rebuildSteps,
+} from './facts.ts';
 import { prepareFind } from './find.ts';
 import { Following } from './follow.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -81,6 +100,7 @@ import { prepareSelfCheck } from './self-check.ts';
 import type { Session } from './session.ts';
 import { prepareDropSnapshots, prepareErasures, preparePutSnapshot, prepareSnapshot } from './snapshot.ts';
 import { prepareRaise, type Tenures } from './tenure.ts';
+import { prepareFactsByText, prepareFactsByVector, prepareTextsToEmbed, putVectors } from './texts.ts';
 import { prepareTrajectories } from './trajectories.ts';
 import type { Turns } from './turns.ts';
 import type { Writer } from './writer.ts';
@@ -145,8 +165,13 @@ export class PostgresStore
   readonly #effectKey: (key: Hash) => Promise<EffectKeyRow | undefined>;
   readonly #partition: (name: PartitionName) => Promise<PartitionState | undefined>;
   readonly #facts: (query: FactQuery & { readonly limit: number }) => Promise<FactVersion[]>;
+  readonly #branches: () => Promise<{ readonly space: string; readonly branch: string }[]>;
+  readonly #branchPartitions: (query: BranchPartitionQuery & { readonly limit: number }) => Promise<BranchPartition[]>;
   readonly #claimKey: ReturnType<typeof prepareClaimKey>;
   readonly #spaces: () => Promise<string[]>;
+  readonly #factsByText: (query: FactTextQuery & { readonly limit: number }) => Promise<FactHit[]>;
+  readonly #factsByVector: (query: FactVectorQuery & { readonly limit: number }) => Promise<FactHit[]>;
+  readonly #textsToEmbed: (embedder: string, space: string, limit: number) => Promise<FactText[]>;
   readonly #selfCheck: () => Promise<string[]>;
   #closed: Promise<void> | undefined;
 
@@ -183,8 +208,13 @@ export class PostgresStore
     this.#effectKey = prepareEffectKey(readers, schema);
     this.#partition = preparePartition(readers, schema, path, this.#group?.knownFacts);
     this.#facts = prepareFacts(readers, schema, path);
+    this.#branches = prepareBranches(readers, schema, path);
+    this.#branchPartitions = prepareBranchPartitions(readers, schema, path);
     this.#claimKey = prepareClaimKey(readers, schema);
     this.#spaces = prepareSpaces(readers, schema, path);
+    this.#factsByText = prepareFactsByText(readers, schema, path);
+    this.#factsByVector = prepareFactsByVector(readers, schema, path);
+    this.#textsToEmbed = prepareTextsToEmbed(readers, schema, path);
     this.#selfCheck = prepareSelfCheck(readers, schema);
   }
 
@@ -365,6 +395,37 @@ export class PostgresStore
 
   async spaces(): Promise<string[]> {
     return this.#read(this.#spaces);
+  }
+
+  async branches(): Promise<{ readonly space: string; readonly branch: string }[]> {
+    return this.#read(this.#branches);
+  }
+
+  async branchPartitions(query: BranchPartitionQuery): Promise<BranchPartition[]> {
+    const checked = checkBranchPartitionQuery(query);
+    return this.#read(() => this.#branchPartitions(checked));
+  }
+
+  async factsByText(query: FactTextQuery): Promise<FactHit[]> {
+    const checked = checkTextQuery(query);
+    return this.#read(() => this.#factsByText(checked));
+  }
+
+  async factsByVector(query: FactVectorQuery): Promise<FactHit[]> {
+    const checked = checkVectorQuery(query);
+    return this.#read(() => this.#factsByVector(checked));
+  }
+
+  async textsToEmbed(embedder: string, space: string, limit: number): Promise<FactText[]> {
+    for (const [name, text] of Object.entries({ embedder, space })) checkText(text, name);
+    checkPage({ limit });
+    return this.#read(() => this.#textsToEmbed(embedder, space, limit));
+  }
+
+  async putVectors(embedder: string, vectors: readonly FactVector[]): Promise<void> {
+    const group = this.#writable();
+    checkVectors(embedder, vectors);
+    return putVectors(group, this.#connections.schema, embedder, vectors);
   }
 
   async rebuildFacts(pages: AsyncIterable<readonly FactWrite[]>): Promise<void> {

@@ -113,6 +113,79 @@ test('what was erased is in no file of the store', async () => {
   await store.close();
 });
 
+test.each([1, 700])(
+  'no byte of what was erased stays in the index of words, among vectors, or of what waits: %i texts',
+  async (texts) => {
+    const path = join(folder, `words-${texts}.db`);
+    const store = await openSqlite({ path });
+    const change = (n: number, object: string) =>
+      changeOf({ ...ALICE, subject: `Quintessa${n}` }, 1, 10, [{ fact_id: `${n}`, object }]);
+    const secrets = Array.from({ length: texts }, (_, n) => change(n, `sesquipedalian${n} Words`));
+    const kept = Array.from({ length: 20 }, (_, n) =>
+      changeOf({ ...ALICE, subject: `kept ${n}` }, 1, 10, [{ fact_id: `k${n}`, object: 'sesame' }]),
+    );
+    for (const facts of [secrets, kept]) await store.commit({ ...batchOf([]), facts });
+    const given = await store.textsToEmbed('m', ALICE.space, 2_000);
+    const vector = new Float32Array([0.1234567, 0.7654321]);
+    await store.putVectors(
+      'm',
+      given.map(({ id }) => ({ id, vector })),
+    );
+    const late = change(-1, 'sesquipedalian waits');
+    await store.commit({ ...batchOf([]), facts: [late] });
+    const said = () => [path, `${path}-wal`].some((file) => /_(sesqui|quintess)/i.test(readFileSync(file, 'latin1')));
+    expect(said()).toBe(true);
+    const hashes = [...secrets, late].flatMap(({ names, insert }) => [names.hash, insert[0]!.content.hash]);
+    await store.commit({ ...batchOf([]), erased: hashes.map((hash) => ({ hash, by: blobOf('by').hash })) });
+    expect(said()).toBe(false);
+    expect((await store.factsByText({ space: ALICE.space, text: 'sesame' })).length).toBe(20);
+    expect(await store.factsByText({ space: ALICE.space, text: 'sesquipedalian0 quintessa words' })).toEqual([]);
+    expect(await store.selfCheck()).toEqual([]);
+    await store.close();
+    const db = new DatabaseSync(path);
+    expect(db.prepare('SELECT count(*) AS n FROM fact_vector').get()).toEqual({ n: 20 });
+    db.close();
+  },
+);
+
+test('texts of a store that is only read are found, also those that nobody has indexed', async () => {
+  const path = join(folder, 'read-texts.db');
+  const store = await openSqlite({ path });
+  const facts = Array.from({ length: 200 }, (_, n) =>
+    changeOf({ ...ALICE, subject: `s${n}` }, 1, 10, [{ fact_id: `${n}`, object: `sought n${n}` }]),
+  );
+  await store.commit({ ...batchOf([]), facts });
+  await store.close();
+  const reader = await openSqlite({ path, mode: 'readonly' });
+  expect(await reader.factsByText({ space: ALICE.space, text: 'sought' })).toHaveLength(200);
+  const readonly = { code: 'store_readonly' };
+  await expect(reader.textsToEmbed('m', ALICE.space, 1)).rejects.toMatchObject(readonly);
+  await expect(reader.putVectors('m', [])).rejects.toMatchObject(readonly);
+  await reader.close();
+});
+
+test('an index that is not of the texts is found', async () => {
+  const path = join(folder, 'texts.db');
+  const store = await openSqlite({ path });
+  for (const subject of ['alice', 'bob'])
+    await store.commit({ ...batchOf([]), facts: [changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: subject }])] });
+  const [text] = await store.textsToEmbed('m', ALICE.space, 1);
+  await store.putVectors('m', [{ id: text!.id, vector: new Float32Array([1]) }]);
+  expect(await store.selfCheck()).toEqual([]);
+  const db = new DatabaseSync(path);
+  db.exec(
+    `DELETE FROM fact_text WHERE id = 1; INSERT INTO fact_words (rowid, words) VALUES (7, '1_x'); UPDATE fact_text SET key = 9 WHERE id = 2`,
+  );
+  db.close();
+  expect(await store.selfCheck()).toEqual([
+    '1 texts of facts belong to no partition',
+    '1 spaces have other texts than are counted',
+    '2 texts of facts are not indexed, or indexed and not there',
+    '1 vectors belong to no text',
+  ]);
+  await store.close();
+});
+
 test('people with a SQL shell find the twelve columns of a fact', async () => {
   const path = join(folder, 'shell.db');
   const store = await openSqlite({ path });

@@ -1,5 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type {
+  BranchPartition,
+  BranchPartitionQuery,
   ErasedRow,
   FactKey,
   FactQuery,
@@ -9,7 +11,7 @@ import type {
   PartitionName,
   PartitionState,
 } from '#ledger';
-import { OPEN_END } from '#memory';
+import { OPEN_END, OPEN_START } from '#memory';
 import type { StoreError } from '../errors.ts';
 import {
   brokenOrder,
@@ -25,6 +27,7 @@ import {
   openAfter,
 } from '../facts.ts';
 import type { HashIndex } from './hash-index.ts';
+import type { TextWriter } from './text-writer.ts';
 
 const SELECT_KEY = 'SELECT key FROM fact_claim_key';
 
@@ -73,41 +76,43 @@ export class FactWriter implements FactView {
   readonly #insertKey: StatementSync;
   readonly #selectKey: StatementSync;
   readonly #delete: readonly StatementSync[];
+  readonly #texts: TextWriter;
   readonly #known = new Map<string, Known>();
   #knownRows = 0;
   #hasErased: boolean | undefined;
   #rebuild: { readonly run: number; readonly whole: number } | undefined;
 
   /** `path` names the store in errors. */
-  constructor(db: DatabaseSync, blobs: HashIndex, path: string) {
+  constructor(db: DatabaseSync, blobs: HashIndex, texts: TextWriter, path: string) {
     this.#path = path;
     this.#blobs = blobs;
-    this.#selectPartition =
-      db.prepare(`SELECT key, lower(hex(names)) AS hash, names_bytes AS bytes, version, latest, several
-      FROM fact_partition WHERE space = ? AND subject = ? AND predicate = ?`);
+    this.#texts = texts;
+    this.#selectPartition = db.prepare(PARTITION);
     this.#selectOpen = db.prepare(`SELECT fact_id, system_start AS system_time_start, valid_from, valid_to
       FROM fact WHERE key = ? AND audit = 0 AND system_end = '${OPEN_END}'`);
     this.#selectVersion = db.prepare(`SELECT 1 FROM fact_version AS v JOIN fact_partition AS p ON p.key = v.key
-      WHERE v.system_start = ? AND v.fact_id = ? AND p.space = ?`);
+      WHERE v.system_start = ? AND v.fact_id = ? AND p.space = ? AND p.branch = ?`);
     this.#selectErased = db.prepare('SELECT 1 FROM blob WHERE position = ? AND erased_by IS NOT NULL');
     this.#selectAnyErased = db.prepare('SELECT 1 FROM blob WHERE erased_by IS NOT NULL LIMIT 1');
     this.#selectRebuild = db.prepare('SELECT run, whole FROM fact_rebuild');
     this.#insertPartition =
-      db.prepare(`INSERT INTO fact_partition (space, subject, predicate, names, names_bytes, version, latest, several)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+      db.prepare(`INSERT INTO fact_partition (space, branch, subject, predicate, names, names_bytes, version, latest,
+        several, since)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#updatePartition = db.prepare('UPDATE fact_partition SET version = ?, latest = ?, several = ? WHERE key = ?');
     this.#close = db.prepare(`UPDATE fact SET system_end = ? WHERE key = ? AND audit = 0 AND system_end = '${OPEN_END}'
       AND valid_from = ? AND fact_id = ? AND system_start = ?`);
     this.#insert = db.prepare(`INSERT INTO fact (key, audit, system_end, valid_from, fact_id, system_start, content,
         content_bytes, valid_to, confidence, seq, asserted_seq, asserted_from, single, strategy, entry, lineage, resolution,
         provenance, object)
-      VALUES (?, ?, '${OPEN_END}', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#insertVersion = db.prepare('INSERT INTO fact_version (system_start, fact_id, key) VALUES (?, ?, ?)');
     const erased = (column: string): string => `'{"$erased":"' || lower(hex(${column})) || '"}'`;
     const given = '(SELECT unhex(value) FROM json_each(?))';
     this.#eraseObjects = db.prepare(`UPDATE fact SET object = ${erased('content')} WHERE content IN ${given}`);
     this.#eraseNames = db.prepare(`UPDATE fact_partition
-      SET space = ${erased('names')}, subject = ${erased('names')}, predicate = ${erased('names')} WHERE names IN ${given}`);
+      SET space = ${erased('names')}, subject = ${erased('names')}, predicate = ${erased('names')},
+        branch = '', since = '${OPEN_START}' WHERE names IN ${given}`);
     this.#begin = db.prepare('UPDATE fact_rebuild SET run = run + 1, whole = 0 RETURNING run');
     this.#end = db.prepare('UPDATE fact_rebuild SET whole = 1');
     this.#insertKey = db.prepare('INSERT INTO fact_claim_key (one, key) VALUES (1, ?) ON CONFLICT DO NOTHING');
@@ -142,6 +147,8 @@ export class FactWriter implements FactView {
       for (const row of change.close)
         this.#close.run(change.system_time, key, row.valid_from, row.fact_id, row.system_time_start);
       for (const row of change.insert) this.#insertRow(key, row);
+      // What a branch begins with keeps its time.
+      for (const time of new Set(change.insert.map((row) => row.system_time_start))) this.#texts.enqueue(key, time);
     }
   }
 
@@ -149,6 +156,7 @@ export class FactWriter implements FactView {
   erase(erased: readonly ErasedRow[]): void {
     if (erased.length === 0) return;
     const hashes = JSON.stringify(erased.map(({ hash }) => hash));
+    this.#texts.erase(hashes);
     this.#eraseObjects.run(hashes);
     this.#eraseNames.run(hashes);
     this.forget();
@@ -164,9 +172,9 @@ export class FactWriter implements FactView {
   partition(name: PartitionName): Known | undefined {
     const known = this.#known.get(nameKey(name));
     if (known !== undefined) return known;
-    const row = this.#selectPartition.get(name.space, name.subject, name.predicate);
+    const row = this.#selectPartition.get(name.space, name.branch ?? '', name.subject, name.predicate);
     if (row === undefined) return undefined;
-    const { key, hash, bytes, version, latest, several } = row as unknown as Columns;
+    const { key, hash, bytes, version, latest, several, since } = row as unknown as Columns;
     const open = this.#selectOpen.all(key) as unknown as OpenRow[];
     const state = {
       key,
@@ -174,6 +182,7 @@ export class FactWriter implements FactView {
       version,
       latest,
       several: several !== 0,
+      since: name.branch === undefined ? undefined : since,
       open: new Map(open.map((each) => [factKey(each), each])),
     };
     this.#know(name, state);
@@ -183,13 +192,13 @@ export class FactWriter implements FactView {
   /** What was read outside of a transaction, and is so until somebody else writes: what is planned on it is judged by the same rows. */
   learn(name: PartitionName, { key, several, state }: FoundPartition): void {
     if (this.#known.has(nameKey(name))) return;
-    const { names, version, latest } = state;
+    const { names, version, latest, since } = state;
     const open = new Map(state.open.map((row): [string, OpenRow] => [factKey(row), row]));
-    this.#know(name, { key, names, version, latest, several, open });
+    this.#know(name, { key, names, version, latest, several, since, open });
   }
 
-  has(space: string, { fact_id, system_time_start }: FactKey): boolean {
-    return this.#selectVersion.get(system_time_start, fact_id, space) !== undefined;
+  has({ space, branch = '' }: PartitionName, { fact_id, system_time_start }: FactKey): boolean {
+    return this.#selectVersion.get(system_time_start, fact_id, space, branch) !== undefined;
   }
 
   /** The key that is there, or this one from now on. */
@@ -201,6 +210,7 @@ export class FactWriter implements FactView {
   /** Facts are incomplete from now on. What it answers names this rebuilding. */
   beginRebuilding(): number {
     this.#rebuild = undefined;
+    this.#texts.reset();
     return this.#begin.get()!['run'] as number;
   }
 
@@ -243,16 +253,17 @@ export class FactWriter implements FactView {
   }
 
   #writePartition(change: FactChange): number | bigint {
-    const { partition, names, version, system_time, insert } = change;
+    const { partition, names, version, system_time, insert, since } = change;
     const before = change.before as Known | undefined;
     const several = before?.several === true || insert.some((row) => row.cardinality !== 'single-valued');
     const flag = several ? 1 : 0;
     let key = before?.key;
     if (key === undefined) {
-      const { space, subject, predicate } = partition;
+      const { space, branch = '', subject, predicate } = partition;
       const hash = Buffer.from(names.hash, 'hex');
       key = this.#insertPartition.run(
         space,
+        branch,
         subject,
         predicate,
         hash,
@@ -260,11 +271,12 @@ export class FactWriter implements FactView {
         version,
         system_time,
         flag,
+        since ?? OPEN_START,
       ).lastInsertRowid;
     } else {
       this.#updatePartition.run(version, system_time, flag, key);
     }
-    this.#know(partition, { key, names, version, latest: system_time, several, open: openAfter(change) });
+    this.#know(partition, { key, names, version, latest: system_time, several, since, open: openAfter(change) });
     return key;
   }
 
@@ -272,6 +284,7 @@ export class FactWriter implements FactView {
     this.#insert.run(
       key,
       row.row_kind === 'audit' ? 1 : 0,
+      row.system_time_end,
       row.valid_from,
       row.fact_id,
       row.system_time_start,
@@ -311,7 +324,11 @@ interface Columns {
   readonly version: number;
   readonly latest: string;
   readonly several: number;
+  readonly since: string;
 }
+
+const PARTITION = `SELECT key, lower(hex(names)) AS hash, names_bytes AS bytes, version, latest, several, since
+  FROM fact_partition WHERE space = ? AND branch = ? AND subject = ? AND predicate = ?`;
 
 /** Reads of facts: each sees one moment, and none sees only part of them. */
 export class FactReader {
@@ -322,6 +339,8 @@ export class FactReader {
   readonly #selectWhole: StatementSync;
   readonly #selectKey: StatementSync;
   readonly #selectSpaces: StatementSync;
+  readonly #selectBranches: StatementSync;
+  readonly #selectBranchPartitions: StatementSync;
   readonly #selectPartition: StatementSync;
   readonly #selectOpen: StatementSync;
   readonly #selectOpenAt: StatementSync;
@@ -337,10 +356,16 @@ export class FactReader {
     this.#end = db.prepare('ROLLBACK');
     this.#selectWhole = db.prepare('SELECT whole FROM fact_rebuild');
     this.#selectKey = db.prepare(SELECT_KEY);
-    this.#selectSpaces = db.prepare('SELECT DISTINCT space FROM fact_partition ORDER BY space');
-    this.#selectPartition =
-      db.prepare(`SELECT key, lower(hex(names)) AS hash, names_bytes AS bytes, version, latest, several
-      FROM fact_partition WHERE space = ? AND subject = ? AND predicate = ?`);
+    this.#selectSpaces = db.prepare("SELECT DISTINCT space FROM fact_partition WHERE branch = '' ORDER BY space");
+    this.#selectBranches = db.prepare(
+      "SELECT DISTINCT space, branch FROM fact_partition WHERE branch <> '' ORDER BY space, branch",
+    );
+    this.#selectBranchPartitions = db.prepare(`SELECT subject, predicate, since FROM fact_partition
+      WHERE space = :space AND branch = :branch AND branch <> '' AND subject = coalesce(:subject, subject)
+        AND predicate = coalesce(:predicate, predicate)
+        AND (:after_subject IS NULL OR (subject, predicate) > (:after_subject, :after_predicate))
+      ORDER BY subject, predicate LIMIT :limit`);
+    this.#selectPartition = db.prepare(PARTITION);
     const isOpen = `f.key = ? AND f.audit = 0 AND f.system_end = '${OPEN_END}'`;
     this.#selectOpen = this.#rows(
       `SELECT ${ROW} FROM fact AS f WHERE ${isOpen} ORDER BY f.valid_from, f.fact_id, f.system_start`,
@@ -356,18 +381,19 @@ export class FactReader {
 
   /** As `FactStore.partition`. @throws {StoreError} while the facts are incomplete */
   partition(name: PartitionName): FoundPartition | undefined {
-    return this.#atOneMoment(() => {
+    return this.atOneMoment(() => {
       const found = this.#find(name);
       if (found === undefined) return undefined;
-      const { key, hash, bytes, version, latest, several } = found;
+      const { key, hash, bytes, version, latest, several, since } = found;
       const open = (this.#selectOpen.all(key) as unknown as RowColumns[]).map((row) => versionOf(row, name));
-      return { key, several: several !== 0, state: { names: { hash, bytes }, version, latest, open } };
+      const state = { names: { hash, bytes }, version, latest, open, ...(name.branch !== undefined && { since }) };
+      return { key, several: several !== 0, state };
     });
   }
 
   /** As `FactStore.facts`, with nothing left out that has a default. @throws {StoreError} while the facts are incomplete */
   facts(query: FactQuery & { readonly limit: number }): FactVersion[] {
-    return this.#atOneMoment(() => this.#point(query) ?? this.#search(query));
+    return this.atOneMoment(() => this.#point(query) ?? this.#search(query));
   }
 
   claimKey(): Uint8Array | undefined {
@@ -376,10 +402,34 @@ export class FactReader {
 
   /** @throws {StoreError} while the facts are incomplete */
   spaces(): string[] {
-    return this.#atOneMoment(() => this.#selectSpaces.all().map((row) => row['space'] as string));
+    return this.atOneMoment(() => this.#selectSpaces.all().map((row) => row['space'] as string));
   }
 
-  #atOneMoment<T>(read: () => T): T {
+  /** @throws {StoreError} while the facts are incomplete */
+  branches(): { readonly space: string; readonly branch: string }[] {
+    return this.atOneMoment(() =>
+      this.#selectBranches.all().map((row) => ({ space: row['space'] as string, branch: row['branch'] as string })),
+    );
+  }
+
+  /** As `FactStore.branchPartitions`, with nothing left out that has a default. @throws {StoreError} while the facts are incomplete */
+  branchPartitions(query: BranchPartitionQuery & { readonly limit: number }): BranchPartition[] {
+    const { space, branch, subject = null, predicate = null, after, limit } = query;
+    const values = { space, branch, subject, predicate, limit };
+    const from = { after_subject: after?.subject ?? null, after_predicate: after?.predicate ?? null };
+    return this.atOneMoment(() =>
+      this.#selectBranchPartitions.all({ ...values, ...from }).map((row) => ({
+        space,
+        subject: row['subject'] as string,
+        predicate: row['predicate'] as string,
+        branch,
+        since: row['since'] as string,
+      })),
+    );
+  }
+
+  /** @throws {StoreError} while the facts are incomplete; what `read` throws */
+  atOneMoment<T>(read: () => T): T {
     this.#begin.run();
     try {
       if (this.#selectWhole.get()?.['whole'] !== 1) throw incompleteError(this.#path);
@@ -389,16 +439,26 @@ export class FactReader {
     }
   }
 
-  #find({ space, subject, predicate }: PartitionName): Columns | undefined {
-    return this.#selectPartition.get(space, subject, predicate) as unknown as Columns | undefined;
+  #find({ space, branch = '', subject, predicate }: PartitionName): Columns | undefined {
+    return this.#selectPartition.get(space, branch, subject, predicate) as unknown as Columns | undefined;
   }
 
   /** The row at a point of both times, where there is one at most; undefined where it has to be searched for. */
-  #point({ space, subject, predicate, kind, valid, system, lineage, after }: FactQuery): FactVersion[] | undefined {
+  #point({
+    space,
+    branch,
+    subject,
+    predicate,
+    kind,
+    valid,
+    system,
+    lineage,
+    after,
+  }: FactQuery): FactVersion[] | undefined {
     if (subject === undefined || predicate === undefined || valid === undefined || system === undefined)
       return undefined;
     if (kind !== 'current' || lineage !== undefined || after !== undefined) return undefined;
-    const name = { space, subject, predicate };
+    const name = { space, subject, predicate, ...(branch !== undefined && { branch }) };
     const found = this.#find(name);
     if (found === undefined) return [];
     if (found.several !== 0) return undefined;
@@ -413,39 +473,25 @@ export class FactReader {
     return closed === undefined ? [] : [versionOf(closed, name)];
   }
 
-  #search({ space, subject, predicate, kind, valid, system, lineage, after, limit }: FactQuery): FactVersion[] {
-    const where: string[] = [];
-    const values: SQLInputValue[] = [];
-    const need = (text: string, ...given: SQLInputValue[]): void => {
-      where.push(text);
-      values.push(...given);
-    };
-    need('p.space = ?', space);
-    if (subject !== undefined) need('p.subject = ?', subject);
-    if (predicate !== undefined) need('p.predicate = ?', predicate);
-    if (kind !== 'all') need('f.audit = ?', kind === 'audit' ? 1 : 0);
-    if (valid !== undefined) need('f.valid_from <= ? AND f.valid_to > ?', valid, valid);
-    if (system === 'now') need(`f.system_end = '${OPEN_END}'`);
-    else if (system !== undefined) need('f.system_end > ? AND f.system_start <= ?', system, system);
-    if (lineage !== undefined) need('f.lineage = ?', lineage);
+  #search(query: FactQuery): FactVersion[] {
+    const { space, branch, after, limit } = query;
+    const { where, values } = restrictions(query);
     if (after !== undefined) {
       // The first for the index.
-      need('(p.subject, p.predicate) >= (?, ?)', after.subject, after.predicate);
-      need(
-        '(p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id) > (?, ?, ?, ?, ?)',
-        after.subject,
-        after.predicate,
-        after.system_time_start,
-        after.valid_from,
-        after.fact_id,
-      );
+      where.push('(p.subject, p.predicate) >= (?, ?)');
+      values.push(after.subject, after.predicate);
+      where.push('(p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id) > (?, ?, ?, ?, ?)');
+      values.push(after.subject, after.predicate, after.system_time_start, after.valid_from, after.fact_id);
     }
     const rows = this.#query(where.join(' AND ')).all(...values, limit!) as unknown as [
       ...RowColumns,
       string,
       string,
     ][];
-    return rows.map((row) => versionOf(row as unknown as RowColumns, { space, subject: row[19], predicate: row[20] }));
+    return rows.map((row) => {
+      const names = { space, subject: row[19], predicate: row[20] };
+      return versionOf(row as unknown as RowColumns, branch === undefined ? names : { ...names, branch });
+    });
   }
 
   #query(where: string): StatementSync {
@@ -465,12 +511,34 @@ export class FactReader {
   }
 }
 
-const ROW = `f.fact_id, f.object, lower(hex(f.content)), f.content_bytes, f.valid_from, f.valid_to, f.system_start, f.system_end,
+/** What a query wants of a row `f` of a partition `p`, as terms that all have to hold. */
+export function restrictions({ space, branch, subject, predicate, kind, valid, system, lineage }: FactQuery): {
+  readonly where: string[];
+  readonly values: SQLInputValue[];
+} {
+  const where: string[] = [];
+  const values: SQLInputValue[] = [];
+  const need = (text: string, ...given: SQLInputValue[]): void => {
+    where.push(text);
+    values.push(...given);
+  };
+  need('p.space = ? AND p.branch = ?', space, branch ?? '');
+  if (subject !== undefined) need('p.subject = ?', subject);
+  if (predicate !== undefined) need('p.predicate = ?', predicate);
+  if (kind !== 'all') need('f.audit = ?', kind === 'audit' ? 1 : 0);
+  if (valid !== undefined) need('f.valid_from <= ? AND f.valid_to > ?', valid, valid);
+  if (system === 'now') need(`f.system_end = '${OPEN_END}'`);
+  else if (system !== undefined) need('f.system_end > ? AND f.system_start <= ?', system, system);
+  if (lineage !== undefined) need('f.lineage = ?', lineage);
+  return { where, values };
+}
+
+export const ROW = `f.fact_id, f.object, lower(hex(f.content)), f.content_bytes, f.valid_from, f.valid_to, f.system_start, f.system_end,
   f.provenance, f.confidence, f.strategy, f.audit, f.resolution, f.lineage, f.asserted_seq, f.asserted_from,
   lower(hex(f.entry)), f.seq, f.single`;
 
 /** The columns of a STRICT table have the types the schema says. */
-type RowColumns = [
+export type RowColumns = [
   fact_id: string,
   object: string,
   hash: Hash,
@@ -492,12 +560,13 @@ type RowColumns = [
   single: number,
 ];
 
-function versionOf(row: RowColumns, { space, subject, predicate }: PartitionName): FactVersion {
+export function versionOf(row: RowColumns, { space, subject, predicate, branch }: PartitionName): FactVersion {
   return {
     fact_id: row[0],
     space,
     subject,
     predicate,
+    ...(branch !== undefined && { branch }),
     object: row[1],
     content: { hash: row[2], bytes: row[3] },
     valid_from: row[4],

@@ -8,7 +8,9 @@ import { effects } from './migrations/0005-effects.ts';
 import { firstRecord } from './migrations/0006-first-record.ts';
 import { facts } from './migrations/0007-facts.ts';
 import { hashIndex } from './migrations/0008-hash-index.ts';
-import { erasedAnswers } from './migrations/0009-erased-answers.ts';
+import { branches } from './migrations/0009-branches.ts';
+import { texts } from './migrations/0010-texts.ts';
+import { erasedAnswers } from './migrations/0011-erased-answers.ts';
 
 /** `ASZE`, at offset 68 of the file: how a file says that it is an Assize store. */
 export const APPLICATION_ID = 0x41535a45;
@@ -23,6 +25,8 @@ const MIGRATIONS: readonly string[] = [
   firstRecord,
   facts,
   hashIndex,
+  branches,
+  texts,
   erasedAnswers,
 ];
 

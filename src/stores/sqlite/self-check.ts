@@ -7,10 +7,23 @@ const FINDINGS_MAX = 20;
 
 /**
  * What is wrong with the file, and rows that nothing leads to: no trajectory, no entry, no transaction, no partition, no name that
- * could be asked for. Of facts also partitions that are not as their rows say.
+ * could be asked for. Of facts also partitions that are not as their rows say, and an index that is not of their texts.
  */
 export function prepareSelfCheck(db: DatabaseSync): () => string[] {
+  const begin = db.prepare('BEGIN');
+  const end = db.prepare('ROLLBACK');
+  const fresh = db.prepare('SELECT rowid FROM fact_words LIMIT 1');
   const integrity = db.prepare(`PRAGMA integrity_check(${FINDINGS_MAX})`);
+  const findings = (): readonly Record<string, unknown>[] => {
+    begin.run();
+    try {
+      // FTS5 remembers its pages until somebody searches, and would find that others have written in between.
+      fresh.get();
+      return integrity.all();
+    } finally {
+      if (db.isTransaction) end.run();
+    }
+  };
   const homeless = db.prepare('SELECT count(*) AS n FROM entry WHERE trajectory NOT IN (SELECT key FROM trajectory)');
   const empty = db.prepare('SELECT count(*) AS n FROM trajectory WHERE key NOT IN (SELECT trajectory FROM entry)');
   const unnameable = db.prepare("SELECT count(*) AS n FROM trajectory WHERE instr(CAST(name AS BLOB), x'00') > 0");
@@ -44,12 +57,17 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     (SELECT key, valid_to, lead(valid_from) OVER (PARTITION BY key ORDER BY valid_from) AS next
       FROM fact WHERE audit = 0 AND system_end = '${OPEN_END}') AS f
     JOIN fact_partition AS p ON p.key = f.key WHERE p.several = 0 AND f.next < f.valid_to LIMIT ${FINDINGS_MAX}`);
+  const unwritten = db.prepare('SELECT count(*) AS n FROM fact_text WHERE key NOT IN (SELECT key FROM fact_partition)');
+  const miscounted = db.prepare(`SELECT count(*) AS n FROM fact_text_space AS s FULL JOIN
+    (SELECT space, count(*) AS texts, sum(words) AS words FROM fact_text GROUP BY space) AS t USING (space)
+    WHERE s.texts IS NOT t.texts OR s.words IS NOT t.words`);
+  const wordless = db.prepare('SELECT abs((SELECT count(*) FROM fact_text) - (SELECT count(*) FROM fact_words)) AS n');
+  const textless = db.prepare('SELECT count(*) AS n FROM fact_vector WHERE text NOT IN (SELECT id FROM fact_text)');
   const partial = db.prepare('SELECT 1 - coalesce(sum(whole), 0) AS n FROM fact_rebuild');
   const named = (rows: readonly Record<string, unknown>[], what: string): string[] =>
     rows.map(({ name }) => `the facts of ${name} ${what}`);
   return () => [
-    ...integrity
-      .all()
+    ...findings()
       .map((row) => String(row['integrity_check']))
       .filter((finding) => finding !== 'ok')
       .map((finding) => `SQLite says of the file: ${finding}`),
@@ -70,6 +88,10 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     ...counted(unequal.get(), (n) => `${n} versions of facts are not where they are looked for`),
     ...named(unfit.all(), 'do not fit the version or the latest change of their partition'),
     ...named(overlapping.all(), 'overlap, where there is one value at a time'),
+    ...counted(unwritten.get(), (n) => `${n} texts of facts belong to no partition`),
+    ...counted(miscounted.get(), (n) => `${n} spaces have other texts than are counted`),
+    ...counted(wordless.get(), (n) => `${n} texts of facts are not indexed, or indexed and not there`),
+    ...counted(textless.get(), (n) => `${n} vectors belong to no text`),
     ...counted(partial.get(), () => 'the facts are incomplete; make them anew: assize memory rebuild'),
   ];
 }

@@ -3,6 +3,8 @@ import type {
   Ahead,
   Batch,
   BlobRow,
+  BranchPartition,
+  BranchPartitionQuery,
   CommitResult,
   EffectKeyRow,
   EffectPage,
@@ -10,8 +12,13 @@ import type {
   EffectStore,
   EffectWrite,
   EntryRow,
+  FactHit,
   FactQuery,
   FactStore,
+  FactText,
+  FactTextQuery,
+  FactVector,
+  FactVectorQuery,
   FactVersion,
   FactWrite,
   Hash,
@@ -34,6 +41,7 @@ import { StoreError } from '../errors.ts';
 import { factSize } from '../facts.ts';
 import {
   checkBatch,
+  checkBranchPartitionQuery,
   checkClaimKey,
   checkCount,
   checkEffectPage,
@@ -50,6 +58,9 @@ import {
   checkSignal,
   checkSnapshotRow,
   checkText,
+  checkTextQuery,
+  checkVectorQuery,
+  checkVectors,
   checkWithin,
   isEmpty,
 } from '../input.ts';
@@ -78,6 +89,8 @@ import { whenUnlocked } from './retry.ts';
 import { prepareSelfCheck } from './self-check.ts';
 import { prepareDropSnapshots, prepareErasures, preparePutSnapshot, prepareSnapshot } from './snapshot.ts';
 import { Tenures } from './tenure.ts';
+import { TextReader } from './text-reader.ts';
+import { QUEUE_MAX, TextWriter } from './text-writer.ts';
 import { prepareTrajectories } from './trajectories.ts';
 import { Turns } from './turns.ts';
 
@@ -107,6 +120,8 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #tenures: Tenures;
   readonly #facts: FactWriter;
   readonly #factReader: FactReader;
+  readonly #texts: TextWriter;
+  readonly #textReader: TextReader;
   readonly #resolve: (id: Hash) => EntryRow | undefined;
   readonly #entries: (trajectoryId: string, from: number, limit: number) => EntryRow[];
   readonly #head: (trajectoryId: string) => EntryRow | undefined;
@@ -132,6 +147,8 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #effectsOf: (epoch: number) => LoggedTransaction | undefined;
   readonly #effectKey: (key: Hash) => EffectKeyRow | undefined;
   readonly #selfCheck: () => string[];
+  /** Changes of facts since they were indexed. */
+  #unindexed = 0;
   #closed: Promise<void> | undefined;
 
   /** Takes over a connection that `openSqlite` has checked and set up, and closes it. */
@@ -168,8 +185,10 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     this.#effectKey = prepareEffectKey(db);
     this.#selfCheck = prepareSelfCheck(db);
     this.#effects = new EffectWriter(db);
-    this.#facts = new FactWriter(db, blobs, connection.path);
+    this.#texts = new TextWriter(db);
+    this.#facts = new FactWriter(db, blobs, this.#texts, connection.path);
     this.#factReader = new FactReader(db, connection.path);
+    this.#textReader = new TextReader(db, this.#factReader);
     this.#group = new GroupCommit(db, { effects: this.#effects, facts: this.#facts, ids, blobs }, connection);
     this.#turns = new Turns(connection.path);
     this.#tenures = new Tenures(connection.path);
@@ -184,7 +203,9 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
       return Promise.reject(error);
     }
     if (isEmpty(batch)) return Promise.resolve(COMMITTED);
-    return this.#group.commit(batch);
+    const committed = this.#group.commit(batch);
+    if (batch.facts !== undefined && batch.facts.length > 0) this.#indexLater(batch.facts.length);
+    return committed;
   }
 
   async resolve(id: Hash): Promise<EntryRow | undefined> {
@@ -354,6 +375,40 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     return this.#read(() => this.#factReader.spaces());
   }
 
+  async branches(): Promise<{ readonly space: string; readonly branch: string }[]> {
+    return this.#read(() => this.#factReader.branches());
+  }
+
+  async branchPartitions(query: BranchPartitionQuery): Promise<BranchPartition[]> {
+    const checked = checkBranchPartitionQuery(query);
+    return this.#read(() => this.#factReader.branchPartitions(checked));
+  }
+
+  async factsByText(query: FactTextQuery): Promise<FactHit[]> {
+    const checked = checkTextQuery(query);
+    if (!this.readonly && (await this.#read(() => this.#textReader.isBehind()))) await this.#index();
+    return this.#read(() => this.#textReader.byText(checked));
+  }
+
+  async factsByVector(query: FactVectorQuery): Promise<FactHit[]> {
+    const checked = checkVectorQuery(query);
+    return this.#read(() => this.#textReader.byVector(checked));
+  }
+
+  async textsToEmbed(embedder: string, space: string, limit: number): Promise<FactText[]> {
+    for (const [name, text] of Object.entries({ embedder, space })) checkText(text, name);
+    checkPage({ limit });
+    if (await this.#read(() => this.#textReader.isWaiting())) await this.#index();
+    return this.#read(() => this.#textReader.toEmbed(embedder, space, limit));
+  }
+
+  async putVectors(embedder: string, vectors: readonly FactVector[]): Promise<void> {
+    this.#checkWritable();
+    checkVectors(embedder, vectors);
+    const bytes = vectors.reduce((sum, { vector }) => sum + vector.byteLength, 0);
+    return this.#step(() => this.#texts.putVectors(embedder, vectors), { rows: vectors.length, bytes });
+  }
+
   async rebuildFacts(pages: AsyncIterable<readonly FactWrite[]>): Promise<void> {
     this.#checkWritable();
     return rebuild(pages, {
@@ -398,6 +453,21 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     } finally {
       this.#db.close();
     }
+  }
+
+  /** Indexes the texts of all facts that are committed. */
+  async #index(): Promise<void> {
+    this.#unindexed = 0;
+    while (await this.#step(() => this.#texts.flush(), { rows: QUEUE_MAX, bytes: 0 }));
+  }
+
+  /** After whoever waits was answered, and once for many changes: what is not indexed yet is found all the same, and slower. */
+  #indexLater(changes: number): void {
+    this.#unindexed += changes;
+    if (this.#unindexed < QUEUE_MAX) return;
+    this.#unindexed = 0;
+    // Nobody waits for it. Where it fails, the next one does it, or a store that is poisoned says so to whoever calls next.
+    this.#group.run(() => this.#texts.flush(), { rows: QUEUE_MAX, bytes: 0 }).catch(() => {});
   }
 
   /** A step that may refuse: what it has written by then stays. */

@@ -40,6 +40,28 @@ export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLe
     expect(await store.commit({ ...batchOf([]), facts: [next] })).toEqual(COMMITTED);
   });
 
+  law(
+    'a change that repeats a text that is erased is outdated, and what a branch takes over comes in as erased',
+    async () => {
+      const store = await openNew();
+      await believe(store);
+      const [open] = (await store.partition(ALICE))!.open;
+      await erase(store, SECRET);
+      const name = { ...ALICE, branch: 'try' };
+      const rows = [{ ...open!, branch: 'try', object: 'secret', content: contentOf('secret') }];
+      const first = { ...changeOf(name, open!.seq + 1, 30, []), inherit: { until: day(29), rows } };
+      const repeating = { ...first, repeats: [SECRET] };
+      expect(await store.commit({ ...batchOf([]), facts: [repeating] })).toMatchObject({ status: 'outdated' });
+      expect(await store.branches()).toEqual([]);
+      const other = { ...first, repeats: [contentOf('other').hash] };
+      expect(await store.commit({ ...batchOf([]), facts: [other] })).toEqual(COMMITTED);
+      expect(await store.facts({ space, branch: 'try' })).toEqual([{ ...rows[0]!, object: gone(SECRET) }]);
+      expect(await store.partition(name)).toMatchObject({ version: open!.seq + 1, since: day(29), latest: day(30) });
+      // It began before: who begins it again is outdated, whatever the version.
+      expect(await store.commit({ ...batchOf([]), facts: [other] })).toMatchObject({ status: 'outdated' });
+    },
+  );
+
   law('what comes later and was erased already comes in as erased', async () => {
     const store = await openNew();
     await erase(store, SECRET);

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { isAssizeError } from '#canon';
-import type { Batch, FactQuery, FactVersion, FactWrite } from '#ledger';
+import type { Batch, BranchPartition, BranchPartitionQuery, FactQuery, FactVersion, FactWrite } from '#ledger';
 import {
+  BRANCHES,
   exportFacts,
   type FactAnswer,
   FactModel,
@@ -48,6 +49,7 @@ export function factModelLaws({ law, newPlace, openAt, openNew }: Bench<FactLedg
     expect(model.rows.length).toBeGreaterThan(50);
     const latest = model.rows.map(({ system_time_start }) => system_time_start).sort();
     const members: { readonly [name in Restriction]: readonly unknown[] } = {
+      branch: [undefined, BRANCHES[1]],
       subject: [undefined, SUBJECTS[0]],
       predicate: [undefined, PREDICATES[0], PREDICATES[1]],
       kind: [undefined, 'audit', 'all'],
@@ -84,7 +86,7 @@ export function factModelLaws({ law, newPlace, openAt, openNew }: Bench<FactLedg
   });
 }
 
-async function putTo(store: FactLedger, model: FactModel, batches: readonly GeneratedBatch[]): Promise<void> {
+export async function putTo(store: FactLedger, model: FactModel, batches: readonly GeneratedBatch[]): Promise<void> {
   const answers: [Promise<FactAnswer>, readonly FactAnswer[]][] = [];
   for (const drawn of batches) {
     const batch = model.batch(drawn);
@@ -107,10 +109,14 @@ async function answerOf(store: FactLedger, batch: Batch): Promise<FactAnswer> {
 
 async function expectSameContent(store: FactLedger, model: FactModel): Promise<void> {
   expect(await store.spaces()).toEqual(model.spaces);
-  for (const space of model.spaces) {
-    const query = { space, kind: 'all' } as const;
+  expect(await store.branches()).toEqual(model.branches);
+  for (const memory of [...model.spaces.map((space) => ({ space })), ...model.branches]) {
+    const query = { ...memory, kind: 'all' } as const;
     expect(await store.facts(query)).toEqual(model.query(query));
   }
+  for (const memory of model.branches)
+    for (const query of [memory, { ...memory, subject: SUBJECTS[0]! }, { ...memory, predicate: PREDICATES[1]! }])
+      expect(await listed(store, query)).toEqual(model.branchPartitions(query));
   for (const name of model.partitions) {
     const [state, expected] = [(await store.partition(name))!, model.state(name)!];
     const from = state.open.map(({ valid_from }) => valid_from);
@@ -119,6 +125,16 @@ async function expectSameContent(store: FactLedger, model: FactModel): Promise<v
     expect({ ...state, open: sorted(state.open) }).toEqual({ ...expected, open: sorted(expected.open) });
   }
   expect((await store.head('t'))?.id).toBe(model.head);
+}
+
+/** Partitions of a branch, by pages. */
+async function listed(store: FactLedger, query: BranchPartitionQuery): Promise<BranchPartition[]> {
+  const found: BranchPartition[] = [];
+  for (let page = await store.branchPartitions({ ...query, limit: 2 }); page.length > 0; ) {
+    found.push(...page);
+    page = await store.branchPartitions({ ...query, limit: 2, after: page.at(-1)! });
+  }
+  return found;
 }
 
 /** All pages of a query. */
@@ -131,7 +147,7 @@ async function paged(store: FactLedger, query: FactQuery): Promise<FactVersion[]
   return found;
 }
 
-async function* pagesOf(history: readonly FactWrite[]): AsyncGenerator<readonly FactWrite[]> {
+export async function* pagesOf(history: readonly FactWrite[]): AsyncGenerator<readonly FactWrite[]> {
   for (let at = 0; at < history.length; at += 5) yield history.slice(at, at + 5);
 }
 

@@ -66,5 +66,20 @@ export const MEMORY: Readonly<Record<string, Case | Exempt>> = {
   asOf: takes(memory.asOf, () => [[row()], point(), 'all']),
   history: takes(memory.history, () => [[row()], partition(), 'all']),
   diff: takes(memory.diff, () => [[row()], point(), point()]),
+  wordsOf: takes(memory.wordsOf, ['a text']),
+  documentOf: takes(memory.documentOf, () => [row()]),
+  dayOf: takes(memory.dayOf, () => [row()]),
+  rounded: takes(memory.rounded, [0.5]),
+  fuse: takes(memory.fuse, () => [[['a', 'b'], ['b']], String]),
+  'new Bm25': takes(
+    (collection, sought) => new memory.Bm25(collection, sought),
+    () => [{ texts: 2, words: 9 }, [{ word: 'a', texts: 1 }]],
+  ),
+  'Bm25.score': takes(
+    (occurrences, length) =>
+      new memory.Bm25({ texts: 2, words: 9 }, [{ word: 'a', texts: 1 }]).score(occurrences, length),
+    () => [[1], 4],
+  ),
+  'Bm25.bound': takes((from) => new memory.Bm25({ texts: 2, words: 9 }, [{ word: 'a', texts: 1 }]).bound(from), [0]),
   selectByRelation: takes(memory.selectByRelation, () => [[row()], ['equals'], valid()]),
 };

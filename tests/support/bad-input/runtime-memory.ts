@@ -86,9 +86,13 @@ export const RUNTIME_MEMORY: Readonly<Record<string, Case | Exempt>> = {
         kind: 'all',
         relation: { to: whole, is: ['before', 'meets'] },
         limit: 5,
+        text: 'ibuprofen',
+        by: 'text',
+        signal: new AbortController().signal,
       },
     ],
   ),
+  'MemoryView.embed': exempt('needs an embedder; memory.test.ts gives it what nobody should'),
   'MemoryView.history': on(({ memory }, query) => memory.history(query), [{ ...about, kind: 'all', limit: 5 }]),
   'MemoryView.diff': on(
     ({ memory }, from, to, of) => memory.diff(from, to, of),

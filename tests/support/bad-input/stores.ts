@@ -24,6 +24,8 @@ const effects = {
 const node = new Uint8Array(32);
 // Of a partition that has never had a fact: what is valid is outdated, and what is not is refused by its form.
 const change: FactWrite = changeOf(ALICE, 9, 10, [{ fact_id: 'a' }], [{ fact_id: 'b', system_time_start: day(9) }]);
+const ranked = { ...ALICE, kind: 'all', valid: day(1), system: day(2), lineage: 'a', limit: 3 };
+const vector = new Float32Array([1, 2]);
 const noPages = (async function* () {})();
 const none = exempt('no arguments');
 
@@ -96,8 +98,19 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
       after: change.insert[0],
       limit: 3,
     }),
+    factsByText: on((store, query) => store.factsByText(query), { ...ranked, text: 'aspirin daily' }),
+    factsByVector: on((store, query) => store.factsByVector(query), { ...ranked, embedder: 'm', vector }),
+    textsToEmbed: on((store, embedder, space, limit) => store.textsToEmbed(embedder, space, limit), 'm', 'clinic', 3),
+    putVectors: on((store, embedder, vectors) => store.putVectors(embedder, vectors), 'm', [{ id: '7', vector }]),
     claimKey: on((store, key) => store.claimKey(key), new Uint8Array(32)),
     spaces: none,
+    branches: none,
+    branchPartitions: on((store, query) => store.branchPartitions(query), {
+      ...ALICE,
+      branch: 'try',
+      after: { subject: 'alice', predicate: 'drug' },
+      limit: 3,
+    }),
     rebuildFacts: on((store, pages) => store.rebuildFacts(pages), noPages),
     turn: on((store, id) => store.turn?.(id).then((end) => end?.()), 't'),
     erasures: none,

@@ -44,7 +44,7 @@ export function diff(command: Command): void {
         const now = systemClock.now();
         const point = (valid = now, system = now): Point => ({ valid, system });
         return session.withStore('readonly', async (store) => {
-          const memory = readingAssize(store).memory(options.space);
+          const memory = readingAssize(store).memory(options.space, options.trajectory);
           const [from, to] = [point(fromValid, fromSystem), point(toValid, toSystem)];
           print(session, await memory.diff(from, to, given(options, 'subject', 'predicate')), from, to);
           return EXIT.ok;

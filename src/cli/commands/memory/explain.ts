@@ -44,7 +44,7 @@ export function explain(command: Command): void {
     .action(
       inSession((session, options: Options) =>
         session.withStore('readonly', async (store) => {
-          const memory = readingAssize(store).memory(options.space);
+          const memory = readingAssize(store).memory(options.space, options.trajectory);
           const query: RecallQuery = { limit: 10_000, ...given(options, 'subject', 'predicate', 'valid', 'system') };
           const { facts } = await memory.recall(query);
           print(session, await memory.explain(oneOf(facts, options.fact)));

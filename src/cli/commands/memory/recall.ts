@@ -1,10 +1,11 @@
 import type { Instant } from 'assize/canon';
-import { ALLEN_RELATIONS, type AllenRelation, type Period } from 'assize/memory';
-import type { Recalled, RecallQuery } from 'assize/runtime';
+import { ALLEN_RELATIONS, type AllenRelation, type Embedder, type Period } from 'assize/memory';
+import type { RankedBy, Recalled, RecallQuery } from 'assize/runtime';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { spaceOption } from '../../believing.ts';
 import { CliError, EXIT } from '../../errors.ts';
 import { printFacts } from '../../fact-text.ts';
+import { importModule } from '../../module-file.ts';
 import { positive, withSharedOptions } from '../../options.ts';
 import { INSTANT_HELP, instantOrAny, periodOf } from '../../periods.ts';
 import { dim, line } from '../../printable.ts';
@@ -16,6 +17,7 @@ export interface AboutOptions extends SharedOptions {
   readonly space: string;
   readonly subject?: string;
   readonly predicate?: string;
+  readonly trajectory?: string;
 }
 
 interface HistoryOptions extends AboutOptions {
@@ -28,11 +30,16 @@ interface RecallOptions extends HistoryOptions {
   readonly system?: Instant | 'any';
   readonly relation?: readonly AllenRelation[];
   readonly of?: Period;
+  readonly text?: string;
+  readonly by?: RankedBy;
+  readonly embedder?: string;
 }
 
 type Kind = NonNullable<RecallQuery['kind']>;
 
 const KINDS: readonly Kind[] = ['current', 'audit', 'all'];
+const WAYS: readonly RankedBy[] = ['text', 'embedding', 'hybrid'];
+const SCORE_DIGITS = 4;
 /** As many as a recall gives. */
 const LIMIT_MAX = 10_000;
 
@@ -49,7 +56,8 @@ export function about(command: Command): Command {
   return command
     .addOption(spaceOption)
     .option('--subject <name>', 'only of this')
-    .option('--predicate <name>', 'only under this');
+    .option('--predicate <name>', 'only under this')
+    .option('--trajectory <id>', 'as it sees it, which may be a branch (default: what is shared)');
 }
 
 export const validOption: Option = new Option(
@@ -73,13 +81,24 @@ export function recall(command: Command): void {
         ),
       )
       .addOption(new Option('--of <from/to>', 'the period of --relation').argParser(periodOf))
+      .option('--text <words>', 'those that answer this, best first (then 10, or --limit)')
+      .addOption(
+        new Option(
+          '--by <way>',
+          'text: by its words (default); embedding: by what it means; hybrid: by both (default with --embedder)',
+        ).choices(WAYS),
+      )
+      .option('--embedder <file>', 'a module that exports an embedder, which makes vectors of texts that have none')
       .addOption(limitOption),
   )
     .addHelpText(
       'after',
       '\nExamples:\n  assize memory recall --space ward-3\n' +
         '  assize memory recall --space ward-3 --subject "patient 7" --valid 2026-04-16 --system 2026-04-17\n' +
-        '  assize memory recall --space ward-3 --relation during,equals --of 2026-03-01/2026-04-01\n\n' +
+        '  assize memory recall --space ward-3 --relation during,equals --of 2026-03-01/2026-04-01\n' +
+        '  assize memory recall --space ward-3 --text "penicillin in April" --valid any\n' +
+        '  assize memory recall --space ward-3 --text "what makes her cough" --embedder ./embedder.ts\n' +
+        '  assize memory recall --space ward-3 --trajectory what-if\n\n' +
         `${INSTANT_HELP}\nRelations are Allen’s: ${ALLEN_RELATIONS.join(', ')}.\n` +
         'With --json it has an observation, for the proposal that uses what was recalled. No domain is needed.',
     )
@@ -88,10 +107,17 @@ export function recall(command: Command): void {
         const { relation, of } = options;
         if ((relation === undefined) !== (of === undefined))
           throw new CliError('usage', '--relation and --of go together: say how the valid time lies, and to what.');
-        return show(session, options, {
-          ...given(options, 'subject', 'predicate', 'valid', 'system', 'kind', 'limit'),
+        const { text, embedder, by = embedder === undefined ? undefined : 'hybrid' } = options;
+        if (text === undefined && by !== undefined)
+          throw new CliError('usage', '--by and --embedder go with --text: say what is looked for.');
+        if ((embedder === undefined) !== (by === undefined || by === 'text'))
+          throw new CliError('usage', '--by embedding and --by hybrid take an --embedder, and --by text takes none.');
+        const query = {
+          ...given(options, 'subject', 'predicate', 'valid', 'system', 'kind', 'limit', 'text'),
+          ...(by !== undefined && { by, signal: session.interruption }),
           ...(relation && of && { relation: { is: relation, to: of } }),
-        });
+        };
+        return show(session, options, query, embedder);
       }),
     );
 }
@@ -127,21 +153,47 @@ export function given<Options extends object, Name extends keyof Options>(
   return Object.fromEntries(said) as never;
 }
 
-function show(session: Session, { space }: AboutOptions, query: RecallQuery): Promise<number> {
+async function show(
+  session: Session,
+  { space, trajectory }: AboutOptions,
+  query: RecallQuery,
+  file?: string,
+): Promise<number> {
   if ((query.limit ?? 1) > LIMIT_MAX) throw new CliError('usage', `--limit is at most ${LIMIT_MAX}.`);
-  return session.withStore('readonly', async (store) => {
-    print(session, await readingAssize(store).memory(space).recall(query));
+  const embedder = file === undefined ? undefined : await embedderOf(file);
+  // Vectors that are made are kept.
+  return session.withStore(embedder === undefined ? 'readonly' : 'existing', async (store) => {
+    print(session, await readingAssize(store, embedder).memory(space, trajectory).recall(query));
     return EXIT.ok;
   });
 }
 
-function print({ json, out }: Session, { facts, isCut, observation }: Recalled): void {
+/** The only embedder that a module exports. @throws CliError */
+async function embedderOf(file: string): Promise<Embedder> {
+  const exported = Object.values(await importModule(file, 'embedder', 'name a module that exports one'));
+  const found = exported.filter(
+    (value): value is Embedder => typeof value === 'object' && value !== null && typeof value.embed === 'function',
+  );
+  if (found.length === 1) return found[0]!;
+  throw new CliError(
+    'bad_input',
+    `${file} exports ${found.length} embedders, and has to export one: { id, dimensions, embed(texts, signal) }.`,
+  );
+}
+
+function print({ json, out }: Session, { facts, scores, isCut, observation }: Recalled): void {
   if (json) {
-    out.document({ facts, is_cut: isCut, observation });
+    out.document({ facts, ...(scores && { scores }), is_cut: isCut, observation });
     return;
   }
   if (facts.length === 0) out.line(line`Nothing is found.`);
-  else printFacts(out, facts);
+  else
+    printFacts(
+      out,
+      facts,
+      scores?.map(({ score }) => score.toFixed(SCORE_DIGITS)),
+      { title: 'score', align: 'right' },
+    );
   if (isCut) out.line(dim(line`There are more; --limit gives more of them.`));
 }
 

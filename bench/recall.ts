@@ -1,0 +1,203 @@
+/**
+ * Facts that are found by words, on SQLite: queries of four words that stand together in a text, over words whose frequency falls with
+ * their rank. Beside FTS5's own bm25 over all of the four, and with what is lost of the ten best where a search stops early.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { openStore } from 'assize';
+import type { FactHit, FactWrite } from 'assize/ledger';
+import { Bm25, documentOf, OPEN_END, wordsOf } from 'assize/memory';
+import type { Store } from 'assize/stores';
+import { type BenchResult, formatTable, percentile } from './measure.ts';
+
+const FACTS = 100_000;
+const QUERIES = 400;
+const K = 10;
+const WORDS_OF_A_TEXT = 12;
+const VOCABULARY = 30_000;
+const HASH = 'ab'.repeat(32);
+const START = '2026-01-01T00:00:00.000000Z';
+
+/** The most frequent words of any text, in place of the first ranks. */
+const STOP =
+  'the of and to in a is that for it as was with be by on not he i this are or his from at which but have an had they you were'.split(
+    ' ',
+  );
+
+export async function recallBench(): Promise<BenchResult[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
+  const store = await openStore(`sqlite:${join(folder, 'recall.db')}`);
+  try {
+    const said = texts();
+    for (let from = 0; from < FACTS; from += 1_000)
+      await put(
+        store,
+        said.slice(from, from + 1_000).map((text, n) => saying(from + n, text)),
+      );
+    // All is indexed by then.
+    await store.factsByText({ space: 'bench', text: 'warm', limit: K });
+    const queries = queriesOf(said);
+    const found: FactHit[][] = [];
+    const micros: number[] = [];
+    for (const text of queries) {
+      const start = performance.now();
+      found.push(await store.factsByText({ space: 'bench', text, system: 'now', valid: START, limit: K }));
+      micros.push((performance.now() - start) * 1_000);
+    }
+    const bare = bareFts(join(folder, 'bare.db'), said, queries);
+    const exact = exactRanking(said);
+    const lost = queries.map((text, n) => {
+      const best = exact(text);
+      const least = best.at(-1) ?? 0;
+      // Of those that are as good as the last any is right.
+      return best.length === 0 ? 0 : 1 - found[n]!.filter(({ score }) => score >= least - 1e-6).length / best.length;
+    });
+    const ours = (p: number): number => percentile(micros, p);
+    const baseline = (p: number) => ({ name: 'bm25 of FTS5', value: percentile(bare, p) });
+    const name = `recall of ${K} by four words, ${FACTS} facts`;
+    return [
+      {
+        name: `${name}: p50`,
+        value: ours(50),
+        unit: 'µs',
+        baseline: baseline(50),
+        ratio: ours(50) / baseline(50).value,
+        goal: { max: 2_000 },
+      },
+      {
+        name: `${name}: p95`,
+        value: ours(95),
+        unit: 'µs',
+        baseline: baseline(95),
+        ratio: ours(95) / baseline(95).value,
+      },
+      {
+        name: `${name}: share of the ${K} best that is lost`,
+        value: lost.reduce((sum, each) => sum + each, 0) / lost.length,
+        unit: '',
+        goal: { max: 0.02 },
+      },
+    ];
+  } finally {
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The same in every run: words drawn by rank, of which the n-th comes as often as 1/n. */
+function texts(): string[] {
+  let seed = 7;
+  const random = (): number => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+    return seed / 2 ** 32;
+  };
+  const sums: number[] = [];
+  for (let rank = 1; rank <= VOCABULARY; rank += 1) sums.push((sums.at(-1) ?? 0) + 1 / rank);
+  const word = (): string => {
+    const at = random() * sums.at(-1)!;
+    let [low, high] = [0, VOCABULARY - 1];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (sums[middle]! < at) low = middle + 1;
+      else high = middle;
+    }
+    return STOP[low] ?? nameOf(low);
+  };
+  return Array.from({ length: FACTS }, () => Array.from({ length: WORDS_OF_A_TEXT }, word).join(' '));
+}
+
+/** A word without an ending that a stem lacks. */
+function nameOf(rank: number): string {
+  return `${[...rank.toString(26)].map((digit) => 'bcdfghjklmnpqrtvwxzaeiouky'[Number.parseInt(digit, 26)]).join('')}ko`;
+}
+
+/** Each of words of one text, as somebody asks who remembers part of it. */
+function queriesOf(said: readonly string[]): string[] {
+  return Array.from({ length: QUERIES }, (_, n) =>
+    [...new Set(said[(n * 7_919) % FACTS]!.split(' '))].slice(0, 4).join(' '),
+  );
+}
+
+function bareFts(path: string, said: readonly string[], queries: readonly string[]): number[] {
+  const db = new DatabaseSync(path);
+  db.exec("PRAGMA journal_mode = WAL; CREATE VIRTUAL TABLE t USING fts5(text, tokenize = 'porter ascii'); BEGIN");
+  const insert = db.prepare('INSERT INTO t (text) VALUES (?)');
+  for (const text of said) insert.run(text);
+  db.exec('COMMIT');
+  const select = db.prepare(`SELECT rowid, text FROM t WHERE t MATCH ? ORDER BY rank LIMIT ${K}`);
+  const micros = queries.map((text) => {
+    const start = performance.now();
+    select.all(
+      text
+        .split(' ')
+        .map((word) => `"${word}"`)
+        .join(' OR '),
+    );
+    return (performance.now() - start) * 1_000;
+  });
+  db.close();
+  return micros;
+}
+
+/** The ten best scores, of all texts. */
+function exactRanking(said: readonly string[]): (query: string) => number[] {
+  const documents = said.map((text, n) => wordsOf(documentOf(saying(n, text).insert[0]!)));
+  const byWord = new Map<string, Map<number, number>>();
+  for (const [n, words] of documents.entries())
+    for (const word of words) {
+      const places = byWord.get(word) ?? new Map<number, number>();
+      byWord.set(word, places.set(n, (places.get(n) ?? 0) + 1));
+    }
+  const collection = { texts: documents.length, words: documents.reduce((sum, words) => sum + words.length, 0) };
+  return (query) => {
+    const words = [...new Set(wordsOf(query))];
+    const bm25 = new Bm25(
+      collection,
+      words.map((word) => ({ word, texts: byWord.get(word)?.size ?? 0 })),
+    );
+    const any = new Set(bm25.sought.flatMap(({ word }) => [...byWord.get(word)!.keys()]));
+    const scores = [...any].map((n) =>
+      bm25.score(
+        bm25.sought.map(({ word }) => byWord.get(word)!.get(n) ?? 0),
+        documents[n]!.length,
+      ),
+    );
+    return scores.sort((a, b) => b - a).slice(0, K);
+  };
+}
+
+function saying(n: number, object: string): FactWrite {
+  const partition = { space: 'bench', subject: `patient ${n}`, predicate: 'notes' };
+  const content = { hash: n.toString(16).padStart(64, '0'), bytes: object.length };
+  const row = {
+    ...partition,
+    fact_id: `claim ${n}`,
+    object,
+    content,
+    valid_from: START,
+    valid_to: OPEN_END,
+    system_time_start: START,
+    system_time_end: OPEN_END,
+    provenance_id: `w:${HASH}#0`,
+    confidence: 1,
+    resolution_strategy_id: 'lww',
+    row_kind: 'current' as const,
+    resolution_id: null,
+    lineage: `claim ${n}`,
+    asserted_seq: 1,
+    asserted_from: START,
+    entry_id: HASH,
+    seq: 1,
+    cardinality: 'single-valued' as const,
+  };
+  return { partition, names: content, version: 1, system_time: START, close: [], insert: [row] };
+}
+
+async function put(store: Store, facts: readonly FactWrite[]): Promise<void> {
+  const { status } = await store.commit({ entries: [], blobs: [], facts });
+  if (status !== 'committed') throw new Error(`unexpected: ${status}`);
+}
+
+if (import.meta.main) console.log(formatTable(await recallBench()));

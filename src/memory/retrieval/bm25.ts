@@ -1,0 +1,86 @@
+import { form, requireForm } from '#canon';
+
+/** How much it counts that a word stands there again, and how much that a text is long. */
+const K1 = 1.2;
+const B = 0.75;
+
+/** Of a word no more occurrences count in one text. */
+export const OCCURRENCES_MAX = 255;
+
+/** The texts that are searched: how many, and of how many words. */
+export interface Collection {
+  readonly texts: number;
+  readonly words: number;
+}
+
+/** A word that is looked for, and in how many texts it stands. */
+export interface Sought {
+  readonly word: string;
+  readonly texts: number;
+}
+
+/**
+ * Ranks texts by BM25 (Robertson and Walker 1994), with k1 = 1.2, b = 0.75, and the idf that is never negative:
+ *
+ *     score(d) = Σ ln(1 + (N − n + ½) / (n + ½)) · f · (k1 + 1) / (f + k1 · (1 − b + b · |d| / avg))
+ *
+ * where N is how many texts there are, n in how many of them the word stands, f how often in d, at most 255, |d| the words of d, avg
+ * those of a text on average. Scores are rounded to six decimals, so that equal ones are equal in every store.
+ */
+export class Bm25 {
+  /** Rarest first; of those that are as rare in the order of their letters. Words that stand nowhere are left out. */
+  readonly sought: readonly Sought[];
+  readonly #idf: readonly number[];
+  readonly #average: number;
+
+  /** @throws ArgumentError `bad_argument` */
+  constructor(collection: Collection, sought: readonly Sought[]) {
+    requireForm(COLLECTION, collection, 'collection');
+    requireForm(SOUGHT, sought, 'sought');
+    const { texts, words } = collection;
+    this.sought = sought
+      .filter((each) => each.texts > 0)
+      .sort((a, b) => a.texts - b.texts || (a.word < b.word ? -1 : 1));
+    this.#idf = this.sought.map((each) => Math.log(1 + (texts - each.texts + 0.5) / (each.texts + 0.5)));
+    this.#average = words / texts;
+  }
+
+  /** `occurrences`: of each of `sought`; `length`: the words of the text. @throws ArgumentError `bad_argument` */
+  score(occurrences: readonly number[], length: number): number {
+    // Asked of every text that is ranked: what is right is seen at once.
+    if (!Array.isArray(occurrences) || !occurrences.every(Number.isSafeInteger) || !Number.isSafeInteger(length))
+      requireForm(COUNTS, { occurrences, length }, 'text');
+    const norm = K1 * (1 - B + (B * length) / this.#average);
+    let sum = 0;
+    for (const [at, idf] of this.#idf.entries()) {
+      const f = Math.min(occurrences[at] ?? 0, OCCURRENCES_MAX);
+      sum += (idf * f * (K1 + 1)) / (f + norm);
+    }
+    return rounded(sum);
+  }
+
+  /** No text has a greater score that has none of the words of `sought` before this place. @throws ArgumentError `bad_argument` */
+  bound(from: number): number {
+    requireForm(form.whole, from, 'from');
+    // A text is at least as long as a word is often in it.
+    const most = (K1 + 1) / (1 + (K1 * B) / this.#average);
+    return rounded(this.#idf.slice(from).reduce((sum, idf) => sum + idf * most, 0)) + STEP;
+  }
+}
+
+const STEP = 1e-6;
+
+const COLLECTION = form.members({ texts: form.whole, words: form.whole });
+const SOUGHT = form.list(form.members({ word: form.text, texts: form.whole }));
+const COUNTS = form.members({ occurrences: form.list(form.whole), length: form.whole });
+
+/** To six decimals. @throws ArgumentError `bad_argument` */
+export function rounded(score: number): number {
+  if (typeof score !== 'number')
+    requireForm(
+      form.of('a number', () => false),
+      score,
+      'score',
+    );
+  return Math.round(score * 1e6) / 1e6;
+}

@@ -1,0 +1,342 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type Writ, writId } from '#authority';
+import { addMicros } from '#canon';
+import { type CommitPayload, exportLines, integrateLog, type RootPayload, readRow } from '#ledger';
+import { type FactRow, OPEN_END } from '#memory';
+import { createOracle } from '#oracle';
+import { openStore, type Store } from '#stores';
+import { clinic } from '../../../tests/support/clinic.ts';
+import { keysOf } from '../../../tests/support/ledger-rows.ts';
+import { HandClock, intent, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
+import { type AssizeOptions, checkMemory, type Memory, type Ruling, rebuildMemory, verifyStore } from '../index.ts';
+
+// What a property of many histories does not come by: clocks that differ, who was delegated to, who is asked, and what is erased.
+
+const folder = mkdtempSync(join(tmpdir(), 'assize-memory-of-branches-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const writ = writFor('nurse');
+const officer = writFor('officer', { actions: ['assize.erase'], scopes: ['erase:memory:ward'] });
+const objects = (facts: readonly FactRow[]): string[] => facts.map(({ object }) => object);
+let files = 0;
+
+async function begun(kind: string, options: Partial<AssizeOptions> = {}) {
+  const store = await openStore(kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`);
+  const clock = new HandClock();
+  const assize = runtimeOver(store, [clinic], { clock, ...options });
+  const trajectory = await assize.create(clinic, { trajectoryId: 't', writs: [writ] });
+  const memory = trajectory.memory({ space: 'ward', writ });
+  const branch = async (id: string, from: string = 't') => {
+    const { head } = await assize.open(from, clinic);
+    const begins = await assize.branch(from, head, { trajectoryId: id, note: 'what if', writs: [writ] });
+    return { trajectory: begins, memory: begins.memory({ space: 'ward', writ }) };
+  };
+  return { store, clock, assize, trajectory, memory, branch };
+}
+
+async function committed(said: Promise<Ruling>): Promise<{ id: string; payload: CommitPayload }> {
+  const ruling = await said;
+  if (ruling.ruling !== 'committed') throw new Error(JSON.stringify(ruling));
+  return { id: ruling.entry.id, payload: readRow(ruling.entry).payload as CommitPayload };
+}
+
+const drug = (object: string) => ({ subject: 'p7', predicate: 'drug', object });
+const of = async (memory: Pick<Memory, 'recall'>, query: object = {}): Promise<string[]> =>
+  objects((await memory.recall({ subject: 'p7', valid: 'any', ...query })).facts);
+
+/** Each trajectory is valid, and the facts are those that the ledger says, also made anew. */
+async function expectSound(store: Store): Promise<void> {
+  for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
+  expect(await checkMemory(store)).toMatchObject({ valid: true, differences: [] });
+  await rebuildMemory(store);
+  expect(await checkMemory(store)).toMatchObject({ valid: true, differences: [] });
+  expect((await store.selfCheck?.()) ?? []).toEqual([]);
+}
+
+async function textOf(store: Store): Promise<string> {
+  await integrateLog(store);
+  let text = '';
+  for await (const line of exportLines(store)) text += line;
+  for (const memory of [{ space: 'ward' }, ...(await store.branches())])
+    text += JSON.stringify(await store.facts({ ...memory, kind: 'all' }));
+  return text;
+}
+
+describe.each(['memory', 'sqlite'])('on %s', (kind) => {
+  test('what is tried in a branch is not believed where it came from, and the other way round', async () => {
+    const { store, clock, assize, memory, branch } = await begun(kind);
+    await committed(memory.assert(drug('aspirin')));
+    clock.forward(1_000);
+    const { memory: tried } = await branch('b');
+    expect(await of(tried)).toEqual(['aspirin']);
+    await committed(memory.change(drug('ibuprofen')));
+    expect(await of(tried)).toEqual(['aspirin']);
+    clock.forward(1_000);
+    await committed(tried.change({ ...drug('none'), from: START }));
+    expect(await of(tried)).toEqual(['none']);
+    expect(await of(memory, { valid: clock.now() })).toEqual(['ibuprofen']);
+    expect(await of(assize.memory('ward'), { valid: clock.now() })).toEqual(['ibuprofen']);
+    expect(await of(assize.memory('ward', 'b'))).toEqual(['none']);
+    expect(await store.spaces()).toEqual(['ward']);
+    const recalled = await tried.recall({ subject: 'p7' });
+    expect(recalled.observation.value).toMatchObject({ query: { space: 'ward', branch: 'b' } });
+    expect(recalled.facts[0]).not.toHaveProperty('branch');
+    const [was] = (await tried.recall({ subject: 'p7', valid: 'any', system: START })).facts;
+    expect((await tried.explain(was!)).entries.map(({ trajectoryId }) => trajectoryId)).toContain('t');
+    const [from, to] = [START, clock.now()].map((system) => ({ valid: START, system }));
+    const { added, removed } = await tried.diff(from!, to!);
+    expect([objects(added), objects(removed)]).toEqual([['none'], ['aspirin']]);
+    await expectSound(store);
+  });
+
+  test('by words a branch finds what it sees, best first, and nothing else', async () => {
+    const embedder = {
+      id: 'lengths',
+      dimensions: 2,
+      embed: async (texts: readonly string[]) => texts.map((text) => Float32Array.of(text.length, 1)),
+    };
+    const { assize, clock, memory, branch } = await begun(kind, { embedder });
+    for (let n = 0; n < 30; n++)
+      await committed(memory.assert({ subject: `other ${n}`, predicate: 'drug', object: `cough ${n}` }));
+    await committed(memory.assert({ subject: 'p1', predicate: 'drug', object: 'cough cough cough at night' }));
+    await committed(memory.assert({ subject: 'p2', predicate: 'drug', object: 'cough and fever' }));
+    clock.forward(1_000);
+    const { memory: tried } = await branch('b');
+    clock.forward(1_000);
+    await committed(memory.assert({ subject: 'p3', predicate: 'drug', object: 'cough cough cough since noon' }));
+    await committed(
+      tried.correct({ subject: 'p1', predicate: 'drug', object: 'no complaint', valid: { from: START, to: OPEN_END } }),
+    );
+    await committed(tried.assert({ subject: 'p4', predicate: 'drug', object: 'cough fever cough fever' }));
+    const { memory: deeper } = await branch('c', 'b');
+    clock.forward(1_000);
+    await committed(tried.retract({ subject: 'p4', predicate: 'drug', valid: { from: START, to: OPEN_END } }));
+    for (const by of ['text', 'embedding', 'hybrid'] as const)
+      for (const view of [memory, tried, deeper]) {
+        const { facts } = await view.recall({ valid: 'any', kind: 'all' });
+        const all = await view.recall({ text: 'a cough, a fever', by, valid: 'any', kind: 'all', limit: 1_000 });
+        const expected = by === 'text' ? facts.filter(({ object }) => /cough|fever/.test(object)) : facts;
+        const named = (rows: readonly FactRow[]) => rows.map((row) => JSON.stringify(row)).sort();
+        expect(named(all.facts)).toEqual(named(expected));
+        const scores = all.scores!.map(({ score }) => score);
+        expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+        for (const limit of [1, 2, 5]) {
+          const best = await view.recall({ text: 'a cough, a fever', by, valid: 'any', kind: 'all', limit });
+          expect(best.scores!.map(({ score }) => score)).toEqual(scores.slice(0, limit));
+          expect(best.isCut).toBe(true);
+        }
+      }
+    const first = async (view: Pick<Memory, 'recall'>) =>
+      (await view.recall({ text: 'fever', limit: 1 })).facts[0]?.subject;
+    expect([await first(memory), await first(tried), await first(deeper)]).toEqual(['p2', 'p2', 'p4']);
+    expect(await first(assize.memory('ward', 'c'))).toBe('p4');
+  });
+
+  test('a change that comes late with an earlier time is not in what a branch has taken over', async () => {
+    const { store, clock, memory, branch } = await begun(kind);
+    const slow = new HandClock();
+    const other = await runtimeOver(store, [clinic], { clock: slow }).create(clinic, {
+      trajectoryId: 's',
+      writs: [writ],
+    });
+    await committed(memory.assert({ ...drug('aspirin'), valid: { from: START, to: OPEN_END } }));
+    clock.forward(10_000);
+    await committed(memory.assert({ subject: 'p8', predicate: 'drug', object: 'nothing' }));
+    const { memory: tried } = await branch('b');
+    const { memory: untried } = await branch('c');
+    clock.forward(1_000);
+    const late = addMicros(clock.now(), -1_000_000);
+    await committed(tried.change({ ...drug('none'), from: clock.now() }));
+    slow.forward(5_000);
+    await committed(
+      other.memory({ space: 'ward', writ }).correct({ ...drug('late'), valid: { from: START, to: late } }),
+    );
+    // It is seen where nothing was taken over yet, and there alone.
+    expect(await of(untried)).toContain('late');
+    for (const system of [START, slow.now(), addMicros(clock.now(), -1), clock.now()])
+      expect([system, await of(tried, { system, valid: START })]).toEqual([system, ['aspirin']]);
+    expect(objects(await tried.history({ subject: 'p7', kind: 'all' }))).not.toContain('late');
+    expect(await of(tried, { system: 'any', valid: START })).toEqual(['aspirin', 'aspirin']);
+    await expectSound(store);
+  });
+
+  test('a branch of a branch begins no earlier than what it comes from', async () => {
+    const { store, memory, branch, trajectory } = await begun(kind);
+    for (const object of ['aspirin', 'ibuprofen', 'none'])
+      await committed(memory.change({ ...drug(object), from: START }));
+    expect(trajectory.head).toBeDefined();
+    await branch('b');
+    // Its beginning has the time of the clock, which three changes of one partition are ahead of.
+    const { memory: tried } = await branch('c', 'b');
+    expect(await of(tried)).toEqual(['none']);
+    const [first] = (await committed(tried.change({ ...drug('salt'), from: START }))).payload.delta.beliefs;
+    expect(await of(tried)).toEqual(['salt']);
+    // What was believed where it begins stays so, of all that there is.
+    const [other] = (await committed(tried.assert({ ...drug('none'), subject: 'p8' }))).payload.delta.beliefs;
+    expect([first!.system_time, other!.system_time]).toEqual([addMicros(START, 3), addMicros(START, 3)]);
+    await expectSound(store);
+  });
+
+  test('who a branch delegates to says it in the branch', async () => {
+    const lead = keysOf(11);
+    const { store, assize, trajectory, memory } = await begun(kind);
+    await committed(memory.assert(drug('aspirin')));
+    const granted = writFor(lead.publicKey, { trajectory: 'b' });
+    const begins = await assize.branch('t', trajectory.head, {
+      trajectoryId: 'b',
+      note: 'try',
+      writs: [granted, writ],
+    });
+    const child = await begins.delegate({
+      task: 'ask around',
+      writ: granted,
+      subject: 'helper',
+      childTrajectoryId: 'c',
+      privateKey: lead.privateKey,
+    });
+    const [root] = await store.entries('c');
+    const [helper] = (readRow(root!).payload as RootPayload).writs as unknown as Writ[];
+    const asked = child.memory({ space: 'ward', writ: writId(helper!) });
+    expect(await of(asked)).toEqual(['aspirin']);
+    await committed(asked.change({ ...drug('none'), from: START }));
+    for (const view of [asked, begins.memory({ space: 'ward', writ }), assize.memory('ward', 'c')])
+      expect(await of(view)).toEqual(['none']);
+    expect(await of(memory)).toEqual(['aspirin']);
+    expect(await store.branches()).toEqual([{ space: 'ward', branch: 'b' }]);
+    await expectSound(store);
+  });
+
+  test('a source that was heard where a branch comes from is not heard again; one that was heard there later is', async () => {
+    const { store, clock, memory, branch } = await begun(kind);
+    const letter = { ...drug('aspirin'), valid: { from: START }, source: 'letter 1' };
+    await committed(memory.assert(letter));
+    clock.forward(1_000);
+    // It is believed no more when the branch begins.
+    const always = { from: START, to: '9000-01-01T00:00:00.000000Z' };
+    await committed(memory.retract({ subject: 'p7', predicate: 'drug', valid: always }));
+    const { memory: tried } = await branch('b');
+    clock.forward(1_000);
+    const second = { ...drug('aspirin'), valid: { from: START, to: clock.now() }, source: 'letter 2' };
+    await committed(memory.assert(second));
+    for (const [said, changes] of [
+      [letter, 0],
+      [second, 1],
+      [second, 0],
+    ] as const)
+      expect((await committed(tried.assert(said))).payload.delta.beliefs).toHaveLength(changes);
+    await expectSound(store);
+  });
+
+  test('a person answers what a branch asks, and a judge is asked once for all', async () => {
+    const questions: string[] = [];
+    const store = await openStore('memory:');
+    const oracle = createOracle({ store, clock: new HandClock(), mode: 'record' });
+    const { clock, memory, branch } = await begun(kind, {
+      judge: {
+        oracle,
+        choose: ({ request, members }) => {
+          questions.push(request);
+          return members.find(({ object }) => object === 'urgent')!.claim;
+        },
+      },
+    });
+    const said = (predicate: string, object: string, source: string) => ({
+      ...{ subject: 'p7', predicate, object, source },
+      valid: { from: START },
+    });
+    await committed(memory.assert(said('triage', 'urgent', '1')));
+    await committed(memory.assert(said('diagnosis', 'flu', '2')));
+    clock.forward(1_000);
+    const { memory: tried, trajectory } = await branch('b');
+    await committed(tried.assert(said('triage', 'can wait', '3')));
+    await committed(memory.assert(said('triage', 'can wait', '3')));
+    expect(questions).toHaveLength(1);
+    const asked = await tried.assert(said('diagnosis', 'gout', '4'));
+    if (asked.ruling !== 'escalated') throw new Error(JSON.stringify(asked));
+    const [question] = await trajectory.questionsOf(asked.pending);
+    const { claim: winner } = question!.members.find(({ object }) => object === 'gout')!;
+    const answers = [{ request: question!.request, winner }];
+    await trajectory.approve(asked.pending, { principal: 'dr house', method: 'test', answers });
+    expect(await of(tried, { predicate: 'diagnosis' })).toEqual(['gout']);
+    expect(await of(memory, { predicate: 'diagnosis' })).toEqual(['flu']);
+    expect(await of(tried, { predicate: 'triage' })).toEqual(['urgent']);
+  });
+
+  test('what is erased where a branch comes from is gone from the branch, and nobody writes it down again', async () => {
+    const { store, clock, trajectory, memory, branch } = await begun(kind);
+    await committed(memory.assert(drug('aspirin of hers')));
+    clock.forward(1_000);
+    const [one, two] = [await branch('b'), await branch('c')];
+    clock.forward(1_000);
+    // Both have read it; one has rows of its own.
+    await committed(one.memory.change({ ...drug('salt of hers'), from: clock.now() }));
+    await committed(two.memory.retract({ ...drug('something else'), valid: { from: START, to: clock.now() } }));
+    const elsewhere = await runtimeOver(store, [clinic], { clock }).open('t', clinic);
+    const erased = await elsewhere.erase({
+      beliefs: [{ space: 'ward', subject: 'p7' }],
+      reason: 'asked',
+      writ: officer,
+    });
+    expect(erased).toMatchObject({ ruling: 'committed', left: ['b'] });
+    clock.forward(1_000);
+    for (const { memory: tried } of [one, two]) await committed(tried.assert(drug('none')));
+    expect(trajectory.id).toBe('t');
+    const left = await runtimeOver(store, [clinic], { clock }).open('b', clinic);
+    await left.erase({ beliefs: [{ space: 'ward', subject: 'p7' }], reason: 'asked', writ: officer });
+    const text = await textOf(store);
+    expect(text).not.toMatch(/(aspirin|salt) of hers/);
+    await expectSound(store);
+  });
+
+  test('an erasure in a branch leaves what it has of its source, and says so', async () => {
+    const { store, clock, trajectory, memory, branch } = await begun(kind);
+    await committed(memory.assert({ ...drug('aspirin of hers'), valid: { from: START, to: OPEN_END } }));
+    clock.forward(1_000);
+    const { memory: tried, trajectory: b } = await branch('b');
+    clock.forward(1_000);
+    await committed(tried.change({ ...drug('salt of hers'), from: clock.now() }));
+    const place = { beliefs: [{ space: 'ward', subject: 'p7' }], reason: 'asked', writ: officer };
+    expect(await b.erase(place)).toMatchObject({ ruling: 'committed', left: ['t'] });
+    expect(await of(memory)).toEqual(['aspirin of hers']);
+    expect(await textOf(store)).not.toContain('salt of hers');
+    expect((await of(tried))[0]).toBe('aspirin of hers');
+    await expectSound(store);
+    expect(await trajectory.erase(place)).toMatchObject({ ruling: 'committed', left: [] });
+    expect(await store.branches()).toEqual([{ space: 'ward', branch: 'b' }]);
+    expect(await b.erase(place)).toMatchObject({ ruling: 'committed', left: [] });
+    expect(await store.branches()).toEqual([]);
+    expect(await textOf(store)).not.toContain('p7');
+    await expectSound(store);
+    await committed(tried.assert(drug('new')));
+    expect(await of(tried)).toEqual(['new']);
+    // What another one still says of the same is another partition's.
+    await committed(tried.assert({ ...drug('new'), subject: 'p9' }));
+    await committed(memory.assert({ ...drug('new'), subject: 'p9' }));
+    await b.erase({ ...place, beliefs: [{ space: 'ward', subject: 'p9' }] });
+    expect(await store.branchPartitions({ space: 'ward', branch: 'b', subject: 'p9' })).toEqual([]);
+    await expectSound(store);
+  });
+
+  test('what followed from an entry is told apart where a branch says the same at the same time', async () => {
+    const { assize, clock, trajectory, memory, branch } = await begun(kind);
+    const { memory: tried, trajectory: b } = await branch('b');
+    clock.forward(1_000);
+    const same = { ...drug('aspirin'), source: 'letter' };
+    const [shared, own] = [await committed(memory.assert(same)), await committed(tried.assert(same))];
+    const [ofShared, ofOwn] = [await memory.recall({ subject: 'p7' }), await tried.recall({ subject: 'p7' })];
+    const key = ({ facts: [row] }: typeof ofOwn) => [row!.fact_id, row!.system_time_start];
+    expect(key(ofOwn)).toEqual(key(ofShared));
+    const visit = (observations: (typeof ofOwn)['observation'][]) => ({
+      ...intent('visit', { patient: 'p8', weight: '70 kg' }, writ),
+      role: { name: 'nurse', params: {} },
+      observations,
+    });
+    const inBranch = await committed(b.propose(visit([ofOwn.observation]) as never));
+    const outside = await committed(trajectory.propose(visit([ofShared.observation]) as never));
+    expect((await assize.derived(own.id)).map(({ id }) => id)).toEqual([inBranch.id]);
+    expect((await assize.derived(shared.id)).map(({ id }) => id)).toEqual([outside.id]);
+  });
+});

@@ -1,0 +1,151 @@
+import type { FactHit, FactQuery, FactStore, FactVersion } from '#ledger';
+import { type Embedder, fuse, MemoryError } from '#memory';
+import type { Line } from './line.ts';
+import { seenHits } from './seen-hits.ts';
+
+/** How facts are looked for by a text: by its words, by what it means, or by both. */
+export type RankedBy = 'text' | 'embedding' | 'hybrid';
+
+/** A fact that answers a text, and how well: by what was asked, and by each of the lists that it stands in. */
+export interface Ranked {
+  readonly fact: FactVersion;
+  readonly score: Score;
+}
+
+/** More is better. Those of different questions say nothing of each other. */
+export interface Score {
+  /** What facts are ordered by: that of the only list, or the sum of 1 / (60 + place) over both. */
+  readonly score: number;
+  /** BM25, where its words were looked for and found. */
+  readonly text?: number;
+  /** The cosine to the text that was asked, where its meaning was looked for. */
+  readonly embedding?: number;
+}
+
+type Filter = Omit<FactQuery, 'branch' | 'after' | 'limit'>;
+
+/** Facts of each list that are fused at least. */
+const FUSED_MIN = 100;
+
+/** Texts that an embedder is given at once. */
+const EMBEDDED_AT_ONCE = 64;
+
+/**
+ * Gives the best of the facts that are asked for, as many as it is told each time. What has no vector of the embedder gets one first.
+ *
+ * @throws MemoryError `no_embedder`, `bad_vector`; what the embedder throws, and the signal
+ */
+export async function ranking(
+  store: FactStore,
+  embedder: Embedder | undefined,
+  {
+    line,
+    filter,
+    text,
+    by,
+    signal,
+  }: {
+    /** The memories that are looked into. */
+    readonly line: Line;
+    readonly filter: Filter;
+    readonly text: string;
+    readonly by: RankedBy;
+    readonly signal: AbortSignal;
+  },
+): Promise<(limit: number) => Promise<Ranked[]>> {
+  const byText = (limit: number): Promise<FactHit[]> =>
+    seenHits(store, line, { filter, limit }, (query, limit) => store.factsByText({ ...query, text, limit }));
+  if (by === 'text')
+    return async (limit) => (await byText(limit)).map(({ fact, score }) => ({ fact, score: { score, text: score } }));
+  const used = requireEmbedder(embedder);
+  await embedTexts(store, used, filter.space, signal);
+  const [vector] = await embedded(used, [text], signal);
+  const byVector = (limit: number): Promise<FactHit[]> =>
+    seenHits(store, line, { filter, limit }, (query, limit) =>
+      store.factsByVector({ ...query, embedder: used.id, vector: vector!, limit }),
+    );
+  if (by === 'embedding')
+    return async (limit) =>
+      (await byVector(limit)).map(({ fact, score }) => ({ fact, score: { score, embedding: score } }));
+  return async (limit) => {
+    const depth = Math.max(limit, FUSED_MIN);
+    const [words, near] = [await byText(depth), await byVector(depth)];
+    const [text, embedding] = [words, near].map((hits) => new Map(hits.map(({ fact, score }) => [keyOf(fact), score])));
+    const lists = [words, near].map((hits) => hits.map(({ fact }) => fact));
+    return fuse(lists, keyOf)
+      .slice(0, limit)
+      .map(({ item: fact, score }) => {
+        const own = { text: text!.get(keyOf(fact)), embedding: embedding!.get(keyOf(fact)) };
+        return {
+          fact,
+          score: {
+            score,
+            ...(own.text !== undefined && { text: own.text }),
+            ...(own.embedding !== undefined && { embedding: own.embedding }),
+          },
+        };
+      });
+  };
+}
+
+/**
+ * Makes vectors of all texts of a space that have none of the embedder; how many. What was erased is not among them.
+ *
+ * @throws MemoryError `bad_vector`; what the embedder throws, and the signal
+ */
+export async function embedTexts(
+  store: FactStore,
+  embedder: Embedder,
+  space: string,
+  signal: AbortSignal,
+): Promise<number> {
+  for (let count = 0; ; ) {
+    signal.throwIfAborted();
+    const texts = await store.textsToEmbed(embedder.id, space, EMBEDDED_AT_ONCE);
+    if (texts.length === 0) return count;
+    const vectors = await embedded(
+      embedder,
+      texts.map(({ text }) => text),
+      signal,
+    );
+    await store.putVectors(
+      embedder.id,
+      texts.map(({ id }, at) => ({ id, vector: vectors[at]! })),
+    );
+    count += texts.length;
+  }
+}
+
+/** @throws MemoryError `no_embedder` */
+export function requireEmbedder(embedder: Embedder | undefined): Embedder {
+  if (embedder !== undefined) return embedder;
+  throw new MemoryError(
+    'no_embedder',
+    'Nobody makes vectors of texts here: give the runtime an embedder, or recall by text alone.',
+  );
+}
+
+/** @throws MemoryError `bad_vector` */
+async function embedded(
+  embedder: Embedder,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Float32Array[]> {
+  const { id, dimensions } = embedder;
+  const vectors: unknown = await embedder.embed(texts, signal);
+  const isRight = (vector: unknown): boolean =>
+    vector instanceof Float32Array &&
+    vector.length === dimensions &&
+    vector.every(Number.isFinite) &&
+    vector.some((number) => number !== 0);
+  if (Array.isArray(vectors) && vectors.length === texts.length && vectors.every(isRight)) return vectors;
+  throw new MemoryError(
+    'bad_vector',
+    `The embedder ${id} has to give a Float32Array of ${dimensions} numbers for each text, finite and not all zero; nothing of what it gave was kept.`,
+    { evidence: { embedder: id, texts: texts.length } },
+  );
+}
+
+function keyOf({ subject, predicate, fact_id, system_time_start }: FactVersion): string {
+  return JSON.stringify([system_time_start, fact_id, subject, predicate]);
+}

@@ -1,0 +1,182 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Embedder } from '#memory';
+import { openStore } from '#stores';
+import { clinic } from '../../../tests/support/clinic.ts';
+import { runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
+import type { AssizeOptions, Memory, Recalled } from '../index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'assize-recall-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const writ = writFor('nurse');
+let files = 0;
+
+/** Words that mean the like point the same way. */
+const MEANINGS: readonly RegExp[] = [/aspirin|painkiller/, /amoxicillin|antibiotic/, /insulin|sugar/];
+
+function embedder(told: string[] = []): Embedder {
+  return {
+    id: 'meanings@1',
+    dimensions: MEANINGS.length + 1,
+    embed: async (texts) => {
+      told.push(...texts);
+      return texts.map((text) => Float32Array.from([...MEANINGS.map((meaning) => (meaning.test(text) ? 1 : 0)), 0.1]));
+    },
+  };
+}
+
+describe.each(['memory', 'sqlite'])('on %s', (kind) => {
+  const begun = async (options: Partial<AssizeOptions> = {}) => {
+    const store = await openStore(kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`);
+    const assize = runtimeOver(store, [clinic], options);
+    const trajectory = await assize.create(clinic, { trajectoryId: 't', writs: [writ] });
+    const memory = trajectory.memory({ space: 'ward', writ });
+    for (const [subject, object] of [
+      ['ann', 'aspirin daily'],
+      ['bob', 'amoxicillin since the surgery'],
+      ['cid', 'insulin'],
+      ['dan', 'aspirin, and amoxicillin every evening'],
+    ] as const)
+      expect((await memory.assert({ subject, predicate: 'drug', object })).ruling).toBe('committed');
+    return { store, assize, trajectory, memory };
+  };
+  const subjects = ({ facts }: Recalled) => facts.map(({ subject }) => subject).join(' ');
+
+  test('by its words, with scores and an observation that a proposal can give', async () => {
+    const { memory, trajectory, store } = await begun();
+    const recalled = await memory.recall({ text: 'Who takes aspirin?' });
+    expect(subjects(recalled)).toBe('ann dan');
+    expect(recalled.isCut).toBe(false);
+    const [best, other] = recalled.scores!;
+    expect([best!.score > other!.score, best!.score === best!.text, best!.embedding]).toEqual([true, true, undefined]);
+    expect(recalled.observation).toMatchObject({
+      name: 'recall',
+      value: {
+        query: { space: 'ward', text: 'Who takes aspirin?', by: 'text' },
+        rows: recalled.facts.map(({ fact_id, system_time_start }) => [fact_id, system_time_start]),
+      },
+    });
+    const said = { subject: 'eve', predicate: 'allergy', object: 'as ann' };
+    expect(await memory.assert(said, { observations: [recalled.observation] })).toMatchObject({ ruling: 'committed' });
+    expect(trajectory.length).toBe(6);
+    const one = await memory.recall({ text: 'aspirin', limit: 1 });
+    expect([subjects(one), one.isCut]).toEqual(['ann', true]);
+    expect((await memory.recall()).scores).toBeUndefined();
+    await store.close();
+  });
+
+  test('what is asked for besides restricts first', async () => {
+    const { memory, store } = await begun();
+    await memory.change({ subject: 'ann', predicate: 'drug', object: 'nothing' });
+    expect(subjects(await memory.recall({ text: 'aspirin' }))).toBe('dan');
+    expect(subjects(await memory.recall({ text: 'aspirin', valid: 'any', system: 'any', subject: 'ann' }))).toContain(
+      'ann',
+    );
+    const to = { from: START, to: '2026-12-31T00:00:00.000000Z' };
+    const relation = { to, is: ['overlapped-by', 'started-by'] } as const;
+    const plain = await memory.recall({ relation });
+    const ranked = await memory.recall({ relation, text: 'aspirin amoxicillin insulin nothing', limit: 100 });
+    expect(ranked.facts.map(({ fact_id }) => fact_id).sort()).toEqual(plain.facts.map(({ fact_id }) => fact_id).sort());
+    expect((await memory.recall({ relation: { to, is: ['before'] }, text: 'aspirin' })).facts).toEqual([]);
+    await store.close();
+  });
+
+  test('by what it means, and by both', async () => {
+    const told: string[] = [];
+    const { memory, store, assize } = await begun({ embedder: embedder(told) });
+    const near = await memory.recall({ text: 'painkiller', by: 'embedding', limit: 2 });
+    expect(subjects(near)).toBe('ann dan');
+    expect(near.scores!.map(({ score, text, embedding }) => [score === embedding, text])).toEqual([
+      [true, undefined],
+      [true, undefined],
+    ]);
+    expect(near.observation.value).toMatchObject({ query: { by: 'embedding', embedder: 'meanings@1' } });
+    expect(told).toHaveLength(5);
+    // Only the question is embedded again.
+    const both = await assize.memory('ward').recall({ text: 'antibiotic surgery', by: 'hybrid' });
+    expect(subjects(both).startsWith('bob dan')).toBe(true);
+    expect(both.scores![0]).toMatchObject({ score: 0.032787, text: expect.any(Number), embedding: expect.any(Number) });
+    expect(both.scores![1]!.text).toBeUndefined();
+    expect(told).toHaveLength(6);
+    expect(await memory.embed()).toBe(0);
+    await memory.assert({ subject: 'fay', predicate: 'drug', object: 'painkiller' });
+    expect(await memory.embed({ signal: new AbortController().signal })).toBe(1);
+    await store.close();
+  });
+
+  test('an embedder is never given what was erased', async () => {
+    const told: string[] = [];
+    const { memory, trajectory, store } = await begun({ embedder: embedder(told) });
+    const asked = (await memory.recall({ text: 'does ann take aspirin daily', subject: 'nobody' })).observation;
+    await memory.assert({ subject: 'zoe', predicate: 'allergy', object: 'x' }, { observations: [asked] });
+    const erased = await trajectory.erase({ beliefs: [{ space: 'ward', subject: 'ann' }], reason: 'r', writ });
+    expect(erased.ruling).toBe('committed');
+    expect(await memory.embed()).toBe(4);
+    expect(told.join()).not.toMatch(/ann|daily/);
+    for (const by of ['text', 'embedding', 'hybrid'] as const)
+      expect(subjects(await memory.recall({ text: 'ann takes aspirin daily', by }))).not.toContain('ann');
+    // Neither is what was looked for, in the words of what is erased.
+    for (const entry of await store.entries('t')) {
+      for (const [, hash] of entry.payload.matchAll(/"\$blob":"([0-9a-f]{64})"/g))
+        expect((await store.blob(hash!)) ?? '').not.toContain('does ann take');
+    }
+    await store.close();
+  });
+
+  test('what can’t be looked for is refused', async () => {
+    const plain = await begun();
+    const wrong = async (memory: Pick<Memory, 'recall'>, query: object, code: string) =>
+      expect(memory.recall(query as never)).rejects.toMatchObject({ code });
+    await wrong(plain.memory, { text: ' \n' }, 'empty_text');
+    await wrong(plain.memory, { text: '' }, 'empty_text');
+    await wrong(plain.memory, { text: 'x'.repeat(10_001) }, 'long_text');
+    await wrong(plain.memory, { text: 'a\u0000b' }, 'bad_text');
+    await wrong(plain.memory, { text: 7 }, 'bad_argument');
+    await wrong(plain.memory, { text: 'x', by: 'magic' }, 'bad_recall');
+    await wrong(plain.memory, { by: 'text' }, 'bad_recall');
+    await wrong(plain.memory, { text: 'x', limit: 0 }, 'bad_limit');
+    await wrong(plain.memory, { text: 'x', signal: {} }, 'bad_argument');
+    for (const by of ['embedding', 'hybrid']) await wrong(plain.memory, { text: 'x', by }, 'no_embedder');
+    await expect(plain.memory.embed()).rejects.toMatchObject({ code: 'no_embedder' });
+    await expect(plain.memory.embed({ signal: 7 as never })).rejects.toMatchObject({ code: 'bad_argument' });
+    const { store } = plain;
+    const given = (vectors: (count: number) => unknown): Embedder => ({
+      id: 'odd',
+      dimensions: 2,
+      embed: async (texts) => vectors(texts.length) as Float32Array[],
+    });
+    const all = (vector: unknown) => (count: number) => Array(count).fill(vector);
+    for (const vectors of [
+      all(new Float32Array([1])),
+      all(new Float32Array([Number.NaN, 1])),
+      all(new Float32Array([0, 0])),
+      all([1, 2]),
+      () => [],
+      () => undefined,
+    ]) {
+      const memory = runtimeOver(store, [clinic], { embedder: given(vectors) }).memory('ward');
+      await wrong(memory, { text: 'x', by: 'embedding' }, 'bad_vector');
+    }
+    expect(await store.textsToEmbed('odd', 'ward', 10)).toHaveLength(4);
+    await runtimeOver(store, [clinic], { embedder: given(all(new Float32Array([1, 2]))) })
+      .memory('ward')
+      .embed();
+    const other = runtimeOver(store, [clinic], {
+      embedder: { ...given(all(new Float32Array(3).fill(1))), dimensions: 3 },
+    });
+    await wrong(other.memory('ward'), { text: 'x', by: 'embedding' }, 'store_invalid_input');
+    const failing = { ...given(all(0)), embed: () => Promise.reject(new Error('no network')) };
+    await expect(
+      runtimeOver(store, [clinic], { embedder: failing }).memory('ward').recall({ text: 'x', by: 'hybrid' }),
+    ).rejects.toThrow('no network');
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(other.memory('ward').embed({ signal })).rejects.toThrow('enough');
+    for (const wrong of [{ id: '' }, { dimensions: 0 }])
+      expect(() => runtimeOver(store, [clinic], { embedder: { ...failing, ...wrong } })).toThrow(
+        expect.objectContaining({ code: 'bad_option' }),
+      );
+    await store.close();
+  });
+});

@@ -1,0 +1,60 @@
+import type { FactHit, FactQuery, FactStore, FactVersion } from '#ledger';
+import type { Line } from './line.ts';
+import { byNames, levelQuery, seenFacts } from './seen-facts.ts';
+
+type Filter = Omit<FactQuery, 'branch' | 'after' | 'limit'>;
+
+/**
+ * The best of the facts that who has this line sees, of those that the filter wants: as many as `limit`, or all there are. `search` gives the
+ * best of one memory. What a text is worth is the same in all memories of a space.
+ *
+ * @throws what `search` throws; StoreError
+ */
+export async function seenHits(
+  store: FactStore,
+  line: Line,
+  { filter, limit }: { readonly filter: Filter; readonly limit: number },
+  search: (query: Omit<FactQuery, 'after' | 'limit'>, limit: number) => Promise<FactHit[]>,
+): Promise<FactHit[]> {
+  const [own, ...sources] = line;
+  if (sources.length === 0) return search(levelQuery(filter, own), limit);
+  for (let depth = limit; ; depth *= 4) {
+    const lists = await Promise.all(line.map((level) => search(levelQuery(filter, level), depth)));
+    // What a memory has not given yet is no better than the last that it gave.
+    const floor = Math.max(...lists.map((hits) => (hits.length < depth ? -Infinity : hits.at(-1)!.score)));
+    const found = await seenOf(store, line, filter, lists.flat());
+    if (floor === -Infinity || (found.length >= limit && found[limit - 1]!.score > floor)) return found.slice(0, limit);
+  }
+}
+
+/** Those of the hits that are seen, as they are seen, best first. */
+async function seenOf(store: FactStore, line: Line, filter: Filter, hits: readonly FactHit[]): Promise<FactHit[]> {
+  const scores = new Map<string, number>();
+  for (const { fact, score } of hits) scores.set(nameOf(fact), Math.max(score, scores.get(nameOf(fact)) ?? score));
+  const partitions = new Map(
+    hits.map(({ fact: { subject, predicate } }) => [JSON.stringify([subject, predicate]), { subject, predicate }]),
+  );
+  const found: FactHit[] = [];
+  for await (const page of pagesOf(store, line, filter, [...partitions.values()].sort(byNames)))
+    for (const fact of page) {
+      const score = scores.get(nameOf(fact));
+      if (score !== undefined) found.push({ fact, score });
+    }
+  // Stable: those that are equally good stay in the order of a store.
+  return found.sort((a, b) => b.score - a.score);
+}
+
+type Names = Pick<FactVersion, 'subject' | 'predicate'>;
+
+async function* pagesOf(
+  store: FactStore,
+  line: Line,
+  filter: Filter,
+  partitions: readonly Names[],
+): AsyncGenerator<FactVersion[]> {
+  for (const names of partitions) yield* seenFacts(store, line, { ...filter, ...names });
+}
+
+function nameOf({ subject, predicate, fact_id, system_time_start, row_kind }: FactVersion): string {
+  return JSON.stringify([subject, predicate, row_kind, system_time_start, fact_id]);
+}

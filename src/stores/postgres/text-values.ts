@@ -1,0 +1,36 @@
+import type { FactVersion } from '#ledger';
+import { dayOf, documentOf, OCCURRENCES_MAX, wordsOf } from '#memory';
+import { isErasedText } from '../facts.ts';
+
+type Said = Pick<FactVersion, 'subject' | 'predicate' | 'object' | 'asserted_from' | 'row_kind' | 'content'>;
+
+/** The texts of rows of a partition, each once, as `write_texts` takes them; of what was erased there are none. */
+export function textValues(n: number, rows: readonly Said[]): Readonly<Record<string, unknown>>[] {
+  const texts = new Map<string, Readonly<Record<string, unknown>>>();
+  for (const row of rows) {
+    const { subject, object, content, row_kind } = row;
+    const day = dayOf(row);
+    const name = `${content.hash} ${row_kind} ${day}`;
+    if (texts.has(name) || isErasedText(object) || isErasedText(subject)) continue;
+    const words = wordsOf(documentOf(row));
+    texts.set(name, {
+      n,
+      content: content.hash,
+      audit: row_kind === 'audit',
+      day,
+      length: words.length,
+      words: counted(words),
+    });
+  }
+  return [...texts.values()];
+}
+
+/** Each word with as many positions as it stands there. */
+function counted(words: readonly string[]): [word: string, positions: string][] {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return [...counts].map(([word, count]) => [
+    word,
+    Array.from({ length: Math.min(count, OCCURRENCES_MAX) }, (_, at) => at + 1).join(','),
+  ]);
+}

@@ -1,0 +1,58 @@
+import type { FactHit, FactQuery, FactTextQuery, FactVersion } from '#ledger';
+import { documentOf, wordsOf } from '#memory';
+import type { FactModel } from './fact-model.ts';
+
+// Ranking as plain as can be: every text of the space is scored, every row that is asked for gets the score of its text.
+
+/** As `FactStore.factsByText`, by the formula that `Bm25` states. */
+export function rankedByText(model: FactModel, { text, limit = 1_000, ...query }: FactTextQuery): FactHit[] {
+  const texts = new Map<string, string[]>();
+  for (const row of model.rows)
+    if (row.space === query.space && !isErased(row)) texts.set(nameOf(row), wordsOf(documentOf(row)));
+  const lengths = [...texts.values()].map((words) => words.length);
+  const average = lengths.reduce((sum, length) => sum + length, 0) / lengths.length;
+  const scoreOf = (words: readonly string[]): number => {
+    let score = 0;
+    for (const word of new Set(wordsOf(text))) {
+      const n = [...texts.values()].filter((each) => each.includes(word)).length;
+      const f = words.filter((each) => each === word).length;
+      const idf = Math.log(1 + (texts.size - n + 0.5) / (n + 0.5));
+      score += (idf * f * 2.2) / (f + 1.2 * (0.25 + (0.75 * words.length) / average));
+    }
+    return score;
+  };
+  return ranked(model, query, limit, (row) => scoreOf(texts.get(nameOf(row)) ?? []));
+}
+
+/** The rows of a query that have a score other than 0, best first; equal ones in the order of rows. */
+export function ranked(
+  model: FactModel,
+  query: FactQuery,
+  limit: number,
+  scoreOf: (row: FactVersion) => number | undefined,
+): FactHit[] {
+  return model
+    .query({ ...query, limit: Number.MAX_SAFE_INTEGER })
+    .map((fact) => ({ fact, score: isErased(fact) ? 0 : Math.round((scoreOf(fact) ?? 0) * 1e6) / 1e6 }))
+    .filter(({ score }) => score !== 0)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, limit);
+}
+
+/** Whether a row says nothing any more, or of nobody. */
+export function isErased({ object, subject }: FactVersion): boolean {
+  return object.startsWith('{"$erased":') || subject.startsWith('{"$erased":');
+}
+
+/** Rows of one text have one name. What a branch has taken over is a text of its own. */
+export function nameOf({ space, branch, subject, predicate, content, row_kind, asserted_from }: FactVersion): string {
+  return JSON.stringify([
+    space,
+    branch ?? null,
+    subject,
+    predicate,
+    content.hash,
+    row_kind,
+    asserted_from.slice(0, 10),
+  ]);
+}
