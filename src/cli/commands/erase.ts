@@ -65,7 +65,8 @@ export function erase(program: Command): void {
       'Negative: it was rejected, or an open approval freezes what it would touch.\n' +
         'Reached are the values that the domain marks sensitive, in the store itself: with them the arguments and\n' +
         'observations of the proposals that wrote there. Not reached are copies in places that are not sensitive, details\n' +
-        'of rulings, the reason, answers in the oracle log that no such proposal observed, backups, exports and other copies of the store; and what a\n' +
+        'of rulings, the reason, answers in the oracle log that no such proposal observed, backups, exports and other\n' +
+        'copies of the store; and what a\n' +
         'branch inherited, which is erased where it was written. Of what is believed: what was said of it in this trajectory,\n' +
         'with the arguments, questions and recalls that name it; which others still have something is printed,\n' +
         'and which writs name the subject in a scope: those stay. SQLite overwrites the texts; PostgreSQL has them until\n' +
