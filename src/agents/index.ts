@@ -9,6 +9,8 @@
  * Never: another way from one agent to another than the world; a call, a clock or chance in a replay.
  * May import canon, authority, ledger, kernel, oracle, runtime, extraction, and of the stores the one in memory.
  */
+
+export { COORDINATOR, turnKey } from '#oracle';
 export type { Agent, AgentAsking, AgentIntent, AgentOracle, Decision } from './agent.ts';
 export { type BelievingTerms, believeMessages } from './believing.ts';
 export { ASKS_MAX } from './consulting.ts';
@@ -24,4 +26,4 @@ export {
   runAgents,
   type TurnDone,
 } from './run.ts';
-export { type AgentTurn, COORDINATOR, type CounselDecision, type CounselTurn, type Turn, turnKey } from './turn.ts';
+export type { AgentTurn, CounselDecision, CounselTurn, Turn } from './turn.ts';

@@ -1,7 +1,6 @@
 import { checkRow, type Entry, type Observation, PAGE, type Payload } from '#ledger';
+import { turnNamedBy } from '#oracle';
 import type { ReplayedLedger } from './replay-store.ts';
-import { nameOfTurn } from './rule.ts';
-import { turnKey } from './turn.ts';
 
 /** An entry as it is recorded, and the turn that made it; undefined for what no turn of a run has proposed. */
 export interface RecordedEntry {
@@ -25,11 +24,8 @@ export async function recordedEntries(store: ReplayedLedger, trajectoryId: strin
 /** An entry names its turn by name and by key, among what was observed. What resolves has the observations of what waited. */
 function turnOf(trajectoryId: string, payload: Payload): number | undefined {
   if ('resolves' in payload && payload.resolves !== undefined) return undefined;
-  for (const { name, oracle_key: key } of observationsOf(payload)) {
-    const number = Number(/^turn (\d{1,15})$/.exec(name)?.[1] ?? -1);
-    if (number >= 0 && name === nameOfTurn(number) && key === turnKey(trajectoryId, number)) return number;
-  }
-  return undefined;
+  const named = observationsOf(payload).map((observation) => turnNamedBy(trajectoryId, observation));
+  return named.find((turn) => turn !== undefined);
 }
 
 function observationsOf(payload: Payload): readonly Observation[] {

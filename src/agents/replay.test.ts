@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addMicros, canonicalize, generateKeys, type Json } from '#canon';
 import { defineDomain } from '#kernel';
+import { type CommitPayload, readRow } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
 import { MemoryStore } from '#stores';
 import { keysOf } from '../../tests/support/ledger-rows.ts';
 import { desk, newsroom, staff } from '../../tests/support/newsroom.ts';
-import { operator, writFor } from '../../tests/support/runtime.ts';
+import { operator, runtimeOver, writFor } from '../../tests/support/runtime.ts';
 import { type Agent, type RunReplay, replayRun, type Turn, turnKey } from './index.ts';
 
 /** One recorded run that every case changes something of. */
@@ -225,4 +226,24 @@ describe('what others wrote between the turns is taken as it is recorded', () =>
       expect(await kept.trajectories()).toEqual(before);
     },
   );
+});
+
+test('a run whose answers were erased ends at the first turn that needs one, and turns stay', async () => {
+  const recorded = await desk({}, 4);
+  await recorded.run();
+  const trajectory = await runtimeOver(recorded.store, [newsroom], { oracle: recorded.store }).open('desk');
+  const rows = await recorded.store.entries('desk');
+  const named = rows.map((row) => ({ row, payload: readRow(row).payload as Partial<CommitPayload> }));
+  const { row, payload } = named.find(({ payload }) => (payload.observations?.length ?? 0) > 1)!;
+  const keys = payload.observations!.map(({ oracle_key }) => oracle_key!);
+  const by = { entries: [row.id], reason: 'request 17', writ: writFor('officer') };
+  expect(await trajectory.erase(by)).toMatchObject({ ruling: 'committed' });
+  const marks = await Promise.all(
+    keys.map(async (key) => (await recorded.store.oracleGet(key))?.erased_by !== undefined),
+  );
+  expect(marks).toEqual(keys.map((_, n) => n < keys.length - 1));
+  const from = { store: recorded.store, oracleStore: recorded.store, trajectoryId: 'desk' };
+  const { same, firstDifference } = await replayRun(from, newsroom, recorded.agents, { anchors: [operator.publicKey] });
+  expect(same).toBe(false);
+  expect(firstDifference).toMatchObject({ kind: 'erased', cause: { code: 'erased', evidence: { key: keys[0] } } });
 });

@@ -1,7 +1,7 @@
 import { canonicalize, form, type Instant, isAssizeError, type Json, maxInstant, requireForm } from '#canon';
 import type { Domain } from '#kernel';
 import { type EntryRow, type Hash, LedgerFault, readRow } from '#ledger';
-import { type Clock, createOracle, type OracleStore, type Random } from '#oracle';
+import { type Clock, createOracle, type OracleStore, type Random, turnQuestion } from '#oracle';
 import { Assize, type AssizeOptions, RuntimeError, type Trajectory } from '#runtime';
 import { type Agent, type Population, populationOf } from './agent.ts';
 import type { Outside } from './consulting.ts';
@@ -10,7 +10,7 @@ import { AgentError } from './errors.ts';
 import { type RecordedEntry, recordedEntries } from './recorded-rows.ts';
 import { type ReplayedLedger, ReplayStore } from './replay-store.ts';
 import { type Outcome, proposeIn, resolveIn } from './rule.ts';
-import { type AgentTurn, type CounselTurn, type RecordedTurn, readTurn, type Turn, turnQuestion } from './turn.ts';
+import { type AgentTurn, type CounselTurn, type RecordedTurn, readTurn, type Turn } from './turn.ts';
 
 export interface ReplaySource {
   readonly store: ReplayedLedger;
@@ -39,12 +39,12 @@ export interface RunReplay {
 }
 
 /**
- * `oracle_miss`: a question that the log has no answer to. `slice`: an agent sees something else. `decision`: it decides, or
+ * `oracle_miss`: a question that the log has no answer to. `erased`: one whose answer an entry has erased. `slice`: an agent sees something else. `decision`: it decides, or
  * asks, something else. `entry`: another entry comes of it, or none. `ledger`: a turn that the entries, or
  * the next turn, have no place for.
  */
 export interface RunDifference {
-  readonly kind: 'oracle_miss' | 'slice' | 'decision' | 'entry' | 'ledger';
+  readonly kind: 'oracle_miss' | 'erased' | 'slice' | 'decision' | 'entry' | 'ledger';
   readonly turn: number;
   /** Whose turn it was; undefined for a counselor's, and for one that is missing. */
   readonly agent?: string;
@@ -200,7 +200,7 @@ class Replay {
       const slice = await this.#sliceAt(turn.invoked, agent);
       decided = await decide({ agent, trajectory: this.#trajectory.id, number, slice }, this.#outside);
     } catch (error) {
-      const kind = isAssizeError(error, 'oracle_miss') ? 'oracle_miss' : 'decision';
+      const kind = (['oracle_miss', 'erased'] as const).find((code) => isAssizeError(error, code)) ?? 'decision';
       if (error instanceof LedgerFault)
         return this.#differs(
           recorded,

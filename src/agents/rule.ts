@@ -1,5 +1,6 @@
 import { isAssizeError } from '#canon';
 import { KernelError, type PatchOperation } from '#kernel';
+import { nameOfTurn } from '#oracle';
 import type { ApprovalInput, Ruling, Trajectory } from '#runtime';
 import type { Agent } from './agent.ts';
 import type { Decided } from './decide.ts';
@@ -73,9 +74,4 @@ function resolve(trajectory: Trajectory, counsel: Exclude<Counsel, { do: 'later'
 function isRefusal(error: unknown): boolean {
   const codes = ['bad_intent', 'not_pending', 'digest_mismatch', 'effect_waits'];
   return error instanceof KernelError || codes.some((code) => isAssizeError(error, code));
-}
-
-/** What the observation is called by which an entry names the turn that it was made in. */
-export function nameOfTurn(number: number): string {
-  return `turn ${number}`;
 }

@@ -1,6 +1,6 @@
 import { contentHash, type Instant, isAssizeError, isInstant, type Json } from '#canon';
 import { type Hash, isHash } from '#ledger';
-import { type Oracle, type OracleAnswer, oracleKey, type Question, seededRandom } from '#oracle';
+import { type Oracle, type OracleAnswer, seededRandom, turnQuestion } from '#oracle';
 import type { TurnPorts } from '#runtime';
 import { AgentError } from './errors.ts';
 
@@ -52,21 +52,6 @@ export type CounselDecision =
 
 /** With what it is about, and the digest of what was shown. */
 export type Counsel = CounselDecision & { readonly pending: Hash; readonly digest: Hash };
-
-/** Who asks for turns in the oracle log. */
-export const COORDINATOR = 'assize.coordinator';
-
-/** The question that a turn answers. */
-export function turnQuestion(trajectory: string, turn: number): Question {
-  return {
-    scope: { kind: 'call', trajectory, branch: null, agent: COORDINATOR, ordinal: turn },
-    request: { ask: 'turn' },
-  };
-}
-
-export function turnKey(trajectory: string, turn: number): string {
-  return oracleKey(turnQuestion(trajectory, turn));
-}
 
 /** A turn that is in the log; undefined where there is none. @throws AgentError `bad_turn`; OracleError `oracle_corrupt` */
 export async function readTurn(oracle: Oracle, trajectory: string, turn: number): Promise<RecordedTurn | undefined> {

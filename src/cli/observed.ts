@@ -9,8 +9,12 @@ export interface NamedAnswer {
   readonly pointer: string;
   readonly name: string;
   readonly oracle_key: string;
-  /** `missing`: the log of this store does not have it. `changed`: it has another one than the entry names. */
-  readonly is: 'there' | 'missing' | 'changed';
+  /**
+   * `missing`: the log of this store does not have it. `changed`: it has another one than the entry names. `erased`: an entry, `by`, has
+   * erased it.
+   */
+  readonly is: 'there' | 'missing' | 'changed' | 'erased';
+  readonly by?: string;
   readonly bytes?: number;
   /** When it was asked. */
   readonly at?: string;
@@ -28,6 +32,7 @@ export function answersOf(store: Store, payload: Payload, values: boolean): Prom
     byKey.map(async ({ hash, ...named }): Promise<NamedAnswer> => {
       const row = await store.oracleGet(named.oracle_key);
       if (row === undefined) return { ...named, is: 'missing' };
+      if (row.erased_by !== undefined) return { ...named, is: 'erased', by: row.erased_by };
       if (hashText(row.answer) !== hash) return { ...named, is: 'changed' };
       const found = { ...named, is: 'there' as const, bytes: Buffer.byteLength(row.answer), at: row.at };
       return values ? { ...found, value: parseStrict(row.answer, ORACLE_LIMITS) } : found;

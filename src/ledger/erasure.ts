@@ -1,4 +1,4 @@
-import type { Json } from '#canon';
+import { form, type Json, requireForm } from '#canon';
 import type { CommitPayload, Hash, Payload } from './entry.ts';
 import { isHash } from './is-hash.ts';
 
@@ -31,6 +31,8 @@ export interface ErasureArgs {
   readonly beliefs?: readonly ErasedBeliefs[];
   readonly reason: string;
   readonly values: readonly ErasedValue[];
+  /** Keys of the oracle log, whose answers were erased with them; what is none is passed over (`answersErasedBy`). */
+  readonly answers?: readonly Hash[];
 }
 
 export function isErasure(payload: Payload): payload is CommitPayload {
@@ -47,6 +49,13 @@ export function erasureArgs(args: Json): ErasureArgs | undefined {
     (values as unknown[]).every(isErasedValue) &&
     (beliefs as unknown[]).every(isErasedBeliefs);
   return sound ? (args as unknown as ErasureArgs) : undefined;
+}
+
+/** Keys of the oracle log that an erasure names. No rule of chains asks for them, so they may be anything. @throws ArgumentError `bad_argument` */
+export function answersErasedBy(args: ErasureArgs): readonly Hash[] {
+  requireForm(form.object, args, 'args');
+  const { answers } = args;
+  return Array.isArray(answers) ? answers.filter(isHash) : [];
 }
 
 function isErasedBeliefs(value: unknown): boolean {

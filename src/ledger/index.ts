@@ -29,6 +29,7 @@ export type {
 export type * from './entry.ts';
 export { checkRow, type EntrySigner, entryRow, readRow } from './entry-text.ts';
 export {
+  answersErasedBy,
   ERASE_ACTION,
   type ErasedBeliefs,
   type ErasedValue,
@@ -116,6 +117,7 @@ export type {
   Batch,
   BlobRow,
   CommitResult,
+  ErasedAnswer,
   ErasedRow,
   LedgerStore,
   LogNode,

@@ -16,6 +16,14 @@ export interface ErasedRow {
   readonly by: Hash;
 }
 
+/** An answer of the oracle log whose text is gone for good, and the entry that says so. */
+export interface ErasedAnswer {
+  /** In the oracle log. */
+  readonly key: Hash;
+  /** The commit of `assize.erase` that names it. */
+  readonly by: Hash;
+}
+
 /** All that one proposal writes, in one transaction: the point of no return. */
 export interface Batch {
   /** In order; each trajectory's entries contiguous from its head. An empty batch changes nothing. */
@@ -24,6 +32,11 @@ export interface Batch {
   readonly blobs: readonly BlobRow[];
   /** Blobs whose text is deleted, or never taken in: a blob that was erased stays so. Snapshots are deleted with them. `scrub` follows. */
   readonly erased?: readonly ErasedRow[];
+  /**
+   * Answers of the oracle log whose text is deleted, or never taken in: one that was erased stays so, by who was first; only for a store
+   * that is an `OracleStore`.
+   */
+  readonly erasedAnswers?: readonly ErasedAnswer[];
   /** What is written into the effect log with it, or nothing of both; only for a store that is an `EffectStore`. */
   readonly effects?: EffectWrite;
   /** What of beliefs changes with it, each partition once; only for a store that is a `FactStore`. */

@@ -9,13 +9,19 @@ export interface Attempt {
   readonly at: string;
   /**
    * `failed`: the call threw; `refused`: what it answered is none that the question has; `superseded`: somebody else's answer to the same
-   * question was in the log first, and is the answer.
+   * question was in the log first, and is the answer; `erased`: an entry has erased what it was.
    */
-  readonly outcome: 'failed' | 'refused' | 'superseded';
+  readonly outcome: 'failed' | 'refused' | 'superseded' | 'erased';
   /** What was answered, where that is JSON. */
   readonly answer?: Json;
   /** What was thrown, or why it was refused. */
   readonly error?: { readonly code?: string; readonly message: string };
+}
+
+/** A question, and what its answers are listed by. */
+export interface Asked {
+  readonly key: string;
+  readonly within: string;
 }
 
 /** Characters of a message that are kept. */
@@ -35,16 +41,43 @@ export async function attemptsOf(store: OracleStore, key: string): Promise<reado
     const at = attemptKey(key, n);
     const row = await store.oracleGet(at);
     if (row === undefined) return attempts;
-    attempts.push({ at: row.at, ...attemptIn(at, row.answer) });
+    attempts.push({ at: row.at, ...(row.erased_by === undefined ? attemptIn(at, row.answer) : ERASED) });
   }
 }
 
-/** Each under a key of its own, made of its number: insert-if-absent gives each its place, whoever else is at it. */
-export async function keepAttempt(store: OracleStore, key: string, { at, ...attempt }: Attempt): Promise<void> {
+/**
+ * The keys of all that the log has of a question: of the answer first, then of attempts at it. What was erased is not among them.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
+export async function recordedUnder(store: Pick<OracleStore, 'oracleGet'>, key: string): Promise<readonly string[]> {
+  requireForm(form.members({ oracleGet: form.code }), store, 'store');
+  requireForm(KEY, key, 'key');
+  const keys: string[] = [];
+  const answer = await store.oracleGet(key);
+  if (answer !== undefined && answer.erased_by === undefined) keys.push(key);
+  for (let n = 0; ; n++) {
+    const at = attemptKey(key, n);
+    const row = await store.oracleGet(at);
+    if (row === undefined) return keys;
+    if (row.erased_by === undefined) keys.push(at);
+  }
+}
+
+/**
+ * Each under a key of its own, made of its number: insert-if-absent gives each its place, whoever else is at it. Of a question whose
+ * answer was erased nothing is kept.
+ */
+export async function keepAttempt(
+  store: OracleStore,
+  { key, within }: Asked,
+  { at, ...attempt }: Attempt,
+): Promise<void> {
+  if ((await store.oracleGet(key))?.erased_by !== undefined) return;
   const answer = canonicalize(attempt as unknown as Json, ORACLE_LIMITS);
   for (let n = await firstFree(store, key); ; n++) {
     const place = attemptKey(key, n);
-    const there = await store.oraclePut({ key: place, answer, at });
+    const there = await store.oraclePut({ key: place, answer, at }, within);
     if (there.answer === answer && there.at === at) return;
   }
 }
@@ -77,6 +110,7 @@ function attemptKey(key: string, n: number): string {
   return contentHash({ attempt: n, of: key });
 }
 
+const ERASED = { outcome: 'erased' } as const;
 const KEY = form.of('64 hex digits', (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value));
 const STORE = form.members({ oracleGet: form.code, oraclePut: form.code });
 const ATTEMPT = form.members({ outcome: form.text, error: form.optional(form.members({ message: form.text })) });

@@ -2,6 +2,7 @@ import { AssizeError, type ErrorDetails } from '#canon';
 
 /**
  * - `oracle_miss`: a replay asked what the log does not hold; evidence `{key, scope, request, theta}`.
+ * - `erased`: an entry has erased the answer; it is not asked again; evidence `{key, by}`, the entry's id.
  * - `bad_question`: the question can't be a key; evidence `{member, problem}` or the pointer of what is not JSON.
  * - `bad_answer`: a call answered with something that is not JSON; nothing was recorded; evidence `{key}`.
  * - `oracle_corrupt`: the store holds something else than a canonical answer under that key; evidence `{key}`.
@@ -10,6 +11,7 @@ import { AssizeError, type ErrorDetails } from '#canon';
  */
 export type OracleErrorCode =
   | 'oracle_miss'
+  | 'erased'
   | 'bad_question'
   | 'bad_answer'
   | 'oracle_corrupt'

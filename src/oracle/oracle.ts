@@ -8,10 +8,10 @@ import {
   parseCanonical,
   requireForm,
 } from '#canon';
-import { faultOf, keepAttempt } from './attempts.ts';
+import { type Asked, faultOf, keepAttempt } from './attempts.ts';
 import type { Clock } from './clock.ts';
 import { OracleError } from './errors.ts';
-import { type FullQuestion, fullQuestion, hashQuestion, ORACLE_LIMITS, type Question } from './question.ts';
+import { type FullQuestion, fullQuestion, hashQuestion, ORACLE_LIMITS, type Question, withinOf } from './question.ts';
 import type { OracleRow, OracleStore } from './store.ts';
 
 /** A question with the way to answer it when the log has no answer yet. */
@@ -41,7 +41,7 @@ export interface Oracle {
    * Everyone who asks the same gets the same answer: in one process while a call is under way, and across processes, where
    * what the store holds afterwards wins. Each asker gets a copy of its own. When `call`, `accept` or the store fails, no answer
    * was recorded, everyone who waits gets that error, and the next asker calls again.
-   * @throws OracleError `oracle_miss` (replay only), `bad_question`, `bad_answer`, `oracle_corrupt`; what `call` and `accept` throw
+   * @throws OracleError `oracle_miss` (replay only), `erased`, `bad_question`, `bad_answer`, `oracle_corrupt`; what `call` and `accept` throw
    */
   ask(asking: Asking): Promise<Json>;
   /** As `ask`, with the key and hash that an observation needs. */
@@ -68,15 +68,21 @@ export function createOracle(options: OracleOptions): Oracle {
     const known = await store.oracleGet(key);
     if (known !== undefined) return answerText(key, known);
     if (mode === 'replay') throw miss(key, question);
-    const answer = await answered(key, asking);
+    const within = withinOf(question.scope);
+    const answer = await answered({ key, within }, asking);
     const at = clock.now();
-    const row = await store.oraclePut({ key, answer, at });
+    const row = await store.oraclePut({ key, answer, at }, within);
+    const text = answerText(key, row);
     if (asking.keepAttempts === true && (row.answer !== answer || row.at !== at))
-      await keepAttempt(store, key, { at, outcome: 'superseded', answer: parseCanonical(answer, ORACLE_LIMITS) });
-    return answerText(key, row);
+      await keepAttempt(
+        store,
+        { key, within },
+        { at, outcome: 'superseded', answer: parseCanonical(answer, ORACLE_LIMITS) },
+      );
+    return text;
   };
 
-  const answered = async (key: string, { call, accept, keepAttempts = false }: Way): Promise<string> => {
+  const answered = async ({ key, within }: Asked, { call, accept, keepAttempts = false }: Way): Promise<string> => {
     let given: { readonly answer: Json } | undefined;
     try {
       const answer = await call();
@@ -86,7 +92,8 @@ export function createOracle(options: OracleOptions): Oracle {
       return text;
     } catch (error) {
       const outcome = given === undefined && !isAssizeError(error, 'bad_answer') ? 'failed' : 'refused';
-      if (keepAttempts) await keepAttempt(store, key, { at: clock.now(), outcome, ...given, error: faultOf(error) });
+      if (keepAttempts)
+        await keepAttempt(store, { key, within }, { at: clock.now(), outcome, ...given, error: faultOf(error) });
       throw error;
     }
   };
@@ -133,6 +140,7 @@ function canonicalAnswer(key: string, answer: Json): string {
 /** The text of a row, which must be that key's and canonical: what a store gives back is not taken on trust. */
 function answerText(key: string, row: OracleRow): string {
   if (row.key !== key) throw corrupt(key);
+  if (row.erased_by !== undefined) throw erased(key, row.erased_by);
   try {
     parseCanonical(row.answer, ORACLE_LIMITS);
   } catch (cause) {
@@ -147,6 +155,11 @@ function corrupt(key: string, cause?: AssizeError): OracleError {
     evidence: { key },
     ...(cause === undefined ? {} : { cause }),
   });
+}
+
+function erased(key: string, by: string): OracleError {
+  const message = `The answer under ${key} was erased, by the entry ${by}; it is not asked again.`;
+  return new OracleError('erased', message, { evidence: { key, by } });
 }
 
 function miss(key: string, { scope, request, theta }: FullQuestion): OracleError {

@@ -1,4 +1,4 @@
-import { AssizeError, type CanonLimits, contentHash, copyJson, type Json } from '#canon';
+import { AssizeError, type CanonLimits, contentHash, copyJson, form, type Json, requireForm } from '#canon';
 import { OracleError } from './errors.ts';
 
 /**
@@ -83,6 +83,13 @@ export function fullQuestion(question: Question): FullQuestion {
     request: jsonOf('request', request),
     theta: checkedTheta(theta),
   };
+}
+
+/** What answers are listed by: the memory space, or the trajectory, that they were given in. 64 hex digits. @throws ArgumentError `bad_argument`; CanonError */
+export function withinOf(scope: MemoryScope | Pick<CallScope, 'kind' | 'trajectory'>): string {
+  requireForm(form.members({ kind: form.text }), scope, 'scope');
+  const { kind } = scope;
+  return contentHash(kind === 'memory' ? { kind, space: scope.space } : { kind, trajectory: scope.trajectory });
 }
 
 export function hashQuestion(question: FullQuestion): string {

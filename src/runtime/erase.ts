@@ -36,7 +36,7 @@ export type ErasureRuling = Ruling & { readonly left?: readonly string[] };
 const REASON_MAX = 4_096;
 const PLACES_MAX = 1_000;
 const NAME_MAX = 512;
-/** Values that one entry erases; the next one goes on. */
+/** Values and answers that one entry erases; the next one goes on. */
 const VALUES_MAX = 2_000;
 
 /** Erases what is sensitive: a proposal of the built-in action, whose arguments name what the trajectory has of it. */
@@ -80,7 +80,8 @@ export class Erasures {
         const gathered = this.#gather(input, wanted, found);
         const ruling = await this.#proposals.rule(gathered, { builtIn: true, losing: found.losing });
         if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
-        if (ruling?.ruling === 'committed' && found.values.length > VALUES_MAX) tries = -1;
+        const isRest = found.answers.length + found.values.length > VALUES_MAX;
+        if (ruling?.ruling === 'committed' && isRest) tries = -1;
         else if (ruling !== undefined) return told(ruling, wanted, found);
       }
       throw await writer.lost();
@@ -94,10 +95,13 @@ export class Erasures {
     const { parts, around, id } = this.#writer;
     const writ = parts.writs.present(input.writ);
     verified(around.verifier, writ, parts.writs.delegated);
-    const values = found.values.slice(0, VALUES_MAX);
+    // They are found by what is erased after them.
+    const answers = found.answers.slice(0, VALUES_MAX);
+    const values = found.values.slice(0, VALUES_MAX - answers.length);
     const { at, entries } = wanted;
     const beliefs = found.beliefs.length === 0 ? {} : { beliefs: found.beliefs };
-    const args = { at, ...beliefs, entries, reason: input.reason, values } as unknown as Json;
+    const logged = answers.length === 0 ? {} : { answers };
+    const args = { ...logged, at, ...beliefs, entries, reason: input.reason, values } as unknown as Json;
     const nonce = Buffer.from(around.random.bytes(16)).toString('hex');
     const intent = { action: ERASE_ACTION, role: BUILT_IN_ROLE, args };
     return {
@@ -188,7 +192,7 @@ function checkFound({ at, entries, beliefs }: Wanted, found: Found, domain: Doma
   const [unknown] = found.unknown;
   if (unknown !== undefined)
     throw new RuntimeError('not_found', `Nobody has made the claim ${unknown.claim} of that subject there.`);
-  if (found.values.length > 0) return;
+  if (found.values.length + found.answers.length > 0) return;
   const spaces = [...new Set(beliefs.map(({ space }) => `the memory ${space}`))];
   const where = [...at, ...entries, ...spaces].join(', ');
   const others = found.left.length === 0 ? '' : ` Other trajectories have something of it: ${found.left.join(', ')}.`;

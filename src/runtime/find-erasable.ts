@@ -20,6 +20,7 @@ import {
   losingPartitions,
   type Sought,
 } from './memory/index.ts';
+import { answersNamedBy, answersThere, isOracleLog } from './observed-answers.ts';
 
 /** What is to be erased: all that is sensitive at or below places of the state, all that is in some entries, and what is believed. */
 export interface Wanted {
@@ -33,6 +34,8 @@ export interface Found {
   /** In the order in which they may go one after the other. */
   readonly values: readonly ErasedValue[];
   readonly length: number;
+  /** Keys of the oracle log, of answers that are there and not erased. */
+  readonly answers: readonly Hash[];
   /** Ids of those that were asked for and are in this trajectory. */
   readonly entries: ReadonlySet<Hash>;
   /** What was asked for of what is believed, as the entry has it. */
@@ -50,7 +53,8 @@ const PAGE = 500;
 /**
  * Goes through a trajectory for salted values that are not erased yet: what was ever written at or below the places, and the
  * arguments and observations of the proposals that wrote there, or were of a role that is for just that place: because what
- * they wrote, or would have, was in them. Of what is believed as `BelievedSearch` says.
+ * they wrote, or would have, was in them. So it is with what of the oracle log they observed, and attempts at that. Of what is believed
+ * as `BelievedSearch` says.
  */
 export async function findErasable(
   store: LedgerStore,
@@ -62,8 +66,8 @@ export async function findErasable(
   const search = new Search(wanted, domain);
   const believed =
     wanted.beliefs.length === 0 ? undefined : new BelievedSearch(wanted.beliefs, domain, { store, replayer });
-  const line = await new Lines(store).of(trajectoryId);
-  if (believed !== undefined) {
+  const line = believed && (await new Lines(store).of(trajectoryId));
+  if (believed !== undefined && line !== undefined) {
     await eachEntry(store, trajectoryId, (_, payload) => believed.learn(at(payload), payload));
     await believed.learnOfAll(line);
   }
@@ -85,11 +89,16 @@ export async function findErasable(
     found().filter(({ seq }) => believing.has(seq)),
   );
   // Who changes one of those from here on makes the erasure outdated: what others have of them is known.
-  await believed?.learnOfAll(line);
+  if (line !== undefined) await believed?.learnOfAll(line);
+  if (isOracleLog(store)) await believed?.takeAnswers(store, trajectoryId);
+  const answers = isOracleLog(store)
+    ? await answersThere(store, new Set([...search.answers, ...(believed?.answers ?? [])]))
+    : [];
   const values: ErasedValue[] = [];
   for (const value of found()) if ((await store.erasedBy(value.hash)) === undefined) values.push(value);
   return {
     values,
+    answers,
     length,
     entries: search.entries,
     beliefs: believed?.partitions ?? [],
@@ -126,6 +135,8 @@ function at({ trajectory_id, seq }: Payload): Pick<Payload, 'trajectory_id' | 's
 
 class Search {
   readonly entries: Set<Hash> = new Set();
+  /** What its proposals observed by key in the oracle log. */
+  readonly answers: Set<Hash> = new Set();
   readonly #wanted: Wanted;
   /** Salted values to be erased, with the first entry that refers to them. */
   readonly #chosen: Map<Hash, number> = new Map();
@@ -147,6 +158,7 @@ class Search {
     if (this.#wanted.entries.includes(id)) {
       this.entries.add(id);
       this.#choose(saltedBy(payload), payload.seq);
+      for (const key of answersNamedBy(payload)) this.answers.add(key);
     } else if (inside.length > 0 || this.#isFor(payload)) {
       const elsewhere = new Set(patches.filter((patch) => !inside.includes(patch)).flatMap(saltedIn));
       // Its arguments and observations, and of the changes those that are meant.
@@ -154,6 +166,7 @@ class Search {
         saltedBy(payload).filter((hash) => !elsewhere.has(hash)),
         payload.seq,
       );
+      for (const key of answersNamedBy(payload)) this.answers.add(key);
     }
   }
 

@@ -1,7 +1,7 @@
 import { writId } from '#authority';
 import { addMicros, isAssizeError } from '#canon';
 import { adjudicate, type Ruling as Judgement, type Pattern } from '#kernel';
-import type { ErasedRow, Hash, Instant } from '#ledger';
+import type { Hash, Instant } from '#ledger';
 import { type Acting, costOf, heldBack, toolsRefused, withTools } from './effects/acting.ts';
 import { concluded, RuntimeError } from './errors.ts';
 import { frozenByRules, frozenFor, frozenPatterns } from './freeze.ts';
@@ -16,7 +16,7 @@ import {
   requireBeliefs,
 } from './memory/index.ts';
 import type { Turn } from './parallel/index.ts';
-import { commitPayload, erasedWith, pendingPayload, rejectionPayload } from './records.ts';
+import { commitPayload, type Erasing, erasedWith, pendingPayload, rejectionPayload } from './records.ts';
 import type { Resolutions } from './resolve.ts';
 import { keyedProposal } from './ruled-proposals.ts';
 import { type Ruling, rulingOf } from './ruling.ts';
@@ -212,13 +212,13 @@ export class Proposals {
     writs.stored(unstored);
     if (gathered.keyHash !== undefined) ruled.add(gathered.keyHash, row.seq);
     let news = NO_NEWS;
-    let erased: readonly ErasedRow[] | undefined;
+    let erasing: Erasing | undefined;
     const facts = believed?.accept(row.id);
     if (judged.verdict === 'approved') {
       judged.keep();
       writer.foresight?.moved(judged.changes);
       writs.book(id, costOf(judged, acting));
-      erased = erasedWith(row.id, gathered.intent);
+      erasing = erasedWith(row.id, gathered.intent);
       news = writer.accepted(row, judged.changes);
     }
     const acts =
@@ -229,7 +229,7 @@ export class Proposals {
           : undefined;
     const theirs = judged.verdict === 'escalated' ? acting?.blobs : acts?.blobs;
     const blobs = theirs === undefined ? kept.blobs : [...kept.blobs, ...theirs];
-    const more = { ...(erased && { erased }), ...(acts && { effects: acts.write }), ...(facts && { facts }) };
+    const more = { ...(erasing && { erasing }), ...(acts && { effects: acts.write }), ...(facts && { facts }) };
     return writer.written({ rows: [row], blobs, ...more, answer: ruling, news });
   }
 

@@ -2,13 +2,13 @@ import { contentHash, type Json } from '#canon';
 import type { Approved, CounselorCommit, Domain, Escalated, Intent, PatchOperation, Rejected } from '#kernel';
 import type {
   Amounts,
+  Batch,
   BeliefChange,
   ChildBeginning,
   CommitPayload,
   CounselorRecord,
   DelegationPayload,
   Delta,
-  ErasedRow,
   Hash,
   Instant,
   PendingPayload,
@@ -17,7 +17,7 @@ import type {
   Stored,
   VectorItem,
 } from '#ledger';
-import { approvalsOf, ERASE_ACTION, erasureArgs, REVOKE_ACTION } from '#ledger';
+import { answersErasedBy, approvalsOf, ERASE_ACTION, erasureArgs, REVOKE_ACTION } from '#ledger';
 import { costOf } from './effects/acting.ts';
 import type { Gathered } from './intent.ts';
 import type { Kept } from './kept.ts';
@@ -279,11 +279,16 @@ function whatIsDelegated({ child_trajectory_id, task, writ }: Delegated): Delega
   return { child_trajectory_id, task, writ };
 }
 
+/** What goes with an entry that erases. */
+export type Erasing = Pick<Batch, 'erased' | 'erasedAnswers'>;
+
 /** What the commit of an erasure erases, by the entry that it is. */
-export function erasedWith(
-  id: Hash,
-  { action, args }: Pick<Intent, 'action' | 'args'>,
-): readonly ErasedRow[] | undefined {
-  if (action !== ERASE_ACTION) return undefined;
-  return erasureArgs(args)?.values.map(({ hash }) => ({ hash, by: id }));
+export function erasedWith(id: Hash, { action, args }: Pick<Intent, 'action' | 'args'>): Erasing | undefined {
+  const erasure = action === ERASE_ACTION ? erasureArgs(args) : undefined;
+  if (erasure === undefined) return undefined;
+  const answers = answersErasedBy(erasure);
+  return {
+    erased: erasure.values.map(({ hash }) => ({ hash, by: id })),
+    ...(answers.length > 0 && { erasedAnswers: answers.map((key) => ({ key, by: id })) }),
+  };
 }

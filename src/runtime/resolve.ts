@@ -113,11 +113,11 @@ export class Resolutions {
         writs.book(pending.proposal.writ_id, pending.proposal.budget_cost);
         ruled.noteResolved(pendingId, pending.proposal.key_hash, row.seq);
         const news = writer.accepted(row, commit.changes);
-        const erased = erasedWith(row.id, waiting.intent);
-        erases = erased !== undefined;
+        const erasing = erasedWith(row.id, waiting.intent);
+        erases = erasing !== undefined;
         const acts = acting?.write(row.id);
         const blobs = acts === undefined ? kept.blobs : [...kept.blobs, ...acts.blobs];
-        const more = { ...(erased && { erased }), ...(acts && { effects: acts.write }), ...(facts && { facts }) };
+        const more = { ...(erasing && { erasing }), ...(acts && { effects: acts.write }), ...(facts && { facts }) };
         return { rows: [row], blobs, ...more, answer: ruling, news, resolves: pendingId };
       };
     });

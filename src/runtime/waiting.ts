@@ -103,6 +103,7 @@ export async function observedValue(
   const { name, value, oracle_key: key, hash } = observation;
   if (key === undefined) return readValue(entry, value as Stored, replayer);
   const row = await oracle?.oracleGet(key);
+  if (row?.erased_by !== undefined) throw erasedAnswer(name, row);
   const answer = row === undefined ? undefined : parseCanonical(row.answer, ORACLE_LIMITS);
   if (answer !== undefined && contentHash(answer, ORACLE_LIMITS) === hash) return answer;
   throw new RuntimeError(
@@ -115,7 +116,7 @@ export async function observedValue(
 /**
  * Sees that observations by oracle key are what the oracle log has: an entry must not name an answer that was never given.
  *
- * @throws RuntimeError `observation_missing`
+ * @throws RuntimeError `observation_missing`, `erased`
  */
 export async function checkObserved(
   observations: readonly Observation[],
@@ -124,12 +125,21 @@ export async function checkObserved(
   for (const { name, oracle_key: key, hash } of observations) {
     if (key === undefined) continue;
     const row = await oracle?.oracleGet(key);
+    if (row?.erased_by !== undefined) throw erasedAnswer(name, row);
     if (row !== undefined && hashOf(row) === hash) continue;
     const what = oracle === undefined ? 'the runtime was given no oracle log' : 'the oracle log has no such answer';
     throw new RuntimeError('observation_missing', `The observation ${name} names oracle key ${key}, but ${what}.`, {
       evidence: { key },
     });
   }
+}
+
+function erasedAnswer(name: string, { key, erased_by }: OracleRow): RuntimeError {
+  return new RuntimeError(
+    'erased',
+    `The observation ${name} is recorded under oracle key ${key}, whose answer was erased by ${erased_by}; what needs it can’t go on.`,
+    { evidence: { key, by: erased_by } },
+  );
 }
 
 function hashOf({ answer }: OracleRow): Hash {

@@ -8,7 +8,6 @@ import {
   type EffectWrite,
   type EntryRow,
   type EntrySigner,
-  type ErasedRow,
   entryRow,
   type FactWrite,
   type Hash,
@@ -28,7 +27,7 @@ import type { FoldedTrajectory } from './fold-trajectory.ts';
 import type { Beliefs } from './memory/index.ts';
 import type { Notices } from './notices.ts';
 import type { Foresight, Hands } from './parallel/index.ts';
-import type { Place } from './records.ts';
+import type { Erasing, Place } from './records.ts';
 import type { RuledProposals } from './ruled-proposals.ts';
 import { type Ruling, rulingFrom } from './ruling.ts';
 import { type News, Subscriptions } from './subscriptions.ts';
@@ -98,7 +97,7 @@ export interface Prepared<Answer> {
   readonly rows: readonly [EntryRow, ...EntryRow[]];
   readonly blobs: readonly BlobRow[];
   /** What the entries erase. */
-  readonly erased?: readonly ErasedRow[];
+  readonly erasing?: Erasing;
   /** What goes into the effect log with them. */
   readonly effects?: EffectWrite;
   /** What of beliefs changes with them. */
@@ -231,7 +230,7 @@ export class Writer {
 
   /** Answers when the store has it; undefined when another writer was faster and all must be prepared again. */
   async written<Answer>(prepared: Prepared<Answer>): Promise<Answer | undefined> {
-    const { rows, blobs, erased, effects, facts, answer } = prepared;
+    const { rows, blobs, erasing, effects, facts, answer } = prepared;
     const life = this.#life;
     let result: Awaited<ReturnType<LedgerStore['commit']>>;
     this.#company.sent();
@@ -239,7 +238,7 @@ export class Writer {
       const batch = {
         entries: rows,
         blobs,
-        ...(erased && { erased }),
+        ...erasing,
         ...(effects && { effects }),
         ...(facts && { facts }),
       };
@@ -256,7 +255,7 @@ export class Writer {
       this.#company.answered();
     }
     // Who has read a partition while something of it was erased has read what is gone now.
-    this.around.beliefs?.settled(facts ?? [], result.status === 'committed' && erased === undefined);
+    this.around.beliefs?.settled(facts ?? [], result.status === 'committed' && erasing === undefined);
     if (result.status === 'committed') {
       this.#company.won();
       await this.#isDurable(prepared);
@@ -272,8 +271,8 @@ export class Writer {
   }
 
   /** Tells everybody whom it concerns. */
-  async #isDurable({ rows: [row], erased, news, resolves }: Prepared<unknown>): Promise<void> {
-    if (erased !== undefined) await this.around.erased(this.id);
+  async #isDurable({ rows: [row], erasing, news, resolves }: Prepared<unknown>): Promise<void> {
+    if (erasing !== undefined) await this.around.erased(this.id);
     this.subscriptions.publish(news);
     this.around.notices.tell(row, resolves);
     if (resolves !== undefined || this.parts.chain.answered !== undefined) this.decided.wake();

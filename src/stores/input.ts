@@ -53,6 +53,7 @@ const KINDS: ReadonlySet<string> = new Set<EntryKind>(
 export function checkBatch(batch: Batch): void {
   checkLists(batch, 'a batch', ['entries', 'blobs']);
   if (batch.erased !== undefined) checkList(batch.erased, 'erased');
+  if (batch.erasedAnswers !== undefined) checkList(batch.erasedAnswers, 'erasedAnswers');
   for (let index = 0; index < batch.entries.length; index += 1) {
     const row = batch.entries[index]!;
     if (!isObject(row) || !isHash(row.id)) refuseRow('entry', index, 'id');
@@ -69,6 +70,10 @@ export function checkBatch(batch: Batch): void {
   for (const [index, row] of (batch.erased ?? []).entries()) {
     if (!isObject(row) || !isHash(row.hash)) refuseRow('erased blob', index, 'hash');
     if (!isHash(row.by)) refuseRow('erased blob', index, 'entry');
+  }
+  for (const [index, row] of (batch.erasedAnswers ?? []).entries()) {
+    if (!isObject(row) || !isHash(row.key)) refuseRow('erased answer', index, 'key');
+    if (!isHash(row.by)) refuseRow('erased answer', index, 'entry');
   }
   if (batch.effects !== undefined) checkEffects(batch.effects);
   if (batch.facts !== undefined) {
@@ -324,10 +329,8 @@ export function checkEpoch(epoch: number): void {
 }
 
 /** Nothing is to be written. */
-export function isEmpty({ entries, blobs, erased = [], effects, facts = [] }: Batch): boolean {
-  return (
-    entries.length === 0 && blobs.length === 0 && erased.length === 0 && effects === undefined && facts.length === 0
-  );
+export function isEmpty({ entries, blobs, erased = [], erasedAnswers = [], effects, facts = [] }: Batch): boolean {
+  return effects === undefined && [entries, blobs, erased, erasedAnswers, facts].every(({ length }) => length === 0);
 }
 
 /** Throws `store_invalid_input` unless it can be the key of claims. */
@@ -347,11 +350,20 @@ export function checkText(text: string, name: string): void {
 }
 
 /** Throws `store_invalid_input` unless the row can be stored and read back exactly. */
-export function checkOracleRow(row: OracleRow): void {
+export function checkOracleRow(row: OracleRow, within?: string): void {
+  if (within !== undefined) checkHash(within, 'within');
   if (!isObject(row)) refuse('a row is an object', {});
   checkHash(row.key, 'key');
   checkText(row.answer, 'answer');
   checkText(row.at, 'at');
+}
+
+/** Throws `store_invalid_input` unless answers can be listed so. */
+export function checkWithin(within: string, page: { readonly after?: string; readonly limit: number }): void {
+  checkHash(within, 'within');
+  if (!isObject(page)) refuse('a page is an object', {});
+  checkPage({ limit: page.limit });
+  if (page.after !== undefined) checkHash(page.after, 'after');
 }
 
 /** Throws `store_invalid_input` unless the row can be stored and read back exactly. */

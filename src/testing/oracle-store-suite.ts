@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { OracleRow, OracleStore } from '#oracle';
+import { answerErasingLaws, answerListLaws } from './laws/answer-erasing.ts';
 import { AWKWARD_TEXTS, JSON_TEXTS, longText } from './laws/texts.ts';
 import { type Bench, type Closable, runSuite, type StoreSuite } from './suite.ts';
 
@@ -13,7 +14,12 @@ export function oracleStoreSuite(suite: OracleStoreSuite): void {
   runSuite('oracle', suite, ORACLE_LAWS);
 }
 
-export const ORACLE_LAWS: readonly ((bench: Bench<OracleStore & Closable>) => void)[] = [answerLaws, closingLaws];
+export const ORACLE_LAWS: readonly ((bench: Bench<OracleStore & Closable>) => void)[] = [
+  answerLaws,
+  closingLaws,
+  answerErasingLaws,
+  answerListLaws,
+];
 
 const KEY = 'a'.repeat(64);
 

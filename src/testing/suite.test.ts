@@ -124,7 +124,17 @@ const ORACLE: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   'forgets what waits when it closes': ['what close still recorded is there when the store is opened again'],
   'answers nothing more when it closes': ['close waits for the answers that are queued'],
   'goes on when it is closed': ['a closed store refuses questions and answers'],
-  forgets: ['a store opened again has the first answers'],
+  forgets: ['a store opened again has the first answers', 'a store opened again knows which answers were erased'],
+  'shows what was erased': [
+    'an erased answer is gone, and the entry that erased it is named',
+    'an answer is erased with blobs and entries of its batch',
+    'an answer that was erased is listed no more, also in a store opened again',
+  ],
+  'takes in again what was erased': ['an answer that was erased is never taken in again'],
+  'has no page': ['answers are listed by what they were put with, in pages'],
+  'finds all': ['answers are listed by what they were put with, in pages'],
+  'remembers the last eraser': ['the first to erase an answer is named'],
+  'erases for a conflict': ['a conflict erases no answer'],
 };
 
 const SNAPSHOT: Readonly<Partial<Record<Flaw, readonly string[]>>> = {

@@ -103,6 +103,7 @@ interface Place {
   blobs: Map<string, string>;
   erased: Map<string, string>;
   answers: Map<string, OracleRow>;
+  within: Map<string, Set<string>>;
   snapshots: Map<string, SnapshotRow>;
   closed: boolean;
   /** Whose turn it is, by trajectory, and how to end it. */
@@ -124,6 +125,7 @@ function newPlace(): Place {
     blobs: new Map(),
     erased: new Map(),
     answers: new Map(),
+    within: new Map(),
     snapshots: new Map(),
     closed: false,
     turns: new Map(),
@@ -249,7 +251,15 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
     return this.#out(this.#place.answers.get(key));
   }
 
-  async oraclePut(row: OracleRow): Promise<OracleRow> {
+  async oracleWithin(within: string, { after = '', limit }: { after?: string; limit: number }): Promise<OracleRow[]> {
+    const { answers } = this.#place;
+    const keys = this.#has('finds all') ? [...answers.keys()] : [...(this.#place.within.get(within) ?? [])];
+    const rows = keys.sort().map((key) => answers.get(key) as OracleRow);
+    const listed = rows.filter(({ key, erased_by }) => key > after && erased_by === undefined);
+    return this.#out(this.#has('has no page') ? listed : listed.slice(0, limit));
+  }
+
+  async oraclePut(row: OracleRow, within?: string): Promise<OracleRow> {
     this.#checkOpen();
     const texts = [row.answer, row.at];
     if (!this.#has('takes anything')) {
@@ -261,8 +271,12 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
       const { answers } = this.#place;
       this.#question ??= row.key;
       const key = this.#has('mixes up questions') ? this.#question : row.key;
-      const first = this.#has('overwrites') ? given : (answers.get(key) ?? given);
+      const there = answers.get(key);
+      const isFree = there?.erased_by !== undefined && this.#has('takes in again what was erased');
+      const first = this.#has('overwrites') || isFree ? given : (there ?? given);
       answers.set(key, first);
+      const { within: lists } = this.#place;
+      if (within !== undefined) lists.set(within, (lists.get(within) ?? new Set()).add(key));
       return this.#out(this.#has('writes each answer') ? given : first);
     }, given);
   }
@@ -457,6 +471,7 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
       this.#conflicts += 1;
       if (this.#has('keeps the rows before a conflict')) rows.push(...taken);
       if (this.#has('erases for a conflict')) for (const { hash, by } of batch.erased ?? []) erased.set(hash, by);
+      if (this.#has('erases for a conflict')) this.#eraseAnswers(batch);
       if (this.#has('keeps the blobs of a conflict')) for (const { hash, text } of batch.blobs) blobs.set(hash, text);
       if (this.#has('keeps the effects of a conflict') && batch.effects) this.#writeEffects(batch.effects);
       return { status: 'conflict', trajectory_id: refused.trajectory_id, seq: refused.seq };
@@ -479,7 +494,17 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
       if (!erased.has(hash) || this.#has('remembers the last eraser')) erased.set(hash, by);
       if (!this.#has('shows what was erased')) blobs.delete(hash);
     }
+    if (!this.#has('shows what was erased')) this.#eraseAnswers(batch);
     return { status: 'committed' };
+  }
+
+  #eraseAnswers({ erasedAnswers = [] }: Batch): void {
+    const { answers } = this.#place;
+    for (const { key, by } of erasedAnswers) {
+      const { at = '', erased_by } = answers.get(key) ?? {};
+      const first = this.#has('remembers the last eraser') ? by : (erased_by ?? by);
+      answers.set(key, { key, answer: '', at, erased_by: first });
+    }
   }
 
   #wake(): void {
@@ -595,7 +620,8 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
         return isHash(id) && isPlace && isText(trajectory_id) && isText(payload) && KINDS.has(kind);
       }) &&
       batch.blobs.every(({ hash, text }) => isHash(hash) && isText(text)) &&
-      (batch.erased ?? []).every(({ hash, by }) => isHash(hash) && isHash(by));
+      (batch.erased ?? []).every(({ hash, by }) => isHash(hash) && isHash(by)) &&
+      (batch.erasedAnswers ?? []).every(({ key, by }) => isHash(key) && isHash(by));
     if (batch.effects !== undefined) this.#checkEffects(batch.effects);
     if (isRight) return;
     if (this.#has('empties the queue at a refusal')) this.#queue.length = 0;

@@ -2,7 +2,7 @@ import { checkRow, type EntryRow, type ErasureInput, type ErasureRuling, type St
 import { segment } from 'assize/authority';
 import { parsePointer } from 'assize/canon';
 import { ERASE_ACTION, eraseMemoryScope, eraseScope } from 'assize/kernel';
-import { type ErasureArgs, isErasure, Values } from 'assize/ledger';
+import { answersErasedBy, type ErasureArgs, isErasure, Values } from 'assize/ledger';
 import type { Command } from 'commander';
 import { counted } from '../counted.ts';
 import { findEntry, headOf, shortId } from '../entries.ts';
@@ -65,7 +65,8 @@ export function erase(program: Command): void {
       'Negative: it was rejected, or an open approval freezes what it would touch.\n' +
         'Reached are the values that the domain marks sensitive, in the store itself: with them the arguments and\n' +
         'observations of the proposals that wrote there. Not reached are copies in places that are not sensitive, details\n' +
-        'of rulings, the reason, answers in the oracle log, backups, exports and other copies of the store; and what a\n' +
+        'of rulings, the reason, answers in the oracle log that no such proposal observed, backups, exports and other\n' +
+        'copies of the store; and what a\n' +
         'branch inherited, which is erased where it was written. Of what is believed: what was said of it in this trajectory,\n' +
         'with the arguments, questions and recalls that name it; which others still have something is printed,\n' +
         'and which writs name the subject in a scope: those stay. A file of SQLite is written\n' +
@@ -149,14 +150,25 @@ async function say(
   const { id, seq, trajectory_id } = ruling.entry;
   const place = { ruling: ruling.ruling, trajectory_id, seq, entry_id: id };
   if (ruling.ruling === 'committed') {
-    const { values } = await erasureOf(store, ruling.entry);
+    const erasure = await erasureOf(store, ruling.entry);
+    const { values } = erasure;
+    const answers = answersErasedBy(erasure);
     const entries = new Set(values.map((value) => value.seq)).size;
     const { left = [] } = ruling;
     if (json) {
-      out.document({ ...place, erased: values.length, entries, values, ...(ruling.left && { left, writs: naming }) });
+      const logged = answers.length > 0 && { answers };
+      out.document({
+        ...place,
+        erased: values.length,
+        entries,
+        values,
+        ...logged,
+        ...(ruling.left && { left, writs: naming }),
+      });
     } else {
+      const logged = answers.length === 0 ? '' : ` and ${counted(answers.length, 'answer')} of the oracle log`;
       out.line(
-        line`${green('erased')} ${counted(values.length, 'value')} of ${entries === 1 ? '1 entry' : `${entries} entries`}, by ${shortId(id)}, ${trajectory_id} seq ${seq}`,
+        line`${green('erased')} ${counted(values.length, 'value')} of ${entries === 1 ? '1 entry' : `${entries} entries`}${logged}, by ${shortId(id)}, ${trajectory_id} seq ${seq}`,
       );
       if (left.length > 0)
         out.line(line`${yellow('left')}: ${left.join(', ')} also said something of it; erase it there too`);

@@ -1,5 +1,6 @@
 import { type Attempt, attemptsOf } from 'assize/oracle';
 import type { Command } from 'commander';
+import { shortId } from '../entries.ts';
 import { CliError, EXIT } from '../errors.ts';
 import { withSharedOptions } from '../options.ts';
 import { bold, line } from '../printable.ts';
@@ -20,7 +21,8 @@ export function oracle(program: Command): void {
     .addHelpText(
       'after',
       '\nAttempts are kept of votes about what is believed. failed: who was asked threw, or took too long.\n' +
-        'refused: the answer was none of those that are possible. superseded: another one was in the log first.',
+        'refused: the answer was none of those that are possible. superseded: another one was in the log first.\n' +
+        'erased: an entry has erased what it was.',
     )
     .action(
       inSession(({ json, out, withStore }, _options: SharedOptions, given: string) =>
@@ -30,10 +32,14 @@ export function oracle(program: Command): void {
           const [row, attempts] = [await store.oracleGet(key), await attemptsOf(store, key)];
           if (row === undefined && attempts.length === 0)
             throw new CliError('not_found', `The oracle log of this store has nothing under ${key}.`);
-          const answer = row === undefined ? undefined : (JSON.parse(row.answer) as unknown);
-          if (json) out.document({ key, ...(row && { answer, at: row.at }), attempts });
-          else {
+          const by = row?.erased_by;
+          const answer = row === undefined || by !== undefined ? undefined : (JSON.parse(row.answer) as unknown);
+          if (json) {
+            const found = row && (by === undefined ? { answer, at: row.at } : { erased_by: by });
+            out.document({ key, ...found, attempts });
+          } else {
             if (row === undefined) out.line(line`not answered yet`);
+            else if (by !== undefined) out.line(line`the answer was erased by ${shortId(by)}`);
             else out.line(line`answered ${shortTime(row.at)}: ${bold(shortJson(answer as never, ANSWER_MAX))}`);
             if (attempts.length > 0)
               out.table(

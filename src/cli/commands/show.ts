@@ -113,10 +113,11 @@ function print(
   }
 }
 
-function printAnswer(out: Output, { pointer, name, is, bytes = 0, at = '', value }: NamedAnswer): void {
+function printAnswer(out: Output, { pointer, name, is, by = '', bytes = 0, at = '', value }: NamedAnswer): void {
   const size = `${bytes.toLocaleString('en')} bytes`;
   if (is === 'missing')
     out.line(yellow(line`${pointer} ${name} is an answer that the oracle log of this store has not.`));
+  else if (is === 'erased') out.line(yellow(line`${pointer} ${name} is an answer that was erased by ${by}.`));
   else if (is === 'changed') out.line(red(line`${pointer} ${name} is another answer in the oracle log than it was.`));
   else if (value === undefined)
     out.line(dim(line`${pointer} ${name} is an answer of ${size}, first asked ${at}; --blobs shows it.`));

@@ -1,6 +1,8 @@
 import { form, requireForm } from '#canon';
-import type { EntryRow } from '../entry.ts';
-import type { BlobRow, ErasedRow, LedgerStore } from '../store.ts';
+import type { CommitPayload, Entry, EntryRow, Hash } from '../entry.ts';
+import { answersErasedBy, isErasure } from '../erasure.ts';
+import type { BlobRow, ErasedAnswer, ErasedRow, LedgerStore } from '../store.ts';
+import { Values } from '../values.ts';
 import { ExportError } from './errors.ts';
 import { readExport } from './read.ts';
 
@@ -8,7 +10,7 @@ export interface ImportOptions {
   /** Called after every group that was written, with the entries read. */
   readonly onProgress?: (entries: number) => void;
   /**
-   * Deletes texts that the store has and the export says to be erased. Only for an export that you trust as you trust the
+   * Deletes texts that the store has and the export says to be erased, also answers of its oracle log. Only for an export that you trust as you trust the
    * store: whoever made it could name any value. Default: such a text stays, and is counted.
    */
   readonly erase?: boolean;
@@ -21,7 +23,7 @@ export interface ImportReport {
   readonly imported: number;
   /** Changes of beliefs in all of its entries: what the facts of a store are made anew from after an import (`rebuildMemory`). */
   readonly beliefs: number;
-  /** Values that the export says to be erased, and that the store has all the same. */
+  /** Values, and answers of the oracle log, that the export says to be erased, and that the store has all the same. */
   readonly unerased: number;
 }
 
@@ -55,6 +57,7 @@ export async function importLines(
   };
   for await (const { row, entry, blobs, erased } of readExport(lines)) {
     group.add(row, blobs, erased);
+    if (isErasure(entry.payload)) group.erasures.push(entry as Entry<CommitPayload>);
     entries++;
     if (entry.payload.kind === 'commit') beliefs += entry.payload.delta.beliefs.length;
     if (group.isFull) await flush();
@@ -68,6 +71,8 @@ class Group {
   readonly #rows: EntryRow[] = [];
   readonly #blobs: BlobRow[] = [];
   readonly #erased: ErasedRow[] = [];
+  /** Entries that erase: they name answers of the oracle log, which is not exported. */
+  readonly erasures: Entry<CommitPayload>[] = [];
   #units = 0;
 
   get isFull(): boolean {
@@ -88,11 +93,42 @@ class Group {
     const there: ErasedRow[] = [];
     if (!erase) for (const row of this.#erased) if ((await store.blob(row.hash)) !== undefined) there.push(row);
     const erased = this.#erased.filter((row) => !there.includes(row));
-    if (erased.length > 0) {
-      const done = await store.commit({ entries: [], blobs: [], erased });
+    const { erasedAnswers, unerased } = await this.#answers(store, erase);
+    if (erased.length + erasedAnswers.length > 0) {
+      const done = await store.commit({
+        entries: [],
+        blobs: [],
+        erased,
+        ...(erasedAnswers.length > 0 && { erasedAnswers }),
+      });
       if (done.status === 'unknown') throw unknown(done.cause);
     }
-    return { imported, unerased: there.length };
+    return { imported, unerased: there.length + unerased };
+  }
+
+  /**
+   * Of a store that has an oracle log: what is to be erased there, and how much that is to be is there all the same. What is not there is
+   * marked only for who trusts the export: a key says nothing of what it is of, and could be one that is to be answered yet.
+   */
+  async #answers(
+    store: LedgerStore,
+    erase: boolean,
+  ): Promise<{ readonly erasedAnswers: readonly ErasedAnswer[]; readonly unerased: number }> {
+    const erasedAnswers: ErasedAnswer[] = [];
+    let unerased = 0;
+    if (!hasOracleLog(store)) return { erasedAnswers, unerased };
+    for (const entry of this.erasures) {
+      const args = await new Values(store).erasure(entry, entry.payload);
+      for (const key of args === undefined ? [] : answersErasedBy(args)) {
+        if (erase) {
+          erasedAnswers.push({ key, by: entry.id });
+          continue;
+        }
+        const row = await store.oracleGet(key);
+        if (row !== undefined && row.erased_by === undefined) unerased++;
+      }
+    }
+    return { erasedAnswers, unerased };
   }
 
   /** How many of them were new. */
@@ -106,6 +142,14 @@ class Group {
     for (const row of this.#rows) if (await writeOne(store, row)) written++;
     return written;
   }
+}
+
+interface OracleLog {
+  oracleGet(key: Hash): Promise<{ readonly erased_by?: string } | undefined>;
+}
+
+function hasOracleLog(store: LedgerStore): store is LedgerStore & OracleLog {
+  return typeof (store as Partial<OracleLog>).oracleGet === 'function';
 }
 
 async function writeOne(store: LedgerStore, row: EntryRow): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { Json } from '#canon';
+import { isAssizeError, type Json, parseCanonical, WORLD_LIMITS } from '#canon';
 import { type ActionSpec, BELIEVE_ACTION, type Domain, type Saying, sayingsOf } from '#kernel';
 import {
   type BeliefChange,
@@ -10,6 +10,7 @@ import {
   type Hash,
   isBlobRef,
   isFactStore,
+  isHash,
   type LedgerStore,
   type Observation,
   type PartitionName,
@@ -19,6 +20,8 @@ import {
   type Stored,
 } from '#ledger';
 import { wordsOf } from '#memory';
+import type { OracleStore } from '#oracle';
+import { answersNamedBy, answersWithin } from '../observed-answers.ts';
 import type { Line } from './line.ts';
 import type { AskedQuestion } from './questions.ts';
 
@@ -54,6 +57,8 @@ interface Known extends BelievedPlace {
   readonly rows: Set<string>;
   /** What the claim says. */
   readonly texts: Set<string>;
+  /** All that were made of it. */
+  readonly claims: Set<string>;
   hasClaim: boolean;
 }
 
@@ -72,6 +77,8 @@ export class BelievedSearch {
   readonly #named: Map<Hash, number> = new Map();
   /** Effects of proposals that say something of a place: later entries tell what came of them. */
   readonly #effects: Set<Hash> = new Set();
+  /** Keys of what proposals that say something of a place have observed in the oracle log, and of votes about it. */
+  readonly answers: Set<Hash> = new Set();
   /** Rows of the places, of all trajectories and branches: those of this one are chosen, or erased before. */
   #rows: FactVersion[] = [];
   /** Texts that a branch has of its source: they are erased there. */
@@ -87,6 +94,7 @@ export class BelievedSearch {
       partitions: new Map(),
       rows: new Set(),
       texts: new Set(),
+      claims: new Set(),
       hasClaim: place.claim === undefined,
     }));
     this.#domain = domain;
@@ -104,6 +112,7 @@ export class BelievedSearch {
         place.partitions.set(partition.$blob, name);
         for (const row of insert) {
           place.rows.add(keyOf({ ...row, system_time_start: system_time }));
+          place.claims.add(row.lineage);
           if (place.claim !== row.lineage) continue;
           place.hasClaim = true;
           const text = row.row_kind === 'current' ? await this.#read(at, row.object) : undefined;
@@ -136,6 +145,7 @@ export class BelievedSearch {
         const page = await store.facts({ ...query, ...(after && { after }) });
         for (const row of page) {
           place.rows.add(keyOf(row));
+          place.claims.add(row.lineage);
           if (row.lineage === place.claim) place.hasClaim = true;
           if (row.lineage === place.claim && row.row_kind === 'current' && !isErasedRow(row))
             place.texts.add(row.object);
@@ -174,6 +184,7 @@ export class BelievedSearch {
         seq,
         RANK.beside,
       );
+      for (const key of answersNamedBy(payload)) this.answers.add(key);
     }
     if (isMeant || (await this.#isAsked(at, questions))) this.#choose([questions], seq, RANK.beside);
     for (const { id, effect } of effects) {
@@ -182,6 +193,24 @@ export class BelievedSearch {
     }
     for (const { name, value } of observations)
       if (this.#effects.has(name) || (await this.#isRecalled(at, value))) this.#choose([value], seq, RANK.beside);
+  }
+
+  /**
+   * Chooses what of the oracle log says something of the places, whoever has asked: of what judges voted in their spaces, and of what was
+   * answered in the trajectory. What it is an answer to is not known, so it is what has the names or texts of a place in it; a vote is for
+   * a claim, and says nothing of what that says.
+   */
+  async takeAnswers(log: Pick<OracleStore, 'oracleGet' | 'oracleWithin'>, trajectory: string): Promise<void> {
+    const isMeant = (answer: Json): boolean => this.#places.some((place) => isSomewhereIn(place, answer));
+    for (const key of await answersWithin(log, { kind: 'call', trajectory }, isMeant)) this.answers.add(key);
+    for (const space of new Set(this.#places.map((place) => place.space))) {
+      const there = this.#places.filter((place) => place.space === space);
+      const isVote = (answer: Json): boolean =>
+        typeof answer === 'string' && there.some(({ claim, claims }) => claim === undefined && claims.has(answer));
+      const isOfSpace = (answer: Json): boolean =>
+        isVote(answer) || there.some((place) => isSomewhereIn(place, answer));
+      for (const key of await answersWithin(log, { kind: 'memory', space }, isOfSpace)) this.answers.add(key);
+    }
   }
 
   /** What was chosen, by hash. Names are not among them where another trajectory still has something that is said of them. */
@@ -223,10 +252,20 @@ export class BelievedSearch {
     for (const { claim, partitions } of this.#places) {
       if (!partitions.has(partition.$blob)) continue;
       if (claim === undefined && !this.#named.has(partition.$blob)) this.#named.set(partition.$blob, at.seq);
-      for (const row of insert)
-        if (!this.#inherited.has(row.object.$blob) && (claim === undefined || (await this.#holds(at, row, claim))))
-          this.#choose([row.object], at.seq, RANK.objects);
+      for (const row of insert) {
+        const isOwn = !this.#inherited.has(row.object.$blob);
+        if (!isOwn || (claim !== undefined && !(await this.#holds(at, row, claim)))) continue;
+        this.#choose([row.object], at.seq, RANK.objects);
+        if (row.row_kind === 'audit') await this.#takeVote(at, row);
+      }
     }
+  }
+
+  /** What a judge was asked, where one chose. */
+  async #takeVote(at: At, { object }: BeliefRow): Promise<void> {
+    const witness = await this.#read(at, object);
+    const key = typeof witness === 'string' ? judgeNamedIn(witness) : undefined;
+    if (key !== undefined) this.answers.add(key);
   }
 
   /** Whether a row says what the claim says: its own, or as a witness of what it contradicted. */
@@ -377,6 +416,17 @@ function isSomewhereIn({ subject, claim, texts }: Known, json: Json): boolean {
       : Object.entries(value).some(([name, member]) => has(name) || isIn(member));
   };
   return isIn(json);
+}
+
+/** The key of the vote by which a judge chose. */
+function judgeNamedIn(witness: string): Hash | undefined {
+  try {
+    const { judge } = (parseCanonical(witness, WORLD_LIMITS) ?? {}) as { readonly judge?: Json };
+    return isHash(judge) ? judge : undefined;
+  } catch (error) {
+    if (isAssizeError(error)) return undefined;
+    throw error;
+  }
 }
 
 function keyOf({ fact_id, system_time_start }: Pick<FactVersion, 'fact_id' | 'system_time_start'>): string {

@@ -59,6 +59,7 @@ import {
   checkTextQuery,
   checkVectorQuery,
   checkVectors,
+  checkWithin,
   isEmpty,
 } from '../input.ts';
 import { rebuild } from '../rebuild.ts';
@@ -80,6 +81,7 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #blobs = new Map<Hash, string>();
   readonly #erased = new Map<Hash, Hash>();
   readonly #oracle = new Map<string, OracleRow>();
+  readonly #within = new Map<string, Set<string>>();
   /** In the order of commits, which the log follows. */
   readonly #rows: EntryRow[] = [];
   readonly #places = new Map<Hash, number>();
@@ -168,10 +170,20 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
     return this.#oracle.get(key);
   }
 
-  async oraclePut(row: OracleRow): Promise<OracleRow> {
+  async oracleWithin(within: string, page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]> {
+    checkWithin(within, page);
     this.#checkOpen();
-    checkOracleRow(row);
+    const { after = '', limit } = page;
+    const keys = [...(this.#within.get(within) ?? [])].filter((key) => key > after).sort();
+    const rows = keys.map((key) => this.#oracle.get(key) as OracleRow);
+    return rows.filter(({ erased_by }) => erased_by === undefined).slice(0, limit);
+  }
+
+  async oraclePut(row: OracleRow, within?: string): Promise<OracleRow> {
+    this.#checkOpen();
+    checkOracleRow(row, within);
     return this.#inTurn(() => {
+      if (within !== undefined) this.#within.set(within, (this.#within.get(within) ?? new Set()).add(row.key));
       const first = this.#oracle.get(row.key) ?? copyOracleRow(row);
       this.#oracle.set(row.key, first);
       return first;
@@ -414,6 +426,10 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
       this.#snapshots.clear();
     }
     if (batch.erased !== undefined && batch.erased.length > 0) this.#facts.erase(batch.erased);
+    for (const { key, by } of batch.erasedAnswers ?? []) {
+      const { at = '', erased_by = by } = this.#oracle.get(key) ?? {};
+      this.#oracle.set(key, Object.freeze({ key, answer: '', at, erased_by }));
+    }
     if (change !== undefined) this.#effects.write(change);
     return COMMITTED;
   }

@@ -82,7 +82,7 @@ export class Group {
 
   async #write(session: Session, appends: Appends, tell: boolean): Promise<boolean> {
     this.#sent = [];
-    const { append, erasing, acting, believing } = appends;
+    const { append, erasing, acting, believing, withBesides } = appends;
     const plan = await this.#plan(session, appends);
     const { facts } = plan;
     for (const [job, row] of plan.conflicts) job.answer(conflictAt(row));
@@ -98,19 +98,21 @@ export class Group {
     const values = [...entryValues(plan), ...answerValues(answers), tell];
     const erased = plan.accepted.flatMap(({ batch }) => batch.erased ?? []);
     const acts = !plan.effects.isEmpty;
-    const [reply] = !facts.isEmpty
-      ? await session.run(believing, [
-          ...values,
-          ...erasedValues(erased),
-          ...plan.effects.values(),
-          acts,
-          facts.value(),
-        ])
+    const [statement, parameters]: [Statement, unknown[]] = !facts.isEmpty
+      ? [believing, [...values, ...erasedValues(erased), ...plan.effects.values(), acts, facts.value()]]
       : acts
-        ? await session.run(acting, [...values, ...erasedValues(erased), ...plan.effects.values()])
+        ? [acting, [...values, ...erasedValues(erased), ...plan.effects.values()]]
         : erased.length === 0
-          ? await session.run(append, values)
-          : await session.run(erasing, [...values, ...erasedValues(erased)]);
+          ? [append, values]
+          : [erasing, [...values, ...erasedValues(erased)]];
+    const beside = besides(plan, this.#puts);
+    const [reply] =
+      beside.length === 0
+        ? await session.run(statement, parameters)
+        : await session.run(withBesides(statement, parameters.length, beside), [
+            ...parameters,
+            ...beside.flatMap(([, values]) => values),
+          ]);
     this.#sent = [];
     const [refused, kept] = reply!.map((text) => JSON.parse(text ?? 'null')) as [Refusal | null, Kept | null];
     if (refused !== null) {
@@ -120,10 +122,18 @@ export class Group {
     facts.tell(this.#knownFacts);
     plan.answer();
     const stored = new Map(answers.map((row, index) => [row.key, storedAnswer(row, kept?.[index])]));
+    for (const row of stored.values())
+      if (row.answer === '') stored.set(row.key, await this.#erased(session, appends, row));
     for (const job of this.#puts) job.answer(stored.get(job.row.key)!);
     this.#batches = [];
     this.#puts = [];
     return true;
+  }
+
+  /** With the entry that erased it: a text that is none is most often one that was. */
+  async #erased(session: Session, { eraserOf }: Appends, row: OracleRow): Promise<OracleRow> {
+    const [[eraser] = []] = await session.run(eraserOf, [bytea(row.key)]);
+    return eraser == null ? row : { ...row, erased_by: eraser };
   }
 
   async #plan(session: Session, { factStates, path }: Appends): Promise<Plan> {
@@ -296,9 +306,34 @@ export function prepareAppend(schema: string, path: string): Appends {
     erasing: { text: call('append_erasing', 17) },
     acting: { name: 'assize append effects', text: call('append_effects', 32) },
     believing: { name: 'assize append facts', text: call('append_facts', 34) },
+    withBesides: ({ name, text }, count, beside) => {
+      const calls = beside.map(([call], index) => {
+        const [one, other] = [count + 2 * index + 1, count + 2 * index + 2];
+        return `CASE WHEN a.refused IS NULL THEN "${schema}".${call}($${one}, $${other}) END`;
+      });
+      const isOften = name !== undefined && beside.every(([call]) => call === 'list_answers');
+      const named = isOften ? { name: `${name} answers` } : {};
+      return { ...named, text: `SELECT a.*, ${calls.join(', ')} FROM (${text}) AS a` };
+    },
+    eraserOf: { text: `SELECT encode(erased_by, 'hex') FROM "${schema}".oracle WHERE key = $1::bytea` },
     factStates: prepareFactStates(schema),
     path,
   };
+}
+
+/** A function of the store, and what it is called with. */
+type Beside = readonly [call: 'list_answers' | 'erase_answers', values: readonly [unknown[], unknown[]]];
+
+/** What of the oracle log is written with a group. */
+function besides({ accepted }: Plan, puts: readonly OracleJob[]): Beside[] {
+  const beside: Beside[] = [];
+  const listed = puts.flatMap(({ row: { key }, within }) => (within === undefined ? [] : [{ key, within }]));
+  if (listed.length > 0)
+    beside.push(['list_answers', [listed.map(({ within }) => bytea(within)), listed.map(({ key }) => bytea(key))]]);
+  const gone = accepted.flatMap(({ batch }) => batch.erasedAnswers ?? []);
+  if (gone.length > 0)
+    beside.push(['erase_answers', [gone.map(({ key }) => bytea(key)), gone.map(({ by }) => bytea(by))]]);
+  return beside;
 }
 
 /** For a group, for one that also erases blobs, for one that also writes effects, and for one that changes facts. */
@@ -307,6 +342,9 @@ export interface Appends {
   readonly erasing: Statement;
   readonly acting: Statement;
   readonly believing: Statement;
+  /** Each of them, of so many parameters, with functions of two that are called with it once it is not refused. */
+  readonly withBesides: (statement: Statement, count: number, beside: readonly Beside[]) => Statement;
+  readonly eraserOf: Statement;
   readonly factStates: Statement;
   /** Names the store in errors. */
   readonly path: string;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FactStore } from '#ledger';
 import type { Trajectory } from '#runtime';
+import { ANSWERS, answered, keyIn, OTHERS } from '../../../tests/support/answered-of-her.ts';
 import { clinic } from '../../../tests/support/clinic.ts';
 import { type TestPostgres, withPostgres } from '../../../tests/support/postgres/index.ts';
 import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
@@ -32,6 +33,26 @@ withPostgres('erasing', (postgres) => {
       trajectory.memory({ space: 'ward', writ }).assert({ subject: WHO, predicate: 'drug', object: 'anew' }),
     );
     expect(await rowsOf(store, { subject: WHO })).toMatchObject([{ object: 'anew', seq: 1 }]);
+    await store.close();
+  });
+  test('no table has anything of what was answered about it', async () => {
+    const url = postgres.url();
+    const store = await openPostgres({ url });
+    const { trajectory, asked, vote } = await answered(store);
+    const found = async (texts: readonly string[]): Promise<string[]> => {
+      const text = await everything(postgres, url);
+      return texts.filter((one) => text.includes(one));
+    };
+    expect(await found([...ANSWERS, ...OTHERS])).toEqual([...ANSWERS, ...OTHERS]);
+    const writ = writFor('officer', { actions: ['assize.erase'], scopes: ['erase:memory:ward'] });
+    const beliefs = [{ space: 'ward', subject: WHO }];
+    const { entry } = await committed(trajectory.erase({ beliefs, reason: 'request 17', writ }));
+    expect(await found([...ANSWERS, ...OTHERS])).toEqual(OTHERS);
+    for (const key of [vote, keyIn(asked, 'observed by key')]) {
+      expect(await store.oracleGet(key)).toMatchObject({ answer: '', erased_by: entry.id });
+      expect(await store.oraclePut({ key, answer: '1', at: '' })).toMatchObject({ answer: '', erased_by: entry.id });
+    }
+    expect(await store.selfCheck?.()).toEqual([]);
     await store.close();
   });
 });

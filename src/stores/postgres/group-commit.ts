@@ -51,8 +51,8 @@ export class GroupCommit {
   }
 
   /** The row that is in the store afterwards. */
-  put(row: OracleRow): Promise<OracleRow> {
-    return new Promise((resolve, reject) => this.#enqueue(new OracleJob(row, resolve, reject)));
+  put(row: OracleRow, within?: string): Promise<OracleRow> {
+    return new Promise((resolve, reject) => this.#enqueue(new OracleJob({ row, within }, resolve, reject)));
   }
 
   /** What the step answers, which has the connection to itself and may be repeated. */

@@ -49,7 +49,8 @@ export class BatchJob extends Waiting<CommitResult> {
     this.batch = batch;
     const effects = effectSize(batch);
     const facts = factSize(batch.facts);
-    this.rows = batch.entries.length + batch.blobs.length + (batch.erased?.length ?? 0) + effects.rows + facts.rows;
+    const erased = (batch.erased?.length ?? 0) + (batch.erasedAnswers?.length ?? 0);
+    this.rows = batch.entries.length + batch.blobs.length + erased + effects.rows + facts.rows;
     let bytes = effects.bytes + facts.bytes;
     for (const row of batch.entries) bytes += row.payload.length;
     for (const row of batch.blobs) bytes += row.text.length;
@@ -73,12 +74,19 @@ export class BatchJob extends Waiting<CommitResult> {
 
 export class OracleJob extends Waiting<OracleRow> {
   readonly row: OracleRow;
+  /** What it is listed by. */
+  readonly within: string | undefined;
   readonly rows = 1;
   readonly bytes: number;
 
-  constructor(row: OracleRow, resolve: (row: OracleRow) => void, reject: (error: StoreError) => void) {
+  constructor(
+    { row, within }: { readonly row: OracleRow; readonly within: string | undefined },
+    resolve: (row: OracleRow) => void,
+    reject: (error: StoreError) => void,
+  ) {
     super(resolve, reject);
     this.row = row;
+    this.within = within;
     this.bytes = row.answer.length;
   }
 }

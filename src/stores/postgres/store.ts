@@ -62,6 +62,7 @@ import {
   checkTextQuery,
   checkVectorQuery,
   checkVectors,
+  checkWithin,
   isEmpty,
 } from '../input.ts';
 import { rebuild } from '../rebuild.ts';
@@ -92,7 +93,7 @@ import {
   prepareUnlogged,
 } from './log.ts';
 import { prepareJoin } from './members.ts';
-import { prepareOracleGet } from './oracle.ts';
+import { prepareOracleGet, prepareOracleWithin } from './oracle.ts';
 import type { Readers } from './readers.ts';
 import { prepareResolve } from './resolve.ts';
 import { prepareSelfCheck } from './self-check.ts';
@@ -146,6 +147,7 @@ export class PostgresStore
   readonly #erasedBy: (hash: Hash) => Promise<Hash | undefined>;
   readonly #find: (prefix: string) => Promise<EntryRow[]>;
   readonly #oracleGet: (key: string) => Promise<OracleRow | undefined>;
+  readonly #oracleWithin: ReturnType<typeof prepareOracleWithin>;
   readonly #logSize: () => Promise<number>;
   readonly #unlogged: (limit: number) => Promise<EntryRow[]>;
   readonly #integrate: (step: LogStep) => (session: Session) => Promise<boolean>;
@@ -188,6 +190,7 @@ export class PostgresStore
     this.#erasedBy = prepareErasedBy(readers, schema);
     this.#find = prepareFind(readers, schema);
     this.#oracleGet = prepareOracleGet(readers, schema);
+    this.#oracleWithin = prepareOracleWithin(readers, schema);
     this.#logSize = prepareLogSize(readers, schema);
     this.#unlogged = prepareUnlogged(readers, schema);
     this.#integrate = prepareIntegrate(schema);
@@ -265,10 +268,15 @@ export class PostgresStore
     return this.#read(() => this.#oracleGet(key));
   }
 
-  async oraclePut(row: OracleRow): Promise<OracleRow> {
+  async oracleWithin(within: string, page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]> {
+    checkWithin(within, page);
+    return this.#read(() => this.#oracleWithin(within, page));
+  }
+
+  async oraclePut(row: OracleRow, within?: string): Promise<OracleRow> {
     const group = this.#writable();
-    checkOracleRow(row);
-    return group.put(row);
+    checkOracleRow(row, within);
+    return group.put(row, within);
   }
 
   async logSize(): Promise<number> {

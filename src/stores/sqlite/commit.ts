@@ -1,11 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Batch, BlobRow, CommitResult, EntryRow, ErasedRow, Hash } from '#ledger';
+import type { Batch, BlobRow, CommitResult, EntryRow, ErasedAnswer, ErasedRow, Hash } from '#ledger';
 import type { EffectChange } from '../effects.ts';
 import type { FactChange } from '../facts.ts';
 import type { EffectWriter } from './effects.ts';
 import { isDuplicate } from './errors.ts';
 import type { FactWriter } from './facts.ts';
 import type { HashIndex } from './hash-index.ts';
+import { prepareEraseAnswers } from './oracle.ts';
 
 /** Shared, because a group answers hundreds of callers with it. */
 export const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
@@ -52,6 +53,7 @@ export class BatchWriter {
   readonly #insertErased: StatementSync;
   readonly #dropSnapshots: StatementSync;
   readonly #mark: StatementSync;
+  readonly #eraseAnswers: (erased: readonly ErasedAnswer[]) => void;
   #seenVersion: unknown;
 
   constructor(db: DatabaseSync, { effects, facts, ...indexes }: Writers) {
@@ -72,6 +74,7 @@ export class BatchWriter {
     this.#insertErased = db.prepare("INSERT INTO blob (hash, text, erased_by) VALUES (?, '', ?)");
     this.#dropSnapshots = db.prepare('DELETE FROM snapshot');
     this.#mark = db.prepare('UPDATE scrub SET erasures = erasures + 1');
+    this.#eraseAnswers = prepareEraseAnswers(db);
   }
 
   /** To be called first in every transaction: forgets what is in memory when another connection has written. */
@@ -126,7 +129,10 @@ export class BatchWriter {
     for (const row of batch.entries) this.#insert(row);
     for (const row of batch.blobs) this.#putBlob(row);
     this.#facts.write(facts);
-    if (batch.erased !== undefined) this.#erase(batch.erased);
+    const { erased = [], erasedAnswers = [] } = batch;
+    if (erased.length > 0) this.#erase(erased);
+    if (erasedAnswers.length > 0) this.#eraseAnswers(erasedAnswers);
+    if (erased.length + erasedAnswers.length > 0) this.#mark.run();
     if (change !== undefined) this.#effects.write(change);
     return COMMITTED;
   }
@@ -145,10 +151,8 @@ export class BatchWriter {
       if (position !== undefined) this.#eraseBlob.run(eraser, position);
       else blobs.add(hash, Number(this.#insertErased.run(Buffer.from(hash, 'hex'), eraser).lastInsertRowid));
     }
-    if (erased.length === 0) return;
     this.#dropSnapshots.run();
     this.#facts.erase(erased);
-    this.#mark.run();
   }
 
   // Before the first insert, so that a conflict, the usual refusal, needs no savepoint.

@@ -126,6 +126,18 @@ test.each([3, 4])('no byte is left of what many rows said that were among others
   expect(isThere(path)).toBe(false);
 });
 
+test('nor of an answer that is erased, by itself', async () => {
+  const path = newPath();
+  const store = await openSqlite({ path });
+  const { hash: key } = blobOf('question');
+  await store.oraclePut({ key, answer: SECRET, at: 'now' });
+  expect(isThere(path)).toBe(true);
+  await store.commit({ ...batchOf([]), erasedAnswers: [{ key, by: key }] });
+  await store.scrub();
+  expect(isThere(path)).toBe(false);
+  await store.close();
+});
+
 async function withSecret(path: string): Promise<{ store: SqliteStore; hash: string }> {
   const store = await openSqlite({ path });
   const blob = blobOf(SECRET.repeat(400));

@@ -53,7 +53,8 @@ export class BatchJob implements Job {
     for (const row of batch.entries) bytes += row.payload.length;
     for (const row of batch.blobs) bytes += row.text.length;
     this.bytes = bytes;
-    this.rows = batch.entries.length + batch.blobs.length + (batch.erased?.length ?? 0) + effects.rows + facts.rows;
+    const erased = (batch.erased?.length ?? 0) + (batch.erasedAnswers?.length ?? 0);
+    this.rows = batch.entries.length + batch.blobs.length + erased + effects.rows + facts.rows;
   }
 
   get pages(): number {

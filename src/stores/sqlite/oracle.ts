@@ -1,12 +1,40 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { ErasedAnswer } from '#ledger';
 import type { OracleRow } from '#oracle';
 
 /** The recorded answer. */
 export function prepareOracleGet(db: DatabaseSync): (key: string) => OracleRow | undefined {
-  const statement = db.prepare('SELECT answer, at FROM oracle WHERE key = unhex(?)');
+  const statement = db.prepare('SELECT answer, at, lower(hex(erased_by)) AS eraser FROM oracle WHERE key = unhex(?)');
   return (key) => {
     const row = statement.get(key);
-    return row && { key, answer: row['answer'] as string, at: row['at'] as string };
+    if (row === undefined) return undefined;
+    const { answer, at, eraser } = row as { answer: string; at: string; eraser: string };
+    return { key, answer, at, ...(eraser !== '' && { erased_by: eraser }) };
+  };
+}
+
+/** What was put with a `within` and is not erased, by key. */
+export function prepareOracleWithin(
+  db: DatabaseSync,
+): (within: string, page: { readonly after?: string; readonly limit: number }) => OracleRow[] {
+  const statement = db.prepare(`
+    SELECT lower(hex(o.key)) AS key, o.answer AS answer, o.at AS at
+    FROM oracle_within AS w JOIN oracle AS o ON o.key = w.key
+    WHERE w.within = unhex(?) AND w.key > unhex(?) AND o.erased_by IS NULL ORDER BY w.key LIMIT ?`);
+  return (within, { after = '', limit }) =>
+    statement.all(within, after, limit).map((row) => {
+      const { key, answer, at } = row as unknown as OracleRow;
+      return { key, answer, at };
+    });
+}
+
+/** Inside a transaction: deletes answers, and keeps by whom; what is not there is never taken in. */
+export function prepareEraseAnswers(db: DatabaseSync): (erased: readonly ErasedAnswer[]) => void {
+  const erase = db.prepare(`
+    INSERT INTO oracle (key, answer, at, erased_by) VALUES (unhex(?), '', '', unhex(?))
+    ON CONFLICT (key) DO UPDATE SET answer = '', erased_by = excluded.erased_by WHERE erased_by IS NULL`);
+  return (erased) => {
+    for (const { key, by } of erased) erase.run(key, by);
   };
 }
 
@@ -14,9 +42,11 @@ export function prepareOracleGet(db: DatabaseSync): (key: string) => OracleRow |
 export function prepareOraclePut(
   db: DatabaseSync,
   get: (key: string) => OracleRow | undefined,
-): (row: OracleRow) => OracleRow {
+): (row: OracleRow, within?: string) => OracleRow {
+  const list = db.prepare('INSERT INTO oracle_within (within, key) VALUES (unhex(?), unhex(?)) ON CONFLICT DO NOTHING');
   const insert = db.prepare('INSERT INTO oracle (key, answer, at) VALUES (unhex(?), ?, ?) ON CONFLICT DO NOTHING');
-  return (row) => {
+  return (row, within) => {
+    if (within !== undefined) list.run(within, row.key);
     const { changes } = insert.run(row.key, row.answer, row.at);
     return changes === 0 ? get(row.key)! : { key: row.key, answer: row.answer, at: row.at };
   };

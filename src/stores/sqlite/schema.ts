@@ -11,6 +11,7 @@ import { hashIndex } from './migrations/0008-hash-index.ts';
 import { branches } from './migrations/0009-branches.ts';
 import { texts } from './migrations/0010-texts.ts';
 import { scrub } from './migrations/0011-scrub.ts';
+import { erasedAnswers } from './migrations/0012-erased-answers.ts';
 
 /** `ASZE`, at offset 68 of the file: how a file says that it is an Assize store. */
 export const APPLICATION_ID = 0x41535a45;
@@ -28,6 +29,7 @@ const MIGRATIONS: readonly string[] = [
   branches,
   texts,
   scrub,
+  erasedAnswers,
 ];
 
 /** The schema this program reads and writes; `user_version` in the file. */

@@ -61,6 +61,7 @@ import {
   checkTextQuery,
   checkVectorQuery,
   checkVectors,
+  checkWithin,
   isEmpty,
 } from '../input.ts';
 import { rebuild } from '../rebuild.ts';
@@ -82,7 +83,7 @@ import {
   prepareLogSize,
   prepareUnlogged,
 } from './log.ts';
-import { prepareOracleGet, prepareOraclePut } from './oracle.ts';
+import { prepareOracleGet, prepareOraclePut, prepareOracleWithin } from './oracle.ts';
 import { prepareResolve } from './resolve.ts';
 import { whenUnlocked } from './retry.ts';
 import { prepareSelfCheck } from './self-check.ts';
@@ -129,7 +130,8 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #erasedBy: (hash: Hash) => Hash | undefined;
   readonly #find: (prefix: string) => EntryRow[];
   readonly #oracleGet: (key: string) => OracleRow | undefined;
-  readonly #oraclePut: (row: OracleRow) => OracleRow;
+  readonly #oraclePut: (row: OracleRow, within?: string) => OracleRow;
+  readonly #oracleWithin: ReturnType<typeof prepareOracleWithin>;
   readonly #logSize: () => number;
   readonly #unlogged: (limit: number) => EntryRow[];
   readonly #integrate: (step: LogStep) => boolean;
@@ -166,6 +168,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     this.#find = prepareFind(db, ids);
     this.#oracleGet = prepareOracleGet(db);
     this.#oraclePut = prepareOraclePut(db, this.#oracleGet);
+    this.#oracleWithin = prepareOracleWithin(db);
     this.#logSize = prepareLogSize(db);
     this.#unlogged = prepareUnlogged(db);
     this.#integrate = prepareIntegrate(db, ids, this.#logSize);
@@ -245,10 +248,15 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     return this.#read(() => this.#oracleGet(key));
   }
 
-  async oraclePut(row: OracleRow): Promise<OracleRow> {
+  async oracleWithin(within: string, page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]> {
+    checkWithin(within, page);
+    return this.#read(() => this.#oracleWithin(within, page));
+  }
+
+  async oraclePut(row: OracleRow, within?: string): Promise<OracleRow> {
     this.#checkWritable();
-    checkOracleRow(row);
-    return this.#group.run(() => this.#oraclePut(row), { rows: 1, bytes: row.answer.length });
+    checkOracleRow(row, within);
+    return this.#group.run(() => this.#oraclePut(row, within), { rows: 1, bytes: row.answer.length });
   }
 
   async logSize(): Promise<number> {

@@ -53,6 +53,7 @@ export function refusalLaws({ law, openNew }: Bench<LedgerStore>): void {
       () => store.blob(''),
       () => store.erasedBy(''),
       () => store.commit({ ...batchOf([]), erased: [{ hash: blob.hash, by: '' }] }),
+      () => store.commit({ ...batchOf([]), erasedAnswers: [{ key: blob.hash, by: '' }] }),
       () => store.head('\ud800'),
       () => store.entries('a\0b'),
       () => store.entries('t', { from: -1 }),

@@ -78,6 +78,7 @@ export const LEDGER: Readonly<Record<string, Case | Exempt>> = {
   entryRow: takes(ledger.entryRow, [payload], { 0: MADE }),
   effectWaitingIn: exempt(MADE),
   factWrites: exempt(MADE),
+  answersErasedBy: takes(ledger.answersErasedBy, [{ at: ['/n'], entries: [], reason: 'r', values: [], answers: [] }]),
   inheritanceOf: exempt(MADE),
   erasureArgs: takes(ledger.erasureArgs, [{ at: ['/n'], entries: [], reason: 'r', values: [] }]),
   exportLines: over((store, options) => ledger.exportLines(store, options), [{ size: 2 }]),

@@ -12,6 +12,7 @@ const asking = { ...question, call: () => 1 };
 
 export const ORACLE: Readonly<Record<string, Case | Exempt>> = {
   attemptsOf: takes(oracle.attemptsOf, () => [new MemoryStore(), '0'.repeat(64)], { 0: PORT }),
+  recordedUnder: takes(oracle.recordedUnder, () => [new MemoryStore(), '0'.repeat(64)], { 0: PORT }),
   callSequence: takes(oracle.callSequence, [caller, 0]),
   'CallSequence.next': exempt('no arguments'),
   createOracle: takes(
@@ -39,7 +40,12 @@ export const ORACLE: Readonly<Record<string, Case | Exempt>> = {
   ),
   'Random.bytes': takes((count) => oracle.seededRandom(1).bytes(count), [3]),
   seededRandom: takes(oracle.seededRandom, ['seed']),
+  nameOfTurn: takes(oracle.nameOfTurn, [0]),
+  turnKey: takes(oracle.turnKey, ['t', 0]),
+  turnNamedBy: takes(oracle.turnNamedBy, ['t', { name: 'turn 0' }]),
+  turnQuestion: takes(oracle.turnQuestion, ['t', 0]),
   thetaHash: takes(oracle.thetaHash, [question.theta]),
+  withinOf: takes(oracle.withinOf, [question.scope]),
   systemClock: exempt('no arguments'),
   systemPause: takes(oracle.systemPause, [0, 0]),
   unfenced: takes(oracle.unfenced, ['```json\n{}\n```']),

@@ -1,0 +1,37 @@
+import { form, requireForm } from '#canon';
+import { oracleKey, type Question } from './question.ts';
+
+/** Who asks for turns of a run of agents. */
+export const COORDINATOR = 'assize.coordinator';
+
+/** The question that a turn answers. */
+export function turnQuestion(trajectory: string, turn: number): Question {
+  return {
+    scope: { kind: 'call', trajectory, branch: null, agent: COORDINATOR, ordinal: turn },
+    request: { ask: 'turn' },
+  };
+}
+
+/** Its key. @throws OracleError `bad_question` */
+export function turnKey(trajectory: string, turn: number): string {
+  return oracleKey(turnQuestion(trajectory, turn));
+}
+
+/** What the observation is called by which an entry names the turn that it was made in. */
+export function nameOfTurn(number: number): string {
+  return `turn ${number}`;
+}
+
+/** The turn that an observation names, by name and by key; undefined for any other. @throws OracleError `bad_question`; ArgumentError `bad_argument` */
+export function turnNamedBy(
+  trajectory: string,
+  observation: { readonly name: string; readonly oracle_key?: string },
+): number | undefined {
+  requireForm(OBSERVATION, observation, 'observation');
+  const { name, oracle_key: key } = observation;
+  const number = Number(/^turn (\d{1,15})$/.exec(name)?.[1] ?? -1);
+  const isTurn = number >= 0 && name === nameOfTurn(number) && key === turnKey(trajectory, number);
+  return isTurn ? number : undefined;
+}
+
+const OBSERVATION = form.members({ name: form.text });
