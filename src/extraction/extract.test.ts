@@ -157,6 +157,13 @@ describe('what a model answers', () => {
     expect(error.message).toContain('another sample');
   });
 
+  test('that is long is shown as far as it goes, and never half a character of it', async () => {
+    for (const shift of ['', 'x']) {
+      const model = answering({ long: `${shift}${'😀'.repeat(20_000)}` }, { facts: [] });
+      expect((await extractFacts(MESSAGES, terms(model))).attempts).toBe(2);
+    }
+  });
+
   test('is asked for so often at most, each attempt with a place of its own in the log', async () => {
     for (const attempts of [1, 3, 10]) {
       const model = answering('no');

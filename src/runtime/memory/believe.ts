@@ -231,9 +231,8 @@ export class Beliefs {
     if (votes !== undefined && unasked.length > 0) {
       // Nobody is asked about what is known by now not to be so.
       this.#requireCompared(sayer, line);
-      const { space } = writing.partition;
       if (sayer.saidAt === undefined && untimed.length > 0)
-        throw new NotRead(() => votes.saidAt(space, untimed, sayer.at));
+        throw new NotRead(() => votes.saidAt(writing.partition, untimed, sayer.at));
       throw new NotRead(async () => {
         for (const question of unasked) await votes.ask(question);
       });

@@ -11,7 +11,15 @@ import { openStore, type Store } from '#stores';
 import { clinic } from '../../../tests/support/clinic.ts';
 import { keysOf } from '../../../tests/support/ledger-rows.ts';
 import { HandClock, intent, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
-import { type AssizeOptions, checkMemory, type Memory, type Ruling, rebuildMemory, verifyStore } from '../index.ts';
+import {
+  type AssizeOptions,
+  checkMemory,
+  type Judge,
+  type Memory,
+  type Ruling,
+  rebuildMemory,
+  verifyStore,
+} from '../index.ts';
 
 // What a property of many histories does not come by: clocks that differ, who was delegated to, who is asked, and what is erased.
 
@@ -178,6 +186,46 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const [other] = (await committed(tried.assert({ ...drug('none'), subject: 'p8' }))).payload.delta.beliefs;
     expect([first!.system_time, other!.system_time]).toEqual([addMicros(START, 3), addMicros(START, 3)]);
     await expectSound(store);
+  });
+
+  test('what a branch takes over is whole, also where its source begins to have it of its own meanwhile', async () => {
+    const { store, clock, memory, branch } = await begun(kind);
+    await committed(memory.assert(drug('aspirin')));
+    clock.forward(1_000);
+    const { memory: tried } = await branch('b');
+    const { memory: deeper } = await branch('c', 'b');
+    clock.forward(1_000);
+    const partitions = store.branchPartitions.bind(store);
+    let isFirst = true;
+    store.branchPartitions = async (query) => {
+      if (isFirst) {
+        isFirst = false;
+        await committed(tried.change(drug('ibuprofen')));
+      }
+      return partitions(query);
+    };
+    clock.forward(1_000);
+    await committed(deeper.change(drug('none')));
+    expect(isFirst).toBe(false);
+    expect(await of(deeper, { valid: START })).toEqual(['aspirin']);
+    expect(await of(deeper, { valid: clock.now() })).toEqual(['none']);
+    await expectSound(store);
+  });
+
+  test('what a branch has tried says of no other when it was said', async () => {
+    const oracle = createOracle({ clock: new HandClock(), store: await openStore('memory:'), mode: 'record' });
+    const choose: Judge['choose'] = ({ members }) => members.find(({ object }) => object === 'red')!.claim;
+    const judge = { oracle, choose };
+    const { clock, memory, branch } = await begun(kind, { judge });
+    await committed(memory.assert({ subject: 'p7', predicate: 'triage', object: 'green' }));
+    clock.forward(1_000);
+    const { memory: tried } = await branch('b');
+    const said = { subject: 'p7', predicate: 'triage', object: 'red', source: 'ward round' };
+    await committed(tried.assert(said));
+    clock.forward(3_600_000);
+    await committed(memory.assert(said));
+    const { facts } = await memory.recall({ subject: 'p7', predicate: 'triage', valid: 'any' });
+    expect(facts.find(({ object }) => object === 'red')?.valid_from).toBe(clock.now());
   });
 
   test('who a branch delegates to says it in the branch', async () => {

@@ -1,4 +1,5 @@
 import { type Instant, type Json, RecentMap } from '#canon';
+import type { PartitionName } from '#ledger';
 import { type Answer, MemoryError, type Question } from '#memory';
 import { type Oracle, type Pause, systemPause, type Theta, thetaHash } from '#oracle';
 
@@ -42,11 +43,12 @@ export class Votes {
   }
 
   /** When these claims were said, by whoever came first. @throws what the oracle log throws */
-  async saidAt(space: string, claims: readonly string[], at: Instant): Promise<Instant> {
+  async saidAt({ space, branch }: PartitionName, claims: readonly string[], at: Instant): Promise<Instant> {
     const { oracle } = this.#judge;
     return (await oracle.ask({
       scope: { kind: 'memory', space },
-      request: { said: claims },
+      // What a branch tries says nothing of what is said elsewhere.
+      request: { said: claims, ...(branch !== undefined && { branch }) },
       call: () => at,
     })) as Instant;
   }

@@ -201,7 +201,28 @@ function sentBy(trajectoryId: string): Sent {
  * What a branch takes over of a partition. Its version is read first: what the source changes later has a greater system time, so that
  * nothing of what is read as of then can become another thing, whichever process has the slower clock.
  */
-async function sourceOf(
+async function sourceOf(store: FactStore, name: PartitionName, line: readonly [Level, ...Level[]]): Promise<Source> {
+  for (;;) {
+    const before = await takenOver(store, name, line);
+    const source = await readSource(store, name, line);
+    // What a source took over between two reads would be seen in both places, or in none.
+    if (before === (await takenOver(store, name, line))) return source;
+  }
+}
+
+/** Which memories have the partition of their own, and since when. */
+async function takenOver(
+  store: FactStore,
+  { space, subject, predicate }: PartitionName,
+  line: readonly Level[],
+): Promise<string> {
+  const since: (Instant | null)[] = [];
+  for (const { branch } of line)
+    if (branch !== undefined) since.push((await store.partition({ space, subject, predicate, branch }))?.since ?? null);
+  return JSON.stringify(since);
+}
+
+async function readSource(
   store: FactStore,
   { branch, space, subject, predicate }: PartitionName,
   line: readonly [Level, ...Level[]],

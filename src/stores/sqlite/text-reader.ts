@@ -304,8 +304,22 @@ function counted(words: readonly string[], text: readonly string[]): number[] {
   return counts;
 }
 
+/** Words that are looked for one after the other in a text; for more, its own are counted, once. */
+const SOUGHT_ONE_BY_ONE = 12;
+
 /** Scores words as they are stored: with a space before and after each. */
 function scorerOf(bm25: Bm25, space: number): (stored: string, length: number) => number {
+  if (bm25.sought.length > SOUGHT_ONE_BY_ONE) {
+    const names = bm25.sought.map(({ word }) => `${space}_${word}`);
+    return (words, length) => {
+      const counts = new Map<string, number>();
+      for (const word of words.split(' ')) counts.set(word, (counts.get(word) ?? 0) + 1);
+      return bm25.score(
+        names.map((name) => counts.get(name) ?? 0),
+        length,
+      );
+    };
+  }
   const stored = bm25.sought.map(({ word }) => ` ${space}_${word} `);
   return (words, length) =>
     bm25.score(

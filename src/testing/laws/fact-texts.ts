@@ -68,6 +68,24 @@ export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
     expect(await store.factsByText({ space: 'nobody', text: 'drug' })).toEqual([]);
   });
 
+  law('a text of many words is worth what its words are worth', async () => {
+    const store = await openNew();
+    const words = Array.from({ length: 30 }, (_, n) => `word${n}`);
+    await say(
+      store,
+      [5, 30, 12, 20].map((count) => `${words.slice(0, count).join(' ')} word0 word0`),
+    );
+    // Whoever indexes later has to do it for this.
+    await store.textsToEmbed('model', space, 1);
+    const found = await store.factsByText({ space, text: words.join(' ') });
+    expect(found.map(({ fact }) => fact.object.split(' ').length)).toEqual([32, 22, 14, 7]);
+    const worth = new Map<string, number>();
+    for (const text of words)
+      for (const { fact, score } of await store.factsByText({ space, text }))
+        worth.set(fact.object, (worth.get(fact.object) ?? 0) + score);
+    for (const { fact, score } of found) expect(Math.abs(score - worth.get(fact.object)!)).toBeLessThan(1e-4);
+  });
+
   law('a claim is found by its day, in numbers and in words', async () => {
     const store = await openNew();
     const rows = [day(3), day(4), OPEN_START].map((asserted_from, n) => ({
