@@ -17,8 +17,9 @@ export function turnKey(trajectory: string, turn: number): string {
   return oracleKey(turnQuestion(trajectory, turn));
 }
 
-/** What the observation is called by which an entry names the turn that it was made in. */
+/** What the observation is called by which an entry names the turn that it was made in. @throws ArgumentError `bad_argument` */
 export function nameOfTurn(number: number): string {
+  requireForm(form.whole, number, 'number');
   return `turn ${number}`;
 }
 
