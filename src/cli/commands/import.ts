@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, openSync } from 'node:fs';
 import { isAssizeError, type Store, verifyStore } from 'assize';
 import { importLines, splitLines } from 'assize/ledger';
 import { checkMemory, type RebuiltMemory, rebuildMemory } from 'assize/runtime';
@@ -29,7 +29,7 @@ export function importCommand(program: Command): void {
     )
     .action(
       inSession((session, { erase = false }: Options, file: string) => {
-        const bytes = file === '-' ? process.stdin : createReadStream(file);
+        const bytes = file === '-' ? process.stdin : createReadStream(file, { fd: opened(file) });
         return session.withStore('create', async (store) => {
           const done = await importLines(store, splitLines(watched(bytes, file, session.interruption)), {
             erase,
@@ -104,7 +104,20 @@ async function* watched(
     }
   } catch (error) {
     if (interruption.aborted) throw error;
-    if (!(error instanceof Error && 'syscall' in error)) throw error;
-    throw new CliError('unreadable_file', `${file} can't be read: ${error.message}.`, { cause: error });
+    throw unreadable(file, error);
   }
+}
+
+/** Before the store is opened, which may take its time or be new: nobody would hear of a stream's fault meanwhile. */
+function opened(file: string): number {
+  try {
+    return openSync(file, 'r');
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+function unreadable(file: string, error: unknown): unknown {
+  if (!(error instanceof Error && 'syscall' in error)) return error;
+  return new CliError('unreadable_file', `${file} can't be read: ${error.message}.`, { cause: error });
 }
