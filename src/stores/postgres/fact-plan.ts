@@ -19,7 +19,7 @@ import { bytea } from './row.ts';
 import type { Session, Statement } from './session.ts';
 import { textValues } from './text-values.ts';
 
-/** What the server says that changes are judged by (`migrations/0010-branches.ts`). */
+/** What the server says that changes are judged by (`migrations/0009-branches.ts`). */
 interface States {
   readonly whole: boolean;
   readonly run: number;

@@ -8,10 +8,9 @@ import { effects } from './migrations/0005-effects.ts';
 import { members } from './migrations/0006-members.ts';
 import { parting } from './migrations/0007-parting.ts';
 import { facts } from './migrations/0008-facts.ts';
-import { factPlans } from './migrations/0009-fact-plans.ts';
-import { branches } from './migrations/0010-branches.ts';
-import { texts } from './migrations/0011-texts.ts';
-import { erasedAnswers } from './migrations/0012-erased-answers.ts';
+import { branches } from './migrations/0009-branches.ts';
+import { texts } from './migrations/0010-texts.ts';
+import { erasedAnswers } from './migrations/0011-erased-answers.ts';
 import type { Session } from './session.ts';
 import { indexTexts } from './texts.ts';
 
@@ -25,7 +24,6 @@ const MIGRATIONS: readonly string[] = [
   members,
   parting,
   facts,
-  factPlans,
   branches,
   texts,
   erasedAnswers,

@@ -5,6 +5,10 @@ import { OPEN_END, OPEN_START } from '#memory';
  * branch's source had. `hash` covers the branch where there is one. A version is unique within a space, or within a branch of it: the
  * text that `id` is made of begins with the branch, and where it is shared with a digit, as it did.
  *
+ * The functions of 0008 that look rows up are so written now that no plan can begin at the wrong end. Plans are made once a connection,
+ * perhaps when the tables are still empty, and kept: joined freely, the planner then reads all that is believed to find the one row that
+ * a change closes. Here each row is looked up for itself, by an index, and what is found is changed where it stands.
+ *
  * The view has what is shared, as it had. A partition whose names are erased is of no branch any more: its name is its own.
  */
 export const branches: string = `
@@ -26,7 +30,6 @@ AS $$ SELECT CASE WHEN branch = '' THEN '' ELSE 'branch ' || octet_length(branch
 
 DROP FUNCTION fact_states(bytea[], bytea[], text[], text[], text[]);
 
-/* As in 0009, with the branch of each version that is asked for. */
 CREATE FUNCTION fact_states(partitions bytea[], blobs bytea[], ids text[], starts text[], spaces text[], branches text[])
 RETURNS json
 LANGUAGE sql STABLE SET search_path FROM CURRENT
@@ -52,6 +55,34 @@ AS $$
       FROM fact_partition AS p WHERE p.hash = ANY (partitions)
     )
   )
+$$;
+
+CREATE OR REPLACE FUNCTION lock_facts(facts json) RETURNS bigint[]
+LANGUAGE plpgsql SET search_path FROM CURRENT
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+AS $$
+DECLARE
+  keys bigint[];
+  is_stale boolean;
+BEGIN
+  PERFORM FROM fact_partition AS p
+  WHERE p.hash = ANY (ARRAY (SELECT decode(x.hash, 'hex') FROM json_to_recordset(facts -> 'partitions') AS x (hash text)))
+  ORDER BY p.hash FOR UPDATE;
+  -- Another statement: it sees what others have committed while the first one waited.
+  SELECT array_agg(p.key ORDER BY x.n), bool_or(coalesce(p.version, 0) <> x.before) INTO keys, is_stale
+  FROM json_to_recordset(facts -> 'partitions') AS x (n int, hash text, before bigint)
+  LEFT JOIN fact_partition AS p ON p.hash = decode(x.hash, 'hex');
+  -- What was remembered and not asked names the rebuilding that it is from.
+  IF is_stale OR (facts ->> 'run')::bigint <> (SELECT r.run FROM fact_rebuild AS r) OR EXISTS (
+    SELECT FROM blob AS b
+    WHERE b.hash = ANY (ARRAY (SELECT decode(x.hash, 'hex') FROM json_array_elements_text(facts -> 'present') AS x (hash)))
+    AND b.erased_by IS NOT NULL
+  ) THEN
+    RAISE EXCEPTION 'facts have changed since they were read' USING ERRCODE = 'serialization_failure';
+  END IF;
+  RETURN keys;
+END
 $$;
 
 CREATE OR REPLACE FUNCTION write_facts(facts json, keys bigint[]) RETURNS void
