@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { canonicalize, generateKeys, type Json } from '#canon';
+import { canonicalize, generateKeys, hashText, type Json } from '#canon';
 import { defineDomain, sensitive } from '#kernel';
-import type { CommitPayload, EntryRow } from '#ledger';
+import type { CommitPayload, EntryRow, Observation } from '#ledger';
 import { createOracle, fixedClock, seededRandom } from '#oracle';
 import { deepReplay, type Ruling } from '#runtime';
 import { MemoryStore } from '#stores';
@@ -48,11 +48,21 @@ describe('a run', () => {
     await run({ maxTurns: 1 });
     const [, { observations, key_hash: keyed }] = await payloads(store);
     const key = expect.stringMatching(/^[0-9a-f]{64}$/);
-    const named = (name: string) => ({ name, oracle_key: key, hash: key });
-    expect(observations).toEqual(['model', 'model', 'random', 'clock', 'turn 0'].map(named));
+    const value = { $blob: key, bytes: expect.any(Number), salted: true };
+    const named = (name: string) => ({ name, oracle_key: key, value });
+    const turn = { name: 'turn 0', oracle_key: key, hash: key };
+    expect(observations).toEqual([...['model', 'model', 'random', 'clock'].map(named), turn]);
     expect(observations[4].oracle_key).toBe(turnKey('desk', 0));
     expect(keyed).toEqual(key);
-    expect(new Set(observations.map(({ hash }: { hash: string }) => hash)).size).toBe(5);
+    const answers = await Promise.all(observations.map(({ oracle_key: of }: Observation) => store.oracleGet(of!)));
+    expect(observations[4].hash).toBe(hashText(answers[4]!.answer));
+    // Who has the entry can't try out what a model may have answered, but in the blob that an erasure deletes.
+    const text = JSON.stringify(await store.entries('desk'));
+    for (const [n, row] of answers.slice(0, 4).entries()) {
+      expect(text).not.toContain(hashText(row!.answer));
+      const blob = JSON.parse((await store.blob(observations[n].value.$blob))!);
+      expect(blob).toEqual({ salt: expect.stringMatching(/^[0-9a-f]{32}$/), value: hashText(row!.answer) });
+    }
   });
 
   test('the same question twice is two samples, and a slice can’t be written to', async () => {

@@ -16,6 +16,7 @@ import {
   readTurn,
   recordTurn,
   type Turn,
+  type TurnPlace,
 } from './turn.ts';
 
 export interface RunOptions {
@@ -280,10 +281,11 @@ class Run {
     this.#over(recorded, outcome);
   }
 
-  #record<T extends Turn>(turn: Omit<T, 'previous' | 'after' | 'at' | 'seed'>): Promise<RecordedTurn> {
+  #record<T extends Turn>(turn: Omit<T, keyof TurnPlace>): Promise<RecordedTurn> {
     const { oracle, clock, random } = this.#outside;
     const seed = Buffer.from(random.bytes(32)).toString('hex');
-    const place = { previous: this.#previous, after: this.#trajectory.head, at: clock.now(), seed };
+    const { head: after } = this.#trajectory;
+    const place: TurnPlace = { previous: this.#previous, after, at: clock.now(), seed, salted: true };
     const made = { ...turn, ...place } as unknown as Turn;
     return recordTurn(oracle, this.#trajectory.id, this.#turn, made);
   }

@@ -11,7 +11,8 @@ import { AgentError } from './errors.ts';
  */
 export type Turn = AgentTurn | CounselTurn;
 
-interface Common {
+/** Where a turn stands, and what is ruled on in it with. */
+export interface TurnPlace {
   /** Hash of the turn before, so that an entry, which names its turn, pins all turns that led to it; null for the first. */
   readonly previous: Hash | null;
   /** The head that the turn found. */
@@ -20,9 +21,11 @@ interface Common {
   readonly at: Instant;
   /** Chance for what the entries need of it: 64 hex digits. */
   readonly seed: string;
+  /** The entry has hashes of what was consulted under a salt; absent in turns of before, whose entries have them in place. */
+  readonly salted?: true;
 }
 
-export interface AgentTurn extends Common {
+export interface AgentTurn extends TurnPlace {
   readonly agent: string;
   readonly does: 'propose' | 'wait' | 'done';
   /** The head that the slice was made of; before `after` where others were faster. */
@@ -33,7 +36,7 @@ export interface AgentTurn extends Common {
   readonly decision: Hash;
 }
 
-export interface CounselTurn extends Common {
+export interface CounselTurn extends TurnPlace {
   readonly counsel: Counsel;
 }
 
@@ -114,6 +117,6 @@ function isTurn(value: Json): boolean {
 }
 
 /** Time and chance of what is ruled on in a turn. */
-export function portsOf({ at, seed }: Turn): TurnPorts {
-  return { at, random: (head) => seededRandom(`${seed} ${head}`) };
+export function portsOf({ at, seed, salted }: Turn): TurnPorts {
+  return { at, random: (head) => seededRandom(`${seed} ${head}`), unsalted: salted !== true };
 }

@@ -1,7 +1,8 @@
 import type { Store } from 'assize';
 import { hashText, type Json, parseStrict } from 'assize/canon';
-import type { Observation, Payload } from 'assize/ledger';
+import { isBlobRef, type Observation, type Payload } from 'assize/ledger';
 import { ORACLE_LIMITS } from 'assize/oracle';
+import { blobValue } from './blobs.ts';
 
 /** An observation that an entry names by its key in the oracle log, and what the log has under it. */
 export interface NamedAnswer {
@@ -25,19 +26,28 @@ export interface NamedAnswer {
 /** Every answer that an entry names, looked up. */
 export function answersOf(store: Store, payload: Payload, values: boolean): Promise<NamedAnswer[]> {
   const [above, observations] = observationsOf(payload);
-  const byKey = observations.flatMap(({ name, oracle_key, hash }, n) =>
-    oracle_key === undefined ? [] : [{ pointer: `${above}/${n}`, name, oracle_key, hash }],
+  const byKey = observations.flatMap(({ name, oracle_key, ...named }, n) =>
+    oracle_key === undefined ? [] : [{ pointer: `${above}/${n}`, name, oracle_key, of: named }],
   );
   return Promise.all(
-    byKey.map(async ({ hash, ...named }): Promise<NamedAnswer> => {
+    byKey.map(async ({ of, ...named }): Promise<NamedAnswer> => {
       const row = await store.oracleGet(named.oracle_key);
       if (row === undefined) return { ...named, is: 'missing' };
       if (row.erased_by !== undefined) return { ...named, is: 'erased', by: row.erased_by };
-      if (hashText(row.answer) !== hash) return { ...named, is: 'changed' };
+      if (isBlobRef(of.value)) {
+        const by = await store.erasedBy(of.value.$blob);
+        if (by !== undefined) return { ...named, is: 'erased', by };
+      }
+      if (hashText(row.answer) !== (await hashIn(store, of))) return { ...named, is: 'changed' };
       const found = { ...named, is: 'there' as const, bytes: Buffer.byteLength(row.answer), at: row.at };
       return values ? { ...found, value: parseStrict(row.answer, ORACLE_LIMITS) } : found;
     }),
   );
+}
+
+async function hashIn(store: Store, { hash, value }: Pick<Observation, 'hash' | 'value'>): Promise<Json | undefined> {
+  if (!isBlobRef(value)) return hash;
+  return blobValue(store, { pointer: '', hash: value.$blob, bytes: value.bytes, salted: true });
 }
 
 function observationsOf(payload: Payload): readonly [pointer: string, observations: readonly Observation[]] {

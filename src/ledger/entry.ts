@@ -74,11 +74,13 @@ export interface ActionRecord {
   readonly args: Stored;
 }
 
-/** What came from outside and was used: by value, or by oracle key and hash. */
+/** What came from outside and was used: by value, or by oracle key. */
 export interface Observation {
   readonly name: string;
+  /** Beside a key: the hash of the answer in the oracle log, by salted reference. */
   readonly value?: Stored;
   readonly oracle_key?: Hash;
+  /** Of that answer, in place: where it is a turn of a run, and in entries of before. */
   readonly hash?: Hash;
 }
 

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { hashText } from '#canon';
 import { exportLines, importLines, integrateLog } from '#ledger';
 import { attemptsOf, createOracle, type Question, systemClock, withinOf } from '#oracle';
 import { MemoryStore, openStore, type Store } from '#stores';
@@ -75,6 +76,22 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expect(trajectory.erase(hers)).rejects.toMatchObject({ code: 'nothing_to_erase' });
     await store.close();
     if (kind === 'sqlite') expect(foundIn(await text(), ANSWERS)).toEqual([]);
+  });
+
+  test('what its entries name an answer by is no hash of it that can be guessed, and goes with it', async () => {
+    const { store, trajectory, asked, text } = await ward(kind);
+    const hashes = await Promise.all(
+      ['observed by key', 'of a proposal refused'].map(async (name) =>
+        hashText((await store.oracleGet(keyIn(asked, name)))!.answer),
+      ),
+    );
+    expect(foundIn(JSON.stringify(await store.entries('t')), hashes)).toEqual([]);
+    if (kind === 'sqlite') expect(foundIn(await text(), hashes)).toEqual(hashes);
+    await committed(trajectory.erase(hers));
+    if (kind === 'sqlite') expect(foundIn(await text(), hashes)).toEqual([]);
+    const kept = await exported(store);
+    expect(foundIn(kept.join(), hashes)).toEqual([]);
+    await store.close();
   });
 
   test('what is erased is never asked and never taken in again, and who needs it is told so', async () => {

@@ -1,11 +1,10 @@
 import { type Writ, writId } from '#authority';
-import { contentHash, copyJson, hashText, plainText } from '#canon';
+import { contentHash, copyJson, hashText, type Json, plainText } from '#canon';
 import type { ActionName, ArgsOf, Domain, Intent, IsUntyped, Observed, RoleFor } from '#kernel';
-import { type BlobRow, type Hash, isBlobRef, isHash, type Observation, type RoleRef } from '#ledger';
-import { ORACLE_LIMITS, type Random } from '#oracle';
+import { type BlobRow, type Hash, isHash, type Observation, type RoleRef, store } from '#ledger';
+import { ORACLE_LIMITS, turnNamedBy } from '#oracle';
 import type { Acting } from './effects/acting.ts';
 import { RuntimeError } from './errors.ts';
-import { Kept } from './kept.ts';
 import type { WritChain } from './writs.ts';
 
 /** What an agent asks for, whatever the domain: what comes as JSON is this. */
@@ -63,6 +62,14 @@ export type ObservationInput =
   | { readonly name: string; readonly value: unknown; readonly sensitive?: boolean }
   | { readonly name: string; readonly value: unknown; readonly oracle_key: Hash };
 
+/** What was observed, before an entry has it. */
+export interface Sighting {
+  /** Without a salt: what the id of the proposal is made of. Another salt each time must not make another proposal of the same one. */
+  readonly seen: Observation;
+  /** Kept by salted hash: a sensitive value, or the hash of an answer in the oracle log, by which a short one could be guessed. */
+  readonly isSalted: boolean;
+}
+
 /** An intent whose every part is canonical; nothing of it is shared with the caller. */
 export interface Gathered {
   readonly proposalId: Hash;
@@ -70,8 +77,7 @@ export interface Gathered {
   readonly keyHash: Hash | undefined;
   readonly intent: Intent;
   readonly observed: readonly Observed[];
-  /** As the entries will have them. */
-  readonly observations: readonly Observation[];
+  readonly observations: readonly Sighting[];
   readonly blobs: readonly BlobRow[];
   readonly writ: WritChain;
   readonly principal: string;
@@ -114,18 +120,17 @@ export function checkForm(input: ProposalInput): void {
  */
 export function gather(
   input: ProposalInput,
-  place: { readonly trajectoryId: string; readonly nonce: string },
-  random: Random,
+  place: { readonly trajectoryId: string; readonly nonce: string; readonly unsalted: boolean },
 ): (writ: WritChain) => Gathered {
   if (typeof input.action !== 'string' || input.action === '' || input.action.length > NAME_MAX)
     throw badIntent(`an intent names its action in 1 to ${NAME_MAX} characters`);
   const role = roleOf(input.role);
   if (input.args === undefined) throw badIntent('a proposal has args; {} where its action takes none');
   const args = copyJson(input.args, { foreign: true });
-  const kept = new Kept(random);
+  const blobs: BlobRow[] = [];
   const observed: Observed[] = [];
   // A list of our own: `map` would make another of the caller's sort.
-  const observations = Array.from(input.observations ?? [], (observation) => {
+  const observations = Array.from(input.observations ?? [], (observation): Sighting => {
     const { name, value: given } = observation ?? {};
     if (typeof name !== 'string' || name.length > NAME_MAX || given === undefined)
       throw badIntent('an observation has a name and a value');
@@ -133,29 +138,29 @@ export function gather(
       throw badIntent('an oracle key is 64 lower-case hex digits');
     // What stands in the oracle log may be as large as it takes.
     const value = copyJson(observation.value, 'oracle_key' in observation ? ORACLE_LIMITS : { foreign: true });
-    observed.push({ name: observation.name, value });
-    const sensitive = isSensitive(observation);
-    return 'oracle_key' in observation
-      ? { hash: contentHash(value, ORACLE_LIMITS), name: observation.name, oracle_key: observation.oracle_key }
-      : { name: observation.name, value: kept.value(value, sensitive) };
+    observed.push({ name, value });
+    const isSalted = isSensitive(observation);
+    if (!('oracle_key' in observation))
+      return { seen: { name, value: isSalted ? value : store(value, blobs) }, isSalted };
+    const named = { name, oracle_key: observation.oracle_key };
+    // That of a turn stays: it pins the turns before it, and nobody guesses its chance of 32 bytes.
+    const isTurn = turnNamedBy(place.trajectoryId, named) !== undefined;
+    return { seen: { hash: contentHash(value, ORACLE_LIMITS), ...named }, isSalted: !isTurn && !place.unsalted };
   });
-  // Another salt each time must not make another proposal of the same one.
-  const saltless = observations.map((observation, i) =>
-    isBlobRef(observation.value) && observation.value.salted === true ? (observed[i] as Observation) : observation,
-  );
   const { action, idempotencyKey: key, principal: named } = input;
   const { trajectoryId: trajectory, nonce } = place;
+  const seen = observations.map((observation) => observation.seen) as unknown as Json;
   return (writ) => {
     const principal = named ?? writ.writ.subject;
     return {
       proposalId: hashText(
-        plainText({ action, args, nonce, observations: saltless, role, trajectory, writ: writId(writ.writ) }),
+        plainText({ action, args, nonce, observations: seen, role, trajectory, writ: writId(writ.writ) }),
       ),
       keyHash: key === undefined ? undefined : keyHashOf(key, principal, trajectory),
       intent: { action, role, args },
       observed,
       observations,
-      blobs: kept.blobs,
+      blobs,
       writ,
       principal,
     };

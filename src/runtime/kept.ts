@@ -1,7 +1,18 @@
 import { type Json, plainText } from '#canon';
 import type { PatchOperation } from '#kernel';
-import { type BlobRef, type BlobRow, isBlobRef, isErased, type Patch, type Stored, store, storeSalted } from '#ledger';
+import {
+  type BlobRef,
+  type BlobRow,
+  isBlobRef,
+  isErased,
+  type Observation,
+  type Patch,
+  type Stored,
+  store,
+  storeSalted,
+} from '#ledger';
 import type { Random } from '#oracle';
+import type { Sighting } from './intent.ts';
 
 const SALT_BYTES = 16;
 
@@ -22,6 +33,17 @@ export class Kept {
   /** A sensitive value that was made here, as `plainText` says. */
   made(value: Json): BlobRef {
     return storeSalted(value, this.#salt(), this.blobs, plainText);
+  }
+
+  /** What was observed, as an entry has it. */
+  observations(sightings: readonly Sighting[]): readonly Observation[] {
+    return sightings.map(({ seen, isSalted }) => {
+      if (!isSalted) return seen;
+      const { name, oracle_key, hash, value } = seen;
+      return oracle_key === undefined
+        ? { name, value: this.value(value as Json, true) }
+        : { name, oracle_key, value: this.made(hash as Json) };
+    });
   }
 
   /**

@@ -21,6 +21,7 @@ import type { Resolutions } from './resolve.ts';
 import { keyedProposal } from './ruled-proposals.ts';
 import { type Ruling, rulingOf } from './ruling.ts';
 import { NO_NEWS } from './subscriptions.ts';
+import type { Ports } from './turn-ports.ts';
 import { Unchanged } from './unchanged.ts';
 import { checkObserved } from './waiting.ts';
 import { type Recorded, TRIES_MAX, type Writer } from './writer.ts';
@@ -30,12 +31,14 @@ import { verified, type WritChain } from './writs.ts';
 export class Proposals {
   readonly #writer: Writer;
   readonly #resolutions: Resolutions;
+  readonly #turn: Pick<Ports, 'unsalted'>;
   /** Rulings that are awaited, by the hash of the key that the caller gave: a repetition meanwhile gets the same one. */
   readonly #underWay: Map<Hash, { readonly proposalId: Hash; readonly ruling: Promise<Ruling> }> = new Map();
 
-  constructor(writer: Writer, resolutions: Resolutions) {
+  constructor(writer: Writer, resolutions: Resolutions, turn: Pick<Ports, 'unsalted'>) {
     this.#writer = writer;
     this.#resolutions = resolutions;
+    this.#turn = turn;
   }
 
   /** `acting`: what tools do with it. The key is then that of a transaction, whose body may have made another proposal before. */
@@ -45,7 +48,7 @@ export class Proposals {
     const { ifUnchanged, writ, idempotencyKey: key } = input;
     const unchanged = ifUnchanged === undefined ? undefined : new Unchanged(this.#writer, ifUnchanged);
     const nonce = key ?? Buffer.from(around.random.bytes(16)).toString('hex');
-    const gatheredUnder = gather(input, { trajectoryId, nonce }, around.random);
+    const gatheredUnder = gather(input, { trajectoryId, nonce, unsalted: this.#turn.unsalted });
     if (this.#writer.isOld) await this.#writer.freshen();
     let presented: WritChain;
     try {
@@ -57,8 +60,8 @@ export class Proposals {
       presented = this.#present(writ);
     }
     const gathered = { ...gatheredUnder(presented), ...(acting && { acting }) };
-    const byKey = gathered.observations.some(({ oracle_key }) => oracle_key !== undefined);
-    if (byKey) await checkObserved(gathered.observations, around.oracle);
+    const byKey = gathered.observations.map(({ seen }) => seen).filter(({ oracle_key }) => oracle_key !== undefined);
+    if (byKey.length > 0) await checkObserved(byKey, around.oracle);
     const { proposalId, keyHash } = gathered;
     if (keyHash === undefined) return this.#insist(gathered, key, unchanged);
     const underWay = this.#underWay.get(keyHash);

@@ -7,6 +7,8 @@ export interface TurnPorts {
   readonly at: Instant;
   /** The chance of what is ruled on behind a head: what has to be judged anew on another one does not go on with it. */
   readonly random: (head: Hash) => Random;
+  /** Entries have the hashes of observed answers in place, as those of turns have that were recorded before these were salted. */
+  readonly unsalted?: boolean;
 }
 
 /** The clock and chance of one trajectory: the runtime's own, but during a turn that brings its own. */
@@ -21,6 +23,10 @@ export class Ports {
     this.#head = head;
     this.clock = { now: () => this.#turn?.at ?? clock.now() };
     this.random = { bytes: (count) => (this.#turn === undefined ? random : this.#random(this.#turn)).bytes(count) };
+  }
+
+  get unsalted(): boolean {
+    return this.#turn?.unsalted === true;
   }
 
   async during<T>(turn: TurnPorts, step: () => Promise<T>): Promise<T> {

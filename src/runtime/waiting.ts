@@ -104,8 +104,9 @@ export async function observedValue(
   if (key === undefined) return readValue(entry, value as Stored, replayer);
   const row = await oracle?.oracleGet(key);
   if (row?.erased_by !== undefined) throw erasedAnswer(name, row);
+  const named = hash ?? (await readValue(entry, value as Stored, replayer));
   const answer = row === undefined ? undefined : parseCanonical(row.answer, ORACLE_LIMITS);
-  if (answer !== undefined && contentHash(answer, ORACLE_LIMITS) === hash) return answer;
+  if (answer !== undefined && contentHash(answer, ORACLE_LIMITS) === named) return answer;
   throw new RuntimeError(
     'observation_missing',
     `The observation ${name} is recorded under oracle key ${key}, which ${answer === undefined ? 'is not at hand' : 'has another answer'}; give the runtime the oracle log that it was made with.`,

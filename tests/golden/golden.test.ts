@@ -4,11 +4,15 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { exportLines } from '#ledger';
+import { replayRun } from '#agents';
+import { exportLines, importLines } from '#ledger';
 import { openCheckpoint, parseVerifierKey } from '#merkle';
-import { verifyStore } from '#runtime';
-import { openStore } from '#stores';
+import type { OracleRow } from '#oracle';
+import { deepReplay, verifyStore } from '#runtime';
+import { MemoryStore, openStore } from '#stores';
+import { operator } from '../support/runtime.ts';
 import { changed, type Golden, linesOf, V1, verdictsOf } from './ledger.ts';
+import { clerk, filing } from './run.ts';
 
 const goldenOf = (file: string): Golden[] => JSON.parse(readFileSync(join(V1, file), 'utf8')) as Golden[];
 const golden = goldenOf('golden.json');
@@ -89,6 +93,31 @@ describe('version 1 of the ledger', () => {
     await store.close();
   });
 
+  test('a run of when hashes of answers stood in place comes out the same', async () => {
+    const store = new MemoryStore();
+    const lines = readFileSync(join(V1, 'run.jsonl'), 'utf8').split('\n').slice(0, -1);
+    await importLines(
+      store,
+      (async function* () {
+        yield* lines;
+      })(),
+    );
+    const rows = JSON.parse(readFileSync(join(V1, 'run.oracle.json'), 'utf8')) as OracleRow[];
+    for (const row of rows) await store.oraclePut(row);
+    const nobody = () => {
+      throw new Error('it is asked');
+    };
+    const source = { store, oracleStore: store, trajectoryId: 'desk' };
+    const report = await replayRun(source, filing, [clerk(nobody)], { anchors: [operator.publicKey] });
+    expect(report).toMatchObject({ same: true, turns: 7, taken: 1 });
+    expect(await deepReplay(store, 'desk', { domains: [filing], oracle: store })).toMatchObject({ same: true });
+    const [row] = rows.filter(({ answer }) => answer.includes('letter'));
+    const other = {
+      oracleGet: async (key: string) => (key === row?.key ? { ...row, answer: '"x"' } : store.oracleGet(key)),
+    };
+    expect(await deepReplay(store, 'desk', { domains: [filing], oracle: other })).toMatchObject({ same: false });
+  });
+
   test('is all there', () => {
     expect(readdirSync(V1).sort()).toEqual(
       [
@@ -96,6 +125,7 @@ describe('version 1 of the ledger', () => {
         ...['several.json', 'several.jsonl', 'several.jsonl.checkpoint'],
         ...['beliefs.json', 'beliefs.jsonl', 'beliefs.jsonl.checkpoint'],
         ...['inherited.json', 'inherited.jsonl', 'inherited.jsonl.checkpoint'],
+        ...['run.jsonl', 'run.oracle.json'],
       ].sort(),
     );
   });

@@ -78,7 +78,9 @@ async function* commitsOf(trajectoryId: string, store: LedgerStore, replayer: Re
       const inserted = delta.beliefs.flatMap(({ system_time, insert }) =>
         insert.map((each) => ({ ...each, system_time })),
       );
-      const recalls = observations.filter(({ name, value }) => name === 'recall' && value !== undefined);
+      const recalls = observations.filter(
+        ({ name, value, oracle_key }) => name === 'recall' && value !== undefined && oracle_key === undefined,
+      );
       const read = await Promise.all(
         recalls.map(({ value }) => (isBlobRef(value) ? replayer.values.value(row, value) : (value as Json))),
       );

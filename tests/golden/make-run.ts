@@ -1,0 +1,42 @@
+/**
+ * Writes the golden run of agents, once: `node tests/golden/make-run.ts`. What it wrote is of when entries had the hashes of answers in
+ * place, which nobody writes any more; it is never written over.
+ */
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { replayRun, runAgents } from '#agents';
+import { exportLines, integrateLog } from '#ledger';
+import { createOracle, type OracleRow, seededRandom, withinOf } from '#oracle';
+import { MemoryStore } from '#stores';
+import { HandClock, operator, runtimeOver } from '../support/runtime.ts';
+import { V1 } from './ledger.ts';
+import { clerk, filing } from './run.ts';
+
+const FILE = 'run.jsonl';
+if (existsSync(join(V1, FILE))) throw new Error(`${FILE} is there, and is never written over.`);
+
+const store = new MemoryStore();
+const clock = new HandClock();
+const oracle = createOracle({ store, clock, mode: 'record' });
+const trajectory = await runtimeOver(store, [filing], { oracle: store, clock }).create(filing, {
+  trajectoryId: 'desk',
+});
+const agents = [clerk((n) => (n === 3 ? 'a letter that is long' : `letter ${n}`))];
+const by = { principal: 'leader:ann', method: 'test' };
+const counsel = () => ({ ...by, do: 'approve' }) as const;
+const report = await runAgents(trajectory, agents, {
+  oracle,
+  clock,
+  random: seededRandom('run'),
+  counsel,
+  maxTurns: 20,
+});
+const source = { store, oracleStore: store, trajectoryId: 'desk' };
+const replay = await replayRun(source, filing, agents, { anchors: [operator.publicKey] });
+await integrateLog(store);
+let text = '';
+for await (const line of exportLines(store)) text += line;
+writeFileSync(join(V1, FILE), text);
+const rows: OracleRow[] = await store.oracleWithin(withinOf({ kind: 'call', trajectory: 'desk' }), { limit: 1_000 });
+writeFileSync(join(V1, 'run.oracle.json'), `${JSON.stringify(rows, null, 1)}\n`);
+console.log(report.ended, report.turns, rows.length, replay.same, replay.turns);
