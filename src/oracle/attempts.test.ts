@@ -1,8 +1,22 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Json } from '#canon';
+import { canonicalize, contentHash, type Json } from '#canon';
 import { openStore } from '#stores';
-import { type Asking, attemptsOf, createOracle, fixedClock, oracleKey, type Question } from './index.ts';
+import { expectFewAttempts } from '../../tests/support/many-attempts.ts';
+import { ATTEMPTS_KEPT } from './attempts.ts';
+import {
+  type Asking,
+  attemptsOf,
+  createOracle,
+  fixedClock,
+  OracleError,
+  oracleKey,
+  type Question,
+  withinOf,
+} from './index.ts';
 
 const question: Question = { scope: { kind: 'memory', space: 's' }, request: { judge: 'r' }, theta: { seed: 1 } };
 const key = oracleKey(question);
@@ -30,8 +44,8 @@ describe('attempts', () => {
     expect(await store.oracleGet(key)).toBeUndefined();
     expect(await oracle.ask(asked(() => 'yes'))).toBe('yes');
     expect(await attemptsOf(store, key)).toMatchObject([
-      { outcome: 'failed', error: { message: 'no connection' } },
-      { outcome: 'refused', answer: 7, error: { message: 'a text is wanted' } },
+      { outcome: 'failed', error: { length: 'no connection'.length } },
+      { outcome: 'refused', length: 1, error: { length: 'a text is wanted'.length } },
       { outcome: 'refused', error: { code: 'bad_answer' } },
     ]);
     // It has its answer, and is asked no more.
@@ -49,22 +63,59 @@ describe('attempts', () => {
     expect(await attemptsOf(store, key)).toMatchObject([{ outcome: 'superseded', answer: 'second' }]);
   });
 
-  test('of many at once are all kept', async () => {
+  test('of many at once are kept until there are as many as are kept of one question', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 1, max: 8 }), async (before, atOnce) => {
         const { store, oracle } = await begun();
-        const refuse = (n: number, by = oracle) => by.ask(asked(() => n)).catch(() => undefined);
+        // Told apart by how long they are.
+        const refuse = (n: number, by = oracle) => by.ask(asked(() => Array(n + 1).fill(0))).catch(() => undefined);
         for (let n = 0; n < before; n++) await refuse(n);
         const others = Array.from({ length: atOnce }, () =>
           createOracle({ store, clock: fixedClock(AT), mode: 'record' }),
         );
         await Promise.all(others.map((by, i) => refuse(before + i, by)));
-        const kept = (await attemptsOf(store, key)).map(({ answer }) => answer as number);
-        expect(kept.slice(0, before)).toEqual(Array.from({ length: before }, (_, n) => n));
-        expect(kept.slice(before).sort((a, b) => a - b)).toEqual(Array.from({ length: atOnce }, (_, i) => before + i));
+        const kept = (await attemptsOf(store, key)).map(({ length = 0 }) => (length - 3) / 2);
+        const isThere = Math.min(before, ATTEMPTS_KEPT);
+        expect(kept.slice(0, isThere)).toEqual(Array.from({ length: isThere }, (_, n) => n));
+        expect(kept).toHaveLength(Math.min(before + atOnce, ATTEMPTS_KEPT));
+        const rest = kept.slice(isThere);
+        expect(rest.every((n) => n >= before && n < before + atOnce) && new Set(rest).size === rest.length).toBe(true);
       }),
       { numRuns: 20 },
     );
+  });
+
+  test.each(['memory', 'sqlite'])('are so many on %s, and no more', async (kind) => {
+    const folder = mkdtempSync(join(tmpdir(), 'assize-attempts-'));
+    const store = await openStore(kind === 'memory' ? 'memory:' : `sqlite:${join(folder, 's.db')}`);
+    await expectFewAttempts(store);
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('have nothing in them that was said, and what an earlier version kept is read as it is', async () => {
+    const { store, oracle } = await begun();
+    const secret = 'Zelda has the flu';
+    const said: (() => Json)[] = [
+      () => {
+        throw new Error(secret);
+      },
+      () => {
+        throw new OracleError(secret as never, secret);
+      },
+      () => {
+        throw secret;
+      },
+      () => ({ [secret]: secret }),
+    ];
+    for (const call of said) await oracle.ask(asked(call)).catch(() => undefined);
+    const rows = await store.oracleWithin!(withinOf(question.scope), { limit: 100 });
+    expect(rows).toHaveLength(said.length);
+    expect(JSON.stringify(rows)).not.toContain('Zelda');
+    const before = { outcome: 'failed', error: { message: 'no connection' } };
+    const at = contentHash({ attempt: said.length, of: key });
+    await store.oraclePut({ key: at, answer: canonicalize(before), at: AT });
+    expect((await attemptsOf(store, key)).at(-1)).toEqual({ ...before, at: AT });
   });
 
   test('are lost where nobody says otherwise, and a replay makes none', async () => {

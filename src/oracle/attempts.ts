@@ -12,10 +12,15 @@ export interface Attempt {
    * question was in the log first, and is the answer; `erased`: an entry has erased what it was.
    */
   readonly outcome: 'failed' | 'refused' | 'superseded' | 'erased';
-  /** What was answered, where that is JSON. */
+  /** What was superseded. What was refused is not kept, but by an earlier version: a model may have said anything there, of anybody. */
   readonly answer?: Json;
-  /** What was thrown, or why it was refused. */
-  readonly error?: { readonly code?: string; readonly message: string };
+  /** UTF-16 units of the canonical text of what was refused, where that is JSON. */
+  readonly length?: number;
+  /**
+   * What was thrown, or why it was refused: its `code`, where it is an error of this package, and how many UTF-16 units its message has. The
+   * message may quote what was asked, and is told to who asked alone; only an earlier version has kept it.
+   */
+  readonly error?: { readonly code?: string; readonly length?: number; readonly message?: string };
 }
 
 /** A question, and what its answers are listed by. */
@@ -24,12 +29,12 @@ export interface Asked {
   readonly within: string;
 }
 
-/** Characters of a message that are kept. */
-const MESSAGE_MAX = 1_000;
+/** The first so many attempts at a question are kept: who asks again and again fills no store. */
+export const ATTEMPTS_KEPT = 32;
 
 /**
- * All attempts at a question that were kept (`Asking.keepAttempts`), in the order in which they were; those that led to the answer are
- * not among them.
+ * The attempts at a question that were kept (`Asking.keepAttempts`), the first 32, in the order in which they were; those that led to the
+ * answer are not among them. An earlier version kept more of them, with messages and answers.
  *
  * @throws OracleError `oracle_corrupt`; ArgumentError `bad_argument`
  */
@@ -65,8 +70,8 @@ export async function recordedUnder(store: Pick<OracleStore, 'oracleGet'>, key: 
 }
 
 /**
- * Each under a key of its own, made of its number: insert-if-absent gives each its place, whoever else is at it. Of a question whose
- * answer was erased nothing is kept.
+ * Each under a key of its own, made of its number: insert-if-absent gives each its place, whoever else is at it, and there are no more
+ * places than `ATTEMPTS_KEPT`. Of a question whose answer was erased nothing is kept.
  */
 export async function keepAttempt(
   store: OracleStore,
@@ -75,7 +80,7 @@ export async function keepAttempt(
 ): Promise<void> {
   if ((await store.oracleGet(key))?.erased_by !== undefined) return;
   const answer = canonicalize(attempt as unknown as Json, ORACLE_LIMITS);
-  for (let n = await firstFree(store, key); ; n++) {
+  for (let n = await firstFree(store, key); n < ATTEMPTS_KEPT; n++) {
     const place = attemptKey(key, n);
     const there = await store.oraclePut({ key: place, answer, at }, within);
     if (there.answer === answer && there.at === at) return;
@@ -84,11 +89,8 @@ export async function keepAttempt(
 
 /** What is known of an error, as an attempt has it. */
 export function faultOf(error: unknown): NonNullable<Attempt['error']> {
-  const message = (error instanceof Error ? error.message : `a thing of the type ${typeof error} was thrown`)
-    .toWellFormed()
-    .slice(0, MESSAGE_MAX)
-    .toWellFormed();
-  return error instanceof AssizeError ? { code: error.code, message } : { message };
+  const length = error instanceof Error ? error.message.length : 0;
+  return error instanceof AssizeError && CODE.test(error.code) ? { code: error.code, length } : { length };
 }
 
 /** There are no gaps, so that it is found without looking at all. */
@@ -110,10 +112,12 @@ function attemptKey(key: string, n: number): string {
   return contentHash({ attempt: n, of: key });
 }
 
+/** As codes of this package are. */
+const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 const ERASED = { outcome: 'erased' } as const;
 const KEY = form.of('64 hex digits', (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value));
 const STORE = form.members({ oracleGet: form.code, oraclePut: form.code });
-const ATTEMPT = form.members({ outcome: form.text, error: form.optional(form.members({ message: form.text })) });
+const ATTEMPT = form.members({ outcome: form.text, error: form.optional(form.object) });
 
 function attemptIn(key: string, text: string): Omit<Attempt, 'at'> {
   try {

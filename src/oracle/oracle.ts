@@ -20,7 +20,10 @@ export interface Asking extends Question {
   readonly call: () => Json | Promise<Json>;
   /** Throws for what the question does not have for an answer, which is then not recorded. Default: any JSON is one. */
   readonly accept?: (answer: Json) => void;
-  /** Whether what is no answer in the end is kept beside it (`attemptsOf`): what was thrown, refused, or came too late. Default: it is lost. */
+  /**
+   * Whether it is kept beside the answer (`attemptsOf`) that something was thrown, refused, or came too late: of the first attempts, and without
+   * what was said. Default: it is lost.
+   */
   readonly keepAttempts?: boolean;
 }
 
@@ -83,17 +86,19 @@ export function createOracle(options: OracleOptions): Oracle {
   };
 
   const answered = async ({ key, within }: Asked, { call, accept, keepAttempts = false }: Way): Promise<string> => {
-    let given: { readonly answer: Json } | undefined;
+    let length: number | undefined;
     try {
       const answer = await call();
       const text = canonicalAnswer(key, answer);
-      given = { answer };
+      length = text.length;
       accept?.(answer);
       return text;
     } catch (error) {
-      const outcome = given === undefined && !isAssizeError(error, 'bad_answer') ? 'failed' : 'refused';
-      if (keepAttempts)
-        await keepAttempt(store, { key, within }, { at: clock.now(), outcome, ...given, error: faultOf(error) });
+      const outcome = length === undefined && !isAssizeError(error, 'bad_answer') ? 'failed' : 'refused';
+      if (keepAttempts) {
+        const refused = length === undefined ? {} : { length };
+        await keepAttempt(store, { key, within }, { at: clock.now(), outcome, ...refused, error: faultOf(error) });
+      }
       throw error;
     }
   };

@@ -2,11 +2,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { hashText } from '#canon';
+import { canonicalize, contentHash, hashText } from '#canon';
 import { exportLines, importLines, integrateLog } from '#ledger';
 import { attemptsOf, createOracle, type Question, systemClock, withinOf } from '#oracle';
 import { MemoryStore, openStore, type Store } from '#stores';
-import { ANSWERS, type Answered, answered, keyIn, OTHERS } from '../../tests/support/answered-of-her.ts';
+import { ANSWERS, type Answered, ATTEMPTS, answered, keyIn, OTHERS } from '../../tests/support/answered-of-her.ts';
 import { clinic } from '../../tests/support/clinic.ts';
 import { runtimeOver, writFor } from '../../tests/support/runtime.ts';
 import { committed, WHO } from '../../tests/support/told-of-her.ts';
@@ -56,18 +56,22 @@ async function exported(store: Store): Promise<string[]> {
 describe.each(['memory', 'sqlite'])('on %s', (kind) => {
   test('nothing is left of what was answered about a subject that is erased, and all else is as it was', async () => {
     const { store, trajectory, asked, judged, vote, unused, text } = await ward(kind);
-    expect(foundIn(await text(), [...ANSWERS, ...OTHERS])).toEqual([...ANSWERS, ...OTHERS]);
+    expect(foundIn(await text(), [...ANSWERS, ...ATTEMPTS, ...OTHERS])).toEqual([...ANSWERS, ...OTHERS]);
     const before = await Promise.all(OTHERS.map((name) => store.oracleGet(keyIn(asked, name))));
+    // As an earlier version kept it.
+    const old = canonicalize({ outcome: 'failed', error: { message: 'of an earlier version' } });
+    await store.oraclePut({ key: contentHash({ attempt: 0, of: vote }), answer: old, at: '' });
     const { entry } = await committed(trajectory.erase(hers));
-    expect(foundIn(await text(), ANSWERS)).toEqual([]);
+    expect(foundIn(await text(), [...ANSWERS, 'of an earlier version'])).toEqual([]);
     expect(await Promise.all(OTHERS.map((name) => store.oracleGet(keyIn(asked, name))))).toEqual(before);
     for (const name of [...asked.keys()].filter((name) => ANSWERS.includes(name)))
       expect(await store.oracleGet(keyIn(asked, name))).toMatchObject({ answer: '', erased_by: entry.id });
     for (const key of [vote, unused])
       expect(await store.oracleGet(key)).toMatchObject({ answer: '', erased_by: entry.id });
     const attempts = await Promise.all(judged.slice(0, 2).map((key) => attemptsOf(store, key)));
-    for (const { outcome, ...rest } of attempts.flat())
-      expect([outcome, Object.keys(rest)]).toEqual(['erased', ['at']]);
+    for (const attempt of attempts.flat())
+      expect(Object.keys({ ...attempt, ...attempt.error }).filter((name) => /answer|message/.test(name))).toEqual([]);
+    expect(await attemptsOf(store, vote)).toEqual([{ at: '', outcome: 'erased' }]);
     expect(new Set(judged.slice(0, 2)).size).toBeLessThanOrEqual(attempts.flat().length);
     for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
     expect((await store.selfCheck?.()) ?? []).toEqual([]);

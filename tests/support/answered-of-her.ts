@@ -10,8 +10,11 @@ import { committed, WHO } from './told-of-her.ts';
 /** What was answered about her, in every way in which the oracle log may have it. */
 export const ANSWERS: readonly string[] = [
   ...['observed by key', 'of a proposal refused', 'named by nobody', 'a model that was wrong'],
-  ...['a judge in despair', 'a vote for the moon', 'too late to be a vote'],
+  'too late to be a vote',
 ];
+
+/** What became no answer, and is nowhere at any time. */
+export const ATTEMPTS: readonly string[] = ['a judge in despair', 'a vote for the moon'];
 
 /** What was answered about somebody else, or elsewhere. */
 export const OTHERS: readonly string[] = ['of p9 alone', 'in another trajectory', 'in another space'];
@@ -37,9 +40,9 @@ export async function answered(store: Store): Promise<Answered> {
   const oracle = createOracle({ store, clock, mode: 'record' });
   const votes: (() => string)[] = [
     () => {
-      throw new Error(`a judge in despair about ${WHO}`);
+      throw new Error(`a judge in despair about the flu`);
     },
-    () => `a vote for the moon, and not for ${WHO}`,
+    () => 'a vote for the moon, and not for the flu',
   ];
   const judged: string[] = [];
   const choose = ({ request, members }: BelievedQuestion): string => {

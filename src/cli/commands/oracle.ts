@@ -20,7 +20,8 @@ export function oracle(program: Command): void {
   )
     .addHelpText(
       'after',
-      '\nAttempts are kept of votes about what is believed. failed: who was asked threw, or took too long.\n' +
+      '\nOf votes about what is believed the first 32 attempts are kept, without what was said: a code, and how long it was.\n' +
+        'failed: who was asked threw, or took too long.\n' +
         'refused: the answer was none of those that are possible. superseded: another one was in the log first.\n' +
         'erased: an entry has erased what it was.',
     )
@@ -53,7 +54,10 @@ export function oracle(program: Command): void {
     );
 }
 
-function toldOf({ answer, error }: Attempt): string {
-  const given = answer === undefined ? [] : [shortJson(answer)];
-  return [...given, ...(error === undefined ? [] : [error.message])].join(': ');
+function toldOf({ answer, length, error }: Attempt): string {
+  const given = answer === undefined ? (length === undefined ? [] : [`${length} characters`]) : [shortJson(answer)];
+  if (error === undefined) return given.join();
+  const { code = 'an error', message = error.length === undefined ? '' : `a message of ${error.length} characters` } =
+    error;
+  return [...given, code, message].filter((part) => part !== '').join(': ');
 }

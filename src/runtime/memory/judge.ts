@@ -6,8 +6,8 @@ import { type Oracle, type Pause, systemPause, type Theta, thetaHash } from '#or
 /**
  * Who chooses where a predicate declares `rule`. A vote is in the oracle log, under the memory's space, the question's hash and the policy,
  * before it counts: the same question is never asked twice of the same policy, whoever asks and whenever. Where what is believed has
- * changed by then it is another question, which is asked anew. What became no vote is kept there too, and listed by `attemptsOf`: what the
- * judge threw, a claim that is none of the members, a call that took too long, a vote that was later than another one.
+ * changed by then it is another question, which is asked anew. That something became no vote is kept there too, and listed by `attemptsOf`: the
+ * judge threw, named a claim that is none of the members, took too long, or was later than another one. What it said then is not.
  *
  * Since when a claim is so that has no time of its own is there before: it is part of the question, which is the same when what was said
  * is said again after a crash.

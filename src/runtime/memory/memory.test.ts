@@ -339,8 +339,8 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       // The members are the same each time but for the claim that is said anew.
       const attempts = await Promise.all(keys().map((key) => attemptsOf(log, key)));
       expect(attempts.flat()).toMatchObject([
-        { outcome: 'failed', error: { message: 'the model is away' } },
-        { outcome: 'refused', answer: 'somebody', error: { code: 'unknown_member' } },
+        { outcome: 'failed', error: { length: 'the model is away'.length } },
+        { outcome: 'refused', length: '"somebody"'.length, error: { code: 'unknown_member' } },
         { outcome: 'failed', error: { code: 'judge_late' } },
       ]);
       expect(requests).toHaveLength(4);

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { FactStore } from '#ledger';
 import type { Trajectory } from '#runtime';
-import { ANSWERS, answered, keyIn, OTHERS } from '../../../tests/support/answered-of-her.ts';
+import { ANSWERS, ATTEMPTS, answered, keyIn, OTHERS } from '../../../tests/support/answered-of-her.ts';
 import { clinic } from '../../../tests/support/clinic.ts';
+import { expectFewAttempts } from '../../../tests/support/many-attempts.ts';
 import { type TestPostgres, withPostgres } from '../../../tests/support/postgres/index.ts';
 import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { committed, SECRETS, told, WHO } from '../../../tests/support/told-of-her.ts';
@@ -35,6 +36,11 @@ withPostgres('erasing', (postgres) => {
     expect(await rowsOf(store, { subject: WHO })).toMatchObject([{ object: 'anew', seq: 1 }]);
     await store.close();
   });
+  test('of attempts at one question as many are kept as may be', async () => {
+    const store = await openPostgres({ url: postgres.url() });
+    await expectFewAttempts(store);
+    await store.close();
+  });
   test('no table has anything of what was answered about it', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });
@@ -43,7 +49,7 @@ withPostgres('erasing', (postgres) => {
       const text = await everything(postgres, url);
       return texts.filter((one) => text.includes(one));
     };
-    expect(await found([...ANSWERS, ...OTHERS])).toEqual([...ANSWERS, ...OTHERS]);
+    expect(await found([...ANSWERS, ...ATTEMPTS, ...OTHERS])).toEqual([...ANSWERS, ...OTHERS]);
     const writ = writFor('officer', { actions: ['assize.erase'], scopes: ['erase:memory:ward'] });
     const beliefs = [{ space: 'ward', subject: WHO }];
     const { entry } = await committed(trajectory.erase({ beliefs, reason: 'request 17', writ }));
