@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { attenuate, issueWrit, type Writ, writId } from '#authority';
 import { canonicalize, generateKeys, hashText } from '#canon';
 import { type Domain, defineDomain, escalate, invariant, pass } from '#kernel';
-import type { Hash, LedgerStore, Patch } from '#ledger';
+import { blobOf, type CommitPayload, type Hash, type LedgerStore, type Patch } from '#ledger';
 import { MemoryStore } from '#stores';
 import { ChainWriter, commitMembers, rootMembers } from '../../tests/support/ledger-rows.ts';
 import { deskOf, FaultyStore, payloads } from '../../tests/support/ledger-runtime.ts';
@@ -166,9 +166,10 @@ describe('an observation by oracle key', () => {
   test('with the answer that was given is committed', async () => {
     const { store, trajectory } = await answered(true);
     expect(await trajectory.propose(seen({ yes: 1 }))).toMatchObject({ ruling: 'committed' });
-    expect((await payloads(store, 't'))[1]).toMatchObject({
-      observations: [{ name: 'seen', oracle_key, hash: hashText(canonicalize({ yes: 1 })) }],
-    });
+    const payload = (await payloads(store, 't'))[1] as CommitPayload;
+    expect(payload).toMatchObject({ observations: [{ name: 'seen', oracle_key, value: { salted: true } }] });
+    const blob = await store.blob(blobOf(payload.observations[0]!.value as never)!);
+    expect(JSON.parse(blob as string)).toMatchObject({ value: hashText(canonicalize({ yes: 1 })) });
     expect(trajectory.state()).toMatchObject({ data: [{ yes: 1 }] });
   });
 });

@@ -35,7 +35,7 @@ import { checkedEffectResolution, type EffectResolution, type ResolvedEffect } f
 import { RuntimeError } from './errors.ts';
 import { copyOf, type FoldedTrajectory } from './fold-trajectory.ts';
 import { DOMAIN, DOMAINS } from './forms.ts';
-import { Kept } from './kept.ts';
+import { Kept, saltsAt } from './kept.ts';
 import { Beliefs, type DerivedEntry, derivedFrom, type Judge, MemoryView, requireBeliefs } from './memory/index.ts';
 import { type NoticeListeners, Notices } from './notices.ts';
 import { Hands, type ParallelOptions } from './parallel/index.ts';
@@ -263,7 +263,7 @@ export class Assize {
     const trajectoryId = this.#nameFor(options.trajectoryId);
     const state = initialState(domain, options.initial);
     const world = this.#worldOf(domain, { state: state as never, owned: undefined });
-    const kept = new Kept(this.#around.random);
+    const kept = new Kept(saltsAt(this.#around.random, trajectoryId));
     const { initial_state, sensitive } = begunWith(domain, state as Json, kept);
     const payload = rootPayload({
       trajectoryId,

@@ -658,3 +658,61 @@ test('whatever is done and erased in between, nothing erased is left, nothing el
     { numRuns: 150 },
   );
 });
+
+describe('of runtimes that were given one seed of chance', () => {
+  const officer = writFor('officer');
+  const seen = [{ name: 'letter', value: 'David was born in May', sensitive: true }];
+  const admit = (trajectory: Trajectory, id: string) =>
+    trajectory.propose({
+      action: 'admit',
+      role: { name: 'nurse', params: { id } },
+      args: { name: 'David' },
+      writ: agent,
+      observations: seen,
+    });
+  const nameIn = (trajectory: Trajectory, id: string) => (trajectory.state() as any).patients[id].name;
+
+  test('each has its own text, also where it is the same: to erase one leaves the other', async () => {
+    const store = new MemoryStore();
+    const begin = (trajectoryId: string) =>
+      runtimeOver(store, [ward]).create(ward, {
+        trajectoryId,
+        initial: { ...(ward.initial as object), patients: { p0: { name: 'David', visits: 0, notes: [] } } } as never,
+      });
+    const [one, other] = [await begin('t'), await begin('u')];
+    const rulings = [await admit(one, 'p1'), await admit(other, 'p1')];
+    expect(rulings.map(({ ruling }) => ruling)).toEqual(['committed', 'committed']);
+    await one.erase({ at: ['/patients/p0', '/patients/p1'], reason: 'request 1', writ: officer });
+    expect([nameIn(one, 'p0'), nameIn(one, 'p1')].map(isErased)).toEqual([true, true]);
+    const read = await runtimeOver(store, [ward]).open('u');
+    expect([nameIn(read, 'p0'), nameIn(read, 'p1')]).toEqual(['David', 'David']);
+    expect((await verifyStore(store)).map(({ fault, erased }) => [fault, erased])).toEqual([
+      [undefined, 4],
+      [undefined, 0],
+    ]);
+    expect(await deepReplay(store, 'u', { domains: [ward] })).toMatchObject({ same: true });
+  });
+
+  test('so it is where they write to one trajectory by turns', async () => {
+    const store = new MemoryStore();
+    await runtimeOver(store, [ward]).create(ward, { trajectoryId: 't' });
+    for (const id of ['p1', 'p2'])
+      expect(await admit(await runtimeOver(store, [ward]).open('t'), id)).toMatchObject({ ruling: 'committed' });
+    const trajectory = await reopened(store);
+    await trajectory.erase({ at: ['/patients/p1'], reason: 'request 1', writ: officer });
+    expect([isErased(nameIn(trajectory, 'p1')), nameIn(trajectory, 'p2')]).toEqual([true, 'David']);
+    const text = await everything(store);
+    expect(text.split('David was born in May')).toHaveLength(2);
+  });
+
+  test('and the same again makes the same ledger', async () => {
+    const texts: string[] = [];
+    for (const _ of [1, 2]) {
+      const { store, trajectory } = await openWard();
+      await admit(trajectory, 'p1');
+      await admit(trajectory, 'p2');
+      texts.push(await everything(store));
+    }
+    expect(texts[0]).toBe(texts[1]);
+  });
+});

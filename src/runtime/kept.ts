@@ -1,4 +1,4 @@
-import { type Json, plainText } from '#canon';
+import { hashText, type Json, plainText } from '#canon';
 import type { PatchOperation } from '#kernel';
 import {
   type BlobRef,
@@ -14,15 +14,35 @@ import {
 import type { Random } from '#oracle';
 import type { Sighting } from './intent.ts';
 
+/** Gives a new salt, 32 hex digits. */
+export type Salting = () => string;
+
 const SALT_BYTES = 16;
+
+/** Salts that are what is drawn: where nobody else has this chance at any other place. */
+export function drawnSalts(random: Random): Salting {
+  return () => Buffer.from(random.bytes(SALT_BYTES)).toString('hex');
+}
+
+/**
+ * Salts for what is kept at one place of a store, each made of bytes that are drawn and of that place. A store has a text once under its
+ * hash: with equal salts two equal texts were one, and to erase it here would erase it there. Two runtimes that were given the same
+ * seed draw the same bytes, but nothing is written at one place by both: of those who follow one head of a trajectory one is accepted, and
+ * two calls with one key are one call to their sink as well. It is still a function of the seed and of what was done: the same again makes
+ * the same ledger.
+ */
+export function saltsAt(random: Random, ...place: readonly string[]): Salting {
+  const drawn = drawnSalts(random);
+  return () => hashText(plainText(['assize/salt/v1', drawn(), ...place])).slice(0, 2 * SALT_BYTES);
+}
 
 /** Puts values where an entry can refer to them: in place, or, when they are large or sensitive, in blobs that go with it. */
 export class Kept {
   readonly blobs: BlobRow[];
-  readonly #random: Random;
+  readonly #salt: Salting;
 
-  constructor(random: Random, blobs: readonly BlobRow[] = []) {
-    this.#random = random;
+  constructor(salt: Salting, blobs: readonly BlobRow[] = []) {
+    this.#salt = salt;
     this.blobs = [...blobs];
   }
 
@@ -67,10 +87,6 @@ export class Kept {
   #inPlace(value: Json, sensitive: boolean): Stored {
     // What an erasure has left stands where it left it.
     return !sensitive && isErased(value) ? value : this.value(value, sensitive);
-  }
-
-  #salt(): string {
-    return Buffer.from(this.#random.bytes(SALT_BYTES)).toString('hex');
   }
 }
 

@@ -209,7 +209,7 @@ export class Proposals {
     const stopped = this.#stopped(adjudicated);
     if (stopped !== undefined) return stopped;
     const unstored = writs.unstored(gathered.writ);
-    const kept = new Kept(writer.around.random, [...gathered.blobs, ...unstored]);
+    const kept = new Kept(writer.around.salt, [...gathered.blobs, ...unstored]);
     const { judged, believed } = this.#believed(adjudicated, gathered, { at, saidAt }, kept, losing);
     const { row, ruling } = this.#record(gathered, id, judged, at, kept, believed);
     writs.stored(unstored);

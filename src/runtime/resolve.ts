@@ -90,7 +90,7 @@ export class Resolutions {
           const seen = commit.overridden ? { ...counselor, overridden: commit.broken } : counselor;
           return this.#enter(pendingId, pending, stepPayload(writer.place(at), pendingId, pending, seen));
         }
-        const kept = new Kept(writer.around.random);
+        const kept = new Kept(writer.around.salt);
         const believed =
           losing.length > 0
             ? requireBeliefs(writer.around.beliefs).forgetting(losing, at, writer.id)

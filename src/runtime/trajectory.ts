@@ -43,9 +43,9 @@ export class Trajectory<D extends Domain = Domain> {
 
   constructor(id: string, parts: TrajectoryParts, around: Surroundings) {
     this.id = id;
-    this.#ports = new Ports(around.clock, around.random, () => this.head);
-    const { clock, random } = this.#ports;
-    this.#writer = new Writer(id, parts, { ...around, clock, random });
+    this.#ports = new Ports(id, around.clock, around.random, () => this.head);
+    const { clock, random, salt } = this.#ports;
+    this.#writer = new Writer(id, parts, { ...around, clock, random, salt });
     this.#resolutions = new Resolutions(this.#writer);
     this.#decisions = new Decisions(this.#writer, this.#resolutions);
     this.#proposals = new Proposals(this.#writer, this.#resolutions, this.#ports);

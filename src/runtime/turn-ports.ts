@@ -1,5 +1,6 @@
 import type { Hash, Instant } from '#ledger';
 import type { Clock, Random } from '#oracle';
+import { drawnSalts, type Salting, saltsAt } from './kept.ts';
 
 /** Time and chance of one turn: whoever has them again makes the same entries again. */
 export interface TurnPorts {
@@ -15,14 +16,19 @@ export interface TurnPorts {
 export class Ports {
   readonly clock: Clock;
   readonly random: Random;
+  /** For what is kept by the next entry. */
+  readonly salt: Salting;
   readonly #head: () => Hash;
   #turn: TurnPorts | undefined;
   #drawing: { readonly head: Hash; readonly random: Random } | undefined;
 
-  constructor(clock: Clock, random: Random, head: () => Hash) {
+  constructor(id: string, clock: Clock, random: Random, head: () => Hash) {
     this.#head = head;
     this.clock = { now: () => this.#turn?.at ?? clock.now() };
     this.random = { bytes: (count) => (this.#turn === undefined ? random : this.#random(this.#turn)).bytes(count) };
+    // The chance of a turn is of the head already.
+    const drawn = drawnSalts(this.random);
+    this.salt = () => (this.#turn === undefined ? saltsAt(random, id, head())() : drawn());
   }
 
   get unsalted(): boolean {

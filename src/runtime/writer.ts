@@ -24,6 +24,7 @@ import type { Effects } from './effects/effects.ts';
 import { refused } from './effects/refused.ts';
 import { RuntimeError } from './errors.ts';
 import type { FoldedTrajectory } from './fold-trajectory.ts';
+import type { Salting } from './kept.ts';
 import type { Beliefs } from './memory/index.ts';
 import type { Notices } from './notices.ts';
 import type { Foresight, Hands } from './parallel/index.ts';
@@ -85,6 +86,11 @@ export interface Surroundings {
   erased(trajectoryId: string): Promise<void>;
 }
 
+/** And what one trajectory has of its own. */
+export interface WriterSurroundings extends Surroundings {
+  readonly salt: Salting;
+}
+
 /** An entry that was accepted in memory, and what it says. */
 export interface Recorded {
   readonly row: EntryRow;
@@ -134,7 +140,7 @@ const CLOCK_BEHIND_MS_MAX = 300_000;
  */
 export class Writer {
   readonly id: string;
-  readonly around: Surroundings;
+  readonly around: WriterSurroundings;
   readonly subscriptions: Subscriptions = new Subscriptions();
   parts: TrajectoryParts;
   /** What proposals will do, where other threads find that out. */
@@ -153,7 +159,7 @@ export class Writer {
   /** Woken when something that waited may have been decided: here, or by others of whom was read. */
   readonly decided: Wakers = new Wakers();
 
-  constructor(id: string, parts: TrajectoryParts, around: Surroundings) {
+  constructor(id: string, parts: TrajectoryParts, around: WriterSurroundings) {
     this.id = id;
     this.parts = parts;
     this.around = around;

@@ -31,7 +31,7 @@ import {
 } from '#effects';
 import type { BlobRef, BlobRow, EffectStore, EffectWrite, Hash } from '#ledger';
 import type { Pause, Random } from '#oracle';
-import { Kept } from '../kept.ts';
+import { Kept, type Salting, saltsAt } from '../kept.ts';
 import type { Ruling } from '../ruling.ts';
 import type { Coordination } from './coordination.ts';
 import type { EffectLeft } from './effect-entries.ts';
@@ -344,7 +344,7 @@ export class Run implements Reserving {
 
   /** Takes down what a person has decided. It is durable when this returns; what follows from it is for `move`. */
   async resolve(n: number, as: Decision, by: string, evidence: Json): Promise<void> {
-    const kept = new Kept(this.#ports.random);
+    const kept = new Kept(this.#salts(n));
     const ref = kept.value(evidence, true) as BlobRef;
     const left = this.left.find((each) => each.n === n) as EffectLeft;
     this.#effects[n] = { ...this.#effects[n]!, resolved: { as, by, evidence: ref } };
@@ -529,18 +529,22 @@ export class Run implements Reserving {
   #answered(n: number, result: Json): void {
     const is = this.#state.effects[n]!.phase === 'intended' ? 'executed' : 'applied';
     // First: an answer that can't be kept is none.
-    const ref = result === null ? undefined : this.#kept(result);
+    const ref = result === null ? undefined : this.#kept(n, result);
     const kept = ref === undefined ? {} : { result: ref };
     this.#effects[n] = { ...this.#effects[n]!, answer: result, lost: 0, isOpen: false, ...kept };
     this.#later({ is, n, ...kept });
   }
 
   /** @throws CanonError for what is no JSON */
-  #kept(value: Json): BlobRef {
-    const kept = new Kept(this.#ports.random);
+  #kept(n: number, value: Json): BlobRef {
+    const kept = new Kept(this.#salts(n));
     const ref = kept.value(value, true) as BlobRef;
     this.#unsentBlobs.push(...kept.blobs);
     return ref;
+  }
+
+  #salts(n: number): Salting {
+    return saltsAt(this.#ports.random, this.#effects[n]!.key);
   }
 
   /** It has not happened, or what it was to undo still stands. */
@@ -552,7 +556,7 @@ export class Run implements Reserving {
   }
 
   #undone(n: number, residue: Json | undefined): void {
-    const ref = residue === undefined ? undefined : this.#kept(residue);
+    const ref = residue === undefined ? undefined : this.#kept(n, residue);
     this.#effects[n] = { ...this.#effects[n]!, lost: 0, isOpen: false };
     this.#later(ref === undefined ? { is: 'undone', n } : { is: 'undone', n, residue: ref });
   }

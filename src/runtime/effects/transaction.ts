@@ -20,7 +20,7 @@ import {
 import type { Authority, Cost, Refusal } from '#kernel';
 import type { Amounts, BlobRow } from '#ledger';
 import type { ObservationInput } from '../intent.ts';
-import { Kept } from '../kept.ts';
+import { Kept, saltsAt } from '../kept.ts';
 import { type Pivot, refusalOf, sum, type ToolUse } from './acting.ts';
 import type { Held } from './effects.ts';
 import type { Prepared, Run } from './run.ts';
@@ -619,7 +619,7 @@ export class Transaction {
   }
 
   #prepared(tool: Tool, input: Json, claims: readonly Claim[], key: string): Prepared {
-    const kept = new Kept(this.#held.ports.random);
+    const kept = new Kept(saltsAt(this.#held.ports.random, key));
     const cost = costOf(tool, input);
     const { name } = tool;
     const sort = tool.class!;
