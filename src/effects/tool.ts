@@ -44,7 +44,9 @@ export interface ToolSpec<Schema extends z.ZodType = z.ZodType> {
   readonly input: Schema;
   /** `read`: changes nothing anywhere, and may be called at any time, and again. */
   readonly class: 'read' | { readonly reversibility: Reversibility; readonly delivery: Delivery; readonly sink: Sink };
+  /** Scopes stand in the effect log for good, where no erasure reaches them: they are of ids, and no content. */
   readonly reads?: Scopes<z.infer<Schema>>;
+  /** As `reads`. */
   readonly writes?: Scopes<z.infer<Schema>>;
   /** What the caller is answered while the effect is only planned; by default null. */
   readonly plan?: (input: z.infer<Schema>, planned: Planned) => unknown;

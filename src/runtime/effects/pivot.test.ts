@@ -416,3 +416,38 @@ test.each<[string, object, string]>([
   } as const;
   expect(() => declareTool(spec as never)).toThrow(why);
 });
+
+test('the effect log has names of transactions, scopes and codes in place, and nothing of what was said to tools or by them', async () => {
+  const secret = 'Zelda has the flu';
+  const { store, transact, putUp, trajectory, verified } = await stage({
+    fault: (of, what) => (of === 'do' && what.endsWith('!') ? 'fail_for_good' : 'none'),
+  });
+  const at = 'r7';
+  const call =
+    (what: string, tool = 'reversible.externalised') =>
+    async (tx: Transaction) =>
+      tx.call(tool, { what, at });
+  await transact(call(secret));
+  await transact(call(secret), { name: 'order 7' });
+  await expect(transact(call(`${secret}!`))).rejects.toThrow('Zelda');
+  const despair = transact(async (tx) => {
+    await call(secret)(tx);
+    throw new Error(secret);
+  });
+  await expect(despair).rejects.toThrow('Zelda');
+  const { id, pending } = await putUp(call(secret, PIVOT));
+  const ruling = await trajectory.approve(id, doctor);
+  expect(ruling.ruling).toBe('committed');
+  await verified();
+  const rows = await store.listEffects({ limit: 100 });
+  expect(JSON.stringify(rows)).not.toContain('Zelda');
+  // Of those that nobody has named: chance, or the id of what was approved.
+  const bodies = rows.map(({ body }) => JSON.parse(body)).reverse();
+  const made = expect.stringMatching(/^[0-9a-f]{32}$/);
+  expect(bodies.map(({ transaction }) => transaction)).toEqual([
+    ...[made, 'order 7', made, made],
+    pending.proposal.proposal_id,
+  ]);
+  const scopes = bodies.flatMap(({ claims }) => claims).map(({ scope }: { scope: string }) => scope);
+  for (const scope of scopes) expect(scope).toMatch(/^(test:\*\*|test:r7|assize:transaction:[0-9a-f]{64})$/);
+});

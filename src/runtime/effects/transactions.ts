@@ -31,7 +31,8 @@ import { type Asking, claimsFrom, Transaction, undoCostOf } from './transaction.
 export interface TransactionOptions extends Pick<ProposalInput, 'writ' | 'principal'> {
   /**
    * The caller's own name of it, 1 to 512 characters: the same name again is the same transaction, whatever became of the process,
-   * and gets the same ruling. Without one a crash leaves nothing to repeat, and less is written.
+   * and gets the same ruling. Without one a crash leaves nothing to repeat, and less is written. It stands in the effect log for good,
+   * where no erasure reaches it: a number of an order, and no name of a person.
    */
   readonly name?: string;
   /** Resources that it may read and write, as scopes; a call that touches anything else is refused. */
