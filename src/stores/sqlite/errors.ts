@@ -17,6 +17,17 @@ function resultCode(error: unknown): number | undefined {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : undefined;
 }
 
+/** What crosses to another thread of an error of SQLite; undefined for any other. */
+export function sqliteFailure(error: unknown): { readonly errcode: number; readonly message: string } | undefined {
+  const errcode = resultCode(error);
+  return errcode === undefined ? undefined : { errcode, message: reason(error) };
+}
+
+/** The same as an error again. */
+export function sqliteError(errcode: number, message: string): Error {
+  return Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode });
+}
+
 // The low byte is the primary code, the rest only tells more.
 function primaryCode(error: unknown): number | undefined {
   const code = resultCode(error);

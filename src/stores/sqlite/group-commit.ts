@@ -5,6 +5,7 @@ import { BatchWriter, type Writers } from './commit.ts';
 import { isBusy, isOutOfSpace, lockedError, notScrubbedError, poisonedError } from './errors.ts';
 import { BatchJob, type Job, StepJob } from './job.ts';
 import { PAUSE_MS } from './retry.ts';
+import { rewriteAside } from './rewrite.ts';
 import { Scrubber } from './scrub.ts';
 
 /** Rows and bytes after which a group takes no more jobs, so that no caller waits for an endless one. */
@@ -21,6 +22,9 @@ interface Scrub {
   readonly resolve: () => void;
   readonly reject: (error: StoreError) => void;
 }
+
+/** `isDone`: false where no thread was to be had; then it is done in this one. */
+type Aside = { readonly isDone: boolean } | { readonly failure: unknown };
 
 export interface GroupCommitOptions {
   readonly path: string;
@@ -56,6 +60,10 @@ export class GroupCommit {
   /** Who waits until nothing of what was erased is left. */
   #scrubs: Scrub[] = [];
   #unscrubbedSince: number | undefined;
+  /** Another thread writes the file anew, and what is to be written here waits for it. */
+  #isAside = false;
+  /** What came of that, until it is looked at. */
+  #aside: Aside | undefined;
   /** Set while the WAL still has what was erased, because somebody reads in it. */
   #cutting: NodeJS.Timeout | undefined;
   #whenIdle: (() => void)[] = [];
@@ -133,6 +141,7 @@ export class GroupCommit {
   readonly #turn = (): void => {
     this.#scheduled = false;
     if (!this.#db.isOpen) return; // closed since, with nothing waiting
+    if (this.#isAside) return; // comes again when that is done
     try {
       // Before the next group and not after the last one, so that callers have their answers first.
       if (this.#isCheckpointDue()) this.#copyWal();
@@ -239,8 +248,15 @@ export class GroupCommit {
 
   #tryScrub(): void {
     const { path, lockTimeoutMs } = this.#options;
+    const aside = this.#aside;
+    this.#aside = undefined;
     let failure: StoreError | undefined;
     try {
+      if (aside !== undefined && 'failure' in aside) throw aside.failure;
+      if (aside?.isDone !== false && this.#scrubber.isLong) {
+        this.#rewriteAside();
+        return;
+      }
       this.#scrubber.rewrite();
       this.#cutWal(true);
     } catch (error) {
@@ -259,6 +275,19 @@ export class GroupCommit {
       if (failure === undefined) resolve();
       else reject(failure);
     }
+  }
+
+  #rewriteAside(): void {
+    this.#isAside = true;
+    const over = (aside: Aside): void => {
+      this.#isAside = false;
+      this.#aside = aside;
+      this.#schedule();
+    };
+    rewriteAside(this.#db, this.#options.path).then(
+      (isDone) => over({ isDone }),
+      (failure: unknown) => over({ failure }),
+    );
   }
 
   /** Now, or when those have ended who read in it: no process has to stay for that, since the table knows that it is due. */

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { isBusy } from './errors.ts';
 import { BLOCKING_WAIT_MS } from './retry.ts';
+import { ASIDE_BYTES } from './rewrite.ts';
 
 interface Mark {
   readonly erasures: number;
@@ -14,12 +15,15 @@ interface Mark {
  * (VACUUM), and then the WAL is cut, by which this comes into the file and the old pages go. Before that the index of words is made
  * anew: FTS5 keeps the beginnings of words by which it finds its pages for as long as the pages are there, whosever words they were.
  *
+ * With a large file that is done in another thread (`rewrite.ts`), because nothing else is done in the one that waits for it.
+ *
  * What is still to be done stands in the table `scrub`, in numbers of erasures: so neither a crash nor an erasure by another process in
  * between is forgotten.
  */
 export class Scrubber {
   readonly #db: DatabaseSync;
   readonly #selectMark: StatementSync;
+  readonly #selectBytes: StatementSync;
   readonly #rebuildWords: StatementSync;
   readonly #setRewritten: StatementSync;
   readonly #setCut: StatementSync;
@@ -32,12 +36,20 @@ export class Scrubber {
   constructor(db: DatabaseSync) {
     this.#db = db;
     this.#selectMark = db.prepare('SELECT erasures, rewritten, cut FROM scrub');
+    this.#selectBytes = db.prepare('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size');
     this.#rebuildWords = db.prepare("INSERT INTO fact_words (fact_words) VALUES ('rebuild')");
     this.#setRewritten = db.prepare('UPDATE scrub SET rewritten = max(rewritten, ?)');
     this.#setCut = db.prepare('UPDATE scrub SET cut = max(cut, ?)');
     this.#truncate = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
     this.#dontWait = db.prepare('PRAGMA busy_timeout = 0');
     this.#wait = db.prepare(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}`);
+  }
+
+  /** Whether the file is still to be written anew, and so large that it takes long. */
+  get isLong(): boolean {
+    const { erasures, rewritten } = this.#mark;
+    if (rewritten >= erasures || this.#rewritten >= erasures) return false;
+    return Number(this.#selectBytes.get()?.['bytes']) >= ASIDE_BYTES;
   }
 
   /** Outside of a transaction: writes the file anew where it is due. @throws SQLite's error: busy where another connection writes */
