@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Ended, runCommand } from '../support/command.ts';
@@ -154,6 +155,24 @@ test('erases a place and an entry, and says how much that was; everything else t
   expect((await assize('verify', 'ward')).out).toMatch(
     /entries +signed +open +erased +head +result\nward +6 +0 +0 +5 /,
   );
+});
+
+test('that bytes of it may still be in the file is told by fsck, until the store was opened for writing', async () => {
+  expect((await assize(...erase('ward', '--at', '/patients/p1'))).code).toBe(0);
+  expect((await assize('fsck')).code).toBe(0);
+  // As a process leaves it that ends before the file is written anew.
+  const db = new DatabaseSync(join(folder, 'clinic.db'));
+  db.exec('UPDATE scrub SET erasures = erasures + 1');
+  db.close();
+  const told = /bytes of 1 erasures may still be in the file or its WAL; open the store for writing, with room/;
+  for (const _ of ['it is not done by looking', 'nor by looking again'])
+    expect(await assize('fsck')).toMatchObject({ code: 1, out: expect.stringMatching(told) });
+  expect((await json(1, 'fsck')).faults).toMatchObject([{ code: 'damaged', detail: expect.stringMatching(told) }]);
+  // The chain has no fault by that, and who asks for it is told where to look.
+  expect((await assize('verify', 'ward')).code).toBe(0);
+  expect((await assize('verify', '--help')).out).toContain('assize fsck says it');
+  expect((await assize(...erase('ward', '--at', '/patients/p1'))).err).toContain('nothing sensitive');
+  expect((await assize('fsck')).code).toBe(0);
 });
 
 test('as JSON it names every value', async () => {

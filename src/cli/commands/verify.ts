@@ -27,7 +27,8 @@ export function verify(program: Command): void {
       'after',
       'Negative: a trajectory does not verify; its first entry at fault is named. With --deep: or comes out otherwise.\n' +
         'What writs, policies, budgets and people said is not asked again, but taken as recorded and counted.\n' +
-        'A chain alone does not show that its last entries were cut off.',
+        'A chain alone does not show that its last entries were cut off. Whether bytes of what was erased are left in the\n' +
+        'file of the store is no matter of the chain: assize fsck says it.',
     )
     .action(
       inSession(async (session, options: Options, named: readonly string[]) => {
