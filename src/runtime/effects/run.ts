@@ -1,5 +1,5 @@
 import type { Reservation } from '#authority';
-import type { Json } from '#canon';
+import { copyJson, type Json } from '#canon';
 import {
   BEGUN,
   bodyText,
@@ -460,12 +460,26 @@ export class Run implements Reserving {
         this.#answered(n, (result ?? null) as Json);
       } else {
         const undone = await this.#bounded(effect, (call) => spec.compensate!(input, answer, call));
-        this.#undone(n, residueOf(effect.tool, undone));
+        const residue = residueOf(effect.tool, undone);
+        this.#undone(n, residue === undefined ? undefined : await this.#mitigated(effect, spec, residue));
       }
     } catch (error) {
       await this.#failed(n, error);
     }
     return true;
+  }
+
+  /** What is left, and what was done about it, where its tool does something. */
+  async #mitigated(effect: Effect, { mitigate }: Tool['spec'], residue: Json): Promise<Json> {
+    if (mitigate === undefined) return residue;
+    try {
+      const said = await this.#bounded(effect, (call) => mitigate(effect.input, residue, call));
+      return { mitigated: copyJson(said ?? null, { foreign: true }), residue };
+    } catch (cause) {
+      const why = `what was left could not be mitigated: ${(cause as Error)?.message}`;
+      // A blind sink would do again what has been undone.
+      throw effect.class.sink === 'blind' ? new Error(why, { cause }) : new DidNothing(why, { cause });
+    }
   }
 
   /** Asks the sink what became of a call, or of its compensation. */
