@@ -114,7 +114,7 @@ async function expectWhole(store: Store, sent: ReadonlyMap<string, Sent>): Promi
 onEveryDatabase((stores) => {
   const rounds = stores.kind === 'sqlite' ? ROUNDS : Math.ceil(ROUNDS / 2);
   const title = `what is believed is what the ledger says, and nothing answered is lost, in ${rounds} rounds of kill -9`;
-  test(title, { timeout: 60_000 + rounds * 10_000 }, async () => {
+  test(title, { timeout: 600_000 + rounds * 10_000 }, async () => {
     const place = stores.newPlace();
     const next = seededNumbers(20_260_325);
     const all = new Map<string, Sent>();
