@@ -9,6 +9,9 @@ import type { TestPostgres } from './postgres/index.ts';
 const UNINDEXED =
   'INSERT INTO fact_text_queue (key, system_start) SELECT DISTINCT key, system_start FROM fact ORDER BY 2, 1';
 
+/** Objects stood all in their rows, before long ones stood beside them. */
+const LONG_OR_SHORT = 'coalesce((SELECT text FROM today.fact_object WHERE id = long), object)';
+
 /** Of a file that is closed. */
 export function olderSqlite(from: string, to: string, version: number): void {
   const db = new DatabaseSync(to);
@@ -24,8 +27,12 @@ export function olderSqlite(from: string, to: string, version: number): void {
     "SELECT name FROM SCHEMA.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'",
   );
   for (const table of tables.filter((name) => !/^fact_(text|word)/.test(name))) {
-    const columns = names('main', `SELECT name FROM pragma_table_info('${table}', 'SCHEMA')`).join(', ');
-    db.exec(`DELETE FROM main.${table}; INSERT INTO main.${table} (${columns}) SELECT ${columns} FROM today.${table}`);
+    const columns = names('main', `SELECT name FROM pragma_table_info('${table}', 'SCHEMA')`);
+    const values = columns.map((column) => {
+      const isMoved = table === 'fact' && column === 'object' && !tables.includes('fact_object');
+      return isMoved ? LONG_OR_SHORT : column;
+    });
+    db.exec(`DELETE FROM main.${table}; INSERT INTO main.${table} (${columns}) SELECT ${values} FROM today.${table}`);
   }
   if (tables.includes('fact_text_queue')) db.exec(UNINDEXED);
   db.exec('DETACH today; PRAGMA journal_mode = WAL');
