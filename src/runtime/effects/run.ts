@@ -33,6 +33,7 @@ import type { BlobRef, BlobRow, EffectStore, EffectWrite, Hash } from '#ledger';
 import type { Pause, Random } from '#oracle';
 import { Kept } from '../kept.ts';
 import type { Ruling } from '../ruling.ts';
+import type { UndoneBy } from './acting.ts';
 import type { Coordination } from './coordination.ts';
 import type { EffectLeft } from './effect-entries.ts';
 import type { Failure, FailureAnswer } from './failure.ts';
@@ -283,19 +284,22 @@ export class Run implements Reserving {
     this.#unsent.push({ is: 'expanded', claims: claimTexts(claims) });
   }
 
-  /** What is to be written with an entry that rejects it, in one transaction of the store: it is never ruled on again. */
-  rejectionWrite(entry: Hash): { readonly write: EffectWrite; readonly blobs: readonly BlobRow[] } | undefined {
+  /** What is to be written with an entry by which it is undone, in one transaction of the store: it is never ruled on again. */
+  undoingWrite(
+    entry: Hash,
+    by: UndoneBy,
+  ): { readonly write: EffectWrite; readonly blobs: readonly BlobRow[] } | undefined {
     if (!this.isLogged) return undefined;
     this.#ruling = entry;
-    return { write: this.#write([...this.#unsent, REJECTED], []), blobs: this.#unsentBlobs };
+    return { write: this.#write([...this.#unsent, ABORTING[by]], []), blobs: this.#unsentBlobs };
   }
 
-  /** The rejection is durable; where it is the one that `rejectionWrite` was asked for, so is what was written with it. */
-  rejected(entry: Hash): void {
+  /** That entry is durable; where it is the one that `undoingWrite` was asked for, so is what was written with it. */
+  undoneBy(entry: Hash, by: UndoneBy): void {
     if (!this.isRuledBy(entry)) return;
     this.#sent();
-    this.#cause = REJECTED.cause;
-    this.#note(REJECTED);
+    this.#cause = by;
+    this.#note(ABORTING[by]);
   }
 
   /** Undoes what was done. @throws what the store throws; the transaction is then left to who comes next */
@@ -681,7 +685,10 @@ export class Run implements Reserving {
 /** Of what no body goes on with. */
 const PROCESS_ENDED = 'process_ended';
 /** Of what was ruled on. */
-const REJECTED = Object.freeze({ is: 'aborting', cause: 'rejected' } as const);
+const ABORTING = {
+  rejected: Object.freeze({ is: 'aborting', cause: 'rejected' } as const),
+  escalated: Object.freeze({ is: 'aborting', cause: 'escalated' } as const),
+};
 
 /** With members in canonical order, which are written fastest. */
 function intended({ class: sort, key, payload, tool, undo_cost }: LoggedEffect): LogRecord {

@@ -574,17 +574,6 @@ describe('what has to be approved', () => {
     await trajectory.reject(ruling.pending, { principal: 'doc', method: 'test', reason: 'no' });
     expect(sink.log).toEqual([]);
   });
-
-  test('can’t wait where tools have acted already: that is undone', async () => {
-    const { trajectory, sink, all } = await stage({ domain: asking });
-    const { ruling } = await trajectory.transaction(all, async (tx) => {
-      await tx.call('reversible.externalised', { what: 'a' });
-      tx.propose(COUNT);
-    });
-    expect(ruling).toMatchObject({ ruling: 'rejected', reason: 'precondition_failed' });
-    expect(sink.standing('a')).toBe(0);
-    expect(trajectory.pending()).toEqual([]);
-  });
 });
 
 describe('what a tool answers', () => {
