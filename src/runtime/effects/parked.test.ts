@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { DidNothing, declareTool, type Sink } from '#effects';
 import { defineDomain } from '#kernel';
 import { isAbandonment, Replayer, readRow, type SettlementArgs, verifyTrajectory } from '#ledger';
+import { seededRandom } from '#oracle';
 import { type AssizeOptions, deepReplay, listWrits, type Transaction, type TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
 import { asking } from '../../../tests/support/effects-ledger.ts';
@@ -230,6 +231,28 @@ test('the same name again is the same proposal, and nothing is called for it', a
   expect(last).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
   expect(did().filter((each) => each === 'do a')).toHaveLength(2);
   await verified();
+});
+
+test('of processes that approve it at once one does, and it is called again once', async () => {
+  const sink = new OutsideSink('keyed');
+  const tools = [toolFor({ sink, steps: new Steps() }, 'reversible', 'externalised')];
+  const store = new MemoryStore({ shared: true });
+  const processes = ['a', 'b', 'c'].map((name) => runtimeOver(store, [asking], { tools, random: seededRandom(name) }));
+  const [first] = processes;
+  const trajectory = await first!.create(asking, { trajectoryId: 't' });
+  const { ruling } = await trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'] }, async (tx) => {
+    await tx.call(ACTS, { what: 'a' });
+    tx.propose(ASKED);
+  });
+  if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
+  const others = await Promise.all(processes.map((each) => each.open('t')));
+  const approved = await Promise.allSettled(others.map((each) => each.approve(ruling.pending, doctor)));
+  expect(approved.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  for (const each of approved)
+    if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'not_pending' });
+  expect([sink.times('do', 'a'), sink.standing('a')]).toEqual([2, 1]);
+  for (const each of processes) await each.close();
+  expect(await verifyTrajectory(new Replayer(store), 't')).toMatchObject({ valid: true, open: 0 });
 });
 
 test('of branches only what was chosen is called again, with what was called beside them, in that order', async () => {
