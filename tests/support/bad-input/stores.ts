@@ -156,12 +156,15 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
   checkpointFile: takes(stores.checkpointFile, ['sqlite:./x.db']),
   openSqlite: takes(
     (options) => closing(stores.openSqlite(options)),
-    () => [{ path: fresh(), mode: 'create', durability: 'full', lockTimeoutMs: 10 }],
+    () => [{ path: fresh(), mode: 'create', durability: 'full', lockTimeoutMs: 10, vectors: 'exact' }],
     { '0.path': PATH },
   ),
   openStore: takes(
     (url, options) => closing(stores.openStore(url, options)),
-    () => [`sqlite:${fresh()}`, { mode: 'create', durability: 'full', lockTimeoutMs: 10, checkpoint: false }],
+    () => [
+      `sqlite:${fresh()}`,
+      { mode: 'create', durability: 'full', lockTimeoutMs: 10, vectors: 'exact', checkpoint: false },
+    ],
     {},
   ),
   openPostgres: exempt('needs a server; src/stores/postgres/open.test.ts has its options'),
