@@ -3,6 +3,7 @@ import type { FactHit, FactQuery, FactVersion, Hash } from '#ledger';
 import { dayOf } from '#memory';
 import { compareRows } from '../facts.ts';
 import { ROW, type RowColumns, restrictions, versionOf } from './facts.ts';
+import { prepareByText } from './statements.ts';
 
 /** Texts of one partition whose rows are read together. */
 const TOGETHER = 32;
@@ -19,13 +20,11 @@ export interface Candidate {
 
 /** Finds the rows of texts, inside a transaction of who asks. */
 export class RankedRows {
-  readonly #db: DatabaseSync;
   readonly #selectName: StatementSync;
-  /** By their text. */
-  readonly #queries = new Map<string, StatementSync>();
+  readonly #query: (text: string) => StatementSync;
 
   constructor(db: DatabaseSync) {
-    this.#db = db;
+    this.#query = prepareByText(db);
     this.#selectName = db.prepare('SELECT lower(hex(content)) AS content, audit, day FROM fact_text WHERE id = ?');
   }
 
@@ -56,7 +55,10 @@ export class RankedRows {
     }
     const { where, values } = restrictions(query);
     const contents = JSON.stringify([...new Set([...named.keys()].map((name) => name.slice(0, HASH_DIGITS)))]);
-    const rows = this.#query(where).all(first.key, contents, ...values) as unknown as [...RowColumns, string, string][];
+    const statement = this.#query(`SELECT ${ROW}, p.subject, p.predicate
+      FROM fact_partition AS p CROSS JOIN fact AS f ON f.key = p.key
+      WHERE p.key = ? AND f.content IN (SELECT unhex(value) FROM json_each(?)) AND ${where.join(' AND ')}`);
+    const rows = statement.all(first.key, contents, ...values) as unknown as [...RowColumns, string, string][];
     for (const columns of rows) {
       const [subject, predicate] = columns.slice(-2) as [string, string];
       const { space, branch } = query;
@@ -74,18 +76,6 @@ export class RankedRows {
       day: string;
     };
     return nameOf(content, audit, day);
-  }
-
-  #query(where: readonly string[]): StatementSync {
-    const text = where.join(' AND ');
-    const known = this.#queries.get(text);
-    if (known !== undefined) return known;
-    const statement = this.#db.prepare(`SELECT ${ROW}, p.subject, p.predicate
-      FROM fact_partition AS p CROSS JOIN fact AS f ON f.key = p.key
-      WHERE p.key = ? AND f.content IN (SELECT unhex(value) FROM json_each(?)) AND ${text}`);
-    statement.setReturnArrays(true);
-    this.#queries.set(text, statement);
-    return statement;
   }
 }
 

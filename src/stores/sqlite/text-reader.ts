@@ -1,11 +1,16 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { FactHit, FactTextQuery } from '#ledger';
+import type { FactHit, FactQuery, FactTextQuery } from '#ledger';
 import { Bm25, wordsOf } from '#memory';
 import type { FactReader } from './facts.ts';
 import { type NewText, prepareNewTexts, type Queued } from './new-texts.ts';
 import { type Candidate, nameOf, type RankedRows } from './ranked-rows.ts';
+import { prepareByText } from './statements.ts';
+import { wantedTexts } from './wanted-texts.ts';
 
-/** Texts that are ranked for one search; by words that stand in more, only the newest of them. */
+/**
+ * Texts that are ranked for one search; by words that stand in more, only the newest of them. Where these are not enough, and no more than
+ * so many are wanted, whatever stands in them, all of those are.
+ */
 const RANKED_MAX = 2_000;
 
 /** Changes that wait to be indexed, above which a store that may write indexes them before it searches. */
@@ -24,8 +29,12 @@ export class TextReader {
   readonly #selectWord: StatementSync;
   readonly #selectTexts: StatementSync;
   readonly #selectNewest: StatementSync;
+  readonly #selectText: StatementSync;
+  readonly #selectBranch: StatementSync;
+  readonly #query: (text: string) => StatementSync;
 
   constructor(db: DatabaseSync, facts: FactReader, rows: RankedRows) {
+    this.#query = prepareByText(db);
     this.#rows = rows;
     this.#facts = facts;
     this.#newTexts = prepareNewTexts(db);
@@ -40,6 +49,9 @@ export class TextReader {
     this.#selectTexts.setReturnArrays(true);
     this.#selectNewest = db.prepare(`${found} AND rowid < ? ORDER BY rowid DESC LIMIT ?`);
     this.#selectNewest.setReturnArrays(true);
+    this.#selectText = db.prepare('SELECT rowid, key, words, length FROM fact_words WHERE rowid = ?');
+    this.#selectText.setReturnArrays(true);
+    this.#selectBranch = db.prepare('SELECT 1 FROM fact_partition WHERE space = ? AND branch = ? LIMIT 1');
   }
 
   /** Whether so much waits to be indexed that it is worth a transaction before a search. */
@@ -59,7 +71,7 @@ export class TextReader {
 
   #byText({ text, ...query }: Asked<FactTextQuery>): FactHit[] {
     const words = [...new Set(wordsOf(text))];
-    if (words.length === 0) return [];
+    if (words.length === 0 || !this.#hasMemory(query)) return [];
     const space = this.#space(query.space);
     const waiting = this.#waiting(query.space);
     const { bm25, candidates } = this.#scored(words, space, waiting);
@@ -70,6 +82,7 @@ export class TextReader {
     const names = [query.subject, query.predicate].flatMap((name) => (name === undefined ? [] : wordsOf(name)));
     const seen = new Set<number>();
     let found: FactHit[] = [];
+    let few: readonly number[] | 'many' | undefined;
     const take = (rows: readonly TextColumns[]): void => {
       for (const [id, key, stored, length] of rows) {
         if (seen.has(id)) continue;
@@ -90,6 +103,12 @@ export class TextReader {
           take(rows);
           found = this.#rows.best(candidates, query, query.limit);
           if (found.length === query.limit || rows.length < most) break;
+          // Most of them are not wanted: so what is wanted is looked at, where that is less.
+          few ??= this.#few(query);
+          if (few !== 'many') {
+            const waited = candidates.filter(({ id }) => id === undefined);
+            return this.#rows.best([...waited, ...this.#scoredTexts(few, scorer)], query, query.limit);
+          }
           before = rows.at(-1)![0];
         }
       }
@@ -99,6 +118,30 @@ export class TextReader {
       if (seen.size + next.texts > RANKED_MAX) return found;
     }
     return this.#rows.best(candidates, query, query.limit);
+  }
+
+  /** Whether the branch that is asked for has said anything. */
+  #hasMemory({ space, branch }: FactQuery): boolean {
+    return branch === undefined || this.#selectBranch.get(space, branch) !== undefined;
+  }
+
+  /** The texts that a query wants, where they are not too many to look at each. */
+  #few(query: FactQuery): readonly number[] | 'many' {
+    const { sql, values } = wantedTexts(query);
+    const ids = this.#query(`${sql} LIMIT ${RANKED_MAX + 1}`).all(...values) as unknown as readonly (readonly [
+      number,
+    ])[];
+    return ids.length > RANKED_MAX ? 'many' : ids.map(([id]) => id);
+  }
+
+  /** Those of the texts that have any of the words. */
+  #scoredTexts(ids: readonly number[], scorer: (stored: string, length: number) => number): Candidate[] {
+    return ids
+      .map((at): Candidate => {
+        const [id, key, stored, length] = this.#selectText.get(at) as unknown as TextColumns;
+        return { id, key, score: scorer(stored, length) };
+      })
+      .filter(({ score }) => score > 0);
   }
 
   /** How words are scored in this space, and what waits to be indexed, scored. */

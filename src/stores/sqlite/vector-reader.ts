@@ -5,6 +5,7 @@ import type { VectorSearch } from '../options.ts';
 import { dot, otherDimensions, unit } from '../vectors.ts';
 import type { FactReader } from './facts.ts';
 import type { Candidate, RankedRows } from './ranked-rows.ts';
+import { prepareByText } from './statements.ts';
 import { TEXT_NAME } from './text-writer.ts';
 import { wantedTexts } from './wanted-texts.ts';
 
@@ -15,18 +16,16 @@ type Wanted = Omit<FactQuery, 'after'>;
 
 /** Searches of facts by vectors, and of what has none yet: each sees one moment. */
 export class VectorReader {
-  readonly #db: DatabaseSync;
   readonly #facts: FactReader;
   readonly #rows: RankedRows;
   readonly #by: VectorSearch;
   readonly #selectEmbedder: StatementSync;
   readonly #selectToEmbed: StatementSync;
-  /** By their text. */
-  readonly #queries = new Map<string, StatementSync>();
+  readonly #query: (text: string) => StatementSync;
 
   /** `by`: `sqlite-vec` where its functions are those of the connection. */
   constructor(db: DatabaseSync, facts: FactReader, rows: RankedRows, by: VectorSearch) {
-    this.#db = db;
+    this.#query = prepareByText(db);
     this.#facts = facts;
     this.#rows = rows;
     this.#by = by;
@@ -72,7 +71,7 @@ export class VectorReader {
   /** All texts that the query wants. */
   #all(query: Wanted, embedder: number): readonly VectorColumns[] {
     const { sql, values } = wantedTexts(query);
-    const statement = this.#query(`${sql}
+    const statement = this.#query(`WITH wanted (id, key) AS MATERIALIZED (${sql})
       SELECT w.id, w.key, v.vector FROM wanted AS w CROSS JOIN fact_vector AS v ON v.text = w.id AND v.embedder = ?`);
     return statement.all(...values, embedder) as unknown as readonly VectorColumns[];
   }
@@ -80,7 +79,7 @@ export class VectorReader {
   /** Those that the query wants and that can be among the nearest, as sqlite-vec measures; and so all that are. */
   #nearest(query: Wanted, embedder: number, asked: Float32Array, limit: number): readonly VectorColumns[] {
     const { sql, values } = wantedTexts(query);
-    const statement = this.#query(`${sql}
+    const statement = this.#query(`WITH wanted (id, key) AS MATERIALIZED (${sql})
       SELECT n.id, n.key, v.vector, n.distance FROM (
         SELECT w.id, w.key, v.rowid AS place, vec_distance_cosine(v.vector, ?) AS distance
         FROM wanted AS w CROSS JOIN fact_vector AS v ON v.text = w.id AND v.embedder = ? ORDER BY distance LIMIT ?
@@ -97,15 +96,6 @@ export class VectorReader {
       if (rows.length === most && rows.at(-1)![3] <= farthest) continue;
       return rows.filter((row) => row[3] <= farthest).map(([id, key, vector]) => [id, key, vector]);
     }
-  }
-
-  #query(text: string): StatementSync {
-    const known = this.#queries.get(text);
-    if (known !== undefined) return known;
-    const statement = this.#db.prepare(text);
-    statement.setReturnArrays(true);
-    this.#queries.set(text, statement);
-    return statement;
   }
 }
 
