@@ -273,6 +273,48 @@ test('a read that fails leaves the store as it is', async () => {
   await store.close();
 });
 
+test('texts and vectors that are not as the facts say are found', async () => {
+  const path = join(folder, 'texts.db');
+  const store = await openSqlite({ path });
+  const facts = ['gone', 'kept', 'counted', 'elsewhere', 'short', 'strange', 'erased'].map((object) =>
+    changeOf({ ...ALICE, subject: object }, 1, 10, [{ fact_id: object, object }]),
+  );
+  await store.commit({ ...batchOf([]), facts });
+  // Nothing is indexed yet, which is no fault.
+  expect(await store.selfCheck()).toEqual([]);
+  const texts = await store.textsToEmbed('m', ALICE.space, 100);
+  await store.putVectors(
+    'm',
+    texts.map(({ id }) => ({ id, vector: new Float32Array([3, 4]) })),
+  );
+  await store.commit({ ...batchOf([]), erased: [{ hash: contentOf('erased').hash, by: blobOf('by').hash }] });
+  await store.scrub();
+  expect(await store.selfCheck()).toEqual([]);
+  const db = new DatabaseSync(path);
+  const of = (object: string): string =>
+    `(SELECT t.id FROM fact_text AS t JOIN fact AS f ON f.key = t.key WHERE f.object = '${object}' AND t.audit = 0)`;
+  db.exec(`INSERT INTO fact_text (key, content, audit, day, space, words)
+      SELECT key, content, 1, '', space, 1 FROM fact_text WHERE id = ${of('kept')};
+    INSERT INTO fact_words (rowid, words, key, length) SELECT id, ' 1_kept ', key, 1 FROM fact_text WHERE audit = 1;
+    UPDATE fact_text SET words = words - 1 WHERE id = ${of('counted')};
+    UPDATE fact_text SET space = 99 WHERE id = ${of('elsewhere')};
+    UPDATE fact_vector SET vector = zeroblob(4) WHERE text = ${of('short')};
+    UPDATE fact_vector SET embedder = 99 WHERE text = ${of('strange')};
+    DELETE FROM fact_words WHERE rowid = ${of('gone')};
+    DELETE FROM fact_text WHERE id = ${of('gone')}`);
+  db.close();
+  expect(await store.selfCheck()).toEqual([
+    '2 spaces have other texts than are counted',
+    '1 texts of facts have other words than are counted',
+    '1 facts have no text that they are found by; make them anew: assize memory rebuild',
+    '1 texts are of no fact; make them anew: assize memory rebuild',
+    '1 texts of facts are found in another space than theirs; make them anew: assize memory rebuild',
+    '1 vectors belong to no text',
+    '2 vectors are of no embedder, or have not as many dimensions as it; make them anew: assize memory rebuild',
+  ]);
+  await store.close();
+});
+
 test('partitions that are not as their rows say are found', async () => {
   const path = join(folder, 'check.db');
   const store = await openSqlite({ path });

@@ -40,6 +40,7 @@ import { effectAnswer } from '../effects.ts';
 import { StoreError } from '../errors.ts';
 import { factSize } from '../facts.ts';
 import {
+  checkAnswerPage,
   checkBatch,
   checkBranchPartitionQuery,
   checkClaimKey,
@@ -84,7 +85,7 @@ import {
   prepareLogSize,
   prepareUnlogged,
 } from './log.ts';
-import { prepareOracleGet, prepareOraclePut, prepareOracleWithin } from './oracle.ts';
+import { prepareOracleErased, prepareOracleGet, prepareOraclePut, prepareOracleWithin } from './oracle.ts';
 import { RankedRows } from './ranked-rows.ts';
 import { prepareResolve } from './resolve.ts';
 import { whenUnlocked } from './retry.ts';
@@ -138,6 +139,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #oracleGet: (key: string) => OracleRow | undefined;
   readonly #oraclePut: (row: OracleRow, within?: string) => OracleRow;
   readonly #oracleWithin: ReturnType<typeof prepareOracleWithin>;
+  readonly #oracleErased: ReturnType<typeof prepareOracleErased>;
   readonly #logSize: () => number;
   readonly #unlogged: (limit: number) => EntryRow[];
   readonly #integrate: (step: LogStep) => boolean;
@@ -175,6 +177,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     this.#oracleGet = prepareOracleGet(db);
     this.#oraclePut = prepareOraclePut(db, this.#oracleGet);
     this.#oracleWithin = prepareOracleWithin(db);
+    this.#oracleErased = prepareOracleErased(db);
     this.#logSize = prepareLogSize(db);
     this.#unlogged = prepareUnlogged(db);
     this.#integrate = prepareIntegrate(db, ids, this.#logSize);
@@ -259,6 +262,11 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   async oracleWithin(within: string, page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]> {
     checkWithin(within, page);
     return this.#read(() => this.#oracleWithin(within, page));
+  }
+
+  async oracleErased(page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]> {
+    checkAnswerPage(page);
+    return this.#read(() => this.#oracleErased(page));
   }
 
   async oraclePut(row: OracleRow, within?: string): Promise<OracleRow> {
