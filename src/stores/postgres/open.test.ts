@@ -140,7 +140,7 @@ withPostgres('opening', (postgres) => {
           DROP FUNCTION fact_states; DROP FUNCTION fact_branch; DROP FUNCTION lock_facts; DROP FUNCTION write_facts; DROP FUNCTION erase_facts;
           DROP FUNCTION append_facts; DROP FUNCTION begin_facts; DROP FUNCTION take_in_facts; DROP FUNCTION delete_facts;
           DROP FUNCTION end_facts; DROP VIEW facts;
-          DROP FUNCTION write_texts, write_fact_rows, erase_fact_rows, begin_fact_rows, put_vectors;
+          DROP FUNCTION write_texts, erase_fact_rows, begin_fact_rows, put_vectors; DROP TYPE fact_change;
           DROP TABLE fact_vector, fact_embedder, fact_text, fact_text_space; DROP TABLE fact, fact_partition, fact_rebuild, fact_claim_key;
           DROP FUNCTION list_answers, erase_answers; DROP TABLE oracle_within; ALTER TABLE oracle DROP COLUMN erased_by;
           DROP TABLE effect_member, effect_event, effect_count;
