@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openStore } from 'assize';
 import type { FactHit } from 'assize/ledger';
-import { Bm25, documentOf, wordsOf } from 'assize/memory';
+import { Bm25, wordsOf, wordsOfDocument } from 'assize/memory';
 import { type BenchResult, formatTable, percentile } from './measure.ts';
 import { recallVectorsBench } from './recall-vectors.ts';
 import { put, START, saying } from './sayings.ts';
@@ -146,7 +146,7 @@ function bareFts(path: string, said: readonly string[], queries: readonly string
 
 /** The ten best scores, of all texts. */
 function exactRanking(said: readonly string[]): (query: string) => number[] {
-  const documents = said.map((text, n) => wordsOf(documentOf(saying(n, text).insert[0]!)));
+  const documents = said.map((text, n) => wordsOfDocument(saying(n, text).insert[0]!));
   const byWord = new Map<string, Map<number, number>>();
   for (const [n, words] of documents.entries())
     for (const word of words) {

@@ -322,6 +322,30 @@ withPostgres('facts', (postgres) => {
     await store.close();
   });
 
+  test('texts that were indexed without words that stand everywhere are found by them once the store is migrated', async () => {
+    const url = postgres.url();
+    const store = await openPostgres({ url });
+    const facts = ['The Who', 'IT', 'alice'].map((subject, n) =>
+      changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: `${n}`, object: n === 0 ? 'x '.repeat(400) : 'off' }]),
+    );
+    await store.commit({ ...batchOf([]), facts });
+    const found = (from: PostgresStore) =>
+      Promise.all(['the who', 'it', 'off', 'x'].map((text) => from.factsByText({ space, text })));
+    const before = await found(store);
+    expect(before.map((hits) => hits.length)).toEqual([1, 1, 2, 1]);
+    await store.close();
+    await postgres.query(`SET search_path TO "${postgres.schemaOf(url)}";
+      UPDATE fact_text AS t SET words = ts_delete(words, w.stop), length = t.length - cardinality(w.own)
+      FROM (SELECT o.id, array_agg(u.lexeme) FILTER (WHERE u.lexeme IN (o.space || '_the', o.space || '_who', o.space || '_it', o.space || '_off')) AS own,
+          ARRAY[o.space || '_the', o.space || '_who', o.space || '_it', o.space || '_off'] AS stop
+        FROM fact_text AS o, unnest(o.words) AS u GROUP BY o.id) AS w WHERE w.id = t.id;
+      UPDATE mark SET version = 12`);
+    const migrated = await openPostgres({ url });
+    expect(await found(migrated)).toEqual(before);
+    expect(await migrated.selfCheck()).toEqual([]);
+    await migrated.close();
+  });
+
   test('texts and vectors that are not as the facts say are found', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });

@@ -10,6 +10,7 @@ import { interceptSql, sqliteError } from '../../testing/intercept.ts';
 import { batchOf, blobOf, entryAfter } from '../../testing/store-rows.ts';
 import { openSqlite } from './open.ts';
 import { migrate } from './schema.ts';
+import type { SqliteStore } from './store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-facts-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -191,6 +192,46 @@ test('an index that is not of the texts is found', async () => {
     '1 vectors belong to no text',
   ]);
   await store.close();
+});
+
+test('texts that were indexed without words that stand everywhere are found by them once the store is migrated', async () => {
+  const path = join(folder, 'stop-words.db');
+  const store = await openSqlite({ path });
+  const facts = ['The Who', 'IT', 'alice'].map((subject, n) =>
+    changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: `${n}`, object: n === 0 ? 'x '.repeat(400) : 'off' }]),
+  );
+  await store.commit({ ...batchOf([]), facts });
+  const texts = await store.textsToEmbed('m', ALICE.space, 10);
+  const vector = new Float32Array([1, 2]);
+  await store.putVectors(
+    'm',
+    texts.map(({ id }) => ({ id, vector })),
+  );
+  const found = (from: SqliteStore) =>
+    Promise.all(['the who', 'it', 'off', 'x'].map((text) => from.factsByText({ space: ALICE.space, text })));
+  const before = await found(store);
+  expect(before.map((hits) => hits.length)).toEqual([1, 1, 2, 1]);
+  await store.close();
+  const db = new DatabaseSync(path);
+  for (const [word, subject] of [
+    ['the', 'The Who'],
+    ['who', 'The Who'],
+    ['it', 'IT'],
+    ['off', 'IT'],
+    ['off', 'alice'],
+  ]) {
+    const id = `(SELECT t.id FROM fact_text AS t JOIN fact_partition AS p ON p.key = t.key WHERE p.subject = '${subject}')`;
+    db.exec(`UPDATE fact_words SET words = replace(words, ' 1_${word} ', ' '), length = length - 1 WHERE rowid = ${id};
+      UPDATE fact_text SET words = words - 1 WHERE id = ${id};
+      UPDATE fact_text_space SET words = words - 1`);
+  }
+  db.exec('PRAGMA user_version = 13');
+  db.close();
+  const migrated = await openSqlite({ path });
+  expect(await found(migrated)).toEqual(before);
+  expect(await migrated.selfCheck()).toEqual([]);
+  expect(await migrated.textsToEmbed('m', ALICE.space, 10)).toEqual([]);
+  await migrated.close();
 });
 
 test('people with a SQL shell find the twelve columns of a fact', async () => {
