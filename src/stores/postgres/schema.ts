@@ -105,7 +105,7 @@ export async function migrate(session: Session, schema: string, path: string, mo
     // Again, now that no one else migrates: another program may have, while this one waited for the lock.
     const mark = await readMark(session, schema);
     checkMark(mark, path, mode);
-    await session.run({ text: statements(mark, schema).join('\n') });
+    await session.run({ text: migrations(mark, schema).join('\n') });
     if (mark.is === 'ours' && mark.version < TEXTS) await indexTexts(session, schema);
     else if (mark.is === 'ours' && mark.version < STOP_WORDS) await addStopWords(session, schema);
     await session.run({ text: 'COMMIT' });
@@ -115,17 +115,18 @@ export async function migrate(session: Session, schema: string, path: string, mo
   }
 }
 
-function statements(mark: Mark, schema: string): string[] {
+/** The statements, of one transaction, that bring a store to `SCHEMA_VERSION`; tests also make one of an older version by them. */
+export function migrations(mark: Mark, schema: string, to: number = SCHEMA_VERSION): string[] {
   const from = mark.is === 'ours' ? mark.version : 0;
-  if (from === SCHEMA_VERSION) return [];
+  if (from === to) return [];
   return [
     // Not IF NOT EXISTS, which needs the right to create one also where there is one.
     ...(mark.is === 'absent' ? [`CREATE SCHEMA "${schema}";`] : []),
     `SET LOCAL search_path TO "${schema}", pg_temp;`,
     ...(from === 0 ? ['CREATE TABLE mark (application TEXT NOT NULL, version INTEGER NOT NULL);'] : []),
     ...(from === 0 ? ["INSERT INTO mark VALUES ('assize', 0);"] : []),
-    ...MIGRATIONS.slice(from),
-    `UPDATE mark SET version = ${SCHEMA_VERSION};`,
+    ...MIGRATIONS.slice(from, to),
+    `UPDATE mark SET version = ${to};`,
   ];
 }
 
