@@ -7,18 +7,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openStore } from 'assize';
-import type { FactHit, FactWrite } from 'assize/ledger';
-import { Bm25, documentOf, OPEN_END, wordsOf } from 'assize/memory';
-import type { Store } from 'assize/stores';
+import type { FactHit } from 'assize/ledger';
+import { Bm25, wordsOf, wordsOfDocument } from 'assize/memory';
 import { type BenchResult, formatTable, percentile } from './measure.ts';
+import { recallVectorsBench } from './recall-vectors.ts';
+import { put, START, saying } from './sayings.ts';
 
 const FACTS = 100_000;
 const QUERIES = 400;
 const K = 10;
 const WORDS_OF_A_TEXT = 12;
 const VOCABULARY = 30_000;
-const HASH = 'ab'.repeat(32);
-const START = '2026-01-01T00:00:00.000000Z';
 
 /** The most frequent words of any text, in place of the first ranks. */
 const STOP =
@@ -27,6 +26,10 @@ const STOP =
   );
 
 export async function recallBench(): Promise<BenchResult[]> {
+  return [...(await recallWordsBench()), ...(await recallVectorsBench())];
+}
+
+async function recallWordsBench(): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
   const store = await openStore(`sqlite:${join(folder, 'recall.db')}`);
   try {
@@ -143,7 +146,7 @@ function bareFts(path: string, said: readonly string[], queries: readonly string
 
 /** The ten best scores, of all texts. */
 function exactRanking(said: readonly string[]): (query: string) => number[] {
-  const documents = said.map((text, n) => wordsOf(documentOf(saying(n, text).insert[0]!)));
+  const documents = said.map((text, n) => wordsOfDocument(saying(n, text).insert[0]!));
   const byWord = new Map<string, Map<number, number>>();
   for (const [n, words] of documents.entries())
     for (const word of words) {
@@ -166,38 +169,6 @@ function exactRanking(said: readonly string[]): (query: string) => number[] {
     );
     return scores.sort((a, b) => b - a).slice(0, K);
   };
-}
-
-function saying(n: number, object: string): FactWrite {
-  const partition = { space: 'bench', subject: `patient ${n}`, predicate: 'notes' };
-  const content = { hash: n.toString(16).padStart(64, '0'), bytes: object.length };
-  const row = {
-    ...partition,
-    fact_id: `claim ${n}`,
-    object,
-    content,
-    valid_from: START,
-    valid_to: OPEN_END,
-    system_time_start: START,
-    system_time_end: OPEN_END,
-    provenance_id: `w:${HASH}#0`,
-    confidence: 1,
-    resolution_strategy_id: 'lww',
-    row_kind: 'current' as const,
-    resolution_id: null,
-    lineage: `claim ${n}`,
-    asserted_seq: 1,
-    asserted_from: START,
-    entry_id: HASH,
-    seq: 1,
-    cardinality: 'single-valued' as const,
-  };
-  return { partition, names: content, version: 1, system_time: START, close: [], insert: [row] };
-}
-
-async function put(store: Store, facts: readonly FactWrite[]): Promise<void> {
-  const { status } = await store.commit({ entries: [], blobs: [], facts });
-  if (status !== 'committed') throw new Error(`unexpected: ${status}`);
 }
 
 if (import.meta.main) console.log(formatTable(await recallBench()));

@@ -47,6 +47,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   effects: ['zod'],
   extraction: ['zod'],
   'stores/postgres': ['pg'],
+  'stores/sqlite': ['sqlite-vec'],
   ontology: ['n3', 'zod'],
   testing: ['vitest', 'fast-check', 'zod'],
   tools: ['zod'],

@@ -27,7 +27,7 @@ export interface Session {
   withStore<T>(
     mode: 'readonly' | 'existing' | 'create',
     work: (store: Store) => Promise<T>,
-    options?: Pick<StoreOptions, 'checkpoint'>,
+    options?: Pick<StoreOptions, 'checkpoint' | 'vectors'>,
   ): Promise<T>;
 }
 

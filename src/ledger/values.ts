@@ -2,7 +2,7 @@ import { type Json, parseCanonical, WORLD_LIMITS } from '#canon';
 import { isBlobRef } from './blob.ts';
 import type { BlobRef, CommitPayload, Entry, Erased, Hash, Stored } from './entry.ts';
 import { checkRow, hashesTo } from './entry-text.ts';
-import { type ErasureArgs, erasureArgs, isErasure } from './erasure.ts';
+import { answersErasedBy, type ErasureArgs, erasureArgs, isErasure } from './erasure.ts';
 import { type FaultCode, LedgerFault } from './errors.ts';
 import { isHash } from './is-hash.ts';
 import type { Patch } from './patch.ts';
@@ -75,6 +75,15 @@ export class Values {
     // Salted ones could be said to be erased by the entry itself.
     if (isBlobRef(args) && args.salted === true) return undefined;
     return erasureArgs(await this.value(entry, args));
+  }
+
+  /** The answers that an entry has erased; none where it is no erasure, or not there. @throws LedgerFault */
+  async answersErased(by: Hash): Promise<ReadonlySet<Hash>> {
+    const row = await this.#reader.resolve(by);
+    const entry = row && checkRow(row);
+    if (entry === undefined || !isErasure(entry.payload)) return new Set();
+    const erasure = await this.erasure(entry, entry.payload);
+    return new Set(erasure && answersErasedBy(erasure));
   }
 
   async #resolved(entry: Place, patch: Patch): Promise<Patch> {

@@ -62,6 +62,8 @@ export {
   OCCURRENCES_MAX,
   rounded,
   type Sought,
+  stopWordsOfDocument,
   wordsOf,
+  wordsOfDocument,
 } from './retrieval/index.ts';
 export { STRATEGIES, type Strategy } from './strategy.ts';

@@ -23,4 +23,9 @@ export interface OracleStore {
    * A store that has it not keeps what no entry names of an erased subject.
    */
   oracleWithin?(within: string, page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]>;
+  /**
+   * Optional: what was erased, in order of its keys, after one of them, at most `limit`. Of a store that has it not nobody can tell whether
+   * an entry says so.
+   */
+  oracleErased?(page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]>;
 }

@@ -11,7 +11,7 @@ import { clinic } from '../../tests/support/clinic.ts';
 import { runtimeOver, writFor } from '../../tests/support/runtime.ts';
 import { committed, WHO } from '../../tests/support/told-of-her.ts';
 import { ward as patients } from '../../tests/support/ward.ts';
-import { deepReplay, verifyStore } from './index.ts';
+import { deepReplay, fsck, verifyStore } from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-erase-answers-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -159,6 +159,32 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await store.close();
   });
 });
+
+test.each(['memory', 'sqlite'])(
+  'an answer that is gone, and that no entry says to be erased, is found: %s',
+  async (kind) => {
+    const { store, trajectory, asked, unused } = await ward(kind);
+    const { entry } = await committed(trajectory.erase(hers));
+    await integrateLog(store);
+    expect(await fsck(store)).toMatchObject({ valid: true, faults: [] });
+    const root = (await store.entries('t', { limit: 1 }))[0]!.id;
+    const never = ['1', '2'].map((digit) => digit.repeat(64)) as [string, string];
+    const lost = [
+      // By an entry that says so of others, by one that is no erasure, by none.
+      { key: keyIn(asked, OTHERS[0]!), by: entry.id },
+      { key: never[0], by: root },
+      { key: never[1], by: never[1] },
+    ];
+    await store.commit({ entries: [], blobs: [], erasedAnswers: [...lost, { key: unused, by: root }] });
+    await store.scrub?.();
+    const { valid, faults } = await fsck(store);
+    expect(valid).toBe(false);
+    const expected = lost.map(({ key, by }) => ({ code: 'answer_lost', key, detail: expect.stringContaining(by) }));
+    expect(faults).toHaveLength(expected.length);
+    expect(faults).toEqual(expect.arrayContaining(expected));
+    await store.close();
+  },
+);
 
 test('where a log does not list its answers, those go that entries name', async () => {
   const { store, trajectory, asked, vote, unused } = await ward('memory');

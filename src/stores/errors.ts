@@ -9,7 +9,7 @@ import { AssizeError } from '#canon';
  * - `store_locked`: someone else held the file, or a row, for too long; nothing was written; retryable.
  * - `store_unreachable`: no connection to the server, or it was lost. Of a call that it fails nothing was written; as the cause
  *   of an unknown commit it says why no one can tell. Retryable, unless the connection is refused for its TLS.
- * - `store_denied`: the server does not let this user in, or not do that. `store_no_driver`: the package for it is not installed.
+ * - `store_denied`: the server does not let this user in, or not do that. `store_no_driver`: the package for it is not installed, or can't be loaded on this machine.
  * - `store_corrupt`: the file or table is damaged. `store_failed`: the database or the file system refused, see `cause`.
  * - `store_closed`: closed before the call. `store_poisoned`: a write failed, so that only opening anew tells what the disk has.
  * - `store_behind_checkpoint`: entries of the last checkpoint are missing. `store_apart_from_checkpoint`: they are other ones.

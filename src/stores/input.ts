@@ -361,6 +361,11 @@ export function checkOracleRow(row: OracleRow, within?: string): void {
 /** Throws `store_invalid_input` unless answers can be listed so. */
 export function checkWithin(within: string, page: { readonly after?: string; readonly limit: number }): void {
   checkHash(within, 'within');
+  checkAnswerPage(page);
+}
+
+/** Throws `store_invalid_input` unless answers can be listed so. */
+export function checkAnswerPage(page: { readonly after?: string; readonly limit: number }): void {
   if (!isObject(page)) refuse('a page is an object', {});
   checkPage({ limit: page.limit });
   if (page.after !== undefined) checkHash(page.after, 'after');

@@ -9,16 +9,29 @@ export type Durability = 'full' | 'normal' | 'off';
 /** `create` makes a missing store, `existing` does not; `readonly` neither makes nor changes it. */
 export type OpenMode = 'create' | 'existing' | 'readonly';
 
+/**
+ * What compares vectors. `exact`: this process, one after the other. `sqlite-vec`: the extension of that name inside SQLite, faster; the
+ * same facts are found, in the same order and with the same scores.
+ */
+export type VectorSearch = 'exact' | 'sqlite-vec';
+
 /** How long a turn at writing is waited for before a writer goes on without: others' turns are far shorter. */
 export const TURN_WAIT_MS = 1_000;
 
 const MODES: readonly OpenMode[] = ['create', 'existing', 'readonly'];
 const DURABILITIES: readonly Durability[] = ['full', 'normal', 'off'];
 
+const VECTOR_SEARCHES: readonly VectorSearch[] = ['exact', 'sqlite-vec'];
+
 /** Throws `store_invalid_input` unless both are what their types say. */
 export function checkChoices(mode: OpenMode, durability: Durability): void {
   checkChoice('mode', mode, MODES);
   checkChoice('durability', durability, DURABILITIES);
+}
+
+/** Throws `store_invalid_input` unless it is what its type says. */
+export function checkVectorSearch(vectors: VectorSearch): void {
+  checkChoice('vectors', vectors, VECTOR_SEARCHES);
 }
 
 // Options may come from a command line; a word that is none of these must not pass for a default.

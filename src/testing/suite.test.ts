@@ -131,8 +131,14 @@ const ORACLE: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
     'an answer that was erased is listed no more, also in a store opened again',
   ],
   'takes in again what was erased': ['an answer that was erased is never taken in again'],
-  'has no page': ['answers are listed by what they were put with, in pages'],
-  'finds all': ['answers are listed by what they were put with, in pages'],
+  'has no page': [
+    'answers are listed by what they were put with, in pages',
+    'answers that were erased are listed by themselves, in pages',
+  ],
+  'finds all': [
+    'answers are listed by what they were put with, in pages',
+    'answers that were erased are listed by themselves, in pages',
+  ],
   'remembers the last eraser': ['the first to erase an answer is named'],
   'erases for a conflict': ['a conflict erases no answer'],
 };

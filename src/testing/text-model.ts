@@ -1,5 +1,5 @@
 import type { FactHit, FactQuery, FactTextQuery, FactVersion } from '#ledger';
-import { documentOf, wordsOf } from '#memory';
+import { wordsOf, wordsOfDocument } from '#memory';
 import type { FactModel } from './fact-model.ts';
 
 // Ranking as plain as can be: every text of the space is scored, every row that is asked for gets the score of its text.
@@ -8,7 +8,7 @@ import type { FactModel } from './fact-model.ts';
 export function rankedByText(model: FactModel, { text, limit = 1_000, ...query }: FactTextQuery): FactHit[] {
   const texts = new Map<string, string[]>();
   for (const row of model.rows)
-    if (row.space === query.space && !isErased(row)) texts.set(nameOf(row), wordsOf(documentOf(row)));
+    if (row.space === query.space && !isErased(row)) texts.set(nameOf(row), wordsOfDocument(row));
   const lengths = [...texts.values()].map((words) => words.length);
   const average = lengths.reduce((sum, length) => sum + length, 0) / lengths.length;
   const scoreOf = (words: readonly string[]): number => {

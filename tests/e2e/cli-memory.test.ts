@@ -549,6 +549,8 @@ test.each<[string, () => string[], RegExp]>([
   ],
   ['no module', () => read('recall', '--text', 'x', '--embedder', 'none.ts'), /no embedder file/],
   ['a module without one', () => read('recall', '--text', 'x', '--embedder', 'ward.ts'), /exports 0 embedders/],
+  ['a way to compare nothing', () => read('recall', '--text', 'x', '--vectors', 'exact'), /goes with --embedder/],
+  ['no way to compare', () => read('recall', '--text', 'x', '--vectors', 'near'), /exact, sqlite-vec/],
   ['nothing to look for', () => read('recall', '--text', ' '), /the text has no words/],
   ['too many', () => read('recall', '--limit', '10001'), /--limit is at most 10000/],
   ['none at all', () => read('recall', '--limit', '0'), /whole number from 1/],

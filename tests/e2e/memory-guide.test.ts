@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommand } from '../support/command.ts';
@@ -25,6 +25,12 @@ test('so does its program that reads messages', () => {
   writeFileSync(join(folder, 'extract.ts'), blockOf('memory.md', 'ts extract.ts'));
   const printed = execFileSync(process.execPath, ['extract.ts'], { cwd: folder, encoding: 'utf8' });
   expect(printed).toBe(blockOf('memory.md', 'text extract'));
+});
+
+test('so does its store that searches vectors by sqlite-vec', () => {
+  writeFileSync(join(folder, 'vectors.ts'), blockOf('memory.md', 'ts vectors.ts').replace('ward.db', 'vectors.db'));
+  expect(execFileSync(process.execPath, ['vectors.ts'], { cwd: folder, encoding: 'utf8' })).toBe('');
+  expect(existsSync(join(folder, 'vectors.db'))).toBe(true);
 });
 
 test('its commands run one after another, and print what stands below them', async () => {

@@ -259,6 +259,12 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
     return this.#out(this.#has('has no page') ? listed : listed.slice(0, limit));
   }
 
+  async oracleErased({ after = '', limit }: { after?: string; limit: number }): Promise<OracleRow[]> {
+    const rows = [...this.#place.answers.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+    const listed = rows.filter(({ key, erased_by }) => key > after && (this.#has('finds all') || erased_by));
+    return this.#out(this.#has('has no page') ? listed : listed.slice(0, limit));
+  }
+
   async oraclePut(row: OracleRow, within?: string): Promise<OracleRow> {
     this.#checkOpen();
     const texts = [row.answer, row.at];

@@ -1,6 +1,7 @@
 import { form, requireForm } from '#canon';
 import type { FactRow } from '../fact.ts';
 import { OPEN_START } from '../period.ts';
+import { onlyStopWords, WORDS_MAX, wordsOf } from './words.ts';
 
 const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 
@@ -9,12 +10,35 @@ const MONTHS = 'January February March April May June July August September Octo
  * contradiction its own object. All versions of a claim have one text, also those that are left over or widened.
  * @throws ArgumentError `bad_argument`
  */
-export function documentOf(
-  row: Pick<FactRow, 'subject' | 'predicate' | 'object' | 'asserted_from' | 'row_kind'>,
-): string {
+export function documentOf(row: Documented): string {
   requireForm(ROW, row, 'row');
+  return partsOf(row)
+    .filter((part) => part !== '')
+    .join(' ');
+}
+
+/**
+ * The words of that text, part for part: a subject, predicate or object that has only words that stand everywhere, as `The Who` or `it`,
+ * is found by those.
+ * @throws ArgumentError `bad_argument`
+ */
+export function wordsOfDocument(row: Documented): string[] {
+  requireForm(ROW, row, 'row');
+  return partsOf(row).flatMap(wordsOf).slice(0, WORDS_MAX);
+}
+
+/** Of the words of that text those of parts that have only words that stand everywhere. @throws ArgumentError `bad_argument` */
+export function stopWordsOfDocument(row: Documented): string[] {
+  requireForm(ROW, row, 'row');
+  return partsOf(row).flatMap(onlyStopWords);
+}
+
+/** What is read of a version. */
+type Documented = Pick<FactRow, 'subject' | 'predicate' | 'object' | 'asserted_from' | 'row_kind'>;
+
+function partsOf(row: Documented): readonly string[] {
   const said = row.row_kind === 'audit' ? lost(row.object) : row.object;
-  return [dayText(dayOf(row)), row.subject, row.predicate, said].filter((part) => part !== '').join(' ');
+  return [dayText(dayOf(row)), row.subject, row.predicate, said];
 }
 
 const DAY = form.members({ asserted_from: form.text });

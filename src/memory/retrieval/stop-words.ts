@@ -1,4 +1,4 @@
-/** English words that stand in most sentences and tell none apart: neither indexed nor looked for. */
+/** English words that stand in most sentences and tell none apart: neither indexed nor looked for beside others. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     'a about above after again against all am an and any are as at be because been before being below between both but by can ' +

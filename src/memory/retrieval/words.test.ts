@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { documentOf } from './document.ts';
+import { documentOf, stopWordsOfDocument, wordsOfDocument } from './document.ts';
 import { stem } from './stem.ts';
 import { wordsOf } from './words.ts';
 
@@ -45,6 +45,10 @@ test.each([
   ['हिन्दी 한국어', 'हिन्दी 한국어'],
   ['" OR NEAR(x) * ^ {a} col:y -- \\', 'near x col y'],
   ['', ''],
+  ['The Who', 'the who'],
+  ['IT', 'it'],
+  ['what is it? It is.', 'what is it it is'],
+  ['what is IT support', 'support'],
 ])('the words of %j are %j', (text, words) => {
   expect(wordsOf(text).join(' ')).toBe(words);
 });
@@ -73,6 +77,10 @@ test('a fact is found by its day in numbers and in words, its names and its obje
   } as const;
   expect(documentOf(row)).toBe('2026-04-06 6 April 2026 patient 7 takes aspirin');
   expect(documentOf({ ...row, asserted_from: '0000-01-01T00:00:00.000000Z' })).toBe('patient 7 takes aspirin');
+  expect(wordsOfDocument(row)).toEqual(wordsOf(documentOf(row)));
+  const who = { ...row, subject: 'The Who', predicate: 'is on', object: 'it and on tour' };
+  expect(wordsOfDocument(who).join(' ')).toBe('2026-04-06 6 april 2026 the who is on tour');
+  expect(stopWordsOfDocument(who).join(' ')).toBe('the who is on');
   const witness = {
     winner: 'a',
     loser: 'b',

@@ -3,7 +3,7 @@ import { stem } from './stem.ts';
 import { STOP_WORDS } from './stop-words.ts';
 
 /** Words of one text that are indexed, and letters of one of them that count. */
-const WORDS_MAX = 10_000;
+export const WORDS_MAX = 10_000;
 const LETTERS_MAX = 64;
 
 /** Words whose stems are kept in memory. */
@@ -21,21 +21,35 @@ const RUNS = new RegExp(`[${SCRIPTS}]+|[^${SCRIPTS}]+`, 'gu');
 
 /**
  * The words of a text as they are indexed and looked for, in order and as often as they stand there: in small letters and without
- * accents, English ones by their stems (Porter 1980) and without those that stand everywhere; pairs of letters where a script has no
- * spaces. They have letters, marks, digits, points and hyphens and nothing else, so that they mean nothing to a query language.
+ * accents, English ones by their stems (Porter 1980) and without those that stand everywhere, unless it has no others; pairs of letters
+ * where a script has no spaces. They have letters, marks, digits, points and hyphens and nothing else, so that they mean nothing to a query language.
  * @throws ArgumentError `bad_argument`
  */
 export function wordsOf(text: string): string[] {
   requireForm(form.text, text, 'text');
+  const { words, stopWords } = termsIn(text);
+  return words.length > 0 ? words : stopWords;
+}
+
+/** The words that stand everywhere, of a text that has no others; none of any other. */
+export function onlyStopWords(text: string): string[] {
+  const { words, stopWords } = termsIn(text);
+  return words.length > 0 ? [] : stopWords;
+}
+
+/** Both as often as they stand there; of those that stand everywhere no more are needed once there is another. */
+function termsIn(text: string): { readonly words: string[]; readonly stopWords: string[] } {
   const words: string[] = [];
+  const stopWords: string[] = [];
   for (const [found] of plain(text).matchAll(WORD)) {
     for (const word of UNSPACED.test(found) ? unspaced(found) : [found]) {
-      const term = termOf(word);
-      if (term !== undefined) words.push(term);
-      if (words.length === WORDS_MAX) return words;
+      const bare = word.replace(/['’]s$/, '').replace(/['’]/g, '');
+      if (!STOP_WORDS.has(bare)) words.push(termOf(bare));
+      else if (words.length === 0 && stopWords.length < WORDS_MAX) stopWords.push(bare);
+      if (words.length === WORDS_MAX) return { words, stopWords };
     }
   }
-  return words;
+  return { words, stopWords };
 }
 
 function plain(text: string): string {
@@ -48,9 +62,7 @@ function plain(text: string): string {
     .toLowerCase();
 }
 
-function termOf(word: string): string | undefined {
-  const bare = word.replace(/['’]s$/, '').replace(/['’]/g, '');
-  if (STOP_WORDS.has(bare)) return undefined;
+function termOf(bare: string): string {
   const known = STEMS.get(bare);
   if (known !== undefined) return known;
   const term = /^[a-z]+$/.test(bare) ? stem(bare.slice(0, LETTERS_MAX)) : [...bare].slice(0, LETTERS_MAX).join('');

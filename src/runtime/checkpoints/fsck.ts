@@ -1,15 +1,18 @@
-import { form, isAssizeError, requireForm } from '#canon';
+import { form, isAssizeError, RecentMap, requireForm } from '#canon';
 import {
   askNodes,
   type EntryRow,
   isFactStore,
+  LedgerFault,
   type LedgerStore,
   type LogStore,
   Replayer,
   type SnapshotStore,
+  Values,
   type VerifyReport,
 } from '#ledger';
 import { type Checkpoint, Frontier, leafHash, rootAt, type TreeNode } from '#merkle';
+import type { OracleStore } from '#oracle';
 import { checkMemory } from '../memory/index.ts';
 import { snapshotFault } from '../snapshots/check.ts';
 import { type VerifyOptions, verifyStore } from '../verify.ts';
@@ -28,6 +31,8 @@ export type FsckFault =
   | { readonly code: 'snapshot_differs'; readonly trajectory_id: string; readonly detail: string }
   /** What the store believes is not what its entries say, in so many places; or is being made anew. */
   | { readonly code: 'facts_differ'; readonly detail: string }
+  /** An answer of the oracle log is gone, and the entry that is said to have erased it does not say so. */
+  | { readonly code: 'answer_lost'; readonly key: string; readonly detail: string }
   /** The log is behind, or apart from, the checkpoint that was kept. */
   | { readonly code: 'checkpoint'; readonly detail: string };
 
@@ -54,14 +59,17 @@ const FSCK_OPTIONS = form.members({
 export const FAULTS_MAX = 100;
 const PAGE = 1_000;
 
+/** Erasures whose answers are kept in memory. */
+const ERASURES_KEPT = 100;
+
 /**
- * All that can be found wrong with a store by reading all of it: rows, chains, folds, blobs, writs, the Merkle log, and the
- * snapshots where it keeps any.
+ * All that can be found wrong with a store by reading all of it: rows, chains, folds, blobs, writs, the Merkle log, the snapshots
+ * where it keeps any, what is believed, and answers of the oracle log that were erased.
  *
  * @throws ArgumentError `bad_argument`
  */
 export async function fsck(
-  store: LedgerStore & LogStore & Partial<SnapshotStore>,
+  store: LedgerStore & LogStore & Partial<SnapshotStore & OracleStore>,
   given: FsckOptions = {},
 ): Promise<FsckReport> {
   requireForm(FSCK_OPTIONS, given, 'options');
@@ -71,6 +79,7 @@ export async function fsck(
   const trajectories = await verifyStore(store, options);
   await checkSnapshots(store, trajectories, faults);
   if (trajectories.every(({ valid }) => valid)) await checkBeliefs(store, faults);
+  await checkErasedAnswers(store, faults);
   const { frontier, size } = await checkLog(store, faults);
   if (checkpoint !== undefined) await checkKept(store, checkpoint, frontier, faults);
   const known = await store.trajectories();
@@ -110,6 +119,35 @@ async function checkBeliefs(store: LedgerStore, faults: FsckFault[]): Promise<vo
   } catch (error) {
     if (!isAssizeError(error, 'store_facts_incomplete') && !isAssizeError(error, 'invalid_ledger')) throw error;
     faults.push({ code: 'facts_differ', detail: error.message });
+  }
+}
+
+/** Asks of each answer that was erased whether the entry that is named for it says so. */
+async function checkErasedAnswers(store: LedgerStore & Partial<OracleStore>, faults: FsckFault[]): Promise<void> {
+  const values = new Values(store);
+  const named = new RecentMap<string, ReadonlySet<string>>(ERASURES_KEPT);
+  let after: string | undefined;
+  while (faults.length < FAULTS_MAX) {
+    const rows = (await store.oracleErased?.({ limit: PAGE, ...(after !== undefined && { after }) })) ?? [];
+    for (const { key, erased_by: by } of rows) {
+      const answers = named.get(by!) ?? (await answersErased(values, by!));
+      named.set(by!, answers);
+      if (answers.has(key)) continue;
+      const detail = `the answer under oracle key ${key} is gone, and ${by}, which is said to have erased it, does not say so; put back the oracle log from a backup`;
+      faults.push({ code: 'answer_lost', key, detail });
+    }
+    if (rows.length < PAGE) return;
+    after = rows.at(-1)!.key;
+  }
+}
+
+/** What an entry that can't be read says is not told here, but with its trajectory. */
+async function answersErased(values: Values, by: string): Promise<ReadonlySet<string>> {
+  try {
+    return await values.answersErased(by);
+  } catch (error) {
+    if (error instanceof LedgerFault) return new Set();
+    throw error;
   }
 }
 

@@ -388,3 +388,22 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect((await assize.derived(shared.id)).map(({ id }) => id)).toEqual([outside.id]);
   });
 });
+
+test('of the memories that a branch sees one that has given all is not searched again', async () => {
+  const { store, memory, branch } = await begun('memory');
+  for (const n of [1, 2, 3]) await committed(memory.assert({ ...drug('aspirin'), subject: `p${n}` }));
+  const { memory: own } = await branch('b');
+  for (const n of [1, 2])
+    await committed(own.retract({ subject: `p${n}`, predicate: 'drug', valid: { from: START, to: OPEN_END } }));
+  const searched: string[] = [];
+  const search = store.factsByText.bind(store);
+  store.factsByText = (query) => {
+    searched.push(`${query.branch ?? 'shared'} ${query.limit}`);
+    return search(query);
+  };
+  const { facts } = await own.recall({ text: 'aspirin', valid: 'any', limit: 1 });
+  expect(facts.map(({ subject }) => subject)).toEqual(['p3']);
+  const depths = (of: string) => searched.filter((each) => each.startsWith(of)).map((each) => each.split(' ')[1]);
+  expect(depths('b')).toHaveLength(1);
+  expect(depths('shared').length).toBeGreaterThan(1);
+});

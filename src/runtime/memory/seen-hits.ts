@@ -18,13 +18,26 @@ export async function seenHits(
 ): Promise<FactHit[]> {
   const [own, ...sources] = line;
   if (sources.length === 0) return search(levelQuery(filter, own), limit);
+  let lists: readonly Found[] = line.map(() => ({ hits: [], floor: Infinity }));
   for (let depth = limit; ; depth *= 4) {
-    const lists = await Promise.all(line.map((level) => search(levelQuery(filter, level), depth)));
-    // What a memory has not given yet is no better than the last that it gave.
-    const floor = Math.max(...lists.map((hits) => (hits.length < depth ? -Infinity : hits.at(-1)!.score)));
-    const found = await seenOf(store, line, filter, lists.flat());
+    lists = await Promise.all(
+      lists.map(async (before, n): Promise<Found> => {
+        if (before.floor === -Infinity) return before;
+        const hits = await search(levelQuery(filter, line[n]!), depth);
+        return { hits, floor: hits.length < depth ? -Infinity : hits.at(-1)!.score };
+      }),
+    );
+    const floor = Math.max(...lists.map((each) => each.floor));
+    const hits = lists.flatMap((each) => each.hits);
+    const found = await seenOf(store, line, filter, hits);
     if (floor === -Infinity || (found.length >= limit && found[limit - 1]!.score > floor)) return found.slice(0, limit);
   }
+}
+
+/** The best of one memory. What it has not given is no better than `floor`, of which there is none where it gave all. */
+interface Found {
+  readonly hits: readonly FactHit[];
+  readonly floor: number;
 }
 
 /** Those of the hits that are seen, as they are seen, best first. */

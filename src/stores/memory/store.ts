@@ -37,6 +37,7 @@ import { type EffectChange, effectAnswer } from '../effects.ts';
 import { StoreError } from '../errors.ts';
 import type { FactChange } from '../facts.ts';
 import {
+  checkAnswerPage,
   checkBatch,
   checkBranchPartitionQuery,
   checkClaimKey,
@@ -177,6 +178,14 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
     const keys = [...(this.#within.get(within) ?? [])].filter((key) => key > after).sort();
     const rows = keys.map((key) => this.#oracle.get(key) as OracleRow);
     return rows.filter(({ erased_by }) => erased_by === undefined).slice(0, limit);
+  }
+
+  async oracleErased(page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]> {
+    checkAnswerPage(page);
+    this.#checkOpen();
+    const { after = '', limit } = page;
+    const rows = [...this.#oracle.values()].filter(({ key, erased_by }) => erased_by !== undefined && key > after);
+    return rows.sort((a, b) => (a.key < b.key ? -1 : 1)).slice(0, limit);
   }
 
   async oraclePut(row: OracleRow, within?: string): Promise<OracleRow> {

@@ -1,5 +1,5 @@
 import type { FactHit, FactText, FactVector, FactVersion, Hash } from '#ledger';
-import { Bm25, dayOf, documentOf, rounded, wordsOf } from '#memory';
+import { Bm25, dayOf, documentOf, rounded, wordsOf, wordsOfDocument } from '#memory';
 import { compareRows, isErasedText } from '../facts.ts';
 import { dot, otherDimensions, unit } from '../vectors.ts';
 
@@ -131,7 +131,7 @@ function put(shelf: Shelf, home: TextHome, row: FactVersion): void {
   const id = `${home.names.hash} ${name}`;
   if (shelf.texts.has(id)) return;
   const text = documentOf(row);
-  const list = wordsOf(text);
+  const list = wordsOfDocument(row);
   const words = new Map<string, number>();
   for (const word of list) words.set(word, (words.get(word) ?? 0) + 1);
   const { hash: content } = row.content;

@@ -322,6 +322,56 @@ withPostgres('facts', (postgres) => {
     await store.close();
   });
 
+  test('texts that were indexed without words that stand everywhere are found by them once the store is migrated', async () => {
+    const url = postgres.url();
+    const store = await openPostgres({ url });
+    const facts = ['The Who', 'IT', 'alice'].map((subject, n) =>
+      changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: `${n}`, object: n === 0 ? 'x '.repeat(400) : 'off' }]),
+    );
+    await store.commit({ ...batchOf([]), facts });
+    const found = (from: PostgresStore) =>
+      Promise.all(['the who', 'it', 'off', 'x'].map((text) => from.factsByText({ space, text })));
+    const before = await found(store);
+    expect(before.map((hits) => hits.length)).toEqual([1, 1, 2, 1]);
+    await store.close();
+    await postgres.query(`SET search_path TO "${postgres.schemaOf(url)}";
+      UPDATE fact_text AS t SET words = ts_delete(words, w.stop), length = t.length - cardinality(w.own)
+      FROM (SELECT o.id, array_agg(u.lexeme) FILTER (WHERE u.lexeme IN (o.space || '_the', o.space || '_who', o.space || '_it', o.space || '_off')) AS own,
+          ARRAY[o.space || '_the', o.space || '_who', o.space || '_it', o.space || '_off'] AS stop
+        FROM fact_text AS o, unnest(o.words) AS u GROUP BY o.id) AS w WHERE w.id = t.id;
+      UPDATE mark SET version = 12`);
+    const migrated = await openPostgres({ url });
+    expect(await found(migrated)).toEqual(before);
+    expect(await migrated.selfCheck()).toEqual([]);
+    await migrated.close();
+  });
+
+  test('texts and vectors that are not as the facts say are found', async () => {
+    const url = postgres.url();
+    const store = await openPostgres({ url });
+    await say(store);
+    expect(await store.selfCheck()).toEqual([]);
+    await postgres.query(`SET search_path TO "${postgres.schemaOf(url)}";
+      ALTER TABLE fact_vector DROP CONSTRAINT fact_vector_text_fkey;
+      CREATE TEMP TABLE said AS SELECT f.object, t.* FROM fact_text AS t JOIN fact AS f ON f.key = t.key;
+      DELETE FROM fact_text USING said WHERE said.id = fact_text.id AND said.object = 'gone';
+      INSERT INTO fact_text (key, space, content, audit, day, length, words)
+        SELECT key, space, content, true, '', 1, words FROM said WHERE object = 'kept';
+      UPDATE fact_text AS t SET length = 1 FROM said WHERE said.id = t.id AND said.object = 'counted';
+      UPDATE fact_text AS t SET space = 99 FROM said WHERE said.id = t.id AND said.object = 'elsewhere';
+      UPDATE fact_vector AS v SET vector = '{1}' FROM said WHERE said.id = v.text AND said.object = 'short';
+      UPDATE fact_vector AS v SET embedder = 99 FROM said WHERE said.id = v.text AND said.object = 'strange'`);
+    expect(await store.selfCheck()).toEqual([
+      '2 texts of facts have other words than are counted',
+      '1 facts have no text that they are found by; make them anew: assize memory rebuild',
+      '1 texts are of no fact; make them anew: assize memory rebuild',
+      '1 texts of facts are found in another space than theirs; make them anew: assize memory rebuild',
+      '1 vectors belong to no text',
+      '2 vectors are of no embedder, or have not as many dimensions as it; make them anew: assize memory rebuild',
+    ]);
+    await store.close();
+  });
+
   test('partitions that are not as their rows say are found', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });
@@ -341,6 +391,7 @@ withPostgres('facts', (postgres) => {
       UPDATE fact_rebuild SET whole = false`);
     expect(await store.selfCheck()).toEqual([
       '2 facts belong to no partition',
+      '2 texts of facts belong to no partition',
       '1 rebuildings of the facts are not finished; make them anew: assize memory rebuild',
       'the facts of ["clinic", "alice", "medication"] do not fit the version or the latest change of their partition',
       'the facts of ["clinic", "bob", "medication"] do not fit the version or the latest change of their partition',
@@ -359,3 +410,17 @@ withPostgres('facts', (postgres) => {
     await store.close();
   });
 });
+
+/** Facts with a text and a vector each; and one that was erased, and has none. */
+async function say(store: PostgresStore): Promise<void> {
+  const facts = ['gone', 'kept', 'counted', 'elsewhere', 'short', 'strange', 'erased'].map((object) =>
+    changeOf({ ...ALICE, subject: object }, 1, 10, [{ fact_id: object, object }]),
+  );
+  await store.commit({ ...batchOf([]), facts });
+  const texts = await store.textsToEmbed('m', ALICE.space, 100);
+  await store.putVectors(
+    'm',
+    texts.map(({ id }) => ({ id, vector: new Float32Array([3, 4]) })),
+  );
+  await store.commit({ ...batchOf([]), erased: [{ hash: contentOf('erased').hash, by: blobOf('by').hash }] });
+}

@@ -17,6 +17,24 @@ export function prepareOracleGet(readers: Readers, schema: string): (key: string
   };
 }
 
+/** What was erased, by key. */
+export function prepareOracleErased(
+  readers: Readers,
+  schema: string,
+): (page: { readonly after?: string; readonly limit: number }) => Promise<OracleRow[]> {
+  const statement: Statement = {
+    text: `SELECT encode(key, 'hex'), answer, at, encode(erased_by, 'hex') FROM "${schema}".oracle
+      WHERE erased_by IS NOT NULL AND key > $1::bytea ORDER BY key LIMIT $2`,
+  };
+  return async ({ after = '', limit }) => {
+    const rows = await readers.run(statement, [bytea(after), limit]);
+    return rows.map((row) => {
+      const [key, answer, at, erased_by] = row as [string, string, string, string];
+      return { key, answer, at, erased_by };
+    });
+  };
+}
+
 /** What was put with a `within` and is not erased, by key. */
 export function prepareOracleWithin(
   readers: Readers,

@@ -12,8 +12,9 @@ import { branches } from './migrations/0009-branches.ts';
 import { texts } from './migrations/0010-texts.ts';
 import { erasedAnswers } from './migrations/0011-erased-answers.ts';
 import { factChange } from './migrations/0012-fact-change.ts';
+import { stopWords } from './migrations/0013-stop-words.ts';
 import type { Session } from './session.ts';
-import { indexTexts } from './texts.ts';
+import { addStopWords, indexTexts } from './texts.ts';
 
 // In order, never edited once released: migration n leads from schema n - 1 to schema n.
 const MIGRATIONS: readonly string[] = [
@@ -29,10 +30,14 @@ const MIGRATIONS: readonly string[] = [
   texts,
   erasedAnswers,
   factChange,
+  stopWords,
 ];
 
 /** The migration with which facts are indexed by their words, which only the program can make. */
 const TEXTS = MIGRATIONS.indexOf(texts) + 1;
+
+/** The migration with which they are found by words that stand everywhere, too, where they have no others. */
+const STOP_WORDS = MIGRATIONS.indexOf(stopWords) + 1;
 
 /** The schema this program reads and writes; in the table `mark`. */
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
@@ -102,6 +107,7 @@ export async function migrate(session: Session, schema: string, path: string, mo
     checkMark(mark, path, mode);
     await session.run({ text: migrations(mark, schema).join('\n') });
     if (mark.is === 'ours' && mark.version < TEXTS) await indexTexts(session, schema);
+    else if (mark.is === 'ours' && mark.version < STOP_WORDS) await addStopWords(session, schema);
     await session.run({ text: 'COMMIT' });
   } catch (error) {
     if (session.isOpen) await session.run({ text: 'ROLLBACK' });

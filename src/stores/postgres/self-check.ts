@@ -1,15 +1,19 @@
-import { OPEN_END } from '#memory';
+import { OCCURRENCES_MAX, OPEN_END, OPEN_START } from '#memory';
 import type { Row } from './driver.ts';
 import type { Readers } from './readers.ts';
 import type { Statement } from './session.ts';
 
 /**
- * Rows that nothing leads to: no trajectory, no entry, no transaction, no partition; partitions of facts that are not as their rows say. And what the server itself knows to be wrong: pages whose checksum was
+ * Rows that nothing leads to: no trajectory, no entry, no transaction, no partition; partitions of facts that are not as their rows say, texts that are not
+ * those of the facts, vectors that nobody could compare. And what the server itself knows to be wrong: pages whose checksum was
  * not theirs when they were read, indexes that lack rows.
  */
 export function prepareSelfCheck(readers: Readers, schema: string): () => Promise<string[]> {
   const unbegun = (table: string): string => `(SELECT count(*) FROM "${schema}".${table} AS x
         WHERE NOT EXISTS (SELECT FROM "${schema}".effect_transaction AS t WHERE t.epoch = x.epoch))`;
+  const day = `CASE f.asserted_from WHEN '${OPEN_START}' THEN '' ELSE left(f.asserted_from, 10) END`;
+  const isErased = (column: string): string => `${column} ~ '^\\{"\\$erased":"[0-9a-f]{64}"\\}$'`;
+  const isOf = `t.key = f.key AND t.content = f.content AND t.audit = f.audit AND t.day = ${day}`;
   const statement: Statement = {
     text: `SELECT
       (SELECT count(*) FROM "${schema}".entry AS e
@@ -26,6 +30,23 @@ export function prepareSelfCheck(readers: Readers, schema: string): () => Promis
       (SELECT abs(count(*) - 1) FROM "${schema}".effect_tenure),
       (SELECT count(*) FROM "${schema}".fact AS f
         WHERE NOT EXISTS (SELECT FROM "${schema}".fact_partition AS p WHERE p.key = f.key)),
+      (SELECT count(*) FROM "${schema}".fact_text AS t
+        WHERE NOT EXISTS (SELECT FROM "${schema}".fact_partition AS p WHERE p.key = t.key)),
+      (SELECT count(*) FROM "${schema}".fact_text AS t, LATERAL (
+          SELECT coalesce(sum(cardinality(w.positions)), 0) AS words, coalesce(max(cardinality(w.positions)), 0) AS most
+          FROM unnest(t.words) AS w
+        ) AS c WHERE c.words > t.length OR (c.words < t.length AND c.most < ${OCCURRENCES_MAX})),
+      (SELECT count(*) FROM "${schema}".fact AS f JOIN "${schema}".fact_partition AS p ON p.key = f.key
+        WHERE NOT ${isErased('f.object')} AND NOT ${isErased('p.subject')}
+          AND EXISTS (SELECT FROM "${schema}".fact_rebuild AS r WHERE r.whole)
+          AND NOT EXISTS (SELECT FROM "${schema}".fact_text AS t WHERE ${isOf})),
+      (SELECT count(*) FROM "${schema}".fact_text AS t WHERE NOT EXISTS (SELECT FROM "${schema}".fact AS f WHERE ${isOf})),
+      (SELECT count(*) FROM "${schema}".fact_text AS t JOIN "${schema}".fact_partition AS p ON p.key = t.key
+        WHERE NOT EXISTS (SELECT FROM "${schema}".fact_text_space AS s WHERE s.space = t.space AND s.hash = p.space_hash)),
+      (SELECT count(*) FROM "${schema}".fact_vector AS v
+        WHERE NOT EXISTS (SELECT FROM "${schema}".fact_text AS t WHERE t.id = v.text)),
+      (SELECT count(*) FROM "${schema}".fact_vector AS v LEFT JOIN "${schema}".fact_embedder AS e ON e.embedder = v.embedder
+        WHERE cardinality(v.vector) IS DISTINCT FROM e.dimensions),
       (SELECT count(*) FROM "${schema}".fact_rebuild AS r WHERE NOT r.whole),
       (SELECT abs(count(*) - 1) FROM "${schema}".fact_rebuild),
       (SELECT checksum_failures FROM pg_stat_database WHERE datname = current_database()),
@@ -62,6 +83,8 @@ function counted(row: Row): string[] {
 /** Most partitions that are named. */
 const NAMED_MAX = 20;
 
+const ANEW = '; make them anew: assize memory rebuild';
+
 /** After their number, in the order of the columns. */
 const FINDINGS: readonly string[] = [
   'entries belong to no trajectory',
@@ -73,6 +96,13 @@ const FINDINGS: readonly string[] = [
   'transactions are open and were never begun',
   'fences are missing or too many',
   'facts belong to no partition',
+  'texts of facts belong to no partition',
+  'texts of facts have other words than are counted',
+  `facts have no text that they are found by${ANEW}`,
+  `texts are of no fact${ANEW}`,
+  `texts of facts are found in another space than theirs${ANEW}`,
+  'vectors belong to no text',
+  `vectors are of no embedder, or have not as many dimensions as it${ANEW}`,
   'rebuildings of the facts are not finished; make them anew: assize memory rebuild',
   'marks that say whether facts are whole are missing or too many',
   'pages of the database had another checksum than theirs',

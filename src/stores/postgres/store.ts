@@ -40,6 +40,7 @@ import { effectAnswer } from '../effects.ts';
 import { StoreError } from '../errors.ts';
 import type { Followable, News } from '../follow.ts';
 import {
+  checkAnswerPage,
   checkBatch,
   checkBranchPartitionQuery,
   checkClaimKey,
@@ -93,7 +94,7 @@ import {
   prepareUnlogged,
 } from './log.ts';
 import { prepareJoin } from './members.ts';
-import { prepareOracleGet, prepareOracleWithin } from './oracle.ts';
+import { prepareOracleErased, prepareOracleGet, prepareOracleWithin } from './oracle.ts';
 import type { Readers } from './readers.ts';
 import { prepareResolve } from './resolve.ts';
 import { prepareSelfCheck } from './self-check.ts';
@@ -148,6 +149,7 @@ export class PostgresStore
   readonly #find: (prefix: string) => Promise<EntryRow[]>;
   readonly #oracleGet: (key: string) => Promise<OracleRow | undefined>;
   readonly #oracleWithin: ReturnType<typeof prepareOracleWithin>;
+  readonly #oracleErased: ReturnType<typeof prepareOracleErased>;
   readonly #logSize: () => Promise<number>;
   readonly #unlogged: (limit: number) => Promise<EntryRow[]>;
   readonly #integrate: (step: LogStep) => (session: Session) => Promise<boolean>;
@@ -191,6 +193,7 @@ export class PostgresStore
     this.#find = prepareFind(readers, schema);
     this.#oracleGet = prepareOracleGet(readers, schema);
     this.#oracleWithin = prepareOracleWithin(readers, schema);
+    this.#oracleErased = prepareOracleErased(readers, schema);
     this.#logSize = prepareLogSize(readers, schema);
     this.#unlogged = prepareUnlogged(readers, schema);
     this.#integrate = prepareIntegrate(schema);
@@ -271,6 +274,11 @@ export class PostgresStore
   async oracleWithin(within: string, page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]> {
     checkWithin(within, page);
     return this.#read(() => this.#oracleWithin(within, page));
+  }
+
+  async oracleErased(page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]> {
+    checkAnswerPage(page);
+    return this.#read(() => this.#oracleErased(page));
   }
 
   async oraclePut(row: OracleRow, within?: string): Promise<OracleRow> {

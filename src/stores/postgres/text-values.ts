@@ -1,5 +1,5 @@
 import type { FactVersion } from '#ledger';
-import { dayOf, documentOf, OCCURRENCES_MAX, wordsOf } from '#memory';
+import { dayOf, OCCURRENCES_MAX, wordsOfDocument } from '#memory';
 import { isErasedText } from '../facts.ts';
 
 type Said = Pick<FactVersion, 'subject' | 'predicate' | 'object' | 'asserted_from' | 'row_kind' | 'content'>;
@@ -12,7 +12,7 @@ export function textValues(n: number, rows: readonly Said[]): Readonly<Record<st
     const day = dayOf(row);
     const name = `${content.hash} ${row_kind} ${day}`;
     if (texts.has(name) || isErasedText(object) || isErasedText(subject)) continue;
-    const words = wordsOf(documentOf(row));
+    const words = wordsOfDocument(row);
     texts.set(name, {
       n,
       content: content.hash,
@@ -26,7 +26,7 @@ export function textValues(n: number, rows: readonly Said[]): Readonly<Record<st
 }
 
 /** Each word with as many positions as it stands there. */
-function counted(words: readonly string[]): [word: string, positions: string][] {
+export function counted(words: readonly string[]): [word: string, positions: string][] {
   const counts = new Map<string, number>();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
   return [...counts].map(([word, count]) => [

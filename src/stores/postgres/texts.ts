@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FactHit, FactText, FactTextQuery, FactVector, FactVectorQuery, FactVersion } from '#ledger';
-import { documentOf, OPEN_START, wordsOf } from '#memory';
+import { documentOf, OPEN_START, stopWordsOfDocument, wordsOf } from '#memory';
 import { otherDimensions, unit } from '../vectors.ts';
 import type { Row } from './driver.ts';
 import { ROW, requireWhole, restrictions, versionOf } from './facts.ts';
@@ -8,7 +8,7 @@ import type { GroupCommit } from './group-commit.ts';
 import type { Readers } from './readers.ts';
 import { bytea } from './row.ts';
 import type { Session } from './session.ts';
-import { textValues } from './text-values.ts';
+import { counted, textValues } from './text-values.ts';
 
 type Asked<Query> = Query & { readonly limit: number };
 
@@ -149,6 +149,39 @@ export async function indexTexts(session: Session, schema: string): Promise<void
     const keys = [...new Set(rows.map((row) => row[1]))];
     const texts = rows.flatMap((row) => textValues(keys.indexOf(row[1]!) + 1, [saidBy(row)]));
     await session.run({ text: `SELECT "${schema}".write_texts($1, $2)` }, [JSON.stringify(texts), keys]);
+    after = last;
+  }
+}
+
+/** Adds the words of parts that have only such as stand everywhere, in the transaction from which on they are indexed. */
+export async function addStopWords(session: Session, schema: string): Promise<void> {
+  const text = `SELECT t.id, t.space, p.subject, p.predicate, (
+      SELECT f.object FROM "${schema}".fact AS f
+      WHERE f.content = t.content AND f.key = t.key AND f.audit = t.audit AND ${DAY} = t.day LIMIT 1
+    ), t.audit
+    FROM "${schema}".fact_text AS t JOIN "${schema}".fact_partition AS p ON p.key = t.key WHERE t.id > $1 ORDER BY t.id LIMIT ${PAGE}`;
+  const update = `UPDATE "${schema}".fact_text AS t SET length = t.length + x.length, words = t.words || x.words::tsvector
+    FROM json_to_recordset($1) AS x (id bigint, length int, words text) WHERE t.id = x.id`;
+  for (let after = '0'; ; ) {
+    const rows = await session.run({ text }, [after]);
+    const last = rows.at(-1)?.[0];
+    if (last === undefined || last === null) return;
+    const added = rows.flatMap((row) => {
+      const [id, space, subject, predicate, object, audit] = row as [
+        string,
+        string,
+        string,
+        string,
+        string | null,
+        string,
+      ];
+      if (object === null) return [];
+      const row_kind = audit === 't' ? 'audit' : 'current';
+      const words = stopWordsOfDocument({ subject, predicate, object, row_kind, asserted_from: OPEN_START });
+      const lexemes = counted(words).map(([word, positions]) => `'${space}_${word}':${positions}`);
+      return words.length === 0 ? [] : [{ id, length: words.length, words: lexemes.join(' ') }];
+    });
+    if (added.length > 0) await session.run({ text: update }, [JSON.stringify(added)]);
     after = last;
   }
 }

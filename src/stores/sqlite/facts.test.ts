@@ -10,6 +10,7 @@ import { interceptSql, sqliteError } from '../../testing/intercept.ts';
 import { batchOf, blobOf, entryAfter } from '../../testing/store-rows.ts';
 import { openSqlite } from './open.ts';
 import { migrate } from './schema.ts';
+import type { SqliteStore } from './store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-facts-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -185,9 +186,52 @@ test('an index that is not of the texts is found', async () => {
     '1 texts of facts belong to no partition',
     '1 spaces have other texts than are counted',
     '2 texts of facts are not indexed, or indexed and not there',
+    '1 texts of facts have other words than are counted',
+    '2 facts have no text that they are found by; make them anew: assize memory rebuild',
+    '1 texts are of no fact; make them anew: assize memory rebuild',
     '1 vectors belong to no text',
   ]);
   await store.close();
+});
+
+test('texts that were indexed without words that stand everywhere are found by them once the store is migrated', async () => {
+  const path = join(folder, 'stop-words.db');
+  const store = await openSqlite({ path });
+  const facts = ['The Who', 'IT', 'alice'].map((subject, n) =>
+    changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: `${n}`, object: n === 0 ? 'x '.repeat(400) : 'off' }]),
+  );
+  await store.commit({ ...batchOf([]), facts });
+  const texts = await store.textsToEmbed('m', ALICE.space, 10);
+  const vector = new Float32Array([1, 2]);
+  await store.putVectors(
+    'm',
+    texts.map(({ id }) => ({ id, vector })),
+  );
+  const found = (from: SqliteStore) =>
+    Promise.all(['the who', 'it', 'off', 'x'].map((text) => from.factsByText({ space: ALICE.space, text })));
+  const before = await found(store);
+  expect(before.map((hits) => hits.length)).toEqual([1, 1, 2, 1]);
+  await store.close();
+  const db = new DatabaseSync(path);
+  for (const [word, subject] of [
+    ['the', 'The Who'],
+    ['who', 'The Who'],
+    ['it', 'IT'],
+    ['off', 'IT'],
+    ['off', 'alice'],
+  ]) {
+    const id = `(SELECT t.id FROM fact_text AS t JOIN fact_partition AS p ON p.key = t.key WHERE p.subject = '${subject}')`;
+    db.exec(`UPDATE fact_words SET words = replace(words, ' 1_${word} ', ' '), length = length - 1 WHERE rowid = ${id};
+      UPDATE fact_text SET words = words - 1 WHERE id = ${id};
+      UPDATE fact_text_space SET words = words - 1`);
+  }
+  db.exec('PRAGMA user_version = 13');
+  db.close();
+  const migrated = await openSqlite({ path });
+  expect(await found(migrated)).toEqual(before);
+  expect(await migrated.selfCheck()).toEqual([]);
+  expect(await migrated.textsToEmbed('m', ALICE.space, 10)).toEqual([]);
+  await migrated.close();
 });
 
 test('people with a SQL shell find the twelve columns of a fact', async () => {
@@ -272,6 +316,48 @@ test('a read that fails leaves the store as it is', async () => {
     vi.restoreAllMocks();
     expect(await store.commit(batchOf(entryAfter(undefined, `t${at}`)))).toEqual(COMMITTED);
   }
+  await store.close();
+});
+
+test('texts and vectors that are not as the facts say are found', async () => {
+  const path = join(folder, 'not-as-said.db');
+  const store = await openSqlite({ path });
+  const facts = ['gone', 'kept', 'counted', 'elsewhere', 'short', 'strange', 'erased'].map((object) =>
+    changeOf({ ...ALICE, subject: object }, 1, 10, [{ fact_id: object, object }]),
+  );
+  await store.commit({ ...batchOf([]), facts });
+  // Nothing is indexed yet, which is no fault.
+  expect(await store.selfCheck()).toEqual([]);
+  const texts = await store.textsToEmbed('m', ALICE.space, 100);
+  await store.putVectors(
+    'm',
+    texts.map(({ id }) => ({ id, vector: new Float32Array([3, 4]) })),
+  );
+  await store.commit({ ...batchOf([]), erased: [{ hash: contentOf('erased').hash, by: blobOf('by').hash }] });
+  await store.scrub();
+  expect(await store.selfCheck()).toEqual([]);
+  const db = new DatabaseSync(path);
+  const of = (object: string): string =>
+    `(SELECT t.id FROM fact_text AS t JOIN fact AS f ON f.key = t.key WHERE f.object = '${object}' AND t.audit = 0)`;
+  db.exec(`INSERT INTO fact_text (key, content, audit, day, space, words)
+      SELECT key, content, 1, '', space, 1 FROM fact_text WHERE id = ${of('kept')};
+    INSERT INTO fact_words (rowid, words, key, length) SELECT id, ' 1_kept ', key, 1 FROM fact_text WHERE audit = 1;
+    UPDATE fact_text SET words = words - 1 WHERE id = ${of('counted')};
+    UPDATE fact_text SET space = 99 WHERE id = ${of('elsewhere')};
+    UPDATE fact_vector SET vector = zeroblob(4) WHERE text = ${of('short')};
+    UPDATE fact_vector SET embedder = 99 WHERE text = ${of('strange')};
+    DELETE FROM fact_words WHERE rowid = ${of('gone')};
+    DELETE FROM fact_text WHERE id = ${of('gone')}`);
+  db.close();
+  expect(await store.selfCheck()).toEqual([
+    '2 spaces have other texts than are counted',
+    '1 texts of facts have other words than are counted',
+    '1 facts have no text that they are found by; make them anew: assize memory rebuild',
+    '1 texts are of no fact; make them anew: assize memory rebuild',
+    '1 texts of facts are found in another space than theirs; make them anew: assize memory rebuild',
+    '1 vectors belong to no text',
+    '2 vectors are of no embedder, or have not as many dimensions as it; make them anew: assize memory rebuild',
+  ]);
   await store.close();
 });
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Hash, PartitionName } from '#ledger';
-import { dayOf, documentOf, wordsOf } from '#memory';
+import { dayOf, wordsOfDocument } from '#memory';
 import { isErasedText } from '../facts.ts';
 import { OBJECT } from './facts.ts';
 
@@ -11,7 +11,6 @@ export interface NewText {
   readonly content: Hash;
   readonly audit: 0 | 1;
   readonly day: string;
-  readonly text: string;
   readonly words: readonly string[];
 }
 
@@ -54,8 +53,8 @@ export function prepareNewTexts(db: DatabaseSync): (changes: readonly Queued[]) 
         if (seen.has(name) || isErasedText(object)) continue;
         seen.add(name);
         if (selectText.get(key, content, audit, day) !== undefined) continue;
-        const text = documentOf({ ...row, subject, predicate, row_kind: audit === 0 ? 'current' : 'audit' });
-        found.push({ key, partition: { space, subject, predicate }, content, audit, day, text, words: wordsOf(text) });
+        const words = wordsOfDocument({ ...row, subject, predicate, row_kind: audit === 0 ? 'current' : 'audit' });
+        found.push({ key, partition: { space, subject, predicate }, content, audit, day, words });
       }
     }
     return found;

@@ -3,14 +3,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { form, isAssizeError, requireForm } from '#canon';
 import { StoreError } from '../errors.ts';
 import { checkCount } from '../input.ts';
-import { checkChoices, type Durability, type OpenMode } from '../options.ts';
+import { checkChoices, checkVectorSearch, type Durability, type OpenMode, type VectorSearch } from '../options.ts';
 import { isFolderClosed, isNotADatabase, storeError } from './errors.ts';
 import { checkPath, createWhole, fileUrl, isPresent } from './file.ts';
 import { BLOCKING_WAIT_MS, whenUnlocked } from './retry.ts';
 import { APPLICATION_ID, type Mark, migrate, readMark, SCHEMA_VERSION } from './schema.ts';
+import { loadSqliteVec, sqliteVecPath } from './sqlite-vec.ts';
 import { SqliteStore } from './store.ts';
 
-export type { Durability, OpenMode } from '../options.ts';
+export type { Durability, OpenMode, VectorSearch } from '../options.ts';
 
 export interface SqliteOptions {
   /** The file, relative to the working directory; not a URL. */
@@ -21,6 +22,8 @@ export interface SqliteOptions {
   readonly durability?: Durability;
   /** How long an opening or a write waits for another process before it gives up with `store_locked`. */
   readonly lockTimeoutMs?: number;
+  /** Default `exact`. `sqlite-vec` needs the package of that name. */
+  readonly vectors?: VectorSearch;
 }
 
 /** Default of `lockTimeoutMs`: longer than another process's checkpoint on a slow disk. */
@@ -34,17 +37,21 @@ export const LOCK_TIMEOUT_MS = 5_000;
  * `-shm` beside the file, which the next writer removes. In a folder where it may put no files it takes the file as it is:
  * no one may begin to write while it reads.
  *
- * @throws {StoreError} `store_not_found`; `store_not_ours` (the file is left as it was, with nothing new beside it);
+ * With `vectors: 'sqlite-vec'` its functions are loaded, from the package alone, before the file is touched; nothing else is ever loaded.
+ *
+ * @throws {StoreError} `store_no_driver`; `store_not_found`; `store_not_ours` (the file is left as it was, with nothing new beside it);
  *   `store_newer_schema`, `store_older_schema`, `store_readonly`, `store_locked`, `store_corrupt`, `store_failed`;
  *   `store_invalid_input` for options that are none; ArgumentError `bad_argument`
  */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   requireForm(form.object, options, 'options');
-  const { mode = 'create', durability = 'full', lockTimeoutMs = LOCK_TIMEOUT_MS } = options;
+  const { mode = 'create', durability = 'full', lockTimeoutMs = LOCK_TIMEOUT_MS, vectors = 'exact' } = options;
   checkChoices(mode, durability);
+  checkVectorSearch(vectors);
   checkCount(lockTimeoutMs, 'lockTimeoutMs');
   const path = checkPath(options.path);
   try {
+    const extension = vectors === 'sqlite-vec' ? await sqliteVecPath() : undefined;
     if (!isPresent(path) && mode === 'create') createWhole(path, initialise);
     // Also after creating: a symbolic link to nothing stays one.
     if (!isPresent(path)) {
@@ -55,7 +62,11 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
       );
     }
     checkMark(path, probe(path), mode);
-    const store = await whenUnlocked(() => connect(path, mode, durability, lockTimeoutMs), path, lockTimeoutMs);
+    const store = await whenUnlocked(
+      () => connect(path, { mode, durability, lockTimeoutMs, extension }),
+      path,
+      lockTimeoutMs,
+    );
     if (mode !== 'readonly') await goOnErasing(store);
     return store;
   } catch (error) {
@@ -116,29 +127,44 @@ function checkMark(path: string, mark: Mark, mode: OpenMode): void {
   }
 }
 
-function connect(path: string, mode: OpenMode, durability: Durability, lockTimeoutMs: number): SqliteStore {
+interface Connecting {
+  readonly mode: OpenMode;
+  readonly durability: Durability;
+  readonly lockTimeoutMs: number;
+  /** The path of sqlite-vec, where it is wanted. */
+  readonly extension: string | undefined;
+}
+
+function connect(path: string, { mode, durability, lockTimeoutMs, extension }: Connecting): SqliteStore {
+  const vectors = extension === undefined ? 'exact' : 'sqlite-vec';
   const settle = (db: DatabaseSync): SqliteStore => {
+    if (extension !== undefined) loadSqliteVec(db, extension);
     db.exec(
       'PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA secure_delete = ON; PRAGMA cache_size = -16384',
     );
     // Again, now that the WAL is read too: it may hold a newer mark than the file.
     checkMark(path, readMark(db), mode);
     if (mode !== 'readonly') prepareToWrite(db, path, durability);
-    return new SqliteStore(db, { path, readonly: mode === 'readonly', lockTimeoutMs });
+    return new SqliteStore(db, { path, readonly: mode === 'readonly', lockTimeoutMs, vectors });
   };
-  if (mode !== 'readonly') return using(fileUrl(path, { mode: 'rw' }), false, settle);
+  const allowExtension = extension !== undefined;
+  if (mode !== 'readonly') return using(fileUrl(path, { mode: 'rw' }), { readOnly: false, allowExtension }, settle);
   try {
-    return using(fileUrl(path, { mode: 'ro' }), true, settle);
+    return using(fileUrl(path, { mode: 'ro' }), { readOnly: true, allowExtension }, settle);
   } catch (error) {
     // Where SQLite can put no files beside a WAL database, it reads it only when told that no one writes to it. No -wal
     // means that no one does.
     if (!isFolderClosed(error) || existsSync(`${path}-wal`)) throw error;
-    return using(fileUrl(path, { mode: 'ro', immutable: '1' }), true, settle);
+    return using(fileUrl(path, { mode: 'ro', immutable: '1' }), { readOnly: true, allowExtension }, settle);
   }
 }
 
-function using<T>(url: URL, readOnly: boolean, settle: (db: DatabaseSync) => T): T {
-  const db = new DatabaseSync(url, { readOnly, timeout: BLOCKING_WAIT_MS });
+function using<T>(
+  url: URL,
+  options: { readonly readOnly: boolean; readonly allowExtension: boolean },
+  settle: (db: DatabaseSync) => T,
+): T {
+  const db = new DatabaseSync(url, { ...options, timeout: BLOCKING_WAIT_MS });
   try {
     return settle(db);
   } catch (error) {

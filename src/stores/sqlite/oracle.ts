@@ -28,6 +28,20 @@ export function prepareOracleWithin(
     });
 }
 
+/** What was erased, by key. */
+export function prepareOracleErased(
+  db: DatabaseSync,
+): (page: { readonly after?: string; readonly limit: number }) => OracleRow[] {
+  const statement = db.prepare(`
+    SELECT lower(hex(key)) AS key, answer, at, lower(hex(erased_by)) AS eraser
+    FROM oracle WHERE erased_by IS NOT NULL AND key > unhex(?) ORDER BY key LIMIT ?`);
+  return ({ after = '', limit }) =>
+    statement.all(after, limit).map((row) => {
+      const { key, answer, at, eraser } = row as unknown as OracleRow & { readonly eraser: string };
+      return { key, answer, at, erased_by: eraser };
+    });
+}
+
 /** Inside a transaction: deletes answers, and keeps by whom; what is not there is never taken in. */
 export function prepareEraseAnswers(db: DatabaseSync): (erased: readonly ErasedAnswer[]) => void {
   const erase = db.prepare(`

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { OPEN_START, stopWordsOfDocument } from '#memory';
 import { prefixOfBytes } from './hash-index.ts';
 import { ledger } from './migrations/0001-ledger.ts';
 import { log } from './migrations/0002-log.ts';
@@ -13,6 +14,7 @@ import { texts } from './migrations/0010-texts.ts';
 import { scrub } from './migrations/0011-scrub.ts';
 import { erasedAnswers } from './migrations/0012-erased-answers.ts';
 import { longObjects } from './migrations/0013-long-objects.ts';
+import { stopWords } from './migrations/0014-stop-words.ts';
 
 /** `ASZE`, at offset 68 of the file: how a file says that it is an Assize store. */
 export const APPLICATION_ID = 0x41535a45;
@@ -32,6 +34,7 @@ const MIGRATIONS: readonly string[] = [
   scrub,
   erasedAnswers,
   longObjects,
+  stopWords,
 ];
 
 /** The schema this program reads and writes; `user_version` in the file. */
@@ -54,6 +57,7 @@ export function readMark(db: DatabaseSync): Mark {
 /** Brings an empty file, or one with an older schema, to `SCHEMA_VERSION` in one transaction; tests also to an older one. */
 export function migrate(db: DatabaseSync, to: number = SCHEMA_VERSION): void {
   db.function('hash_prefix', { deterministic: true }, (hash) => prefixOfBytes(hash as Uint8Array));
+  db.function('stop_words_of', { deterministic: true }, storedStopWords as (...given: unknown[]) => string);
   db.exec('BEGIN IMMEDIATE');
   try {
     // Read inside the transaction: another process may have migrated while this one waited for the lock.
@@ -64,4 +68,18 @@ export function migrate(db: DatabaseSync, to: number = SCHEMA_VERSION): void {
   } finally {
     if (db.isTransaction) db.exec('ROLLBACK');
   }
+}
+
+/** Words as `fact_words` has them, each with a space behind it. */
+function storedStopWords(
+  space: number,
+  subject: string,
+  predicate: string,
+  object: string | null,
+  audit: number,
+): string {
+  if (object === null) return '';
+  const row_kind = audit === 0 ? 'current' : 'audit';
+  const words = stopWordsOfDocument({ subject, predicate, object, row_kind, asserted_from: OPEN_START });
+  return words.map((word) => `${space}_${word} `).join('');
 }

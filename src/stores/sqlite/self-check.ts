@@ -1,13 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { OPEN_END } from '#memory';
+import { OPEN_END, OPEN_START } from '#memory';
+import { erasedText } from '../facts.ts';
 import { type HashedTable, prepareUnindexed } from './hash-index.ts';
 
 /** Most findings of SQLite itself, and most partitions of facts that are named. */
 const FINDINGS_MAX = 20;
 
+const ANEW = '; make them anew: assize memory rebuild';
+
 /**
  * What is wrong with the file, and rows that nothing leads to: no trajectory, no entry, no transaction, no partition, no name that
- * could be asked for. Of facts also partitions that are not as their rows say, and an index that is not of their texts.
+ * could be asked for. Of facts also partitions that are not as their rows say, texts that are not those of the facts, an index that is not
+ * of these, and vectors that nobody could compare.
  */
 export function prepareSelfCheck(db: DatabaseSync): () => string[] {
   const begin = db.prepare('BEGIN');
@@ -66,6 +70,24 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     WHERE s.texts IS NOT t.texts OR s.words IS NOT t.words`);
   const wordless = db.prepare('SELECT abs((SELECT count(*) FROM fact_text) - (SELECT count(*) FROM fact_words)) AS n');
   const textless = db.prepare('SELECT count(*) AS n FROM fact_vector WHERE text NOT IN (SELECT id FROM fact_text)');
+  const uncounted = db.prepare(`SELECT count(*) AS n FROM fact_text AS t JOIN fact_words AS w ON w.rowid = t.id
+    WHERE w.key IS NOT t.key OR w.length IS NOT t.words
+      OR length(w.words) - length(replace(w.words, ' ', '')) - 1 IS NOT t.words`);
+  const dayText = `CASE f.asserted_from WHEN '${OPEN_START}' THEN '' ELSE substr(f.asserted_from, 1, 10) END`;
+  const isErased = (column: string): string =>
+    `(${column} GLOB '{"$erased":"[0-9a-f]*"}' AND length(${column}) = ${erasedText('0'.repeat(64)).length})`;
+  // While facts are made anew, texts come after them.
+  const unfound = db.prepare(`SELECT count(*) AS n FROM fact AS f JOIN fact_partition AS p ON p.key = f.key
+    WHERE NOT ${isErased('f.object')} AND NOT ${isErased('p.subject')} AND f.key NOT IN (SELECT key FROM fact_text_queue)
+      AND EXISTS (SELECT 1 FROM fact_rebuild WHERE whole = 1) AND NOT EXISTS
+        (SELECT 1 FROM fact_text AS t WHERE t.key = f.key AND t.content = f.content AND t.audit = f.audit AND t.day = ${dayText})`);
+  const unsaid = db.prepare(`SELECT count(*) AS n FROM fact_text AS t WHERE NOT EXISTS
+    (SELECT 1 FROM fact AS f WHERE f.key = t.key AND f.content = t.content AND f.audit = t.audit AND t.day = ${dayText})`);
+  const elsewhere = db.prepare(`SELECT count(*) AS n FROM fact_text AS t JOIN fact_partition AS p ON p.key = t.key
+    WHERE NOT EXISTS (SELECT 1 FROM fact_text_space AS s WHERE s.space = t.space AND s.name = p.space)`);
+  const uneven =
+    db.prepare(`SELECT count(*) AS n FROM fact_vector AS v LEFT JOIN fact_embedder AS e ON e.embedder = v.embedder
+    WHERE length(v.vector) IS NOT 4 * e.dimensions`);
   const unscrubbed = db.prepare('SELECT erasures - cut AS n FROM scrub');
   const partial = db.prepare('SELECT 1 - coalesce(sum(whole), 0) AS n FROM fact_rebuild');
   const named = (rows: readonly Record<string, unknown>[], what: string): string[] =>
@@ -97,7 +119,12 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     ...counted(unwritten.get(), (n) => `${n} texts of facts belong to no partition`),
     ...counted(miscounted.get(), (n) => `${n} spaces have other texts than are counted`),
     ...counted(wordless.get(), (n) => `${n} texts of facts are not indexed, or indexed and not there`),
+    ...counted(uncounted.get(), (n) => `${n} texts of facts have other words than are counted`),
+    ...counted(unfound.get(), (n) => `${n} facts have no text that they are found by${ANEW}`),
+    ...counted(unsaid.get(), (n) => `${n} texts are of no fact${ANEW}`),
+    ...counted(elsewhere.get(), (n) => `${n} texts of facts are found in another space than theirs${ANEW}`),
     ...counted(textless.get(), (n) => `${n} vectors belong to no text`),
+    ...counted(uneven.get(), (n) => `${n} vectors are of no embedder, or have not as many dimensions as it${ANEW}`),
     ...counted(
       unscrubbed.get(),
       (n) =>

@@ -40,6 +40,7 @@ import { effectAnswer } from '../effects.ts';
 import { StoreError } from '../errors.ts';
 import { factSize } from '../facts.ts';
 import {
+  checkAnswerPage,
   checkBatch,
   checkBranchPartitionQuery,
   checkClaimKey,
@@ -64,6 +65,7 @@ import {
   checkWithin,
   isEmpty,
 } from '../input.ts';
+import type { VectorSearch } from '../options.ts';
 import { rebuild } from '../rebuild.ts';
 import { prepareBlob, prepareErasedBy } from './blob.ts';
 import { COMMITTED } from './commit.ts';
@@ -83,7 +85,8 @@ import {
   prepareLogSize,
   prepareUnlogged,
 } from './log.ts';
-import { prepareOracleGet, prepareOraclePut, prepareOracleWithin } from './oracle.ts';
+import { prepareOracleErased, prepareOracleGet, prepareOraclePut, prepareOracleWithin } from './oracle.ts';
+import { RankedRows } from './ranked-rows.ts';
 import { prepareResolve } from './resolve.ts';
 import { whenUnlocked } from './retry.ts';
 import { prepareSelfCheck } from './self-check.ts';
@@ -93,12 +96,15 @@ import { TextReader } from './text-reader.ts';
 import { QUEUE_MAX, TextWriter } from './text-writer.ts';
 import { prepareTrajectories } from './trajectories.ts';
 import { Turns } from './turns.ts';
+import { VectorReader } from './vector-reader.ts';
 
 /** What `openSqlite` has settled about a connection. */
 export interface Connection {
   readonly path: string;
   readonly readonly: boolean;
   readonly lockTimeoutMs: number;
+  /** `sqlite-vec` where its functions are those of the connection. */
+  readonly vectors: VectorSearch;
 }
 
 /**
@@ -122,6 +128,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #factReader: FactReader;
   readonly #texts: TextWriter;
   readonly #textReader: TextReader;
+  readonly #vectorReader: VectorReader;
   readonly #resolve: (id: Hash) => EntryRow | undefined;
   readonly #entries: (trajectoryId: string, from: number, limit: number) => EntryRow[];
   readonly #head: (trajectoryId: string) => EntryRow | undefined;
@@ -132,6 +139,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #oracleGet: (key: string) => OracleRow | undefined;
   readonly #oraclePut: (row: OracleRow, within?: string) => OracleRow;
   readonly #oracleWithin: ReturnType<typeof prepareOracleWithin>;
+  readonly #oracleErased: ReturnType<typeof prepareOracleErased>;
   readonly #logSize: () => number;
   readonly #unlogged: (limit: number) => EntryRow[];
   readonly #integrate: (step: LogStep) => boolean;
@@ -169,6 +177,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     this.#oracleGet = prepareOracleGet(db);
     this.#oraclePut = prepareOraclePut(db, this.#oracleGet);
     this.#oracleWithin = prepareOracleWithin(db);
+    this.#oracleErased = prepareOracleErased(db);
     this.#logSize = prepareLogSize(db);
     this.#unlogged = prepareUnlogged(db);
     this.#integrate = prepareIntegrate(db, ids, this.#logSize);
@@ -188,7 +197,9 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     this.#texts = new TextWriter(db);
     this.#facts = new FactWriter(db, blobs, this.#texts, connection.path);
     this.#factReader = new FactReader(db, connection.path);
-    this.#textReader = new TextReader(db, this.#factReader);
+    const rows = new RankedRows(db);
+    this.#textReader = new TextReader(db, this.#factReader, rows);
+    this.#vectorReader = new VectorReader(db, this.#factReader, rows, connection.vectors);
     this.#group = new GroupCommit(db, { effects: this.#effects, facts: this.#facts, ids, blobs }, connection);
     this.#turns = new Turns(connection.path);
     this.#tenures = new Tenures(connection.path);
@@ -251,6 +262,11 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   async oracleWithin(within: string, page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]> {
     checkWithin(within, page);
     return this.#read(() => this.#oracleWithin(within, page));
+  }
+
+  async oracleErased(page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]> {
+    checkAnswerPage(page);
+    return this.#read(() => this.#oracleErased(page));
   }
 
   async oraclePut(row: OracleRow, within?: string): Promise<OracleRow> {
@@ -392,14 +408,14 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
 
   async factsByVector(query: FactVectorQuery): Promise<FactHit[]> {
     const checked = checkVectorQuery(query);
-    return this.#read(() => this.#textReader.byVector(checked));
+    return this.#read(() => this.#vectorReader.byVector(checked));
   }
 
   async textsToEmbed(embedder: string, space: string, limit: number): Promise<FactText[]> {
     for (const [name, text] of Object.entries({ embedder, space })) checkText(text, name);
     checkPage({ limit });
     if (await this.#read(() => this.#textReader.isWaiting())) await this.#index();
-    return this.#read(() => this.#textReader.toEmbed(embedder, space, limit));
+    return this.#read(() => this.#vectorReader.toEmbed(embedder, space, limit));
   }
 
   async putVectors(embedder: string, vectors: readonly FactVector[]): Promise<void> {

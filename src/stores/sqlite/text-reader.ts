@@ -1,37 +1,27 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { FactHit, FactText, FactTextQuery, FactVectorQuery, FactVersion } from '#ledger';
-import { Bm25, dayOf, documentOf, OPEN_START, rounded, wordsOf } from '#memory';
-import { compareRows } from '../facts.ts';
-import { dot, otherDimensions, unit } from '../vectors.ts';
-import { type FactReader, OBJECT, ROW, type RowColumns, restrictions, versionOf } from './facts.ts';
+import type { FactHit, FactQuery, FactTextQuery } from '#ledger';
+import { Bm25, wordsOf } from '#memory';
+import type { FactReader } from './facts.ts';
 import { type NewText, prepareNewTexts, type Queued } from './new-texts.ts';
-import { TEXT_NAME } from './text-writer.ts';
+import { type Candidate, nameOf, type RankedRows } from './ranked-rows.ts';
+import { prepareByText } from './statements.ts';
+import { wantedTexts } from './wanted-texts.ts';
 
-/** Texts that are ranked for one search; by words that stand in more, only the newest of them. */
+/**
+ * Texts that are ranked for one search; by words that stand in more, only the newest of them. Where these are not enough, and no more than
+ * so many are wanted, whatever stands in them, all of those are.
+ */
 const RANKED_MAX = 2_000;
 
 /** Changes that wait to be indexed, above which a store that may write indexes them before it searches. */
 const WAITING_MAX = 64;
 
-/** Texts of one partition whose rows are read together. */
-const TOGETHER = 32;
-
 type Asked<Query> = Query & { readonly limit: number };
 
-/** A text that answers, with its rows once they were looked for. */
-interface Candidate {
-  readonly key: number;
-  readonly score: number;
-  /** Undefined where the text is not indexed yet. */
-  readonly id: number | undefined;
-  name?: string;
-  rows?: FactVersion[];
-}
-
-/** Searches of facts: each sees one moment, with what is not indexed yet. */
+/** Searches of facts by words: each sees one moment, with what is not indexed yet. */
 export class TextReader {
   readonly #facts: FactReader;
-  readonly #db: DatabaseSync;
+  readonly #rows: RankedRows;
   readonly #newTexts: (changes: readonly Queued[]) => NewText[];
   readonly #selectWaiting: StatementSync;
   readonly #selectQueue: StatementSync;
@@ -39,15 +29,13 @@ export class TextReader {
   readonly #selectWord: StatementSync;
   readonly #selectTexts: StatementSync;
   readonly #selectNewest: StatementSync;
-  readonly #selectName: StatementSync;
-  readonly #selectEmbedder: StatementSync;
-  readonly #selectVectors: StatementSync;
-  readonly #selectToEmbed: StatementSync;
-  /** By their text. */
-  readonly #queries = new Map<string, StatementSync>();
+  readonly #selectText: StatementSync;
+  readonly #selectBranch: StatementSync;
+  readonly #query: (text: string) => StatementSync;
 
-  constructor(db: DatabaseSync, facts: FactReader) {
-    this.#db = db;
+  constructor(db: DatabaseSync, facts: FactReader, rows: RankedRows) {
+    this.#query = prepareByText(db);
+    this.#rows = rows;
     this.#facts = facts;
     this.#newTexts = prepareNewTexts(db);
     this.#selectWaiting = db.prepare(
@@ -61,17 +49,9 @@ export class TextReader {
     this.#selectTexts.setReturnArrays(true);
     this.#selectNewest = db.prepare(`${found} AND rowid < ? ORDER BY rowid DESC LIMIT ?`);
     this.#selectNewest.setReturnArrays(true);
-    this.#selectName = db.prepare('SELECT lower(hex(content)) AS content, audit, day FROM fact_text WHERE id = ?');
-    this.#selectEmbedder = db.prepare('SELECT embedder, dimensions FROM fact_embedder WHERE id = ?');
-    this.#selectVectors = db.prepare(`SELECT t.id, t.key, v.vector FROM fact_text AS t
-      JOIN fact_vector AS v ON v.text = t.id WHERE t.space = ? AND v.embedder = ?`);
-    this.#selectVectors.setReturnArrays(true);
-    this.#selectToEmbed = db.prepare(`SELECT ${TEXT_NAME} AS id, p.subject, p.predicate,
-        (SELECT ${OBJECT} FROM fact AS f WHERE f.key = t.key AND f.audit = t.audit AND f.content = t.content LIMIT 1) AS object,
-        t.audit, t.day
-      FROM fact_text AS t JOIN fact_partition AS p ON p.key = t.key
-      WHERE t.space = ? AND NOT EXISTS (SELECT 1 FROM fact_vector AS v WHERE v.text = t.id AND v.embedder = ?)
-      ORDER BY t.id LIMIT ?`);
+    this.#selectText = db.prepare('SELECT rowid, key, words, length FROM fact_words WHERE rowid = ?');
+    this.#selectText.setReturnArrays(true);
+    this.#selectBranch = db.prepare('SELECT 1 FROM fact_partition WHERE space = ? AND branch = ? LIMIT 1');
   }
 
   /** Whether so much waits to be indexed that it is worth a transaction before a search. */
@@ -89,54 +69,20 @@ export class TextReader {
     return this.#facts.atOneMoment(() => this.#byText(query));
   }
 
-  /** As `FactStore.factsByVector`. @throws {StoreError} while the facts are incomplete; for a vector of other dimensions */
-  byVector({ embedder, vector, ...query }: Asked<FactVectorQuery>): FactHit[] {
-    return this.#facts.atOneMoment(() => {
-      const space = this.#space(query.space);
-      const known = this.#selectEmbedder.get(embedder) as { embedder: number; dimensions: number } | undefined;
-      if (known !== undefined && known.dimensions !== vector.length)
-        throw otherDimensions(embedder, known.dimensions, vector.length);
-      if (known === undefined || space === undefined) return [];
-      const asked = unit(vector);
-      const rows = this.#selectVectors.all(space.space, known.embedder) as unknown as readonly [
-        number,
-        number,
-        Uint8Array,
-      ][];
-      const candidates = rows.map(
-        ([id, key, bytes]): Candidate => ({ id, key, score: rounded(dot(asked, floats(bytes))) }),
-      );
-      return this.#best(candidates, query, query.limit);
-    });
-  }
-
-  /** As `FactStore.textsToEmbed`, of what is indexed. @throws {StoreError} while the facts are incomplete */
-  toEmbed(embedder: string, name: string, limit: number): FactText[] {
-    return this.#facts.atOneMoment(() => {
-      const space = this.#space(name);
-      if (space === undefined) return [];
-      const known = this.#selectEmbedder.get(embedder)?.['embedder'] as number | undefined;
-      const rows = this.#selectToEmbed.all(space.space, known ?? -1, limit) as unknown as readonly TextRow[];
-      return rows.map(({ id, audit, day, ...row }) => {
-        const asserted_from = day === '' ? OPEN_START : `${day}T00:00:00.000000Z`;
-        return { id, text: documentOf({ ...row, asserted_from, row_kind: audit === 0 ? 'current' : 'audit' }) };
-      });
-    });
-  }
-
   #byText({ text, ...query }: Asked<FactTextQuery>): FactHit[] {
     const words = [...new Set(wordsOf(text))];
-    if (words.length === 0) return [];
+    if (words.length === 0 || !this.#hasMemory(query)) return [];
     const space = this.#space(query.space);
     const waiting = this.#waiting(query.space);
     const { bm25, candidates } = this.#scored(words, space, waiting);
-    if (space === undefined) return this.#best(candidates, query, query.limit);
+    if (space === undefined) return this.#rows.best(candidates, query, query.limit);
     const { sought } = bm25;
     const scorer = scorerOf(bm25, space.space);
     // All texts of the subject have its words: so others need not be read.
     const names = [query.subject, query.predicate].flatMap((name) => (name === undefined ? [] : wordsOf(name)));
     const seen = new Set<number>();
     let found: FactHit[] = [];
+    let few: readonly number[] | 'many' | undefined;
     const take = (rows: readonly TextColumns[]): void => {
       for (const [id, key, stored, length] of rows) {
         if (seen.has(id)) continue;
@@ -149,14 +95,20 @@ export class TextReader {
       const left = RANKED_MAX - seen.size;
       if (texts <= left) {
         take(this.#selectTexts.all(match) as unknown as readonly TextColumns[]);
-        found = this.#best(candidates, query, query.limit);
+        found = this.#rows.best(candidates, query, query.limit);
       } else {
         let most = Math.max(left, RANKED_MAX / 4);
         for (let before = Number.MAX_SAFE_INTEGER; ; most *= 2) {
           const rows = this.#selectNewest.all(match, before, most) as unknown as readonly TextColumns[];
           take(rows);
-          found = this.#best(candidates, query, query.limit);
+          found = this.#rows.best(candidates, query, query.limit);
           if (found.length === query.limit || rows.length < most) break;
+          // Most of them are not wanted: so what is wanted is looked at, where that is less.
+          few ??= this.#few(query);
+          if (few !== 'many') {
+            const waited = candidates.filter(({ id }) => id === undefined);
+            return this.#rows.best([...waited, ...this.#scoredTexts(few, scorer)], query, query.limit);
+          }
           before = rows.at(-1)![0];
         }
       }
@@ -165,7 +117,31 @@ export class TextReader {
       if (next === undefined || found.at(-1)!.score > bm25.bound(at + 1)) return found;
       if (seen.size + next.texts > RANKED_MAX) return found;
     }
-    return this.#best(candidates, query, query.limit);
+    return this.#rows.best(candidates, query, query.limit);
+  }
+
+  /** Whether the branch that is asked for has said anything. */
+  #hasMemory({ space, branch }: FactQuery): boolean {
+    return branch === undefined || this.#selectBranch.get(space, branch) !== undefined;
+  }
+
+  /** The texts that a query wants, where they are not too many to look at each. */
+  #few(query: FactQuery): readonly number[] | 'many' {
+    const { sql, values } = wantedTexts(query);
+    const ids = this.#query(`${sql} LIMIT ${RANKED_MAX + 1}`).all(...values) as unknown as readonly (readonly [
+      number,
+    ])[];
+    return ids.length > RANKED_MAX ? 'many' : ids.map(([id]) => id);
+  }
+
+  /** Those of the texts that have any of the words. */
+  #scoredTexts(ids: readonly number[], scorer: (stored: string, length: number) => number): Candidate[] {
+    return ids
+      .map((at): Candidate => {
+        const [id, key, stored, length] = this.#selectText.get(at) as unknown as TextColumns;
+        return { id, key, score: scorer(stored, length) };
+      })
+      .filter(({ score }) => score > 0);
   }
 
   /** How words are scored in this space, and what waits to be indexed, scored. */
@@ -209,65 +185,6 @@ export class TextReader {
   #space(name: string): SpaceColumns | undefined {
     return this.#selectSpace.get(name) as unknown as SpaceColumns | undefined;
   }
-
-  /** The best rows that the query wants; rows of texts are looked for in the order of their scores, and no more of them than it takes. */
-  #best(candidates: readonly Candidate[], query: Omit<Asked<FactTextQuery>, 'text'>, limit: number): FactHit[] {
-    const ranked = candidates.toSorted((a, b) => b.score - a.score);
-    const found: FactHit[] = [];
-    for (let at = 0; at < ranked.length && found.length < limit; ) {
-      const { score } = ranked[at]!;
-      const rows: FactVersion[] = [];
-      for (; ranked[at]?.score === score; at += 1) rows.push(...(ranked[at]!.rows ?? this.#read(ranked, at, query)));
-      for (const fact of rows.sort(compareRows)) found.push({ fact, score });
-    }
-    return found.slice(0, limit);
-  }
-
-  /** Rows of a text, and of the next ones of its partition. */
-  #read(ranked: readonly Candidate[], from: number, query: Omit<Asked<FactTextQuery>, 'text'>): readonly FactVersion[] {
-    const [first] = ranked.slice(from) as [Candidate];
-    const same: Candidate[] = [];
-    for (let at = from; at < ranked.length && same.length < TOGETHER; at += 1)
-      if (ranked[at]!.key === first.key && ranked[at]!.rows === undefined) same.push(ranked[at]!);
-    const named = new Map<string, FactVersion[]>();
-    for (const each of same) {
-      each.rows = [];
-      each.name ??= this.#name(each.id!);
-      named.set(each.name, each.rows);
-    }
-    const { where, values } = restrictions(query);
-    const contents = JSON.stringify([...new Set([...named.keys()].map((name) => name.slice(0, HASH_DIGITS)))]);
-    const rows = this.#query(where).all(first.key, contents, ...values) as unknown as [...RowColumns, string, string][];
-    for (const columns of rows) {
-      const [subject, predicate] = columns.slice(-2) as [string, string];
-      const { space, branch } = query;
-      const name = { space, subject, predicate, ...(branch !== undefined && { branch }) };
-      const row = versionOf(columns as unknown as RowColumns, name);
-      named.get(nameOf(row.content.hash, row.row_kind === 'audit' ? 1 : 0, dayOf(row)))?.push(row);
-    }
-    return first.rows!;
-  }
-
-  #name(id: number): string {
-    const { content, audit, day } = this.#selectName.get(id) as unknown as {
-      content: string;
-      audit: 0 | 1;
-      day: string;
-    };
-    return nameOf(content, audit, day);
-  }
-
-  #query(where: readonly string[]): StatementSync {
-    const text = where.join(' AND ');
-    const known = this.#queries.get(text);
-    if (known !== undefined) return known;
-    const statement = this.#db.prepare(`SELECT ${ROW}, p.subject, p.predicate
-      FROM fact_partition AS p CROSS JOIN fact AS f ON f.key = p.key
-      WHERE p.key = ? AND f.content IN (SELECT unhex(value) FROM json_each(?)) AND ${text}`);
-    statement.setReturnArrays(true);
-    this.#queries.set(text, statement);
-    return statement;
-  }
 }
 
 interface SpaceColumns {
@@ -277,22 +194,6 @@ interface SpaceColumns {
 }
 
 type TextColumns = readonly [id: number, key: number, words: string, length: number];
-
-interface TextRow {
-  readonly id: string;
-  readonly subject: string;
-  readonly predicate: string;
-  readonly object: string;
-  readonly audit: 0 | 1;
-  readonly day: string;
-}
-
-const HASH_DIGITS = 64;
-
-/** Which text of its partition it is. */
-function nameOf(content: string, audit: 0 | 1, day: string): string {
-  return `${content} ${audit} ${day}`;
-}
 
 /** How often each of the words stands in a text. */
 function counted(words: readonly string[], text: readonly string[]): number[] {
@@ -333,9 +234,4 @@ function occurrences(words: string, word: string): number {
   // The space after one is the space before the next.
   for (let at = words.indexOf(word); at !== -1; at = words.indexOf(word, at + word.length - 1)) count += 1;
   return count;
-}
-
-/** Bytes of a blob may begin anywhere, and numbers only at their own width. */
-function floats(bytes: Uint8Array): Float32Array {
-  return new Float32Array(bytes.slice().buffer);
 }

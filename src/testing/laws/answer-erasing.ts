@@ -105,6 +105,18 @@ export function answerListLaws({ law, newPlace, openAt, openNew }: Bench<OracleS
     await store.close();
     expect(await keysOf(await openAt(place), { limit: 100 })).toEqual(others);
   });
+
+  law('answers that were erased are listed by themselves, in pages', async () => {
+    const store = requireLedger(await filled(await openNew()));
+    if (store.oracleErased === undefined) return;
+    expect(await store.oracleErased({ limit: 3 })).toEqual([]);
+    const erased = [...keys.slice(1, 4), NEVER].sort();
+    await store.commit({ ...batchOf([]), erasedAnswers: erased.map((key) => ({ key, by: BY })) });
+    const rows = erased.map((key) => ({ ...gone(key), at: key === NEVER ? '' : AT }));
+    expect(await store.oracleErased({ limit: 100 })).toEqual(rows);
+    expect(await store.oracleErased({ limit: 2 })).toEqual(rows.slice(0, 2));
+    expect(await store.oracleErased({ after: erased[1]!, limit: 2 })).toEqual(rows.slice(2));
+  });
 }
 
 /** One that was there, and one that was not; another one stays. */

@@ -19,7 +19,7 @@ const MANY = 1_300;
 
 const WORDS: readonly string[] = [
   ...['object', '0', '1', 'Objects', 'alice', 'ALICE’s', 'medication', 'tag', 'e', 'january', '2026-01-03', '2026'],
-  ...['the', '"', 'object OR 1', 'NEAR(object 1)', '*', '{space}:', "'", '\\', '😀'],
+  ...['the', 'is', '"', 'object OR 1', 'NEAR(object 1)', '*', '{space}:', "'", '\\', '😀'],
 ];
 
 const generatedTexts = fc.array(
@@ -66,6 +66,50 @@ export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
     for (const text of ['', 'the of', '!?', 'nothing', '""'])
       expect(await store.factsByText({ space, text })).toEqual([]);
     expect(await store.factsByText({ space: 'nobody', text: 'drug' })).toEqual([]);
+  });
+
+  law('what is called by words that stand everywhere is found by those, where nothing else is asked', async () => {
+    const store = await openNew();
+    const said = [
+      ['The Who', 'plays', 'rock'],
+      ['it', 'costs', 'much'],
+      ['IT', 'is', 'busy'],
+      ['lamp', 'state', 'off'],
+      ['who knows', 'plays', 'chess'],
+    ] as const;
+    const facts = said.map(([subject, predicate, object], n) =>
+      changeOf({ space, subject, predicate }, 1, 10, [{ fact_id: `${n}`, object }]),
+    );
+    await commit(store, facts);
+    const ids = async (text: string) =>
+      (await store.factsByText({ space, text }))
+        .map(({ fact }) => fact.fact_id)
+        .sort()
+        .join('');
+    // As it waits to be indexed, and as it is.
+    for (const _ of [1, 2]) {
+      for (const [text, found] of [
+        ['The Who', '0'],
+        ['It', '12'],
+        ['what is it', '12'],
+        ['OFF', '3'],
+        ['knows', '4'],
+        ['who plays', '04'],
+      ] as const)
+        expect([text, await ids(text)]).toEqual([text, found]);
+      expect(await store.factsByText({ space, text: 'the rock' })).toEqual(
+        await store.factsByText({ space, text: 'rock' }),
+      );
+      expect((await store.factsByText({ space, subject: 'IT', text: 'it busy' })).length).toBe(1);
+      await store.textsToEmbed('any', space, 1);
+    }
+    const model = new FactModel();
+    model.rows = facts.flatMap(({ insert }) => insert);
+    await expectRanked(
+      store,
+      model,
+      ['The Who', 'what is it', 'off', 'it', 'plays'].map((text) => ({ space, text })),
+    );
   });
 
   law('a text of many words is worth what its words are worth', async () => {

@@ -1,14 +1,19 @@
+import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { FactHit, FactText, FactVectorQuery, FactWrite } from '#ledger';
+import type { FactHit, FactText, FactVectorQuery, FactVersion, FactWrite } from '#ledger';
 import { documentOf } from '#memory';
+import { FactModel, generatedBatches, generatedQueries, SPACES } from '../fact-model.ts';
 import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '../fact-rows.ts';
 import type { FactLedger } from '../fact-store-suite.ts';
 import { batchOf, blobOf } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
+import { ranked } from '../text-model.ts';
 import { COMMITTED } from './answers.ts';
+import { putTo } from './fact-model.ts';
 
 const { space } = ALICE;
 const DIMENSIONS = 5;
+const RUNS = 12;
 
 /** Who looks by a vector finds who is nearest, of what was asked for. */
 export function factVectorLaws({ law, openNew }: Bench<FactLedger>): void {
@@ -46,6 +51,29 @@ export function factVectorLaws({ law, openNew }: Bench<FactLedger>): void {
     expect(cosine(vector, vector)).toBeCloseTo(1);
     const [self] = await found({ vector: vectorOf(texts[3]!.text).map((number) => number * 1e20), limit: 1 });
     expect(self!.score).toBeCloseTo(1, 5);
+  });
+
+  law('any history of changes is ranked by vectors as a plain ranking does', async () => {
+    await fc.assert(
+      fc.asyncProperty(generatedBatches, generatedQueries, async (batches, queries) => {
+        const store = await openNew();
+        const model = new FactModel();
+        await putTo(store, model, batches);
+        for (const each of SPACES) await embedAll(store, each);
+        const vector = vectorOf('asked');
+        for (const { after: _, ...query } of queries) {
+          const found = await store.factsByVector({ ...query, embedder: 'm', vector });
+          const scoreOf = (fact: FactVersion): number => cosine(vectorOf(documentOf(fact)), vector);
+          const expected = ranked(model, query, query.limit ?? 1_000, scoreOf);
+          expect({ query, found: found.map(({ fact }) => fact) }).toEqual({
+            query,
+            found: expected.map(({ fact }) => fact),
+          });
+        }
+        await store.close();
+      }),
+      { numRuns: RUNS },
+    );
   });
 
   law('each text is embedded once, whatever becomes of its versions', async () => {
@@ -142,9 +170,9 @@ export function factVectorLaws({ law, openNew }: Bench<FactLedger>): void {
   });
 }
 
-/** Puts a vector for each text that has none. */
-async function embedAll(store: FactLedger): Promise<FactText[]> {
-  const texts = await store.textsToEmbed('m', space, 1_000);
+/** Puts a vector for each text of a space that has none. */
+async function embedAll(store: FactLedger, of: string = space): Promise<FactText[]> {
+  const texts = await store.textsToEmbed('m', of, 1_000);
   await store.putVectors(
     'm',
     texts.map(({ id, text }) => ({ id, vector: vectorOf(text) })),

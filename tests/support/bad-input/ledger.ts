@@ -63,6 +63,7 @@ export const LEDGER: Readonly<Record<string, Case | Exempt>> = {
   'new Values': exempt(PORT),
   'Values.held': exempt(MADE),
   'Values.erasedIn': over((store, id) => new ledger.Values(store).erasedIn(id), ['t']),
+  'Values.answersErased': over((store, id) => new ledger.Values(store).answersErased(id), [root.id]),
   'Values.value': exempt(MADE),
   'Values.patches': exempt(MADE),
   'Values.erasure': exempt(MADE),

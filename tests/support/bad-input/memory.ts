@@ -68,6 +68,8 @@ export const MEMORY: Readonly<Record<string, Case | Exempt>> = {
   diff: takes(memory.diff, () => [[row()], point(), point()]),
   wordsOf: takes(memory.wordsOf, ['a text']),
   documentOf: takes(memory.documentOf, () => [row()]),
+  wordsOfDocument: takes(memory.wordsOfDocument, () => [row()]),
+  stopWordsOfDocument: takes(memory.stopWordsOfDocument, () => [row()]),
   dayOf: takes(memory.dayOf, () => [row()]),
   rounded: takes(memory.rounded, [0.5]),
   fuse: takes(memory.fuse, () => [[['a', 'b'], ['b']], String]),

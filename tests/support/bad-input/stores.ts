@@ -63,6 +63,7 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
     find: on((store, prefix) => store.find(prefix), first.id.slice(0, 8)),
     oracleGet: on((store, key) => store.oracleGet(key), first.id),
     oracleWithin: on((store, within, page) => store.oracleWithin!(within, page), first.id, { limit: 1 }),
+    oracleErased: on((store, page) => store.oracleErased!(page), { limit: 1 }),
     oraclePut: on((store, row) => store.oraclePut(row), { key: first.id, answer: '1', at: 'x' }),
     logSize: none,
     unlogged: on((store, limit) => store.unlogged(limit), 3),
@@ -156,12 +157,15 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
   checkpointFile: takes(stores.checkpointFile, ['sqlite:./x.db']),
   openSqlite: takes(
     (options) => closing(stores.openSqlite(options)),
-    () => [{ path: fresh(), mode: 'create', durability: 'full', lockTimeoutMs: 10 }],
+    () => [{ path: fresh(), mode: 'create', durability: 'full', lockTimeoutMs: 10, vectors: 'exact' }],
     { '0.path': PATH },
   ),
   openStore: takes(
     (url, options) => closing(stores.openStore(url, options)),
-    () => [`sqlite:${fresh()}`, { mode: 'create', durability: 'full', lockTimeoutMs: 10, checkpoint: false }],
+    () => [
+      `sqlite:${fresh()}`,
+      { mode: 'create', durability: 'full', lockTimeoutMs: 10, vectors: 'exact', checkpoint: false },
+    ],
     {},
   ),
   openPostgres: exempt('needs a server; src/stores/postgres/open.test.ts has its options'),

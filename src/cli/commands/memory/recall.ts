@@ -1,6 +1,7 @@
 import type { Instant } from 'assize/canon';
 import { ALLEN_RELATIONS, type AllenRelation, type Embedder, type Period } from 'assize/memory';
 import type { RankedBy, Recalled, RecallQuery } from 'assize/runtime';
+import type { Store, VectorSearch } from 'assize/stores';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { spaceOption } from '../../believing.ts';
 import { CliError, EXIT } from '../../errors.ts';
@@ -33,12 +34,14 @@ interface RecallOptions extends HistoryOptions {
   readonly text?: string;
   readonly by?: RankedBy;
   readonly embedder?: string;
+  readonly vectors?: VectorSearch;
 }
 
 type Kind = NonNullable<RecallQuery['kind']>;
 
 const KINDS: readonly Kind[] = ['current', 'audit', 'all'];
 const WAYS: readonly RankedBy[] = ['text', 'embedding', 'hybrid'];
+const SEARCHES: readonly VectorSearch[] = ['exact', 'sqlite-vec'];
 const SCORE_DIGITS = 4;
 /** As many as a recall gives. */
 const LIMIT_MAX = 10_000;
@@ -89,6 +92,12 @@ export function recall(command: Command): void {
         ).choices(WAYS),
       )
       .option('--embedder <file>', 'a module that exports an embedder, which makes vectors of texts that have none')
+      .addOption(
+        new Option(
+          '--vectors <way>',
+          'what compares vectors: exact (default), or sqlite-vec, the package of that name, which is faster on SQLite and finds the same',
+        ).choices(SEARCHES),
+      )
       .addOption(limitOption),
   )
     .addHelpText(
@@ -108,6 +117,8 @@ export function recall(command: Command): void {
         if ((relation === undefined) !== (of === undefined))
           throw new CliError('usage', '--relation and --of go together: say how the valid time lies, and to what.');
         const { text, embedder, by = embedder === undefined ? undefined : 'hybrid' } = options;
+        if (options.vectors !== undefined && embedder === undefined)
+          throw new CliError('usage', '--vectors goes with --embedder: without one no vectors are compared.');
         if (text === undefined && by !== undefined)
           throw new CliError('usage', '--by and --embedder go with --text: say what is looked for.');
         if ((embedder === undefined) !== (by === undefined || by === 'text'))
@@ -117,7 +128,7 @@ export function recall(command: Command): void {
           ...(by !== undefined && { by, signal: session.interruption }),
           ...(relation && of && { relation: { is: relation, to: of } }),
         };
-        return show(session, options, query, embedder);
+        return show(session, options, query, { embedder, vectors: options.vectors });
       }),
     );
 }
@@ -157,15 +168,17 @@ async function show(
   session: Session,
   { space, trajectory }: AboutOptions,
   query: RecallQuery,
-  file?: string,
+  by: { readonly embedder?: string | undefined; readonly vectors?: VectorSearch | undefined } = {},
 ): Promise<number> {
   if ((query.limit ?? 1) > LIMIT_MAX) throw new CliError('usage', `--limit is at most ${LIMIT_MAX}.`);
-  const embedder = file === undefined ? undefined : await embedderOf(file);
+  const embedder = by.embedder === undefined ? undefined : await embedderOf(by.embedder);
   // Vectors that are made are kept.
-  return session.withStore(embedder === undefined ? 'readonly' : 'existing', async (store) => {
+  const mode = embedder === undefined ? 'readonly' : 'existing';
+  const read = async (store: Store) => {
     print(session, await readingAssize(store, embedder).memory(space, trajectory).recall(query));
     return EXIT.ok;
-  });
+  };
+  return session.withStore(mode, read, given(by, 'vectors'));
 }
 
 /** The only embedder that a module exports. @throws CliError */
