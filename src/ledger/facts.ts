@@ -160,7 +160,8 @@ export interface FactWrite {
 /** Another commit has changed the partition since it was read: nothing of the batch was written. */
 export interface Outdated {
   readonly status: 'outdated';
-  readonly partition: PartitionName;
+  /** Absent: it is a text that the batch repeats, and that was erased. */
+  readonly partition?: PartitionName;
 }
 
 /** A partition as a change starts from it. */

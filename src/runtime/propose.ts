@@ -8,6 +8,7 @@ import { frozenByRules, frozenFor, frozenPatterns } from './freeze.ts';
 import { checkForm, type Gathered, gather, keyHashOf, type ProposalInput } from './intent.ts';
 import { Kept } from './kept.ts';
 import {
+  type AskedFor,
   askedFor,
   type Beliefs,
   type Believed,
@@ -23,7 +24,7 @@ import { type Ruling, rulingOf } from './ruling.ts';
 import { NO_NEWS } from './subscriptions.ts';
 import { Unchanged } from './unchanged.ts';
 import { checkObserved } from './waiting.ts';
-import { type Recorded, TRIES_MAX, type Writer } from './writer.ts';
+import { type Prepared, type Recorded, TRIES_MAX, type Writer } from './writer.ts';
 import { verified, type WritChain } from './writs.ts';
 
 /** From an intent to a durable ruling: gathered once, judged on the head that there is, again when another writer was faster. */
@@ -229,7 +230,12 @@ export class Proposals {
           : undefined;
     const theirs = judged.verdict === 'escalated' ? acting?.blobs : acts?.blobs;
     const blobs = theirs === undefined ? kept.blobs : [...kept.blobs, ...theirs];
-    const more = { ...(erasing && { erasing }), ...(acts && { effects: acts.write }), ...(facts && { facts }) };
+    const more = {
+      ...(erasing && { erasing }),
+      ...(acts && { effects: acts.write }),
+      ...(facts && { facts }),
+      ...askedIn(judged),
+    };
     return writer.written({ rows: [row], blobs, ...more, answer: ruling, news });
   }
 
@@ -274,7 +280,7 @@ export class Proposals {
       throw error;
     }
     if (planned === undefined || 'changes' in planned) return { judged, ...(planned && { believed: planned }) };
-    if ('questions' in planned) return { judged: askedFor(domain, judged, planned.questions, when.saidAt) };
+    if ('questions' in planned) return { judged: askedFor(domain, judged, planned, when.saidAt) };
     judged.undo();
     const { policy } = judged.compiled;
     const detail = `${planned.refusal.code}: ${planned.refusal.message}`;
@@ -303,6 +309,11 @@ export class Proposals {
     const expires = approvalMs === undefined ? undefined : addMicros(at, approvalMs * 1_000);
     return writer.enter(pendingPayload(place, gathered, id, judged, expires, domain, kept));
   }
+}
+
+/** What of beliefs it asks about, where somebody has to choose. */
+function askedIn(judged: Judgement): Pick<Prepared<Ruling>, 'asked'> {
+  return 'asked' in judged ? { asked: (judged as AskedFor).asked } : {};
 }
 
 function usedForAnother(key: string | undefined): RuntimeError {

@@ -24,7 +24,7 @@ import type { Effects } from './effects/effects.ts';
 import { refused } from './effects/refused.ts';
 import { RuntimeError } from './errors.ts';
 import type { FoldedTrajectory } from './fold-trajectory.ts';
-import type { Beliefs } from './memory/index.ts';
+import type { Asked, Beliefs } from './memory/index.ts';
 import type { Notices } from './notices.ts';
 import type { Foresight, Hands } from './parallel/index.ts';
 import type { Erasing, Place } from './records.ts';
@@ -102,6 +102,8 @@ export interface Prepared<Answer> {
   readonly effects?: EffectWrite;
   /** What of beliefs changes with them. */
   readonly facts?: readonly FactWrite[];
+  /** What of beliefs they ask about. */
+  readonly asked?: Asked;
   readonly answer: Answer;
   /** For subscribers, when the entries are durable. */
   readonly news: News;
@@ -230,7 +232,7 @@ export class Writer {
 
   /** Answers when the store has it; undefined when another writer was faster and all must be prepared again. */
   async written<Answer>(prepared: Prepared<Answer>): Promise<Answer | undefined> {
-    const { rows, blobs, erasing, effects, facts, answer } = prepared;
+    const { rows, blobs, erasing, effects, facts, asked, answer } = prepared;
     const life = this.#life;
     let result: Awaited<ReturnType<LedgerStore['commit']>>;
     this.#company.sent();
@@ -241,6 +243,7 @@ export class Writer {
         ...erasing,
         ...(effects && { effects }),
         ...(facts && { facts }),
+        ...(asked && { repeats: asked.repeats }),
       };
       const sent = this.around.store.commit(batch);
       this.#sent = sent;
@@ -256,6 +259,7 @@ export class Writer {
     }
     // Who has read a partition while something of it was erased has read what is gone now.
     this.around.beliefs?.settled(facts ?? [], result.status === 'committed' && erasing === undefined);
+    if (result.status === 'outdated' && asked !== undefined) this.around.beliefs?.unasked(asked.partitions);
     if (result.status === 'committed') {
       this.#company.won();
       await this.#isDurable(prepared);

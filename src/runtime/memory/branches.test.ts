@@ -339,6 +339,111 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
+  test.each([
+    ['has of its source', false],
+    ['has taken over', true],
+  ])('what is erased meanwhile is in no question about what a branch %s', async (_, isOwn) => {
+    const { store, clock, trajectory, memory, branch } = await begun(kind);
+    const diagnosis = (object: string) => ({ subject: 'p7', predicate: 'diagnosis', object, valid: { from: START } });
+    await committed(memory.assert(diagnosis('flu of hers')));
+    clock.forward(1_000);
+    const { memory: tried, trajectory: b } = await branch('b');
+    clock.forward(1_000);
+    const always = { from: addMicros(START, -2), to: addMicros(START, -1) };
+    const before = { ...diagnosis('none of hers'), valid: always };
+    if (isOwn) await committed(tried.assert(before));
+    // It is asked about, and so it is known here.
+    const asked = await tried.assert(diagnosis('gout'));
+    expect(asked.ruling).toBe('escalated');
+    await b.reject((asked as { pending: string }).pending, { principal: 'dr house', method: 'test', reason: 'later' });
+    const elsewhere = await runtimeOver(store, [clinic], { clock }).open('t', clinic);
+    const all = { space: 'ward', subject: 'p7' };
+    // The names stay, and so what is asked about has a text that is none.
+    const [row] = (await memory.recall({ subject: 'p7', valid: 'any' })).facts;
+    const place = (beliefs: object) => ({ beliefs: [beliefs], reason: 'asked', writ: officer }) as never;
+    const erased = await elsewhere.erase(place(isOwn ? all : { ...all, claim: row!.lineage }));
+    expect(erased).toMatchObject({ ruling: 'committed', left: ['b'] });
+    const again = await tried.assert(diagnosis('cold'));
+    if (again.ruling !== 'escalated') throw new Error(JSON.stringify(again));
+    const quoted = (await b.questionsOf(again.pending)).flatMap(({ members }) => members.map(({ object }) => object));
+    expect(quoted.some((object) => object.includes('$erased'))).toBe(true);
+    const there = await runtimeOver(store, [clinic], { clock }).open('b', clinic);
+    await there.erase(place(all));
+    expect(trajectory.id).toBe('t');
+    expect(await textOf(store)).not.toMatch(/(flu|none) of hers/);
+    await expectSound(store);
+  });
+
+  test.each([
+    ['has of its source', false],
+    ['has taken over', true],
+  ])('no judge is shown what was erased of what a branch %s', async (_, isOwn) => {
+    const shown: string[] = [];
+    const oracle = createOracle({ clock: new HandClock(), store: await openStore('memory:'), mode: 'record' });
+    const choose: Judge['choose'] = ({ members }) => {
+      shown.push(...members.map(({ object }) => object));
+      return members[0]!.claim;
+    };
+    const { store, clock, memory, branch } = await begun(kind, { judge: { oracle, choose } });
+    const triage = (object: string, days: number) => ({
+      ...{ subject: 'p7', predicate: 'triage', object },
+      valid: { from: addMicros(START, days), to: addMicros(START, days + 1) },
+    });
+    await committed(memory.assert(triage('urgent of hers', 1)));
+    await committed(memory.assert({ ...triage('seen', 9), subject: 'p7' }));
+    clock.forward(1_000);
+    const { memory: tried } = await branch('b');
+    clock.forward(1_000);
+    // It is known here, and nobody was asked.
+    await (isOwn ? committed(tried.assert(triage('green', 2))) : tried.retract(triage('red', 5)));
+    const [row] = (await memory.recall({ subject: 'p7', valid: 'any' })).facts;
+    const elsewhere = await runtimeOver(store, [clinic], { clock }).open('t', clinic);
+    const beliefs = [{ space: 'ward', subject: 'p7', claim: row!.lineage }];
+    await elsewhere.erase({ beliefs, reason: 'asked', writ: officer });
+    await committed(tried.assert(triage('can wait', 1)));
+    expect(shown).toContain('can wait');
+    expect(shown).not.toContain('urgent of hers');
+    await expectSound(store);
+  });
+
+  test('what is erased between looking and asking is not asked about', async () => {
+    const { store, clock, memory } = await begun(kind);
+    const diagnosis = (object: string) => ({ subject: 'p7', predicate: 'diagnosis', object, valid: { from: START } });
+    await committed(memory.assert(diagnosis('flu of hers')));
+    const other = await runtimeOver(store, [clinic], { clock }).create(clinic, { trajectoryId: 's', writs: [writ] });
+    const said = other.memory({ space: 'ward', writ });
+    const commit = store.commit.bind(store);
+    let isErased = false;
+    store.commit = async (batch) => {
+      if (batch.repeats !== undefined && !isErased) {
+        isErased = true;
+        const eraser = await runtimeOver(store, [clinic], { clock }).open('t', clinic);
+        await eraser.erase({ beliefs: [{ space: 'ward', subject: 'p7' }], reason: 'asked', writ: officer });
+      }
+      return commit(batch);
+    };
+    // Nothing contradicts it any more.
+    await committed(said.assert(diagnosis('gout')));
+    expect(isErased).toBe(true);
+    expect(await textOf(store)).not.toContain('flu of hers');
+    await expectSound(store);
+  });
+
+  test('what is asked elsewhere is left by an erasure, and erased there', async () => {
+    const { store, clock, memory, trajectory } = await begun(kind);
+    const diagnosis = (object: string) => ({ subject: 'p7', predicate: 'diagnosis', object, valid: { from: START } });
+    await committed(memory.assert(diagnosis('flu of hers')));
+    const other = await runtimeOver(store, [clinic], { clock }).create(clinic, { trajectoryId: 's', writs: [writ] });
+    const asked = await other.memory({ space: 'ward', writ }).assert(diagnosis('gout'));
+    expect(asked.ruling).toBe('escalated');
+    const place = { beliefs: [{ space: 'ward', subject: 'p7' }], reason: 'asked', writ: officer };
+    expect(await trajectory.erase(place)).toMatchObject({ ruling: 'committed', left: ['s'] });
+    expect(await textOf(store)).toContain('flu of hers');
+    expect(await other.erase(place)).toMatchObject({ ruling: 'committed', left: [] });
+    expect(await textOf(store)).not.toMatch(/flu of hers|gout|p7/);
+    await expectSound(store);
+  });
+
   test('an erasure in a branch leaves what it has of its source, and says so', async () => {
     const { store, clock, trajectory, memory, branch } = await begun(kind);
     await committed(memory.assert({ ...drug('aspirin of hers'), valid: { from: START, to: OPEN_END } }));

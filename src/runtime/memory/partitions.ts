@@ -130,14 +130,25 @@ export class Partitions {
     return { state, source: await sourceOf(this.#store, name, [source, ...above]) };
   }
 
-  /** What the store has by now is another one: it is read again. What is on its way there is compared by the store itself. */
-  async compare(name: PartitionName): Promise<void> {
+  /**
+   * What the store has by now is another one, or something that is open was erased, which the version of a branch's partition does not say: it is
+   * read again. What is on its way there is compared by the store itself. `line`: as in `read`.
+   */
+  async compare(name: PartitionName, line: Line): Promise<void> {
     const key = keyOf(name);
     const known = this.#known.get(key);
     if (known == null || this.#sent.has(key)) return;
-    const state = await this.#store.partition(name);
-    const isSame = state?.version === known.state?.version && state?.names.hash === known.state?.names.hash;
+    const { state, source } = await this.#readState(name, line);
+    const isSame =
+      state?.version === known.state?.version &&
+      state?.names.hash === known.state?.names.hash &&
+      saysTheSame(state?.open ?? source?.open, known.state?.open ?? known.source?.open);
     if (!isSame && this.#known.get(key) === known) this.#known.set(key, null);
+  }
+
+  /** What was known of them is not so any more. */
+  forgetNames(names: readonly PartitionName[]): void {
+    for (const name of names) this.#known.set(keyOf(name), null);
   }
 
   /** They were accepted, and are on their way to the store. */
@@ -255,6 +266,15 @@ function after(before: PartitionState | undefined, { names, version, system_time
   );
   const open = [...stay, ...insert.filter(({ row_kind }) => row_kind === 'current')].sort(byValidTime);
   return { names, version, latest: system_time, open };
+}
+
+/** Whether it is the same rows, with the same texts. */
+function saysTheSame(one: readonly FactVersion[] = [], other: readonly FactVersion[] = []): boolean {
+  const texts = new Map(one.map((row) => [`${row.system_time_start} ${row.fact_id}`, row.object]));
+  return (
+    one.length === other.length &&
+    other.every((row) => texts.get(`${row.system_time_start} ${row.fact_id}`) === row.object)
+  );
 }
 
 function byValidTime(a: FactVersion, b: FactVersion): number {

@@ -35,7 +35,7 @@ import type {
 import type { OracleRow, OracleStore } from '#oracle';
 import { type EffectChange, effectAnswer } from '../effects.ts';
 import { StoreError } from '../errors.ts';
-import type { FactChange } from '../facts.ts';
+import { type FactChange, REPEATS_ERASED } from '../facts.ts';
 import {
   checkBatch,
   checkBranchPartitionQuery,
@@ -409,6 +409,7 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
       if ('refusal' in verdict) return verdict.refusal;
       change = verdict.change;
     }
+    if (batch.repeats?.some((hash) => this.#erased.has(hash))) return REPEATS_ERASED;
     let facts: readonly FactChange[] = [];
     if (batch.facts !== undefined && batch.facts.length > 0) {
       const verdict = this.#facts.judge(batch.facts);

@@ -142,7 +142,7 @@ withPostgres('opening', (postgres) => {
           DROP FUNCTION end_facts; DROP VIEW facts;
           DROP FUNCTION write_texts, write_fact_rows, erase_fact_rows, begin_fact_rows, put_vectors;
           DROP TABLE fact_vector, fact_embedder, fact_text, fact_text_space; DROP TABLE fact, fact_partition, fact_rebuild, fact_claim_key;
-          DROP FUNCTION list_answers, erase_answers; DROP TABLE oracle_within; ALTER TABLE oracle DROP COLUMN erased_by;
+          DROP FUNCTION list_answers, erase_answers, hold_texts; DROP TABLE oracle_within; ALTER TABLE oracle DROP COLUMN erased_by;
           DROP TABLE effect_member, effect_event, effect_count;
           DROP TABLE effect_tenure, effect_transaction, effect_open, effect_record, effect_key;
           ALTER TABLE blob DROP COLUMN erased_by CASCADE`,

@@ -11,6 +11,7 @@ import { facts } from './migrations/0008-facts.ts';
 import { branches } from './migrations/0009-branches.ts';
 import { texts } from './migrations/0010-texts.ts';
 import { erasedAnswers } from './migrations/0011-erased-answers.ts';
+import { heldTexts } from './migrations/0012-held-texts.ts';
 import type { Session } from './session.ts';
 import { indexTexts } from './texts.ts';
 
@@ -27,6 +28,7 @@ const MIGRATIONS: readonly string[] = [
   branches,
   texts,
   erasedAnswers,
+  heldTexts,
 ];
 
 /** The migration with which facts are indexed by their words, which only the program can make. */
