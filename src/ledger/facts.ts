@@ -268,6 +268,8 @@ export interface FactStore {
    * made anew what was heard before is not recognised. A key has 16 to 64 bytes; one that is not is misuse (`store_invalid_input`).
    */
   claimKey(offered: Uint8Array): Promise<Uint8Array>;
+  /** The key that there is, where one was ever offered; nothing is written. */
+  claimKey(): Promise<Uint8Array | undefined>;
   /** Spaces that have shared facts, in code-point order. */
   spaces(): Promise<string[]>;
   /** Branches that have partitions of their own, by space, in code-point order. */

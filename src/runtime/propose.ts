@@ -2,6 +2,7 @@ import { writId } from '#authority';
 import { addMicros, isAssizeError } from '#canon';
 import { adjudicate, type Ruling as Judgement, type Pattern } from '#kernel';
 import type { Hash, Instant } from '#ledger';
+import { Chance } from './chance.ts';
 import { type Acting, costOf, heldBack, toolsRefused, withTools } from './effects/acting.ts';
 import { concluded, RuntimeError } from './errors.ts';
 import { frozenByRules, frozenFor, frozenPatterns } from './freeze.ts';
@@ -75,6 +76,7 @@ export class Proposals {
   async #insist(gathered: Gathered, key: string | undefined, unchanged: Unchanged | undefined): Promise<Ruling> {
     const writer = this.#writer;
     const { foresight } = writer;
+    const chance = new Chance(writer.around.random);
     let saidAt: Instant | undefined;
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       // What lost to another writer had its turn.
@@ -99,7 +101,7 @@ export class Proposals {
       }
       let ruling: Ruling | undefined;
       try {
-        ruling = await this.rule(gathered, { turn, unchanged, saidAt });
+        ruling = await this.rule(gathered, { turn, unchanged, saidAt, chance });
       } catch (error) {
         if (!(error instanceof NotRead)) throw error;
         const said = await error.read();
@@ -171,6 +173,7 @@ export class Proposals {
       turn,
       unchanged,
       saidAt,
+      chance = new Chance(this.#writer.around.random),
     }: {
       readonly builtIn?: boolean;
       readonly losing?: readonly LosingPartition[];
@@ -178,6 +181,8 @@ export class Proposals {
       readonly unchanged?: Unchanged | undefined;
       /** What is said without a time of its own is so since then. Default: the time of the ruling. */
       readonly saidAt?: Instant | undefined;
+      /** For all tries at it. */
+      readonly chance?: Chance;
     } = {},
   ): Promise<Ruling | undefined> | Ruling {
     const writer = this.#writer;
@@ -207,7 +212,7 @@ export class Proposals {
     const stopped = this.#stopped(adjudicated);
     if (stopped !== undefined) return stopped;
     const unstored = writs.unstored(gathered.writ);
-    const kept = new Kept(writer.around.random, [...gathered.blobs, ...unstored]);
+    const kept = new Kept(chance.from(chain.head), [...gathered.blobs, ...unstored]);
     const { judged, believed } = this.#believed(adjudicated, gathered, { at, saidAt }, kept, losing);
     const { row, ruling } = this.#record(gathered, id, judged, at, kept, believed);
     writs.stored(unstored);

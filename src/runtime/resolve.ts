@@ -23,6 +23,7 @@ import {
   waitingEffectOf,
 } from '#ledger';
 import { MemoryError, type Question } from '#memory';
+import { Chance } from './chance.ts';
 import { costOf, withTools } from './effects/acting.ts';
 import { type TakenUp, takeUp } from './effects/transactions.ts';
 import { RuntimeError } from './errors.ts';
@@ -56,6 +57,7 @@ export class Resolutions {
     const input = checkedResolution(given);
     let taken: TakenUp | undefined;
     let erases = false;
+    const chance = new Chance(writer.around.random);
     const approving = this.#resolve(pendingId, input, async (pending) => {
       const writ = writer.parts.writs.present(pending.proposal.writ_id);
       const waiting = await readWaiting(pending, holdersOf(writ), writer.around);
@@ -90,7 +92,7 @@ export class Resolutions {
           const seen = commit.overridden ? { ...counselor, overridden: commit.broken } : counselor;
           return this.#enter(pendingId, pending, stepPayload(writer.place(at), pendingId, pending, seen));
         }
-        const kept = new Kept(writer.around.random);
+        const kept = new Kept(chance.from(chain.head));
         const believed =
           losing.length > 0
             ? requireBeliefs(writer.around.beliefs).forgetting(losing, at, writer.id)

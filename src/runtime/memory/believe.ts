@@ -316,7 +316,8 @@ export class Beliefs {
   }
 
   async #readKey(): Promise<void> {
-    this.#key = await this.#store.claimKey(this.#random.bytes(KEY_BYTES));
+    // Chance is for the first one who says something in a store alone.
+    this.#key = (await this.#store.claimKey()) ?? (await this.#store.claimKey(this.#random.bytes(KEY_BYTES)));
   }
 }
 

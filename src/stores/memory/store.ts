@@ -304,11 +304,13 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
     return this.#facts.query(checked);
   }
 
-  async claimKey(offered: Uint8Array): Promise<Uint8Array> {
-    checkClaimKey(offered);
+  claimKey(offered: Uint8Array): Promise<Uint8Array>;
+  claimKey(): Promise<Uint8Array | undefined>;
+  async claimKey(offered?: Uint8Array): Promise<Uint8Array | undefined> {
+    if (offered !== undefined) checkClaimKey(offered);
     this.#checkOpen();
-    this.#claimKey ??= Uint8Array.from(offered);
-    return Uint8Array.from(this.#claimKey);
+    this.#claimKey ??= offered && Uint8Array.from(offered);
+    return this.#claimKey && Uint8Array.from(this.#claimKey);
   }
 
   async spaces(): Promise<string[]> {
