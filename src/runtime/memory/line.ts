@@ -1,4 +1,4 @@
-import { addMicros, type Instant, type Json, maxInstant } from '#canon';
+import { addMicros, type Instant, type Json, maxInstant, RecentMap } from '#canon';
 import {
   type BranchPayload,
   type CommitPayload,
@@ -29,13 +29,18 @@ export const SHARED: Line = [{}];
 const AHEAD_MICROS = 1_000_000;
 const PAGE = 100;
 
-/** Finds out which memories trajectories see. What is found never changes, and is kept. */
+/** Trajectories whose memories are kept; more only cost reading where they begin again. */
+const LINES_MAX = 4_096;
+
+/** Finds out which memories trajectories see. What is found never changes, and is kept as long as it is asked for now and then. */
 export class Lines {
   readonly #store: LedgerStore;
-  readonly #lines: Map<string, Line> = new Map();
+  readonly #lines: RecentMap<string, Line>;
 
-  constructor(store: LedgerStore) {
+  /** `max`: how many are kept at least. */
+  constructor(store: LedgerStore, max: number = LINES_MAX) {
     this.#store = store;
+    this.#lines = new RecentMap(max);
   }
 
   /** Undefined where it has to be read first. */
@@ -47,24 +52,31 @@ export class Lines {
    * A branch has a memory of its own, and sees what its source saw where it begins. Who was delegated to sees and says what the one who
    * delegated does: what a branch passes on stays inside of it.
    *
-   * @throws RuntimeError `not_found` where it, or what it comes from, is not in the store
+   * @throws RuntimeError `not_found` where it, or what it comes from, is not in the store; `invalid_ledger` where it comes from itself
    */
-  async of(trajectoryId: string): Promise<Line> {
+  of(trajectoryId: string): Promise<Line> {
+    return this.#of(trajectoryId, new Set());
+  }
+
+  /** `path`: those that led to it. */
+  async #of(trajectoryId: string, path: ReadonlySet<string>): Promise<Line> {
     const known = this.#lines.get(trajectoryId);
     if (known !== undefined) return known;
-    const line = await this.#read(trajectoryId, await this.#entry(trajectoryId, 0));
+    if (path.has(trajectoryId)) throw inCircle(trajectoryId);
+    const line = await this.#read(trajectoryId, await this.#entry(trajectoryId, 0), new Set([...path, trajectoryId]));
     this.#lines.set(trajectoryId, line);
     return line;
   }
 
-  async #read(trajectoryId: string, beginning: Payload): Promise<Line> {
+  async #read(trajectoryId: string, beginning: Payload, path: ReadonlySet<string>): Promise<Line> {
     if (beginning.kind === 'branch') {
-      const [{ branch, until: _ }, ...rest] = await this.of((beginning as BranchPayload).source_trajectory_id);
+      const source = (beginning as BranchPayload).source_trajectory_id;
+      const [{ branch, until: _ }, ...rest] = await this.#of(source, path);
       const until = await this.#begins(beginning as BranchPayload, rest[0]?.until ?? '');
       return [{ branch: trajectoryId }, { ...(branch !== undefined && { branch }), until }, ...rest];
     }
     const { delegated_from: from } = beginning as RootPayload;
-    return from === undefined ? SHARED : this.of(from.trajectory_id);
+    return from === undefined ? SHARED : this.#of(from.trajectory_id, path);
   }
 
   /**
@@ -126,6 +138,14 @@ export function seen(
 
 function isBefore({ row_kind, system_time_end }: FactVersion, until: Instant): boolean {
   return row_kind === 'current' && system_time_end <= until;
+}
+
+function inCircle(id: string): RuntimeError {
+  return new RuntimeError(
+    'invalid_ledger',
+    `The trajectory ${id} would begin with itself, and so nobody can tell what is believed there. Verify the ledger.`,
+    { evidence: { id } satisfies Record<string, Json> },
+  );
 }
 
 function notThere(id: string): RuntimeError {
