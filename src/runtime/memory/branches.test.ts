@@ -212,6 +212,67 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
+  test.each([
+    ['facts', 0],
+    ['facts', 1],
+    ['facts', 2],
+    ['branchPartitions', 0],
+    ['branchPartitions', 1],
+  ] as const)('a recall sees each row once while its memories begin with something: %s %i', async (read, at) => {
+    const { store, clock, memory, branch } = await begun(kind);
+    await committed(memory.assert(drug('aspirin')));
+    clock.forward(1_000);
+    const { memory: tried } = await branch('b');
+    const { memory: deeper } = await branch('c', 'b');
+    clock.forward(1_000);
+    const change = drug('none');
+    const plain = { facts: store.facts.bind(store), branchPartitions: store.branchPartitions.bind(store) };
+    for (const [view, begins] of [
+      [deeper, tried],
+      [deeper, deeper],
+    ] as const) {
+      let calls = 0;
+      const during = async (): Promise<void> => {
+        if (calls++ !== at) return;
+        Object.assign(store, plain);
+        await committed(begins.change({ ...change, from: clock.now() }));
+      };
+      store[read] = (async (query: never) => {
+        await during();
+        return plain[read](query);
+      }) as never;
+      const before = await of(view, { valid: START });
+      Object.assign(store, plain);
+      expect([calls > at, before]).toEqual([true, ['aspirin']]);
+      expect(await of(view, { valid: START })).toEqual(['aspirin']);
+      clock.forward(1_000);
+    }
+    await expectSound(store);
+  });
+
+  test('a partition that a branch begins with while many of its own are read is there', async () => {
+    const { store, clock, memory, branch } = await begun(kind);
+    await committed(memory.assert({ ...drug('aspirin'), subject: 'z' }));
+    clock.forward(1_000);
+    const { memory: tried } = await branch('b');
+    clock.forward(1_000);
+    const claims = Array.from({ length: 1_000 }, (_, n) => ({ ...drug('tea'), subject: `a${n}` }));
+    await committed(tried.assertMany(claims));
+    const partitions = store.branchPartitions.bind(store);
+    let isFirst = true;
+    store.branchPartitions = async (query) => {
+      if (query.after !== undefined && isFirst) {
+        isFirst = false;
+        await committed(tried.change({ ...drug('none'), subject: 'z', from: clock.now() }));
+      }
+      return partitions(query);
+    };
+    const { facts } = await tried.recall({ valid: 'any', limit: 5_000 });
+    expect(isFirst).toBe(false);
+    expect(objects(facts.filter(({ subject }) => subject === 'z'))).toEqual(['aspirin', 'none']);
+    expect(facts).toHaveLength(1_002);
+  });
+
   test('what a branch has tried says of no other when it was said', async () => {
     const oracle = createOracle({ clock: new HandClock(), store: await openStore('memory:'), mode: 'record' });
     const choose: Judge['choose'] = ({ members }) => members.find(({ object }) => object === 'red')!.claim;

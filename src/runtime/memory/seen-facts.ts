@@ -1,4 +1,3 @@
-import type { Instant } from '#canon';
 import type { BranchPartition, FactQuery, FactStore, FactVersion } from '#ledger';
 import { type Level, type Line, seen } from './line.ts';
 
@@ -7,6 +6,9 @@ const PAGE = 1_000;
 /**
  * The facts that who has this line sees, in the order of a store, by pages: those of a partition come together where there are several
  * memories. `query` is of one space, and has no branch.
+ *
+ * Each partition is as it was at one moment, also where a memory has its first change of it meanwhile: that comes all at once, and only once. What
+ * was not there when it was asked since when has no rows yet; what was, and had none before, is read again.
  *
  * @throws StoreError
  */
@@ -20,20 +22,25 @@ export async function* seenFacts(
     yield* factPages(store, levelQuery(query, own));
     return;
   }
-  const rows = line.map((level) => new Ahead(rowsOf(store, levelQuery(query, level))));
-  const partitions = line.map((level) => new Ahead(partitionsOf(store, query, level)));
+  const turns = { last: 0 };
+  const partitions = line.map((level) => new Ahead(partitionsOf(store, query, level, turns)));
+  // Before the rows: then none of them has to be read again.
+  await Promise.all(partitions.map((each) => each.head()));
+  const rows = line.map((level) => new Rows(store, levelQuery(query, level), turns));
   let page: FactVersion[] = [];
   for (;;) {
     const heads = (await Promise.all(rows.map((each) => each.head()))).filter((head) => head !== undefined);
     const [first] = heads.sort(byNames);
     if (first === undefined) break;
-    const found = await Promise.all(rows.map((each) => each.takeWhile((row) => byNames(row, first) === 0)));
-    const since = await Promise.all(partitions.map((each) => sinceOf(each, first)));
+    const own = await Promise.all(partitions.map((each) => partitionAt(each, first)));
+    const found = await Promise.all(
+      rows.map((each, level) => each.of(first, line[level]!.branch === undefined ? 'shared' : own[level])),
+    );
     page.push(
       ...seen(
         line,
         (level) => found[level]!,
-        (level) => since[level],
+        (level) => own[level]?.since,
       ).sort(byPlace),
     );
     if (page.length < PAGE) continue;
@@ -50,9 +57,15 @@ export function levelQuery({ system, ...query }: Omit<FactQuery, 'branch'>, { br
   return { ...of, system: until === undefined || (system !== 'now' && system < until) ? system : until };
 }
 
-async function* factPages(store: FactStore, query: FactQuery): AsyncGenerator<FactVersion[]> {
+/** `onAsk` is called before each page is read. */
+async function* factPages(
+  store: FactStore,
+  query: FactQuery,
+  onAsk: () => void = () => undefined,
+): AsyncGenerator<FactVersion[]> {
   let after: FactVersion | undefined;
   for (;;) {
+    onAsk();
     const page = await store.facts({ ...query, ...(after && { after }), limit: PAGE });
     if (page.length > 0) yield page;
     if (page.length < PAGE) return;
@@ -60,15 +73,63 @@ async function* factPages(store: FactStore, query: FactQuery): AsyncGenerator<Fa
   }
 }
 
-async function* rowsOf(store: FactStore, query: FactQuery): AsyncGenerator<FactVersion> {
-  for await (const page of factPages(store, query)) yield* page;
+/** Counts reads, so that of two it is known which came first. */
+interface Turns {
+  last: number;
 }
+
+/** The rows of one memory. */
+class Rows {
+  readonly #store: FactStore;
+  readonly #query: FactQuery;
+  readonly #turns: Turns;
+  readonly #rows: Ahead<FactVersion>;
+  /** Of the page that the next row is in. */
+  #turn: number = 0;
+
+  constructor(store: FactStore, query: FactQuery, turns: Turns) {
+    this.#store = store;
+    this.#query = query;
+    this.#turns = turns;
+    this.#rows = new Ahead(this.#all());
+  }
+
+  head(): Promise<FactVersion | undefined> {
+    return this.#rows.head();
+  }
+
+  /** Those of a partition that comes next, if it is there. `own`: since when, and what is known of it was read in which turn. */
+  async of(names: Names, own: Own | 'shared' | undefined): Promise<FactVersion[]> {
+    const found = await this.#rows.takeWhile((row) => byNames(row, names) === 0);
+    if (own === 'shared') return found;
+    // It began when nothing was known of it yet.
+    if (own === undefined) return [];
+    return found.length > 0 || own.turn < this.#turn ? found : this.#again(names);
+  }
+
+  async #again({ subject, predicate }: Names): Promise<FactVersion[]> {
+    const found: FactVersion[] = [];
+    for await (const page of factPages(this.#store, { ...this.#query, subject, predicate })) found.push(...page);
+    return found;
+  }
+
+  async *#all(): AsyncGenerator<FactVersion> {
+    const onAsk = (): void => {
+      this.#turn = ++this.#turns.last;
+    };
+    for await (const page of factPages(this.#store, this.#query, onAsk)) yield* page;
+  }
+}
+
+/** A partition that a memory has of its own, and in which turn that was read. */
+type Own = BranchPartition & { readonly turn: number };
 
 async function* partitionsOf(
   store: FactStore,
   { space, subject, predicate }: Pick<FactQuery, 'space' | 'subject' | 'predicate'>,
   { branch }: Level,
-): AsyncGenerator<BranchPartition> {
+  turns: Turns,
+): AsyncGenerator<Own> {
   if (branch === undefined) return;
   const query = {
     space,
@@ -80,16 +141,18 @@ async function* partitionsOf(
   let after: BranchPartition | undefined;
   for (;;) {
     const page = await store.branchPartitions({ ...query, ...(after && { after }) });
-    yield* page;
+    // Counted once it is read: rows that were asked for later have a greater turn.
+    const turn = ++turns.last;
+    for (const partition of page) yield { ...partition, turn };
     if (page.length < PAGE) return;
     after = page.at(-1);
   }
 }
 
-async function sinceOf(partitions: Ahead<BranchPartition>, names: Names): Promise<Instant | undefined> {
+async function partitionAt(partitions: Ahead<Own>, names: Names): Promise<Own | undefined> {
   await partitions.takeWhile((partition) => byNames(partition, names) < 0);
   const head = await partitions.head();
-  return head !== undefined && byNames(head, names) === 0 ? head.since : undefined;
+  return head !== undefined && byNames(head, names) === 0 ? head : undefined;
 }
 
 /** What comes, with a look at the next. */
