@@ -171,6 +171,48 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
+  test('what its source had changed is seen in a branch, however far ahead the clock was of who had before', async () => {
+    const { store, clock, assize, memory, branch } = await begun(kind);
+    const fast = new HandClock();
+    fast.forward(3_600_000);
+    const other = await runtimeOver(store, [clinic], { clock: fast }).create(clinic, {
+      trajectoryId: 's',
+      writs: [writ],
+    });
+    const theirs = other.memory({ space: 'ward', writ });
+    const always = { from: START, to: OPEN_END };
+    await committed(memory.assert({ ...drug('water'), subject: 'p1', valid: always }));
+    await committed(theirs.assert({ ...drug('aspirin'), valid: always }));
+    clock.forward(1_000);
+    await committed(memory.change({ ...drug('cough syrup'), from: START }));
+    await committed(theirs.assert({ ...drug('unseen'), subject: 'p6', valid: always }));
+    clock.forward(1_000);
+    const { memory: tried } = await branch('b');
+    const { memory: deeper } = await branch('c', 'b');
+    clock.forward(1_000);
+    // Between where it begins and where that clock was: it is not of what is seen up to there.
+    await committed(memory.assert({ ...drug('later'), subject: 'p8', valid: always }));
+    await committed(theirs.change({ ...drug('tea'), from: START }));
+    for (const view of [tried, deeper, assize.memory('ward', 'b')]) {
+      const recalled = async (query: object) => objects((await view.recall({ valid: 'any', ...query })).facts);
+      expect(await recalled({ subject: 'p7' })).toEqual(['cough syrup']);
+      expect(await recalled({ subject: 'p7', predicate: 'drug' })).toEqual(['cough syrup']);
+      expect(await recalled({})).toEqual(['water', 'cough syrup']);
+      expect(await recalled({ system: clock.now() })).toEqual(['water']);
+      expect(await recalled({ system: fast.now(), subject: 'p7' })).toEqual(['aspirin']);
+      expect(await recalled({ text: 'cough water later tea unseen' })).toEqual(['water', 'cough syrup']);
+      expect((await view.history({ subject: 'p7' })).map(({ object }) => object)).not.toContain('tea');
+    }
+    await committed(deeper.change({ ...drug('none'), from: START }));
+    expect(await of(deeper)).toEqual(['none']);
+    await committed(tried.assert({ ...drug('salt'), subject: 'p8', valid: always }));
+    const retracted = await committed(tried.retract({ subject: 'p7', predicate: 'drug', valid: always }));
+    const [first] = retracted.payload.delta.beliefs;
+    expect([first!.version, first!.inherit!.rows.length]).toEqual([3, 1]);
+    expect([await of(tried), await of(memory)]).toEqual([[], ['tea']]);
+    await expectSound(store);
+  });
+
   test('a branch of a branch begins no earlier than what it comes from', async () => {
     const { store, memory, branch, trajectory } = await begun(kind);
     for (const object of ['aspirin', 'ibuprofen', 'none'])

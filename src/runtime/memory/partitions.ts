@@ -8,7 +8,7 @@ import {
   type PartitionName,
   type PartitionState,
 } from '#ledger';
-import type { Level, Line } from './line.ts';
+import { type Level, type Line, untilOf } from './line.ts';
 import { Merged } from './merged.ts';
 import { seenFacts } from './seen-facts.ts';
 
@@ -116,7 +116,8 @@ export class Partitions {
       const name = { space, subject, predicate, ...(level.branch !== undefined && { branch: level.branch }) };
       const state = n === 0 ? own : await this.#store.partition(name);
       if (state !== undefined && (await this.#merged.of(name, state.names.hash, until)).has(claim)) return true;
-      const next = state?.since ?? line[n + 1]?.until;
+      const above = line[n + 1];
+      const next = state?.since ?? (above && untilOf(above, name));
       if (next !== undefined && (until === undefined || next < until)) until = next;
     }
     return false;
@@ -238,8 +239,11 @@ async function readSource(
   { branch, space, subject, predicate }: PartitionName,
   line: readonly [Level, ...Level[]],
 ): Promise<Source> {
-  const begins = line[0].until as Instant;
-  for (const { branch: there, until } of line) {
+  const names = { space, subject, predicate };
+  const begins = untilOf(line[0], names) as Instant;
+  for (const level of line) {
+    const { branch: there } = level;
+    const until = untilOf(level, names);
     const state = await store.partition({ space, subject, predicate, ...(there !== undefined && { branch: there }) });
     if (state === undefined) continue;
     const system = state.latest < until! ? state.latest : until!;

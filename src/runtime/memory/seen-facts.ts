@@ -1,5 +1,5 @@
 import type { BranchPartition, FactQuery, FactStore, FactVersion } from '#ledger';
-import { type Level, type Line, seen } from './line.ts';
+import { type Ahead, type Level, type Line, seen, untilOf } from './line.ts';
 
 const PAGE = 1_000;
 
@@ -23,13 +23,13 @@ export async function* seenFacts(
     return;
   }
   const turns = { last: 0 };
-  const partitions = line.map((level) => new Ahead(partitionsOf(store, query, level, turns)));
+  const partitions = line.map((level) => new Peeked(partitionsOf(store, query, level, turns)));
   // Before the rows: then none of them has to be read again.
   await Promise.all(partitions.map((each) => each.head()));
-  const rows = line.map((level) => new Rows(store, levelQuery(query, level), turns));
+  const rows = line.map((level) => new Rows(store, query, level, turns));
   let page: FactVersion[] = [];
   for (;;) {
-    const heads = (await Promise.all(rows.map((each) => each.head()))).filter((head) => head !== undefined);
+    const heads = (await Promise.all(rows.map((each) => each.next()))).filter((head) => head !== undefined);
     const [first] = heads.sort(byNames);
     if (first === undefined) break;
     const own = await Promise.all(partitions.map((each) => partitionAt(each, first)));
@@ -39,6 +39,7 @@ export async function* seenFacts(
     page.push(
       ...seen(
         line,
+        { ...first, space: query.space },
         (level) => found[level]!,
         (level) => own[level]?.since,
       ).sort(byPlace),
@@ -50,11 +51,28 @@ export async function* seenFacts(
   if (page.length > 0) yield page;
 }
 
-/** What is asked of one memory: nothing that came after it is seen, so that what was closed since is open there. */
-export function levelQuery({ system, ...query }: Omit<FactQuery, 'branch'>, { branch, until }: Level): FactQuery {
+/**
+ * What is asked of one memory: nothing that came after it is seen, so that what was closed since is open there. Partitions that are seen up to
+ * a later time are asked for by their names.
+ */
+export function levelQuery({ system, ...query }: Omit<FactQuery, 'branch'>, level: Level): FactQuery {
+  const { branch } = level;
+  const { space, subject, predicate } = query;
+  const isOne = subject !== undefined && predicate !== undefined;
+  const until = isOne ? untilOf(level, { space, subject, predicate }) : level.until;
   const of = { ...query, ...(branch !== undefined && { branch }) };
   if (system === undefined) return of;
   return { ...of, system: until === undefined || (system !== 'now' && system < until) ? system : until };
+}
+
+/** Partitions of what is asked that are seen up to a later time there, in the order of a store; where time restricts nothing, all are seen alike. */
+export function aheadIn({ space, subject, predicate, system }: Omit<FactQuery, 'branch'>, { ahead }: Level): Ahead[] {
+  if (system === undefined || (subject !== undefined && predicate !== undefined)) return [];
+  const isAsked = (name: Ahead): boolean =>
+    name.space === space &&
+    (subject === undefined || subject === name.subject) &&
+    (predicate === undefined || predicate === name.predicate);
+  return [...(ahead?.values() ?? [])].filter(isAsked).sort(byNames);
 }
 
 /** `onAsk` is called before each page is read. */
@@ -81,26 +99,42 @@ interface Turns {
 /** The rows of one memory. */
 class Rows {
   readonly #store: FactStore;
+  readonly #asked: Omit<FactQuery, 'branch'>;
+  readonly #level: Level;
   readonly #query: FactQuery;
   readonly #turns: Turns;
-  readonly #rows: Ahead<FactVersion>;
+  readonly #rows: Peeked<FactVersion>;
+  /** What is asked for by its names, and was not yet. */
+  #ahead: Ahead[];
   /** Of the page that the next row is in. */
   #turn: number = 0;
 
-  constructor(store: FactStore, query: FactQuery, turns: Turns) {
+  constructor(store: FactStore, asked: Omit<FactQuery, 'branch'>, level: Level, turns: Turns) {
     this.#store = store;
-    this.#query = query;
+    this.#asked = asked;
+    this.#level = level;
+    this.#query = levelQuery(asked, level);
     this.#turns = turns;
-    this.#rows = new Ahead(this.#all());
+    this.#rows = new Peeked(this.#all());
+    this.#ahead = aheadIn(asked, level);
   }
 
-  head(): Promise<FactVersion | undefined> {
-    return this.#rows.head();
+  /** The partition that comes next. */
+  async next(): Promise<Names | undefined> {
+    const row = await this.#rows.head();
+    const [ahead] = this.#ahead;
+    if (row === undefined || ahead === undefined) return row ?? ahead;
+    return byNames(ahead, row) < 0 ? ahead : row;
   }
 
   /** Those of a partition that comes next, if it is there. `own`: since when, and what is known of it was read in which turn. */
   async of(names: Names, own: Own | 'shared' | undefined): Promise<FactVersion[]> {
     const found = await this.#rows.takeWhile((row) => byNames(row, names) === 0);
+    const [ahead] = this.#ahead;
+    if (ahead !== undefined && byNames(ahead, names) === 0) {
+      this.#ahead = this.#ahead.slice(1);
+      return own === undefined ? [] : this.#again(names);
+    }
     if (own === 'shared') return found;
     // It began when nothing was known of it yet.
     if (own === undefined) return [];
@@ -109,7 +143,8 @@ class Rows {
 
   async #again({ subject, predicate }: Names): Promise<FactVersion[]> {
     const found: FactVersion[] = [];
-    for await (const page of factPages(this.#store, { ...this.#query, subject, predicate })) found.push(...page);
+    const query = levelQuery({ ...this.#asked, subject, predicate }, this.#level);
+    for await (const page of factPages(this.#store, query)) found.push(...page);
     return found;
   }
 
@@ -149,14 +184,14 @@ async function* partitionsOf(
   }
 }
 
-async function partitionAt(partitions: Ahead<Own>, names: Names): Promise<Own | undefined> {
+async function partitionAt(partitions: Peeked<Own>, names: Names): Promise<Own | undefined> {
   await partitions.takeWhile((partition) => byNames(partition, names) < 0);
   const head = await partitions.head();
   return head !== undefined && byNames(head, names) === 0 ? head : undefined;
 }
 
 /** What comes, with a look at the next. */
-class Ahead<T> {
+class Peeked<T> {
   readonly #items: AsyncIterator<T>;
   #next: Promise<IteratorResult<T>> | undefined;
 

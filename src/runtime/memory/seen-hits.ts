@@ -1,6 +1,6 @@
 import type { FactHit, FactQuery, FactStore, FactVersion } from '#ledger';
 import type { Line } from './line.ts';
-import { byNames, levelQuery, seenFacts } from './seen-facts.ts';
+import { aheadIn, byNames, levelQuery, seenFacts } from './seen-facts.ts';
 
 type Filter = Omit<FactQuery, 'branch' | 'after' | 'limit'>;
 
@@ -19,7 +19,10 @@ export async function seenHits(
   const [own, ...sources] = line;
   if (sources.length === 0) return search(levelQuery(filter, own), limit);
   for (let depth = limit; ; depth *= 4) {
-    const lists = await Promise.all(line.map((level) => search(levelQuery(filter, level), depth)));
+    const queries = line.flatMap((level) =>
+      [filter, ...aheadIn(filter, level).map(namesOf)].map((asked) => levelQuery({ ...filter, ...asked }, level)),
+    );
+    const lists = await Promise.all(queries.map((query) => search(query, depth)));
     // What a memory has not given yet is no better than the last that it gave.
     const floor = Math.max(...lists.map((hits) => (hits.length < depth ? -Infinity : hits.at(-1)!.score)));
     const found = await seenOf(store, line, filter, lists.flat());
@@ -53,6 +56,10 @@ async function* pagesOf(
   partitions: readonly Names[],
 ): AsyncGenerator<FactVersion[]> {
   for (const names of partitions) yield* seenFacts(store, line, { ...filter, ...names });
+}
+
+function namesOf({ subject, predicate }: Names): Names {
+  return { subject, predicate };
 }
 
 function nameOf({ subject, predicate, fact_id, system_time_start, row_kind }: FactVersion): string {
