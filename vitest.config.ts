@@ -10,8 +10,9 @@ const config: ViteUserConfig = defineConfig({
     // One more than there are processors: many files wait for a disk, a server or another process for half of their time.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // For what hangs, and for nothing that is only slow: on a machine that others use as well, some tests take two minutes.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
   },
 });
 

@@ -19,6 +19,8 @@ const LARGE = 100_000;
 const MANY = 16;
 const CALLERS = 16;
 const SAMPLES = 300;
+/** Contradictions before that, so that it is the compiled program that is measured. */
+const WARM_UP = 1_000;
 
 export async function memoryBench(): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
@@ -51,7 +53,7 @@ async function one(path: string, small: Ward, large: Ward): Promise<BenchResult[
   );
   const insert = bare.prepare('INSERT INTO row (text) VALUES (?)');
   const times: [bare: number[], small: number[], large: number[]] = [[], [], []];
-  for (let n = 0; n < SAMPLES + 50; n++) {
+  for (let n = 0; n < SAMPLES + WARM_UP; n++) {
     const steps = [
       async () => void insert.run('x'.repeat(600)),
       () => believed(small.memories[0].assert(said((n * 7_919) % small.facts, `again ${n}`))),
@@ -60,7 +62,7 @@ async function one(path: string, small: Ward, large: Ward): Promise<BenchResult[
     for (const [i, step] of steps.entries()) {
       const start = performance.now();
       await step();
-      if (n >= 50) times[i]!.push((performance.now() - start) * 1_000);
+      if (n >= WARM_UP) times[i]!.push((performance.now() - start) * 1_000);
     }
   }
   bare.close();

@@ -24,12 +24,11 @@ function expectAgreement(walked: Walked, { states, disclosures }: { states: numb
   expect({ states: walked.states, disclosures: walked.disclosures }).toEqual({ states, disclosures });
 }
 
-const SLOW = { timeout: 120_000 };
 const UNDER_EMBARGO = ['report', 'receipt', 'embargo', 'join'];
 const WAIT = 'wait a month and a half';
 
 describe('whatever is proposed, in whatever order, the kernel does just what the policy says', () => {
-  test('of one vulnerability, from its discovery on, 12 proposals deep', SLOW, async () => {
+  test('of one vulnerability, from its discovery on, 12 proposals deep', async () => {
     const patch = ['develop', 'good', 'bad', 'release'];
     const record = ['say where the patch is', 'say why there is none', 'disclose'];
     const walked = walk(await registered('a'), 12, some('a', ...UNDER_EMBARGO, ...patch, ...record, WAIT));
@@ -39,7 +38,7 @@ describe('whatever is proposed, in whatever order, the kernel does just what the
   test.each([
     ['that is under embargo', [], { states: 2_305, disclosures: 47 }],
     ['whose embargo is over', [WAIT, WAIT], { states: 2_779, disclosures: 86 }],
-  ])('of one %s, with all that may happen, 6 deep', SLOW, async (_, waits, found) => {
+  ])('of one %s, with all that may happen, 6 deep', async (_, waits, found) => {
     const { report, 'wait a week': week, ...moves } = movesOf('a');
     const path = [...UNDER_EMBARGO, ...waits].flatMap((name) => taken('a', name));
     expectAgreement(walk(reached(await registered('a'), path), 6, moves), found);
@@ -48,7 +47,7 @@ describe('whatever is proposed, in whatever order, the kernel does just what the
   test.each([
     ['a reviewed patch', [], { states: 6_192, disclosures: 34 }],
     ['a released one', ['release'], { states: 2_943, disclosures: 145 }],
-  ])('of two in a group, each with %s, 6 deep', SLOW, async (_, last, found) => {
+  ])('of two in a group, each with %s, 6 deep', async (_, last, found) => {
     const before = [...UNDER_EMBARGO, 'develop', 'good', ...last];
     const path = [...before.flatMap((name) => taken('a', name)), ...before.flatMap((name) => taken('b', name))];
     const start = reached(await registered('a', 'b'), [...path, ...taken('a', WAIT)]);

@@ -18,6 +18,8 @@ export type ToolCall =
       readonly class?: EffectClass;
       readonly scopes: EffectPayload['claims'];
       readonly input: Json;
+      /** It had acted at once, and is undone: approved, it is called again, and has to answer this. */
+      readonly answer?: Json;
     }
   | { readonly id: Hash; readonly erased_by: string }
   /** The store has no such thing under that name: nobody but a hand of its own has put that up. */
@@ -38,8 +40,9 @@ export function toolCalls(store: LedgerStore, { proposal }: PendingPayload): Pro
       if (erasedBy !== undefined) return { id, erased_by: erasedBy };
       const made = await blobValue(store, { pointer: '', hash, bytes, salted: true });
       if (!isCall(made)) return { id, missing: true };
-      const { tool, class: sort, claims: scopes, input } = made;
-      return { id, tool, ...(sort !== undefined && { class: sort }), scopes, input };
+      const { tool, class: sort, claims: scopes, input, answer } = made;
+      const more = { ...(sort !== undefined && { class: sort }), ...(answer !== undefined && { answer }) };
+      return { id, tool, ...more, scopes, input };
     }),
   );
 }
@@ -60,12 +63,13 @@ export function printCalls(out: Output, pending: string, verb: string, calls: re
 function linesOf(pending: string, verb: string, call: ToolCall): Printable[] {
   if ('erased_by' in call) return [line`${dim(verb)} ${yellow(line`what was erased by ${shortId(call.erased_by)}`)}`];
   if ('missing' in call) return [line`${dim(verb)} ${red('what the store has no call of')}`];
-  const { tool, class: sort, scopes, input } = call;
+  const { tool, class: sort, scopes, input, answer } = call;
   const kind = sort === undefined ? '' : ` (${sort.reversibility}, ${sort.delivery}, ${sort.sink})`;
   const touched = shortText(scopes.map(({ access, scope }) => `${access}s ${scope}`).join(', '), SCOPES_SHOWN);
   // What can be read is shown whole: nobody should approve what they have not seen.
   const given = isLong(input)
     ? line`${shortJson(input)}; assize show ${shortId(pending)} --blobs shows it`
     : line`${canonicalize(input, WORLD_LIMITS)}`;
-  return [line`${dim(verb)} ${bold(tool)}${kind}, which ${touched}`, line`  ${dim('with')} ${given}`];
+  const again = answer === undefined ? [] : [line`  ${dim('again, which has to answer')} ${shortJson(answer)}`];
+  return [line`${dim(verb)} ${bold(tool)}${kind}, which ${touched}`, line`  ${dim('with')} ${given}`, ...again];
 }

@@ -76,6 +76,11 @@ export interface EffectPayload {
   readonly claims: TransactionBody['claims'];
   /** By unit of the writ's budget. */
   readonly cost: Amounts;
+  /**
+   * Of what had acted at once when its proposal came to wait for a person, and is undone: what it had answered. It is called again once
+   * that is approved, and has to answer the same.
+   */
+  readonly answer?: Json;
 }
 
 /** An effect as far as the log tells. */

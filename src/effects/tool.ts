@@ -52,6 +52,13 @@ export interface ToolSpec<Schema extends z.ZodType = z.ZodType> {
   readonly execute: (input: z.infer<Schema>, call: Call, planned: Planned) => unknown;
   /** Undoes what was done, if it still stands as it was left; safe to repeat under one key. */
   readonly compensate?: (input: z.infer<Schema>, result: any, call: Call) => Promise<Undone> | Undone;
+  /**
+   * What is done about what could not be taken back, as a cancellation by mail where the booking stands: called after each compensation
+   * that leaves a residue, under the same key, so it is safe to repeat. What it answers is kept with the residue. Where it fails, the
+   * compensation counts as failed and both are made again, but for a blind sink, which a person looks at. Where nobody knows what was
+   * left, because the answer to the compensation was lost, it is not called (decisions §5.7; seed 003 §3.2).
+   */
+  readonly mitigate?: (input: z.infer<Schema>, residue: any, call: Call) => unknown;
   /** Of a queryable sink: whether the effect of that key has happened. Asked again after a compensation, it has not. */
   readonly reconcile?: (input: z.infer<Schema>, call: Call) => Promise<Reconciled> | Reconciled;
   /** Why something reversible has no compensation: it is then let be, and listed for review. */
@@ -135,7 +142,7 @@ function classOf(name: string, spec: ToolSpec<any>): EffectClass | undefined {
 }
 
 function checkParts(name: string, spec: ToolSpec<any>, sort: EffectClass | undefined): void {
-  const { compensate, reconcile, uncompensated, writes, cost, undoCost, channel } = spec;
+  const { compensate, mitigate, reconcile, uncompensated, writes, cost, undoCost, channel } = spec;
   const amounts = Object.entries({ cost, undoCost }).find(([, part]) => !(part === undefined || isFunction(part)));
   if (amounts !== undefined)
     throw invalid(name, `its ${amounts[0]} has to be a function of the input that gives amounts`);
@@ -147,7 +154,7 @@ function checkParts(name: string, spec: ToolSpec<any>, sort: EffectClass | undef
   if (channel !== undefined && !(typeof channel === 'string' && CHANNEL.test(channel) && channel !== 'any'))
     throw invalid(name, 'its channel is a kind of counselor, by the name that the domain has for it');
   if (sort === undefined) {
-    const parts = { compensate, reconcile, uncompensated, writes, undoCost };
+    const parts = { compensate, mitigate, reconcile, uncompensated, writes, undoCost };
     const odd = Object.entries(parts).find(([, part]) => part !== undefined);
     if (odd !== undefined)
       throw invalid(name, `it only reads, so it can't have ${odd[0]}; give it the class of what it does`);
@@ -155,11 +162,15 @@ function checkParts(name: string, spec: ToolSpec<any>, sort: EffectClass | undef
   }
   if (writes === undefined || (Array.isArray(writes) && writes.length === 0))
     throw invalid(name, `it changes something, so it has to say what it writes`);
-  const part = Object.entries({ compensate, reconcile }).find(([, each]) => !(each === undefined || isFunction(each)));
+  const part = Object.entries({ compensate, mitigate, reconcile }).find(
+    ([, each]) => !(each === undefined || isFunction(each)),
+  );
   if (part !== undefined) throw invalid(name, `its ${part[0]} has to be a function`);
   if ((sort.sink === 'queryable') !== (reconcile !== undefined)) {
     throw invalid(name, 'a sink is queryable where there is a reconcile that asks it, and only there');
   }
+  if (mitigate !== undefined && compensate === undefined)
+    throw invalid(name, 'its mitigate is for what compensate leaves, and it has no compensate');
   if (undoCost !== undefined && sort.reversibility !== 'with_cost')
     throw invalid(name, `an undoCost is of what is reversible with_cost, and it is ${sort.reversibility}`);
   if (undoCost !== undefined && compensate === undefined)

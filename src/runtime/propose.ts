@@ -3,7 +3,7 @@ import { addMicros, isAssizeError } from '#canon';
 import { adjudicate, type Ruling as Judgement, type Pattern } from '#kernel';
 import type { Hash, Instant } from '#ledger';
 import { Chance } from './chance.ts';
-import { type Acting, costOf, heldBack, toolsRefused, withTools } from './effects/acting.ts';
+import { type Acting, costOf, toolsRefused, withTools } from './effects/acting.ts';
 import { concluded, RuntimeError } from './errors.ts';
 import { frozenByRules, frozenFor, frozenPatterns } from './freeze.ts';
 import { checkForm, type Gathered, gather, keyHashOf, type ProposalInput } from './intent.ts';
@@ -186,7 +186,7 @@ export class Proposals {
     } = {},
   ): Promise<Ruling | undefined> | Ruling {
     const writer = this.#writer;
-    const { chain, domain, world, writs, ruled } = writer.parts;
+    const { chain, domain, world, writs, ruled: keyed } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
     const frozen = frozenFor(chain, domain, gathered.intent);
     if (frozen !== undefined) return frozen;
@@ -201,22 +201,21 @@ export class Proposals {
     const inputs = { at, observations: gathered.observed };
     const adjudicated =
       toolsRefused(authority, acting) ??
-      heldBack(
-        acting,
-        adjudicate(world, gathered.intent, authority, inputs, {
-          parsed: builtIn,
-          expected: turn?.expected(),
-          conflict: () => unchanged?.conflict(gathered.intent),
-        }),
-      );
+      adjudicate(world, gathered.intent, authority, inputs, {
+        parsed: builtIn,
+        expected: turn?.expected(),
+        conflict: () => unchanged?.conflict(gathered.intent),
+      });
     const stopped = this.#stopped(adjudicated);
     if (stopped !== undefined) return stopped;
     const unstored = writs.unstored(gathered.writ);
     const kept = new Kept(chance.from(chain.head), [...gathered.blobs, ...unstored]);
     const { judged, believed } = this.#believed(adjudicated, gathered, { at, saidAt }, kept, losing);
-    const { row, ruling } = this.#record(gathered, id, judged, at, kept, believed);
+    const waits = judged.verdict === 'escalated' && acting?.parked !== undefined ? acting.parked() : acting;
+    const ruled = waits === undefined || waits === acting ? gathered : { ...gathered, acting: waits };
+    const { row, ruling } = this.#record(ruled, id, judged, at, kept, believed);
     writs.stored(unstored);
-    if (gathered.keyHash !== undefined) ruled.add(gathered.keyHash, row.seq);
+    if (gathered.keyHash !== undefined) keyed.add(gathered.keyHash, row.seq);
     let news = NO_NEWS;
     let erasing: Erasing | undefined;
     const facts = believed?.accept(row.id);
@@ -227,14 +226,12 @@ export class Proposals {
       erasing = erasedWith(row.id, gathered.intent);
       news = writer.accepted(row, judged.changes);
     }
-    const acts =
-      judged.verdict === 'approved'
-        ? acting?.write(row.id)
-        : judged.verdict === 'rejected'
-          ? acting?.rejected(row.id)
-          : undefined;
-    const theirs = judged.verdict === 'escalated' ? acting?.blobs : acts?.blobs;
-    const blobs = theirs === undefined ? kept.blobs : [...kept.blobs, ...theirs];
+    const acts = judged.verdict === 'approved' ? acting?.write(row.id) : acting?.undone(row.id, judged.verdict);
+    const waiting = judged.verdict === 'escalated' ? waits?.blobs : undefined;
+    const blobs =
+      acts === undefined && waiting === undefined
+        ? kept.blobs
+        : [...kept.blobs, ...(waiting ?? []), ...(acts?.blobs ?? [])];
     const more = {
       ...(erasing && { erasing }),
       ...(acts && { effects: acts.write }),

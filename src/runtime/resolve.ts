@@ -1,5 +1,6 @@
 import { type AssizeError, canonicalize, isAssizeError } from '#canon';
 import {
+  type Authority,
   type Cost,
   type CounselorCommit,
   counsel,
@@ -24,7 +25,7 @@ import {
 } from '#ledger';
 import { MemoryError, type Question } from '#memory';
 import { Chance } from './chance.ts';
-import { costOf, withTools } from './effects/acting.ts';
+import { costOf, hasToolObservation, withTools } from './effects/acting.ts';
 import { type TakenUp, takeUp } from './effects/transactions.ts';
 import { RuntimeError } from './errors.ts';
 import { checkOthers } from './freeze.ts';
@@ -63,15 +64,16 @@ export class Resolutions {
       const waiting = await readWaiting(pending, holdersOf(writ), writer.around);
       taken ??= await this.#takeUp(pending);
       const losing = await this.#losing(waiting);
-      const acting = taken?.acting;
-      return (at) => {
-        const { world, chain, writs, ruled } = writer.parts;
+      const counseled = (at: Instant): CounselorCommit => {
+        const { world, chain } = writer.parts;
         const { principal, override = false, replacement } = input;
+        const acting = taken?.acting;
+        const authority = writer.authority(writ, writ.writ.subject, at, { approving: true, committing: acting?.epoch });
         const commit = counsel(
           world,
           waiting,
           { principal, at, override, ...(replacement === undefined ? {} : { replacement }) },
-          withTools(writer.authority(writ, writ.writ.subject, at, { approving: true }), acting),
+          asPutUp(withTools(authority, acting), pending),
         );
         try {
           checkCost(pending, costOf(commit, acting));
@@ -80,6 +82,12 @@ export class Resolutions {
           commit.undo();
           throw error;
         }
+        return commit;
+      };
+      return (at) => {
+        const { chain, writs, ruled } = writer.parts;
+        const { principal } = input;
+        const commit = counseled(at);
         const counselor: CounselorRecord = {
           principal,
           as: commit.as,
@@ -97,6 +105,11 @@ export class Resolutions {
           losing.length > 0
             ? requireBeliefs(writer.around.beliefs).forgetting(losing, at, writer.id)
             : this.#believed(pendingId, pending, commit, input, at, kept);
+        const owing = taken;
+        if (owing?.owesCalls === true) {
+          commit.undo();
+          throw new NotRead(() => owing.again());
+        }
         const { row, ruling } = writer.enterOrUndo(commit, () =>
           approvalPayload(
             writer.place(at),
@@ -117,7 +130,7 @@ export class Resolutions {
         const news = writer.accepted(row, commit.changes);
         const erasing = erasedWith(row.id, waiting.intent);
         erases = erasing !== undefined;
-        const acts = acting?.write(row.id);
+        const acts = taken?.acting.write(row.id);
         const blobs = acts === undefined ? kept.blobs : [...kept.blobs, ...acts.blobs];
         const more = { ...(erasing && { erasing }), ...(acts && { effects: acts.write }), ...(facts && { facts }) };
         return { rows: [row], blobs, ...more, answer: ruling, news, resolves: pendingId };
@@ -253,14 +266,11 @@ export class Resolutions {
       try {
         prepared = expired ? this.expire({ id: pendingId, pending, at }) : step(at);
       } catch (error) {
-        if (error instanceof NotRead) {
-          await error.read();
-          tries--;
-          continue;
-        }
+        const refusal = await readInstead(error);
+        if (refusal === undefined) tries--;
         // No append will tell whether what it was refused for still stands.
-        if (isAssizeError(error) && (await writer.isBehind())) continue;
-        throw error;
+        else if (!isAssizeError(refusal) || !(await writer.isBehind())) throw refusal;
+        continue;
       }
       const done = await writer.written(prepared);
       if (done !== undefined) return done;
@@ -321,6 +331,17 @@ export class Resolutions {
   }
 }
 
+/** What something was refused for; undefined where only something was to be awaited first, and was. */
+async function readInstead(error: unknown): Promise<unknown> {
+  if (!(error instanceof NotRead)) return error;
+  try {
+    await error.read();
+    return undefined;
+  } catch (refusal) {
+    return refusal;
+  }
+}
+
 const ANSWER_FAULTS: ReadonlySet<string> = new Set(['unknown_member', 'repeated_answer', 'bad_text']);
 
 /**
@@ -344,9 +365,23 @@ function unanswered(pendingId: Hash, questions: readonly Question[]): RuntimeErr
   );
 }
 
+/** What tools had read for it was paid for then, and stands in nothing but what was put up. */
+function asPutUp(authority: Authority, { proposal }: PendingPayload): Authority {
+  if (!hasToolObservation(proposal.observations)) return authority;
+  return { ...authority, affords: (cost) => authority.affords(greatest(cost, proposal.budget_cost)) };
+}
+
+function greatest(one: Cost, other: Cost): Cost {
+  const units = Object.keys({ ...one, ...other });
+  return Object.fromEntries(units.map((unit) => [unit, Math.max(one[unit] ?? 0, other[unit] ?? 0)]));
+}
+
 /** What is booked is what was put up, and what the budgets were asked for is what it would cost now. */
 function checkCost({ proposal }: PendingPayload, cost: Cost): void {
-  const [then, now] = [canonicalize(proposal.budget_cost), canonicalize(cost)];
+  const isLess = hasToolObservation(proposal.observations);
+  const [then, now] = [proposal.budget_cost, isLess ? greatest(cost, proposal.budget_cost) : cost].map((each) =>
+    canonicalize(each),
+  );
   if (then === now) return;
   throw new KernelError(
     'changed_since',

@@ -328,7 +328,9 @@ export class FactModel {
     const said = drawn.said.map(({ object, from, days, confidence }): Assertion => {
       const claim = `claim ${this.#claims++}`;
       const valid = { from: from === 0 ? OPEN_START : day(from), to: from + days > DAYS ? OPEN_END : day(from + days) };
-      return { claim, object: `object ${object}`, valid, confidence, provenance: `w:${claim}` };
+      // A long one, which a store may keep elsewhere.
+      const text = `object ${object}${object === 3 ? ', and so on'.repeat(30) : ''}`;
+      return { claim, object: text, valid, confidence, provenance: `w:${claim}` };
     });
     const [first] = said as [Assertion];
     const plan = (): Plan | Ask => planBy(drawn.verb, writing, said, first);

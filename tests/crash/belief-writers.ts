@@ -1,6 +1,7 @@
 // A process that is made to be killed: `node belief-writers.ts <url> <writers> <round>`. It says `ready` when the store is open; each writer
 // then says contradicting things of a few patients in a trajectory of its own, three to seven of one commit, until it is killed. It says
-// `sent <source> <claims>` and, when that is answered, `committed <source> <entry>`.
+// `sent <source> <claims>` and, when that is answered, `committed <source> <entry>`; and `failed <source> <code>` for each error after which it
+// says the same again, by its key.
 import { isAssizeError } from '#canon';
 import { createOracle, seededRandom } from '#oracle';
 import type { AssertInput, Memory } from '#runtime';
@@ -54,12 +55,13 @@ async function write(writer: number): Promise<never> {
     say(`sent ${source} ${claims.length}`);
     for (;;) {
       try {
-        const ruling = await memory.assertMany(claims);
+        const ruling = await memory.assertMany(claims, { idempotencyKey: source });
         if (ruling.ruling !== 'committed') throw new Error(`unexpected: ${JSON.stringify(ruling)}`);
         say(`committed ${source} ${ruling.entry.id}`);
         break;
       } catch (error) {
         if (!isAssizeError(error) || !error.retryable) throw error;
+        say(`failed ${source} ${error.code}`);
       }
     }
   }

@@ -2,21 +2,28 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Payload } from '#ledger';
 import type { Witness } from '#memory';
 import { createOracle, seededRandom } from '#oracle';
-import { type AssertInput, type AssizeOptions, checkMemory, type Memory, verifyStore } from '#runtime';
+import { type AssertInput, type AssizeOptions, checkMemory, type Memory, rebuildMemory, verifyStore } from '#runtime';
 import type { Store } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { clinic } from '../support/clinic.ts';
+import { allEntries } from '../support/ledger-runtime.ts';
+import { holdTable, Relay, untilOneWaits, withPostgres } from '../support/postgres/index.ts';
 import { HandClock, runtimeOver, START, writFor } from '../support/runtime.ts';
-import { onEveryDatabase, type Place } from '../support/stores.ts';
+import { closedAfterEach, onEveryDatabase, type Place, postgresPlace } from '../support/stores.ts';
 
 // What is believed is written with its commit, whatever is killed when; and who was elected stays so, where the commit was lost.
 
 const WRITERS = 4;
 /** Of appends to SQLite there are `ASSIZE_CRASH_ROUNDS`, of these one in 40; on a server half as many. */
 const ROUNDS = Math.ceil(Number(process.env['ASSIZE_CRASH_ROUNDS'] ?? '200') / 40);
+/** At a server, in the life of one process of writers. */
+const STRIKES = 6;
+/** More facts than there are. */
+const ALL = 100_000;
 const writ = writFor('nurse');
 
 function started(
@@ -34,23 +41,49 @@ interface Sent {
   entry: string | undefined;
 }
 
-/** One life, killed some time after so many answers. */
-async function live(url: string, round: number, answers: number): Promise<Map<string, Sent>> {
-  const { child, lines } = started('./belief-writers.ts', url, String(WRITERS), String(round));
-  const sent = new Map<string, Sent>();
-  let heard = 0;
-  lines.on('line', (line) => {
-    const [word, source, rest] = line.split(' ') as [string, string, string];
-    if (word === 'sent') sent.set(source, { claims: Number(rest), entry: undefined });
-    else if (word === 'committed') {
-      sent.get(source)!.entry = rest;
-      heard += 1;
-    }
-    if (heard > answers) child.kill('SIGKILL');
-  });
-  await Promise.all([once(child, 'exit'), once(lines, 'close')]);
-  expect(child.signalCode).toBe('SIGKILL');
-  return sent;
+/** A process of writers, and what it has said. */
+class Life {
+  readonly sent: Map<string, Sent> = new Map();
+  /** Codes of errors. */
+  readonly failed: string[] = [];
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown>;
+  #answers = 0;
+  #wanted = { answers: Number.POSITIVE_INFINITY, reached: (): void => undefined };
+
+  constructor(url: string, round: number) {
+    const { child, lines } = started('./belief-writers.ts', url, String(WRITERS), String(round));
+    this.#child = child;
+    onTestFinished(() => void child.kill('SIGKILL'));
+    this.#ended = Promise.all([once(child, 'exit'), once(lines, 'close')]);
+    lines.on('line', (line) => {
+      const [word, source, rest] = line.split(' ') as [string, string, string];
+      if (word === 'sent') this.sent.set(source, { claims: Number(rest), entry: undefined });
+      if (word === 'failed') this.failed.push(rest);
+      if (word === 'committed') {
+        this.sent.get(source)!.entry = rest;
+        this.#answers += 1;
+      }
+      if (this.#answers >= this.#wanted.answers) this.#wanted.reached();
+    });
+  }
+
+  /** When so many more are answered. */
+  async answered(more: number): Promise<void> {
+    const reached = new Promise<void>((resolve) => {
+      this.#wanted = { answers: this.#answers + more, reached: resolve };
+    });
+    const early = this.#ended.then(() => {
+      throw new Error('the writers have ended by themselves');
+    });
+    await Promise.race([reached, early]);
+  }
+
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#ended;
+    expect(this.#child.signalCode).toBe('SIGKILL');
+  }
 }
 
 /** Facts are what the ledger says; what was answered is there, and of what was not all or nothing. */
@@ -81,14 +114,16 @@ async function expectWhole(store: Store, sent: ReadonlyMap<string, Sent>): Promi
 onEveryDatabase((stores) => {
   const rounds = stores.kind === 'sqlite' ? ROUNDS : Math.ceil(ROUNDS / 2);
   const title = `what is believed is what the ledger says, and nothing answered is lost, in ${rounds} rounds of kill -9`;
-  test(title, { timeout: 60_000 + rounds * 10_000 }, async () => {
+  test(title, { timeout: 600_000 + rounds * 10_000 }, async () => {
     const place = stores.newPlace();
     const next = seededNumbers(20_260_325);
     const all = new Map<string, Sent>();
     let doubts = 0;
     for (let round = 0; round < rounds; round += 1) {
-      const sent = await live(place.url, round, next(25));
-      for (const [source, one] of sent) {
+      const life = new Life(place.url, round);
+      await life.answered(1 + next(25));
+      await life.kill();
+      for (const [source, one] of life.sent) {
         all.set(source, one);
         if (one.entry === undefined) doubts += 1;
       }
@@ -140,6 +175,74 @@ onEveryDatabase((stores) => {
     expect(votes).toBe(1);
   });
 });
+
+withPostgres(
+  'PostgreSQL, a server that is killed',
+  (postgres) => {
+    const close = closedAfterEach();
+
+    test(`what is believed is what the ledger says, once, and its writers go on, in ${STRIKES} rounds of kill -9`, async () => {
+      const place = postgresPlace(postgres, postgres.url(), close);
+      const relay = await Relay.start(postgres.server.port);
+      onTestFinished(() => relay.stop());
+      const through = new URL(place.url);
+      through.port = String(relay.port);
+      const life = new Life(through.href, 0);
+      const next = seededNumbers(20_261_121);
+      const moments = [
+        // Whatever it is doing.
+        async () => undefined,
+        // Between an entry and its facts: it is in, and they wait for a lock.
+        async () => {
+          await holdTable(place.url, 'fact', 'EXCLUSIVE');
+          await untilOneWaits(postgres);
+        },
+        // After a commit that nobody hears of.
+        () => relay.lose('answered', 'assize append facts'),
+      ];
+      for (let strike = 0; strike < STRIKES; strike += 1) {
+        await life.answered(1 + next(25));
+        await moments[strike % moments.length]!();
+        await postgres.server.stop('killed');
+        await postgres.server.start();
+      }
+      await life.answered(10);
+      await life.kill();
+      expect(new Set(life.failed).size).toBeGreaterThan(0);
+      expect(['commit_unknown', 'store_unreachable']).toEqual(expect.arrayContaining([...new Set(life.failed)]));
+
+      const store = await place.open();
+      await expectWhole(store, life.sent);
+      for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
+      await expectSaidOnce(store, life.sent);
+      const before = await store.facts({ space: 'ward', kind: 'all', limit: ALL });
+      await rebuildMemory(store);
+      expect(await store.facts({ space: 'ward', kind: 'all', limit: ALL })).toEqual(before);
+      expect(before.length).toBeLessThan(ALL);
+    });
+  },
+  { own: true },
+);
+
+/** One commit of each that is there, whatever was said again, and none of anything else. */
+async function expectSaidOnce(store: Store, sent: ReadonlyMap<string, Sent>): Promise<void> {
+  const ids = new Set<string>();
+  const keys: (string | undefined)[] = [];
+  for (const { trajectory_id } of await store.trajectories()) {
+    for (const row of await allEntries(store, trajectory_id)) {
+      const payload = JSON.parse(row.payload) as Payload;
+      if (payload.kind !== 'commit') continue;
+      ids.add(row.id);
+      keys.push(payload.key_hash);
+    }
+  }
+  const answered = [...sent.values()].flatMap(({ entry }) => (entry === undefined ? [] : [entry]));
+  expect(answered.filter((entry) => !ids.has(entry))).toEqual([]);
+  expect(new Set(keys).size).toBe(keys.length);
+  expect(keys).not.toContain(undefined);
+  // Each writer has one under way when it is killed.
+  expect(ids.size - answered.length).toBeLessThanOrEqual(WRITERS);
+}
 
 async function begun(
   place: Place,

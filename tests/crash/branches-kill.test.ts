@@ -12,9 +12,7 @@ import { tally } from '../support/effects-stage.ts';
 import { listing, put } from '../support/files-stage.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
-test('a process that is killed leaves copies and commands, which the next one takes away', {
-  timeout: 60_000,
-}, async () => {
+test('a process that is killed leaves copies and commands, which the next one takes away', async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'assize-branches-')));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const [root, url] = [join(folder, 'root'), `sqlite:${join(folder, 'store.db')}`];

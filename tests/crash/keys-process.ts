@@ -12,9 +12,16 @@ import { runtimeOver, writFor } from '../support/runtime.ts';
 
 const [url = '', path = '', seed = '', orders = '', effects = ''] = process.argv.slice(2);
 const AT_ONCE = 4;
+/** Nobody is given up who is only slow, on however busy a machine; who was killed is looked for five times in a lease. */
+const LEASE_MS = 40_000;
+const PATIENCE_MS = 600_000;
 
 const sink = openSync(path, 'a');
-const store = await openStore(url);
+const store = await openStore(url, {
+  lockTimeoutMs: PATIENCE_MS,
+  statementTimeoutMs: PATIENCE_MS,
+  connectTimeoutMs: PATIENCE_MS,
+});
 const line = declareTool({
   name: 'line',
   input: z.strictObject({ what: z.string(), order: z.number() }),
@@ -26,6 +33,7 @@ const line = declareTool({
 const assize = runtimeOver(store, [tally], {
   clock: { now: () => new Date().toISOString().replace('Z', '000Z') },
   tools: [line],
+  leaseMs: LEASE_MS,
 });
 const trajectory = await assize.open('t');
 const next = seededNumbers(Number(seed));
@@ -35,7 +43,7 @@ await Promise.all(
     for (let each = order.pop(); each !== undefined; each = order.pop()) {
       const { i } = each;
       const { ruling } = await trajectory.transaction(
-        { writ: writFor('alice'), name: `order-${i}`, writes: [`lines:${i}`], deadlineMs: 600_000 },
+        { writ: writFor('alice'), name: `order-${i}`, writes: [`lines:${i}`], deadlineMs: PATIENCE_MS },
         async (tx) => {
           for (let n = 0; n < Number(effects); n++) await tx.call('line', { what: `${i}.${n}`, order: i });
           tx.propose({ action: 'count', role: 'counter', args: `${i}` });

@@ -95,9 +95,7 @@ async function* entriesOf(store: LedgerStore): AsyncIterable<EntryRow> {
   }
 }
 
-test('sqlite: each effect of processes that are killed has one key, and none is left out', {
-  timeout: 600_000,
-}, async () => {
+test('sqlite: each effect of processes that are killed has one key, and none is left out', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-keys-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const url = `sqlite:${join(folder, 'store.db')}`;
@@ -113,7 +111,7 @@ test('sqlite: each effect of processes that are killed has one key, and none is 
 });
 
 withPostgres('postgres', (postgres) => {
-  test('each effect of eight processes has one key, and none is left out', { timeout: 600_000 }, async () => {
+  test('each effect of eight processes has one key, and none is left out', async () => {
     const url = postgres.url();
     const path = await begin(url);
     const working = Array.from({ length: 8 }, (_, seed) => work(url, path, seed));

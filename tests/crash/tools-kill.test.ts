@@ -138,18 +138,15 @@ async function killAgainAndAgain(url: string, beside = 1): Promise<void> {
   });
 }
 
-test('sqlite: effects of processes that are killed are done once, or undone', { timeout: 300_000 }, async () => {
+test('sqlite: effects of processes that are killed are done once, or undone', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-effects-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   await killAgainAndAgain(`sqlite:${join(folder, 'store.db')}`);
 });
 
 withPostgres('postgres', (postgres) => {
-  test('effects of processes that are killed are done once, or undone', { timeout: 300_000 }, () =>
-    killAgainAndAgain(postgres.url()),
-  );
+  test('effects of processes that are killed are done once, or undone', () => killAgainAndAgain(postgres.url()));
 
-  test('and those of processes that work beside each other on the same orders', { timeout: 300_000 }, () =>
-    killAgainAndAgain(postgres.url(), 3),
-  );
+  test('and those of processes that work beside each other on the same orders', () =>
+    killAgainAndAgain(postgres.url(), 3));
 });

@@ -164,7 +164,7 @@ describe.skipIf(!hasData(...FILE))('TimeQA', () => {
   );
 
   // Each line is a commit of its own, and waits for the disk.
-  test('is imported, recalled and explained by the commands of the guide', { timeout: 300_000 }, async () => {
+  test('is imported, recalled and explained by the commands of the guide', async () => {
     copyFileSync(dataPath(...FILE), join(folder, 'timeqa.jsonl'));
     for (const says of ['ts timeqa.ts', 'ts begin.ts'])
       writeFileSync(join(folder, says.split(' ')[1]!), blockOf(PAGE, says));

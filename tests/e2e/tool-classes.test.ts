@@ -13,6 +13,7 @@ type Class = 'read' | { readonly reversibility: string; readonly delivery: strin
 const MEMBERS: Readonly<Record<string, unknown>> = {
   writes: ['x:1'],
   compensate: () => ({ undone: 'all' }),
+  mitigate: () => null,
   uncompensated: 'it harms nobody',
   undoCost: () => ({ usd: 1 }),
   reconcile: () => ({ happened: false }),

@@ -5,12 +5,12 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Client } from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { verifyStore } from '#runtime';
 import { openStore } from '#stores';
 import { asNobody } from '../support/as-nobody.ts';
 import type { DeskState } from '../support/ledger-runtime.ts';
+import { holdTable } from '../support/postgres/index.ts';
 import { type Databases, onEveryDatabase, type Place } from '../support/stores.ts';
 import { begun, expectOnce, file, papersOf, processOver, Told } from './callers.ts';
 
@@ -175,16 +175,7 @@ function smallDisk(place: Place): Disk {
 /** Somebody else's transaction that nobody can write beside; returns how it is called off. */
 async function hold({ kind }: Databases, place: Place): Promise<() => Promise<void>> {
   if (kind === 'sqlite') return holdFile(place.url.slice('sqlite:'.length));
-  const url = new URL(place.url);
-  const schema = url.searchParams.get('schema');
-  url.searchParams.delete('schema');
-  const client = new Client({ connectionString: url.href });
-  await client.connect();
-  await client.query(`BEGIN; LOCK TABLE "${schema}".entry`);
-  return async () => {
-    await client.query('ROLLBACK');
-    await client.end();
-  };
+  return holdTable(place.url, 'entry');
 }
 
 /** A process of its own, because locks of one process are not in its own way everywhere. */

@@ -90,7 +90,7 @@ class World {
         expect(open).toHaveLength(left.length);
         return left.length;
       },
-      { timeout: 20_000, interval: 10 },
+      { timeout: 300_000, interval: 10 },
     );
     await by.assize.recoverEffects();
     return left;
@@ -378,7 +378,7 @@ describe('what was left for want of what another process has', () => {
     const { world, able } = await left();
     // From then on it hears of what others leave.
     await able.trajectory.transaction({ ...all, writes: ['test:elsewhere'] }, (tx) => tx.propose(COUNT));
-    await vi.waitFor(() => expect(world.sink.times('do', 'held')).toBe(1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(world.sink.times('do', 'held')).toBe(1), { timeout: 300_000 });
     expect(await world.settled(able)).toBe(0);
   });
 
@@ -457,7 +457,7 @@ test('what the store could not write for a moment is gone on with after it, by w
     .catch(() => ({ effects: 'failed' }));
   expect([effects, world.sink.log]).toEqual(['failed', []]);
   failing = false;
-  await vi.waitFor(() => expect(world.sink.times('do', 'mail')).toBe(1), { timeout: 20_000 });
+  await vi.waitFor(() => expect(world.sink.times('do', 'mail')).toBe(1), { timeout: 300_000 });
   expect(await world.settled(process)).toBe(0);
   await process.trajectory.transaction({ ...all, writes: ['test:r'] }, (tx) => tx.propose(COUNT));
 });
@@ -495,7 +495,7 @@ test.each(['was committed', 'is undone'])(
       tx.propose(COUNT);
     });
     await made.catch((error: Error) => expect(error.message).toBe('undo it'));
-    await vi.waitFor(() => expect(failed).toBeGreaterThan(0), { timeout: 20_000, interval: 1 });
+    await vi.waitFor(() => expect(failed).toBeGreaterThan(0), { timeout: 300_000, interval: 1 });
     failing = false;
     // Nothing else happens at the first one, and the other never looks.
     await other.trajectory.transaction(at, (tx) => tx.propose(COUNT));

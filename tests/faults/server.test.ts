@@ -1,9 +1,8 @@
 /** A server that goes away in mid-commit, an answer to COMMIT that never comes: what the caller of the runtime sees. */
-import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { interceptSql, sqliteError } from '../../src/testing/intercept.ts';
 import { allEntries } from '../support/ledger-runtime.ts';
-import { type Loss, Relay, withPostgres } from '../support/postgres/index.ts';
+import { holdTable, type Loss, Relay, untilOneWaits, withPostgres } from '../support/postgres/index.ts';
 import { closedAfterEach, type Place, postgresPlace, sqlitePlaces } from '../support/stores.ts';
 import { begun, expectOnce, file, papersOf, processOver, Told } from './callers.ts';
 
@@ -30,10 +29,9 @@ withPostgres(
         const trajectory = await begun(await place.open({ lockTimeoutMs: 60_000, statementTimeoutMs: 60_000 }));
         const told = new Told();
         const papers = papersOf(10);
-        await holdEntries(place);
+        await holdTable(place.url, 'entry');
         const hearing = papers.map((paper) => told.hear(paper, file(trajectory, paper)));
-        const waiting = "SELECT FROM pg_stat_activity WHERE application_name = 'assize' AND wait_event_type = 'Lock'";
-        while ((await postgres.query(waiting)).length === 0);
+        await untilOneWaits(postgres);
         await postgres.server.stop('immediate');
         await postgres.server.start();
         await Promise.all(hearing);
@@ -124,14 +122,3 @@ describe('SQLite', () => {
     await expectOnce(store, told, ['paper']);
   });
 });
-
-/** Somebody else's transaction, until the server ends it: every append waits for it. */
-async function holdEntries({ url: given }: Place): Promise<void> {
-  const url = new URL(given);
-  const schema = url.searchParams.get('schema');
-  url.searchParams.delete('schema');
-  const client = new Client({ connectionString: url.href });
-  client.on('error', () => undefined);
-  await client.connect();
-  await client.query(`BEGIN; LOCK TABLE "${schema}".entry`);
-}

@@ -1,24 +1,19 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { addMicros, maxInstant } from '#canon';
 import { defineDomain } from '#kernel';
 import { type BeliefChange, type CommitPayload, type FactVersion, type Hash, readRow } from '#ledger';
 import { claimId, OPEN_END, OPEN_START, readWitness } from '#memory';
 import { type AssertInput, checkMemory, type Memory, type Ruling, rebuildMemory, verifyStore } from '#runtime';
-import { openStore, type Store } from '#stores';
+import type { Store } from '#stores';
 import { cases } from '../support/cases.ts';
 import { CELLS, type Deed, MemoryModel, type Said } from '../support/memory-model.ts';
 import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
+import { onEveryStore } from '../support/stores.ts';
 
 // Trajectories and branches of a tree say things of two subjects, and branch from one another anywhere. What each sees is what a model of
 // cells makes of what was said in its sources before it began, and then in itself: of the ledger, and of nothing that is remembered.
-
-const folder = mkdtempSync(join(tmpdir(), 'assize-memory-branches-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const PREDICATES = {
   last: { cardinality: 'single-valued', strategy: 'lww' },
@@ -87,28 +82,31 @@ interface Done {
   readonly change: BeliefChange;
 }
 
-describe.each(['memory', 'sqlite'])('on %s', (kind) => {
-  let files = 0;
-
+onEveryStore((stores) => {
   test('a branch sees what its sources believed where it begins, and then what it says itself', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(drawnStep, { minLength: 3, maxLength: 16, size: '+1' }), async (steps) => {
-        const store = await openStore(kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`);
+        const place = stores.newPlace();
+        const store = await place.open();
+        // Whoever is in another process has a handle of his own.
+        const theirs = stores.kind === 'postgres' ? await place.open() : store;
         try {
           await store.claimKey(KEY);
-          await run(store, steps);
+          await run([store, theirs], steps);
         } finally {
-          await store.close();
+          for (const each of new Set([store, theirs])) await each.close();
         }
       }),
-      { numRuns: cases(20) },
+      // To make a failure on a server smaller takes longer than a test may.
+      { numRuns: cases(stores.kind === 'postgres' ? 5 : 20), endOnFailure: stores.kind === 'postgres' },
     );
   });
 });
 
-async function run(store: Store, steps: readonly Step[]): Promise<void> {
+async function run(stores: readonly [Store, Store], steps: readonly Step[]): Promise<void> {
+  const [store] = stores;
   const clock = new HandClock();
-  const runtimes = [0, 1].map(() => runtimeOver(store, [believer], { clock }));
+  const runtimes = stores.map((each) => runtimeOver(each, [believer], { clock }));
   const memoriesOf = async (id: string): Promise<Memory[]> =>
     Promise.all(runtimes.map(async (runtime) => (await runtime.open(id, believer)).memory({ space: SPACE, writ })));
   const tellers: Teller[] = [];

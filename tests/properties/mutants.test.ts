@@ -684,7 +684,7 @@ beforeAll(async () => {
     found.set(home, so);
   }
   outcomes = found;
-}, 300_000);
+});
 
 afterAll(() => {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });

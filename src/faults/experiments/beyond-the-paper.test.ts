@@ -177,7 +177,7 @@ describe('annotations', () => {
 });
 
 describe('crash-windows', () => {
-  test('nothing is done twice or lost, and only a blind sink leaves anything', { timeout: 60_000 }, async () => {
+  test('nothing is done twice or lost, and only a blind sink leaves anything', async () => {
     const [table] = await run(crashWindows, 0.25);
     expect(left()).toEqual([]);
     expect(table!.rows.map(({ keys }) => keys[0])).toEqual(POINTS);
@@ -188,7 +188,7 @@ describe('crash-windows', () => {
   test.each([
     ['while the sink does the held call', false, { twice: 1, lost: 0 }],
     ['before the held call', true, { twice: 0, lost: 1 }],
-  ] as const)('%s: a sink that lies is seen', { timeout: 60_000 }, async (point, happened, expected) => {
+  ] as const)('%s: a sink that lies is seen', async (point, happened, expected) => {
     const lying: typeof toolsOf = (...args) =>
       toolsOf(...args).map(({ spec }) =>
         declareTool({ ...spec, reconcile: () => (happened ? { happened, result: null } : { happened }) }),
@@ -197,7 +197,7 @@ describe('crash-windows', () => {
     expect(outcome).toMatchObject({ ...expected, left: 0, blocked: 0 });
   });
 
-  test('a process that is told to stop is ended, and leaves nothing', { timeout: 60_000 }, async () => {
+  test('a process that is told to stop is ended, and leaves nothing', async () => {
     const controller = new AbortController();
     const done = killedOnce({ point: 'after the commit', sink: 'keyed' }, controller.signal);
     controller.abort(new Error('enough'));

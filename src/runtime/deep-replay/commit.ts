@@ -31,12 +31,12 @@ export async function replayCommit(stage: Stage, entry: Entry<CommitPayload>): P
 }
 
 function isAsRecorded(
-  { budget_cost, delta }: CommitPayload,
+  payload: CommitPayload,
   patches: readonly PatchOperation[],
   judged: Extract<Ruling, { verdict: 'approved' }>,
 ): boolean {
-  const cost = costWithTools(judged.compiled.cost, budget_cost, delta);
-  return isSame(judged.patches(), patches) && isSame(cost, budget_cost);
+  const cost = costWithTools(judged.compiled.cost, payload);
+  return isSame(judged.patches(), patches) && isSame(cost, payload.budget_cost);
 }
 
 /** Notes all that is otherwise, and leaves the world as it was before. */
@@ -59,8 +59,8 @@ function explain(
   if (judged.verdict !== 'approved') findings.differs(place, 'ruling', { ruling: 'committed' }, described(judged));
   const { cost, patches: now } = made ?? world.made(intent, inputs) ?? {};
   if (cost !== undefined) {
-    const { budget_cost, delta } = entry.payload;
-    findings.compare(place, 'cost', budget_cost, costWithTools(cost, budget_cost, delta));
+    const { payload } = entry;
+    findings.compare(place, 'cost', payload.budget_cost, costWithTools(cost, payload));
   }
   if (now !== undefined) findings.compare(place, 'delta', patches, now);
 }

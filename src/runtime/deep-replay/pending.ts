@@ -43,7 +43,7 @@ async function readRecorded(stage: Stage, entry: Entry<PendingPayload>): Promise
 async function compare(stage: Stage, entry: Entry<PendingPayload>, before: Recorded): Promise<void> {
   const { world, findings, authority } = stage;
   const { proposal, policy } = entry.payload;
-  const { action, observations, at, writ_id, budget_cost, delta } = proposal;
+  const { action, observations, at, writ_id, budget_cost } = proposal;
   const read = await readProposal(stage, entry, { ...action, action: action.name, observations, at });
   if (read === undefined) return;
   findings.compared++;
@@ -63,7 +63,7 @@ async function compare(stage: Stage, entry: Entry<PendingPayload>, before: Recor
   if (judged.verdict === 'approved') judged.undo();
   if (made !== undefined) {
     findings.compare(place, 'delta', before.delta, made.patches);
-    findings.compare(place, 'cost', budget_cost, costWithTools(made.cost, budget_cost, delta));
+    findings.compare(place, 'cost', budget_cost, costWithTools(made.cost, proposal));
   }
   if (judged.verdict !== 'escalated') return;
   if (!isSameWords(entry.payload, judged.detail)) findings.reworded++;
@@ -74,7 +74,7 @@ async function compare(stage: Stage, entry: Entry<PendingPayload>, before: Recor
   findings.compare(place, 'freezes', entry.payload.freezes, freezes);
   const what = {
     ...proposal,
-    budget_cost: costWithTools(judged.compiled.cost, budget_cost, delta),
+    budget_cost: costWithTools(judged.compiled.cost, proposal),
     // The same with other salts is the same.
     delta: isSame(before.delta, judged.patches)
       ? proposal.delta

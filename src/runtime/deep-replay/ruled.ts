@@ -1,6 +1,7 @@
 import type { Json } from '#canon';
 import type { Ruling } from '#kernel';
-import type { Amounts, Delta, PendingPayload, RejectionPayload } from '#ledger';
+import type { Amounts, CommitPayload, PendingPayload, RejectionPayload } from '#ledger';
+import { hasToolObservation } from '../effects/acting.ts';
 
 /** What became of a proposal, as a difference shows it. */
 export interface Ruled {
@@ -19,9 +20,12 @@ export function recordedRuling({ kind, reason, detail, invariant_id }: Rejection
 }
 
 /** What is to be recorded as the cost: of what its tools cost the record is taken, which are not asked again. */
-export function costWithTools(cost: Amounts, recorded: Amounts, { effects }: Delta): Amounts {
+export function costWithTools(
+  cost: Amounts,
+  { budget_cost: recorded, delta, observations }: Pick<CommitPayload, 'budget_cost' | 'delta' | 'observations'>,
+): Amounts {
   const isPart = Object.keys(cost).every((unit) => (cost[unit] as number) <= (recorded[unit] ?? 0));
-  return effects.length > 0 && isPart ? recorded : cost;
+  return isPart && (delta.effects.length > 0 || hasToolObservation(observations)) ? recorded : cost;
 }
 
 /** Whether two rulings are one, whatever words they are in. */

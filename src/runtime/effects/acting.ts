@@ -1,4 +1,4 @@
-import type { Approved, Authority, Cost, Escalated, HeldBack, Refusal, Rejected, Ruling } from '#kernel';
+import type { Approved, Authority, Cost, Escalated, HeldBack, Refusal, Rejected } from '#kernel';
 import type { BlobRow, Delta, EffectWrite, Hash } from '#ledger';
 
 /** One use of a tool, for the writ and the policy to be asked about. */
@@ -26,14 +26,30 @@ export interface Acting {
   readonly uses: readonly ToolUse[];
   /** What of it can be neither undone nor held, where that is still to be approved. */
   readonly pivot?: Pivot | undefined;
-  /** Whether something has been done already, which can't wait for a person. */
-  readonly hasActed: boolean;
+  /**
+   * How it waits for a person, where something has been done already: that is undone, and called again, under other keys, once it is
+   * approved (decisions §5.5).
+   */
+  readonly parked?: (() => Acting) | undefined;
   /** What the effects are, for what names them. */
   readonly blobs: readonly BlobRow[];
   /** What is written with the commit entry. */
   write(entry: Hash): { readonly write: EffectWrite; readonly blobs: readonly BlobRow[] };
-  /** What is written with the entry that rejects it, if something of it is in the log. */
-  rejected(entry: Hash): { readonly write: EffectWrite; readonly blobs: readonly BlobRow[] } | undefined;
+  /** What is written with the entry that rejects it, or puts it up, if something of it is in the log. */
+  undone(entry: Hash, by: UndoneBy): { readonly write: EffectWrite; readonly blobs: readonly BlobRow[] } | undefined;
+}
+
+/** The ruling by which what was done before it does not stay. */
+export type UndoneBy = 'rejected' | 'escalated';
+
+/** What a tool has answered is observed by this name; `place` is that of the branch. */
+export function toolObservation(tool: string, place: string, ordinal: number): string {
+  return `${tool}#${place}${ordinal}`;
+}
+
+/** Whether a tool was asked for it: what that cost stands nowhere but in the sum, if nothing else is to be done by it. */
+export function hasToolObservation(observations: readonly { readonly name: string }[]): boolean {
+  return observations.some(({ name }) => /#[\d./]*\d$/.test(name));
 }
 
 /** Whose part tools are in what a policy is asked: they belong to no role of the domain. */
@@ -110,14 +126,4 @@ export function toolsRefused(authority: Authority, acting: Acting | undefined): 
     if (refusal !== undefined) return { verdict: 'rejected', ...refusal, detail: `${use.action}: ${refusal.detail}` };
   }
   return undefined;
-}
-
-/** What has been done before the commit is undone where that would have to wait: nobody knows how long. */
-export function heldBack(acting: Acting | undefined, judged: Ruling): Ruling {
-  if (acting?.hasActed !== true || judged.verdict !== 'escalated') return judged;
-  return {
-    verdict: 'rejected',
-    reason: 'precondition_failed',
-    detail: `it needs an approval, and tools have acted for it at once: what they did is undone (${judged.detail})`,
-  };
 }

@@ -211,16 +211,6 @@ describe('a person is asked, whoever asks too', () => {
     expect(await codeOf(other.transact((tx) => tx.call(PIVOT, { what: 'a' })))).toBe('no_counselor');
     expect([nobody.sink.log, other.sink.log]).toEqual([[], []]);
   });
-
-  test('and what has acted at once is undone, as that can’t wait', async () => {
-    const { sink, transact } = await stage();
-    const { ruling } = await transact(async (tx) => {
-      await tx.call('reversible.externalised', { what: 'acted' });
-      await tx.call(PIVOT, { what: 'pivot' });
-    });
-    expect(ruling).toMatchObject({ ruling: 'rejected', reason: 'precondition_failed' });
-    expect([sink.standing('acted'), sink.times('do', 'pivot')]).toEqual([0, 0]);
-  });
 });
 
 describe('a second one is refused', () => {

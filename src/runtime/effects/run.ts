@@ -1,5 +1,5 @@
 import type { Reservation } from '#authority';
-import type { Json } from '#canon';
+import { copyJson, type Json } from '#canon';
 import {
   BEGUN,
   bodyText,
@@ -33,6 +33,7 @@ import type { BlobRef, BlobRow, EffectStore, EffectWrite, Hash } from '#ledger';
 import type { Pause, Random } from '#oracle';
 import { Kept } from '../kept.ts';
 import type { Ruling } from '../ruling.ts';
+import type { UndoneBy } from './acting.ts';
 import type { Coordination } from './coordination.ts';
 import type { EffectLeft } from './effect-entries.ts';
 import type { Failure, FailureAnswer } from './failure.ts';
@@ -283,19 +284,22 @@ export class Run implements Reserving {
     this.#unsent.push({ is: 'expanded', claims: claimTexts(claims) });
   }
 
-  /** What is to be written with an entry that rejects it, in one transaction of the store: it is never ruled on again. */
-  rejectionWrite(entry: Hash): { readonly write: EffectWrite; readonly blobs: readonly BlobRow[] } | undefined {
+  /** What is to be written with an entry by which it is undone, in one transaction of the store: it is never ruled on again. */
+  undoingWrite(
+    entry: Hash,
+    by: UndoneBy,
+  ): { readonly write: EffectWrite; readonly blobs: readonly BlobRow[] } | undefined {
     if (!this.isLogged) return undefined;
     this.#ruling = entry;
-    return { write: this.#write([...this.#unsent, REJECTED], []), blobs: this.#unsentBlobs };
+    return { write: this.#write([...this.#unsent, ABORTING[by]], []), blobs: this.#unsentBlobs };
   }
 
-  /** The rejection is durable; where it is the one that `rejectionWrite` was asked for, so is what was written with it. */
-  rejected(entry: Hash): void {
+  /** That entry is durable; where it is the one that `undoingWrite` was asked for, so is what was written with it. */
+  undoneBy(entry: Hash, by: UndoneBy): void {
     if (!this.isRuledBy(entry)) return;
     this.#sent();
-    this.#cause = REJECTED.cause;
-    this.#note(REJECTED);
+    this.#cause = by;
+    this.#note(ABORTING[by]);
   }
 
   /** Undoes what was done. @throws what the store throws; the transaction is then left to who comes next */
@@ -456,12 +460,26 @@ export class Run implements Reserving {
         this.#answered(n, (result ?? null) as Json);
       } else {
         const undone = await this.#bounded(effect, (call) => spec.compensate!(input, answer, call));
-        this.#undone(n, residueOf(effect.tool, undone));
+        const residue = residueOf(effect.tool, undone);
+        this.#undone(n, residue === undefined ? undefined : await this.#mitigated(effect, spec, residue));
       }
     } catch (error) {
       await this.#failed(n, error);
     }
     return true;
+  }
+
+  /** What is left, and what was done about it, where its tool does something. */
+  async #mitigated(effect: Effect, { mitigate }: Tool['spec'], residue: Json): Promise<Json> {
+    if (mitigate === undefined) return residue;
+    try {
+      const said = await this.#bounded(effect, (call) => mitigate(effect.input, residue, call));
+      return { mitigated: copyJson(said ?? null, { foreign: true }), residue };
+    } catch (cause) {
+      const why = `what was left could not be mitigated: ${(cause as Error)?.message}`;
+      // A blind sink would do again what has been undone.
+      throw effect.class.sink === 'blind' ? new Error(why, { cause }) : new DidNothing(why, { cause });
+    }
   }
 
   /** Asks the sink what became of a call, or of its compensation. */
@@ -681,7 +699,10 @@ export class Run implements Reserving {
 /** Of what no body goes on with. */
 const PROCESS_ENDED = 'process_ended';
 /** Of what was ruled on. */
-const REJECTED = Object.freeze({ is: 'aborting', cause: 'rejected' } as const);
+const ABORTING = {
+  rejected: Object.freeze({ is: 'aborting', cause: 'rejected' } as const),
+  escalated: Object.freeze({ is: 'aborting', cause: 'escalated' } as const),
+};
 
 /** With members in canonical order, which are written fastest. */
 function intended({ class: sort, key, payload, tool, undo_cost }: LoggedEffect): LogRecord {

@@ -21,7 +21,7 @@ import type { Authority, Cost, Refusal } from '#kernel';
 import type { Amounts, BlobRow } from '#ledger';
 import type { ObservationInput } from '../intent.ts';
 import { Kept } from '../kept.ts';
-import { type Pivot, refusalOf, sum, type ToolUse } from './acting.ts';
+import { type Pivot, refusalOf, sum, type ToolUse, toolObservation } from './acting.ts';
 import type { Held } from './effects.ts';
 import type { Prepared, Run } from './run.ts';
 import { inTime } from './time-limit.ts';
@@ -71,6 +71,16 @@ export interface Asking {
   readonly signal: AbortSignal;
 }
 
+/** A call that acted at once, and the key under which it would be made again. */
+interface Acted {
+  readonly n: number;
+  readonly tool: Tool;
+  readonly input: Json;
+  readonly claims: readonly Claim[];
+  readonly answer: Json;
+  readonly next: string;
+}
+
 /** Something that was read, and how to read it again. */
 interface Guess {
   readonly tool: Tool;
@@ -100,8 +110,8 @@ export class Transaction {
   readonly #touched: Claim[] = [];
   /** What was read without waiting for who is older. */
   readonly #guesses: Guess[] = [];
-  /** Places of what acted at once. */
-  readonly #acted: number[] = [];
+  /** What acted at once. */
+  readonly #acted: Acted[] = [];
   /** What it is a branch of. */
   readonly #parent: Transaction | undefined;
   /** Where it is among the branches of all above it: its calls are named so. */
@@ -153,6 +163,12 @@ export class Transaction {
 
   get planned(): readonly Prepared[] {
     return this.#planned;
+  }
+
+  /** What acted at once and is to stay, as it would be called again, in the order of the calls. */
+  again(): Prepared[] {
+    const acted = this.#acted.toSorted((one, other) => one.n - other.n);
+    return acted.map(({ tool, input, claims, answer, next }) => this.#prepared(tool, input, claims, next, answer));
   }
 
   get uses(): readonly ToolUse[] {
@@ -378,7 +394,7 @@ export class Transaction {
   }
 
   async #discard(losers: readonly Transaction[]): Promise<void> {
-    const others = losers.flatMap((loser) => loser.#acted);
+    const others = losers.flatMap((loser) => loser.#acted.map(({ n }) => n));
     await this.#run?.discard(others.sort((a, b) => a - b));
     const root = this.#root;
     root.#branchActs = root.#branchActs.filter(({ place }) => !losers.some((loser) => place.startsWith(loser.#place)));
@@ -531,7 +547,7 @@ export class Transaction {
 
   async #plan(tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<unknown> {
     this.#charge(tool, input);
-    const key = this.#asking.isCareful ? await this.#freeKey(ordinal) : this.#keyOf(ordinal, 0);
+    const key = this.#keyOf(ordinal, this.#asking.isCareful ? await this.#freeGeneration(ordinal) : 0);
     const prepared = this.#prepared(tool, input, claims, key);
     // What its plan looks at is a read like any other: what is older comes first.
     const reads = claims.filter(({ access }) => access === 'read');
@@ -563,11 +579,12 @@ export class Transaction {
     this.#checkGoesOn();
     this.#root.#touched.push(...claims);
     for (const claim of claims) this.#checkSiblings(tool, claim);
-    const prepared = this.#prepared(tool, input, claims, await this.#freeKey(ordinal));
+    const generation = await this.#freeGeneration(ordinal);
+    const prepared = this.#prepared(tool, input, claims, this.#keyOf(ordinal, generation));
     const writBlobs = this.#checkAffords(tool, input, claims, prepared);
     this.#charge(tool, input);
     const { n, result } = await run.call({ ...prepared, blobs: [...prepared.blobs, ...writBlobs] });
-    this.#acted.push(n);
+    this.#acted.push({ n, tool, input, claims, answer: result, next: this.#keyOf(ordinal, generation + 1) });
     this.#observe(tool, ordinal, result);
     return result;
   }
@@ -600,7 +617,7 @@ export class Transaction {
 
   #observe({ name, spec }: Tool, ordinal: number, value: Json): void {
     const sensitive = spec.sensitive === true ? { sensitive: true } : {};
-    this.#observations.push({ name: `${name}#${this.#place}${ordinal}`, value, ...sensitive });
+    this.#observations.push({ name: toolObservation(name, this.#place, ordinal), value, ...sensitive });
   }
 
   /** Branches act on the same thing only where its tool says that it can tell them apart. */
@@ -618,14 +635,21 @@ export class Transaction {
     if (this.#parent !== undefined) acts.push({ place: this.#place, claim });
   }
 
-  #prepared(tool: Tool, input: Json, claims: readonly Claim[], key: string): Prepared {
+  #prepared(tool: Tool, input: Json, claims: readonly Claim[], key: string, answer?: Json): Prepared {
     const kept = new Kept(this.#held.ports.random);
     const cost = costOf(tool, input);
     const { name } = tool;
     const sort = tool.class!;
     const { isAgain, name: transaction } = this.#asking;
     // Members in canonical order, which are written fastest.
-    const made = { claims: claimTexts(claims), class: sort, cost, input, tool: name };
+    const made = {
+      ...(answer === undefined ? {} : { answer }),
+      claims: claimTexts(claims),
+      class: sort,
+      cost,
+      input,
+      tool: name,
+    };
     const payload = kept.made((isAgain ? { ...made, transaction } : made) as never);
     const effect: LoggedEffect = { class: sort, key, payload, tool: name, ...undoCostOf(tool, input) };
     return { effect, input, blobs: kept.blobs };
@@ -637,13 +661,13 @@ export class Transaction {
     return effectKey({ trajectory, transaction, call, generation });
   }
 
-  /** The key of the first generation that did nothing, or was undone. @throws EffectError `key_collision` */
-  async #freeKey(call: number): Promise<string> {
+  /** After all that did nothing, or were undone. @throws EffectError `key_collision` */
+  async #freeGeneration(call: number): Promise<number> {
     for (let generation = 0; ; generation++) {
+      if (!this.#asking.isAgain) return generation;
       const key = this.#keyOf(call, generation);
-      if (!this.#asking.isAgain) return key;
       const used = await this.#held.ports.store.effectKey(key);
-      if (used === undefined) return key;
+      if (used === undefined) return generation;
       const phase = (await this.#root.#before(used.epoch))?.state.effects[used.n]?.phase;
       if (phase === 'undone' || phase === 'dropped') continue;
       throw new EffectError(

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Policy } from '#authority';
 import { hashText } from '#canon';
-import { DidNothing, declareTool, type Sink, type Tool } from '#effects';
+import { DidNothing, declareTool, readTransaction, type Sink, type Tool } from '#effects';
 import { defineDomain, escalate, pass } from '#kernel';
 import { Replayer, verifyTrajectory } from '#ledger';
 import { type AssizeOptions, deepReplay, type TransactionOptions } from '#runtime';
@@ -10,6 +10,7 @@ import { MemoryStore } from '#stores';
 import { asking } from '../../../tests/support/effects-ledger.ts';
 import { type Fault, type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { readSalted } from './quarantine.ts';
 
 const writ = writFor('alice');
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
@@ -574,17 +575,6 @@ describe('what has to be approved', () => {
     await trajectory.reject(ruling.pending, { principal: 'doc', method: 'test', reason: 'no' });
     expect(sink.log).toEqual([]);
   });
-
-  test('can’t wait where tools have acted already: that is undone', async () => {
-    const { trajectory, sink, all } = await stage({ domain: asking });
-    const { ruling } = await trajectory.transaction(all, async (tx) => {
-      await tx.call('reversible.externalised', { what: 'a' });
-      tx.propose(COUNT);
-    });
-    expect(ruling).toMatchObject({ ruling: 'rejected', reason: 'precondition_failed' });
-    expect(sink.standing('a')).toBe(0);
-    expect(trajectory.pending()).toEqual([]);
-  });
 });
 
 describe('what a tool answers', () => {
@@ -638,6 +628,69 @@ describe('what a tool answers', () => {
   });
 });
 
+describe('what a compensation leaves is mitigated', () => {
+  const refund = (sink: Sink, mitigate: (residue: string) => unknown, log: string[]): Tool =>
+    declareTool({
+      name: 'booking.make',
+      input: z.strictObject({}),
+      class: { reversibility: 'reversible', delivery: 'externalised', sink },
+      writes: ['test:x'],
+      execute: () => null,
+      compensate: () => {
+        log.push('cancel');
+        return { undone: 'partly', residue: 'the fee' };
+      },
+      mitigate: (_, residue, { key }) => {
+        log.push(`mail ${key.length === 64 ? 'under its key' : key}`);
+        return mitigate(residue);
+      },
+      ...(sink === 'queryable' ? { reconcile: () => ({ happened: true, result: null }) } : {}),
+    });
+
+  async function undone(sink: Sink, mitigate: (residue: string) => unknown) {
+    const log: string[] = [];
+    const { trajectory, all, assize, store } = await stage({ tools: [refund(sink, mitigate, log)] });
+    const thrown = trajectory.transaction(all, async (tx) => {
+      await tx.call('booking.make', {});
+      throw new Error('as planned');
+    });
+    await expect(thrown).rejects.toThrow('as planned');
+    const left = await assize.recoverEffects();
+    const known = readTransaction((await store.effectsOf(1))!);
+    const ref = known.effects[0]!.residue;
+    const residue = ref && (await readSalted((hash) => store.blob(hash), ref));
+    return { log, left, residue };
+  }
+
+  test.each<Sink>(['keyed', 'queryable', 'blind'])('and what came of that is kept with it: %s', async (sink) => {
+    const { log, left, residue } = await undone(sink, (residue) => ({ mailed: `about ${residue}` }));
+    expect([log, left]).toEqual([['cancel', 'mail under its key'], []]);
+    expect(residue).toEqual({ mitigated: { mailed: 'about the fee' }, residue: 'the fee' });
+  });
+
+  test.each([
+    ['keyed', 'unresolved', 3],
+    ['queryable', 'unresolved', 3],
+    ['blind', 'in_doubt', 1],
+  ] as const)('or is for a person, where that fails: %s is %s', async (sink, phase, times) => {
+    const { log, left, residue } = await undone(sink, () => {
+      throw new Error('nobody answers');
+    });
+    expect(log).toEqual(Array(times).fill(['cancel', 'mail under its key']).flat());
+    expect(left).toMatchObject([{ phase }]);
+    expect(residue).toBeUndefined();
+  });
+
+  test('where it fails once, both are made again', async () => {
+    let times = 0;
+    const { log, left, residue } = await undone('keyed', () => {
+      if (times++ === 0) throw new Error('nobody answers');
+    });
+    expect([log.length, left]).toEqual([4, []]);
+    expect(residue).toEqual({ mitigated: null, residue: 'the fee' });
+  });
+});
+
 test('what is given as a tool has to be one', () => {
   const plain = { name: 'x.y', execute: () => null } as unknown as Tool;
   expect(() => runtimeOver(new MemoryStore(), [tally], { tools: [plain] })).toThrow('make it with declareTool');
@@ -668,6 +721,9 @@ test('a tool that is wrongly declared is refused by name', () => {
     [{ writes: ['x:{a'] }, 'a brace stands only around'],
     [{ writes: ['x:{b}'] }, 'no member b'],
     [{ compensate: 'yes' }, 'compensate has to be a function'],
+    [{ mitigate: 'yes' }, 'mitigate has to be a function'],
+    [{ mitigate: () => null, compensate: undefined, uncompensated: 'it may stay' }, 'and it has no compensate'],
+    [{ class: 'read', mitigate: () => null, compensate: undefined, writes: undefined }, "can't have mitigate"],
     [{ uncompensated: 'it may stay' }, 'leave one of them out'],
     [{ compensate: undefined, uncompensated: ' ' }, 'why it may stay'],
     [{ compensate: undefined }, 'uncompensated'],

@@ -1,5 +1,5 @@
 import { writId } from '#authority';
-import { isAssizeError, plainText } from '#canon';
+import { isAssizeError, type Json, plainText } from '#canon';
 import {
   type Claim,
   claimsOf,
@@ -13,7 +13,7 @@ import {
   type TransactionState,
   type Work,
 } from '#effects';
-import type { Cost, Domain } from '#kernel';
+import { type Cost, type Domain, KernelError } from '#kernel';
 import { type BlobRef, type CommitPayload, type Hash, isCauseCode, type PendingPayload, readRow } from '#ledger';
 import { RuntimeError } from '../errors.ts';
 import { badIntent, type ProposalInput, TRANSACTION_KEY } from '../intent.ts';
@@ -198,9 +198,13 @@ export class Transactions {
       observations,
     };
     run.hasOnFailure = hasOnFailure(this.#writer.parts.domain, intent.action);
-    const ruling = await this.#proposals.propose(input, actingOf(run, tx.planned, tx));
+    const acting = actingOf(run, tx.planned, tx);
+    const ruling = await this.#proposals.propose(
+      input,
+      run.standing.length === 0 ? acting : { ...acting, parked: () => parkedOf(acting, tx.again(), tx.planned) },
+    );
     if (ruling.ruling === 'committed' && run.isRuledBy(ruling.entry.id)) run.committed(ruling.entry.id, tx.planned);
-    if (ruling.ruling === 'rejected') run.rejected(ruling.entry.id);
+    if (ruling.ruling === 'rejected' || ruling.ruling === 'escalated') run.undoneBy(ruling.entry.id, ruling.ruling);
     return ruling;
   }
 
@@ -216,7 +220,7 @@ export class Transactions {
     const end = await this.#undo(held, { run, work }, ruling.ruling);
     // Another process has taken this over, and was ruled on before.
     if (ruling.ruling === 'committed') return { ruling, epoch: undefined, effects: undoneTo(end) };
-    const waits = ruling.ruling === 'escalated' && tx.planned.length > 0;
+    const waits = ruling.ruling === 'escalated' && tx.planned.length + run.effects.length > 0;
     return { ruling, epoch: work.epoch, effects: waits && end === 'ended' ? 'waiting' : undoneTo(end) };
   }
 
@@ -305,7 +309,15 @@ function hasOnFailure(domain: Domain, action: unknown): boolean {
 
 /** What waits with a proposal that was put up for approval, as what its commit will bring. */
 export interface TakenUp {
+  /** As it would be committed now: with what undoing costs of what is still to be called again. */
   readonly acting: Acting;
+  /** Whether something had acted at once when it was put up that was not called again yet. */
+  readonly owesCalls: boolean;
+  /**
+   * Calls that again: not before all but that is as the commit needs it, and whoever approves it may.
+   * @throws KernelError `changed_since` where it does otherwise than it did
+   */
+  again(): Promise<void>;
   /** To be called when the commit is durable. */
   committed(entry: Hash): Promise<void>;
   /** To be called when it is not to be, after all; with what was thrown, if something was. */
@@ -342,18 +354,60 @@ export async function takeUp(
     held.drop(work);
     throw error;
   }
+  const planned = prepared.filter(({ answer }) => answer === undefined);
+  const acted = prepared.filter(({ answer }) => answer !== undefined);
   const cost = prepared.reduce((total, each) => sum(total, each.cost), {});
   return {
-    acting: actingOf(run, prepared, { uses: [], cost }),
+    get acting() {
+      const acting = actingOf(run, planned, { uses: [], cost });
+      const left = acted.slice(run.effects.length);
+      return {
+        ...acting,
+        undoCost: left.reduce((total, { effect }) => sum(total, effect.undo_cost ?? {}), acting.undoCost),
+      };
+    },
+    get owesCalls() {
+      return run.effects.length < acted.length;
+    },
+    again: async () => {
+      for (const { effect } of acted) {
+        const used = await held.ports.store.effectKey(effect.key);
+        if (used === undefined || used.epoch === run.epoch) continue;
+        throw otherwise(effect.tool, `transaction ${used.epoch} had called it again before, and came to nothing`);
+      }
+      for (const each of acted.slice(run.effects.length)) await callAgain(run, each);
+    },
     committed: async (entry) => {
-      run.committed(entry, prepared);
+      run.committed(entry, planned);
       await held.finish(run);
     },
     drop: async (error) => {
       if (isForTheLogToSay(error)) await effects.beginAnew(held);
+      else if (run.isLogged) await held.finish(run, error === undefined ? 'expired' : causeOf(error));
       else held.drop(work);
     },
   };
+}
+
+/** @throws KernelError `changed_since`; EffectError `tenure_lost` */
+async function callAgain(run: Run, { effect, input, blobs, answer }: PutUp): Promise<void> {
+  let result: Json;
+  try {
+    ({ result } = await run.call({ effect, input, blobs }));
+  } catch (error) {
+    if (!(error instanceof EffectError) || error.code === 'tenure_lost') throw error;
+    throw otherwise(effect.tool, error.message, error);
+  }
+  if (plainText(result) !== plainText(answer!)) throw otherwise(effect.tool, 'it answers otherwise than it did then');
+}
+
+/** What was approved rests on what a tool did, and that can't be had again. */
+function otherwise(tool: string, why: string, cause?: unknown): KernelError {
+  return new KernelError(
+    'changed_since',
+    `${tool} had acted before this was put up, and was called again for its approval: ${why}. Reject it and let it be proposed again.`,
+    { evidence: { tool }, cause },
+  );
 }
 
 /** A call that waits, read back. */
@@ -361,6 +415,8 @@ interface PutUp extends Prepared {
   readonly claims: Claim[];
   readonly checkNames: () => Promise<void>;
   readonly cost: Cost;
+  /** What it had answered, where it had acted at once. */
+  readonly answer: Json | undefined;
   /** The caller's name of its transaction. */
   readonly name: string | undefined;
 }
@@ -388,6 +444,7 @@ async function preparedFrom(held: Held, key: Hash, payload: BlobRef): Promise<Pu
     claims: claimsOf(value),
     checkNames: () => held.names.checkStill(tool, value.input, claimsOf(value)),
     cost: value.cost,
+    answer: value.answer,
     name: value.transaction,
   };
 }
@@ -402,25 +459,33 @@ function reclassed({ name, class: now }: Tool, putUp: EffectClass): EffectError 
   );
 }
 
+/** As it waits for a person: with what it did before as it would be called again. */
+function parkedOf(acting: Acting, again: readonly Prepared[], planned: readonly Prepared[]): Acting {
+  const all = [...again, ...planned];
+  return { ...acting, effects: named(all), blobs: all.flatMap((each) => each.blobs) };
+}
+
+/** Members in canonical order, as the payload has them, which are written fastest. */
+function named(effects: readonly Pick<Prepared, 'effect'>[]): Acting['effects'] {
+  return effects.map(({ effect: { key, payload } }) => ({ effect: payload, id: key }));
+}
+
 function actingOf(
   run: Run,
   planned: readonly Prepared[],
   { uses, cost, pivot }: Pick<Acting, 'uses' | 'cost' | 'pivot'>,
 ): Acting {
-  const before = run.standing;
-  const all = [...before, ...planned.map(({ effect }) => effect)];
+  const before = run.standing.map((effect) => ({ effect }));
   return {
-    // Members in canonical order, as the payload has them, which are written fastest.
-    effects: all.map(({ key, payload }) => ({ effect: payload, id: key })),
+    effects: named([...before, ...planned]),
     epoch: run.epoch,
     cost,
     undoCost: run.hasOnFailure ? planned.reduce((total, { effect }) => sum(total, effect.undo_cost ?? {}), {}) : {},
     uses,
     pivot,
-    hasActed: before.length > 0,
     blobs: planned.flatMap((each) => each.blobs),
     write: (entry) => run.commitWrite(entry, planned),
-    rejected: (entry) => run.rejectionWrite(entry),
+    undone: (entry, by) => run.undoingWrite(entry, by),
   };
 }
 

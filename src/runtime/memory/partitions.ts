@@ -37,13 +37,13 @@ export interface Source {
   readonly open: readonly FactVersion[];
 }
 
-/** What has to be read before it can be planned; whoever catches it reads it and plans again. */
+/** Something has to be awaited before it can be ruled on: most often facts that are to be read. Whoever catches it does that, and begins again. */
 export class NotRead extends Error {
   /** Where a judge is to be asked: when what it is asked about was said, so that the question stays the same. */
   readonly read: () => Promise<Instant | undefined>;
 
   constructor(read: () => Promise<Instant> | Promise<void>) {
-    super('facts have to be read first');
+    super('something has to be awaited first');
     this.read = async () => (await read()) ?? undefined;
   }
 }

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { integrateLog } from '#ledger';
+import { olderPostgres } from '../../../tests/support/older-store.ts';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
 import { openStore } from '../index.ts';
@@ -129,34 +130,32 @@ withPostgres('opening', (postgres) => {
       await expect(openPostgres({ url, mode: 'readonly' })).rejects.toMatchObject({ code: 'store_older_schema' });
     });
 
-    test('an older one is migrated by a writer, with its entries', async () => {
-      const url = await withVersion(1);
-      const schema = postgres.schemaOf(url);
-      await postgres.query(
-        `SET search_path TO "${schema}"; DROP TABLE log, log_node, snapshot; DROP VIEW append_under_way;
-          DROP FUNCTION log_horizon; DROP FUNCTION integrate; DROP FUNCTION append_erasing; DROP FUNCTION put_snapshot;
-          DROP FUNCTION append_effects; DROP FUNCTION hold_effects; DROP FUNCTION raise_fence; DROP FUNCTION say_effect;
-          DROP FUNCTION take_over_effects; DROP FUNCTION join_effects; DROP FUNCTION share_effects; DROP FUNCTION part_effects;
-          DROP FUNCTION fact_states; DROP FUNCTION fact_branch; DROP FUNCTION lock_facts; DROP FUNCTION write_facts; DROP FUNCTION erase_facts;
-          DROP FUNCTION append_facts; DROP FUNCTION begin_facts; DROP FUNCTION take_in_facts; DROP FUNCTION delete_facts;
-          DROP FUNCTION end_facts; DROP VIEW facts;
-          DROP FUNCTION write_texts, write_fact_rows, erase_fact_rows, begin_fact_rows, put_vectors;
-          DROP TABLE fact_vector, fact_embedder, fact_text, fact_text_space; DROP TABLE fact, fact_partition, fact_rebuild, fact_claim_key;
-          DROP FUNCTION list_answers, erase_answers, hold_texts; DROP TABLE oracle_within; ALTER TABLE oracle DROP COLUMN erased_by;
-          DROP TABLE effect_member, effect_event, effect_count;
-          DROP TABLE effect_tenure, effect_transaction, effect_open, effect_record, effect_key;
-          ALTER TABLE blob DROP COLUMN erased_by CASCADE`,
-      );
-      const stores = await Promise.all(Array.from({ length: 4 }, () => openPostgres({ url, mode: 'existing' })));
-      for (const store of stores) {
-        expect(await store.entries('t')).toHaveLength(3);
-        expect(await store.logSize()).toBe(0);
-        expect(await store.snapshot('t')).toBeUndefined();
-        expect(await store.openEffects()).toEqual([]);
-        expect(await store.spaces()).toEqual([]);
-        await store.close();
-      }
-    });
+    test.for(Array.from({ length: SCHEMA_VERSION - 1 }, (_, at) => at + 1))(
+      'one of version %i is migrated by a writer, with its entries and blobs',
+      async (version) => {
+        const [today, url] = [postgres.url(), postgres.url()];
+        const [rows, said] = [chainOf('t', 3), blobOf('said')];
+        const first = await openPostgres({ url: today });
+        await first.commit({ entries: rows, blobs: [said] });
+        await first.close();
+        await olderPostgres(postgres, today, url, version);
+        const stores = await Promise.all(Array.from({ length: 4 }, () => openPostgres({ url, mode: 'existing' })));
+        for (const store of stores) {
+          expect(await store.entries('t')).toEqual(rows);
+          expect(await store.blob(said.hash)).toBe(said.text);
+          expect([await store.logSize(), await store.snapshot('t')]).toEqual([0, undefined]);
+          expect([await store.openEffects(), await store.spaces()]).toEqual([[], []]);
+        }
+        const [store] = stores as [PostgresStore];
+        expect(await store.commit(batchOf(rows))).toMatchObject({ status: 'conflict' });
+        expect(await store.commit(batchOf(entryAfter(rows[2], 't')))).toEqual({ status: 'committed' });
+        expect(await store.holdEffects()).toMatchObject({ fence: 1, lastEpoch: 0 });
+        expect(await store.selfCheck()).toEqual([]);
+        for (const each of stores) await each.close();
+        const mark = await postgres.query(`SELECT * FROM "${postgres.schemaOf(url)}".mark`);
+        expect(mark).toEqual([{ application: 'assize', version: SCHEMA_VERSION }]);
+      },
+    );
 
     test('a migration that fails leaves everything as it was', async () => {
       // Its first statement will find the name taken.

@@ -11,7 +11,8 @@ import { facts } from './migrations/0008-facts.ts';
 import { branches } from './migrations/0009-branches.ts';
 import { texts } from './migrations/0010-texts.ts';
 import { erasedAnswers } from './migrations/0011-erased-answers.ts';
-import { heldTexts } from './migrations/0012-held-texts.ts';
+import { factChange } from './migrations/0012-fact-change.ts';
+import { heldTexts } from './migrations/0013-held-texts.ts';
 import type { Session } from './session.ts';
 import { indexTexts } from './texts.ts';
 
@@ -28,6 +29,7 @@ const MIGRATIONS: readonly string[] = [
   branches,
   texts,
   erasedAnswers,
+  factChange,
   heldTexts,
 ];
 
@@ -100,7 +102,7 @@ export async function migrate(session: Session, schema: string, path: string, mo
     // Again, now that no one else migrates: another program may have, while this one waited for the lock.
     const mark = await readMark(session, schema);
     checkMark(mark, path, mode);
-    await session.run({ text: statements(mark, schema).join('\n') });
+    await session.run({ text: migrations(mark, schema).join('\n') });
     if (mark.is === 'ours' && mark.version < TEXTS) await indexTexts(session, schema);
     await session.run({ text: 'COMMIT' });
   } catch (error) {
@@ -109,17 +111,18 @@ export async function migrate(session: Session, schema: string, path: string, mo
   }
 }
 
-function statements(mark: Mark, schema: string): string[] {
+/** The statements, of one transaction, that bring a store to `SCHEMA_VERSION`; tests also make one of an older version by them. */
+export function migrations(mark: Mark, schema: string, to: number = SCHEMA_VERSION): string[] {
   const from = mark.is === 'ours' ? mark.version : 0;
-  if (from === SCHEMA_VERSION) return [];
+  if (from === to) return [];
   return [
     // Not IF NOT EXISTS, which needs the right to create one also where there is one.
     ...(mark.is === 'absent' ? [`CREATE SCHEMA "${schema}";`] : []),
     `SET LOCAL search_path TO "${schema}", pg_temp;`,
     ...(from === 0 ? ['CREATE TABLE mark (application TEXT NOT NULL, version INTEGER NOT NULL);'] : []),
     ...(from === 0 ? ["INSERT INTO mark VALUES ('assize', 0);"] : []),
-    ...MIGRATIONS.slice(from),
-    `UPDATE mark SET version = ${SCHEMA_VERSION};`,
+    ...MIGRATIONS.slice(from, to),
+    `UPDATE mark SET version = ${to};`,
   ];
 }
 

@@ -139,17 +139,16 @@ export async function putVectors(
 
 /** Indexes the texts of all facts that a store has, in the transaction that gives it an index. */
 export async function indexTexts(session: Session, schema: string): Promise<void> {
-  const text = `SELECT encode(f.id, 'hex'), encode(p.hash, 'hex'), p.subject, p.predicate, f.object, f.asserted_from, f.audit,
+  const text = `SELECT encode(f.id, 'hex'), f.key, p.subject, p.predicate, f.object, f.asserted_from, f.audit,
       encode(f.content, 'hex')
     FROM "${schema}".fact AS f JOIN "${schema}".fact_partition AS p ON p.key = f.key WHERE f.id > $1 ORDER BY f.id LIMIT ${PAGE}`;
   for (let after = ''; ; ) {
     const rows = await session.run({ text }, [bytea(after)]);
     const last = rows.at(-1)?.[0];
     if (last === undefined || last === null) return;
-    const hashes = [...new Set(rows.map((row) => row[1]))];
-    const texts = rows.flatMap((row) => textValues(hashes.indexOf(row[1]!) + 1, [saidBy(row)]));
-    const partitions = hashes.map((hash, at) => ({ n: at + 1, hash }));
-    await session.run({ text: `SELECT "${schema}".write_texts($1)` }, [JSON.stringify({ partitions, texts })]);
+    const keys = [...new Set(rows.map((row) => row[1]))];
+    const texts = rows.flatMap((row) => textValues(keys.indexOf(row[1]!) + 1, [saidBy(row)]));
+    await session.run({ text: `SELECT "${schema}".write_texts($1, $2)` }, [JSON.stringify(texts), keys]);
     after = last;
   }
 }

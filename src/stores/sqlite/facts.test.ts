@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -9,6 +9,7 @@ import { factStoreSuite } from '../../testing/fact-store-suite.ts';
 import { interceptSql, sqliteError } from '../../testing/intercept.ts';
 import { batchOf, blobOf, entryAfter } from '../../testing/store-rows.ts';
 import { openSqlite } from './open.ts';
+import { migrate } from './schema.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-facts-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -75,7 +76,7 @@ test('a rebuilding that is refused poisons nothing', async () => {
 test('facts are made anew in small transactions', async () => {
   const store = await openSqlite({ path: join(folder, 'pages.db'), durability: 'off' });
   const changes = Array.from({ length: 3_000 }, (_, n) =>
-    changeOf({ ...ALICE, subject: `${n}` }, 1, 10, [{ fact_id: `${n}` }]),
+    changeOf({ ...ALICE, subject: `${n}` }, 1, 10, [{ fact_id: `${n}`, object: 'x'.repeat(n % 500) }]),
   );
   for (let at = 0; at < changes.length; at += 1_000)
     await store.commit({ ...batchOf([]), facts: changes.slice(at, at + 1_000) });
@@ -94,6 +95,7 @@ test('facts are made anew in small transactions', async () => {
   vi.restoreAllMocks();
   expect(Math.max(...each.map((count, n) => count - (each[n - 1] ?? 0)))).toBeLessThan(1_000);
   expect(await exportFacts(store)).toEqual(before);
+  expect(await store.selfCheck()).toEqual([]);
   await store.close();
 });
 
@@ -290,16 +292,77 @@ test('partitions that are not as their rows say are found', async () => {
     UPDATE fact SET system_end = '9999-12-31T00:00:00.000000Z', valid_from = '${day(3)}' WHERE fact_id = 'carol too';
     DELETE FROM fact_partition WHERE subject = 'dave';
     DELETE FROM fact_version WHERE fact_id = 'bob';
+    INSERT INTO fact_object (text) VALUES ('nobody says it');
     DELETE FROM fact_rebuild`);
   db.close();
   expect(await store.selfCheck()).toEqual([
     '2 facts belong to no partition',
     '2 versions of facts belong to no partition',
     '1 versions of facts are not where they are looked for',
+    '1 long objects belong to no fact, or are gone from theirs',
     'the facts of ["clinic","alice","medication"] do not fit the version or the latest change of their partition',
     'the facts of ["clinic","bob","medication"] do not fit the version or the latest change of their partition',
     'the facts of ["clinic","carol","medication"] overlap, where there is one value at a time',
     'the facts are incomplete; make them anew: assize memory rebuild',
   ]);
   await store.close();
+});
+
+test('long objects of an older store are moved, and are read, found and erased as before', async () => {
+  const [from, to] = [join(folder, 'new.db'), join(folder, 'older.db')];
+  const long = (fact_id: string): string => `${fact_id} has much to say, ${'again and again, '.repeat(20)}`;
+  const first = changeOf(ALICE, 1, 10, [
+    { fact_id: 'a', object: long('a'), valid_to: day(5) },
+    { fact_id: 'b', valid_from: day(5) },
+  ]);
+  const second = changeOf(
+    ALICE,
+    2,
+    20,
+    [{ fact_id: 'c', object: long('c'), valid_to: day(5) }],
+    [keyOfRow(first.insert[0]!)],
+  );
+  const newer = await openSqlite({ path: from });
+  const said = [...first.insert, ...second.insert].map(({ object }) => blobOf(object));
+  for (const change of [first, second]) await newer.commit({ ...batchOf([]), blobs: said, facts: [change] });
+  const facts = await newer.facts({ space: ALICE.space, kind: 'all' });
+  await newer.close();
+
+  const db = new DatabaseSync(to);
+  migrate(db, 12);
+  db.exec(`PRAGMA journal_mode = WAL; ATTACH '${from}' AS newer`);
+  const columns = (table: string): string =>
+    db.prepare(`SELECT group_concat('"' || name || '"') AS names FROM pragma_table_info('${table}')`).get()![
+      'names'
+    ] as string;
+  for (const table of ['blob', 'fact', 'fact_version', 'fact_partition', 'fact_text_queue'])
+    db.exec(`INSERT INTO main.${table} (${columns(table)}) SELECT ${columns(table)} FROM newer.${table}`);
+  db.exec(`UPDATE main.fact SET object = o.text FROM newer.fact AS f JOIN newer.fact_object AS o ON o.id = f.long
+    WHERE main.fact.fact_id = f.fact_id AND main.fact.system_end = f.system_end`);
+  expect(db.prepare('SELECT count(*) AS n FROM main.fact WHERE length(object) > 300').get()).toEqual({ n: 2 });
+  db.close();
+
+  const store = await openSqlite({ path: to });
+  expect(await store.facts({ space: ALICE.space, kind: 'all' })).toEqual(facts);
+  expect(await store.selfCheck()).toEqual([]);
+  const look = new DatabaseSync(to, { readOnly: true });
+  expect(look.prepare('SELECT long, object FROM fact ORDER BY fact_id').all()).toEqual([
+    { long: expect.any(Number), object: '' },
+    { long: null, object: 'says b' },
+    { long: expect.any(Number), object: '' },
+  ]);
+  expect(look.prepare('SELECT object FROM facts ORDER BY fact_id').all()).toEqual(
+    ['a', 'b', 'c'].map((id) => ({ object: facts.find(({ fact_id }) => fact_id === id)!.object })),
+  );
+  look.close();
+  const { content } = facts.find(({ fact_id }) => fact_id === 'c')!;
+  const root = entryAfter(undefined, 't');
+  await store.commit({ ...batchOf(root), erased: [{ hash: content.hash, by: root.id }] });
+  await store.scrub();
+  expect((await store.facts({ space: ALICE.space, kind: 'all' })).map(({ object }) => object)).toEqual(
+    facts.map((row) => (row.fact_id === 'c' ? `{"$erased":"${content.hash}"}` : row.object)),
+  );
+  await store.close();
+  for (const file of [to, `${to}-wal`])
+    if (existsSync(file)) expect(readFileSync(file).includes('c has much to say')).toBe(false);
 });

@@ -27,6 +27,7 @@ import {
   openAfter,
 } from '../facts.ts';
 import type { HashIndex } from './hash-index.ts';
+import { LONG_OBJECT } from './migrations/0013-long-objects.ts';
 import type { TextWriter } from './text-writer.ts';
 
 const SELECT_KEY = 'SELECT key FROM fact_claim_key';
@@ -68,7 +69,9 @@ export class FactWriter implements FactView {
   readonly #updatePartition: StatementSync;
   readonly #close: StatementSync;
   readonly #insert: StatementSync;
+  readonly #insertObject: StatementSync;
   readonly #insertVersion: StatementSync;
+  readonly #eraseLong: StatementSync;
   readonly #eraseObjects: StatementSync;
   readonly #eraseNames: StatementSync;
   readonly #begin: StatementSync;
@@ -104,12 +107,18 @@ export class FactWriter implements FactView {
       AND valid_from = ? AND fact_id = ? AND system_start = ?`);
     this.#insert = db.prepare(`INSERT INTO fact (key, audit, system_end, valid_from, fact_id, system_start, content,
         content_bytes, valid_to, confidence, seq, asserted_seq, asserted_from, single, strategy, entry, lineage, resolution,
-        provenance, object)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+        provenance, object, long)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#insertObject = db.prepare('INSERT INTO fact_object (text) VALUES (?)');
     this.#insertVersion = db.prepare('INSERT INTO fact_version (system_start, fact_id, key) VALUES (?, ?, ?)');
     const erased = (column: string): string => `'{"$erased":"' || lower(hex(${column})) || '"}'`;
     const given = '(SELECT unhex(value) FROM json_each(?))';
-    this.#eraseObjects = db.prepare(`UPDATE fact SET object = ${erased('content')} WHERE content IN ${given}`);
+    this.#eraseLong = db.prepare(
+      `DELETE FROM fact_object WHERE id IN (SELECT long FROM fact WHERE long IS NOT NULL AND content IN ${given})`,
+    );
+    this.#eraseObjects = db.prepare(
+      `UPDATE fact SET object = ${erased('content')}, long = NULL WHERE content IN ${given}`,
+    );
     this.#eraseNames = db.prepare(`UPDATE fact_partition
       SET space = ${erased('names')}, subject = ${erased('names')}, predicate = ${erased('names')},
         branch = '', since = '${OPEN_START}' WHERE names IN ${given}`);
@@ -121,6 +130,7 @@ export class FactWriter implements FactView {
       (SELECT max(${column}) FROM (SELECT ${column} FROM ${table} ORDER BY ${column} LIMIT ${DELETED_MAX}))`;
     this.#delete = [
       db.prepare(first('fact', 'key')),
+      db.prepare(first('fact_object', 'id')),
       db.prepare(first('fact_version', 'system_start')),
       db.prepare(first('fact_partition', 'key')),
     ];
@@ -156,6 +166,7 @@ export class FactWriter implements FactView {
   erase(erased: readonly ErasedRow[]): void {
     const hashes = JSON.stringify(erased.map(({ hash }) => hash));
     this.#texts.erase(hashes);
+    this.#eraseLong.run(hashes);
     this.#eraseObjects.run(hashes);
     this.#eraseNames.run(hashes);
     this.forget();
@@ -280,6 +291,7 @@ export class FactWriter implements FactView {
   }
 
   #insertRow(key: number | bigint, row: FactVersion): void {
+    const long = row.object.length > LONG_OBJECT ? this.#insertObject.run(row.object).lastInsertRowid : null;
     this.#insert.run(
       key,
       row.row_kind === 'audit' ? 1 : 0,
@@ -300,7 +312,8 @@ export class FactWriter implements FactView {
       row.lineage,
       row.resolution_id,
       row.provenance_id,
-      row.object,
+      long === null ? row.object : '',
+      long,
     );
     this.#insertVersion.run(row.system_time_start, row.fact_id, key);
   }
@@ -532,7 +545,11 @@ export function restrictions({ space, branch, subject, predicate, kind, valid, s
   return { where, values };
 }
 
-export const ROW = `f.fact_id, f.object, lower(hex(f.content)), f.content_bytes, f.valid_from, f.valid_to, f.system_start, f.system_end,
+/** The object of a row `f`, wherever it stands. */
+export const OBJECT =
+  'CASE WHEN f.long IS NULL THEN f.object ELSE (SELECT o.text FROM fact_object AS o WHERE o.id = f.long) END';
+
+export const ROW: string = `f.fact_id, ${OBJECT}, lower(hex(f.content)), f.content_bytes, f.valid_from, f.valid_to, f.system_start, f.system_end,
   f.provenance, f.confidence, f.strategy, f.audit, f.resolution, f.lineage, f.asserted_seq, f.asserted_from,
   lower(hex(f.entry)), f.seq, f.single`;
 

@@ -12,6 +12,7 @@ import { branches } from './migrations/0009-branches.ts';
 import { texts } from './migrations/0010-texts.ts';
 import { scrub } from './migrations/0011-scrub.ts';
 import { erasedAnswers } from './migrations/0012-erased-answers.ts';
+import { longObjects } from './migrations/0013-long-objects.ts';
 
 /** `ASZE`, at offset 68 of the file: how a file says that it is an Assize store. */
 export const APPLICATION_ID = 0x41535a45;
@@ -30,6 +31,7 @@ const MIGRATIONS: readonly string[] = [
   texts,
   scrub,
   erasedAnswers,
+  longObjects,
 ];
 
 /** The schema this program reads and writes; `user_version` in the file. */

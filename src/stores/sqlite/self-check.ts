@@ -48,6 +48,8 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
   const versions = db.prepare(unowned('fact_version'));
   const unequal = db.prepare(`SELECT count(*) AS n FROM fact_version AS v FULL JOIN
     (SELECT key, system_start, fact_id FROM fact) AS f USING (key, system_start, fact_id) WHERE v.key IS NULL OR f.key IS NULL`);
+  const misplaced = db.prepare(`SELECT count(*) AS n FROM fact_object AS o FULL JOIN
+    (SELECT long FROM fact WHERE long IS NOT NULL) AS f ON f.long = o.id WHERE o.id IS NULL OR f.long IS NULL`);
   const unfit = db.prepare(`SELECT json_array(p.space, p.subject, p.predicate) AS name
     FROM fact_partition AS p JOIN fact AS f ON f.key = p.key
     GROUP BY p.key
@@ -89,6 +91,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     ...counted(facts.get(), (n) => `${n} facts belong to no partition`),
     ...counted(versions.get(), (n) => `${n} versions of facts belong to no partition`),
     ...counted(unequal.get(), (n) => `${n} versions of facts are not where they are looked for`),
+    ...counted(misplaced.get(), (n) => `${n} long objects belong to no fact, or are gone from theirs`),
     ...named(unfit.all(), 'do not fit the version or the latest change of their partition'),
     ...named(overlapping.all(), 'overlap, where there is one value at a time'),
     ...counted(unwritten.get(), (n) => `${n} texts of facts belong to no partition`),

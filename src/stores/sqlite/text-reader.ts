@@ -3,7 +3,7 @@ import type { FactHit, FactText, FactTextQuery, FactVectorQuery, FactVersion } f
 import { Bm25, dayOf, documentOf, OPEN_START, rounded, wordsOf } from '#memory';
 import { compareRows } from '../facts.ts';
 import { dot, otherDimensions, unit } from '../vectors.ts';
-import { type FactReader, ROW, type RowColumns, restrictions, versionOf } from './facts.ts';
+import { type FactReader, OBJECT, ROW, type RowColumns, restrictions, versionOf } from './facts.ts';
 import { type NewText, prepareNewTexts, type Queued } from './new-texts.ts';
 import { TEXT_NAME } from './text-writer.ts';
 
@@ -67,7 +67,7 @@ export class TextReader {
       JOIN fact_vector AS v ON v.text = t.id WHERE t.space = ? AND v.embedder = ?`);
     this.#selectVectors.setReturnArrays(true);
     this.#selectToEmbed = db.prepare(`SELECT ${TEXT_NAME} AS id, p.subject, p.predicate,
-        (SELECT f.object FROM fact AS f WHERE f.key = t.key AND f.audit = t.audit AND f.content = t.content LIMIT 1) AS object,
+        (SELECT ${OBJECT} FROM fact AS f WHERE f.key = t.key AND f.audit = t.audit AND f.content = t.content LIMIT 1) AS object,
         t.audit, t.day
       FROM fact_text AS t JOIN fact_partition AS p ON p.key = t.key
       WHERE t.space = ? AND NOT EXISTS (SELECT 1 FROM fact_vector AS v WHERE v.text = t.id AND v.embedder = ?)

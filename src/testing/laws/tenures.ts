@@ -14,6 +14,15 @@ async function stillWaits(waiting: Promise<unknown>): Promise<void> {
   expect(await Promise.race([waiting, sleep(50, 'waits')])).toBe('waits');
 }
 
+/** A tenure is had by somebody else. */
+async function waitsUntilGivenUp(store: EffectLedger): Promise<void> {
+  const giving = new AbortController();
+  const waiting = store.holdEffects(giving.signal).catch(() => 'given up');
+  await stillWaits(waiting);
+  giving.abort();
+  expect(await waiting).toBe('given up');
+}
+
 /** One at a time, of all handles on one place; and nothing is written under one that is over. */
 export function tenureLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedger>): void {
   law('a tenure is had until it is released, and then another is given, also on the same handle', async () => {
@@ -87,7 +96,7 @@ export function tenureLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     const { fence } = await store.holdEffects(late.signal);
     late.abort();
     expect(await store.logEffects({ fence })).toEqual(WRITTEN);
-    await stillWaits(store.holdEffects(AbortSignal.timeout(100)).catch(() => 'given up'));
+    await waitsUntilGivenUp(store);
   });
 
   law('close ends every wait for a tenure', async () => {
@@ -118,7 +127,7 @@ export function tenureLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     await first.release();
     const again = await openAt(place);
     expect(await again.logEffects({ fence: first.fence })).toEqual(FENCED);
-    await stillWaits(again.holdEffects(AbortSignal.timeout(100)).catch(() => 'given up'));
+    await waitsUntilGivenUp(again);
     expect(await again.logEffects(writeOf(second.fence, 4))).toEqual(WRITTEN);
   });
 

@@ -11,7 +11,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
  */
 export type Loss = 'before' | 'torn' | 'under way' | 'answered' | 'silence';
 
-/** The call as it stands in what the driver sends. */
+/** How the calls of commits begin in what the driver sends. */
 const COMMIT = 'assize append';
 
 /** A relay to a server on loopback that loses what it is told to. */
@@ -20,6 +20,7 @@ export class Relay {
   readonly #target: number;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   #loss: Loss | undefined;
+  #call: string = COMMIT;
   #lost: () => void = () => undefined;
   /** Connections are closed as soon as they are made. */
   isClosed = false;
@@ -39,9 +40,10 @@ export class Relay {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Settles when it has happened. */
-  lose(loss: Loss): Promise<void> {
+  /** Settles when it has happened. `call`: to which commit; default: any. */
+  lose(loss: Loss, call: string = COMMIT): Promise<void> {
     this.#loss = loss;
+    this.#call = call;
     return new Promise((resolve) => (this.#lost = resolve));
   }
 
@@ -74,7 +76,7 @@ export class Relay {
     };
     for (const socket of pair) socket.on('error', end).on('close', end);
     client.on('data', (data) => {
-      if (this.#loss !== undefined && data.includes(COMMIT)) {
+      if (this.#loss !== undefined && data.includes(this.#call)) {
         loss = this.#loss;
         this.#loss = undefined;
         if (loss === 'torn') server.write(data.subarray(0, data.length / 2), end);

@@ -41,6 +41,8 @@ export class PostgresServer {
   readonly #workshop: Workshop;
   readonly #data: string;
   #port = 0;
+  /** Of its first process. */
+  #pid = 0;
   #keeper: ChildProcess | undefined;
 
   private constructor(workshop: Workshop) {
@@ -92,7 +94,9 @@ export class PostgresServer {
       ...as,
     });
     this.#keeper = keeper;
-    const output = keeper.stdout!.resume();
+    const output = keeper.stdout!.on('data', (pid) => {
+      this.#pid = Number(pid);
+    });
     const deadline = performance.now() + START_TIMEOUT_MS;
     while (!this.#isReady()) {
       if (output.readableEnded || performance.now() > deadline) {
@@ -103,14 +107,17 @@ export class PostgresServer {
     }
   }
 
-  /** `fast` lets no transaction finish; `immediate` is as good as a crash. */
-  async stop(how: 'fast' | 'immediate' = 'fast'): Promise<void> {
+  /**
+   * `fast` lets no transaction finish; `immediate` is as good as a crash; `killed` is kill -9 of its first process, which tells nobody, and
+   * the others go as each of them notices. Settles when none of them is left.
+   */
+  async stop(how: 'fast' | 'immediate' | 'killed' = 'fast'): Promise<void> {
     const keeper = this.#keeper;
     this.#keeper = undefined;
     if (keeper === undefined || keeper.exitCode !== null) return;
-    const exited = once(keeper, 'exit');
+    const closed = once(keeper, 'close');
     keeper.stdin!.end(`${how}\n`);
-    await exited;
+    await closed;
   }
 
   async remove(): Promise<void> {
@@ -137,11 +144,12 @@ export class PostgresServer {
     }
   }
 
-  /** The eighth line of the file says so. */
+  /** The eighth line of the file says so; the first one whose it is, because one that was killed leaves its file behind. */
   #isReady(): boolean {
     const path = join(this.#data, 'postmaster.pid');
     try {
-      return readFileSync(path, 'utf8').split('\n')[7]?.trim() === 'ready';
+      const lines = readFileSync(path, 'utf8').split('\n');
+      return Number(lines[0]) === this.#pid && lines[7]?.trim() === 'ready';
     } catch {
       return false;
     }
@@ -149,16 +157,18 @@ export class PostgresServer {
 }
 
 // Keeps the server and waits for a word on its standard input: how to stop, or nothing, when whoever started it is gone.
-// Its standard output is left to the server alone, so that it ends with the server.
+// It says the server's process id; then its standard output is left to the server alone, so that it ends with the server's last process.
 const KEEPER = `
 trap '' INT TERM HUP
 exec 3<&0 4>&1 1>/dev/null
 "$0" -D "$1" -p "$2" -k "$3" -c listen_addresses=127.0.0.1 >>"$4" 2>&1 3<&- </dev/null &
 server=$!
+echo $server >&4
 exec 4>&-
 read -r how <&3
 case "$how" in
   fast) kill -INT $server 2>/dev/null ;;
+  killed) kill -KILL $server 2>/dev/null ;;
   *) kill -QUIT $server 2>/dev/null ;;
 esac
 wait $server

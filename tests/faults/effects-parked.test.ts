@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import { readTransaction, type Sink } from '#effects';
+import type { LeftEffect } from '#runtime';
+import { MemoryStore } from '#stores';
+import { asking } from '../support/effects-ledger.ts';
+import { type Outside, OutsideSink, Steps, storeOf, toolFor } from '../support/effects-stage.ts';
+import { checkTold } from '../support/effects-told.ts';
+import { runtimeOver, writFor } from '../support/runtime.ts';
+
+// A crash at every step of what has acted and comes to wait for a person: while that is undone, while it is called again for its
+// approval, and again while any of this is gone on with. Read off the sink's own log: nothing stands that was not approved.
+
+const SORTS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
+const ACTED = ['one', 'two'];
+
+class World {
+  readonly store = new MemoryStore();
+  readonly sink: OutsideSink;
+
+  constructor(sort: Sink) {
+    this.sink = new OutsideSink(sort);
+  }
+
+  static async begun(sort: Sink): Promise<World> {
+    const world = new World(sort);
+    await runtimeOver(world.store, [asking]).create(asking, { trajectoryId: 't' });
+    return world;
+  }
+
+  async process<T>(endAt: number | undefined, live: (assize: ReturnType<typeof runtimeOver>) => Promise<T>) {
+    const steps = new Steps(endAt);
+    const outside: Outside = { sink: this.sink, steps };
+    const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
+    const assize = runtimeOver(storeOf(this.store, steps), [asking], { tools });
+    const value = await Promise.race([live(assize), steps.ended.then(() => undefined)]);
+    if (!steps.isDead) await Promise.race([assize.close(), steps.ended]);
+    return { value, isDead: steps.isDead };
+  }
+
+  async putUp(assize: ReturnType<typeof runtimeOver>): Promise<void> {
+    const trajectory = await assize.open('t');
+    const options = { writ: writFor('alice'), writes: ['test:**'], name: 'order-1' };
+    await trajectory.transaction(options, async (tx) => {
+      await tx.call('reversible.externalised', { what: 'one' });
+      await tx.call('irreversible.buffered', { what: 'held' });
+      await tx.call('reversible.externalised', { what: 'two' });
+      tx.propose({ action: 'count', role: 'counter', args: 'asked' });
+    });
+  }
+
+  /** Approves what waits, if anything does; rejects it where it can't be any more. What is in doubt is for a person apart. */
+  async decide(assize: ReturnType<typeof runtimeOver>): Promise<void> {
+    const trajectory = await assize.open('t');
+    const waiting = trajectory.pending().find(({ payload }) => payload.reason === 'invariant_escalated');
+    if (waiting === undefined) return;
+    const doctor = { principal: 'doc', method: 'test' };
+    try {
+      await trajectory.approve(waiting.id, { ...doctor, override: true });
+    } catch (error) {
+      const { code } = error as { code: string };
+      if (code !== 'changed_since' && code !== 'resource_in_doubt') throw error;
+      await trajectory.reject(waiting.id, { ...doctor, reason: code });
+    }
+  }
+
+  async recovered(): Promise<readonly LeftEffect[]> {
+    return (await this.process(undefined, (assize) => assize.recoverEffects())).value as readonly LeftEffect[];
+  }
+
+  async isApproved(): Promise<boolean> {
+    return (await this.store.entries('t')).some(({ payload }) => payload.includes('"detection_vector":[{'));
+  }
+
+  async pendings(): Promise<number> {
+    return (await this.store.entries('t')).filter(({ payload }) => payload.includes('"invariant_escalated"')).length;
+  }
+
+  /** Attempts that are undone because they wait for a person, as the log says with the entry that puts them up. */
+  async escalated(): Promise<number> {
+    const logged = await Promise.all(Array.from({ length: 20 }, (_, n) => this.store.effectsOf(n + 1)));
+    return logged.filter((each) => each !== undefined && readTransaction(each).cause === 'escalated').length;
+  }
+
+  /** What must hold when all was seen to that can be. */
+  async check(left: readonly LeftEffect[], crashes: number): Promise<'approved' | 'not'> {
+    await checkTold(this.store, 't', left);
+    expect(await this.escalated()).toBe(await this.pendings());
+    const isApproved = await this.isApproved();
+    const doubtful = new Set(left.map(({ key }) => key));
+    if (this.sink.sort !== 'blind') expect(left).toEqual([]);
+    expect(left.length).toBeLessThanOrEqual(crashes);
+    for (const what of ACTED) {
+      const certain = this.sink.log.filter((each) => each.what === what && !doubtful.has(each.key));
+      const standing = certain.reduce((sum, { did }) => sum + (did === 'do' ? 1 : did === 'undo' ? -1 : 0), 0);
+      const isSure = !left.some(({ key }) => this.sink.log.some((each) => each.key === key && each.what === what));
+      if (isSure) expect(standing).toBe(isApproved ? 1 : 0);
+    }
+    expect(this.sink.times('do', 'held')).toBeLessThanOrEqual(isApproved ? 1 : 0);
+    if (isApproved && left.length === 0) expect(this.sink.times('do', 'held')).toBe(1);
+    return isApproved ? 'approved' : 'not';
+  }
+}
+
+describe.each(SORTS)('with a %s sink', (sort) => {
+  test('a crash at any step of it leaves what was approved, whole, or nothing', async () => {
+    const seen = { approved: 0, not: 0 };
+    for (let endAt = 1; ; endAt++) {
+      const world = await World.begun(sort);
+      const { isDead } = await world.process(endAt, async (assize) => {
+        await world.putUp(assize);
+        await world.decide(assize);
+      });
+      await world.check(await world.recovered(), 1);
+      // Whoever has lost it repeats it, and a person decides.
+      await world.process(undefined, (assize) => world.putUp(assize).catch(() => undefined));
+      await world.process(undefined, (assize) => world.decide(assize));
+      seen[await world.check(await world.recovered(), 1)]++;
+      if (!isDead) break;
+    }
+    // What was called again before a crash is not called another time: it has to be proposed anew.
+    expect(seen.approved).toBeGreaterThan(10);
+    expect(seen.not).toBeGreaterThan(2);
+  });
+
+  test('and so does another crash at any step of the recovery', async () => {
+    let twice = 0;
+    for (let endAt = 1; ; endAt++) {
+      let wasDead = false;
+      for (let again = 1; ; again++) {
+        const world = await World.begun(sort);
+        ({ isDead: wasDead } = await world.process(endAt, async (assize) => {
+          await world.putUp(assize);
+          await world.decide(assize);
+        }));
+        if (!wasDead) break;
+        const { isDead } = await world.process(again, (assize) => assize.recoverEffects());
+        await world.check(await world.recovered(), 2);
+        if (!isDead) break;
+        twice++;
+      }
+      if (!wasDead) break;
+    }
+    expect(twice).toBeGreaterThan(20);
+  });
+});

@@ -1,0 +1,31 @@
+import { Client } from 'pg';
+import type { TestPostgres } from './with-postgres.ts';
+
+/**
+ * Somebody else's transaction, which has a table of the store at that URL locked until it is called off by what this returns, or the server
+ * ends. `EXCLUSIVE` is in the way of writers only.
+ */
+export async function holdTable(
+  url: string,
+  table: string,
+  mode: 'ACCESS EXCLUSIVE' | 'EXCLUSIVE' = 'ACCESS EXCLUSIVE',
+): Promise<() => Promise<void>> {
+  const base = new URL(url);
+  const schema = base.searchParams.get('schema');
+  base.searchParams.delete('schema');
+  const client = new Client({ connectionString: base.href });
+  // Of a server that ends.
+  client.on('error', () => undefined);
+  await client.connect();
+  await client.query(`BEGIN; LOCK TABLE "${schema}".${table} IN ${mode} MODE`);
+  return async () => {
+    await client.query('ROLLBACK');
+    await client.end();
+  };
+}
+
+/** Settles when a store's connection waits for a lock. */
+export async function untilOneWaits(postgres: TestPostgres): Promise<void> {
+  const waiting = "SELECT FROM pg_stat_activity WHERE application_name = 'assize' AND wait_event_type = 'Lock'";
+  while ((await postgres.query(waiting)).length === 0);
+}
