@@ -18,7 +18,9 @@ export type AgentErrorCode =
   /** An option of a run or of its replay that can't be used. */
   | 'bad_option'
   /** The entries are signed; to make them again takes the key that signed them. */
-  | 'signer_needed';
+  | 'signer_needed'
+  /** Beliefs are replayed from a store that has not the key that their claims were made with. */
+  | 'no_claim_key';
 
 /** Misuse of a run, or a run that can't be gone on with. What an agent itself throws passes through unchanged. */
 export class AgentError extends AssizeError<AgentErrorCode> {

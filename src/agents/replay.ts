@@ -8,7 +8,7 @@ import type { Outside } from './consulting.ts';
 import { type Decided, decide } from './decide.ts';
 import { AgentError } from './errors.ts';
 import { type RecordedEntry, recordedEntries } from './recorded-rows.ts';
-import { type ReplayedLedger, ReplayStore } from './replay-store.ts';
+import { type Moment, type ReplayedLedger, ReplayStore } from './replay-store.ts';
 import { type Outcome, proposeIn, resolveIn } from './rule.ts';
 import { type AgentTurn, type CounselTurn, type RecordedTurn, readTurn, type Turn } from './turn.ts';
 
@@ -20,9 +20,10 @@ export interface ReplaySource {
 
 /**
  * As the runtime was made that the run was recorded with. `signer` is needed where entries are signed: an id covers the
- * signature, and Ed25519 gives the same one again for the same key.
+ * signature, and Ed25519 gives the same one again for the same key. `judge`, where agents say what a judge decides on, on an oracle that replays
+ * its log: its votes are there, and nobody is asked.
  */
-export type ReplayRunOptions = Pick<AssizeOptions, 'anchors' | 'policy' | 'signer' | 'approvalMs'>;
+export type ReplayRunOptions = Pick<AssizeOptions, 'anchors' | 'policy' | 'signer' | 'approvalMs' | 'judge'>;
 
 export interface RunReplay {
   readonly trajectoryId: string;
@@ -263,6 +264,7 @@ class Replay {
     if (place === undefined && (await this.#isLeftOut(recorded))) return undefined;
     if (place !== undefined) await this.#takeAsRecorded(this.#withoutExpired(recorded, place));
     const from = this.#trajectory.length;
+    this.#store.reach(this.#momentOf(recorded, place));
     try {
       const { ruling, refused } = await step();
       const isRuled = ruling !== undefined && ruling.ruling !== 'frozen';
@@ -280,6 +282,12 @@ class Replay {
       if (detail !== undefined) return this.#differs(recorded, 'entry', detail);
     }
     return undefined;
+  }
+
+  #momentOf({ turn }: RecordedTurn, place: number | undefined): Moment {
+    if (place === undefined) return { at: turn.at };
+    const { id, payload } = (this.#entries[place] as RecordedEntry).entry;
+    return { at: payload.at, seq: place, id };
   }
 
   /** What expired is recorded by whoever proposes next, and so by the turn itself. */

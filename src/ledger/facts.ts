@@ -160,7 +160,8 @@ export interface FactWrite {
 /** Another commit has changed the partition since it was read: nothing of the batch was written. */
 export interface Outdated {
   readonly status: 'outdated';
-  readonly partition: PartitionName;
+  /** Absent: it is a text that the batch repeats, and that was erased. */
+  readonly partition?: PartitionName;
 }
 
 /** A partition as a change starts from it. */
@@ -267,6 +268,8 @@ export interface FactStore {
    * made anew what was heard before is not recognised. A key has 16 to 64 bytes; one that is not is misuse (`store_invalid_input`).
    */
   claimKey(offered: Uint8Array): Promise<Uint8Array>;
+  /** The key that there is, where one was ever offered; nothing is written. */
+  claimKey(): Promise<Uint8Array | undefined>;
   /** Spaces that have shared facts, in code-point order. */
   spaces(): Promise<string[]>;
   /** Branches that have partitions of their own, by space, in code-point order. */

@@ -54,6 +54,7 @@ export {
 export type * from './facts.ts';
 export { isFactStore, OPEN_END, OPEN_START } from './facts.ts';
 export { applyPatches, type Folded, fresh, share } from './fold.ts';
+export { type BranchesPartition, inheritanceFaults } from './inherited.ts';
 export { isHash } from './is-hash.ts';
 export {
   askNodes,

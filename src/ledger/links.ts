@@ -3,6 +3,7 @@ import { type Chain, whatIsDelegated } from './chain.ts';
 import type { DelegatedFrom, DelegationPayload, Entry, EntryRow, Hash, RootPayload } from './entry.ts';
 import { checkRow } from './entry-text.ts';
 import { type FaultCode, LedgerFault } from './errors.ts';
+import { type MemoryOf, memoryOf } from './memory-of.ts';
 import { isRevocation, type RevocationPayload, revocationArgs } from './revocation.ts';
 import type { LedgerStore } from './store.ts';
 
@@ -13,7 +14,8 @@ import type { LedgerStore } from './store.ts';
  * - a delegation does not lead back to a trajectory that this one was delegated from, over any number of them;
  * - a final answer is to the task that was given;
  * - a conclusion pins a final answer that the child gave to this very start, and says no more and no less than it;
- * - a revocation that was taken over says what the one there says, and is no older.
+ * - a revocation that was taken over says what the one there says, and is no older;
+ * - what a commit changes of beliefs is of the memory of its own trajectory.
  *
  * Only single entries of other chains are read: whether those are sound is for their own verification.
  */
@@ -21,6 +23,7 @@ export class Links {
   readonly #reader: Pick<LedgerStore, 'entries' | 'resolve'>;
   readonly #chain: Chain;
   #ancestors: ReadonlySet<string> | undefined;
+  #memory: MemoryOf | undefined;
 
   constructor(reader: Pick<LedgerStore, 'entries' | 'resolve'>, chain: Chain) {
     this.#reader = reader;
@@ -37,6 +40,33 @@ export class Links {
       else if (payload.child_trajectory_id === entry.trajectory_id) await this.#checkAnswer(entry, payload);
       else await this.#checkConclusion(entry, payload, payload.concludes);
     } else if (isRevocation(payload)) await this.#checkTakenOver(entry, payload);
+  }
+
+  /**
+   * That what an entry changes is of the memory that its trajectory says things in. A root that nobody delegated to may call a memory by its own
+   * name too: it is no branch, and nobody sees that one.
+   *
+   * @throws LedgerFault
+   */
+  async checkMemory(entry: Entry, { branch }: MemoryOf): Promise<void> {
+    this.#memory ??= await memoryOf(entry.trajectory_id, async (id) => {
+      const row = await this.#firstOf(id);
+      return row && this.#sound(entry, () => checkRow(row)).payload;
+    });
+    if (this.#memory === undefined)
+      throw fault(entry, 'source_missing', 'nobody can tell which memory it says things in');
+    const isNobodys = branch === entry.trajectory_id && this.#chain.delegatedFrom === undefined;
+    if (branch !== this.#memory.branch && !isNobodys)
+      throw fault(
+        entry,
+        'rule_broken',
+        `it changes ${branch === undefined ? 'what is shared' : `the memory of ${branch}`}, and not its own`,
+      );
+  }
+
+  /** Whether the memory is a branch's, of an entry that was checked. */
+  get isInBranch(): boolean {
+    return this.#memory?.branch !== undefined;
   }
 
   async #checkBeginning(entry: Entry, root: RootPayload, from: DelegatedFrom): Promise<void> {

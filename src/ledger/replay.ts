@@ -8,7 +8,9 @@ import type { BranchPayload, CommitPayload, Entry, EntryRow, Hash, Payload, Root
 import { checkRow } from './entry-text.ts';
 import { isErasure } from './erasure.ts';
 import { type Fault, LedgerFault } from './errors.ts';
+import type { PartitionName } from './facts.ts';
 import { applyPatches, type Folded, fresh, share } from './fold.ts';
+import type { BranchesPartition } from './inherited.ts';
 import { Links } from './links.ts';
 import type { Patch } from './patch.ts';
 import { changesOf, positionsOf, valuesIn } from './references.ts';
@@ -26,6 +28,8 @@ export interface ReplayOptions {
   readonly onRun?: (run: Run) => void;
   /** Called of a branch, before its first entry is given: the writs that had been revoked where it begins. */
   readonly onInherited?: (revoked: ReadonlySet<Hash>) => void;
+  /** Called for every partition of a branch's memory that an accepted entry changes, as far as its names were not erased. */
+  readonly onBranches?: (partition: BranchesPartition) => void;
   /** Called at the beginning of every page, with the seq it begins at. */
   readonly onPage?: (seq: number) => void;
   /** Stop after the entry with this id. */
@@ -110,8 +114,12 @@ export class Replayer {
         fold = this.#foldNow(fold, entry) ?? (await this.#foldLater(fold, entry, chain, path));
         if (entry.kind === 'branch') options.onInherited?.(chain.revoked);
         if (mayRefer(entry.payload)) {
-          await this.#checkBlobs(entry);
+          const names = await this.#checkBlobs(entry);
           await links.check(entry);
+          for (const { name, hash } of names) {
+            await links.checkMemory(entry, name);
+            if (links.isInBranch) options.onBranches?.({ name: name as BranchesPartition['name'], names: hash });
+          }
         }
         options.onEntry?.(entry);
         if (row.id === options.until) return { chain, fold };
@@ -196,8 +204,9 @@ export class Replayer {
     this.#points.set(entryId, point);
   }
 
-  /** What no fold reads must be there all the same, and be what it was, or be erased. Returns what is. */
-  async #checkBlobs(entry: Entry): Promise<void> {
+  /** What no fold reads must be there all the same, and be what it was, or be erased. The names of partitions that were not. */
+  async #checkBlobs(entry: Entry): Promise<readonly { readonly name: PartitionName; readonly hash: Hash }[]> {
+    const names: { name: PartitionName; hash: Hash }[] = [];
     const folded = new Set(foldedOf(entry.payload));
     const forms = formsOf(entry.payload);
     for (const stored of positionsOf(entry.payload)) {
@@ -207,10 +216,13 @@ export class Replayer {
       const form = forms.get(stored);
       if (form?.check(held.value) === false)
         throw fault(entry, 'malformed', `the blob ${stored.$blob} is no ${form.what}`);
+      if (form === PARTITION || form === BRANCH_PARTITION)
+        names.push({ name: held.value as unknown as PartitionName, hash: stored.$blob });
     }
     if (isErasure(entry.payload)) {
       await checkErasure(entry, await this.values.erasure(entry, entry.payload), this.#reader);
     }
+    return names;
   }
 
   /** The common case, without a promise an entry; undefined when something has to be read first. */

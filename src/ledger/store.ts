@@ -41,6 +41,8 @@ export interface Batch {
   readonly effects?: EffectWrite;
   /** What of beliefs changes with it, each partition once; only for a store that is a `FactStore`. */
   readonly facts?: readonly FactWrite[];
+  /** Texts that its entries repeat in blobs of their own. Where one of them is erased by now, nothing of the batch is written (`outdated`). */
+  readonly repeats?: readonly Hash[];
 }
 
 /**

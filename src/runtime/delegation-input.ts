@@ -71,7 +71,7 @@ export function termsOf(input: DelegationInput, { parts, around }: Writer): Term
   const above = parts.writs.present(writ);
   const signed = 'signed' in input ? parseWrit(input.signed) : undefined;
   const child = around.nameFor(input.childTrajectoryId ?? signed?.trajectory);
-  const kept = new Kept(around.salt);
+  const kept = new Kept(around.saltsOf(around.random));
   const begins = beginningOf(input, around.domainOf(refOf(input.domain ?? parts.domain)), kept);
   return {
     child,

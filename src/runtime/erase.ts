@@ -76,13 +76,13 @@ export class Erasures {
           await writer.isBehind();
           continue;
         }
-        checkFound(wanted, found, writer.parts.domain);
+        await checkFound(wanted, found, writer.parts.domain);
         const gathered = this.#gather(input, wanted, found);
         const ruling = await this.#proposals.rule(gathered, { builtIn: true, losing: found.losing });
         if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
         const isRest = found.answers.length + found.values.length > VALUES_MAX;
         if (ruling?.ruling === 'committed' && isRest) tries = -1;
-        else if (ruling !== undefined) return told(ruling, wanted, found);
+        else if (ruling !== undefined) return await told(ruling, wanted, found);
       }
       throw await writer.lost();
     });
@@ -160,8 +160,9 @@ function isName(name: unknown): name is string {
   );
 }
 
-function told(ruling: Ruling, { beliefs }: Wanted, { left }: Found): ErasureRuling {
-  return ruling.ruling === 'committed' && beliefs.length > 0 ? { ...ruling, left } : ruling;
+/** From the commit on nobody writes down again what it took; what was written before is there. */
+async function told(ruling: Ruling, { beliefs }: Wanted, { leftByNow }: Found): Promise<ErasureRuling> {
+  return ruling.ruling === 'committed' && beliefs.length > 0 ? { ...ruling, left: await leftByNow() } : ruling;
 }
 
 function quoted(given: unknown): string {
@@ -178,7 +179,7 @@ function isPlace(pointer: unknown): boolean {
   }
 }
 
-function checkFound({ at, entries, beliefs }: Wanted, found: Found, domain: Domain): void {
+async function checkFound({ at, entries, beliefs }: Wanted, found: Found, domain: Domain): Promise<void> {
   for (const place of at) {
     const above = sensitiveAbove(domain, place);
     if (above !== undefined)
@@ -195,11 +196,12 @@ function checkFound({ at, entries, beliefs }: Wanted, found: Found, domain: Doma
   if (found.values.length + found.answers.length > 0) return;
   const spaces = [...new Set(beliefs.map(({ space }) => `the memory ${space}`))];
   const where = [...at, ...entries, ...spaces].join(', ');
-  const others = found.left.length === 0 ? '' : ` Other trajectories have something of it: ${found.left.join(', ')}.`;
+  const left = await found.leftByNow();
+  const others = left.length === 0 ? '' : ` Other trajectories have something of it: ${left.join(', ')}.`;
   throw new RuntimeError(
     'nothing_to_erase',
     `There is nothing sensitive at ${where} in this trajectory, or it was erased before; only values that the domain marks sensitive, and what is believed, can be erased.${others}`,
-    { evidence: { left: found.left } },
+    { evidence: { left } },
   );
 }
 

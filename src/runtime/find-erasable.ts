@@ -44,8 +44,10 @@ export interface Found {
   readonly unknown: readonly BelievedPlace[];
   /** Partitions of facts that lose something, as the store had them before it was asked for what is left. */
   readonly losing: readonly LosingPartition[];
-  /** Other trajectories that still have something of what is believed. */
+  /** Other trajectories that still have something of what is believed, by its rows. */
   readonly left: readonly string[];
+  /** And those that have it in what somebody is asked, or was, in code-unit order: to be looked for when nothing can come in any more. */
+  readonly leftByNow: () => Promise<readonly string[]>;
 }
 
 const PAGE = 500;
@@ -96,6 +98,7 @@ export async function findErasable(
     : [];
   const values: ErasedValue[] = [];
   for (const value of found()) if ((await store.erasedBy(value.hash)) === undefined) values.push(value);
+  const left = (await believed?.trajectoriesLeft()) ?? [];
   return {
     values,
     answers,
@@ -104,7 +107,8 @@ export async function findErasable(
     beliefs: believed?.partitions ?? [],
     unknown: believed?.unknown ?? [],
     losing,
-    left: (await believed?.trajectoriesLeft()) ?? [],
+    left,
+    leftByNow: async () => [...new Set([...left, ...((await believed?.trajectoriesAsked(trajectoryId)) ?? [])])].sort(),
   };
 }
 

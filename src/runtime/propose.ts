@@ -2,12 +2,14 @@ import { writId } from '#authority';
 import { addMicros, isAssizeError } from '#canon';
 import { adjudicate, type Ruling as Judgement, type Pattern } from '#kernel';
 import type { Hash, Instant } from '#ledger';
+import { Chance } from './chance.ts';
 import { type Acting, costOf, toolsRefused, withTools } from './effects/acting.ts';
 import { concluded, RuntimeError } from './errors.ts';
 import { frozenByRules, frozenFor, frozenPatterns } from './freeze.ts';
 import { checkForm, type Gathered, gather, keyHashOf, type ProposalInput } from './intent.ts';
 import { Kept } from './kept.ts';
 import {
+  type AskedFor,
   askedFor,
   type Beliefs,
   type Believed,
@@ -24,7 +26,7 @@ import { NO_NEWS } from './subscriptions.ts';
 import type { Ports } from './turn-ports.ts';
 import { Unchanged } from './unchanged.ts';
 import { checkObserved } from './waiting.ts';
-import { type Recorded, TRIES_MAX, type Writer } from './writer.ts';
+import { type Prepared, type Recorded, TRIES_MAX, type Writer } from './writer.ts';
 import { verified, type WritChain } from './writs.ts';
 
 /** From an intent to a durable ruling: gathered once, judged on the head that there is, again when another writer was faster. */
@@ -77,6 +79,7 @@ export class Proposals {
   async #insist(gathered: Gathered, key: string | undefined, unchanged: Unchanged | undefined): Promise<Ruling> {
     const writer = this.#writer;
     const { foresight } = writer;
+    const chance = new Chance(writer.around.random);
     let saidAt: Instant | undefined;
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       // What lost to another writer had its turn.
@@ -101,7 +104,7 @@ export class Proposals {
       }
       let ruling: Ruling | undefined;
       try {
-        ruling = await this.rule(gathered, { turn, unchanged, saidAt });
+        ruling = await this.rule(gathered, { turn, unchanged, saidAt, chance });
       } catch (error) {
         if (!(error instanceof NotRead)) throw error;
         const said = await error.read();
@@ -173,6 +176,7 @@ export class Proposals {
       turn,
       unchanged,
       saidAt,
+      chance = new Chance(this.#writer.around.random),
     }: {
       readonly builtIn?: boolean;
       readonly losing?: readonly LosingPartition[];
@@ -180,6 +184,8 @@ export class Proposals {
       readonly unchanged?: Unchanged | undefined;
       /** What is said without a time of its own is so since then. Default: the time of the ruling. */
       readonly saidAt?: Instant | undefined;
+      /** For all tries at it. */
+      readonly chance?: Chance;
     } = {},
   ): Promise<Ruling | undefined> | Ruling {
     const writer = this.#writer;
@@ -206,7 +212,7 @@ export class Proposals {
     const stopped = this.#stopped(adjudicated);
     if (stopped !== undefined) return stopped;
     const unstored = writs.unstored(gathered.writ);
-    const kept = new Kept(writer.around.salt, [...gathered.blobs, ...unstored]);
+    const kept = new Kept(writer.around.saltsOf(chance.from(chain.head)), [...gathered.blobs, ...unstored]);
     const { judged, believed } = this.#believed(adjudicated, gathered, { at, saidAt }, kept, losing);
     const waits = judged.verdict === 'escalated' && acting?.parked !== undefined ? acting.parked() : acting;
     const ruled = waits === undefined || waits === acting ? gathered : { ...gathered, acting: waits };
@@ -229,7 +235,12 @@ export class Proposals {
       acts === undefined && waiting === undefined
         ? kept.blobs
         : [...kept.blobs, ...(waiting ?? []), ...(acts?.blobs ?? [])];
-    const more = { ...(erasing && { erasing }), ...(acts && { effects: acts.write }), ...(facts && { facts }) };
+    const more = {
+      ...(erasing && { erasing }),
+      ...(acts && { effects: acts.write }),
+      ...(facts && { facts }),
+      ...askedIn(judged),
+    };
     return writer.written({ rows: [row], blobs, ...more, answer: ruling, news });
   }
 
@@ -274,7 +285,7 @@ export class Proposals {
       throw error;
     }
     if (planned === undefined || 'changes' in planned) return { judged, ...(planned && { believed: planned }) };
-    if ('questions' in planned) return { judged: askedFor(domain, judged, planned.questions, when.saidAt) };
+    if ('questions' in planned) return { judged: askedFor(domain, judged, planned, when.saidAt) };
     judged.undo();
     const { policy } = judged.compiled;
     const detail = `${planned.refusal.code}: ${planned.refusal.message}`;
@@ -303,6 +314,11 @@ export class Proposals {
     const expires = approvalMs === undefined ? undefined : addMicros(at, approvalMs * 1_000);
     return writer.enter(pendingPayload(place, gathered, id, judged, expires, domain, kept));
   }
+}
+
+/** What of beliefs it asks about, where somebody has to choose. */
+function askedIn(judged: Judgement): Pick<Prepared<Ruling>, 'asked'> {
+  return 'asked' in judged ? { asked: (judged as AskedFor).asked } : {};
 }
 
 function usedForAnother(key: string | undefined): RuntimeError {

@@ -1,4 +1,4 @@
-import { canonicalize, isAssizeError } from '#canon';
+import { type AssizeError, canonicalize, isAssizeError } from '#canon';
 import {
   type Authority,
   type Cost,
@@ -24,6 +24,7 @@ import {
   waitingEffectOf,
 } from '#ledger';
 import { MemoryError, type Question } from '#memory';
+import { Chance } from './chance.ts';
 import { costOf, hasToolObservation, withTools } from './effects/acting.ts';
 import { type TakenUp, takeUp } from './effects/transactions.ts';
 import { RuntimeError } from './errors.ts';
@@ -57,6 +58,7 @@ export class Resolutions {
     const input = checkedResolution(given);
     let taken: TakenUp | undefined;
     let erases = false;
+    const chance = new Chance(writer.around.random);
     const approving = this.#resolve(pendingId, input, async (pending) => {
       const writ = writer.parts.writs.present(pending.proposal.writ_id);
       const waiting = await readWaiting(pending, holdersOf(writ), writer.around);
@@ -98,7 +100,7 @@ export class Resolutions {
           const seen = commit.overridden ? { ...counselor, overridden: commit.broken } : counselor;
           return this.#enter(pendingId, pending, stepPayload(writer.place(at), pendingId, pending, seen));
         }
-        const kept = new Kept(writer.around.salt);
+        const kept = new Kept(writer.around.saltsOf(chance.from(chain.head)));
         const believed =
           losing.length > 0
             ? requireBeliefs(writer.around.beliefs).forgetting(losing, at, writer.id)
@@ -180,6 +182,7 @@ export class Resolutions {
       if ('questions' in planned) throw unanswered(pendingId, planned.questions);
       const { refusal } = planned;
       // The answers are at fault, and not what waits.
+      if (input.answers !== undefined && isAssizeError(refusal, 'stale_answer')) throw staleAnswer(pendingId, refusal);
       if (input.answers !== undefined && ANSWER_FAULTS.has(refusal.code)) throw refusal;
       throw new KernelError(
         'changed_since',
@@ -339,7 +342,19 @@ async function readInstead(error: unknown): Promise<unknown> {
   }
 }
 
-const ANSWER_FAULTS: ReadonlySet<string> = new Set(['stale_answer', 'unknown_member', 'repeated_answer', 'bad_text']);
+const ANSWER_FAULTS: ReadonlySet<string> = new Set(['unknown_member', 'repeated_answer', 'bad_text']);
+
+/**
+ * Nothing is put up anew for it: an entry is one for an intent of somebody, or for a resolution (decisions §1.3), and what waits is put up again
+ * only as it was (`ledger/approvals.ts`).
+ */
+function staleAnswer(pendingId: Hash, { evidence }: AssizeError): MemoryError {
+  return new MemoryError(
+    'stale_answer',
+    `What waits under ${pendingId} asks something that is not in question any more, because what is believed has changed since it was asked. Approve it without answers, which goes where nothing contradicts it by now; else reject it and let the same be proposed again, under a new idempotency key: it is asked anew then.`,
+    { evidence: { ...evidence, id: pendingId } },
+  );
+}
 
 function unanswered(pendingId: Hash, questions: readonly Question[]): RuntimeError {
   const requests = questions.map(({ request }) => request);

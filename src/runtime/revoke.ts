@@ -163,7 +163,7 @@ export class Revocations {
     const judged = adjudicateRevocation(asJson(args), this.#authority(gathered, revoked, at));
     const place = writer.place(at);
     const unstored = writs.unstored(by);
-    const kept = new Kept(writer.around.salt, unstored);
+    const kept = new Kept(writer.around.saltsOf(writer.around.random), unstored);
     writs.stored(unstored);
     if (judged.verdict === 'rejected') {
       const { row, ruling } = writer.enter(rejectionPayload(place, gathered, id, judged, domain, kept));
@@ -239,7 +239,7 @@ export class Revocations {
     const gathered = this.#gathered(args, delegated, delegated.writ.subject, there.id);
     const judged = adjudicateRevocation(asJson(args), JUDGED_THERE) as Approved;
     const place = writer.place(maxInstant(writer.now(), there.payload.at));
-    const kept = new Kept(writer.around.salt);
+    const kept = new Kept(writer.around.saltsOf(writer.around.random));
     const id = writId(delegated.writ);
     const { row } = writer.enter(commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept));
     this.#note(writ, row);

@@ -44,8 +44,8 @@ export class Trajectory<D extends Domain = Domain> {
   constructor(id: string, parts: TrajectoryParts, around: Surroundings) {
     this.id = id;
     this.#ports = new Ports(id, around.clock, around.random, () => this.head);
-    const { clock, random, salt } = this.#ports;
-    this.#writer = new Writer(id, parts, { ...around, clock, random, salt });
+    const { clock, random, saltsOf } = this.#ports;
+    this.#writer = new Writer(id, parts, { ...around, clock, random, saltsOf });
     this.#resolutions = new Resolutions(this.#writer);
     this.#decisions = new Decisions(this.#writer, this.#resolutions);
     this.#proposals = new Proposals(this.#writer, this.#resolutions, this.#ports);

@@ -16,8 +16,7 @@ export interface TurnPorts {
 export class Ports {
   readonly clock: Clock;
   readonly random: Random;
-  /** For what is kept by the next entry. */
-  readonly salt: Salting;
+  readonly #id: string;
   readonly #head: () => Hash;
   #turn: TurnPorts | undefined;
   #drawing: { readonly head: Hash; readonly random: Random } | undefined;
@@ -26,10 +25,15 @@ export class Ports {
     this.#head = head;
     this.clock = { now: () => this.#turn?.at ?? clock.now() };
     this.random = { bytes: (count) => (this.#turn === undefined ? random : this.#random(this.#turn)).bytes(count) };
-    // The chance of a turn is of the head already.
-    const drawn = drawnSalts(this.random);
-    this.salt = () => (this.#turn === undefined ? saltsAt(random, id, head())() : drawn());
+    this.#id = id;
   }
+
+  /** For what is kept by the next entry, drawn by that chance. */
+  readonly saltsOf = (random: Random): Salting => {
+    // The chance of a turn is of the head already.
+    const drawn = drawnSalts(random);
+    return () => (this.#turn === undefined ? saltsAt(random, this.#id, this.#head())() : drawn());
+  };
 
   get unsalted(): boolean {
     return this.#turn?.unsalted === true;

@@ -1,5 +1,9 @@
 import { form, requireForm } from '#canon';
 import {
+  type BranchesPartition,
+  type Fault,
+  type Hash,
+  inheritanceFaults,
   LedgerFault,
   type LedgerStore,
   Replayer,
@@ -32,7 +36,7 @@ const ENTRIES_MAX = 2 ** 31 - 1;
 
 /**
  * Verifies trajectories by replay: every id, every chain rule, every fold, and that each writ that is named is in the
- * ledger, signed down from a root, and not overspent. With two threads the other checks entries ahead and hands over whole
+ * ledger, signed down from a root, and not overspent; and that branches begin with what their sources believed. With two threads the other checks entries ahead and hands over whole
  * runs; this one checks what it comes to first, and folds everything.
  * What is wrong is in the reports; an error means that the store could not be read. Of a trajectory that goes on because
  * nobody told it what was revoked where it was delegated, there is a warning, where both are verified.
@@ -64,13 +68,50 @@ export async function verifyStore(store: LedgerStore, options: VerifyOptions = {
   } finally {
     await ahead?.close();
   }
-  return warned(verified);
+  return warned(await inherited(store, verified));
+}
+
+/**
+ * What branches begin with is compared with all that was changed of it, wherever, once each trajectory is found valid by itself. A fault in
+ * one that was not asked for is one of whoever needs it.
+ */
+async function inherited(store: LedgerStore, verified: readonly Verified[]): Promise<readonly Verified[]> {
+  const partitions = new Map(verified.flatMap(({ branches }) => [...branches]));
+  if (partitions.size === 0 || verified.some(({ report }) => !report.valid)) return verified;
+  const faults = await inheritedFaults(store, partitions);
+  return verified.map((one) => {
+    const { trajectory_id } = one.report;
+    const fault =
+      faults instanceof LedgerFault
+        ? one.branches.size > 0 && unsound(trajectory_id, faults)
+        : faults.find((each) => each.trajectory_id === trajectory_id);
+    return fault ? { ...one, report: { ...one.report, valid: false, fault } } : one;
+  });
+}
+
+async function inheritedFaults(
+  store: LedgerStore,
+  partitions: ReadonlyMap<Hash, BranchesPartition>,
+): Promise<readonly Fault[] | LedgerFault> {
+  try {
+    return await inheritanceFaults(store, [...partitions.values()]);
+  } catch (error) {
+    if (error instanceof LedgerFault) return error;
+    throw error;
+  }
+}
+
+function unsound(trajectory_id: string, { message }: LedgerFault): Fault {
+  const detail = `what it inherits can't be compared with its source: ${message}`;
+  return { trajectory_id, seq: 0, code: 'source_missing', detail };
 }
 
 /** A report, and what the writs came to of a trajectory that is valid and has to do with delegations. */
 interface Verified {
   readonly report: VerifyReport;
   readonly authority?: AuthorityFold;
+  /** Partitions that it changes of a branch's memory, by the blobs that they are named by. */
+  readonly branches: ReadonlyMap<Hash, BranchesPartition>;
 }
 
 /** Chain and fold, and then that every writ it names is there, holds, and was not overspent. */
@@ -80,21 +121,23 @@ async function verifyOne(
   trajectoryId: string,
   options: Pick<ReplayOptions, 'ahead' | 'onPage'>,
 ): Promise<Verified> {
-  if (trajectoryId.includes('\0')) return { report: unnameable(trajectoryId) };
+  const branches = new Map<Hash, BranchesPartition>();
+  if (trajectoryId.includes('\0')) return { report: unnameable(trajectoryId), branches };
   const authority = new AuthorityFold(trajectoryId);
   const report = await verifyTrajectory(replayer, trajectoryId, {
     ...options,
     onEntry: (entry) => authority.note(entry),
     onRun: (run) => authority.noteRun(run),
     onInherited: (revoked) => authority.inherit(revoked),
+    onBranches: (partition) => branches.set(partition.names, partition),
   });
-  if (!report.valid) return { report };
+  if (!report.valid) return { report, branches };
   try {
     await authority.settle((hash) => store.blob(hash));
-    return authority.isLinked ? { report, authority } : { report };
+    return authority.isLinked ? { report, authority, branches } : { report, branches };
   } catch (error) {
     if (!(error instanceof LedgerFault)) throw error;
-    return { report: { ...report, valid: false, fault: error.fault } };
+    return { report: { ...report, valid: false, fault: error.fault }, branches };
   }
 }
 

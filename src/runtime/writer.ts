@@ -25,7 +25,7 @@ import { refused } from './effects/refused.ts';
 import { RuntimeError } from './errors.ts';
 import type { FoldedTrajectory } from './fold-trajectory.ts';
 import type { Salting } from './kept.ts';
-import type { Beliefs } from './memory/index.ts';
+import type { Asked, Beliefs } from './memory/index.ts';
 import type { Notices } from './notices.ts';
 import type { Foresight, Hands } from './parallel/index.ts';
 import type { Erasing, Place } from './records.ts';
@@ -88,7 +88,8 @@ export interface Surroundings {
 
 /** And what one trajectory has of its own. */
 export interface WriterSurroundings extends Surroundings {
-  readonly salt: Salting;
+  /** For what is kept by the next entry, drawn by that chance. */
+  saltsOf(random: Random): Salting;
 }
 
 /** An entry that was accepted in memory, and what it says. */
@@ -108,6 +109,8 @@ export interface Prepared<Answer> {
   readonly effects?: EffectWrite;
   /** What of beliefs changes with them. */
   readonly facts?: readonly FactWrite[];
+  /** What of beliefs they ask about. */
+  readonly asked?: Asked;
   readonly answer: Answer;
   /** For subscribers, when the entries are durable. */
   readonly news: News;
@@ -236,7 +239,7 @@ export class Writer {
 
   /** Answers when the store has it; undefined when another writer was faster and all must be prepared again. */
   async written<Answer>(prepared: Prepared<Answer>): Promise<Answer | undefined> {
-    const { rows, blobs, erasing, effects, facts, answer } = prepared;
+    const { rows, blobs, erasing, effects, facts, asked, answer } = prepared;
     const life = this.#life;
     let result: Awaited<ReturnType<LedgerStore['commit']>>;
     this.#company.sent();
@@ -247,6 +250,7 @@ export class Writer {
         ...erasing,
         ...(effects && { effects }),
         ...(facts && { facts }),
+        ...(asked && { repeats: asked.repeats }),
       };
       const sent = this.around.store.commit(batch);
       this.#sent = sent;
@@ -262,6 +266,7 @@ export class Writer {
     }
     // Who has read a partition while something of it was erased has read what is gone now.
     this.around.beliefs?.settled(facts ?? [], result.status === 'committed' && erasing === undefined);
+    if (result.status === 'outdated' && asked !== undefined) this.around.beliefs?.unasked(asked.partitions);
     if (result.status === 'committed') {
       this.#company.won();
       await this.#isDurable(prepared);

@@ -42,6 +42,9 @@ export interface FactChange {
   readonly repeats: readonly Hash[];
 }
 
+/** That a text which a batch repeats was erased. Shared: it names nothing. */
+export const REPEATS_ERASED: Outdated = Object.freeze({ status: 'outdated' });
+
 /** What becomes of the facts of a batch, by what the store has: the same in every store. */
 export type FactVerdict = { readonly changes: readonly FactChange[] } | { readonly refusal: Outdated };
 

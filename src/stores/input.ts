@@ -76,6 +76,9 @@ export function checkBatch(batch: Batch): void {
     if (!isHash(row.by)) refuseRow('erased answer', index, 'entry');
   }
   if (batch.effects !== undefined) checkEffects(batch.effects);
+  const { repeats = [] } = batch;
+  checkList(repeats, 'repeats');
+  for (const [index, hash] of repeats.entries()) if (!isHash(hash)) refuseRow('repeated text', index, 'hash');
   if (batch.facts !== undefined) {
     checkFactWrites(batch.facts);
     requireOnce(batch.facts);

@@ -10,6 +10,7 @@ import { approvalCases } from '../support/approval-cases.ts';
 import { beliefCases } from '../support/belief-cases.ts';
 import { ledgerWithEffects } from '../support/effects-ledger.ts';
 import { erasureCases, linesOf, readable, verdictsOf } from '../support/erasure-cases.ts';
+import { faultsOf, inheritedCases } from '../support/inherited-cases.ts';
 import { everyKind, keysOf } from '../support/ledger-rows.ts';
 import { desk } from '../support/ledger-runtime.ts';
 import { revocationCases } from '../support/revocation-cases.ts';
@@ -68,6 +69,12 @@ describe.skipIf(!python)('with python3', () => {
     const { said } = verdict(text);
     const found = said.findings.map(({ trajectory_id, seq, code }: any) => `${trajectory_id} ${seq} ${code}`);
     expect(found).toEqual(faults);
+  });
+
+  test.each(inheritedCases())('what branches begin with: $name', async ({ ledger }) => {
+    const { said } = verdict(linesOf(ledger));
+    const found = said.findings.map(({ trajectory_id, seq, code }: any) => `${trajectory_id} ${seq} ${code}`);
+    expect(found.sort()).toEqual(await faultsOf(ledger));
   });
 
   test('a ledger of all kinds is valid, with the root of its log', async () => {

@@ -351,8 +351,8 @@ const MUTANTS: readonly Mutant[] = [
     file: 'runtime/propose.ts',
     changes: [
       [
-        'ruling = await this.rule(gathered, { turn, unchanged, saidAt });',
-        'await this.rule(gathered);\n        ruling = await this.rule(gathered, { turn, unchanged, saidAt });',
+        'ruling = await this.rule(gathered, { turn, unchanged, saidAt, chance });',
+        'await this.rule(gathered);\n        ruling = await this.rule(gathered, { turn, unchanged, saidAt, chance });',
       ],
     ],
     by: 'theorems',

@@ -7,7 +7,7 @@ How it works. One pass over the lines checks everything a line shows by itself o
 canonical text, hashes, shapes, the rules 5.2 to 5.4 of each chain, the places of the blobs, the Merkle tree. Of an
 entry it keeps 32 bytes of id and two numbers; of a blob its name and place. When all lines are read, a second pass
 takes one trajectory after the other (the sources of branches first), reads again what changes the state, and checks
-the fold (section 6), branches (5.5), delegations between chains (5.6), what was erased (section 4, rules 5.7) and the
+the fold (section 6), branches (5.5) and what they begin with (5.11), delegations between chains (5.6), what was erased (section 4, rules 5.7) and the
 presence and form of writs (section 8).
 The input must be readable twice for this, so standard input and pipes are copied to a temporary file.
 Folded states are shared between branches: containers are copied when they are first changed (class State).
@@ -828,6 +828,7 @@ class Chain:
         # Before, between and after those: writs that are named, and that are delegated: index of the first that does.
         self.named: List[Dict[str, int]] = [{}]
         self.started: List[Dict[str, int]] = [{}]
+        self.believes = array("Q")                       # indices of commits that change beliefs
         self.erased: Set[str] = set()                    # blobs that it refers to and that were erased
         self.stopped = False                             # a fault was found
         self.verified = 0                                # by the second pass: entries without fault
@@ -1104,6 +1105,71 @@ class Waiting(NamedTuple):
     above: Any
 
 
+Names = Tuple[Tuple[str, str, str], Optional[str]]       # space, subject and predicate; the branch
+
+
+class Source:
+    """Where a branch takes over what is believed (section 5.11)."""
+
+    def __init__(self, memory: Optional[str], chain: Chain, index: int, until: str) -> None:
+        self.memory, self.chain, self.index, self.until = memory, chain, index, until
+
+    def has(self, change: Change) -> bool:
+        """Whether its trajectory had made a change by then."""
+        return change.chain is self.chain and change.index <= self.index
+
+
+class Change:
+    """A change of a partition, and where it stands."""
+
+    def __init__(self, chain: Chain, index: int, id: str, said: Dict[str, Any]) -> None:
+        self.chain, self.index, self.id, self.said = chain, index, id, said
+        self.version, self.system_time = said["version"], said["system_time"]
+
+    def rows(self) -> List[Dict[str, Any]]:
+        """What it inserts, as rows of a branch that inherits them."""
+        return [{**row, "provenance_id": placed(row["provenance_id"], self.id), "system_time_start": self.system_time,
+                 "entry_id": self.id, "seq": self.version, "cardinality": self.said["cardinality"]}
+                for row in self.said["insert"] if row["row_kind"] == "current"]
+
+
+COUNT = "[1-9][0-9]*"
+FACTOR = r"[wt]:[!-),-\]_-~]+(?:\^%s)?" % COUNT
+TERM = r"(?:%s|(?:%s\*)?%s(?:\*%s)*)" % (COUNT, COUNT, FACTOR, FACTOR)
+POLYNOMIAL = re.compile(r"%s(?: \+ %s)*" % (TERM, TERM))
+OWN_WRITE = re.compile(r"w:@(?=(?:0|[1-9][0-9]{0,14})(?:\^|$))")
+
+
+def placed(text: str, id: str) -> str:
+    """A provenance as it stands outside of its entry: `w:@n` is `w:ID#n`, and what is no such text is as it is."""
+    if not POLYNOMIAL.fullmatch(text):
+        return text
+    terms = []
+    for term in text.split(" + "):
+        coefficient = re.match(r"(?:[0-9]+\*?)?", term)[0]                                # type: ignore[index]
+        factors = [OWN_WRITE.sub("w:%s#" % id, factor) for factor in term[len(coefficient):].split("*")]
+        terms.append(("*".join(sorted(factors, key=lambda factor: factor.split("^")[0])), coefficient))
+    return " + ".join(coefficient + monomial for monomial, coefficient in sorted(terms, key=lambda term: term[0]))
+
+
+def is_taken_over(inherit: Dict[str, Any], source: Source, changes: List[Change]) -> bool:
+    """Rule 4 of section 5.11, of one partition: that its rows were just those that were open there at `until`."""
+    until = inherit["until"]
+    if until > source.until or any(source.has(change) and change.system_time > until for change in changes):
+        return False
+    rows = {(row["fact_id"], row["system_time_start"]): row
+            for row in changes[0].said.get("inherit", {"rows": []})["rows"]}
+    for change in changes:
+        if change.system_time > until:
+            continue
+        for key in change.said["close"]:
+            rows.pop((key["fact_id"], key["system_time_start"]), None)
+        for row in change.rows():
+            rows[(row["fact_id"], row["system_time_start"])] = row
+    return len(rows) == len(inherit["rows"]) and all(
+        same(row, rows.get((row["fact_id"], row["system_time_start"]))) for row in inherit["rows"])
+
+
 class Verifier:
     def __init__(self, source: BinaryIO, copy: Optional[BinaryIO]) -> None:
         self.source, self.copy = source, copy            # `copy` takes the bytes of a source that can't seek
@@ -1116,6 +1182,8 @@ class Verifier:
         self.erasures: Dict[str, Tuple[Chain, int]] = {}          # all commits of assize.erase: where they stand
         self.erased_names: Dict[str, Set[str]] = {}      # what some of them erase
         self.waiting: List[Waiting] = []
+        self.partitions: Dict[str, Names] = {}           # what blobs stand for that changes of beliefs name
+        self.branches: Dict[str, Names] = {}             # those of them that are of a branch
         self.bad_entries: Dict[str, str] = {}            # ids of entries that fail section 3: code
         self.tree = Tree()
         self.line = 0
@@ -1276,6 +1344,9 @@ class Verifier:
         if is_erasing(payload):
             self.erasures.setdefault(id, (chain, len(chain.marks)))
         idle = idle and not is_erasing(payload) and not is_revoking(payload)
+        if kind == "commit" and payload["delta"]["beliefs"]:
+            chain.believes.append(len(chain.marks))
+            idle = False
         idle = idle and not (self.erased and any(name in self.erased for name in salted(payload)))
         chain.marks.append(0 if idle else 1)
 
@@ -1386,6 +1457,7 @@ class Verifier:
                     self.check_erased(chain, p)
                     if p["kind"] == "commit":
                         state.apply(self.operations(p["delta"]["state"]))
+                        self.check_memories(chain, p)
                         if is_erasing(p):
                             self.check_erasure(chain, p)
                         elif is_revoking(p):
@@ -1463,6 +1535,119 @@ class Verifier:
             must(is_revoking(there) and says_revocation(there["action"]["args"])
                  and all(there["action"]["args"][m] == args[m] for m in ("writ", "reason")), "not what was revoked")
             must(there["at"] <= p["at"], "taken over before it was revoked")
+
+    def names_of(self, change: Dict[str, Any]) -> Optional[Names]:
+        """What the partition of a change stands for; None where that was erased."""
+        name = change["partition"]["$blob"]
+        if name in self.erased:
+            return None
+        if name not in self.partitions:
+            value = self.load_blob(name)["value"]
+            self.partitions[name] = ((value["space"], value["subject"], value["predicate"]), value.get("branch"))
+        return self.partitions[name]
+
+    def memory_of(self, chain: Chain) -> Optional[str]:
+        """The branch in whose memory a trajectory says things, or None for what is shared (section 5.11)."""
+        passed: Set[str] = set()
+        top: Optional[Chain] = chain
+        while top is not None and top.first is not None and top.name not in passed:
+            if top.source:
+                return top.name
+            if top.root_from is None:
+                return None
+            passed.add(top.name)
+            top = self.chains.get(top.root_from)
+        raise Fault("source_missing", "its delegations lead to no memory")
+
+    def check_memories(self, chain: Chain, p: Dict[str, Any]) -> None:
+        """Rule 1 of section 5.11."""
+        for change in p["delta"]["beliefs"]:
+            names = self.names_of(change)
+            if names is None:
+                continue
+            memory, (key, branch) = self.memory_of(chain), names
+            must(branch == memory or branch == chain.name and chain.root_from is None,
+                 "it changes the memory of %s, and not its own" % (branch or "all"))
+            if memory is not None:
+                self.branches.setdefault(change["partition"]["$blob"], names)
+
+    def check_inherited(self) -> None:
+        """Rules 2 to 5 of section 5.11, where all trajectories are valid by themselves."""
+        if not self.branches or self.findings:
+            return
+        sources: Dict[str, List[Source]] = {}
+        for _, branch in self.branches.values():
+            if branch is not None and branch not in sources:
+                sources[branch] = self.sources_of(branch)
+        changes = self.changes_of({key for key, _ in self.branches.values()},
+                                  [source for line in sources.values() for source in line])
+        for line in sources.values():
+            for nearer, further in reversed(list(zip(line, line[1:]))):
+                nearer.until = max(nearer.until, further.until)
+        named: Dict[Tuple[Any, Optional[str]], List[str]] = {}
+        for name in changes:
+            if name not in self.erased:
+                named.setdefault(self.partitions[name], []).append(name)
+        faults: Dict[str, Tuple[int, Chain, Fault]] = {}         # one a trajectory
+        for name, (key, branch) in self.branches.items():
+            first, rest = changes[name][0], changes[name][1:]
+            again = [change for change in rest if "inherit" in change.said or change.version == first.version]
+            at = again[0] if again else first
+            try:
+                must(not again, "a partition of a branch begins twice")
+                self.check_begun(first, sources[branch or ""],
+                                 lambda memory: [changes[n] for n in named.get((key, memory), [])],
+                                 [changes[n] for n in changes if n in self.erased])
+            except Fault as fault:
+                if at.chain.name not in faults or at.index < faults[at.chain.name][0]:
+                    faults[at.chain.name] = at.index, at.chain, fault
+        for index, chain, fault in faults.values():
+            self.found(fault, chain.name, index, chain.lines[index])
+
+    def sources_of(self, branch: str) -> List[Source]:
+        """Where a branch begins, and where the ones begin that it comes from; the nearest first."""
+        line: List[Source] = []
+        memory: Optional[str] = branch
+        while memory is not None:
+            name, id = self.chains[memory].source or ("", "")
+            chain = self.chains[name]
+            index = chain.find(id)
+            memory = self.memory_of(chain)
+            line.append(Source(memory, chain, index, self.load(chain, index)["at"]))
+        return line
+
+    def changes_of(self, keys: Set[Any], sources: List[Source]) -> Dict[str, List[Change]]:
+        """All changes of these names, and of erased ones, by partition in the order of their versions. Moves `until` of sources on."""
+        found: Dict[str, List[Change]] = {}
+        for chain in self.chains.values():
+            mine = [source for source in sources if source.chain is chain]
+            for index in chain.believes:
+                p = self.load(chain, index)
+                for said in p["delta"]["beliefs"]:
+                    for source in mine:
+                        if index <= source.index:
+                            source.until = max(source.until, said["system_time"])
+                    names = self.names_of(said)
+                    if names is None or names[0] in keys:
+                        id = bytes(chain.ids[index * 32:index * 32 + 32]).hex()
+                        found.setdefault(said["partition"]["$blob"], []).append(Change(chain, index, id, said))
+        for changes in found.values():
+            changes.sort(key=lambda change: (change.version, "inherit" not in change.said))
+        return found
+
+    def check_begun(self, first: Change, line: List[Source], partitions: Callable[[Optional[str]], List[List[Change]]],
+                    unnamed: List[List[Change]]) -> None:
+        inherit = first.said.get("inherit")
+        must(inherit is not None or first.version == 1, "a partition of a branch begins with version %d" % first.version)
+        for source in line:
+            there = partitions(source.memory)
+            if inherit is not None and any(is_taken_over(inherit, source, changes) for changes in there):
+                return
+            if any(source.has(change) for changes in there for change in changes):
+                must(inherit is not None, "it does not begin with what its source had changed")
+                break
+        must(inherit is None or any(is_taken_over(inherit, line[0], changes) for changes in unnamed),
+             "what it inherits is not what its source had")
 
     def lineage(self, id: Optional[str], own: Dict[str, Any]) -> List[str]:
         """A writ that was looked at, and those above it."""
@@ -1598,6 +1783,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
                 print("verify.py: %s is not an export of an Assize ledger" % options.file, file=sys.stderr)
                 return 2
             verifier.verify_chains()
+            verifier.check_inherited()
     except OSError as error:
         print("verify.py: %s" % error, file=sys.stderr)
         return 2

@@ -57,7 +57,16 @@ export interface Believed {
 }
 
 /** What is to be written is refused, or somebody has to choose first. */
-export type NotBelieved = { readonly refusal: AssizeError } | { readonly questions: readonly Question[] };
+export type NotBelieved = { readonly refusal: AssizeError } | Asked;
+
+/** Questions for a person. */
+export interface Asked {
+  readonly questions: readonly Question[];
+  /** Texts of what is believed that they quote, by the blobs that these stand in: an entry has another copy of each. */
+  readonly repeats: readonly Hash[];
+  /** What they are about, to be read again where one of these was erased meanwhile. */
+  readonly partitions: readonly PartitionName[];
+}
 
 /** The proposal that says something. */
 export interface Sayer {
@@ -149,7 +158,7 @@ export class Beliefs {
   #requireCompared(sayer: Sayer, line: Line): void {
     if (this.#compared.has(sayer.call)) return;
     throw new NotRead(async () => {
-      for (const name of namesIn(sayer, line)) await this.#partitions.compare(name);
+      for (const name of namesIn(sayer, line)) await this.#partitions.compare(name, line);
       this.#compared.add(sayer.call);
     });
   }
@@ -172,9 +181,15 @@ export class Beliefs {
     this.#partitions.settled(writes);
   }
 
+  /** What was asked about was not put up, because something of it was erased. */
+  unasked(partitions: readonly PartitionName[]): void {
+    this.#partitions.forgetNames(partitions);
+  }
+
   #planned(groups: readonly Group[], sayer: Sayer, line: Line): Believed | NotBelieved {
     const planned: Planned[] = [];
     const questions: Question[] = [];
+    const repeats: Hash[] = [];
     const given = new Map(sayer.answers?.map((answer) => [answer.request, answer]));
     const untimed = untimedIn(groups);
     for (const group of groups) {
@@ -194,8 +209,10 @@ export class Beliefs {
         merge: mergeProvenance,
       };
       const plan = this.#answered(said, writing, given, { sayer, untimed, line });
-      if (plan.kind === 'ask') questions.push(...plan.questions);
-      else if (plan.close.length + plan.insert.length > 0)
+      if (plan.kind === 'ask') {
+        questions.push(...plan.questions);
+        repeats.push(...textsOf(open));
+      } else if (plan.close.length + plan.insert.length > 0)
         planned.push({ group, plan, version, open, names: state?.names, ...(state === undefined && { source }) });
     }
     const [stale] = given.keys();
@@ -207,7 +224,7 @@ export class Beliefs {
           evidence: { request: stale },
         },
       );
-    if (questions.length > 0) return { questions };
+    if (questions.length > 0) return { questions, repeats: [...new Set(repeats)], partitions: namesIn(sayer, line) };
     return this.#written(planned, sayer);
   }
 
@@ -299,7 +316,8 @@ export class Beliefs {
   }
 
   async #readKey(): Promise<void> {
-    this.#key = await this.#store.claimKey(this.#random.bytes(KEY_BYTES));
+    // Chance is for the first one who says something in a store alone.
+    this.#key = (await this.#store.claimKey()) ?? (await this.#store.claimKey(this.#random.bytes(KEY_BYTES)));
   }
 }
 
@@ -345,8 +363,12 @@ function repeatedIn({ insert }: Plan, open: readonly FactVersion[]): Hash[] {
   const lost = insert.filter(({ row_kind }) => row_kind === 'audit');
   const isRepeated = (row: FactVersion): boolean =>
     lost.some(({ valid_from, valid_to }) => row.valid_from < valid_to && valid_from < row.valid_to);
-  const texts = open.filter((row) => isRepeated(row) && !row.object.startsWith('{"$erased":'));
-  return [...new Set(texts.map(({ content }) => content.hash))];
+  return [...new Set(textsOf(open.filter(isRepeated)))];
+}
+
+/** Where the texts of rows stand, as far as they were not erased. */
+function textsOf(rows: readonly FactVersion[]): Hash[] {
+  return rows.filter(({ object }) => !object.startsWith('{"$erased":')).map(({ content }) => content.hash);
 }
 
 function partitionsIn(sayer: Sayer, line: Line): number {

@@ -171,6 +171,48 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
+  test('what its source had changed is seen in a branch, however far ahead the clock was of who had before', async () => {
+    const { store, clock, assize, memory, branch } = await begun(kind);
+    const fast = new HandClock();
+    fast.forward(3_600_000);
+    const other = await runtimeOver(store, [clinic], { clock: fast }).create(clinic, {
+      trajectoryId: 's',
+      writs: [writ],
+    });
+    const theirs = other.memory({ space: 'ward', writ });
+    const always = { from: START, to: OPEN_END };
+    await committed(memory.assert({ ...drug('water'), subject: 'p1', valid: always }));
+    await committed(theirs.assert({ ...drug('aspirin'), valid: always }));
+    clock.forward(1_000);
+    await committed(memory.change({ ...drug('cough syrup'), from: START }));
+    await committed(theirs.assert({ ...drug('unseen'), subject: 'p6', valid: always }));
+    clock.forward(1_000);
+    const { memory: tried } = await branch('b');
+    const { memory: deeper } = await branch('c', 'b');
+    clock.forward(1_000);
+    // Between where it begins and where that clock was: it is not of what is seen up to there.
+    await committed(memory.assert({ ...drug('later'), subject: 'p8', valid: always }));
+    await committed(theirs.change({ ...drug('tea'), from: START }));
+    for (const view of [tried, deeper, assize.memory('ward', 'b')]) {
+      const recalled = async (query: object) => objects((await view.recall({ valid: 'any', ...query })).facts);
+      expect(await recalled({ subject: 'p7' })).toEqual(['cough syrup']);
+      expect(await recalled({ subject: 'p7', predicate: 'drug' })).toEqual(['cough syrup']);
+      expect(await recalled({})).toEqual(['water', 'cough syrup']);
+      expect(await recalled({ system: clock.now() })).toEqual(['water']);
+      expect(await recalled({ system: fast.now(), subject: 'p7' })).toEqual(['aspirin']);
+      expect(await recalled({ text: 'cough water later tea unseen' })).toEqual(['water', 'cough syrup']);
+      expect((await view.history({ subject: 'p7' })).map(({ object }) => object)).not.toContain('tea');
+    }
+    await committed(deeper.change({ ...drug('none'), from: START }));
+    expect(await of(deeper)).toEqual(['none']);
+    await committed(tried.assert({ ...drug('salt'), subject: 'p8', valid: always }));
+    const retracted = await committed(tried.retract({ subject: 'p7', predicate: 'drug', valid: always }));
+    const [first] = retracted.payload.delta.beliefs;
+    expect([first!.version, first!.inherit!.rows.length]).toEqual([3, 1]);
+    expect([await of(tried), await of(memory)]).toEqual([[], ['tea']]);
+    await expectSound(store);
+  });
+
   test('a branch of a branch begins no earlier than what it comes from', async () => {
     const { store, memory, branch, trajectory } = await begun(kind);
     for (const object of ['aspirin', 'ibuprofen', 'none'])
@@ -210,6 +252,67 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(await of(deeper, { valid: START })).toEqual(['aspirin']);
     expect(await of(deeper, { valid: clock.now() })).toEqual(['none']);
     await expectSound(store);
+  });
+
+  test.each([
+    ['facts', 0],
+    ['facts', 1],
+    ['facts', 2],
+    ['branchPartitions', 0],
+    ['branchPartitions', 1],
+  ] as const)('a recall sees each row once while its memories begin with something: %s %i', async (read, at) => {
+    const { store, clock, memory, branch } = await begun(kind);
+    await committed(memory.assert(drug('aspirin')));
+    clock.forward(1_000);
+    const { memory: tried } = await branch('b');
+    const { memory: deeper } = await branch('c', 'b');
+    clock.forward(1_000);
+    const change = drug('none');
+    const plain = { facts: store.facts.bind(store), branchPartitions: store.branchPartitions.bind(store) };
+    for (const [view, begins] of [
+      [deeper, tried],
+      [deeper, deeper],
+    ] as const) {
+      let calls = 0;
+      const during = async (): Promise<void> => {
+        if (calls++ !== at) return;
+        Object.assign(store, plain);
+        await committed(begins.change({ ...change, from: clock.now() }));
+      };
+      store[read] = (async (query: never) => {
+        await during();
+        return plain[read](query);
+      }) as never;
+      const before = await of(view, { valid: START });
+      Object.assign(store, plain);
+      expect([calls > at, before]).toEqual([true, ['aspirin']]);
+      expect(await of(view, { valid: START })).toEqual(['aspirin']);
+      clock.forward(1_000);
+    }
+    await expectSound(store);
+  });
+
+  test('a partition that a branch begins with while many of its own are read is there', async () => {
+    const { store, clock, memory, branch } = await begun(kind);
+    await committed(memory.assert({ ...drug('aspirin'), subject: 'z' }));
+    clock.forward(1_000);
+    const { memory: tried } = await branch('b');
+    clock.forward(1_000);
+    const claims = Array.from({ length: 1_000 }, (_, n) => ({ ...drug('tea'), subject: `a${n}` }));
+    await committed(tried.assertMany(claims));
+    const partitions = store.branchPartitions.bind(store);
+    let isFirst = true;
+    store.branchPartitions = async (query) => {
+      if (query.after !== undefined && isFirst) {
+        isFirst = false;
+        await committed(tried.change({ ...drug('none'), subject: 'z', from: clock.now() }));
+      }
+      return partitions(query);
+    };
+    const { facts } = await tried.recall({ valid: 'any', limit: 5_000 });
+    expect(isFirst).toBe(false);
+    expect(objects(facts.filter(({ subject }) => subject === 'z'))).toEqual(['aspirin', 'none']);
+    expect(facts).toHaveLength(1_002);
   });
 
   test('what a branch has tried says of no other when it was said', async () => {
@@ -336,6 +439,111 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await left.erase({ beliefs: [{ space: 'ward', subject: 'p7' }], reason: 'asked', writ: officer });
     const text = await textOf(store);
     expect(text).not.toMatch(/(aspirin|salt) of hers/);
+    await expectSound(store);
+  });
+
+  test.each([
+    ['has of its source', false],
+    ['has taken over', true],
+  ])('what is erased meanwhile is in no question about what a branch %s', async (_, isOwn) => {
+    const { store, clock, trajectory, memory, branch } = await begun(kind);
+    const diagnosis = (object: string) => ({ subject: 'p7', predicate: 'diagnosis', object, valid: { from: START } });
+    await committed(memory.assert(diagnosis('flu of hers')));
+    clock.forward(1_000);
+    const { memory: tried, trajectory: b } = await branch('b');
+    clock.forward(1_000);
+    const always = { from: addMicros(START, -2), to: addMicros(START, -1) };
+    const before = { ...diagnosis('none of hers'), valid: always };
+    if (isOwn) await committed(tried.assert(before));
+    // It is asked about, and so it is known here.
+    const asked = await tried.assert(diagnosis('gout'));
+    expect(asked.ruling).toBe('escalated');
+    await b.reject((asked as { pending: string }).pending, { principal: 'dr house', method: 'test', reason: 'later' });
+    const elsewhere = await runtimeOver(store, [clinic], { clock }).open('t', clinic);
+    const all = { space: 'ward', subject: 'p7' };
+    // The names stay, and so what is asked about has a text that is none.
+    const [row] = (await memory.recall({ subject: 'p7', valid: 'any' })).facts;
+    const place = (beliefs: object) => ({ beliefs: [beliefs], reason: 'asked', writ: officer }) as never;
+    const erased = await elsewhere.erase(place(isOwn ? all : { ...all, claim: row!.lineage }));
+    expect(erased).toMatchObject({ ruling: 'committed', left: ['b'] });
+    const again = await tried.assert(diagnosis('cold'));
+    if (again.ruling !== 'escalated') throw new Error(JSON.stringify(again));
+    const quoted = (await b.questionsOf(again.pending)).flatMap(({ members }) => members.map(({ object }) => object));
+    expect(quoted.some((object) => object.includes('$erased'))).toBe(true);
+    const there = await runtimeOver(store, [clinic], { clock }).open('b', clinic);
+    await there.erase(place(all));
+    expect(trajectory.id).toBe('t');
+    expect(await textOf(store)).not.toMatch(/(flu|none) of hers/);
+    await expectSound(store);
+  });
+
+  test.each([
+    ['has of its source', false],
+    ['has taken over', true],
+  ])('no judge is shown what was erased of what a branch %s', async (_, isOwn) => {
+    const shown: string[] = [];
+    const oracle = createOracle({ clock: new HandClock(), store: await openStore('memory:'), mode: 'record' });
+    const choose: Judge['choose'] = ({ members }) => {
+      shown.push(...members.map(({ object }) => object));
+      return members[0]!.claim;
+    };
+    const { store, clock, memory, branch } = await begun(kind, { judge: { oracle, choose } });
+    const triage = (object: string, days: number) => ({
+      ...{ subject: 'p7', predicate: 'triage', object },
+      valid: { from: addMicros(START, days), to: addMicros(START, days + 1) },
+    });
+    await committed(memory.assert(triage('urgent of hers', 1)));
+    await committed(memory.assert({ ...triage('seen', 9), subject: 'p7' }));
+    clock.forward(1_000);
+    const { memory: tried } = await branch('b');
+    clock.forward(1_000);
+    // It is known here, and nobody was asked.
+    await (isOwn ? committed(tried.assert(triage('green', 2))) : tried.retract(triage('red', 5)));
+    const [row] = (await memory.recall({ subject: 'p7', valid: 'any' })).facts;
+    const elsewhere = await runtimeOver(store, [clinic], { clock }).open('t', clinic);
+    const beliefs = [{ space: 'ward', subject: 'p7', claim: row!.lineage }];
+    await elsewhere.erase({ beliefs, reason: 'asked', writ: officer });
+    await committed(tried.assert(triage('can wait', 1)));
+    expect(shown).toContain('can wait');
+    expect(shown).not.toContain('urgent of hers');
+    await expectSound(store);
+  });
+
+  test('what is erased between looking and asking is not asked about', async () => {
+    const { store, clock, memory } = await begun(kind);
+    const diagnosis = (object: string) => ({ subject: 'p7', predicate: 'diagnosis', object, valid: { from: START } });
+    await committed(memory.assert(diagnosis('flu of hers')));
+    const other = await runtimeOver(store, [clinic], { clock }).create(clinic, { trajectoryId: 's', writs: [writ] });
+    const said = other.memory({ space: 'ward', writ });
+    const commit = store.commit.bind(store);
+    let isErased = false;
+    store.commit = async (batch) => {
+      if (batch.repeats !== undefined && !isErased) {
+        isErased = true;
+        const eraser = await runtimeOver(store, [clinic], { clock }).open('t', clinic);
+        await eraser.erase({ beliefs: [{ space: 'ward', subject: 'p7' }], reason: 'asked', writ: officer });
+      }
+      return commit(batch);
+    };
+    // Nothing contradicts it any more.
+    await committed(said.assert(diagnosis('gout')));
+    expect(isErased).toBe(true);
+    expect(await textOf(store)).not.toContain('flu of hers');
+    await expectSound(store);
+  });
+
+  test('what is asked elsewhere is left by an erasure, and erased there', async () => {
+    const { store, clock, memory, trajectory } = await begun(kind);
+    const diagnosis = (object: string) => ({ subject: 'p7', predicate: 'diagnosis', object, valid: { from: START } });
+    await committed(memory.assert(diagnosis('flu of hers')));
+    const other = await runtimeOver(store, [clinic], { clock }).create(clinic, { trajectoryId: 's', writs: [writ] });
+    const asked = await other.memory({ space: 'ward', writ }).assert(diagnosis('gout'));
+    expect(asked.ruling).toBe('escalated');
+    const place = { beliefs: [{ space: 'ward', subject: 'p7' }], reason: 'asked', writ: officer };
+    expect(await trajectory.erase(place)).toMatchObject({ ruling: 'committed', left: ['s'] });
+    expect(await textOf(store)).toContain('flu of hers');
+    expect(await other.erase(place)).toMatchObject({ ruling: 'committed', left: [] });
+    expect(await textOf(store)).not.toMatch(/flu of hers|gout|p7/);
     await expectSound(store);
   });
 

@@ -11,12 +11,14 @@ import {
   isBlobRef,
   isFactStore,
   isHash,
+  LedgerFault,
   type LedgerStore,
   type Observation,
   type PartitionName,
   type Payload,
   type Replayer,
   type RoleRef,
+  readRow,
   type Stored,
 } from '#ledger';
 import { wordsOf } from '#memory';
@@ -242,6 +244,33 @@ export class BelievedSearch {
     const entries = new Set(said.map(({ entry_id }) => entry_id));
     const rows = await Promise.all([...entries].map((id) => this.#store.resolve(id)));
     return [...new Set(rows.flatMap((row) => (row === undefined ? [] : [row.trajectory_id])))].sort();
+  }
+
+  /**
+   * Other trajectories in which somebody is asked, or was, about claims of the places: a question quotes them. So is one that can't be read, for
+   * nobody can tell. Goes through all that wait or waited in the store.
+   */
+  async trajectoriesAsked(trajectoryId: string): Promise<readonly string[]> {
+    const asked: string[] = [];
+    for (const { trajectory_id: id } of await this.#store.trajectories())
+      if (id !== trajectoryId && (await this.#isAskedIn(id))) asked.push(id);
+    return asked;
+  }
+
+  async #isAskedIn(trajectoryId: string): Promise<boolean> {
+    try {
+      for (let from = 0; ; from += PAGE) {
+        const rows = await this.#store.entries(trajectoryId, { from, limit: PAGE });
+        for (const row of rows) {
+          const payload = row.kind === 'pending_approval' ? readRow(row).payload : undefined;
+          if (payload && (await this.#isAsked(row, askedIn(payload)?.questions))) return true;
+        }
+        if (rows.length < PAGE) return false;
+      }
+    } catch (error) {
+      if (error instanceof LedgerFault) return true;
+      throw error;
+    }
   }
 
   get #left(): readonly FactVersion[] {

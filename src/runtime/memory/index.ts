@@ -2,7 +2,7 @@
  * What is believed, in an open world: sayings of proposals are planned by the pure floor (`#memory`) on what a store has, and written
  * with their commit.
  */
-export { Beliefs, type Believed, requireBeliefs } from './believe.ts';
+export { type Asked, Beliefs, type Believed, requireBeliefs } from './believe.ts';
 export { type CheckMemoryOptions, checkMemory, type FactDifference, type MemoryReport } from './check.ts';
 export { type DerivedEntry, derivedFrom } from './derived.ts';
 export { type BelievedPlace, BelievedSearch, type Sought } from './find-believed.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { addMicros, type Instant } from '#canon';
 import { type CommitPayload, type PendingPayload, readRow } from '#ledger';
-import { type FactRow, readWitness } from '#memory';
+import { type FactRow, OPEN_END, readWitness } from '#memory';
 import { attemptsOf, createOracle, oracleKey, type Pause } from '#oracle';
 import { openStore } from '#stores';
 import { clinic } from '../../../tests/support/clinic.ts';
@@ -226,6 +226,44 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const answer = { principal: 'dr house', method: 'test', answers: [{ request, winner: members[0].claim }] };
     await expect(trajectory.approve(pending, answer)).rejects.toMatchObject({ code: 'stale_answer' });
     expect(trajectory.length).toBe(length);
+  });
+
+  test('what is not in question any more is approved without answers, or proposed again and asked anew', async () => {
+    const { clock, trajectory, memory } = await begun();
+    const diagnosis = (object: string) => ({ subject: 'p7', predicate: 'diagnosis', object });
+    const always = { from: day('2000-01-01'), to: OPEN_END };
+    const decide = { principal: 'dr house', method: 'test' };
+    const asked = async (object: string) => {
+      const ruling = await memory.assert(diagnosis(object), { idempotencyKey: `${object} ${clock.now()}` });
+      if (ruling.ruling !== 'escalated') throw new Error(JSON.stringify(ruling));
+      const [question] = await trajectory.questionsOf(ruling.pending);
+      const [winner] = question!.members.map(({ claim }) => claim) as [string];
+      return { pending: ruling.pending, question: question!, answers: [{ request: question!.request, winner }] };
+    };
+    await committed(memory.assert(diagnosis('flu')));
+    clock.forward(1_000);
+    const [gone, moved] = [await asked('cold'), await asked('gout')];
+    // Nothing contradicts one, and something else the other.
+    await committed(memory.retract({ subject: 'p7', predicate: 'diagnosis', valid: always }));
+    for (const { pending, answers, question } of [gone, moved]) {
+      const refused = trajectory.approve(pending, { ...decide, answers });
+      await expect(refused).rejects.toMatchObject({
+        code: 'stale_answer',
+        evidence: { id: pending, request: question.request },
+        message: expect.stringMatching(/Approve it without answers.* reject it .*under a new idempotency key/),
+      });
+    }
+    expect(await trajectory.approve(gone.pending, decide)).toMatchObject({ ruling: 'committed' });
+    await expect(trajectory.approve(moved.pending, decide)).rejects.toMatchObject({ code: 'answers_needed' });
+    await trajectory.reject(moved.pending, { ...decide, reason: 'it is asked about something else' });
+    clock.forward(1_000);
+    const again = await asked('gout');
+    expect(again.question.members.map(({ object }) => object).sort()).toEqual(['cold', 'gout']);
+    const { claim: winner } = again.question.members.find(({ object }) => object === 'gout')!;
+    const answers = [{ request: again.question.request, winner }];
+    expect(await trajectory.approve(again.pending, { ...decide, answers })).toMatchObject({ ruling: 'committed' });
+    const { facts } = await memory.recall({ subject: 'p7', predicate: 'diagnosis' });
+    expect(objects(facts)).toEqual(['gout']);
   });
 
   test('a judge is asked once for each question, and its vote is in the log before it counts', async () => {

@@ -8,7 +8,7 @@ import {
   type PartitionName,
   type PartitionState,
 } from '#ledger';
-import type { Level, Line } from './line.ts';
+import { type Level, type Line, untilOf } from './line.ts';
 import { Merged } from './merged.ts';
 import { seenFacts } from './seen-facts.ts';
 
@@ -116,7 +116,8 @@ export class Partitions {
       const name = { space, subject, predicate, ...(level.branch !== undefined && { branch: level.branch }) };
       const state = n === 0 ? own : await this.#store.partition(name);
       if (state !== undefined && (await this.#merged.of(name, state.names.hash, until)).has(claim)) return true;
-      const next = state?.since ?? line[n + 1]?.until;
+      const above = line[n + 1];
+      const next = state?.since ?? (above && untilOf(above, name));
       if (next !== undefined && (until === undefined || next < until)) until = next;
     }
     return false;
@@ -130,14 +131,25 @@ export class Partitions {
     return { state, source: await sourceOf(this.#store, name, [source, ...above]) };
   }
 
-  /** What the store has by now is another one: it is read again. What is on its way there is compared by the store itself. */
-  async compare(name: PartitionName): Promise<void> {
+  /**
+   * What the store has by now is another one, or something that is open was erased, which the version of a branch's partition does not say: it is
+   * read again. What is on its way there is compared by the store itself. `line`: as in `read`.
+   */
+  async compare(name: PartitionName, line: Line): Promise<void> {
     const key = keyOf(name);
     const known = this.#known.get(key);
     if (known == null || this.#sent.has(key)) return;
-    const state = await this.#store.partition(name);
-    const isSame = state?.version === known.state?.version && state?.names.hash === known.state?.names.hash;
+    const { state, source } = await this.#readState(name, line);
+    const isSame =
+      state?.version === known.state?.version &&
+      state?.names.hash === known.state?.names.hash &&
+      saysTheSame(state?.open ?? source?.open, known.state?.open ?? known.source?.open);
     if (!isSame && this.#known.get(key) === known) this.#known.set(key, null);
+  }
+
+  /** What was known of them is not so any more. */
+  forgetNames(names: readonly PartitionName[]): void {
+    for (const name of names) this.#known.set(keyOf(name), null);
   }
 
   /** They were accepted, and are on their way to the store. */
@@ -227,8 +239,11 @@ async function readSource(
   { branch, space, subject, predicate }: PartitionName,
   line: readonly [Level, ...Level[]],
 ): Promise<Source> {
-  const begins = line[0].until as Instant;
-  for (const { branch: there, until } of line) {
+  const names = { space, subject, predicate };
+  const begins = untilOf(line[0], names) as Instant;
+  for (const level of line) {
+    const { branch: there } = level;
+    const until = untilOf(level, names);
     const state = await store.partition({ space, subject, predicate, ...(there !== undefined && { branch: there }) });
     if (state === undefined) continue;
     const system = state.latest < until! ? state.latest : until!;
@@ -255,6 +270,15 @@ function after(before: PartitionState | undefined, { names, version, system_time
   );
   const open = [...stay, ...insert.filter(({ row_kind }) => row_kind === 'current')].sort(byValidTime);
   return { names, version, latest: system_time, open };
+}
+
+/** Whether it is the same rows, with the same texts. */
+function saysTheSame(one: readonly FactVersion[] = [], other: readonly FactVersion[] = []): boolean {
+  const texts = new Map(one.map((row) => [`${row.system_time_start} ${row.fact_id}`, row.object]));
+  return (
+    one.length === other.length &&
+    other.every((row) => texts.get(`${row.system_time_start} ${row.fact_id}`) === row.object)
+  );
 }
 
 function byValidTime(a: FactVersion, b: FactVersion): number {

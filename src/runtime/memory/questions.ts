@@ -4,6 +4,7 @@ import type { Period, Question } from '#memory';
 import { RuntimeError } from '../errors.ts';
 import { readValue } from '../waiting.ts';
 import type { Writer } from '../writer.ts';
+import type { Asked } from './believe.ts';
 
 /** What a person has to choose between, as a pending approval has it. */
 export interface AskedQuestion {
@@ -33,19 +34,16 @@ export interface AskedFor extends Escalated {
   readonly questions: readonly AskedQuestion[];
   /** When it was said, where that was before it was put up. */
   readonly saidAt?: Instant | undefined;
+  readonly asked: Asked;
 }
 
 /**
  * What was approved, put up for somebody who chooses between what it says and what is believed; refused where the domain has nobody to
  * ask. The world is as before.
  */
-export function askedFor(
-  domain: Domain,
-  approved: Approved,
-  questions: readonly Question[],
-  saidAt?: Instant,
-): AskedFor | Rejected {
+export function askedFor(domain: Domain, approved: Approved, asked: Asked, saidAt?: Instant): AskedFor | Rejected {
   const { policy } = approved.compiled;
+  const { questions } = asked;
   if (Object.keys(domain.counselors).length === 0) {
     approved.undo();
     const detail = 'it contradicts what is believed, and the domain has nobody to ask';
@@ -53,7 +51,7 @@ export function askedFor(
   }
   const channel = channelFor(domain, questions);
   const held = approved.holdBack({ reason: 'contradiction', detail: detailOf(questions), ...(channel && { channel }) });
-  return held.verdict === 'rejected' ? held : { ...held, questions: questions.map(askedOf), saidAt };
+  return held.verdict === 'rejected' ? held : { ...held, questions: questions.map(askedOf), saidAt, asked };
 }
 
 /**

@@ -1,12 +1,14 @@
-import type { Instant } from '#canon';
 import type { BranchPartition, FactQuery, FactStore, FactVersion } from '#ledger';
-import { type Level, type Line, seen } from './line.ts';
+import { type Ahead, type Level, type Line, seen, untilOf } from './line.ts';
 
 const PAGE = 1_000;
 
 /**
  * The facts that who has this line sees, in the order of a store, by pages: those of a partition come together where there are several
  * memories. `query` is of one space, and has no branch.
+ *
+ * Each partition is as it was at one moment, also where a memory has its first change of it meanwhile: that comes all at once, and only once. What
+ * was not there when it was asked since when has no rows yet; what was, and had none before, is read again.
  *
  * @throws StoreError
  */
@@ -20,20 +22,26 @@ export async function* seenFacts(
     yield* factPages(store, levelQuery(query, own));
     return;
   }
-  const rows = line.map((level) => new Ahead(rowsOf(store, levelQuery(query, level))));
-  const partitions = line.map((level) => new Ahead(partitionsOf(store, query, level)));
+  const turns = { last: 0 };
+  const partitions = line.map((level) => new Peeked(partitionsOf(store, query, level, turns)));
+  // Before the rows: then none of them has to be read again.
+  await Promise.all(partitions.map((each) => each.head()));
+  const rows = line.map((level) => new Rows(store, query, level, turns));
   let page: FactVersion[] = [];
   for (;;) {
-    const heads = (await Promise.all(rows.map((each) => each.head()))).filter((head) => head !== undefined);
+    const heads = (await Promise.all(rows.map((each) => each.next()))).filter((head) => head !== undefined);
     const [first] = heads.sort(byNames);
     if (first === undefined) break;
-    const found = await Promise.all(rows.map((each) => each.takeWhile((row) => byNames(row, first) === 0)));
-    const since = await Promise.all(partitions.map((each) => sinceOf(each, first)));
+    const own = await Promise.all(partitions.map((each) => partitionAt(each, first)));
+    const found = await Promise.all(
+      rows.map((each, level) => each.of(first, line[level]!.branch === undefined ? 'shared' : own[level])),
+    );
     page.push(
       ...seen(
         line,
+        { ...first, space: query.space },
         (level) => found[level]!,
-        (level) => since[level],
+        (level) => own[level]?.since,
       ).sort(byPlace),
     );
     if (page.length < PAGE) continue;
@@ -43,16 +51,39 @@ export async function* seenFacts(
   if (page.length > 0) yield page;
 }
 
-/** What is asked of one memory: nothing that came after it is seen, so that what was closed since is open there. */
-export function levelQuery({ system, ...query }: Omit<FactQuery, 'branch'>, { branch, until }: Level): FactQuery {
+/**
+ * What is asked of one memory: nothing that came after it is seen, so that what was closed since is open there. Partitions that are seen up to
+ * a later time are asked for by their names.
+ */
+export function levelQuery({ system, ...query }: Omit<FactQuery, 'branch'>, level: Level): FactQuery {
+  const { branch } = level;
+  const { space, subject, predicate } = query;
+  const isOne = subject !== undefined && predicate !== undefined;
+  const until = isOne ? untilOf(level, { space, subject, predicate }) : level.until;
   const of = { ...query, ...(branch !== undefined && { branch }) };
   if (system === undefined) return of;
   return { ...of, system: until === undefined || (system !== 'now' && system < until) ? system : until };
 }
 
-async function* factPages(store: FactStore, query: FactQuery): AsyncGenerator<FactVersion[]> {
+/** Partitions of what is asked that are seen up to a later time there, in the order of a store; where time restricts nothing, all are seen alike. */
+export function aheadIn({ space, subject, predicate, system }: Omit<FactQuery, 'branch'>, { ahead }: Level): Ahead[] {
+  if (system === undefined || (subject !== undefined && predicate !== undefined)) return [];
+  const isAsked = (name: Ahead): boolean =>
+    name.space === space &&
+    (subject === undefined || subject === name.subject) &&
+    (predicate === undefined || predicate === name.predicate);
+  return [...(ahead?.values() ?? [])].filter(isAsked).sort(byNames);
+}
+
+/** `onAsk` is called before each page is read. */
+async function* factPages(
+  store: FactStore,
+  query: FactQuery,
+  onAsk: () => void = () => undefined,
+): AsyncGenerator<FactVersion[]> {
   let after: FactVersion | undefined;
   for (;;) {
+    onAsk();
     const page = await store.facts({ ...query, ...(after && { after }), limit: PAGE });
     if (page.length > 0) yield page;
     if (page.length < PAGE) return;
@@ -60,15 +91,80 @@ async function* factPages(store: FactStore, query: FactQuery): AsyncGenerator<Fa
   }
 }
 
-async function* rowsOf(store: FactStore, query: FactQuery): AsyncGenerator<FactVersion> {
-  for await (const page of factPages(store, query)) yield* page;
+/** Counts reads, so that of two it is known which came first. */
+interface Turns {
+  last: number;
 }
+
+/** The rows of one memory. */
+class Rows {
+  readonly #store: FactStore;
+  readonly #asked: Omit<FactQuery, 'branch'>;
+  readonly #level: Level;
+  readonly #query: FactQuery;
+  readonly #turns: Turns;
+  readonly #rows: Peeked<FactVersion>;
+  /** What is asked for by its names, and was not yet. */
+  #ahead: Ahead[];
+  /** Of the page that the next row is in. */
+  #turn: number = 0;
+
+  constructor(store: FactStore, asked: Omit<FactQuery, 'branch'>, level: Level, turns: Turns) {
+    this.#store = store;
+    this.#asked = asked;
+    this.#level = level;
+    this.#query = levelQuery(asked, level);
+    this.#turns = turns;
+    this.#rows = new Peeked(this.#all());
+    this.#ahead = aheadIn(asked, level);
+  }
+
+  /** The partition that comes next. */
+  async next(): Promise<Names | undefined> {
+    const row = await this.#rows.head();
+    const [ahead] = this.#ahead;
+    if (row === undefined || ahead === undefined) return row ?? ahead;
+    return byNames(ahead, row) < 0 ? ahead : row;
+  }
+
+  /** Those of a partition that comes next, if it is there. `own`: since when, and what is known of it was read in which turn. */
+  async of(names: Names, own: Own | 'shared' | undefined): Promise<FactVersion[]> {
+    const found = await this.#rows.takeWhile((row) => byNames(row, names) === 0);
+    const [ahead] = this.#ahead;
+    if (ahead !== undefined && byNames(ahead, names) === 0) {
+      this.#ahead = this.#ahead.slice(1);
+      return own === undefined ? [] : this.#again(names);
+    }
+    if (own === 'shared') return found;
+    // It began when nothing was known of it yet.
+    if (own === undefined) return [];
+    return found.length > 0 || own.turn < this.#turn ? found : this.#again(names);
+  }
+
+  async #again({ subject, predicate }: Names): Promise<FactVersion[]> {
+    const found: FactVersion[] = [];
+    const query = levelQuery({ ...this.#asked, subject, predicate }, this.#level);
+    for await (const page of factPages(this.#store, query)) found.push(...page);
+    return found;
+  }
+
+  async *#all(): AsyncGenerator<FactVersion> {
+    const onAsk = (): void => {
+      this.#turn = ++this.#turns.last;
+    };
+    for await (const page of factPages(this.#store, this.#query, onAsk)) yield* page;
+  }
+}
+
+/** A partition that a memory has of its own, and in which turn that was read. */
+type Own = BranchPartition & { readonly turn: number };
 
 async function* partitionsOf(
   store: FactStore,
   { space, subject, predicate }: Pick<FactQuery, 'space' | 'subject' | 'predicate'>,
   { branch }: Level,
-): AsyncGenerator<BranchPartition> {
+  turns: Turns,
+): AsyncGenerator<Own> {
   if (branch === undefined) return;
   const query = {
     space,
@@ -80,20 +176,22 @@ async function* partitionsOf(
   let after: BranchPartition | undefined;
   for (;;) {
     const page = await store.branchPartitions({ ...query, ...(after && { after }) });
-    yield* page;
+    // Counted once it is read: rows that were asked for later have a greater turn.
+    const turn = ++turns.last;
+    for (const partition of page) yield { ...partition, turn };
     if (page.length < PAGE) return;
     after = page.at(-1);
   }
 }
 
-async function sinceOf(partitions: Ahead<BranchPartition>, names: Names): Promise<Instant | undefined> {
+async function partitionAt(partitions: Peeked<Own>, names: Names): Promise<Own | undefined> {
   await partitions.takeWhile((partition) => byNames(partition, names) < 0);
   const head = await partitions.head();
-  return head !== undefined && byNames(head, names) === 0 ? head.since : undefined;
+  return head !== undefined && byNames(head, names) === 0 ? head : undefined;
 }
 
 /** What comes, with a look at the next. */
-class Ahead<T> {
+class Peeked<T> {
   readonly #items: AsyncIterator<T>;
   #next: Promise<IteratorResult<T>> | undefined;
 

@@ -1,6 +1,6 @@
 import type { FactHit, FactQuery, FactStore, FactVersion } from '#ledger';
 import type { Line } from './line.ts';
-import { byNames, levelQuery, seenFacts } from './seen-facts.ts';
+import { aheadIn, byNames, levelQuery, seenFacts } from './seen-facts.ts';
 
 type Filter = Omit<FactQuery, 'branch' | 'after' | 'limit'>;
 
@@ -18,12 +18,15 @@ export async function seenHits(
 ): Promise<FactHit[]> {
   const [own, ...sources] = line;
   if (sources.length === 0) return search(levelQuery(filter, own), limit);
-  let lists: readonly Found[] = line.map(() => ({ hits: [], floor: Infinity }));
+  const queries = line.flatMap((level) =>
+    [filter, ...aheadIn(filter, level).map(namesOf)].map((asked) => levelQuery({ ...filter, ...asked }, level)),
+  );
+  let lists: readonly Found[] = queries.map(() => ({ hits: [], floor: Infinity }));
   for (let depth = limit; ; depth *= 4) {
     lists = await Promise.all(
       lists.map(async (before, n): Promise<Found> => {
         if (before.floor === -Infinity) return before;
-        const hits = await search(levelQuery(filter, line[n]!), depth);
+        const hits = await search(queries[n]!, depth);
         return { hits, floor: hits.length < depth ? -Infinity : hits.at(-1)!.score };
       }),
     );
@@ -66,6 +69,10 @@ async function* pagesOf(
   partitions: readonly Names[],
 ): AsyncGenerator<FactVersion[]> {
   for (const names of partitions) yield* seenFacts(store, line, { ...filter, ...names });
+}
+
+function namesOf({ subject, predicate }: Names): Names {
+  return { subject, predicate };
 }
 
 function nameOf({ subject, predicate, fact_id, system_time_start, row_kind }: FactVersion): string {

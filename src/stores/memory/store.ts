@@ -35,7 +35,7 @@ import type {
 import type { OracleRow, OracleStore } from '#oracle';
 import { type EffectChange, effectAnswer } from '../effects.ts';
 import { StoreError } from '../errors.ts';
-import type { FactChange } from '../facts.ts';
+import { type FactChange, REPEATS_ERASED } from '../facts.ts';
 import {
   checkAnswerPage,
   checkBatch,
@@ -313,11 +313,13 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
     return this.#facts.query(checked);
   }
 
-  async claimKey(offered: Uint8Array): Promise<Uint8Array> {
-    checkClaimKey(offered);
+  claimKey(offered: Uint8Array): Promise<Uint8Array>;
+  claimKey(): Promise<Uint8Array | undefined>;
+  async claimKey(offered?: Uint8Array): Promise<Uint8Array | undefined> {
+    if (offered !== undefined) checkClaimKey(offered);
     this.#checkOpen();
-    this.#claimKey ??= Uint8Array.from(offered);
-    return Uint8Array.from(this.#claimKey);
+    this.#claimKey ??= offered && Uint8Array.from(offered);
+    return this.#claimKey && Uint8Array.from(this.#claimKey);
   }
 
   async spaces(): Promise<string[]> {
@@ -418,6 +420,7 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
       if ('refusal' in verdict) return verdict.refusal;
       change = verdict.change;
     }
+    if (batch.repeats?.some((hash) => this.#erased.has(hash))) return REPEATS_ERASED;
     let facts: readonly FactChange[] = [];
     if (batch.facts !== undefined && batch.facts.length > 0) {
       const verdict = this.#facts.judge(batch.facts);

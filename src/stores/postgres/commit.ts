@@ -1,7 +1,7 @@
 import type { CommitResult, EntryRow, ErasedRow, Hash } from '#ledger';
 import type { OracleRow } from '#oracle';
 import { StoreError } from '../errors.ts';
-import type { FactChange } from '../facts.ts';
+import { type FactChange, REPEATS_ERASED } from '../facts.ts';
 import { type EffectNews, EffectPlan, KnownEffects } from './effect-plan.ts';
 import { FactPlan, prepareFactStates } from './fact-plan.ts';
 import { BatchJob, OracleJob, type RowsJob } from './job.ts';
@@ -50,6 +50,8 @@ export class Group {
   #batches: readonly BatchJob[];
   #puts: readonly OracleJob[];
   #sent: readonly RowsJob[] = [];
+  /** The server has refused what was taken to be so. */
+  #hasFailed = false;
   readonly #knownFacts: KnownFacts;
 
   constructor(jobs: readonly RowsJob[], knownFacts: KnownFacts) {
@@ -76,6 +78,7 @@ export class Group {
     } catch (error) {
       // What is remembered may be why, and what is there may be another by now.
       this.#knownFacts.forget(names);
+      this.#hasFailed = true;
       throw error;
     }
   }
@@ -139,10 +142,13 @@ export class Group {
   async #plan(session: Session, { factStates, path }: Appends): Promise<Plan> {
     const planned = (facts: FactPlan): Plan => new Plan(this.#batches, this.#heads, this.#taken, this.#effects, facts);
     const writes = this.#batches.flatMap(({ batch }) => batch.facts ?? []);
-    const remembered = FactPlan.assumed(writes, this.#knownFacts, path);
+    const repeats = this.#batches.flatMap(({ batch }) => batch.repeats ?? []);
+    // That no text that is repeated was erased is assumed once.
+    const isToBeAsked = this.#hasFailed && repeats.length > 0;
+    const remembered = isToBeAsked ? undefined : FactPlan.assumed(writes, this.#knownFacts, path);
     const plan = remembered && planned(remembered);
     if (plan !== undefined && !(plan.refusesFacts && plan.facts.isAssumed)) return plan;
-    return planned(await FactPlan.asked(writes, session, factStates, path));
+    return planned(await FactPlan.asked({ writes, repeats }, session, factStates, path));
   }
 
   #learn({ assumed, effects }: Plan, refusal: Refusal): void {
@@ -249,7 +255,11 @@ class Plan {
 
   /** Undefined where they are refused. `unknown`: heads that nobody has told yet. */
   #judgeFacts(job: BatchJob, unknown: ReadonlyMap<string, Head>): readonly FactChange[] | undefined {
-    const { facts = [] } = job.batch;
+    const { facts = [], repeats = [] } = job.batch;
+    if (repeats.some((hash) => this.facts.isErased(hash))) {
+      this.#doubtful.push([job, REPEATS_ERASED]);
+      return undefined;
+    }
     if (facts.length === 0) return [];
     try {
       const verdict = this.facts.judge(facts);
@@ -322,9 +332,9 @@ export function prepareAppend(schema: string, path: string): Appends {
 }
 
 /** A function of the store, and what it is called with. */
-type Beside = readonly [call: 'list_answers' | 'erase_answers', values: readonly [unknown[], unknown[]]];
+type Beside = readonly [call: 'list_answers' | 'erase_answers' | 'hold_texts', values: readonly [unknown[], unknown[]]];
 
-/** What of the oracle log is written with a group. */
+/** What of the oracle log is written with a group, and the texts that it repeats: what it erases itself it may repeat before. */
 function besides({ accepted }: Plan, puts: readonly OracleJob[]): Beside[] {
   const beside: Beside[] = [];
   const listed = puts.flatMap(({ row: { key }, within }) => (within === undefined ? [] : [{ key, within }]));
@@ -333,6 +343,9 @@ function besides({ accepted }: Plan, puts: readonly OracleJob[]): Beside[] {
   const gone = accepted.flatMap(({ batch }) => batch.erasedAnswers ?? []);
   if (gone.length > 0)
     beside.push(['erase_answers', [gone.map(({ key }) => bytea(key)), gone.map(({ by }) => bytea(by))]]);
+  const erased = new Set(accepted.flatMap(({ batch }) => (batch.erased ?? []).map(({ hash }) => hash)));
+  const held = accepted.flatMap(({ batch }) => batch.repeats ?? []).filter((hash) => !erased.has(hash));
+  if (held.length > 0) beside.push(['hold_texts', [held.map(bytea), []]]);
   return beside;
 }
 

@@ -116,22 +116,23 @@ export class FactPlan implements FactView {
     return new FactPlan(path, { isAssumed: writes.length > 0, whole: true, run, parts: 0, ...nothing, partitions });
   }
 
-  /** Asks what these writes are judged by. `path` names the store in errors. */
+  /** Asks what these writes are judged by, and which of these texts were erased. `path` names the store in errors. */
   static async asked(
-    writes: readonly FactWrite[],
+    { writes, repeats }: { readonly writes: readonly FactWrite[]; readonly repeats: readonly Hash[] },
     session: Session,
     statement: Statement,
     path: string,
   ): Promise<FactPlan> {
     const names = writes.flatMap(({ partition, names }) => [partition, erasedName(names.hash)]);
     const candidates = new Map(names.map((name) => [hashOf(name), name]));
-    const hashes = new Set(
-      writes.flatMap(({ names, insert, inherit, repeats = [] }) => [
+    const hashes = new Set([
+      ...repeats,
+      ...writes.flatMap(({ names, insert, inherit, repeats = [] }) => [
         names.hash,
         ...[...insert, ...(inherit?.rows ?? [])].map(({ content }) => content.hash),
         ...repeats,
       ]),
-    );
+    ]);
     // Under the name as it is written, and as it is where the names were erased.
     const rows = writes.flatMap(({ insert, inherit, names, partition }) =>
       [...insert, ...(inherit?.rows ?? [])].flatMap((row) =>

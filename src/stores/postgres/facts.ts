@@ -195,7 +195,7 @@ export function rebuildSteps(group: () => GroupCommit, schema: string, path: str
       run.parts += 1;
       const { number, parts } = run;
       const taken = await group().run(async (session) => {
-        const plan = await FactPlan.asked(writes, session, states, path);
+        const plan = await FactPlan.asked({ writes, repeats: [] }, session, states, path);
         if (plan.run !== number) throw incompleteError(path);
         // It was sent before, and only the answer was lost.
         if (plan.parts >= parts) return 't';

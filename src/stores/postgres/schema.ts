@@ -13,6 +13,7 @@ import { texts } from './migrations/0010-texts.ts';
 import { erasedAnswers } from './migrations/0011-erased-answers.ts';
 import { factChange } from './migrations/0012-fact-change.ts';
 import { stopWords } from './migrations/0013-stop-words.ts';
+import { heldTexts } from './migrations/0014-held-texts.ts';
 import type { Session } from './session.ts';
 import { addStopWords, indexTexts } from './texts.ts';
 
@@ -31,6 +32,7 @@ const MIGRATIONS: readonly string[] = [
   erasedAnswers,
   factChange,
   stopWords,
+  heldTexts,
 ];
 
 /** The migration with which facts are indexed by their words, which only the program can make. */

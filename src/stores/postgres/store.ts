@@ -395,10 +395,13 @@ export class PostgresStore
     return this.#read(() => this.#facts(checked));
   }
 
-  async claimKey(offered: Uint8Array): Promise<Uint8Array> {
-    checkClaimKey(offered);
+  claimKey(offered: Uint8Array): Promise<Uint8Array>;
+  claimKey(): Promise<Uint8Array | undefined>;
+  async claimKey(offered?: Uint8Array): Promise<Uint8Array | undefined> {
+    if (offered !== undefined) checkClaimKey(offered);
     const known = await this.#read(this.#claimKey.known);
-    return known ?? this.#claimKey.offer(this.#writable(), offered);
+    if (known !== undefined || offered === undefined) return known;
+    return this.#claimKey.offer(this.#writable(), offered);
   }
 
   async spaces(): Promise<string[]> {

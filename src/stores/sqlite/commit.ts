@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Batch, BlobRow, CommitResult, EntryRow, ErasedAnswer, ErasedRow, Hash } from '#ledger';
 import type { EffectChange } from '../effects.ts';
-import type { FactChange } from '../facts.ts';
+import { type FactChange, REPEATS_ERASED } from '../facts.ts';
 import type { EffectWriter } from './effects.ts';
 import { isDuplicate } from './errors.ts';
 import type { FactWriter } from './facts.ts';
@@ -120,6 +120,7 @@ export class BatchWriter {
       if ('refusal' in verdict) return verdict.refusal;
       change = verdict.change;
     }
+    if (batch.repeats?.some((hash) => this.#facts.isErased(hash))) return REPEATS_ERASED;
     let facts: readonly FactChange[] = [];
     if (batch.facts !== undefined && batch.facts.length > 0) {
       const verdict = this.#facts.judge(batch.facts);

@@ -379,10 +379,12 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     return this.#read(() => this.#factReader.facts(checked));
   }
 
-  async claimKey(offered: Uint8Array): Promise<Uint8Array> {
-    checkClaimKey(offered);
+  claimKey(offered: Uint8Array): Promise<Uint8Array>;
+  claimKey(): Promise<Uint8Array | undefined>;
+  async claimKey(offered?: Uint8Array): Promise<Uint8Array | undefined> {
+    if (offered !== undefined) checkClaimKey(offered);
     const known = await this.#read(() => this.#factReader.claimKey());
-    if (known !== undefined) return known;
+    if (known !== undefined || offered === undefined) return known;
     this.#checkWritable();
     return this.#step(() => this.#facts.claimKey(offered), { rows: 1, bytes: 0 });
   }

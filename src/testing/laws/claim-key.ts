@@ -13,6 +13,13 @@ export function claimKeyLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
     for (const other of others) expect(other).toEqual(first);
   });
 
+  law('the key of claims is told without one to offer, where there is one', async () => {
+    const store = await openNew();
+    expect(await store.claimKey()).toBeUndefined();
+    const first = await store.claimKey(key(1));
+    expect(await store.claimKey()).toEqual(first);
+  });
+
   law('the key of claims is the same when the store is opened again', async () => {
     const place = newPlace();
     const store = await openAt(place);

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import type { Hash, PartitionName } from '#ledger';
+import type { EntryRow, Hash, PartitionName } from '#ledger';
 import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '../fact-rows.ts';
 import type { FactLedger } from '../fact-store-suite.ts';
-import { batchOf, blobOf } from '../store-rows.ts';
+import { batchOf, blobOf, chainOf } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
 import { COMMITTED } from './answers.ts';
 
@@ -61,6 +61,45 @@ export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLe
       expect(await store.commit({ ...batchOf([]), facts: [other] })).toMatchObject({ status: 'outdated' });
     },
   );
+
+  law('a batch that repeats a text that is erased is outdated, and nothing of it is written', async () => {
+    const store = await openNew();
+    await believe(store);
+    const [first, second, third, last] = chainOf('asks', 4) as [EntryRow, EntryRow, EntryRow, EntryRow];
+    const quoting = (row: EntryRow) => ({
+      ...batchOf(row, [blobOf(row.id)]),
+      repeats: [contentOf('unseen').hash, SECRET],
+    });
+    expect(await store.commit(quoting(first))).toEqual(COMMITTED);
+    await erase(store, SECRET);
+    for (let n = 0; n < 2; n++) expect(await store.commit(quoting(second))).toEqual({ status: 'outdated' });
+    expect(await store.blob(blobOf(second.id).hash)).toBeUndefined();
+    expect(await store.head('asks')).toEqual(first);
+    // Beside what changes facts, what goes on from it, and what erases another one.
+    const other = { hash: contentOf('other').hash, by: BY };
+    const bystander = changeOf({ ...ALICE, subject: 'dora' }, 1, 10, [{ fact_id: 'd' }]);
+    const answers = await Promise.all([
+      store.commit({ ...batchOf(second), facts: [bystander] }),
+      store.commit(quoting(third)),
+      store.commit({ ...batchOf([]), erased: [other] }),
+      store.commit({ ...batchOf(third), repeats: [other.hash] }),
+      store.commit({ ...batchOf(third), repeats: [contentOf('unseen').hash] }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([
+      'committed',
+      'outdated',
+      'committed',
+      'outdated',
+      'committed',
+    ]);
+    const more = { hash: contentOf('more').hash, by: BY };
+    const inOrder = [
+      store.commit({ ...batchOf(last), repeats: [more.hash] }),
+      store.commit({ ...batchOf([]), erased: [more] }),
+    ];
+    expect(await Promise.all(inOrder)).toEqual([COMMITTED, COMMITTED]);
+    expect(await store.entries('asks')).toEqual([first, second, third, last]);
+  });
 
   law('what comes later and was erased already comes in as erased', async () => {
     const store = await openNew();

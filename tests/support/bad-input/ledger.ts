@@ -84,6 +84,7 @@ export const LEDGER: Readonly<Record<string, Case | Exempt>> = {
   erasureArgs: takes(ledger.erasureArgs, [{ at: ['/n'], entries: [], reason: 'r', values: [] }]),
   exportLines: over((store, options) => ledger.exportLines(store, options), [{ size: 2 }]),
   fresh: exempt(MADE),
+  inheritanceFaults: exempt(MADE),
   importLines: takes(
     (list, options) => ledger.importLines(new MemoryStore(), lines(list), options),
     [exported, { erase: false }],

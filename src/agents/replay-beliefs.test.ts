@@ -1,0 +1,139 @@
+import { expect, test } from 'vitest';
+import { addMicros, type Json } from '#canon';
+import { BELIEVE_ACTION } from '#kernel';
+import { exportLines, importLines, integrateLog, OPEN_END, readRow } from '#ledger';
+import { createOracle, seededRandom } from '#oracle';
+import type { Judge, Memory } from '#runtime';
+import { MemoryStore } from '#stores';
+import { clinic } from '../../tests/support/clinic.ts';
+import { HandClock, operator, runtimeOver, START, writFor } from '../../tests/support/runtime.ts';
+import { type Agent, replayRun, runAgents } from './index.ts';
+
+const MINUTE = 60_000_000;
+const writ = writFor('scribe', { actions: ['assize.believe'], scopes: ['memory:ward:**'] });
+const others = writFor('nurse');
+
+const said = (predicate: string, object: string, source?: string) => ({
+  ...{ verb: 'assert' as const, space: 'ward', subject: 'p7', predicate, object, valid: { from: START } },
+  ...(source !== undefined && { source }),
+});
+
+/** What an agent says, turn by turn; `meanwhile` is what others do while it decides, and nothing in a replay. */
+function scribe(turns: readonly object[][], meanwhile: (turn: number) => Promise<void> = async () => undefined): Agent {
+  let turn = 0;
+  return {
+    name: 'scribe',
+    role: { name: 'nurse', params: {} },
+    writ,
+    decide: async () => {
+      const sayings = turns[turn];
+      await meanwhile(turn++);
+      return sayings === undefined ? 'done' : { action: BELIEVE_ACTION, args: { sayings } as unknown as Json };
+    },
+  };
+}
+
+const TURNS = [
+  [said('drug', 'aspirin', 'letter 1')],
+  // Others contradict it in between, and it them.
+  [said('drug', 'ibuprofen'), said('weight', '70 kg'), said('allergy', 'nuts')],
+  // Heard before, and what is changed beside it.
+  [said('drug', 'aspirin', 'letter 1'), said('allergy', 'dust')],
+  [{ ...said('drug', 'salt'), verb: 'change', from: addMicros(START, MINUTE), valid: undefined }],
+  // A person has to choose, between it and what others said.
+  [said('diagnosis', 'gout')],
+  // A judge does.
+  [said('triage', 'green')],
+  [{ verb: 'retract', space: 'ward', subject: 'p7', predicate: 'weight', valid: { from: START } }],
+].map((sayings) => sayings.map((saying) => JSON.parse(JSON.stringify(saying)) as object));
+
+async function recorded(where: 'shared' | 'branch') {
+  const store = new MemoryStore();
+  const clock = new HandClock();
+  const oracle = createOracle({ store, clock, mode: 'record' });
+  const choose: Judge['choose'] = ({ members }) => members.find(({ object }) => object === 'green')!.claim;
+  const options = { clock, oracle: store, judge: { oracle, choose } };
+  const assize = runtimeOver(store, [clinic], options);
+  const beside = runtimeOver(store, [clinic], { ...options, clock: new HandClock() });
+  await assize.create(clinic, { trajectoryId: 't', writs: [others] });
+  const source = await assize.open('t', clinic);
+  if (where === 'branch')
+    await source.memory({ space: 'ward', writ: others }).assert({ ...said('drug', 'tea'), source: 'before' });
+  clock.forward(1_000);
+  const trajectory =
+    where === 'shared'
+      ? await assize.open('t', clinic)
+      : await assize.branch('t', source.head, { trajectoryId: 'b', note: 'try', writs: [others] });
+  const other = await beside.create(clinic, { trajectoryId: 's', writs: [others] });
+  const spoken: Memory[] = [
+    other.memory({ space: 'ward', writ: others }),
+    trajectory.memory({ space: 'ward', writ: others }),
+  ];
+  const names = { subject: 'p7', predicate: 'diagnosis' };
+  const meanwhile = async (turn: number): Promise<void> => {
+    clock.forward(1_000);
+    const memory = spoken[turn % 2]!;
+    if (turn < 4) await memory.assert(said('drug', `of others ${turn}`));
+    if (turn === 3) for (const each of spoken) await each.assert(said('diagnosis', 'flu', 'round'));
+    if (turn === 4) await memory.assert(said('triage', 'red'));
+    if (turn === 4) await spoken[1]!.assert(said('triage', 'red'));
+    // Later, whatever its clock says; it changes what was asked about.
+    if (turn === 6) await spoken[0]!.correct({ ...names, object: 'cold', valid: { from: START, to: OPEN_END } });
+    if (turn === 6) await integrateLog(store);
+    clock.forward(1_000);
+  };
+  const run = { oracle, clock, random: seededRandom('run') };
+  const report = await runAgents(trajectory, [scribe(TURNS, meanwhile)], run);
+  return { store, trajectory, report, assize };
+}
+
+const replayed = (store: MemoryStore, trajectoryId: string, from: MemoryStore = store, turns = TURNS) => {
+  const oracle = createOracle({ store: from, clock: new HandClock(), mode: 'replay' });
+  const choose = () => {
+    throw new Error('asked');
+  };
+  const options = { anchors: [operator.publicKey], judge: { oracle, choose } };
+  return replayRun({ store, oracleStore: from, trajectoryId }, clinic, [scribe(turns)], options);
+};
+
+test.each(['shared', 'branch'] as const)(
+  'a run of agents who believe comes again, beside others who change the same: %s',
+  async (where) => {
+    const { store, trajectory, report } = await recorded(where);
+    const kinds = (await store.entries(trajectory.id)).map(({ kind }) => kind);
+    expect(kinds).toContain('pending_approval');
+    expect(report.head).toBe(trajectory.head);
+    const before = await store.facts({ space: 'ward', kind: 'all' });
+    const replay = await replayed(store, trajectory.id);
+    expect(replay.firstDifference).toBeUndefined();
+    expect(replay).toMatchObject({ same: true, headId: trajectory.head });
+    expect(replay.turns).toBeGreaterThanOrEqual(TURNS.length);
+    // Nothing of it was written.
+    expect(await store.facts({ space: 'ward', kind: 'all' })).toEqual(before);
+    const changes = (await store.entries(trajectory.id)).flatMap((row) => {
+      const payload = readRow(row).payload;
+      return payload.kind === 'commit' ? payload.delta.beliefs : [];
+    });
+    expect(changes.length).toBeGreaterThan(8);
+    expect(changes.some(({ insert }) => insert.some(({ row_kind }) => row_kind === 'audit'))).toBe(true);
+  },
+);
+
+test('what an agent says otherwise is found, at its turn', async () => {
+  const { store } = await recorded('shared');
+  const turns = TURNS.with(2, [said('allergy', 'mites')]);
+  expect((await replayed(store, 't', store, turns)).firstDifference).toMatchObject({ kind: 'decision', turn: 2 });
+});
+
+test('a store that was made of an export has another key of claims, and no entry comes again', async () => {
+  const { store } = await recorded('shared');
+  await integrateLog(store);
+  const copy = new MemoryStore();
+  async function* lines(): AsyncGenerator<string> {
+    for await (const line of exportLines(store)) yield line.trimEnd();
+  }
+  await importLines(copy, lines());
+  const difference = (await replayed(copy, 't', store)).firstDifference;
+  expect(difference).toMatchObject({ kind: 'entry', turn: 0 });
+  expect(difference?.cause).toMatchObject({ code: 'no_claim_key' });
+});
