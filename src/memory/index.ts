@@ -58,6 +58,7 @@ export {
   dayOf,
   documentOf,
   type Embedder,
+  everyWordOf,
   fuse,
   OCCURRENCES_MAX,
   rounded,

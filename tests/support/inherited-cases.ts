@@ -290,6 +290,18 @@ function rows(): ErasureCase[] {
   ];
 }
 
+/** A provenance that has what looks like a write of its own entry inside of another token: nothing is put in its place. */
+function provenances(): ErasureCase[] {
+  return ['t:x,w:@0', 'w:x,w:@0', 'w:@0,w:@1'].map((provenance_id) => {
+    const isNuts = ({ fact_id }: Loose): boolean => fact_id === 'n';
+    const spoil: Spoil = ([{ insert, inherit }]: any) => {
+      for (const row of [...insert, ...(inherit?.rows ?? [])].filter(isNuts)) row.provenance_id = provenance_id;
+    };
+    const ledger = ledgerOf({ said: spoil, tried: spoil, deeper: spoil, deepest: spoil });
+    return { name: `a row with the provenance ${provenance_id}`, verdict: 'valid', ledger };
+  });
+}
+
 /** Where what it comes from was erased. */
 function gone(): ErasureCase[] {
   const names = ({ rows: entries }: Made): Hash[] => {
@@ -318,7 +330,13 @@ function gone(): ErasureCase[] {
 }
 
 export function inheritedCases(): ErasureCase[] {
-  return [{ name: 'honest', verdict: 'valid', ledger: ledgerOf() }, ...memories(), ...rows(), ...gone()];
+  return [
+    { name: 'honest', verdict: 'valid', ledger: ledgerOf() },
+    ...memories(),
+    ...rows(),
+    ...provenances(),
+    ...gone(),
+  ];
 }
 
 /** What is said of trajectories that are not valid, by their names. */

@@ -1137,7 +1137,7 @@ COUNT = "[1-9][0-9]*"
 FACTOR = r"[wt]:[!-),-\]_-~]+(?:\^%s)?" % COUNT
 TERM = r"(?:%s|(?:%s\*)?%s(?:\*%s)*)" % (COUNT, COUNT, FACTOR, FACTOR)
 POLYNOMIAL = re.compile(r"%s(?: \+ %s)*" % (TERM, TERM))
-OWN_WRITE = re.compile(r"w:@(?=(?:0|[1-9][0-9]{0,14})(?:\^|$))")
+OWN_WRITE = re.compile(r"^w:@(?=(?:0|[1-9][0-9]{0,14})(?:\^|$))")
 
 
 def placed(text: str, id: str) -> str:

@@ -3,4 +3,4 @@ export { Bm25, type Collection, OCCURRENCES_MAX, rounded, type Sought } from './
 export { dayOf, documentOf, stopWordsOfDocument, wordsOfDocument } from './document.ts';
 export type { Embedder } from './embedder.ts';
 export { fuse } from './fuse.ts';
-export { wordsOf } from './words.ts';
+export { everyWordOf, wordsOf } from './words.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { documentOf, stopWordsOfDocument, wordsOfDocument } from './document.ts';
 import { stem } from './stem.ts';
-import { wordsOf } from './words.ts';
+import { everyWordOf, wordsOf } from './words.ts';
 
 // The examples that the paper gives beside its rules.
 test.each([
@@ -51,6 +51,28 @@ test.each([
   ['what is IT support', 'support'],
 ])('the words of %j are %j', (text, words) => {
   expect(wordsOf(text).join(' ')).toBe(words);
+});
+
+test.each([
+  ['concert The Who secretly', 'concert the who secretli'],
+  ["Who's on IT’s tours, and who IS it?", 'who on it tour and is'],
+  ['', ''],
+])('every word of %j is %j', (text, words) => {
+  expect([...everyWordOf(text)].join(' ')).toBe(words);
+});
+
+test('the words of a text are among every word of whatever it stands in', () => {
+  const some = fc
+    .array(fc.constantFrom('the', 'who', 'is', 'patients', "it's", '7', '東京', 'É', ' '))
+    .map((all) => all.join(' '));
+  fc.assert(
+    fc.property(some, some, some, (before, text, after) => {
+      const every = everyWordOf(`${before} ${text} ${after}`);
+      expect(wordsOf(text).filter((word) => !every.has(word))).toEqual([]);
+    }),
+    { numRuns: 200 },
+  );
+  expect(everyWordOf(`${'wort '.repeat(12_000)}who`)).toEqual(new Set(['wort', 'who']));
 });
 
 test('a word has nothing in it that means something to a query language, and is its own word again', () => {

@@ -37,19 +37,34 @@ export function onlyStopWords(text: string): string[] {
   return words.length > 0 ? [] : stopWords;
 }
 
+/**
+ * All words of a text, however long it is, in the same forms: also those that stand everywhere where it has others.
+ * @throws ArgumentError `bad_argument`
+ */
+export function everyWordOf(text: string): ReadonlySet<string> {
+  requireForm(form.text, text, 'text');
+  const every = new Set<string>();
+  for (const bare of bareWords(text)) every.add(STOP_WORDS.has(bare) ? bare : termOf(bare));
+  return every;
+}
+
 /** Both as often as they stand there; of those that stand everywhere no more are needed once there is another. */
 function termsIn(text: string): { readonly words: string[]; readonly stopWords: string[] } {
   const words: string[] = [];
   const stopWords: string[] = [];
-  for (const [found] of plain(text).matchAll(WORD)) {
-    for (const word of UNSPACED.test(found) ? unspaced(found) : [found]) {
-      const bare = word.replace(/['’]s$/, '').replace(/['’]/g, '');
-      if (!STOP_WORDS.has(bare)) words.push(termOf(bare));
-      else if (words.length === 0 && stopWords.length < WORDS_MAX) stopWords.push(bare);
-      if (words.length === WORDS_MAX) return { words, stopWords };
-    }
+  for (const bare of bareWords(text)) {
+    if (!STOP_WORDS.has(bare)) words.push(termOf(bare));
+    else if (words.length === 0 && stopWords.length < WORDS_MAX) stopWords.push(bare);
+    if (words.length === WORDS_MAX) break;
   }
   return { words, stopWords };
+}
+
+/** In small letters and without what an apostrophe adds, as often as they stand there. */
+function* bareWords(text: string): Generator<string> {
+  for (const [found] of plain(text).matchAll(WORD))
+    for (const word of UNSPACED.test(found) ? unspaced(found) : [found])
+      yield word.replace(/['’]s$/, '').replace(/['’]/g, '');
 }
 
 function plain(text: string): string {

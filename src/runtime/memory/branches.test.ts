@@ -213,6 +213,40 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
+  test('a branch of a branch sees what its source had changed, also of what a clock far ahead had said before', async () => {
+    const { store, clock, memory, branch } = await begun(kind);
+    const fast = new HandClock();
+    fast.forward(3_600_000);
+    const other = await runtimeOver(store, [clinic], { clock: fast }).create(clinic, {
+      trajectoryId: 's',
+      writs: [writ],
+    });
+    await committed(other.memory({ space: 'ward', writ }).assert({ ...drug('aspirin'), valid: { from: START } }));
+    await committed(memory.change({ ...drug('syrup'), from: START }));
+    const { memory: tried } = await branch('b');
+    // Its own change comes when that clock is passed.
+    clock.forward(7_200_000);
+    await committed(tried.change({ ...drug('tea'), from: START }));
+    const { memory: deeper } = await branch('c', 'b');
+    const { memory: deepest } = await branch('d', 'c');
+    for (const view of [tried, deeper, deepest]) {
+      expect(await of(view)).toEqual(['tea']);
+      expect(await of(view, { predicate: 'drug' })).toEqual(['tea']);
+      expect(await of(view, { text: 'syrup tea' })).toEqual(['tea']);
+    }
+    clock.forward(1_000);
+    for (const [view, object] of [
+      [deepest, 'water'],
+      [deeper, 'none'],
+    ] as const) {
+      const [first] = (await committed(view.change({ ...drug(object), from: START }))).payload.delta.beliefs;
+      expect([first!.version, first!.inherit!.rows.length]).toEqual([4, 1]);
+      expect(await of(view)).toEqual([object]);
+    }
+    expect([await of(tried), await of(memory)]).toEqual([['tea'], ['syrup']]);
+    await expectSound(store);
+  });
+
   test('a branch of a branch begins no earlier than what it comes from', async () => {
     const { store, memory, branch, trajectory } = await begun(kind);
     for (const object of ['aspirin', 'ibuprofen', 'none'])

@@ -177,6 +177,28 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(await erased()).toEqual([true, true, false]);
   });
 
+  test.each([
+    ['The Who', 'concert The Who secretly', 'concert secretly, the'],
+    ['the patients of 7', 'what has patient 7?', 'the number of 8'],
+    ['IT', 'it', 'what patient 7 has'],
+  ])('of %s a recall by %j is gone, and none by %j', async (subject, text, other) => {
+    const { store, trajectory, memory } = await begun(kind);
+    await committed(memory.assert({ subject, predicate: 'drug', object: 'aspirin' }));
+    const recalls = [await memory.recall({ text }), await memory.recall({ text: other })];
+    const said = await committed(
+      memory.assert(
+        { subject: 'p8', predicate: 'drug', object: 'none' },
+        { observations: recalls.map(({ observation }) => observation) },
+      ),
+    );
+    const { observations } = readRow(said.entry).payload as CommitPayload;
+    await committed(erasing(trajectory, { subject }));
+    const gone = await Promise.all(
+      observations.map(async ({ value }) => (await store.erasedBy((value as { $blob: string }).$blob)) !== undefined),
+    );
+    expect(gone).toEqual([true, false]);
+  });
+
   test('of a predicate, the others stay', async () => {
     const ward = await begun(kind);
     await told(ward);

@@ -21,7 +21,7 @@ import {
   readRow,
   type Stored,
 } from '#ledger';
-import { wordsOf } from '#memory';
+import { everyWordOf, wordsOf } from '#memory';
 import type { OracleStore } from '#oracle';
 import { answersNamedBy, answersWithin } from '../observed-answers.ts';
 import type { Line } from './line.ts';
@@ -330,7 +330,8 @@ export class BelievedSearch {
     if (!isSalted(stored)) return false;
     const { query, rows } = ((await this.#read(at, stored)) ?? {}) as { readonly query?: Json; readonly rows?: Json };
     const { space, subject, predicate, text } = (query ?? {}) as Partial<Record<keyof PartitionName | 'text', Json>>;
-    const words = new Set(typeof text === 'string' ? wordsOf(text) : []);
+    // All of them: a name may have only words that stand everywhere, which a search leaves out beside others.
+    const words = everyWordOf(typeof text === 'string' ? text : '');
     const says = (said: string): boolean => {
       const all = wordsOf(said);
       return all.length > 0 && all.every((word) => words.has(word));

@@ -20,7 +20,7 @@ export interface Level {
   readonly branch?: string;
   /** Up to when it is seen, which is where the branch of the level before begins. Absent of the first one. */
   readonly until?: Instant;
-  /** Partitions that are seen up to a later time: the source had changed them by then, and somebody with a clock far ahead had before. */
+  /** Partitions that are seen up to a later time than `until`: the source had changed them by then, and somebody with a clock far ahead had before. */
   readonly ahead?: ReadonlyMap<string, Ahead>;
 }
 
@@ -113,7 +113,8 @@ export class Lines {
     const latest = addMicros(at, AHEAD_MICROS);
     const near = changes.map(([, time]) => time).filter((time) => time <= latest);
     const until = [above?.until ?? at, ...near].reduce(maxInstant, at);
-    const ahead = new Map(above?.ahead);
+    // What was ahead where the source began may be passed by now, and then it is seen as far as everything.
+    const ahead = new Map([...(above?.ahead ?? [])].filter(([, one]) => one.until > until));
     for (const [partition, time] of changes) {
       const name = time > until ? await this.#nameOf(partition) : undefined;
       if (name === undefined) continue;

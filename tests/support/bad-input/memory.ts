@@ -66,6 +66,7 @@ export const MEMORY: Readonly<Record<string, Case | Exempt>> = {
   asOf: takes(memory.asOf, () => [[row()], point(), 'all']),
   history: takes(memory.history, () => [[row()], partition(), 'all']),
   diff: takes(memory.diff, () => [[row()], point(), point()]),
+  everyWordOf: takes(memory.everyWordOf, ['a text']),
   wordsOf: takes(memory.wordsOf, ['a text']),
   documentOf: takes(memory.documentOf, () => [row()]),
   wordsOfDocument: takes(memory.wordsOfDocument, () => [row()]),

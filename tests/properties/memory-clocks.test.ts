@@ -1,0 +1,174 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { addMicros, type Instant, maxInstant } from '#canon';
+import { type CommitPayload, type Hash, readRow } from '#ledger';
+import { OPEN_END } from '#memory';
+import { type Assize, checkMemory, type Memory, verifyStore } from '#runtime';
+import { openStore, type Store } from '#stores';
+import { cases } from '../support/cases.ts';
+import { clinic } from '../support/clinic.ts';
+import { HandClock, runtimeOver, START, writFor } from '../support/runtime.ts';
+
+// Processes whose clocks differ say things in trajectories and in branches of branches. What each sees is what a model says that knows
+// of times and places alone; and the ledger is valid, whatever the clocks said.
+
+const writ = writFor('nurse');
+const SUBJECTS = ['p1', 'p2'] as const;
+type Subject = (typeof SUBJECTS)[number];
+/** How far a change may be ahead of where a branch begins for all to be seen up to it. */
+const NEAR_MICROS = 1_000_000;
+/** The clock that is far ahead. */
+const FAR = 2;
+/** After all that is said. */
+const LATE: Instant = '2027-01-01T00:00:00.000000Z';
+
+/** Somebody says something, and then may be branched from. */
+const drawnStep = fc.record({
+  /** Counted from the latest. */
+  who: fc.constantFrom(0, 0, 0, 1, 2, 3, 4),
+  /** How far all clocks go first. */
+  ms: fc.constantFrom(0, 1, 1_000, 7_200_000, 7_200_000),
+  subject: fc.constantFrom<Subject[]>('p1', 'p1', 'p1', 'p1', 'p2'),
+  /** What was believed of it is so no longer, or something else is. */
+  isRetracted: fc.constantFrom(true, false, false, false),
+  /** From which of its entries, counted from the end, and by which clock the branch goes. */
+  branch: fc.option(fc.record({ back: fc.constantFrom(0, 0, 0, 0, 1), clock: fc.nat(2) }), { nil: undefined, freq: 2 }),
+});
+type Step = typeof drawnStep extends fc.Arbitrary<infer T> ? T : never;
+
+const drawnClocks = fc.record({
+  near: fc.constantFrom(1, 900, 1_500),
+  far: fc.constantFrom(5_000, 3_600_000, 3_600_000),
+});
+
+/** What is believed of a subject in one memory: what was there when it had its first change, and after each one since. */
+interface Partition {
+  readonly first: readonly string[];
+  readonly changes: { readonly time: Instant; readonly objects: readonly string[] }[];
+}
+
+/** A trajectory, and what the model knows of it. */
+interface Teller {
+  readonly id: string;
+  readonly clock: number;
+  /** Of a branch: what it begins with, up to this number of its entries. */
+  readonly begins: { readonly source: Teller; readonly entries: number } | undefined;
+  readonly entries: {
+    readonly id: Hash;
+    readonly at: Instant;
+    readonly change?: { readonly subject: Subject; readonly time: Instant };
+  }[];
+  /** Of its memory; that of those that are no branches is one and the same. */
+  readonly partitions: Map<Subject, Partition>;
+}
+
+test('whatever clocks say, a branch sees what its source had changed where it begins, and its ledger is valid', async () => {
+  await fc.assert(
+    fc.asyncProperty(drawnClocks, fc.array(drawnStep, { minLength: 4, maxLength: 10, size: '+1' }), run),
+    { numRuns: cases(250) },
+  );
+});
+
+async function run({ near, far }: { near: number; far: number }, steps: readonly Step[]): Promise<void> {
+  const store = await openStore('memory:');
+  const clocks = [0, near, far].map((ms) => {
+    const clock = new HandClock();
+    clock.forward(ms);
+    return clock;
+  });
+  const runtimes = clocks.map((clock) => runtimeOver(store, [clinic], { clock }));
+  const shared = new Map<Subject, Partition>();
+  const tellers: Teller[] = [];
+  for (const [clock, runtime] of runtimes.entries()) {
+    const { id, head } = await runtime.create(clinic, { trajectoryId: `t${clock}`, writs: [writ] });
+    tellers.push({ id, clock, begins: undefined, entries: [await entryOf(store, head)], partitions: shared });
+  }
+  for (const [n, step] of steps.entries()) {
+    for (const clock of clocks) clock.forward(step.ms);
+    const teller = tellers.at(-1 - (step.who % tellers.length))!;
+    await say(runtimes[teller.clock]!, teller, step, `said ${n}`);
+    if (step.branch !== undefined) tellers.push(await begun(store, runtimes, teller, step.branch, `b${n}`));
+  }
+  for (const teller of tellers) await expectSeen(await memoryOf(runtimes[teller.clock]!, teller), teller);
+  for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
+  expect(await checkMemory(store)).toMatchObject({ valid: true, differences: [] });
+  for (const runtime of runtimes) await runtime.close();
+  await store.close();
+}
+
+/** What comes from where the clock is far ahead goes by that clock: it could say nothing by another. */
+async function begun(
+  store: Store,
+  runtimes: readonly Assize[],
+  source: Teller,
+  { back, clock: drawn }: NonNullable<Step['branch']>,
+  id: string,
+): Promise<Teller> {
+  const clock = source.clock === FAR ? FAR : drawn;
+  const entries = Math.max(1, source.entries.length - back);
+  const { head } = await runtimes[clock]!.branch(source.id, source.entries[entries - 1]!.id, {
+    trajectoryId: id,
+    note: 'what if',
+    writs: [writ],
+  });
+  const begins = { source, entries };
+  return { id, clock, begins, entries: [await entryOf(store, head)], partitions: new Map() };
+}
+
+async function say(runtime: Assize, teller: Teller, step: Step, object: string): Promise<void> {
+  const { subject, isRetracted } = step;
+  const memory = await memoryOf(runtime, teller);
+  const about = { subject, predicate: 'drug' };
+  const ruling = isRetracted
+    ? await memory.retract({ ...about, valid: { from: START, to: OPEN_END } })
+    : await memory.change({ ...about, object, from: START });
+  if (ruling.ruling !== 'committed') throw new Error(`unexpected: ${JSON.stringify(ruling)}`);
+  const { at, delta } = readRow(ruling.entry).payload as CommitPayload;
+  const time = delta.beliefs[0]?.system_time;
+  if (time !== undefined) {
+    const partition = teller.partitions.get(subject) ?? { first: seenBy(teller, subject), changes: [] };
+    partition.changes.push({ time, objects: isRetracted ? [] : [object] });
+    teller.partitions.set(subject, partition);
+  }
+  teller.entries.push({ id: ruling.entry.id, at, ...(time !== undefined && { change: { subject, time } }) });
+}
+
+/** What a trajectory sees of a subject, of what its own memory had by then. */
+function seenBy({ partitions, begins }: Teller, subject: Subject, until: Instant = LATE): readonly string[] {
+  const own = partitions.get(subject);
+  if (own !== undefined) return own.changes.findLast(({ time }) => time <= until)?.objects ?? own.first;
+  return begins === undefined ? [] : seenBy(begins.source, subject, untilOf(begins, subject));
+}
+
+/**
+ * Up to when a branch sees what its source has of a subject: the latest of the time of the entry that it begins at, the changes of the subject
+ * that the source had made by then, those of any that are near, and up to when the source saw what it comes from.
+ */
+function untilOf({ source, entries }: NonNullable<Teller['begins']>, subject: Subject): Instant {
+  const passed = source.entries.slice(0, entries);
+  const { at } = passed.at(-1)!;
+  const times = passed.flatMap(({ change }) =>
+    change !== undefined && (change.subject === subject || change.time <= addMicros(at, NEAR_MICROS))
+      ? [change.time]
+      : [],
+  );
+  return [...times, ...(source.begins === undefined ? [] : [untilOf(source.begins, subject)])].reduce(maxInstant, at);
+}
+
+/** One partition by itself, and all at once. */
+async function expectSeen(memory: Memory, teller: Teller): Promise<void> {
+  const shown = async (query: object): Promise<string[]> =>
+    (await memory.recall({ valid: 'any', ...query })).facts.map(({ subject, object }) => `${subject} ${object}`);
+  const all = SUBJECTS.map((subject) => seenBy(teller, subject).map((object) => `${subject} ${object}`));
+  for (const [n, subject] of SUBJECTS.entries())
+    expect([teller.id, await shown({ subject, predicate: 'drug' })]).toEqual([teller.id, all[n]]);
+  expect([teller.id, await shown({})]).toEqual([teller.id, all.flat()]);
+}
+
+async function memoryOf(runtime: Assize, { id }: Teller): Promise<Memory> {
+  return (await runtime.open(id, clinic)).memory({ space: 'ward', writ });
+}
+
+async function entryOf(store: Store, id: Hash): Promise<Teller['entries'][number]> {
+  return { id, at: readRow((await store.resolve(id))!).payload.at };
+}
