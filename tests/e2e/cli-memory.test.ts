@@ -273,7 +273,7 @@ test('what waits because of a contradiction is shown with its sides, and approve
   ];
   const zeros = '0'.repeat(64);
   const wrong: [string[], RegExp][] = [
-    [[], /answer/],
+    [[], /with --answer N, as assize pending numbers/],
     [['3'], /There is no member 3: they are numbered from 1 to 2/],
     [['0'], /There is no member 0/],
     [['x'], /No member has the claim x/],
@@ -281,7 +281,7 @@ test('what waits because of a contradiction is shown with its sides, and approve
     [['deadbeef=1'], /No question deadbeef is asked there/],
     [[`${request.slice(0, 8)}=${zeros.slice(0, 8)}`], /No member has the claim 00000000/],
     [[`${request}=${zeros}`], /member/],
-    [[`${zeros}=${claim}`, `${n}`], /Nobody asks 0{64} any more/],
+    [[`${zeros}=${claim}`, `${n}`], /asks something that is not in question any more/],
   ];
   for (const [answers, saying] of wrong) {
     const { code, out, err } = await assize(...approve(...answers));
@@ -305,6 +305,17 @@ test('what waits because of a contradiction is shown with its sides, and approve
   const done = await assize('approve', again.id, '--as', 'dr.grey', '--domain', 'ward.ts', '--answer', `${other}`);
   expect(done).toMatchObject({ code: 0, err: '' });
   expect(objects((await json(0, ...read('recall'))).facts)).toEqual(['cold']);
+
+  // Who decided is told, and where.
+  const { contradictions, entries } = await json(0, ...read('explain', '--predicate', 'diagnosis'));
+  const decided = contradictions.map((each: any) => each.decided);
+  const entry_id = expect.stringMatching(/^[0-9a-f]{64}$/);
+  expect(decided).toEqual(decided.map(() => ({ entry_id, principal: 'dr.grey', as: 'doctor' })));
+  expect(decided.length).toBeGreaterThan(0);
+  expect(entries.map(({ id }: { id: string }) => id)).toContain(decided[0].entry_id);
+  expect((await assize(...read('explain', '--predicate', 'diagnosis'))).out).toMatch(
+    new RegExp(`, settled by await, decided by dr\\.grey, doctor, in ${decided[0].entry_id.slice(0, 12)}$`, 'm'),
+  );
 });
 
 test('imports lines in batches, once; and names the first wrong line, with nothing of its batch written', async () => {
@@ -555,6 +566,13 @@ test.each<[string, () => string[], RegExp]>([
   ['too many', () => read('recall', '--limit', '10001'), /--limit is at most 10000/],
   ['none at all', () => read('recall', '--limit', '0'), /whole number from 1/],
   ['one point', () => read('diff'), /Both points are now/],
+  [
+    'a fact by too little',
+    () => read('explain', '--fact', 'da3d'),
+    /'da3d' is no fact's id: give the first 8 to 64 hex digits/,
+  ],
+  ['a fact by what is no id', () => read('explain', '--fact', 'zzzzzzzzzz'), /is no fact's id/],
+  ['nothing but signs to look for', () => read('recall', '--text', '???'), /the text has no words/],
   ['no such fact', () => read('explain', '--fact', 'deadbeef'), /No such fact is believed there/],
   ['no such entry', () => ['derived', 'deadbeef'], /no entry deadbeef/],
   [
