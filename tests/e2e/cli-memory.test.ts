@@ -574,6 +574,42 @@ test.each<[string, () => string[], RegExp]>([
   ['a fact by what is no id', () => read('explain', '--fact', 'zzzzzzzzzz'), /is no fact's id/],
   ['nothing but signs to look for', () => read('recall', '--text', '???'), /the text has no words/],
   ['no such fact', () => read('explain', '--fact', 'deadbeef'), /No such fact is believed there/],
+  [
+    'an empty subject',
+    () => [...say('assert', 'takes', '--object', 'x'), '--subject', ''],
+    /'--subject <name>' .*It must not be empty/,
+  ],
+  [
+    'an empty space',
+    () => [...say('assert', 'takes', '--object', 'x'), '--space', ''],
+    /'--space <name>' .*It must not be empty/,
+  ],
+  [
+    'an empty source',
+    () => say('assert', 'takes', '--object', 'x', '--source', ''),
+    /'--source <name>' .*It must not be empty/,
+  ],
+  [
+    'a subject that is not composed',
+    () => [...say('assert', 'takes', '--object', 'x'), '--subject', 'e\u0301'],
+    /'--subject <name>' .*NFC/,
+  ],
+  [
+    'a predicate that nobody declares',
+    () => say('assert', 'likes', '--object', 'x'),
+    /The domain ward declares no predicate "likes" in its memory; it declares .*diagnosis, .*takes/,
+  ],
+  [
+    'a reversed period',
+    () => say('assert', 'takes', '--object', 'x', '--from', '2026-02-02', '--to', '2026-02-01'),
+    /A period ends after it begins/,
+  ],
+  ['an empty period', () => say('retract', 'takes', '--from', '2026-02-02', '--to', '2026-02-02'), /holds no instant/],
+  [
+    'a period that is over before it begins now',
+    () => say('assert', 'takes', '--object', 'x', '--to', '2020-01-01'),
+    /ends in the past, .* say with --from/,
+  ],
   ['no such entry', () => ['derived', 'deadbeef'], /no entry deadbeef/],
   [
     'no file to import',
@@ -593,6 +629,7 @@ test.each<[string, () => string[], RegExp]>([
 ])('%s is misuse', async (_what, args, saying) => {
   const { code, out, err } = await assize(...args());
   expect({ code, out, err }).toEqual({ code: 2, out: '', err: expect.stringMatching(saying) });
+  expect((await json(0, 'log', 'notes')).entries).toBe(1);
 });
 
 const good = { subject: 'x', predicate: 'takes', object: 'y' };
@@ -621,5 +658,5 @@ test.each<[string, unknown, RegExp]>([
 test('a domain without a memory is told by name', async () => {
   const said = say('assert', 'takes', '--object', 'x').map((each) => (each === 'notes' ? 'bare' : each));
   const { code, out, err } = await assize(...said);
-  expect([code, out + err]).toEqual([1, expect.stringContaining('rejected')]);
+  expect([code, out, err]).toEqual([2, '', expect.stringContaining('it has no memory')]);
 });
