@@ -884,6 +884,17 @@ describe('files that are not there', () => {
     expect(err).not.toMatch(/ENOENT|EISDIR/);
   });
 
+  test('a proof that can’t be written is told so', async () => {
+    const store = till();
+    await json(0, 'keys', 'new', 'example.com/till', ...store);
+    await json(0, 'checkpoint', ...store);
+    const [first] = await entries(...store);
+    await refused(
+      ['prove', first!.id, '--out', 'none/x', ...store],
+      /none\/x can't be written: there is no such folder/,
+    );
+  });
+
   test('what is there is not exported over', async () => {
     const store = till();
     file('there.jsonl', 'mine');
