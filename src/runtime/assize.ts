@@ -605,11 +605,11 @@ export class Assize {
     if (found !== undefined) return found;
     const known = namedOnce(this.#options.domains);
     const changed = this.#options.domains.some(({ name, version }) => name === ref.name && version === ref.version)
-      ? 'Its declaration has changed since; a changed domain needs a new version, and a branch.'
-      : 'Give the domain that it was begun with (on the command line: --domain FILE).';
+      ? 'The domain has changed since the trajectory was begun; a changed domain needs a new version, and a branch.'
+      : 'Give the domain that the trajectory was begun with (on the command line: --domain FILE).';
     throw new RuntimeError(
       'domain_mismatch',
-      `The trajectory is of ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}); the domains given are ${known || 'none'}. ${changed}`,
+      `${changed} It is of ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}); the domains given are ${known || 'none'}.`,
       { evidence: { domain: ref } },
     );
   }

@@ -7,6 +7,7 @@ import {
   counselorKind,
   ERASE_ACTION,
   KernelError,
+  PROPOSE_ANEW,
   type Waiting,
 } from '#kernel';
 import {
@@ -188,7 +189,7 @@ export class Resolutions {
       if (input.answers !== undefined && ANSWER_FAULTS.has(refusal.code)) throw refusal;
       throw new KernelError(
         'changed_since',
-        `What it says does not go with what is believed by now (${refusal.message}). Reject it and let it be proposed again.`,
+        `What it says does not go with what is believed by now: ${refusal.message.replace(/\.$/, '')}. ${PROPOSE_ANEW}.`,
       );
     } catch (error) {
       commit.undo();
@@ -362,7 +363,7 @@ function unanswered(pendingId: Hash, questions: readonly Question[]): RuntimeErr
   const requests = questions.map(({ request }) => request);
   return new RuntimeError(
     'answers_needed',
-    `What waits under ${pendingId} contradicts what is believed: approve it with an answer to each question that it has (${requests.join(', ')}). Where they are not those that were shown, reject it and let it be proposed again.`,
+    `What waits under ${pendingId} contradicts what is believed: approve it with an answer to each question that it has (${requests.join(', ')}), on the command line with --answer N, as assize pending numbers the claims. Where the questions are not those that were shown: ${PROPOSE_ANEW}.`,
     { evidence: { id: pendingId, requests } },
   );
 }
@@ -390,7 +391,7 @@ function checkCost({ proposal }: PendingPayload, cost: Cost): void {
   if (then === now) return;
   throw new KernelError(
     'changed_since',
-    `What would run now is not what was put up for approval: it would cost ${now}, and not ${then}. Reject it and let it be proposed again.`,
+    `What would run now is not what was put up for approval: it would cost ${now}, and not ${then}. ${PROPOSE_ANEW}.`,
   );
 }
 

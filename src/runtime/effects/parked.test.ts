@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { DidNothing, declareTool, type Sink } from '#effects';
+import { DidNothing, declareTool, type Sink, type Tool } from '#effects';
 import { defineDomain } from '#kernel';
 import { isAbandonment, Replayer, readRow, type SettlementArgs, verifyTrajectory } from '#ledger';
 import { seededRandom } from '#oracle';
@@ -43,6 +43,7 @@ async function stage({ sort = 'keyed', domain = asking, around = {}, shared = fa
   const odd = {
     answer: 'first' as unknown,
     refuses: false,
+    isLost: false,
     meanwhile: undefined as (() => Promise<void>) | undefined,
   };
   const costing = (name: string, cost: number, undoCost: number) =>
@@ -81,6 +82,17 @@ async function stage({ sort = 'keyed', domain = asking, around = {}, shared = fa
       },
     }),
     declareTool({
+      name: 'unseen',
+      input: z.strictObject({}),
+      class: { reversibility: 'reversible', delivery: 'externalised', sink: 'blind' },
+      writes: ['test:unseen'],
+      execute: () => {
+        if (odd.isLost) throw new Error('the line went dead');
+        return null;
+      },
+      compensate: () => ({ undone: 'all' }),
+    }),
+    declareTool({
       name: 'look',
       input: z.strictObject({}),
       class: 'read',
@@ -117,8 +129,19 @@ async function stage({ sort = 'keyed', domain = asking, around = {}, shared = fa
     expect(replayed).toMatchObject({ same: true, differences: [], reworded: 0 });
   };
   const payloads = async () => (await store.entries('t')).map((row) => readRow(row).payload);
-  return { sink, did, odd, store, assize, trajectory, transact, putUp, verified, payloads };
+  return { sink, did, odd, store, tools, assize, trajectory, transact, putUp, verified, payloads };
 }
+
+/** The same name for what is held. */
+const reversedHeld = ({ name }: Tool): Tool =>
+  declareTool({
+    name,
+    input: z.strictObject({}),
+    class: { reversibility: 'reversible', delivery: 'buffered', sink: 'blind' },
+    writes: ['test:unseen'],
+    execute: () => null,
+    compensate: () => ({ undone: 'all' }),
+  });
 
 const both = async (tx: Transaction): Promise<void> => {
   expect(await tx.call(ACTS, { what: 'a' })).toEqual({ did: 'a' });
@@ -265,6 +288,72 @@ test('what was undone in its body waits for nobody', async () => {
     await part.catch(() => undefined);
   });
   expect([ruling.ruling, effects, did()]).toEqual(['escalated', 'settled', ['do a', 'undo a']]);
+});
+
+const ANEW = /\. Reject it and let it be proposed again, under another name or idempotency key where it has one\.$/;
+
+test('what nobody can tell of is named with what to say of it, and what is left to do about what waits', async () => {
+  const { odd, assize, trajectory, putUp, verified } = await stage();
+  const { id } = await putUp(async (tx) => {
+    await tx.call(ACTS, { what: 'a' });
+    await tx.call('unseen', {});
+  });
+  odd.isLost = true;
+  const error = await trajectory.approve(id, doctor).catch((thrown) => thrown);
+  const [left] = await assize.effects();
+  const n = left!.effects.findIndex(({ phase }) => phase === 'in_doubt');
+  expect(error).toMatchObject({ code: 'changed_since', message: expect.stringMatching(ANEW) });
+  expect(error.message).toContain(`assize effects resolve ${left!.epoch} ${n}`);
+  expect(error.message).not.toContain('..');
+  // Until it is decided, that is what is in the way.
+  await expect(trajectory.approve(id, doctor)).rejects.toMatchObject({
+    code: 'resource_in_doubt',
+    message: expect.stringContaining(`transaction ${left!.epoch}`),
+  });
+  await assize.resolveEffect({ epoch: left!.epoch, n, as: 'undone', by: 'ops', evidence: 'it is not there' });
+  await expect(trajectory.approve(id, doctor)).rejects.toMatchObject({ code: 'changed_since' });
+  await trajectory.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
+  await verified();
+});
+
+test('what can’t be approved any more is proposed again under another name: the same one was rejected', async () => {
+  const { odd, trajectory, transact, putUp, verified } = await stage();
+  const odds = (tx: Transaction) => tx.call('odd', {});
+  const { id } = await putUp(odds, { name: 'order-1' });
+  odd.refuses = true;
+  await expect(trajectory.approve(id, doctor)).rejects.toThrow(ANEW);
+  odd.refuses = false;
+  // It did nothing, and is free again; its key stands for the call that was dropped all the same.
+  await expect(trajectory.approve(id, doctor)).rejects.toThrow(/not called under the same key once more.*\. Reject it/);
+  await trajectory.reject(id, { principal: 'doc', method: 'test', reason: 'it was closed' });
+  expect(await transact(odds, { name: 'order-1' })).toMatchObject({ ruling: { ruling: 'rejected' } });
+  const { id: next } = await putUp(odds, { name: 'order-1, again' });
+  expect((await trajectory.approve(next, doctor)).ruling).toBe('committed');
+  await verified();
+});
+
+test.each<[string, (tools: readonly Tool[]) => Tool[], string]>([
+  ['a tool is missing', (tools) => tools.filter(({ name }) => name !== 'unseen'), 'unknown_tool'],
+  [
+    'a tool is of another class',
+    (tools) => tools.map((tool) => (tool.name === 'unseen' ? reversedHeld(tool) : tool)),
+    'stale',
+  ],
+])('where %s, nothing is called before that is found, and it can be approved still', async (_, change, code) => {
+  const { sink, store, tools, assize, putUp } = await stage();
+  const { id } = await putUp(async (tx) => {
+    await tx.call(ACTS, { what: 'a' });
+    await tx.call('unseen', {});
+  });
+  await assize.close();
+  const other = runtimeOver(store, [asking], { tools: change(tools) });
+  await expect((await other.open('t')).approve(id, doctor)).rejects.toMatchObject({ code });
+  expect(sink.times('do', 'a')).toBe(1);
+  await other.close();
+  const again = runtimeOver(store, [asking], { tools });
+  expect((await (await again.open('t')).approve(id, doctor)).ruling).toBe('committed');
+  expect(sink.standing('a')).toBe(1);
+  await again.close();
 });
 
 test('the same name again is the same proposal, and nothing is called for it', async () => {

@@ -13,7 +13,7 @@ import {
   type TransactionState,
   type Work,
 } from '#effects';
-import { type Cost, type Domain, KernelError } from '#kernel';
+import { type Cost, type Domain, KernelError, PROPOSE_ANEW } from '#kernel';
 import { type BlobRef, type CommitPayload, type Hash, isCauseCode, type PendingPayload, readRow } from '#ledger';
 import { RuntimeError } from '../errors.ts';
 import { badIntent, type ProposalInput, TRANSACTION_KEY } from '../intent.ts';
@@ -417,7 +417,7 @@ async function callAgain(run: Run, { effect, input, blobs, answer }: PutUp): Pro
 function otherwise(tool: string, why: string, cause?: unknown): KernelError {
   return new KernelError(
     'changed_since',
-    `${tool} had acted before this was put up, and was called again for its approval: ${why}. Reject it and let it be proposed again.`,
+    `${tool} had acted before this was put up, and was called again for its approval: ${why.replace(/\.$/, '')}. It is not called under the same key once more, also where it did nothing. ${PROPOSE_ANEW}.`,
     { evidence: { tool }, cause },
   );
 }
