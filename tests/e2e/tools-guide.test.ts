@@ -17,6 +17,7 @@ const files = [
   'costs.ts',
   'failing.ts',
   'parts.ts',
+  'asked.ts',
   'pivot.ts',
   'names.ts',
   'browser.ts',
@@ -38,7 +39,7 @@ test('the programs compile', () => {
   expect([status, stdout]).toEqual([0, '']);
 });
 
-test.each(['costs', 'names', 'branches', 'pivot'])('%s prints what the page says', (name) => {
+test.each(['costs', 'names', 'branches', 'asked', 'pivot'])('%s prints what the page says', (name) => {
   const printed = execFileSync(process.execPath, [`${name}.ts`], { cwd: folder, encoding: 'utf8' });
   expect(printed).toBe(blockOf(PAGE, `text ${name}`));
 });
