@@ -102,10 +102,19 @@ async function expectOnce({ answered, doubts }: Caller, entries: readonly EntryR
   expect(spent).toBe(SPENT);
 }
 
-/** Up to where several proposals are under way at once, the ledger is the same entry by entry. One more follows them. */
-function settled(entries: readonly EntryRow[]): EntryRow[] {
+/**
+ * Up to where several proposals are under way at once, the ledger is the same entry by entry; one more follows them. Salts are drawn anew
+ * for what is tried again: entries are named by their places, and what is salted by its length.
+ */
+function settled(entries: readonly EntryRow[]): readonly object[] {
   const main = entries.filter(({ trajectory_id }) => trajectory_id === 'main');
-  return [...main.slice(0, -AT_ONCE - 1), ...entries.filter(({ trajectory_id }) => trajectory_id !== 'main')];
+  const same = [...main.slice(0, -AT_ONCE - 1), ...entries.filter(({ trajectory_id }) => trajectory_id !== 'main')];
+  const places = new Map(entries.map(({ id, trajectory_id, seq }) => [id, `${trajectory_id} ${seq}`]));
+  const named = (payload: string): string =>
+    payload
+      .replace(/[0-9a-f]{64}/g, (hash) => places.get(hash) ?? hash)
+      .replace(/"\$blob":"[0-9a-f]{64}"(?=,"bytes":\d+,"salted":true)/g, '"$blob":"salted"');
+  return same.map(({ trajectory_id, seq, kind, payload }) => ({ trajectory_id, seq, kind, payload: named(payload) }));
 }
 
 describe.each(Object.entries(STORES))('a life on %s', (_, newPlace) => {

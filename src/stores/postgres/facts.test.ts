@@ -339,7 +339,7 @@ withPostgres('facts', (postgres) => {
       FROM (SELECT o.id, array_agg(u.lexeme) FILTER (WHERE u.lexeme IN (o.space || '_the', o.space || '_who', o.space || '_it', o.space || '_off')) AS own,
           ARRAY[o.space || '_the', o.space || '_who', o.space || '_it', o.space || '_off'] AS stop
         FROM fact_text AS o, unnest(o.words) AS u GROUP BY o.id) AS w WHERE w.id = t.id;
-      UPDATE mark SET version = 12`);
+      DROP FUNCTION hold_texts; UPDATE mark SET version = 12`);
     const migrated = await openPostgres({ url });
     expect(await found(migrated)).toEqual(before);
     expect(await migrated.selfCheck()).toEqual([]);
