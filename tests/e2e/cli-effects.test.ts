@@ -162,8 +162,69 @@ describe('what waits for an approval with calls of tools', () => {
     await store.close();
     expect(sent('bob')).toBe(false);
     const { code, out, err } = await approve(...files, ...tools);
-    expect([code, out], err).toEqual([0, expect.stringMatching(/^committed as /)]);
+    expect([code, out], err).toEqual([0, expect.stringMatching(/^committed as .*\nmail\.send is applied\.\n$/)]);
     expect(sent('bob')).toBe(true);
+  });
+
+  test('is told of as far as it came, and what a person has to look at is a negative finding', async () => {
+    const store = await openSqlite({ path: url.slice('sqlite:'.length) });
+    const worker = runtimeOver(store, [orders], { tools: [mail('keyed', send)] });
+    for (const [trajectoryId, to] of [
+      ['orders', 'bob'],
+      ['others', 'eve'],
+    ] as const) {
+      const trajectory = await worker.create(orders, { trajectoryId });
+      await trajectory.transaction({ writ: writFor('alice'), writes: [`mail:${to}`] }, async (tx) => {
+        await tx.call('mail.send', { to });
+        tx.propose({ action: 'count', role: 'counter', args: 'asked' });
+      });
+    }
+    await worker.close();
+    await store.close();
+    const stage = join(root, 'tests/support/effects-failing.ts');
+    writeFileSync(join(folder, 'domain.ts'), `export { orders } from ${JSON.stringify(stage)};\n`);
+    writeFileSync(join(folder, 'anchors.json'), JSON.stringify([operator.publicKey]));
+    const files = ['--domain', join(folder, 'domain.ts'), '--anchors', join(folder, 'anchors.json')];
+    const failing = readFileSync(toolsFile('keyed'), 'utf8')
+      .replace('import { declareTool }', 'import { DidNothing, declareTool }')
+      .replace(/execute: .*/, "execute: () => { throw new DidNothing('no line', { final: true }); },");
+    writeFileSync(join(folder, 'failing.ts'), failing);
+    const tools = ['--tools', join(folder, 'failing.ts')];
+
+    const { code, out, err } = await approve(...files, ...tools);
+    expect([code, err]).toEqual([1, '']);
+    const [committed, ...said] = out.trim().split('\n');
+    expect(committed).toMatch(/^committed as [0-9a-f]{12}, orders seq \d+$/);
+    expect(said).toEqual([
+      'mail.send is unresolved, and waits for a person.',
+      expect.stringMatching(
+        /^1 effect of transaction \d+ waits for a person\. Look with assize effects list orders\.$/,
+      ),
+    ]);
+    const listed = await json(0, 'list', 'orders');
+    expect(listed.transactions.map((each: any) => each.effects[0].phase)).toEqual(['unresolved']);
+    const [{ epoch }] = listed.transactions;
+    await assize('resolve', `${epoch}`, '0', '--as', 'undone', '--by', 'ops', '--evidence', 'there is no mail');
+
+    const next = await approve(...files, ...tools, '--json');
+    expect(next.code, next.err).toBe(1);
+    const { ruling, transaction } = JSON.parse(next.out);
+    expect([ruling, transaction]).toEqual([
+      'committed',
+      {
+        epoch: expect.any(Number),
+        phase: 'committed',
+        effects: [
+          {
+            n: 0,
+            tool: 'mail.send',
+            key: expect.stringMatching(/^[0-9a-f]{64}$/),
+            phase: 'unresolved',
+            waits_for_person: true,
+          },
+        ],
+      },
+    ]);
   });
 });
 
@@ -698,6 +759,33 @@ describe('resolve', () => {
     ]);
     expect((await assize('recover', '--tools', toolsFile('blind'))).code).toBe(0);
     expect(sent('bob')).toBe(true);
+  });
+
+  test('carries out with the tool what was decided without it, and says so', async () => {
+    await inDoubt(false);
+    const retry = ['resolve', '1', '0', '--as', 'retry', '--confirm', ...found];
+    expect((await assize(...retry)).code).toBe(1);
+    // Nothing comes of it as long as the tool is not there, nor of what is another decision.
+    const bare = await assize(...retry);
+    expect([bare.code, bare.err]).toEqual([2, expect.stringContaining('was resolved as retry by ops')]);
+    const tools = ['--tools', toolsFile('blind')];
+    const { code, out, err } = await assize(...retry, ...tools);
+    expect([code, out], err).toEqual([
+      0,
+      'carried out what was decided before of mail.send of transaction 1, which is applied\n' +
+        'Transaction 1 is settled; what it claimed is free.\n',
+    ]);
+    expect(readFileSync(join(folder, 'sent/bob'), 'utf8')).toBe('bob');
+    const again = await assize(...retry, ...tools);
+    expect([again.code, again.err]).toEqual([2, expect.stringContaining('was resolved as retry by ops')]);
+    expect(readFileSync(join(folder, 'sent/bob'), 'utf8')).toBe('bob');
+  });
+
+  test('refuses what was decided otherwise before, also where it carries that out', async () => {
+    await inDoubt(false);
+    expect((await assize('resolve', '1', '0', '--as', 'retry', '--confirm', ...found)).code).toBe(1);
+    const { code, err } = await assize('resolve', '1', '0', '--as', 'undone', ...found, '--tools', toolsFile('blind'));
+    expect([code, err]).toEqual([2, expect.stringContaining('was resolved as retry by ops')]);
   });
 
   test.each([

@@ -280,6 +280,14 @@ describe('the command line', () => {
 });
 
 describe('demo', () => {
+  test('has a store of its own, whichever one other commands work on', async () => {
+    const earnest = 'sqlite:./earnest.db';
+    const { code, out, err } = await runCommand(folder, earnest, 'demo');
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toContain('Store sqlite:./assize-demo.db, trajectory david-1.');
+    expect(readdirSync(folder).filter((name) => name.startsWith('earnest'))).toEqual([]);
+  });
+
   test('leaves a ledger that the commands it names can read', async () => {
     const { code, out } = await assize('demo', '--store', 'sqlite:./demo.db');
     expect(code).toBe(0);

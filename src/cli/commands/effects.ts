@@ -1,6 +1,6 @@
-import { Assize, type AssizeOptions, type Store } from 'assize';
+import { Assize, type AssizeOptions, isAssizeError, type Store } from 'assize';
 import { generateKeys } from 'assize/canon';
-import type { Decision } from 'assize/effects';
+import { type Decision, isLeft } from 'assize/effects';
 import type { EffectTransaction, ResolvedEffect } from 'assize/runtime';
 import { type Command, Option } from 'commander';
 import { readAnchors } from '../anchors.ts';
@@ -174,13 +174,41 @@ function resolve(command: Command): void {
           const { as, by, evidence, confirm = false } = options;
           const decision = { epoch, n, as, by, evidence, confirm };
           const given = await givenBy(options, []);
+          const [before] = await runtimeOver(store).effects({ epoch });
           const resolved = await atWork(session, store, options, given, (assize, signal) =>
             assize.resolveEffect(decision, signal),
-          );
+          ).catch(async (error: unknown) => {
+            if (!isAssizeError(error, 'already_resolved')) throw error;
+            const [after] = await runtimeOver(store).effects({ epoch });
+            const carriedOut = before && after && carriedOutHere(before, after, decision);
+            if (carriedOut === undefined) throw error;
+            return carriedOut;
+          });
           return say(session, resolved, lackingIn(await runtimeOver(store).effects({ epoch }), given));
         }),
       ),
     );
+}
+
+interface CarriedOut extends ResolvedEffect {
+  /** It was decided before. */
+  readonly isRepeated: true;
+}
+
+/** What came of a decision that was taken down before, and had to wait for what only this process was given; undefined where nothing did. */
+function carriedOutHere(
+  before: EffectTransaction,
+  after: EffectTransaction,
+  { n, as, by }: Pick<ResolveOptions, 'as' | 'by'> & { readonly n: number },
+): CarriedOut | undefined {
+  const effect = after.effects[n];
+  const { resolved } = effect ?? {};
+  if (effect === undefined || resolved?.as !== as || resolved.by !== by) return undefined;
+  if (before.phase === after.phase && before.effects[n]?.phase === effect.phase) return undefined;
+  const { epoch, trajectoryId, phase: transaction } = after;
+  const left = after.effects.filter(({ phase }) => isLeft(phase)).length;
+  const { tool, key, phase } = effect;
+  return { epoch, trajectoryId, n, tool, key, phase, transaction, left, isRepeated: true };
 }
 
 function working(command: Command): Command {
@@ -227,12 +255,18 @@ async function atWork<T>(
   }
 }
 
-function say({ json, out }: Session, resolved: ResolvedEffect, lacking: Lacking): ExitCode {
+function say({ json, out }: Session, resolved: ResolvedEffect | CarriedOut, lacking: Lacking): ExitCode {
   const { epoch, trajectoryId, n, tool, key, phase, transaction, left } = resolved;
   const hasEnded = transaction === 'settled' || transaction === 'aborted';
-  if (json) out.document({ epoch, trajectory_id: trajectoryId, n, tool, key, phase, transaction, left, lacking });
+  const repeated = 'isRepeated' in resolved && { decided_before: true };
+  if (json)
+    out.document({ epoch, trajectory_id: trajectoryId, n, tool, key, phase, transaction, left, lacking, ...repeated });
   else {
-    out.line(line`${green('resolved')} ${tool} of transaction ${epoch}, which is ${phase}`);
+    out.line(
+      'isRepeated' in resolved
+        ? line`${green('carried out')} what was decided before of ${tool} of transaction ${epoch}, which is ${phase}`
+        : line`${green('resolved')} ${tool} of transaction ${epoch}, which is ${phase}`,
+    );
     if (hasEnded) out.line(line`Transaction ${epoch} is ${transaction}; what it claimed is free.`);
     else if (left > 0)
       out.line(line`${yellow(counted(left, 'effect'))} of it still ${left === 1 ? 'waits' : 'wait'} for a person.`);
