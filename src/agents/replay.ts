@@ -1,5 +1,5 @@
 import { canonicalize, form, type Instant, isAssizeError, type Json, maxInstant, requireForm } from '#canon';
-import type { Domain } from '#kernel';
+import { type Domain, requireOwnDomain } from '#kernel';
 import { type EntryRow, type Hash, LedgerFault, readRow } from '#ledger';
 import { type Clock, createOracle, type OracleStore, type Random, turnQuestion } from '#oracle';
 import { Assize, type AssizeOptions, RuntimeError, type Trajectory } from '#runtime';
@@ -75,6 +75,7 @@ export async function replayRun(
   );
   requireForm(form.members({ hash: form.text, roles: form.object }), domain, 'domain');
   requireForm(form.members({ signer: form.optional(form.object) }), options, 'options');
+  requireOwnDomain(domain);
   const population = populationOf(agents, domain);
   const entries = await entriesOf(source);
   checkSigner(entries, options);

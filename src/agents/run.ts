@@ -1,4 +1,4 @@
-import { contentHash, form, requireForm, WORLD_LIMITS } from '#canon';
+import { contentHash, form, refuseOtherCopy, requireForm, WORLD_LIMITS } from '#canon';
 import type { Hash, PendingPayload } from '#ledger';
 import { type Clock, type Oracle, type Random, systemClock, systemRandom } from '#oracle';
 import type { Trajectory } from '#runtime';
@@ -90,6 +90,8 @@ export async function runAgents(
   options: RunOptions,
 ): Promise<RunReport> {
   requireForm(form.object, options, 'options');
+  refuseOtherCopy(trajectory, 'The trajectory');
+  refuseOtherCopy(options.oracle, 'The option oracle');
   return new Run(trajectory, populationOf(agents, trajectory.domain), options).go();
 }
 

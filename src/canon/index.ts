@@ -42,6 +42,7 @@ export {
 } from './instant.ts';
 export { sortKeys } from './key-order.ts';
 export { type CanonLimits, DEFAULT_LIMITS, WORLD_LIMITS } from './limits.ts';
+export { CopyError, type CopyErrorCode, madeHere, refuseOtherCopy, requireMadeHere } from './made-here.ts';
 export { issueText, issueWords, type Misfits, type RawIssue } from './misfit.ts';
 export { parseCanonical } from './parse-canonical.ts';
 export { parseStrict } from './parse-strict.ts';

@@ -1,8 +1,8 @@
-import { type Ruling, readRow, type Store, type Writ } from 'assize';
-import { BELIEVE_ACTION } from 'assize/kernel';
+import { type Domain, type Ruling, readRow, type Store, type Writ } from 'assize';
+import { BELIEVE_ACTION, SAYING_TEXTS } from 'assize/kernel';
 import type { CommitPayload } from 'assize/ledger';
 import type { WritChain } from 'assize/runtime';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { headOf, shortId } from './entries.ts';
 import { CliError } from './errors.ts';
 import { momentaryWrits } from './momentary-writ.ts';
@@ -23,7 +23,9 @@ export interface BelievingOptions extends SharedOptions, OpeningOptions {
 export const spaceOption: Option = new Option(
   '--space <name>',
   'where it is remembered; nothing is compared across spaces',
-).makeOptionMandatory();
+)
+  .argParser(sayableName)
+  .makeOptionMandatory();
 
 export function withAuthority(command: Command): Command {
   return command
@@ -35,6 +37,27 @@ export function withAuthority(command: Command): Command {
     .option('--principal <who>', 'with --key: who says it', 'operator')
     .addOption(domainOption)
     .addOption(anchorsOption);
+}
+
+/** A name of a space, subject, predicate or source, as it is typed. */
+export function sayableName(text: string): string {
+  if (text === '') throw new InvalidArgumentError('It must not be empty.');
+  const { error } = SAYING_TEXTS.name.safeParse(text);
+  if (error !== undefined)
+    throw new InvalidArgumentError(`It is no name that can be said: ${error.issues[0]?.message}.`);
+  return text;
+}
+
+/** @throws CliError naming those that there are */
+export function requirePredicate({ name, memory }: Domain, predicate: string): void {
+  const declared = memory?.predicates ?? {};
+  if (Object.hasOwn(declared, predicate)) return;
+  const known = Object.keys(declared).sort().join(', ');
+  const there = memory === undefined ? 'it has no memory' : `it declares ${known === '' ? 'none' : known}`;
+  throw new CliError(
+    'bad_input',
+    `The domain ${name} declares no predicate ${JSON.stringify(predicate)} in its memory; ${there}.`,
+  );
 }
 
 /** What a proposal is made under. */

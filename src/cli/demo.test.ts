@@ -1,7 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore, verifyStore } from 'assize';
+import { Assize, generateKeys, openStore, verifyStore } from 'assize';
+import { budget } from 'assize/domains/budget';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type DemoReport, runDemo } from './demo.ts';
 
@@ -130,6 +131,33 @@ describe('what can’t be used is refused before anything is told', () => {
     writeFileSync(join(folder, 'demo.db.anchors.json'), '{}');
     await expect(told(url)).rejects.toMatchObject({ code: 'bad_input' });
     expect(readdirSync(folder)).toEqual(['demo.db.anchors.json']);
+  });
+
+  test('a store with a trajectory that is not the demo’s', async () => {
+    const store = await openStore(url);
+    const { publicKey } = generateKeys();
+    await new Assize({ store, domains: [budget], anchors: [publicKey] }).create(budget, {
+      trajectoryId: 'earnest',
+    });
+    await store.close();
+    const before = readFileSync(join(folder, 'demo.db'));
+    await expect(told(url)).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('earnest') });
+    expect(readFileSync(join(folder, 'demo.db')).equals(before)).toBe(true);
+    expect(readdirSync(folder).filter((name) => name.includes('anchors'))).toEqual([]);
+  });
+
+  test('a store of the demo, once it trusts another key, and a file of anchors without a store', async () => {
+    const anchors = join(folder, 'demo.db.anchors.json');
+    const earnest = JSON.stringify([generateKeys().publicKey]);
+    writeFileSync(anchors, earnest);
+    await expect(told(url)).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining(anchors) });
+    expect(readdirSync(folder)).toEqual(['demo.db.anchors.json']);
+    rmSync(anchors);
+    await told(url);
+    const both = JSON.stringify([...JSON.parse(readFileSync(anchors, 'utf8')), ...JSON.parse(earnest)]);
+    writeFileSync(anchors, both);
+    await expect(told(url)).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining(anchors) });
+    expect(readFileSync(anchors, 'utf8')).toBe(both);
   });
 
   test('a store that nobody knows', async () => {

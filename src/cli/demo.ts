@@ -2,14 +2,17 @@
  * The story of seed 000 §3.1 on a real ledger: David, a relapse, and a claim that looks covered to whoever does not know
  * of it. Everything that is printed comes from the rulings and the ledger, but for the headings of the days.
  */
+import { existsSync } from 'node:fs';
 import {
   Assize,
   generateKeys,
+  isAssizeError,
   issueWrit,
   type LedgerStore,
   openStore,
   Replayer,
   type Ruling,
+  readRow,
   type Trajectory,
   type VerifyReport,
   verifyTrajectory,
@@ -19,8 +22,9 @@ import {
 import { addMicros } from 'assize/canon';
 import { type UdtActions, type UdtState, udt } from 'assize/domains/udt';
 import type { LedgerReader } from 'assize/ledger';
-import { readAnchors, writeAnchors } from './anchors.ts';
+import { anchorsPath, readAnchors, writeAnchors } from './anchors.ts';
 import { shortId } from './entries.ts';
+import { CliError } from './errors.ts';
 import { bold, green, type Printable, red, yellow } from './printable.ts';
 import { visible, visibleJson } from './visible.ts';
 
@@ -28,7 +32,7 @@ import { visible, visibleJson } from './visible.ts';
 export const DEMO_STORE = 'sqlite:./assize-demo.db';
 
 export interface DemoOptions {
-  /** A store's URL. One that is there already gets a further trajectory; what it holds stays as it is. */
+  /** A store's URL. One that the demo has made gets a further trajectory; what it holds stays as it is. */
   readonly store: string;
   /** One JSON document instead of the story. */
   readonly json: boolean;
@@ -71,11 +75,11 @@ export interface DemoReport {
 /**
  * Tells the story. The store is opened, and closed whatever happens.
  *
- * @throws StoreError, CliError for a store or an anchors file that can't be used; nothing was told then
+ * @throws StoreError, CliError for a store or an anchors file that can't be used, or is not the demo's; nothing was told or
+ * changed then
  */
 export async function runDemo({ store: url, json, out }: DemoOptions): Promise<DemoReport> {
-  // A broken anchors file is to be found out before a store is made beside it.
-  readAnchors(url);
+  await requireDemosOwn(url);
   const store = await openStore(url);
   try {
     const tell = json ? () => {} : out;
@@ -105,6 +109,52 @@ export async function runDemo({ store: url, json, out }: DemoOptions): Promise<D
   }
 }
 
+// ── where it is told ──
+
+/**
+ * Only what the demo has made is written to: the key of its story would count in a store that is in earnest. Before a store is
+ * opened to be written, or made beside an anchors file.
+ *
+ * @throws StoreError, CliError
+ */
+async function requireDemosOwn(url: string): Promise<void> {
+  const anchors = readAnchors(url);
+  const told = await toldIn(url);
+  if (told.other !== undefined)
+    throw new CliError(
+      'usage',
+      `The store ${url} has the trajectory ${told.other}, which is not the demo's; nothing was written. Name another store with --store, or none.`,
+    );
+  const path = anchorsPath(url);
+  if (path !== undefined && existsSync(path) && !(told.keys.size > 0 && anchors.every((key) => told.keys.has(key))))
+    throw new CliError(
+      'usage',
+      `The file ${path} names root keys that are not the demo's; nothing was written. Name another store with --store, or none.`,
+    );
+}
+
+/** The keys of the stories that a store has, and a trajectory in it that is none. */
+async function toldIn(url: string): Promise<{ readonly keys: ReadonlySet<string>; readonly other?: string }> {
+  const keys = new Set<string>();
+  if (url === 'memory:') return { keys };
+  const store = await openStore(url, { mode: 'readonly' }).catch((error: unknown) => {
+    if (isAssizeError(error, 'store_not_found')) return undefined;
+    throw error;
+  });
+  if (store === undefined) return { keys };
+  try {
+    for (const { trajectory_id } of await store.trajectories()) {
+      const [root] = await store.entries(trajectory_id, { limit: 1 });
+      const payload = root && readRow(root).payload;
+      if (payload?.kind !== 'root' || payload.note !== NOTE) return { keys, other: trajectory_id };
+      for (const writ of payload.writs) keys.add(String((writ as { readonly issuer?: unknown }).issuer));
+    }
+    return { keys };
+  } finally {
+    await store.close();
+  }
+}
+
 // ── who takes part ──
 
 const ROLES = ['LabOrder', 'Billing', 'Clinical'] as const;
@@ -120,6 +170,8 @@ const SEES: Readonly<Record<Role, string>> = {
   Billing: 'the claims; no test, no tier',
   Clinical: 'tests, results, the abstinence tier',
 };
+/** Of a trajectory: that it is a story of the demo. */
+const NOTE = 'seed 000 §3.1';
 const DOCTOR = 'md:okafor';
 const PATIENT = 'david';
 
@@ -152,8 +204,9 @@ async function begin(store: LedgerStore, url: string): Promise<Cast> {
   const clock = { at: nineOClock(ENROLLED) };
   const assize = new Assize({ store, domains: [udt], anchors: [anchor], clock: { now: () => clock.at } });
   const trajectoryId = await freeName(store);
+  const trajectory = await assize.create(udt, { trajectoryId, writs: Object.values(writs), note: NOTE });
+  // Afterwards: whoever tells a further story sees by the trajectory that the file is the demo's.
   writeAnchors(url, [anchor]);
-  const trajectory = await assize.create(udt, { trajectoryId, writs: Object.values(writs), note: 'seed 000 §3.1' });
   return { trajectory, anchor, writs, clock };
 }
 

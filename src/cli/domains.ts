@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Domain } from 'assize';
+import { requireOwnDomain } from 'assize/kernel';
 import { CliError } from './errors.ts';
 import { importModule, isFile } from './module-file.ts';
 
@@ -14,7 +15,7 @@ const SHIPPED: readonly (() => Promise<object>)[] = [
   () => import('assize/domains/verification'),
 ];
 
-/** The shipped domains, and those that the files export. @throws CliError */
+/** The shipped domains, and those that the files export. @throws CliError; CopyError `other_copy` */
 export async function loadDomains(files: readonly string[] = []): Promise<Domain[]> {
   const modules = await Promise.all([...SHIPPED.map((load) => load()), ...files.map(importFile)]);
   const found = modules.flatMap((module) => Object.values(module).filter(isDomain));
@@ -25,7 +26,7 @@ export async function loadDomains(files: readonly string[] = []): Promise<Domain
  * The domains that a text names: those of a file, `FILE`; the shipped one, `NAME`; or the one of that name in a file,
  * `NAME@FILE`.
  *
- * @throws CliError
+ * @throws CliError; CopyError `other_copy`
  */
 export async function domainsNamed(text: string): Promise<Domain[]> {
   const at = text.indexOf('@');
@@ -47,10 +48,11 @@ async function importFile(file: string): Promise<object> {
   if (!Object.values(module).some(isDomain)) {
     throw new CliError('bad_input', `The file ${resolve(file)} exports no domain; export what defineDomain returns.`);
   }
+  for (const domain of Object.values(module).filter(isDomain)) requireOwnDomain(domain);
   return module;
 }
 
-/** By its members: the file may have been loaded with another copy of the package. */
+/** By its members, so that one of another copy of the package is refused as that. */
 function isDomain(value: unknown): value is Domain {
   const { name, version, hash, rules, bind } = (value ?? {}) as Partial<Domain>;
   return (

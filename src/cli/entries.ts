@@ -43,10 +43,17 @@ export async function entryAt(store: LedgerStore, trajectoryId: string, seq: num
 /** The last entry of a trajectory. @throws CliError */
 export async function headOf(store: LedgerStore, trajectoryId: string): Promise<EntryRow> {
   const head = await store.head(trajectoryId);
-  if (head === undefined) {
-    throw new CliError('not_found', `There is no trajectory ${trajectoryId} in this store; assize log lists them.`);
-  }
-  return head;
+  if (head !== undefined) return head;
+  const begun =
+    trajectoryId === ''
+      ? []
+      : (await store.trajectories()).filter((each) => each.trajectory_id.startsWith(trajectoryId));
+  const [only] = begun;
+  const then =
+    only !== undefined && begun.length === 1
+      ? `an id is given whole: ${only.trajectory_id}`
+      : 'assize log lists them, and an id is given whole';
+  throw new CliError('not_found', `There is no trajectory ${trajectoryId} in this store; ${then}.`);
 }
 
 /** Pages of a trajectory's entries in order. */

@@ -4,6 +4,7 @@ import { isAssizeError } from 'assize';
 import { type CanonLimits, type Json, parseStrict, toPointer, WORLD_LIMITS } from 'assize/canon';
 import type { z } from 'zod';
 import { CliError } from './errors.ts';
+import { unreadable } from './file-faults.ts';
 
 /** A line is part of one entry's payload later, under more levels: so it may be no larger, and less deep. */
 const LINE_LIMITS: Partial<CanonLimits> = { depthMax: 48 };
@@ -75,18 +76,9 @@ function readBytes(path: string | 0, place: string | 0 = path): Buffer {
   try {
     return readFileSync(path);
   } catch (cause) {
-    const why = WHY[(cause as NodeJS.ErrnoException).code ?? ''] ?? (cause as Error).message;
-    throw new CliError('unreadable_file', `${place} can't be read: ${why}.`, { cause });
+    throw unreadable(String(place), cause);
   }
 }
-
-const WHY: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  ENOTDIR: 'there is no such file',
-  EISDIR: 'it is a folder',
-  EACCES: 'it may not be read by this user',
-  EPERM: 'it may not be read by this user',
-};
 
 function parsed(bytes: Uint8Array, place: string, limits: Partial<CanonLimits>): Json {
   try {

@@ -13,6 +13,7 @@ import { readCheckpointFile } from 'assize/runtime';
 import { checkpointFile } from 'assize/stores';
 import { Option } from 'commander';
 import { CliError } from './errors.ts';
+import { unreadable, unwritable } from './file-faults.ts';
 
 /**
  * The files that go with the log of a store: the key that signs its checkpoints, the public key that others check them by,
@@ -77,9 +78,9 @@ export function writeNew(path: string, text: string, mode: number, rule = 'and a
   try {
     file = openSync(path, 'wx', mode);
   } catch (cause) {
-    const there = (cause as NodeJS.ErrnoException).code === 'EEXIST';
-    const what = there ? `it is there already, ${rule}` : (cause as Error).message;
-    throw new CliError('usage', `${path} can't be written: ${what}.`, { cause });
+    const isThere = (cause as NodeJS.ErrnoException).code === 'EEXIST';
+    if (!isThere) throw unwritable(path, cause);
+    throw new CliError('usage', `${path} can't be written: it is there already, ${rule}.`, { cause });
   }
   try {
     writeFileSync(file, text);
@@ -100,7 +101,7 @@ export function readBytes(path: string, what: string, hint: string): Buffer {
   try {
     return readFileSync(path);
   } catch (cause) {
-    throw new CliError('unreadable_file', `${what} can't be read: ${(cause as Error).message}; ${hint}.`, { cause });
+    throw unreadable(what, cause, { path, hint });
   }
 }
 

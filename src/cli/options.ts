@@ -4,17 +4,14 @@ import { EXIT } from './errors.ts';
 /** Where a store is when nobody says otherwise. */
 export const DEFAULT_STORE = 'sqlite:./assize.db';
 
-/** Adds what every command has. */
-export function withSharedOptions(command: Command, defaultStore: string = DEFAULT_STORE): Command {
+/** Adds what every command has. `ownStore`: of a command that works on a store of its own, whichever one others work on. */
+export function withSharedOptions(command: Command, ownStore?: string): Command {
+  const store = new Option(
+    '--store <url>',
+    'the store: sqlite:./file.db, sqlite:/absolute/file.db, postgres://…, or memory:, which ends with the command',
+  ).default(ownStore ?? DEFAULT_STORE);
   return command
-    .addOption(
-      new Option(
-        '--store <url>',
-        'the store: sqlite:./file.db, sqlite:/absolute/file.db, postgres://…, or memory:, which ends with the command',
-      )
-        .env('ASSIZE_STORE')
-        .default(defaultStore),
-    )
+    .addOption(ownStore === undefined ? store.env('ASSIZE_STORE') : store)
     .option('--json', 'print one JSON document')
     .addHelpText('after', `\nExit codes: ${EXIT.ok} ok, ${EXIT.negative} a negative finding, ${EXIT.misuse} misuse.`);
 }

@@ -1,12 +1,15 @@
-import { type EntryRow, isAssizeError, type Ruling, type Store, type Trajectory } from 'assize';
+import { type EntryRow, isAssizeError, type Ruling, readRow, type Store, type Trajectory } from 'assize';
+import { isLeft } from 'assize/effects';
 import { effectWaitingIn } from 'assize/ledger';
+import type { EffectTransaction } from 'assize/runtime';
 import { anchorsPath } from './anchors.ts';
+import { counted } from './counted.ts';
 import { findEntry, readable, shortId } from './entries.ts';
 import { CliError, EXIT, type ExitCode } from './errors.ts';
 import type { OpeningOptions } from './options.ts';
 import type { Output } from './output.ts';
-import { green, line, red } from './printable.ts';
-import { openAssize } from './runtime.ts';
+import { green, line, red, yellow } from './printable.ts';
+import { openAssize, readingAssize } from './runtime.ts';
 import type { Session, SharedOptions } from './session.ts';
 import { loadTools, whenFree } from './tools.ts';
 
@@ -42,11 +45,24 @@ export function resolvePending(
     const ruling = await resolve(trajectory, pending, digestOf(pending, options.digest)).catch((error: unknown) => {
       throw withAnchors(error, session.storeUrl, options.anchors);
     });
-    say(session, pending, ruling);
+    // What was held is carried out before this returns.
     await assize.close();
+    const done = ruling.ruling === 'committed' ? await effectsOf(store, ruling.entry.id) : undefined;
+    say(session, pending, ruling, done);
     // What expired is rejected, whatever the counselor wanted.
-    return wanted.includes(ruling.ruling) ? EXIT.ok : EXIT.negative;
+    return wanted.includes(ruling.ruling) && (done === undefined || hasEnded(done)) ? EXIT.ok : EXIT.negative;
   });
+}
+
+/** What came of what a commit has named; undefined where that is nothing. */
+async function effectsOf(store: Store, commitId: string): Promise<EffectTransaction | undefined> {
+  const row = await store.resolve(commitId);
+  const payload = row === undefined ? undefined : readRow(row).payload;
+  const [effect] = payload?.kind === 'commit' ? payload.delta.effects : [];
+  const place = effect && (await store.effectKey(effect.id));
+  if (place === undefined) return undefined;
+  const [transaction] = await readingAssize(store).effects({ epoch: place.epoch });
+  return transaction;
 }
 
 async function pendingEntry(store: Store, prefix: string): Promise<EntryRow> {
@@ -85,7 +101,7 @@ function digestOf(row: EntryRow, typed: string | undefined): { digest?: string }
   return { digest: typed.length >= 8 && whole.startsWith(typed.toLowerCase()) ? whole : typed };
 }
 
-function say({ json, out }: Session, pending: EntryRow, ruling: Ruling): void {
+function say({ json, out }: Session, pending: EntryRow, ruling: Ruling, done: EffectTransaction | undefined): void {
   if (ruling.ruling === 'frozen') throw new CliError('usage', ruling.detail);
   const { id, seq, trajectory_id } = ruling.entry;
   const why =
@@ -94,10 +110,20 @@ function say({ json, out }: Session, pending: EntryRow, ruling: Ruling): void {
       : ruling.ruling === 'escalated'
         ? { approvals: ruling.approvals, approved_by: ruling.approvedBy }
         : {};
-  if (json) out.document({ ruling: ruling.ruling, resolves: pending.id, trajectory_id, seq, entry_id: id, ...why });
-  else if (ruling.ruling === 'committed')
+  if (json)
+    out.document({
+      ruling: ruling.ruling,
+      resolves: pending.id,
+      trajectory_id,
+      seq,
+      entry_id: id,
+      ...why,
+      ...described(done),
+    });
+  else if (ruling.ruling === 'committed') {
     out.line(line`${green('committed')} as ${shortId(id)}, ${trajectory_id} seq ${seq}`);
-  else if (ruling.ruling === 'escalated') sayStep(out, ruling);
+    if (done !== undefined) sayEffects(out, done);
+  } else if (ruling.ruling === 'escalated') sayStep(out, ruling);
   else out.line(line`${red('rejected')} as ${shortId(id)}, ${trajectory_id} seq ${seq}: ${ruling.detail}`);
 }
 
@@ -111,4 +137,32 @@ function sayStep(
     line`${green('approved')} as ${shortId(id)}, ${trajectory_id} seq ${seq}: ${approvedBy.length} of ${approvals}`,
   );
   out.line(line`It is not done yet. Somebody else approves it with assize approve ${shortId(id)} --as WHO.`);
+}
+
+/** As `assize effects list --json` has them. */
+function described(done: EffectTransaction | undefined): object {
+  if (done === undefined) return {};
+  const effects = done.effects.map(({ n, tool, key, phase }) => ({
+    n,
+    tool,
+    key,
+    phase,
+    waits_for_person: isLeft(phase),
+  }));
+  return { transaction: { epoch: done.epoch, phase: done.phase, effects } };
+}
+
+function sayEffects(out: Output, { epoch, trajectoryId, phase, effects }: EffectTransaction): void {
+  for (const { tool, phase: is } of effects)
+    out.line(isLeft(is) ? line`${tool} is ${yellow(is)}, and waits for a person.` : line`${tool} is ${is}.`);
+  const waiting = effects.filter((effect) => isLeft(effect.phase)).length;
+  if (waiting > 0) {
+    const what = line`${yellow(counted(waiting, 'effect'))} of transaction ${epoch} ${waiting === 1 ? 'waits' : 'wait'} for a person.`;
+    out.line(line`${what} Look with assize effects list ${trajectoryId}.`);
+  } else if (!hasEnded({ phase }))
+    out.line(line`Transaction ${epoch} has not ended: it goes on with assize effects recover.`);
+}
+
+function hasEnded({ phase }: Pick<EffectTransaction, 'phase'>): boolean {
+  return phase === 'settled' || phase === 'aborted';
 }

@@ -47,6 +47,11 @@ export function inSession<Options extends SharedOptions>(
 }
 
 function openSession({ json = false, store: storeUrl }: SharedOptions): Session {
+  if (storeUrl === '')
+    throw new CliError(
+      'usage',
+      'The store has an empty name: name one with --store, or unset the variable ASSIZE_STORE where that is set to nothing.',
+    );
   return {
     json,
     storeUrl,

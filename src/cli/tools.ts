@@ -1,14 +1,15 @@
 import { resolve } from 'node:path';
-import type { Tool } from 'assize/effects';
+import { requireOwnTool, type Tool } from 'assize/effects';
 import { CliError } from './errors.ts';
 import { importModule } from './module-file.ts';
 
-/** The tools that the files export, by themselves or in lists. @throws CliError */
+/** The tools that the files export, by themselves or in lists. @throws CliError; CopyError `other_copy` */
 export async function loadTools(files: readonly string[]): Promise<Tool[]> {
   const found = await Promise.all(
     files.map(async (file) => {
       const module = await importModule(file, 'tools', 'name one that exports what declareTool returns');
       const tools = Object.values(module).flat().filter(isTool);
+      for (const tool of tools) requireOwnTool(tool);
       if (tools.length > 0) return tools;
       throw new CliError(
         'bad_input',
@@ -39,7 +40,7 @@ export async function whenFree<T>(
   }
 }
 
-/** By its members: the file may have been loaded with another copy of the package. */
+/** By its members, so that one of another copy of the package is refused as that. */
 function isTool(value: unknown): value is Tool {
   const { name, spec, parse, claims } = (value ?? {}) as Partial<Tool>;
   return (

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CliError } from './errors.ts';
+import { unwritable } from './file-faults.ts';
 
 /** Writes files, all or, where one of them is there already and `force` does not say otherwise, none. @throws CliError */
 export function writeNew(files: readonly (readonly [path: string, text: string])[], force: boolean): void {
@@ -18,15 +19,6 @@ function write(path: string, text: string, force: boolean): void {
     // Exclusive, so that nothing that came in between is written over either.
     writeFileSync(path, text, { flag: force ? 'w' : 'wx' });
   } catch (cause) {
-    const why = WHY[(cause as NodeJS.ErrnoException).code ?? ''] ?? (cause as Error).message;
-    throw new CliError('usage', `${path} can't be written: ${why}; name another place.`, { cause });
+    throw unwritable(path, cause);
   }
 }
-
-const WHY: Readonly<Record<string, string>> = {
-  EEXIST: 'there is a file in its way',
-  ENOTDIR: 'there is a file in its way',
-  EACCES: 'this user may not write there',
-  EPERM: 'this user may not write there',
-  EROFS: 'nothing can be written there',
-};

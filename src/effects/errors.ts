@@ -57,9 +57,14 @@ export class EffectError extends AssizeError<EffectErrorCode> {
   override readonly name: string = 'EffectError';
 }
 
+const DID_NOTHING: unique symbol = Symbol.for('assize.did-nothing') as never;
+
 /**
  * Thrown by a tool to say for certain that it did nothing. Whatever else a tool throws may have come after the deed, as the end of
  * a connection does: then the sink is asked, or it is sent again under the same key, or is in doubt.
+ *
+ * That of another copy of the package is one too, for `instanceof`: it says the same, and has nothing that copies could understand
+ * in two ways.
  */
 export class DidNothing extends Error {
   override readonly name: string = 'DidNothing';
@@ -69,5 +74,14 @@ export class DidNothing extends Error {
   constructor(message: string, options: { readonly final?: boolean; readonly cause?: unknown } = {}) {
     super(message, { cause: options.cause });
     this.isFinal = options.final === true;
+  }
+
+  /** Known to every copy, and never to be given another meaning. */
+  get [DID_NOTHING](): true {
+    return true;
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && (value as Partial<DidNothing>)[DID_NOTHING] === true;
   }
 }

@@ -74,6 +74,7 @@ export {
   declareTool,
   type Planned,
   type Reconciled,
+  requireOwnTool,
   type Scopes,
   type Tool,
   type ToolSpec,

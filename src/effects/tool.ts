@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Amounts, segment } from '#authority';
-import { copyJson, issueText, issueWords, type Json } from '#canon';
+import { copyJson, issueText, issueWords, type Json, madeHere, requireMadeHere } from '#canon';
 import { EffectError } from './errors.ts';
 import { type Delivery, type EffectClass, isPivot, type Reversibility, type Sink } from './protocol.ts';
 import { type Access, type Claim, readClaim } from './scopes.ts';
@@ -124,13 +124,23 @@ export function declareTool<Schema extends z.ZodType>(spec: ToolSpec<Schema>): T
   const members = membersOf(spec.input);
   const reads = scopesOf(name, 'reads', spec.reads, members);
   const writes = scopesOf(name, 'writes', spec.writes, members);
-  return Object.freeze({
+  const made = {
     name,
     spec,
     class: sort,
     parse: (input: unknown) => parsed(name, spec.input, input),
     claims: (input: Json) => [...claimsOf(name, 'read', reads, input), ...claimsOf(name, 'write', writes, input)],
-  });
+  };
+  return Object.freeze(madeHere(made));
+}
+
+/**
+ * Refuses the tool of another copy of the package, which may keep its promises otherwise than this one counts on.
+ *
+ * @throws CopyError `other_copy`
+ */
+export function requireOwnTool(tool: Tool): void {
+  requireMadeHere(tool, `The tool ${tool?.name}`);
 }
 
 function classOf(name: string, spec: ToolSpec<any>): EffectClass | undefined {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { form, type Json, requireForm } from '#canon';
+import { form, type Json, refuseOtherCopy, requireForm } from '#canon';
 import type { Oracle, OracleAnswer, Theta } from '#oracle';
 import { answerForm, type ExtractedClaim, readAnswer } from './answer.ts';
 import { ExtractionError } from './errors.ts';
@@ -70,6 +70,7 @@ const OPTIONS = form.members({
  */
 export async function extractFacts(messages: readonly Message[], options: ExtractionOptions): Promise<Extraction> {
   requireForm(OPTIONS, options, 'options');
+  refuseOtherCopy(options.oracle, 'The option oracle');
   const { oracle, trajectory, branch = null, agent = AGENT, sample = 0 } = options;
   if (sample > SAMPLES_MAX)
     throw new ExtractionError('bad_terms', `A sample is a number from 0 to ${SAMPLES_MAX}.`, {

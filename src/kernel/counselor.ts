@@ -6,7 +6,7 @@ import { approvalsFor, checkAnother, counselorKind } from './channel.ts';
 import { type Authority, type Compiled, compile, type Intent } from './compile.ts';
 import { Draft } from './draft.ts';
 import { ERASE_ACTION } from './erase.ts';
-import { KernelError, messageOf } from './errors.ts';
+import { KernelError, messageOf, PROPOSE_ANEW } from './errors.ts';
 import { detectionVector, type Finding } from './evaluate.ts';
 import { changeOutside, compileScope, type Pattern, patternFromText, WHOLE_STATE } from './footprint.ts';
 import { type PatchOperation, patchesOf } from './patches.ts';
@@ -167,7 +167,7 @@ function same(now: readonly PatchOperation[], then: readonly PatchOperation[]): 
 function changedSince(what: string): KernelError {
   return new KernelError(
     'changed_since',
-    `What would run now is not what was put up for approval: ${what.replace(/\.$/, '')}. Reject it and let it be proposed again.`,
+    `What would run now is not what was put up for approval: ${what.replace(/\.$/, '')}. ${PROPOSE_ANEW}.`,
   );
 }
 
@@ -189,7 +189,7 @@ function checkOverride({ approvedBy }: Waiting, { override }: Counsel, broken: V
   const then =
     unaware === undefined
       ? 'approve with override to commit it all the same'
-      : `${unaware.principal} approved it without override; reject it and let it be proposed again`;
+      : `${unaware.principal} approved it without override. ${PROPOSE_ANEW}`;
   throw new KernelError('override_needed', `${what}; ${then}.`, { evidence: { vector: broken } });
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { canonicalize, contentHash, escapeSegment, type Json, parseStrict } from '#canon';
+import { canonicalize, contentHash, escapeSegment, type Json, madeHere, parseStrict, requireMadeHere } from '#canon';
 import { BELIEVE_ACTION, type MemorySpec } from './beliefs.ts';
 import { ANY_COUNSELOR } from './channel.ts';
 import type { Action, CounselorPredicate, DomainSpec, Process, Role, RoleParams } from './domain.ts';
@@ -168,7 +168,7 @@ export function defineDomain<
   const sensitive = placesOf(spec, state);
   const misfit = spec.initial === undefined ? undefined : stateFault(state, spec.initial);
   if (misfit !== undefined) throw invalid(spec.name, `its initial state does not fit its schema: ${misfit}`);
-  return Object.freeze({
+  const made = {
     name: spec.name,
     version: spec.version,
     hash: declarationHash(spec, rules),
@@ -192,7 +192,18 @@ export function defineDomain<
         const { reads, writes } = bindings.get(process, params);
         return [...reads, ...writes];
       }),
-  });
+  };
+  return Object.freeze(madeHere(made));
+}
+
+/**
+ * Refuses the domain of another copy of the package: where that has a star in a footprint, this one sees a key of no member, and
+ * would judge nothing.
+ *
+ * @throws CopyError `other_copy`
+ */
+export function requireOwnDomain(domain: Domain): void {
+  requireMadeHere(domain, `The domain ${domain?.name}`);
 }
 
 /** What is said to be believed may be erased, wherever it stands. */

@@ -1,5 +1,9 @@
 import { AssizeError } from '#canon';
 
+/** What is left where something that waits can't be approved. The key or name that it has is answered with the rejection from then on. */
+export const PROPOSE_ANEW =
+  'Reject it and let it be proposed again, under another name or idempotency key where it has one';
+
 export type KernelErrorCode =
   /** A domain module that can't be run: unknown process, duplicate invariant, unsupported schema, … */
   | 'invalid_domain'

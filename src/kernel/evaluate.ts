@@ -1,4 +1,4 @@
-import type { Domain, Rule } from './define-domain.ts';
+import { type Domain, type Rule, requireOwnDomain } from './define-domain.ts';
 import { sentence } from './errors.ts';
 import type { Pattern } from './footprint.ts';
 import { judge, placesOf, talliesOf } from './judge.ts';
@@ -28,6 +28,7 @@ export function firstFinding(domain: Domain, state: Container): Finding | undefi
 
 /** All rules that do not pass, in order, at each of their places; judged naively on everything, as far as they are asked for. */
 export function* findings(domain: Domain, state: Container): Generator<Finding> {
+  requireOwnDomain(domain);
   const sight = new Sight(state);
   for (const rule of domain.rules) yield* findingsOf(rule, state, sight);
 }
@@ -37,6 +38,7 @@ export function detectionVector(
   domain: Domain,
   state: Container,
 ): { invariant_id: string; result: InvariantResult['result']; detail?: string }[] {
+  requireOwnDomain(domain);
   const sight = new Sight(state);
   return domain.rules.map((rule) => {
     const [finding] = findingsOf(rule, state, sight);

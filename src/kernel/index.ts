@@ -39,10 +39,17 @@ export {
   roleScope,
 } from './compile.ts';
 export { type Counsel, type CounselorCommit, counsel, type Waiting } from './counselor.ts';
-export { type ActionSpec, type Binding, type Domain, defineDomain, type Rule } from './define-domain.ts';
+export {
+  type ActionSpec,
+  type Binding,
+  type Domain,
+  defineDomain,
+  type Rule,
+  requireOwnDomain,
+} from './define-domain.ts';
 export type * from './domain.ts';
 export { ERASE_ACTION, eraseMemoryScope, eraseScope } from './erase.ts';
-export { KernelError, type KernelErrorCode } from './errors.ts';
+export { KernelError, type KernelErrorCode, PROPOSE_ANEW } from './errors.ts';
 export { detailOf, detectionVector, type Finding, firstFinding, type Judged } from './evaluate.ts';
 export {
   contains,

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { madeHere, refuseOtherCopy } from '#canon';
 import { KernelError } from './errors.ts';
 import { ANY, compileScope, type Pattern, type PatternSegment, type Scope } from './footprint.ts';
 
 /** What a state has in the place of a value that was erased: the hash of the text that it stood in. */
-const erased = z.strictObject({ $erased: z.string().regex(/^[0-9a-f]{64}$/) });
+const erased = madeHere(z.strictObject({ $erased: z.string().regex(/^[0-9a-f]{64}$/) }));
 
 export type Erased = z.infer<typeof erased>;
 
@@ -28,8 +29,13 @@ export function isSensitive(schema: z.ZodType): boolean {
   return type === 'union' && options?.some(isErasedSchema) === true;
 }
 
-/** The mark itself, which is left as it is when schemas are made strict. */
+/**
+ * The mark itself, which is left as it is when schemas are made strict.
+ *
+ * @throws CopyError `other_copy` for that of another copy, which would leave a value unmarked
+ */
 export function isErasedSchema(schema: z.ZodType): boolean {
+  refuseOtherCopy(schema, 'What `sensitive` has marked');
   return schema === erased;
 }
 

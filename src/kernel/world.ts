@@ -1,6 +1,6 @@
 import { copyJson, form, requireForm, WORLD_LIMITS } from '#canon';
 import type { Change } from './changes.ts';
-import type { Domain } from './define-domain.ts';
+import { type Domain, requireOwnDomain } from './define-domain.ts';
 import type { RoleParams } from './domain.ts';
 import type { Draft, Ownership } from './draft.ts';
 import { KernelError } from './errors.ts';
@@ -23,8 +23,11 @@ export class World {
   /**
    * Judges every rule once; `failing` then says what does not pass. `strict`: every proposal is judged naively, by every
    * rule on the whole state. That is equal, and slow.
+   *
+   * @throws CopyError `other_copy`
    */
   constructor(domain: Domain, state: Container, owned?: WeakSet<object>, options: { readonly strict?: boolean } = {}) {
+    requireOwnDomain(domain);
     this.domain = domain;
     this.owned = owned;
     this.#state = state;
@@ -99,9 +102,10 @@ export class World {
 /**
  * The state for a root: fits the schema. Whether it passes the invariants is for the caller to see in `failing`.
  *
- * @throws KernelError `invalid_state`
+ * @throws KernelError `invalid_state`; CopyError `other_copy`
  */
 export function initialState(domain: Domain, given?: unknown): Container {
+  requireOwnDomain(domain);
   const state = given ?? domain.initial;
   if (state === undefined) {
     throw new KernelError('invalid_state', `The domain ${domain.name} has no initial state of its own; give one.`);

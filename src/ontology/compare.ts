@@ -1,5 +1,5 @@
 import { form, requireForm } from '#canon';
-import { type Domain, patternText } from '#kernel';
+import { type Domain, patternText, requireOwnDomain } from '#kernel';
 import { type DerivedInvariant, invariantsOf } from './invariants.ts';
 import type { Component, Ontology, ProcessClass } from './ontology.ts';
 import { liesUnder, meets } from './paths.ts';
@@ -13,7 +13,7 @@ export interface Difference {
   readonly says: string;
 }
 
-/** What is read here of a domain: it may have been made by another copy of the package. */
+/** What is read here of a domain. */
 const DOMAIN = form.members({
   name: form.text,
   processes: form.record(form.object),
@@ -30,6 +30,7 @@ const DOMAIN = form.members({
 export function compare(ontology: Ontology, domain: Domain<any, any, any>, options: RoleOptions = {}): Difference[] {
   const derived = deriveRoles(ontology, options);
   requireForm(DOMAIN, domain, 'domain');
+  requireOwnDomain(domain);
   return [
     ...nameDifference(ontology, domain),
     ...processDifferences(ontology, domain),

@@ -20,6 +20,7 @@ import {
   initialState,
   type PatchOperation,
   patchesOf,
+  requireOwnDomain,
   stateFault,
   World,
 } from '#kernel';
@@ -103,6 +104,7 @@ const PAIRED_MAX = 24;
  */
 export function findWriteSkew(domain: Domain<any, any, any>, options: SkewOptions = {}): SkewSearch {
   requireForm(DOMAIN, domain, 'domain');
+  requireOwnDomain(domain);
   requireForm(SKEW_OPTIONS, options, 'options');
   return new Search(domain, options).run();
 }

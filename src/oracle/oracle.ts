@@ -5,7 +5,9 @@ import {
   hashText,
   isAssizeError,
   type Json,
+  madeHere,
   parseCanonical,
+  refuseOtherCopy,
   requireForm,
 } from '#canon';
 import { type Asked, faultOf, keepAttempt } from './attempts.ts';
@@ -61,9 +63,10 @@ export interface OracleOptions {
 
 const ORACLE_OPTIONS = form.members({ store: form.object, clock: form.object, mode: form.text });
 
-/** @throws ArgumentError `bad_argument` */
+/** @throws ArgumentError `bad_argument`; CopyError `other_copy` for a store of another copy of the package */
 export function createOracle(options: OracleOptions): Oracle {
   requireForm(ORACLE_OPTIONS, options, 'options');
+  refuseOtherCopy(options.store, 'The option store');
   const { store, clock, mode } = options;
   const underWay = new Map<string, Promise<string>>();
 
@@ -118,7 +121,7 @@ export function createOracle(options: OracleOptions): Oracle {
     return { value: parseCanonical(text, ORACLE_LIMITS), oracle_key: key, hash: hashText(text) };
   };
 
-  return { mode, consult, ask: async (asking) => (await consult(asking)).value };
+  return madeHere({ mode, consult, ask: async (asking: Asking) => (await consult(asking)).value });
 }
 
 /** How a question is answered, as far as it is no part of the question. */

@@ -1,7 +1,17 @@
 import { createWritVerifier, type Policy, parseWrit, safely, type Writ, type WritVerifier } from '#authority';
-import { form, isAssizeError, type Json, maxInstant, requireForm, signText, verifyText } from '#canon';
+import {
+  form,
+  isAssizeError,
+  type Json,
+  madeHere,
+  maxInstant,
+  refuseOtherCopy,
+  requireForm,
+  signText,
+  verifyText,
+} from '#canon';
 import { EffectError, type Resolvers, type Tool, TRIES, TRIES_MAX } from '#effects';
-import { type Domain, detailOf, initialState, stateFault, World } from '#kernel';
+import { type Domain, detailOf, initialState, requireOwnDomain, stateFault, World } from '#kernel';
 import {
   type BlobRow,
   type BranchPayload,
@@ -34,7 +44,7 @@ import { type EffectsQuery, type EffectTransaction, readEffects } from './effect
 import { checkedEffectResolution, type EffectResolution, type ResolvedEffect } from './effects/resolution.ts';
 import { RuntimeError } from './errors.ts';
 import { copyOf, type FoldedTrajectory } from './fold-trajectory.ts';
-import { DOMAIN, DOMAINS } from './forms.ts';
+import { DOMAIN, DOMAINS, requireOwnDomains } from './forms.ts';
 import { Kept, saltsAt } from './kept.ts';
 import { Beliefs, type DerivedEntry, derivedFrom, type Judge, MemoryView, requireBeliefs } from './memory/index.ts';
 import { type NoticeListeners, Notices } from './notices.ts';
@@ -159,9 +169,17 @@ export class Assize {
   readonly #writing: Map<string, Trajectory> = new Map();
   #policy: Policy | undefined;
 
-  /** @throws AssizeError for an anchor that is no public key; RuntimeError `bad_option`; ArgumentError `bad_argument` */
+  static {
+    madeHere(Assize.prototype);
+  }
+
+  /**
+   * @throws AssizeError for an anchor that is no public key; RuntimeError `bad_option`; CopyError `other_copy` for a domain, tool or
+   * store that another copy of the package has made; ArgumentError `bad_argument`
+   */
   constructor(options: AssizeOptions) {
     requireForm(ASSIZE_OPTIONS, options, 'options');
+    refuseOtherCopies(options);
     checkEntryOptions(options);
     this.#options = options;
     this.#store = options.store;
@@ -258,6 +276,7 @@ export class Assize {
    */
   async create<D extends Domain>(domain: D, options: CreateOptions = {}): Promise<Trajectory<D>> {
     requireForm(DOMAIN, domain, 'domain');
+    requireOwnDomain(domain);
     requireForm(form.object, options, 'options');
     this.#domain(refOf(domain));
     const trajectoryId = this.#nameFor(options.trajectoryId);
@@ -605,11 +624,11 @@ export class Assize {
     if (found !== undefined) return found;
     const known = namedOnce(this.#options.domains);
     const changed = this.#options.domains.some(({ name, version }) => name === ref.name && version === ref.version)
-      ? 'Its declaration has changed since; a changed domain needs a new version, and a branch.'
-      : 'Give the domain that it was begun with (on the command line: --domain FILE).';
+      ? 'The domain has changed since the trajectory was begun; a changed domain needs a new version, and a branch.'
+      : 'Give the domain that the trajectory was begun with (on the command line: --domain FILE).';
     throw new RuntimeError(
       'domain_mismatch',
-      `The trajectory is of ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}); the domains given are ${known || 'none'}. ${changed}`,
+      `${changed} It is of ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}); the domains given are ${known || 'none'}.`,
       { evidence: { domain: ref } },
     );
   }
@@ -629,6 +648,13 @@ const ASSIZE_OPTIONS = form.members({
   signer: form.optional(form.object),
   embedder: form.optional(form.members({ id: form.text, dimensions: form.whole, embed: form.code })),
 });
+
+/** A policy need not be of this copy: it is only asked, with what it is given, and is told apart by its digest. */
+function refuseOtherCopies({ store, oracle, snapshots, domains }: AssizeOptions): void {
+  requireOwnDomains(domains);
+  for (const [name, given] of Object.entries({ store, oracle, snapshots }))
+    refuseOtherCopy(given, `The option ${name}`);
+}
 
 const FROM_ONE = form.of('a whole number from 1', (value) => Number.isSafeInteger(value) && (value as number) > 0);
 

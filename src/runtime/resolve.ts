@@ -7,6 +7,7 @@ import {
   counselorKind,
   ERASE_ACTION,
   KernelError,
+  PROPOSE_ANEW,
   type Waiting,
 } from '#kernel';
 import {
@@ -25,7 +26,7 @@ import {
 } from '#ledger';
 import { MemoryError, type Question } from '#memory';
 import { Chance } from './chance.ts';
-import { costOf, hasToolObservation, withTools } from './effects/acting.ts';
+import { type Acting, costOf, hasToolObservation, sum, withTools } from './effects/acting.ts';
 import { type TakenUp, takeUp } from './effects/transactions.ts';
 import { RuntimeError } from './errors.ts';
 import { checkOthers } from './freeze.ts';
@@ -64,16 +65,18 @@ export class Resolutions {
       const waiting = await readWaiting(pending, holdersOf(writ), writer.around);
       taken ??= await this.#takeUp(pending);
       const losing = await this.#losing(waiting);
-      const counseled = (at: Instant): CounselorCommit => {
+      /** `committing`: what undoing it would cost is not kept for it any more. */
+      const counseled = (at: Instant, committing: boolean): CounselorCommit => {
         const { world, chain } = writer.parts;
         const { principal, override = false, replacement } = input;
         const acting = taken?.acting;
-        const authority = writer.authority(writ, writ.writ.subject, at, { approving: true, committing: acting?.epoch });
+        const epoch = committing ? acting?.epoch : undefined;
+        const authority = writer.authority(writ, writ.writ.subject, at, { approving: true, committing: epoch });
         const commit = counsel(
           world,
           waiting,
           { principal, at, override, ...(replacement === undefined ? {} : { replacement }) },
-          asPutUp(withTools(authority, acting), pending),
+          asPutUp(authority, acting, pending),
         );
         try {
           checkCost(pending, costOf(commit, acting));
@@ -87,7 +90,7 @@ export class Resolutions {
       return (at) => {
         const { chain, writs, ruled } = writer.parts;
         const { principal } = input;
-        const commit = counseled(at);
+        const commit = counseled(at, true);
         const counselor: CounselorRecord = {
           principal,
           as: commit.as,
@@ -108,7 +111,7 @@ export class Resolutions {
         const owing = taken;
         if (owing?.owesCalls === true) {
           commit.undo();
-          throw new NotRead(() => owing.again());
+          throw new NotRead(() => owing.again(() => counseled(writer.now(), false).undo()));
         }
         const { row, ruling } = writer.enterOrUndo(commit, () =>
           approvalPayload(
@@ -186,7 +189,7 @@ export class Resolutions {
       if (input.answers !== undefined && ANSWER_FAULTS.has(refusal.code)) throw refusal;
       throw new KernelError(
         'changed_since',
-        `What it says does not go with what is believed by now (${refusal.message}). Reject it and let it be proposed again.`,
+        `What it says does not go with what is believed by now: ${refusal.message.replace(/\.$/, '')}. ${PROPOSE_ANEW}.`,
       );
     } catch (error) {
       commit.undo();
@@ -360,15 +363,18 @@ function unanswered(pendingId: Hash, questions: readonly Question[]): RuntimeErr
   const requests = questions.map(({ request }) => request);
   return new RuntimeError(
     'answers_needed',
-    `What waits under ${pendingId} contradicts what is believed: approve it with an answer to each question that it has (${requests.join(', ')}). Where they are not those that were shown, reject it and let it be proposed again.`,
+    `What waits under ${pendingId} contradicts what is believed: approve it with an answer to each question that it has (${requests.join(', ')}), on the command line with --answer N, as assize pending numbers the claims. Where the questions are not those that were shown: ${PROPOSE_ANEW}.`,
     { evidence: { id: pendingId, requests } },
   );
 }
 
 /** What tools had read for it was paid for then, and stands in nothing but what was put up. */
-function asPutUp(authority: Authority, { proposal }: PendingPayload): Authority {
-  if (!hasToolObservation(proposal.observations)) return authority;
-  return { ...authority, affords: (cost) => authority.affords(greatest(cost, proposal.budget_cost)) };
+function asPutUp(authority: Authority, acting: Acting | undefined, { proposal }: PendingPayload): Authority {
+  const asked = withTools(authority, acting);
+  if (!hasToolObservation(proposal.observations)) return asked;
+  const { cost = {}, undoCost = {} } = acting ?? {};
+  const total = (own: Cost): Cost => greatest(sum(own, cost), proposal.budget_cost);
+  return { ...asked, affords: (own) => authority.affords(sum(total(own), undoCost)) };
 }
 
 function greatest(one: Cost, other: Cost): Cost {
@@ -385,7 +391,7 @@ function checkCost({ proposal }: PendingPayload, cost: Cost): void {
   if (then === now) return;
   throw new KernelError(
     'changed_since',
-    `What would run now is not what was put up for approval: it would cost ${now}, and not ${then}. Reject it and let it be proposed again.`,
+    `What would run now is not what was put up for approval: it would cost ${now}, and not ${then}. ${PROPOSE_ANEW}.`,
   );
 }
 

@@ -1,4 +1,4 @@
-import { copyJson, form, type Json, requireForm, WORLD_LIMITS } from '#canon';
+import { copyJson, form, type Json, madeHere, requireForm, WORLD_LIMITS } from '#canon';
 import { type Domain, type RoleArguments, type RoleName, type RoleParams, type SliceOf, World } from '#kernel';
 import type { EntryRow, Hash, PendingPayload } from '#ledger';
 import { type AwaitOptions, Decisions, type PendingStatus } from './decisions.ts';
@@ -30,6 +30,10 @@ import { type Surroundings, type TrajectoryParts, Writer } from './writer.ts';
  * `Trajectory` it takes what comes, for surfaces that learn the domain at run time. What it does is the same.
  */
 export class Trajectory<D extends Domain = Domain> {
+  static {
+    madeHere(Trajectory.prototype);
+  }
+
   readonly id: string;
   readonly #ports: Ports;
   readonly #writer: Writer;

@@ -207,6 +207,7 @@ export class Caller {
   }
 }
 
+/** A handle that another caller has closed by now is about to be followed by a new one. */
 function isDead(error: unknown): boolean {
-  return isAssizeError(error) && (error.code === 'store_poisoned' || isDead(error.cause));
+  return isAssizeError(error) && (['store_poisoned', 'store_closed'].includes(error.code) || isDead(error.cause));
 }

@@ -19,7 +19,7 @@ const at = (name: string): string => join(here, name);
 
 beforeAll(async () => {
   made = mkdtempSync(join(tmpdir(), 'assize-auditor-'));
-  expect(await runCommand(made, STORE, 'demo')).toMatchObject({ code: 0 });
+  expect(await runCommand(made, STORE, 'demo', '--store', STORE)).toMatchObject({ code: 0 });
 });
 afterAll(() => rmSync(made, { recursive: true }));
 beforeEach(() => {

@@ -162,13 +162,75 @@ describe('what waits for an approval with calls of tools', () => {
     await store.close();
     expect(sent('bob')).toBe(false);
     const { code, out, err } = await approve(...files, ...tools);
-    expect([code, out], err).toEqual([0, expect.stringMatching(/^committed as /)]);
+    expect([code, out], err).toEqual([0, expect.stringMatching(/^committed as .*\nmail\.send is applied\.\n$/)]);
     expect(sent('bob')).toBe(true);
+  });
+
+  test('is told of as far as it came, and what a person has to look at is a negative finding', async () => {
+    const store = await openSqlite({ path: url.slice('sqlite:'.length) });
+    const worker = runtimeOver(store, [orders], { tools: [mail('keyed', send)] });
+    for (const [trajectoryId, to] of [
+      ['orders', 'bob'],
+      ['others', 'eve'],
+    ] as const) {
+      const trajectory = await worker.create(orders, { trajectoryId });
+      await trajectory.transaction({ writ: writFor('alice'), writes: [`mail:${to}`] }, async (tx) => {
+        await tx.call('mail.send', { to });
+        tx.propose({ action: 'count', role: 'counter', args: 'asked' });
+      });
+    }
+    await worker.close();
+    await store.close();
+    const stage = join(root, 'tests/support/effects-failing.ts');
+    writeFileSync(join(folder, 'domain.ts'), `export { orders } from ${JSON.stringify(stage)};\n`);
+    writeFileSync(join(folder, 'anchors.json'), JSON.stringify([operator.publicKey]));
+    const files = ['--domain', join(folder, 'domain.ts'), '--anchors', join(folder, 'anchors.json')];
+    const failing = readFileSync(toolsFile('keyed'), 'utf8')
+      .replace('import { declareTool }', 'import { DidNothing, declareTool }')
+      .replace(/execute: .*/, "execute: () => { throw new DidNothing('no line', { final: true }); },");
+    writeFileSync(join(folder, 'failing.ts'), failing);
+    const tools = ['--tools', join(folder, 'failing.ts')];
+
+    const { code, out, err } = await approve(...files, ...tools);
+    expect([code, err]).toEqual([1, '']);
+    const [committed, ...said] = out.trim().split('\n');
+    expect(committed).toMatch(/^committed as [0-9a-f]{12}, orders seq \d+$/);
+    expect(said).toEqual([
+      'mail.send is unresolved, and waits for a person.',
+      expect.stringMatching(
+        /^1 effect of transaction \d+ waits for a person\. Look with assize effects list orders\.$/,
+      ),
+    ]);
+    const listed = await json(0, 'list', 'orders');
+    expect(listed.transactions.map((each: any) => each.effects[0].phase)).toEqual(['unresolved']);
+    const [{ epoch }] = listed.transactions;
+    await assize('resolve', `${epoch}`, '0', '--as', 'undone', '--by', 'ops', '--evidence', 'there is no mail');
+
+    const next = await approve(...files, ...tools, '--json');
+    expect(next.code, next.err).toBe(1);
+    const { ruling, transaction } = JSON.parse(next.out);
+    expect([ruling, transaction]).toEqual([
+      'committed',
+      {
+        epoch: expect.any(Number),
+        phase: 'committed',
+        effects: [
+          {
+            n: 0,
+            tool: 'mail.send',
+            key: expect.stringMatching(/^[0-9a-f]{64}$/),
+            phase: 'unresolved',
+            waits_for_person: true,
+          },
+        ],
+      },
+    ]);
   });
 });
 
+const wide = defineDomain<any, any>({ ...(orders.declared as any), name: 'wide', freeze: 'footprint' });
+
 describe('what tools are to do is shown with what waits', () => {
-  const wide = defineDomain<any, any>({ ...(orders.declared as any), name: 'wide', freeze: 'footprint' });
   const much = { to: `\u202eevil\u001b[2J${'y'.repeat(800)}`, text: 'x'.repeat(9_000) };
 
   /** Something waits with two calls, the second of which has too much to be read on a screen. */
@@ -415,6 +477,93 @@ describe('list', () => {
     expect((await assize('list', '--epoch', '1')).out).toMatch(/^ {4}1 {2}0 {2}mail.send {2}applied .*order-1$/m);
   });
 
+  describe('what was undone, and what waits', () => {
+    const fee = { fee: 'x'.repeat(300) };
+    const bank = declareTool({
+      name: 'bank.charge',
+      input: z.strictObject({ order: z.string() }),
+      class: { reversibility: 'with_cost', delivery: 'externalised', sink: 'keyed' },
+      writes: ['bank:{order}'],
+      execute: () => null,
+      compensate: ({ order }) => ({ undone: 'partly', residue: order === 'a' ? { fee: 1 } : fee }),
+      mitigate: ({ order }) => (order === 'a' ? { letter: 'to the bank' } : null),
+    });
+
+    /** One was rejected, one waits, and one is just held and waits too. */
+    async function made(): Promise<void> {
+      const store = await openSqlite({ path: url.slice('sqlite:'.length) });
+      const worker = runtimeOver(store, [wide], { tools: [bank, mail('keyed', send)] });
+      for (const [name, args] of [
+        ['a', 'forbidden'],
+        ['b', 'asked'],
+        ['c', 'asked'],
+      ] as const) {
+        const trajectory = await worker.create(wide, { trajectoryId: name });
+        await trajectory.transaction({ writ: writFor('alice'), writes: ['**'], name }, async (tx) => {
+          if (name === 'c') await tx.call('mail.send', { to: 'bob' });
+          else await tx.call('bank.charge', { order: name });
+          tx.propose({ action: 'count', role: 'counter', args });
+        });
+      }
+      await worker.close();
+      await store.close();
+    }
+
+    test('is told with why, and with what it left', async () => {
+      await made();
+      expect((await assize('list')).out).toBe(
+        'All transactions of tools have ended.\n2 proposals with tools wait for a person: assize pending\n',
+      );
+      expect((await assize('list', 'a')).out).toBe('All transactions of tools have ended.\n');
+      const { out } = await assize('list', '--all');
+      expect(out.split('\n')).toEqual([
+        'epoch  n  tool         effect  sink   transaction          trajectory  name',
+        '    2  0  bank.charge  undone  keyed  aborted (escalated)  b           b',
+        '    1  0  bank.charge  undone  keyed  aborted (rejected)   a           a',
+        '',
+        expect.stringMatching(
+          /^2 0 bank\.charge left \{"fee":"x+ … \d+ more characters, about which its tool did null$/,
+        ),
+        '1 0 bank.charge left {"fee":1}, about which its tool did {"letter":"to the bank"}',
+        '2 proposals with tools wait for a person: assize pending',
+        '',
+      ]);
+      const { transactions, proposals_waiting: waiting } = await json(0, 'list', '--all');
+      expect(transactions.map(({ effects }: any) => effects[0].residue)).toEqual([
+        {
+          $blob: expect.any(String),
+          bytes: expect.any(Number),
+          salted: true,
+          value: { mitigated: null, residue: fee },
+        },
+        expect.objectContaining({ value: { mitigated: { letter: 'to the bank' }, residue: { fee: 1 } } }),
+      ]);
+      const id = expect.stringMatching(/^[0-9a-f]{64}$/);
+      expect(waiting).toEqual(['b', 'c'].map((trajectory_id) => ({ id, trajectory_id, calls: 1 })));
+      expect((await json(0, 'list', '--epoch', '1')).proposals_waiting).toBeUndefined();
+    });
+
+    test('is told as erased, or not there, where it is that; and whatever is wrong with the ledger', async () => {
+      await made();
+      const db = new DatabaseSync(url.slice('sqlite:'.length));
+      const by = 'b'.repeat(64);
+      db.exec(`DELETE FROM blob WHERE text LIKE '%"mitigated":{%'`);
+      db.exec(`UPDATE blob SET text = '', erased_by = unhex('${by}') WHERE text LIKE '%"mitigated":null%'`);
+      db.exec(`UPDATE entry SET payload = replace(payload, '"asked"', '"other"')`);
+      db.close();
+      const { out } = await assize('list', '--all');
+      expect(out).toContain(`2 0 bank.charge left what was erased by ${by.slice(0, 12)}\n`);
+      expect(out).toContain('1 0 bank.charge left what the store does not have\n');
+      expect(out).toMatch(/^Whether proposals with tools wait can’t be said: .+$/m);
+      const { transactions, proposals_waiting: waiting } = await json(0, 'list', '--all');
+      expect(transactions.map(({ effects }: any) => effects[0].residue)).toMatchObject([
+        { erased_by: by },
+        { missing: true },
+      ]);
+      expect(waiting).toBeNull();
+    });
+  });
+
   test('says all that there was, the youngest first, in pages', async () => {
     const store = await openSqlite({ path: url.slice('sqlite:'.length) });
     const worker = runtimeOver(store, [tally], { tools: [mail('keyed', send)] });
@@ -576,7 +725,7 @@ describe('resolve', () => {
       0,
       'resolved mail.send of transaction 1, which is applied\nTransaction 1 is settled; what it claimed is free.\n',
     ]);
-    expect(await json(0, 'list')).toEqual({ transactions: [] });
+    expect(await json(0, 'list')).toEqual({ transactions: [], proposals_waiting: [] });
     const { transactions } = await json(0, 'list', '--epoch', '1');
     expect(transactions[0].effects[0].resolved).toMatchObject({ as: 'applied', by: 'ops', evidence: { salted: true } });
     const again = await assize('resolve', '1', '0', '--as', 'undone', ...found);
@@ -610,6 +759,33 @@ describe('resolve', () => {
     ]);
     expect((await assize('recover', '--tools', toolsFile('blind'))).code).toBe(0);
     expect(sent('bob')).toBe(true);
+  });
+
+  test('carries out with the tool what was decided without it, and says so', async () => {
+    await inDoubt(false);
+    const retry = ['resolve', '1', '0', '--as', 'retry', '--confirm', ...found];
+    expect((await assize(...retry)).code).toBe(1);
+    // Nothing comes of it as long as the tool is not there, nor of what is another decision.
+    const bare = await assize(...retry);
+    expect([bare.code, bare.err]).toEqual([2, expect.stringContaining('was resolved as retry by ops')]);
+    const tools = ['--tools', toolsFile('blind')];
+    const { code, out, err } = await assize(...retry, ...tools);
+    expect([code, out], err).toEqual([
+      0,
+      'carried out what was decided before of mail.send of transaction 1, which is applied\n' +
+        'Transaction 1 is settled; what it claimed is free.\n',
+    ]);
+    expect(readFileSync(join(folder, 'sent/bob'), 'utf8')).toBe('bob');
+    const again = await assize(...retry, ...tools);
+    expect([again.code, again.err]).toEqual([2, expect.stringContaining('was resolved as retry by ops')]);
+    expect(readFileSync(join(folder, 'sent/bob'), 'utf8')).toBe('bob');
+  });
+
+  test('refuses what was decided otherwise before, also where it carries that out', async () => {
+    await inDoubt(false);
+    expect((await assize('resolve', '1', '0', '--as', 'retry', '--confirm', ...found)).code).toBe(1);
+    const { code, err } = await assize('resolve', '1', '0', '--as', 'undone', ...found, '--tools', toolsFile('blind'));
+    expect([code, err]).toEqual([2, expect.stringContaining('was resolved as retry by ops')]);
   });
 
   test.each([

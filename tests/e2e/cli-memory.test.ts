@@ -273,7 +273,7 @@ test('what waits because of a contradiction is shown with its sides, and approve
   ];
   const zeros = '0'.repeat(64);
   const wrong: [string[], RegExp][] = [
-    [[], /answer/],
+    [[], /with --answer N, as assize pending numbers/],
     [['3'], /There is no member 3: they are numbered from 1 to 2/],
     [['0'], /There is no member 0/],
     [['x'], /No member has the claim x/],
@@ -305,6 +305,17 @@ test('what waits because of a contradiction is shown with its sides, and approve
   const done = await assize('approve', again.id, '--as', 'dr.grey', '--domain', 'ward.ts', '--answer', `${other}`);
   expect(done).toMatchObject({ code: 0, err: '' });
   expect(objects((await json(0, ...read('recall'))).facts)).toEqual(['cold']);
+
+  // Who decided is told, and where.
+  const { contradictions, entries } = await json(0, ...read('explain', '--predicate', 'diagnosis'));
+  const decided = contradictions.map((each: any) => each.decided);
+  const entry_id = expect.stringMatching(/^[0-9a-f]{64}$/);
+  expect(decided).toEqual(decided.map(() => ({ entry_id, principal: 'dr.grey', as: 'doctor' })));
+  expect(decided.length).toBeGreaterThan(0);
+  expect(entries.map(({ id }: { id: string }) => id)).toContain(decided[0].entry_id);
+  expect((await assize(...read('explain', '--predicate', 'diagnosis'))).out).toMatch(
+    new RegExp(`, settled by await, decided by dr\\.grey, doctor, in ${decided[0].entry_id.slice(0, 12)}$`, 'm'),
+  );
 });
 
 test('imports lines in batches, once; and names the first wrong line, with nothing of its batch written', async () => {
@@ -555,7 +566,50 @@ test.each<[string, () => string[], RegExp]>([
   ['too many', () => read('recall', '--limit', '10001'), /--limit is at most 10000/],
   ['none at all', () => read('recall', '--limit', '0'), /whole number from 1/],
   ['one point', () => read('diff'), /Both points are now/],
+  [
+    'a fact by too little',
+    () => read('explain', '--fact', 'da3d'),
+    /'da3d' is no fact's id: give the first 8 to 64 hex digits/,
+  ],
+  ['a fact by what is no id', () => read('explain', '--fact', 'zzzzzzzzzz'), /is no fact's id/],
+  ['nothing but signs to look for', () => read('recall', '--text', '???'), /the text has no words/],
   ['no such fact', () => read('explain', '--fact', 'deadbeef'), /No such fact is believed there/],
+  [
+    'an empty subject',
+    () => [...say('assert', 'takes', '--object', 'x'), '--subject', ''],
+    /'--subject <name>' .*It must not be empty/,
+  ],
+  [
+    'an empty space',
+    () => [...say('assert', 'takes', '--object', 'x'), '--space', ''],
+    /'--space <name>' .*It must not be empty/,
+  ],
+  [
+    'an empty source',
+    () => say('assert', 'takes', '--object', 'x', '--source', ''),
+    /'--source <name>' .*It must not be empty/,
+  ],
+  [
+    'a subject that is not composed',
+    () => [...say('assert', 'takes', '--object', 'x'), '--subject', 'e\u0301'],
+    /'--subject <name>' .*NFC/,
+  ],
+  [
+    'a predicate that nobody declares',
+    () => say('assert', 'likes', '--object', 'x'),
+    /The domain ward declares no predicate "likes" in its memory; it declares .*diagnosis, .*takes/,
+  ],
+  [
+    'a reversed period',
+    () => say('assert', 'takes', '--object', 'x', '--from', '2026-02-02', '--to', '2026-02-01'),
+    /A period ends after it begins/,
+  ],
+  ['an empty period', () => say('retract', 'takes', '--from', '2026-02-02', '--to', '2026-02-02'), /holds no instant/],
+  [
+    'a period that is over before it begins now',
+    () => say('assert', 'takes', '--object', 'x', '--to', '2020-01-01'),
+    /ends in the past, .* say with --from/,
+  ],
   ['no such entry', () => ['derived', 'deadbeef'], /no entry deadbeef/],
   [
     'no file to import',
@@ -575,6 +629,7 @@ test.each<[string, () => string[], RegExp]>([
 ])('%s is misuse', async (_what, args, saying) => {
   const { code, out, err } = await assize(...args());
   expect({ code, out, err }).toEqual({ code: 2, out: '', err: expect.stringMatching(saying) });
+  expect((await json(0, 'log', 'notes')).entries).toBe(1);
 });
 
 const good = { subject: 'x', predicate: 'takes', object: 'y' };
@@ -603,5 +658,5 @@ test.each<[string, unknown, RegExp]>([
 test('a domain without a memory is told by name', async () => {
   const said = say('assert', 'takes', '--object', 'x').map((each) => (each === 'notes' ? 'bare' : each));
   const { code, out, err } = await assize(...said);
-  expect([code, out + err]).toEqual([1, expect.stringContaining('rejected')]);
+  expect([code, out, err]).toEqual([2, '', expect.stringContaining('it has no memory')]);
 });

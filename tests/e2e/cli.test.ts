@@ -191,6 +191,9 @@ describe('the command line', () => {
       expect({ code, err }).toEqual({ code: 0, err: '' });
       for (const part of ['--json', '--store', '--help', 'Exit codes:']) expect(out).toContain(part);
       expect(out).not.toContain(String(Number.MAX_SAFE_INTEGER));
+      // Where a term is too long, nothing beside it is wrapped.
+      const options = out.split('\n').filter((line) => /^ {2}-/.test(line));
+      expect(options.filter((line) => line.length > 80)).toEqual([]);
     }
   });
 
@@ -277,6 +280,14 @@ describe('the command line', () => {
 });
 
 describe('demo', () => {
+  test('has a store of its own, whichever one other commands work on', async () => {
+    const earnest = 'sqlite:./earnest.db';
+    const { code, out, err } = await runCommand(folder, earnest, 'demo');
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toContain('Store sqlite:./assize-demo.db, trajectory david-1.');
+    expect(readdirSync(folder).filter((name) => name.startsWith('earnest'))).toEqual([]);
+  });
+
   test('leaves a ledger that the commands it names can read', async () => {
     const { code, out } = await assize('demo', '--store', 'sqlite:./demo.db');
     expect(code).toBe(0);
@@ -389,7 +400,12 @@ describe('log, show and state', () => {
   test('what is not there is refused', async () => {
     const store = till();
     const id = (await entries(...store))[0]?.id as string;
-    await refused(['log', 'till-2', ...store], /no trajectory till-2/);
+    await refused(
+      ['log', 'till-2', ...store],
+      /no trajectory till-2 .*assize log lists them, and an id is given whole/,
+    );
+    await refused(['log', 'til', ...store], /no trajectory til in this store; an id is given whole: till-1/);
+    await refused(['oracle', 'nokey', ...store], /64 hex digits: assize show ENTRY .*assize memory explain/);
     await refused(['show', id.slice(0, 7), ...store], /8 to 64 hex digits/);
     await refused(['show', id.startsWith('00000000') ? 'ffffffff' : '00000000', ...store], /no entry/);
     await refused(['state', 'till-1', '--at', '6', ...store], /no entry with seq 6; its last one is 5/);
@@ -549,7 +565,10 @@ describe('pending, approve and reject', () => {
     await refused(['reject', id, '--as', 'agent:clerk', '--reason', 'r', ...own], /asked for this/);
     await refused(['approve', id, '--as', 'boss:ann', '--digest', 'deadbeef', ...own], /not what was shown/);
     await refused(['approve', log[1]?.id as string, '--as', 'boss:ann', ...own], /is a commit, nothing that waits/);
-    await refused(['approve', id, '--as', 'boss:ann', ...store], /domains given are/);
+    await refused(
+      ['approve', id, '--as', 'boss:ann', ...store],
+      /^assize: Give the domain .*--domain FILE.*domains given are/,
+    );
     await refused(['approve', id, '--as', 'boss:ann', '--anchors', 'none.json', ...own], /none\.json/);
     const bad = file('bad.json', '["ff"]');
     await refused(['approve', id, '--as', 'boss:ann', '--anchors', bad, ...own], /list of public keys/);
@@ -838,6 +857,71 @@ describe('adjudicate', () => {
         await refused(command, /has schema 99 and this version of Assize knows \d+/);
       }
     });
+  });
+});
+
+describe('files that are not there', () => {
+  test.each<[string, string[], RegExp]>([
+    ['to import', ['import', 'nofile'], /nofile can't be read: there is no such file\.$/m],
+    ['to import, and a folder', ['import', '.'], /can't be read: it is a folder/],
+    [
+      'with a key',
+      ['checkpoint', '--key', 'nofile'],
+      /private key of the log can't be read: there is no such file \(nofile\); assize keys new/,
+    ],
+    [
+      'with the public key',
+      ['prove', 'deadbeef', '--log-key', 'no.vkey'],
+      /no such file \(no\.vkey\); the operator of the log/,
+    ],
+    ['by default', ['prove', 'deadbeef'], /there is no such file \(\.\/till\.db\.vkey\)/],
+    [
+      'to export into',
+      ['export', '--out', 'none/x'],
+      /none\/x can't be written: there is no such folder; name another place/,
+    ],
+    [
+      'to make keys in',
+      ['keys', 'new', 'example.com/x', '--out', 'none/x'],
+      /can't be written: there is no such folder/,
+    ],
+  ])('%s are named, with what to do', async (_, args, saying) => {
+    const store = args[0] === 'keys' ? [] : till();
+    await refused([...args, ...store], saying);
+    const { err } = await assize(...args, ...store);
+    expect(err).not.toMatch(/ENOENT|EISDIR/);
+  });
+
+  test('a proof that can’t be written is told so', async () => {
+    const store = till();
+    await json(0, 'keys', 'new', 'example.com/till', ...store);
+    await json(0, 'checkpoint', ...store);
+    const [first] = await entries(...store);
+    await refused(
+      ['prove', first!.id, '--out', 'none/x', ...store],
+      /none\/x can't be written: there is no such folder/,
+    );
+  });
+
+  test('what is there is not exported over', async () => {
+    const store = till();
+    file('there.jsonl', 'mine');
+    await refused(
+      ['export', '--out', 'there.jsonl', ...store],
+      /there\.jsonl can't be written: there is a file in its way/,
+    );
+    expect(readFileSync(join(folder, 'there.jsonl'), 'utf8')).toBe('mine');
+  });
+
+  test.each(['{"not":"an export"}\n', 'garbage', ''])('an import of %j leaves no store behind', async (text) => {
+    file('garbage.jsonl', text);
+    await refused(['import', 'garbage.jsonl', '--store', 'sqlite:./new.db'], /line 1|trailer/i);
+    expect(readdirSync(folder)).toEqual(['garbage.jsonl']);
+  });
+
+  test('an empty name of a store is told with the variable that may have it', async () => {
+    const { code, out, err } = await runCommand(folder, '', 'log');
+    expect([code, out, err]).toEqual([2, '', expect.stringMatching(/empty name: .*--store.*ASSIZE_STORE/)]);
   });
 });
 

@@ -19,7 +19,7 @@ type Store = LedgerStore & EffectStore;
 
 /** More transactions than most tests here begin. */
 const EPOCHS = 40;
-const RULED = ['rejected', 'escalated'];
+const RULED = ['rejected'];
 
 /**
  * Whether a ledger tells of effects what the effect log does, and no more: what its commits named is settled once, what waits is put

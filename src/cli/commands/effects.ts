@@ -1,12 +1,13 @@
-import { Assize, type AssizeOptions, type Store } from 'assize';
+import { Assize, type AssizeOptions, isAssizeError, type Store } from 'assize';
 import { generateKeys } from 'assize/canon';
 import { type Decision, isLeft } from 'assize/effects';
-import type { EffectTransaction, ListedEffect, ResolvedEffect } from 'assize/runtime';
+import type { EffectTransaction, ResolvedEffect } from 'assize/runtime';
 import { type Command, Option } from 'commander';
 import { readAnchors } from '../anchors.ts';
 import { counted } from '../counted.ts';
 import { loadDomains } from '../domains.ts';
-import { headOf, shortId } from '../entries.ts';
+import { described, printTransactions, printWaiting, residuesOf, waitingProposals } from '../effects-text.ts';
+import { headOf } from '../entries.ts';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { type Given, type Lacking, lackingIn, printLacking } from '../lacking.ts';
 import {
@@ -44,8 +45,6 @@ interface ResolveOptions extends WorkingOptions {
 const DECISIONS: readonly Decision[] = ['applied', 'undone', 'retry', 'residue'];
 /** Transactions of a page. */
 const PAGE = 50;
-/** Of a name, where there is little room. */
-const SHORT = 16;
 
 export function effects(program: Command): void {
   const command = program
@@ -74,6 +73,7 @@ function list(command: Command): void {
       '\nExamples:\n  assize effects list\n  assize effects list orders --json\n  assize effects list --epoch 7\n' +
         '  assize effects list --all --limit 10 --before 200\n\n' +
         'The log is only read: a process that is at work there is not disturbed, and what it does is listed too.\n' +
+        'aborted, or aborting: it is undone, in brackets why; escalated: its proposal waits for a person, or did.\n' +
         'in_doubt: nobody can tell whether it happened. unresolved: it was refused for good, or too often. Both wait for a person.',
     )
     .action(
@@ -87,10 +87,20 @@ function list(command: Command): void {
             const listed = await runtimeOver(store).effects(query);
             if (epoch !== undefined && listed.length === 0)
               throw new CliError('not_found', `There is no transaction ${epoch} in the effect log of this store.`);
-            if (session.json) session.out.document({ transactions: listed.map(described) });
-            else if (all && listed.length === 0)
-              session.out.line(line`There are no ${before === undefined ? '' : 'older '}transactions of tools.`);
-            else print(session, listed);
+            const residues = await residuesOf(store, listed);
+            const waiting = epoch === undefined ? await waitingProposals(store, trajectory) : [];
+            if (session.json)
+              session.out.document({
+                transactions: listed.map((each) => described(each, residues)),
+                ...(epoch === undefined && { proposals_waiting: typeof waiting === 'string' ? null : waiting }),
+              });
+            else {
+              if (listed.length > 0) printTransactions(session.out, listed, residues);
+              else if (all)
+                session.out.line(line`There are no ${before === undefined ? '' : 'older '}transactions of tools.`);
+              else session.out.line(line`All transactions of tools have ended.`);
+              printWaiting(session.out, waiting);
+            }
             const last = listed.at(-1);
             if (!session.json && last !== undefined && listed.length === limit)
               session.out.line(dim(line`Older ones: --before ${last.epoch}`));
@@ -118,11 +128,13 @@ function recover(command: Command): void {
           const after = await runtimeOver(store).effects();
           const ended = before.filter(({ epoch }) => !after.some((each) => each.epoch === epoch));
           const lacking = lackingIn(after, given);
-          if (session.json)
-            session.out.document({ ended: ended.map(({ epoch }) => epoch), left: after.map(described), lacking });
-          else {
+          const residues = await residuesOf(store, after);
+          if (session.json) {
+            const left = after.map((each) => described(each, residues));
+            session.out.document({ ended: ended.map(({ epoch }) => epoch), left, lacking });
+          } else {
             session.out.line(line`${green('ended')} ${counted(ended.length, 'transaction')}`);
-            if (after.length > 0) print(session, after);
+            if (after.length > 0) printTransactions(session.out, after, residues);
             printLacking(session.out, lacking);
           }
           return after.length === 0 ? EXIT.ok : EXIT.negative;
@@ -162,13 +174,41 @@ function resolve(command: Command): void {
           const { as, by, evidence, confirm = false } = options;
           const decision = { epoch, n, as, by, evidence, confirm };
           const given = await givenBy(options, []);
+          const [before] = await runtimeOver(store).effects({ epoch });
           const resolved = await atWork(session, store, options, given, (assize, signal) =>
             assize.resolveEffect(decision, signal),
-          );
+          ).catch(async (error: unknown) => {
+            if (!isAssizeError(error, 'already_resolved')) throw error;
+            const [after] = await runtimeOver(store).effects({ epoch });
+            const carriedOut = before && after && carriedOutHere(before, after, decision);
+            if (carriedOut === undefined) throw error;
+            return carriedOut;
+          });
           return say(session, resolved, lackingIn(await runtimeOver(store).effects({ epoch }), given));
         }),
       ),
     );
+}
+
+interface CarriedOut extends ResolvedEffect {
+  /** It was decided before. */
+  readonly isRepeated: true;
+}
+
+/** What came of a decision that was taken down before, and had to wait for what only this process was given; undefined where nothing did. */
+function carriedOutHere(
+  before: EffectTransaction,
+  after: EffectTransaction,
+  { n, as, by }: Pick<ResolveOptions, 'as' | 'by'> & { readonly n: number },
+): CarriedOut | undefined {
+  const effect = after.effects[n];
+  const { resolved } = effect ?? {};
+  if (effect === undefined || resolved?.as !== as || resolved.by !== by) return undefined;
+  if (before.phase === after.phase && before.effects[n]?.phase === effect.phase) return undefined;
+  const { epoch, trajectoryId, phase: transaction } = after;
+  const left = after.effects.filter(({ phase }) => isLeft(phase)).length;
+  const { tool, key, phase } = effect;
+  return { epoch, trajectoryId, n, tool, key, phase, transaction, left, isRepeated: true };
 }
 
 function working(command: Command): Command {
@@ -215,101 +255,18 @@ async function atWork<T>(
   }
 }
 
-function described({ epoch, trajectoryId, name, principal, writId, phase, entry, cause, ...rest }: EffectTransaction) {
-  return {
-    epoch,
-    trajectory_id: trajectoryId,
-    transaction: name,
-    ...(rest.putUpAs === undefined ? {} : { put_up_as: rest.putUpAs }),
-    principal,
-    writ: writId,
-    phase,
-    ...(entry === undefined ? {} : { entry_id: entry }),
-    ...(cause === undefined ? {} : { cause }),
-    ...(rest.failing === undefined ? {} : { failing: rest.failing }),
-    ...(rest.needs === undefined ? {} : { needs: rest.needs }),
-    claims: rest.claims.map(({ access, scope }) => ({ access, scope: scope.text })),
-    effects: rest.effects.map(({ undoCost, ...effect }) => ({
-      ...effect,
-      ...(undoCost === undefined ? {} : { undo_cost: undoCost }),
-      waits_for_person: isLeft(effect.phase),
-    })),
-  };
-}
-
-function print({ out }: Session, listed: readonly EffectTransaction[]): void {
-  if (listed.length === 0) {
-    out.line(line`All transactions of tools have ended.`);
-    return;
-  }
-  out.table(
-    [
-      { title: 'epoch', align: 'right' },
-      { title: 'n', align: 'right' },
-      { title: 'tool' },
-      { title: 'effect' },
-      { title: 'sink' },
-      { title: 'transaction' },
-      { title: 'trajectory' },
-      { title: 'name' },
-    ],
-    listed.flatMap(rowsOf),
-  );
-  const dear = listed
-    .filter(({ phase }) => phase !== 'settled' && phase !== 'aborted')
-    .flatMap(({ effects }) => effects.flatMap(({ undoCost }) => (undoCost === undefined ? [] : [undoCost])));
-  if (dear.length > 0) {
-    const amounts = Object.entries(sumOf(dear)).map(([unit, amount]) => `${amount} ${unit}`);
-    out.line(line``);
-    out.line(line`Kept free in the budgets for undoing: ${amounts.join(', ')}.`);
-  }
-  const answering = listed.flatMap(({ epoch, needs }) =>
-    needs?.domain === undefined ? [] : [{ epoch, ...needs.domain }],
-  );
-  if (answering.length > 0) out.line(line``);
-  for (const { epoch, name, version } of answering)
-    out.line(
-      line`Transaction ${epoch} has failed, which the domain ${name}@${version} answers for, in a process that has it.`,
-    );
-  const waiting = listed.flatMap(({ effects }) => effects).filter(({ phase }) => isLeft(phase));
-  if (waiting.length === 0) return;
-  out.line(line``);
-  out.line(
-    line`${yellow(counted(waiting.length, 'effect'))} ${waiting.length === 1 ? 'waits' : 'wait'} for a person. Ask the sink (--json shows the key), then say:`,
-  );
-  out.line(dim(line`assize effects resolve EPOCH N --as DECISION --by WHO --evidence TEXT`));
-}
-
-function sumOf(costs: readonly NonNullable<ListedEffect['undoCost']>[]): { readonly [unit: string]: number } {
-  const sum: Record<string, number> = {};
-  for (const cost of costs) for (const [unit, amount] of Object.entries(cost)) sum[unit] = (sum[unit] ?? 0) + amount;
-  return sum;
-}
-
-function rowsOf({ epoch, trajectoryId, name, putUpAs, phase, effects }: EffectTransaction) {
-  const named = putUpAs === undefined ? shortened(name) : `${shortId(name)} (${shortened(putUpAs)})`;
-  const last = [phase, trajectoryId, named];
-  if (effects.length === 0) return [[epoch, '-', '-', '-', '-', ...last]];
-  return effects.map((effect: ListedEffect) => [
-    epoch,
-    effect.n,
-    effect.tool,
-    effect.phase,
-    effect.class.sink,
-    ...last,
-  ]);
-}
-
-function shortened(name: string): string {
-  return name.length > SHORT ? `${name.slice(0, SHORT)}…` : name;
-}
-
-function say({ json, out }: Session, resolved: ResolvedEffect, lacking: Lacking): ExitCode {
+function say({ json, out }: Session, resolved: ResolvedEffect | CarriedOut, lacking: Lacking): ExitCode {
   const { epoch, trajectoryId, n, tool, key, phase, transaction, left } = resolved;
   const hasEnded = transaction === 'settled' || transaction === 'aborted';
-  if (json) out.document({ epoch, trajectory_id: trajectoryId, n, tool, key, phase, transaction, left, lacking });
+  const repeated = 'isRepeated' in resolved && { decided_before: true };
+  if (json)
+    out.document({ epoch, trajectory_id: trajectoryId, n, tool, key, phase, transaction, left, lacking, ...repeated });
   else {
-    out.line(line`${green('resolved')} ${tool} of transaction ${epoch}, which is ${phase}`);
+    out.line(
+      'isRepeated' in resolved
+        ? line`${green('carried out')} what was decided before of ${tool} of transaction ${epoch}, which is ${phase}`
+        : line`${green('resolved')} ${tool} of transaction ${epoch}, which is ${phase}`,
+    );
     if (hasEnded) out.line(line`Transaction ${epoch} is ${transaction}; what it claimed is free.`);
     else if (left > 0)
       out.line(line`${yellow(counted(left, 'effect'))} of it still ${left === 1 ? 'waits' : 'wait'} for a person.`);

@@ -49,8 +49,8 @@ export function erase(program: Command): void {
       )
       .addOption(
         repeatable(
-          '--believed <space/subject[/predicate]>',
-          'what is believed of a subject, or of one predicate of it; in a name ~1 is /, and ~0 is ~',
+          '--believed <of>',
+          'what is believed of a subject, as space/subject, or of one predicate of it, as space/subject/predicate; in a name ~1 is /, and ~0 is ~',
         ),
       )
       .option('--claim <id>', 'only what one claim of it says')
@@ -63,14 +63,16 @@ export function erase(program: Command): void {
     .addHelpText(
       'after',
       'Negative: it was rejected, or an open approval freezes what it would touch.\n' +
-        'Reached are the values that the domain marks sensitive, in the store itself: with them the arguments and\n' +
-        'observations of the proposals that wrote there. Not reached are copies in places that are not sensitive, details\n' +
-        'of rulings, the reason, answers in the oracle log that no such proposal observed, backups, exports and other\n' +
-        'copies of the store; and what a\n' +
-        'branch inherited, which is erased where it was written. Of what is believed: what was said of it in this trajectory,\n' +
-        'with the arguments, questions and recalls that name it; which others still have something is printed,\n' +
-        'and which writs name the subject in a scope: those stay. A file of SQLite is written\n' +
-        'anew, which takes time and free space as its size; PostgreSQL has the texts until VACUUM, and in its WAL archive. docs/guide/erasure.md tells more.',
+        'Reached are the values that the domain marks sensitive, in the store itself: with them\n' +
+        'the arguments and observations of the proposals that wrote there. Not reached are\n' +
+        'copies in places that are not sensitive, details of rulings, the reason, answers in the\n' +
+        'oracle log that no such proposal observed, backups, exports and other copies of the\n' +
+        'store; and what a branch inherited, which is erased where it was written. Of what is\n' +
+        'believed: what was said of it in this trajectory, with the arguments, questions and\n' +
+        'recalls that name it; which others still have something is printed, and which writs\n' +
+        'name the subject in a scope: those stay. A file of SQLite is written anew, which takes\n' +
+        'time and free space as its size; PostgreSQL has the texts until VACUUM, and in its WAL\n' +
+        'archive. docs/guide/erasure.md tells more.',
     )
     .action(
       inSession((session, options: Options, trajectoryId: string) => {

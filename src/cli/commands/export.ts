@@ -3,6 +3,7 @@ import { isAssizeError, type Store } from 'assize';
 import { exportLines, integrateLog } from 'assize/ledger';
 import type { Command } from 'commander';
 import { CliError, EXIT } from '../errors.ts';
+import { unwritable } from '../file-faults.ts';
 import { positive, withSharedOptions } from '../options.ts';
 import { inSession, type Session, type SharedOptions } from '../session.ts';
 
@@ -70,7 +71,9 @@ async function write(session: Session, store: Store, { out }: ExportOptions, siz
     return;
   }
   // Never over a file that is there: it may be the only copy.
-  const file = await open(out, 'wx');
+  const file = await open(out, 'wx').catch((cause: unknown) => {
+    throw unwritable(out, cause);
+  });
   try {
     for await (const line of lines) {
       session.interruption.throwIfAborted();

@@ -1,10 +1,11 @@
 import { createReadStream, openSync } from 'node:fs';
 import { isAssizeError, type Store, verifyStore } from 'assize';
-import { importLines, splitLines } from 'assize/ledger';
+import { importLines, readExport, splitLines } from 'assize/ledger';
 import { checkMemory, type RebuiltMemory, rebuildMemory } from 'assize/runtime';
 import type { Command } from 'commander';
 import { counted } from '../counted.ts';
-import { CliError, EXIT } from '../errors.ts';
+import { EXIT } from '../errors.ts';
+import { isSystemFault, unreadable } from '../file-faults.ts';
 import { withSharedOptions } from '../options.ts';
 import { green, line, red } from '../printable.ts';
 import { inSession, type Session, type SharedOptions } from '../session.ts';
@@ -28,10 +29,12 @@ export function importCommand(program: Command): void {
         'Negative: what was imported does not verify. A line that is wrong is misuse, and is named.',
     )
     .action(
-      inSession((session, { erase = false }: Options, file: string) => {
+      inSession(async (session, { erase = false }: Options, file: string) => {
         const bytes = file === '-' ? process.stdin : createReadStream(file, { fd: opened(file) });
+        // What is no export leaves no store behind.
+        const lines = await checkedBeginning(splitLines(watched(bytes, file, session.interruption)));
         return session.withStore('create', async (store) => {
-          const done = await importLines(store, splitLines(watched(bytes, file, session.interruption)), {
+          const done = await importLines(store, lines, {
             erase,
             onProgress: (entries) => session.progress.report('entries imported', entries),
           });
@@ -104,7 +107,7 @@ async function* watched(
     }
   } catch (error) {
     if (interruption.aborted) throw error;
-    throw unreadable(file, error);
+    throw asUnreadable(file, error);
   }
 }
 
@@ -113,11 +116,28 @@ function opened(file: string): number {
   try {
     return openSync(file, 'r');
   } catch (error) {
-    throw unreadable(file, error);
+    throw asUnreadable(file, error);
   }
 }
 
-function unreadable(file: string, error: unknown): unknown {
-  if (!(error instanceof Error && 'syscall' in error)) return error;
-  return new CliError('unreadable_file', `${file} can't be read: ${error.message}.`, { cause: error });
+function asUnreadable(file: string, error: unknown): unknown {
+  return isSystemFault(error) ? unreadable(file, error) : error;
+}
+
+/** The same lines, of which those up to the first entry are those of an export. @throws ExportError */
+async function checkedBeginning(lines: AsyncIterable<string>): Promise<AsyncIterable<string>> {
+  const iterator = lines[Symbol.asyncIterator]();
+  const seen: string[] = [];
+  const noted = {
+    next: async () => {
+      const read = await iterator.next();
+      if (read.done !== true) seen.push(read.value);
+      return read;
+    },
+  };
+  await readExport({ [Symbol.asyncIterator]: () => noted }).next();
+  return (async function* () {
+    yield* seen;
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  })();
 }

@@ -29,7 +29,11 @@ export function oracle(program: Command): void {
       inSession(({ json, out, withStore }, _options: SharedOptions, given: string) =>
         withStore('readonly', async (store) => {
           const key = given.toLowerCase();
-          if (!/^[0-9a-f]{64}$/.test(key)) throw new CliError('usage', 'A key of the oracle log has 64 hex digits.');
+          if (!/^[0-9a-f]{64}$/.test(key))
+            throw new CliError(
+              'usage',
+              'A key of the oracle log has 64 hex digits: assize show ENTRY has those of its observations, and assize memory explain that of a vote.',
+            );
           const [row, attempts] = [await store.oracleGet(key), await attemptsOf(store, key)];
           if (row === undefined && attempts.length === 0)
             throw new CliError('not_found', `The oracle log of this store has nothing under ${key}.`);

@@ -4,6 +4,7 @@ import { proveEntry } from 'assize/runtime';
 import type { Command } from 'commander';
 import { findEntry, shortId } from '../entries.ts';
 import { CliError, EXIT } from '../errors.ts';
+import { unwritable } from '../file-faults.ts';
 import { checkpointOption, lastCheckpoint, logKeyOption, readBytes, readKnownLog } from '../log-files.ts';
 import { withSharedOptions } from '../options.ts';
 import { green, line, red } from '../printable.ts';
@@ -39,7 +40,7 @@ export function prove(program: Command): void {
             throw new CliError('not_found', 'There is no checkpoint to prove by; assize checkpoint makes one.');
           }
           const proof = await proveEntry(store, row.id, signed, log);
-          if (options.out !== undefined) writeFileSync(options.out, proof);
+          if (options.out !== undefined) write(options.out, proof);
           if (session.json)
             session.out.document({
               id: row.id,
@@ -54,6 +55,14 @@ export function prove(program: Command): void {
         });
       }),
     );
+}
+
+function write(path: string, proof: string): void {
+  try {
+    writeFileSync(path, proof);
+  } catch (cause) {
+    throw unwritable(path, cause);
+  }
 }
 
 async function verified(

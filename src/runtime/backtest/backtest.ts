@@ -7,7 +7,7 @@ import { valid } from '../deep-replay/deep-replay.ts';
 import { lineageOf } from '../deep-replay/lineage.ts';
 import { type DeepReplaySource, domainToRun, LISTED_MAX } from '../deep-replay/options.ts';
 import { Walk } from '../deep-replay/walk.ts';
-import { DOMAINS, NAMES } from '../forms.ts';
+import { DOMAINS, NAMES, requireOwnDomains } from '../forms.ts';
 import { Judging, type JudgingOptions } from './judging.ts';
 import type { BacktestReport } from './verdicts.ts';
 
@@ -45,6 +45,7 @@ export async function backtest(
   options: BacktestOptions,
 ): Promise<BacktestReport> {
   requireForm(BACKTEST_OPTIONS, options, 'options');
+  requireOwnDomains([...options.domains, ...(options.instead ?? [])]);
   return judgeOne(store, new Replayer(store), trajectoryId, options);
 }
 
@@ -54,6 +55,7 @@ export async function backtestStore(
   given: BacktestOptions & { readonly trajectoryIds?: readonly string[] },
 ): Promise<BacktestReport[]> {
   requireForm(BACKTEST_OPTIONS, given, 'options');
+  requireOwnDomains([...given.domains, ...(given.instead ?? [])]);
   const { trajectoryIds, onProgress, ...options } = given;
   const all = await store.trajectories();
   const lengths = new Map(all.map(({ trajectory_id, entries }) => [trajectory_id, entries]));

@@ -1,7 +1,7 @@
 import { form, requireForm } from '#canon';
 import { checkRow, LedgerFault, type LedgerStore, Replayer } from '#ledger';
 import { RuntimeError } from '../errors.ts';
-import { DOMAINS, NAMES } from '../forms.ts';
+import { DOMAINS, NAMES, requireOwnDomains } from '../forms.ts';
 import { lineageOf } from './lineage.ts';
 import type { DeepReplayOptions, DeepReplaySource, DeepReplayStoreOptions } from './options.ts';
 import type { DeepReplayReport } from './report.ts';
@@ -26,6 +26,7 @@ export async function deepReplay(
   options: DeepReplayOptions,
 ): Promise<DeepReplayReport> {
   requireForm(REPLAY_OPTIONS, options, 'options');
+  requireOwnDomains(options.domains);
   const sourceIsRunAgain = options.sources ?? true;
   return replayOne(store, new Replayer(store), trajectoryId, { ...options, sourceIsRunAgain });
 }
@@ -40,6 +41,7 @@ export async function deepReplayStore(
   given: DeepReplayStoreOptions,
 ): Promise<DeepReplayReport[]> {
   requireForm(REPLAY_OPTIONS, given, 'options');
+  requireOwnDomains(given.domains);
   const { trajectoryIds, onProgress, ...options } = given;
   const all = await store.trajectories();
   const wanted = trajectoryIds ?? all.map(({ trajectory_id }) => trajectory_id);

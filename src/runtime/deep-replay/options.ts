@@ -4,7 +4,7 @@ import type { Domain } from '#kernel';
 import type { DomainRef, LedgerReader, LedgerStore } from '#ledger';
 import type { OracleStore } from '#oracle';
 import { RuntimeError } from '../errors.ts';
-import { DOMAIN, DOMAINS } from '../forms.ts';
+import { DOMAIN, DOMAINS, requireOwnDomains } from '../forms.ts';
 
 /** What a deep replay reads from: it never writes. */
 export type DeepReplaySource = LedgerReader & Pick<LedgerStore, 'head'>;
@@ -51,6 +51,7 @@ export function domainToRun(
 ): Domain {
   requireForm(DOMAIN, recorded, 'recorded');
   requireForm(form.members({ domains: DOMAINS }), options, 'options');
+  requireOwnDomains(options.domains);
   const { domains, changedDomains = false } = options;
   const found = changedDomains
     ? domains.findLast(({ name }) => name === recorded.name)

@@ -10,6 +10,7 @@ import {
   nextStep,
   type Resolvers,
   readTransaction,
+  requireOwnTool,
   type Stale,
   type Tool,
   type TransactionBody,
@@ -79,7 +80,7 @@ export class Effects {
   #reserved: Reserved = new Reserved();
   #isClosed = false;
 
-  /** @throws EffectError `invalid_tool` for two of one name, `bad_resolver` */
+  /** @throws EffectError `invalid_tool` for two of one name, `bad_resolver`; CopyError `other_copy` */
   constructor(options: EffectsOptions) {
     this.#options = options;
     this.#names = new Names(options.resolvers, options.callMs);
@@ -87,6 +88,7 @@ export class Effects {
     for (const tool of options.tools) {
       if (typeof tool?.parse !== 'function' || typeof tool.claims !== 'function')
         throw new EffectError('invalid_tool', 'What is given as a tool is none; make it with declareTool.');
+      requireOwnTool(tool);
       if (tools.has(tool.name))
         throw new EffectError('invalid_tool', `Two tools are named ${tool.name}; give one of them another name.`);
       tools.set(tool.name, tool);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { DidNothing, declareTool, type Sink } from '#effects';
+import { DidNothing, declareTool, type Sink, type Tool } from '#effects';
 import { defineDomain } from '#kernel';
 import { isAbandonment, Replayer, readRow, type SettlementArgs, verifyTrajectory } from '#ledger';
 import { seededRandom } from '#oracle';
@@ -26,17 +26,40 @@ const twice = defineDomain<any, any>({
   actions: { count: { ...(asking.declared as any).actions.count, approvals: 2 } },
 });
 
+/** What waits freezes what it would change, and nothing else. */
+const footprint = defineDomain<any, any>({ ...(asking.declared as any), name: 'footprint', freeze: 'footprint' });
+
 interface Options {
+  readonly shared?: boolean;
   readonly sort?: Sink;
   readonly domain?: typeof asking;
   readonly around?: Partial<AssizeOptions>;
 }
 
-async function stage({ sort = 'keyed', domain = asking, around = {} }: Options = {}) {
+async function stage({ sort = 'keyed', domain = asking, around = {}, shared = false }: Options = {}) {
   const sink = new OutsideSink(sort);
   const outside = { sink, steps: new Steps() };
   /** What it answers, and whether it does anything at all. */
-  const odd = { answer: 'first' as unknown, refuses: false };
+  const odd = {
+    answer: 'first' as unknown,
+    refuses: false,
+    isLost: false,
+    meanwhile: undefined as (() => Promise<void>) | undefined,
+  };
+  const costing = (name: string, cost: number, undoCost: number) =>
+    declareTool({
+      name,
+      input: z.strictObject({}),
+      class: { reversibility: 'with_cost', delivery: 'externalised', sink: 'keyed' },
+      writes: [`test:${name}`],
+      cost: () => ({ usd: cost }),
+      undoCost: () => ({ usd: undoCost }),
+      execute: (_, { key }) => sink.do(key, name) ?? null,
+      compensate: (_, __, { key }) => {
+        sink.undo(key, name);
+        return { undone: 'all' };
+      },
+    });
   const tools = [
     toolFor(outside, 'reversible', 'externalised'),
     toolFor(outside, 'reversible', 'buffered'),
@@ -47,7 +70,8 @@ async function stage({ sort = 'keyed', domain = asking, around = {} }: Options =
       class: { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' },
       writes: ['test:odd'],
       sensitive: true,
-      execute: (_, { key }) => {
+      execute: async (_, { key }) => {
+        await odd.meanwhile?.();
         if (odd.refuses) throw new DidNothing('it is closed');
         sink.do(key, 'odd');
         return odd.answer;
@@ -58,6 +82,17 @@ async function stage({ sort = 'keyed', domain = asking, around = {} }: Options =
       },
     }),
     declareTool({
+      name: 'unseen',
+      input: z.strictObject({}),
+      class: { reversibility: 'reversible', delivery: 'externalised', sink: 'blind' },
+      writes: ['test:unseen'],
+      execute: () => {
+        if (odd.isLost) throw new Error('the line went dead');
+        return null;
+      },
+      compensate: () => ({ undone: 'all' }),
+    }),
+    declareTool({
       name: 'look',
       input: z.strictObject({}),
       class: 'read',
@@ -65,21 +100,10 @@ async function stage({ sort = 'keyed', domain = asking, around = {} }: Options =
       cost: () => ({ usd: 3 }),
       execute: () => odd.answer,
     }),
-    declareTool({
-      name: 'charge',
-      input: z.strictObject({}),
-      class: { reversibility: 'with_cost', delivery: 'externalised', sink: 'keyed' },
-      writes: ['test:charge'],
-      cost: () => ({ usd: 5 }),
-      undoCost: () => ({ usd: 2 }),
-      execute: (_, { key }) => sink.do(key, 'charge') ?? null,
-      compensate: (_, __, { key }) => {
-        sink.undo(key, 'charge');
-        return { undone: 'all' };
-      },
-    }),
+    costing('charge', 5, 2),
+    costing('dear', 0, 15),
   ];
-  const store = new MemoryStore();
+  const store = new MemoryStore({ shared });
   const assize = runtimeOver(store, [domain], { tools, ...around });
   const trajectory = await assize.create(domain, { trajectoryId: 't' });
   const all: TransactionOptions = { writ: writFor('alice'), writes: ['test:**'], retries: 0 };
@@ -105,8 +129,19 @@ async function stage({ sort = 'keyed', domain = asking, around = {} }: Options =
     expect(replayed).toMatchObject({ same: true, differences: [], reworded: 0 });
   };
   const payloads = async () => (await store.entries('t')).map((row) => readRow(row).payload);
-  return { sink, did, odd, store, assize, trajectory, transact, putUp, verified, payloads };
+  return { sink, did, odd, store, tools, assize, trajectory, transact, putUp, verified, payloads };
 }
+
+/** The same name for what is held. */
+const reversedHeld = ({ name }: Tool): Tool =>
+  declareTool({
+    name,
+    input: z.strictObject({}),
+    class: { reversibility: 'reversible', delivery: 'buffered', sink: 'blind' },
+    writes: ['test:unseen'],
+    execute: () => null,
+    compensate: () => ({ undone: 'all' }),
+  });
 
 const both = async (tx: Transaction): Promise<void> => {
   expect(await tx.call(ACTS, { what: 'a' })).toEqual({ did: 'a' });
@@ -148,8 +183,11 @@ test.each<Sink>(['keyed', 'queryable', 'blind'])(
       'applied',
       'applied',
     ]);
-    // The ruling says why it came to nothing at first.
-    expect((await payloads()).filter(isAbandonment)).toEqual([]);
+    // What was called at first is named apart, so that it can be erased.
+    const told = (await payloads()).filter(isAbandonment);
+    expect(told).toMatchObject([
+      { intent: { args: { cause: 'escalated', effects: [{}, {}] }, observations: [{}, {}] } },
+    ]);
   },
 );
 
@@ -214,10 +252,108 @@ describe('what does otherwise when it is called again', () => {
     expect(['a', 'odd'].map((what) => sink.standing(what))).toEqual([0, 0]);
     await trajectory.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
     await verified();
-    // What came to be called for an approval, and no ruling tells of.
     const told = (await payloads()).filter(isAbandonment);
-    expect(told).toMatchObject([{ intent: { args: { cause: 'changed_since' } } }]);
+    expect(told).toMatchObject(['escalated', 'changed_since'].map((cause) => ({ intent: { args: { cause } } })));
   });
+});
+
+test.each([
+  ['answers another thing', { answer: 'second' }],
+  ['does nothing', { refuses: true }],
+])('while others write: what %s is never committed', async (_, change) => {
+  const { sink, odd, store, assize, trajectory, putUp } = await stage({ domain: footprint, shared: true });
+  const { id } = await putUp((tx) => tx.call('odd', {}));
+  const other = runtimeOver(store, [footprint], { random: seededRandom('other') });
+  const theirs = await other.open('t');
+  Object.assign(odd, change);
+  odd.meanwhile = async () => {
+    odd.meanwhile = undefined;
+    const { ruling } = await theirs.propose({ ...ASKED, action: 'no such', writ: writFor('alice') });
+    expect(ruling).toBe('rejected');
+  };
+  await expect(trajectory.approve(id, doctor)).rejects.toMatchObject({ code: 'changed_since' });
+  expect(sink.standing('odd')).toBe(0);
+  expect(trajectory.pending().map((each) => each.id)).toEqual([id]);
+  for (const each of [other, assize]) await each.close();
+  expect(await verifyTrajectory(new Replayer(store), 't')).toMatchObject({ valid: true, open: 1 });
+});
+
+test('what was undone in its body waits for nobody', async () => {
+  const { did, transact } = await stage();
+  const { ruling, effects } = await transact(async (tx) => {
+    const part = tx.nested(async (inner) => {
+      await inner.call(ACTS, { what: 'a' });
+      throw new Error('not so');
+    });
+    await part.catch(() => undefined);
+  });
+  expect([ruling.ruling, effects, did()]).toEqual(['escalated', 'settled', ['do a', 'undo a']]);
+});
+
+const ANEW = /\. Reject it and let it be proposed again, under another name or idempotency key where it has one\.$/;
+
+test('what nobody can tell of is named with what to say of it, and what is left to do about what waits', async () => {
+  const { odd, assize, trajectory, putUp, verified } = await stage();
+  const { id } = await putUp(async (tx) => {
+    await tx.call(ACTS, { what: 'a' });
+    await tx.call('unseen', {});
+  });
+  odd.isLost = true;
+  const error = await trajectory.approve(id, doctor).catch((thrown) => thrown);
+  const [left] = await assize.effects();
+  const n = left!.effects.findIndex(({ phase }) => phase === 'in_doubt');
+  expect(error).toMatchObject({ code: 'changed_since', message: expect.stringMatching(ANEW) });
+  expect(error.message).toContain(`assize effects resolve ${left!.epoch} ${n}`);
+  expect(error.message).not.toContain('..');
+  // Until it is decided, that is what is in the way.
+  await expect(trajectory.approve(id, doctor)).rejects.toMatchObject({
+    code: 'resource_in_doubt',
+    message: expect.stringContaining(`transaction ${left!.epoch}`),
+  });
+  await assize.resolveEffect({ epoch: left!.epoch, n, as: 'undone', by: 'ops', evidence: 'it is not there' });
+  await expect(trajectory.approve(id, doctor)).rejects.toMatchObject({ code: 'changed_since' });
+  await trajectory.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
+  await verified();
+});
+
+test('what can’t be approved any more is proposed again under another name: the same one was rejected', async () => {
+  const { odd, trajectory, transact, putUp, verified } = await stage();
+  const odds = (tx: Transaction) => tx.call('odd', {});
+  const { id } = await putUp(odds, { name: 'order-1' });
+  odd.refuses = true;
+  await expect(trajectory.approve(id, doctor)).rejects.toThrow(ANEW);
+  odd.refuses = false;
+  // It did nothing, and is free again; its key stands for the call that was dropped all the same.
+  await expect(trajectory.approve(id, doctor)).rejects.toThrow(/not called under the same key once more.*\. Reject it/);
+  await trajectory.reject(id, { principal: 'doc', method: 'test', reason: 'it was closed' });
+  expect(await transact(odds, { name: 'order-1' })).toMatchObject({ ruling: { ruling: 'rejected' } });
+  const { id: next } = await putUp(odds, { name: 'order-1, again' });
+  expect((await trajectory.approve(next, doctor)).ruling).toBe('committed');
+  await verified();
+});
+
+test.each<[string, (tools: readonly Tool[]) => Tool[], string]>([
+  ['a tool is missing', (tools) => tools.filter(({ name }) => name !== 'unseen'), 'unknown_tool'],
+  [
+    'a tool is of another class',
+    (tools) => tools.map((tool) => (tool.name === 'unseen' ? reversedHeld(tool) : tool)),
+    'stale',
+  ],
+])('where %s, nothing is called before that is found, and it can be approved still', async (_, change, code) => {
+  const { sink, store, tools, assize, putUp } = await stage();
+  const { id } = await putUp(async (tx) => {
+    await tx.call(ACTS, { what: 'a' });
+    await tx.call('unseen', {});
+  });
+  await assize.close();
+  const other = runtimeOver(store, [asking], { tools: change(tools) });
+  await expect((await other.open('t')).approve(id, doctor)).rejects.toMatchObject({ code });
+  expect(sink.times('do', 'a')).toBe(1);
+  await other.close();
+  const again = runtimeOver(store, [asking], { tools });
+  expect((await (await again.open('t')).approve(id, doctor)).ruling).toBe('committed');
+  expect(sink.standing('a')).toBe(1);
+  await again.close();
 });
 
 test('the same name again is the same proposal, and nothing is called for it', async () => {
@@ -303,6 +439,40 @@ describe('what it costs', () => {
     expect(await left(made)).toBe(13);
   });
 
+  test.each([
+    [8, 'changed_since'],
+    [9, 'committed'],
+  ])('has to be there once, and not twice: with %i it is %s', async (usd, end) => {
+    const made = await stage();
+    const { id } = await made.putUp((tx) => tx.call('charge', {}), budget(usd));
+    const approved = made.trajectory.approve(id, doctor).then(
+      ({ ruling }) => ruling,
+      ({ code }) => code,
+    );
+    expect(await approved).toBe(end);
+  });
+
+  test('has to be there when it is called, whatever was spent since it was asked for', async () => {
+    const made = await stage();
+    const { id } = await made.putUp((tx) => tx.call('charge', {}), budget(18));
+    const { effectKey } = made.store;
+    made.store.effectKey = async (key) => {
+      made.store.effectKey = effectKey;
+      const thrown = made.transact(
+        async (tx) => {
+          await tx.call('dear', {});
+          throw new Error('as planned');
+        },
+        { ...budget(18), writes: ['test:dear'] },
+      );
+      await expect(thrown).rejects.toThrow('as planned');
+      return effectKey.call(made.store, key);
+    };
+    await expect(made.trajectory.approve(id, doctor)).rejects.toMatchObject({ code: 'changed_since' });
+    expect(made.did()).toEqual(['do charge', 'undo charge', 'do dear', 'undo dear']);
+    expect(await left(made)).toBe(1);
+  });
+
   test('is asked for before it is called again, with what undoing it would cost', async () => {
     const made = await stage();
     // 2 are spent for undoing it: what is left is enough for it, and not for undoing it again.
@@ -326,5 +496,17 @@ describe('what it costs', () => {
     expect((await made.trajectory.approve(id, doctor)).ruling).toBe('committed');
     await made.verified();
     expect(await left(made)).toBe(17);
+  });
+
+  test('of what was read and called is asked for once', async () => {
+    const made = await stage();
+    // 3 for the look, 5 for the charge, 2 for undoing it once and 2 for undoing it again.
+    const { id } = await made.putUp(async (tx) => {
+      await tx.call('look', {});
+      await tx.call('charge', {});
+    }, budget(12));
+    expect((await made.trajectory.approve(id, doctor)).ruling).toBe('committed');
+    await made.verified();
+    expect(await left(made)).toBe(2);
   });
 });

@@ -217,9 +217,9 @@ export class Run implements Reserving {
     if (phase === 'in_doubt')
       throw new EffectError(
         'outcome_unknown',
-        `Nobody can tell whether ${effect.tool} was done; a person has to look.`,
+        `Nobody can tell whether ${effect.tool} was done; a person has to look, and say what they found: assize effects resolve ${this.epoch} ${n}.`,
         {
-          evidence: { tool: effect.tool, key: effect.key, epoch: this.epoch },
+          evidence: { tool: effect.tool, key: effect.key, epoch: this.epoch, n },
         },
       );
     throw new EffectError('tool_failed', `${effect.tool} was not done: ${this.#why(n)}.`, {

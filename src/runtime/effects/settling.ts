@@ -61,8 +61,8 @@ const TOGETHER = 64;
 /** Effects that one entry settles, but for those of one transaction, which are told together. */
 const EFFECTS_MAX = 1_024;
 
-/** Causes of an abort that an entry has said already: a ruling. */
-const RULED: ReadonlySet<string> = new Set(['rejected', 'escalated']);
+/** The cause of an abort that an entry has said already. What waits for a person is named there as it is to be, and not as it was. */
+const RULED = 'rejected';
 /** Phases of an effect that was done, and is not to stay. */
 const UNDONE: ReadonlySet<EffectPhase> = new Set(['undone', 'accepted']);
 
@@ -113,7 +113,7 @@ export class Settling {
     const { epoch, trajectoryId, writId, blobs } = ended;
     const acted = ended.effects.filter(({ phase }) => UNDONE.has(phase));
     const effects = this.#ending([ended]);
-    if (acted.length === 0 || (RULED.has(cause) && !isDear(ended))) {
+    if (acted.length === 0 || (cause === RULED && !isDear(ended))) {
       await this.#log(effects, blobs);
       return ended.written(true);
     }

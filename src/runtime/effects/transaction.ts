@@ -165,6 +165,11 @@ export class Transaction {
     return this.#planned;
   }
 
+  /** Calls that acted at once and are to stay. */
+  get acted(): number {
+    return this.#acted.length;
+  }
+
   /** What acted at once and is to stay, as it would be called again, in the order of the calls. */
   again(): Prepared[] {
     const acted = this.#acted.toSorted((one, other) => one.n - other.n);

@@ -13,7 +13,7 @@ import {
   type TransactionState,
   type Work,
 } from '#effects';
-import { type Cost, type Domain, KernelError } from '#kernel';
+import { type Cost, type Domain, KernelError, PROPOSE_ANEW } from '#kernel';
 import { type BlobRef, type CommitPayload, type Hash, isCauseCode, type PendingPayload, readRow } from '#ledger';
 import { RuntimeError } from '../errors.ts';
 import { badIntent, type ProposalInput, TRANSACTION_KEY } from '../intent.ts';
@@ -221,7 +221,7 @@ export class Transactions {
     const end = await this.#undo(held, { run, work }, ruling.ruling);
     // Another process has taken this over, and was ruled on before.
     if (ruling.ruling === 'committed') return { ruling, epoch: undefined, effects: undoneTo(end) };
-    const waits = ruling.ruling === 'escalated' && tx.planned.length + run.effects.length > 0;
+    const waits = ruling.ruling === 'escalated' && tx.planned.length + tx.acted > 0;
     return { ruling, epoch: work.epoch, effects: waits && end === 'ended' ? 'waiting' : undoneTo(end) };
   }
 
@@ -315,10 +315,11 @@ export interface TakenUp {
   /** Whether something had acted at once when it was put up that was not called again yet. */
   readonly owesCalls: boolean;
   /**
-   * Calls that again: not before all but that is as the commit needs it, and whoever approves it may.
-   * @throws KernelError `changed_since` where it does otherwise than it did
+   * Calls that again: not before all but that is as the commit needs it, and whoever approves it may. `check` throws where that is not so
+   * any more, and is asked before each call, with nothing in between. What has done otherwise once is not called another time.
+   * @throws KernelError `changed_since` where it does otherwise than it did; what `check` throws
    */
-  again(): Promise<void>;
+  again(check: () => void): Promise<void>;
   /** To be called when the commit is durable. */
   committed(entry: Hash): Promise<void>;
   /** To be called when it is not to be, after all; with what was thrown, if something was. */
@@ -358,25 +359,35 @@ export async function takeUp(
   const planned = prepared.filter(({ answer }) => answer === undefined);
   const acted = prepared.filter(({ answer }) => answer !== undefined);
   const cost = prepared.reduce((total, each) => sum(total, each.cost), {});
+  /** So many of what had acted were called again, and answered the same. */
+  let called = 0;
+  let failure: unknown;
   return {
     get acting() {
       const acting = actingOf(run, planned, { uses: [], cost });
-      const left = acted.slice(run.effects.length);
-      return {
-        ...acting,
-        undoCost: left.reduce((total, { effect }) => sum(total, effect.undo_cost ?? {}), acting.undoCost),
-      };
+      const undoCost = acted.slice(called).reduce((total, { effect }) => sum(total, effect.undo_cost ?? {}), {});
+      return { ...acting, undoCost: sum(acting.undoCost, undoCost) };
     },
     get owesCalls() {
-      return run.effects.length < acted.length;
+      return called < acted.length;
     },
-    again: async () => {
-      for (const { effect } of acted) {
+    again: async (check) => {
+      for (const { effect } of acted.slice(called)) {
         const used = await held.ports.store.effectKey(effect.key);
         if (used === undefined || used.epoch === run.epoch) continue;
         throw otherwise(effect.tool, `transaction ${used.epoch} had called it again before, and came to nothing`);
       }
-      for (const each of acted.slice(run.effects.length)) await callAgain(run, each);
+      while (called < acted.length) {
+        if (failure !== undefined) throw failure;
+        check();
+        try {
+          await callAgain(run, acted[called]!);
+        } catch (error) {
+          failure = error;
+          throw error;
+        }
+        called++;
+      }
     },
     committed: async (entry) => {
       run.committed(entry, planned);
@@ -406,7 +417,7 @@ async function callAgain(run: Run, { effect, input, blobs, answer }: PutUp): Pro
 function otherwise(tool: string, why: string, cause?: unknown): KernelError {
   return new KernelError(
     'changed_since',
-    `${tool} had acted before this was put up, and was called again for its approval: ${why}. Reject it and let it be proposed again.`,
+    `${tool} had acted before this was put up, and was called again for its approval: ${why.replace(/\.$/, '')}. It is not called under the same key once more, also where it did nothing. ${PROPOSE_ANEW}.`,
     { evidence: { tool }, cause },
   );
 }

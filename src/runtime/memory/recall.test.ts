@@ -131,6 +131,9 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       expect(memory.recall(query as never)).rejects.toMatchObject({ code });
     await wrong(plain.memory, { text: ' \n' }, 'empty_text');
     await wrong(plain.memory, { text: '' }, 'empty_text');
+    for (const text of ['???', '...', '— “”', '\u{1f642}']) await wrong(plain.memory, { text }, 'empty_text');
+    // It is a word, although it stands everywhere.
+    expect((await plain.memory.recall({ text: 'the' })).facts).toEqual([]);
     await wrong(plain.memory, { text: 'x'.repeat(10_001) }, 'long_text');
     await wrong(plain.memory, { text: 'a\u0000b' }, 'bad_text');
     await wrong(plain.memory, { text: 7 }, 'bad_argument');

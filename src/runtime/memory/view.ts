@@ -11,6 +11,7 @@ import {
   readWitness,
   selectByRelation,
   type Witness,
+  wordsOf,
 } from '#memory';
 import type { Surroundings } from '../writer.ts';
 import { requireBeliefs, rowOf } from './believe.ts';
@@ -60,9 +61,16 @@ export interface Explained {
   /** All versions of its claim, oldest first. */
   readonly versions: readonly FactRow[];
   /** Contradictions that the claim took part in, oldest first: what lost, and why. */
-  readonly contradictions: readonly { readonly fact: FactRow; readonly witness: Witness | 'erased' }[];
-  /** The commits that it rests on, by its versions and its provenance, oldest first. */
+  readonly contradictions: readonly Contradiction[];
+  /** The commits that it rests on, by its versions, its provenance and what people have decided, oldest first. */
   readonly entries: readonly ExplainingEntry[];
+}
+
+export interface Contradiction {
+  readonly fact: FactRow;
+  readonly witness: Witness | 'erased';
+  /** Who chose, where a person did (`await`): the last of those who approved it, as which kind of counselor, and the commit that says so. */
+  readonly decided?: { readonly entry: Hash; readonly principal: string; readonly as: string };
 }
 
 export interface ExplainingEntry {
@@ -199,16 +207,23 @@ export class MemoryView {
         },
       );
     const versions = all.filter((row) => row.row_kind === 'current' && row.lineage === found.lineage);
-    const contradictions = all.flatMap((row) => {
+    const lost = all.flatMap((row) => {
       if (row.row_kind !== 'audit') return [];
       const witness = witnessOf(row);
       const isOfIt =
         witness === 'erased' ? row.lineage === found.lineage : witness.members.some(isClaim(found.lineage));
       return isOfIt ? [{ fact: row, witness }] : [];
     });
-    const ids = new Set(
-      [...versions, found].flatMap(({ entry_id, provenance_id }) => [entry_id, ...writesIn(provenance_id)]),
+    const contradictions = await Promise.all(
+      lost.map(async (each): Promise<Contradiction> => {
+        const decided = await this.#decided(each.fact);
+        return decided === undefined ? each : { ...each, decided };
+      }),
     );
+    const ids = new Set([
+      ...[...versions, found].flatMap(({ entry_id, provenance_id }) => [entry_id, ...writesIn(provenance_id)]),
+      ...contradictions.flatMap(({ decided }) => (decided === undefined ? [] : [decided.entry])),
+    ]);
     return { fact: found, versions, contradictions, entries: await this.#entries(ids) };
   }
 
@@ -218,7 +233,7 @@ export class MemoryView {
   ): Promise<Recalled> {
     const { text, by = 'text', relation, limit, signal = new AbortController().signal } = query;
     if (!RANKED_BY.includes(by)) throw badRecall(`by is ${RANKED_BY.join(', ')}`);
-    requireAskable(text);
+    requireAskable(text, by);
     const { beliefs, embedder } = this.#around;
     const line = await this.#line();
     const [{ branch }] = line;
@@ -250,6 +265,15 @@ export class MemoryView {
       );
       return { facts, scores: found.map(({ score }) => score), isCut: fitting.size > limit, observation };
     }
+  }
+
+  /** The commit that has written who lost is the approval by which a person chose. */
+  async #decided({ entry_id, resolution_strategy_id }: FactRow): Promise<Contradiction['decided']> {
+    if (resolution_strategy_id !== 'await') return undefined;
+    const row = await this.#around.store.resolve(entry_id);
+    if (row?.kind !== 'commit') return undefined;
+    const { counselor } = readRow(row).payload as CommitPayload;
+    return counselor && { entry: row.id, principal: counselor.principal, as: counselor.as };
   }
 
   async #entries(ids: Iterable<Hash>): Promise<ExplainingEntry[]> {
@@ -313,14 +337,20 @@ function requireInstant(instant: string, member: string): Instant {
 }
 
 /** @throws MemoryError `empty_text`, `long_text`, `bad_text` */
-function requireAskable(text: string): void {
-  if (text.trim() === '') throw new MemoryError('empty_text', 'Nothing is looked for: the text has no words.');
+function requireAskable(text: string, by: RankedBy): void {
   if (text.length > TEXT_MAX)
     throw new MemoryError('long_text', `A text that is looked for has at most ${TEXT_MAX} characters.`, {
       evidence: { length: text.length },
     });
   if (!text.isWellFormed() || text.includes('\0'))
     throw new MemoryError('bad_text', 'A text that is looked for has neither U+0000 nor half a surrogate pair.');
+  // An embedder may know what a sign means that is no word.
+  const isEmpty = by === 'text' ? wordsOf(text).length === 0 : text.trim() === '';
+  if (isEmpty)
+    throw new MemoryError(
+      'empty_text',
+      'Nothing is looked for: the text has no words, which are of letters or digits.',
+    );
 }
 
 function badRecall(why: string): MemoryError {

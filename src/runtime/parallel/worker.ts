@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Domain } from '#kernel';
+import { type Domain, requireOwnDomain } from '#kernel';
 import { type FromThread, Replicas, type ToThread } from './replica.ts';
 import type { ThreadTask } from './thread.ts';
 
@@ -10,6 +10,7 @@ const say = (message: FromThread): void => port.postMessage(message);
 try {
   const found: unknown = ((await import(module)) as Record<string, unknown>)[name];
   if (isDomain(found)) {
+    requireOwnDomain(found);
     const replicas = new Replicas(found);
     port.on('message', (message: ToThread) => {
       const answer = replicas.hear(message);

@@ -1,3 +1,4 @@
+import { madeHere } from '#canon';
 import type {
   Batch,
   BlobRow,
@@ -76,6 +77,10 @@ const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
  * does not see what still waits. `close` forgets nothing that was answered, but no one can open the same store again.
  */
 export class MemoryStore implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore, FactStore {
+  static {
+    madeHere(MemoryStore.prototype);
+  }
+
   readonly readonly = false;
   readonly #trajectories = new Map<string, EntryRow[]>();
   readonly #byId = new Map<Hash, EntryRow>();

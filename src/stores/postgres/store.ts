@@ -1,3 +1,4 @@
+import { madeHere } from '#canon';
 import type {
   Ahead,
   Batch,
@@ -134,6 +135,10 @@ export interface Connections {
 export class PostgresStore
   implements LedgerStore, LogStore, OracleStore, SnapshotStore, SharedEffectStore, FactStore, Followable
 {
+  static {
+    madeHere(PostgresStore.prototype);
+  }
+
   /** Where the store is: a URL without user, password and settings. */
   readonly path: string;
   readonly readonly: boolean;

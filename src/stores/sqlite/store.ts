@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { madeHere } from '#canon';
 import type {
   Ahead,
   Batch,
@@ -115,6 +116,10 @@ export interface Connection {
  * throw `store_invalid_input`, a damaged file `store_corrupt`, a lock that others hold for too long `store_locked`.
  */
 export class SqliteStore implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore, FactStore {
+  static {
+    madeHere(SqliteStore.prototype);
+  }
+
   /** Absolute path of the file. */
   readonly path: string;
   readonly readonly: boolean;

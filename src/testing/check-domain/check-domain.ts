@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { z } from 'zod';
 import { copyJson, type Json, WORLD_LIMITS } from '#canon';
-import { type Domain, type DomainSpec, defineDomain, type Role } from '#kernel';
+import { type Domain, type DomainSpec, defineDomain, type Role, requireOwnDomain } from '#kernel';
 import { type CheckDomainOptions, requireNamesOf, requireOptions } from './options.ts';
 import {
   type Counterexample,
@@ -66,6 +66,7 @@ export function checkDomain(
     const name = typeof given === 'string' ? given : 'without a name';
     return reportOf({ domain: name, problems: [problem], seed, runs, proposals: NONE, states: 0 });
   }
+  requireOwnDomain(defined.domain);
   requireNamesOf(defined.domain, options);
   return new Check(defined.domain, { ...options, seed, runs }).report();
 }

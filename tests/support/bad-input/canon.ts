@@ -7,6 +7,7 @@ const AT = '2026-03-23T09:00:00.000000Z';
 const LIMITS = { depthMax: 10, bytesMax: 1_000, nodesMax: 100, integers: 'safe', foreign: true };
 const bytes = new Uint8Array([1, 2, 3]);
 const HOT = 'on the way of every value: what it takes is checked before, and said by its type';
+const MARKS = 'marks what another function of this package has made';
 
 export const CANON: Readonly<Record<string, Case | Exempt>> = {
   requireForm: exempt('makes these errors'),
@@ -37,6 +38,9 @@ export const CANON: Readonly<Record<string, Case | Exempt>> = {
   parseStrict: takes(canon.parseStrict, ['{"a":1}', LIMITS]),
   plainText: takes(canon.plainText, [{ a: 1 }]),
   readCanonical: takes(canon.readCanonical, ['{"a":1}']),
+  madeHere: exempt(MARKS),
+  refuseOtherCopy: takes(canon.refuseOtherCopy, [{}, 'The thing']),
+  requireMadeHere: takes(canon.requireMadeHere, [canon.madeHere({}), 'The thing']),
   setOwn: exempt(HOT),
   signBytes: takes(canon.signBytes, [bytes, privateKey]),
   signText: takes(canon.signText, ['entry', 'text', privateKey]),

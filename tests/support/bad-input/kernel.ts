@@ -104,6 +104,7 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   faultOfName: takes(kernel.faultOfName, ['dr-who']),
   firstFinding: exempt(MADE),
   hasErased: exempt('of JSON, which its callers have copied'),
+  requireOwnDomain: takes((domain) => kernel.requireOwnDomain(domain as never), [desk]),
   initialState: takes((given) => kernel.initialState(desk, given), [desk.initial]),
   invariant: takes(withRule(kernel.invariant), [
     'PLAIN',

@@ -2,7 +2,7 @@ import type { Instant } from 'assize/canon';
 import type { FactRow } from 'assize/memory';
 import type { Explained, RecallQuery } from 'assize/runtime';
 import type { Command } from 'commander';
-import { shortId } from '../../entries.ts';
+import { isPrefix, shortId } from '../../entries.ts';
 import { CliError, EXIT } from '../../errors.ts';
 import { printFacts, saidOf, shortened, shortFact } from '../../fact-text.ts';
 import { withSharedOptions } from '../../options.ts';
@@ -63,6 +63,9 @@ function oneOf(facts: readonly FactRow[], id: string | undefined): FactRow {
   const versions = exact.length > 0 ? exact : meant;
   const ids = [...new Set(versions.map(({ fact_id }) => fact_id))];
   if (ids.length === 1) return versions.at(-1)!;
+  // Of who lost a contradiction, and of a part of a fact, the whole id has colons.
+  if (ids.length === 0 && id !== undefined && !isPrefix(id) && !id.includes('::'))
+    throw new CliError('usage', `'${id}' is no fact's id: give the first 8 to 64 hex digits, as recall shows them.`);
   if (ids.length === 0)
     throw new CliError(
       'not_found',
@@ -79,21 +82,29 @@ function oneOf(facts: readonly FactRow[], id: string | undefined): FactRow {
 function print({ json, out }: Session, { fact, versions, contradictions, entries }: Explained): void {
   if (json) {
     const rested = entries.map(({ trajectoryId: trajectory_id, ...entry }) => ({ trajectory_id, ...entry }));
-    out.document({ fact, versions, contradictions, entries: rested });
+    const lost = contradictions.map(({ decided, ...each }) => ({
+      ...each,
+      ...(decided && { decided: { entry_id: decided.entry, principal: decided.principal, as: decided.as } }),
+    }));
+    out.document({ fact, versions, contradictions: lost, entries: rested });
     return;
   }
   const { subject, predicate, valid_from, valid_to } = fact;
   out.line(line`${bold(subject)} ${predicate} ${bold(saidOf(fact))}, valid ${periodText(valid_from, valid_to)}`);
   out.line(line``);
   printFacts(out, versions);
-  for (const { fact: lost, witness } of contradictions) {
+  for (const { fact: lost, witness, decided } of contradictions) {
     out.line(line``);
     const when = line`contradicted at ${instantText(lost.system_time_start)}, of ${periodText(lost.valid_from, lost.valid_to)}`;
+    const by =
+      decided === undefined
+        ? line``
+        : line`, decided by ${bold(decided.principal)}, ${decided.as}, in ${shortId(decided.entry)}`;
     if (witness === 'erased') {
-      out.line(line`${when}; what was said is erased`);
+      out.line(line`${when}${by}; what was said is erased`);
       continue;
     }
-    out.line(line`${when}, settled by ${dim(witness.strategy)}`);
+    out.line(line`${when}, settled by ${dim(witness.strategy)}${by}`);
     // A person's decision is an entry, and has no theta.
     if (witness.theta !== undefined && witness.judge !== undefined)
       out.line(line`the vote: assize oracle ${witness.judge}`);

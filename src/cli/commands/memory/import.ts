@@ -6,7 +6,7 @@ import { claimId } from 'assize/memory';
 import type { AssertInput } from 'assize/runtime';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { authorityIn, type BelievingOptions, changedBy, withAuthority } from '../../believing.ts';
+import { authorityIn, type BelievingOptions, changedBy, requirePredicate, withAuthority } from '../../believing.ts';
 import { counted } from '../../counted.ts';
 import { CliError, EXIT } from '../../errors.ts';
 import { type LinesFile, openLines } from '../../input-file.ts';
@@ -195,8 +195,7 @@ function claimAt(
 ): [name: string, AssertInput] {
   const said = file.line(number);
   try {
-    if (!Object.hasOwn(domain.memory?.predicates ?? {}, said.predicate))
-      throw wrong(`the domain ${domain.name} declares no predicate ${JSON.stringify(said.predicate)} in its memory`);
+    requirePredicate(domain, said.predicate);
     const claim = claimOf(said, `sha256:${file.hash}#${number}`);
     return [nameOf(space, claim), claim];
   } catch (error) {

@@ -1,9 +1,18 @@
-import type { Ruling } from 'assize';
+import { type Ruling, systemClock } from 'assize';
 import { segment } from 'assize/authority';
 import type { Instant } from 'assize/canon';
+import { period as validPeriod } from 'assize/memory';
 import type { Memory } from 'assize/runtime';
 import { type Command, Option } from 'commander';
-import { authorityIn, type BelievingOptions, describedRuling, rulingLine, withAuthority } from '../../believing.ts';
+import {
+  authorityIn,
+  type BelievingOptions,
+  describedRuling,
+  requirePredicate,
+  rulingLine,
+  sayableName,
+  withAuthority,
+} from '../../believing.ts';
 import { CliError, EXIT } from '../../errors.ts';
 import { share, withSharedOptions } from '../../options.ts';
 import { beginning, ending, INSTANT_HELP } from '../../periods.ts';
@@ -34,7 +43,10 @@ const object = new Option('--object <text>', 'what is said of it').makeOptionMan
 const from = new Option('--from <instant>', 'from when on it is so (default: now)').argParser(beginning);
 const to = new Option('--to <instant>', 'until when (default: without an end)').argParser(ending);
 const confidence = new Option('--confidence <number>', 'from 0 to 1 (default: 1)').argParser(share);
-const source = new Option('--source <name>', 'where it was heard: the same from the same source is said once');
+const source = new Option(
+  '--source <name>',
+  'where it was heard: the same from the same source is said once',
+).argParser(sayableName);
 
 /** A period that has to be given. */
 const period = [
@@ -93,8 +105,8 @@ function saying(command: Command, { name, description, options: own, example, he
     .command(name)
     .description(description)
     .argument('<trajectory>', 'where it is recorded')
-    .requiredOption('--subject <name>', 'of whom or what')
-    .requiredOption('--predicate <name>', 'one that the domain declares in its memory');
+    .requiredOption('--subject <name>', 'of whom or what', sayableName)
+    .requiredOption('--predicate <name>', 'one that the domain declares in its memory', sayableName);
   for (const option of own) saying.addOption(option);
   withSharedOptions(withAuthority(saying))
     .addHelpText(
@@ -106,6 +118,7 @@ function saying(command: Command, { name, description, options: own, example, he
     )
     .action(
       inSession((session, options: Options, trajectoryId: string) => {
+        requirePeriod(options);
         const authority = authorityIn(session, options);
         return session.withStore('existing', async (store) => {
           const { space, predicate } = options;
@@ -114,6 +127,7 @@ function saying(command: Command, { name, description, options: own, example, he
           const { writ } = await authority(store, trajectoryId, scope);
           const assize = await openAssize(store, session.storeUrl, options);
           const trajectory = await assize.open(trajectoryId);
+          requirePredicate(trajectory.domain, predicate);
           const ruling = await say(trajectory.memory({ space, writ: writ() }), options);
           await assize.close();
           if (session.json) session.out.document(describedRuling(ruling));
@@ -122,6 +136,14 @@ function saying(command: Command, { name, description, options: own, example, he
         });
       }),
     );
+}
+
+/** Before anything is proposed: what is no period would be a rejection on record. @throws CliError, MemoryError */
+function requirePeriod({ from: begins, to: ends }: Options): void {
+  if (ends === undefined) return;
+  if (begins === undefined && ends <= systemClock.now())
+    throw new CliError('usage', 'It ends in the past, and begins now; say with --from since when it was so.');
+  if (begins !== undefined) validPeriod(begins, ends);
 }
 
 function claimIn({ subject, predicate, object: said, confidence: sure, source: heard }: Options) {

@@ -1,0 +1,53 @@
+import { AssizeError } from './errors.ts';
+
+/** What was made by another copy of the package is handed to this one. */
+export type CopyErrorCode = 'other_copy';
+
+/** Two copies of the package in one process have met. Nothing was done; the evidence says `what`, and the copies where that is known. */
+export class CopyError extends AssizeError<CopyErrorCode> {
+  override readonly name = 'CopyError';
+}
+
+interface Copy {
+  /** Where the package stands. */
+  readonly at: string;
+}
+
+/** Each copy that is loaded knows it, so that what others have made is seen to be theirs. */
+const MADE_BY: unique symbol = Symbol.for('assize.made-by') as never;
+
+/** This copy, and no other: also of the same files, loaded twice. */
+const HERE: Copy = Object.freeze({ at: String(import.meta.url).replace(/\/src\/canon\/[^/]*$/, '') });
+
+/**
+ * Marks what only this copy of the package may use: what is looked at by identity in it, such as the stars of a footprint, is
+ * unknown to every other copy, which would pass over it. An object that is made of it by spreading, or inherits from it, has the mark.
+ */
+export function madeHere<T extends object>(value: T): T {
+  return Object.defineProperty(value, MADE_BY, { value: HERE, enumerable: true });
+}
+
+/** @throws CopyError `other_copy` unless this copy has made it. `what`: how a sentence begins that is about it */
+export function requireMadeHere(value: unknown, what: string): void {
+  const copy = copyOf(value);
+  if (copy !== HERE) throw ofOtherCopy(copy, what);
+}
+
+/** For what others may implement. @throws CopyError `other_copy` where another copy has made it */
+export function refuseOtherCopy(value: unknown, what: string): void {
+  const copy = copyOf(value);
+  if (copy !== undefined && copy !== HERE) throw ofOtherCopy(copy, what);
+}
+
+function copyOf(value: unknown): Copy | undefined {
+  return (value as { readonly [MADE_BY]?: Copy } | null | undefined)?.[MADE_BY];
+}
+
+function ofOtherCopy(copy: Copy | undefined, what: string): CopyError {
+  const by = copy === undefined ? '' : ` but by the one at ${copy.at}`;
+  return new CopyError(
+    'other_copy',
+    `${what} was not made by this copy of the package assize, at ${HERE.at},${by === '' ? '' : `${by},`} and copies do not mix: rules could be passed over. Nothing was done. Have one copy installed (npm ls assize), import it everywhere, and run the project's own npx assize.`,
+    { evidence: { what, here: HERE.at, ...(copy !== undefined && { made_by: copy.at }) } },
+  );
+}

@@ -1,0 +1,13 @@
+// What a copy of the package makes, and what it is given to: imported again after `vi.resetModules()`, this is another copy.
+import * as agents from '#agents';
+import * as effects from '#effects';
+import * as kernel from '#kernel';
+import * as ontology from '#ontology';
+import * as runtime from '#runtime';
+import * as testing from '../../src/testing/check-domain/check-domain.ts';
+
+export { parseRuleTable, ruleTable } from '#authority';
+export { createOracle } from '#oracle';
+export { MemoryStore } from '#stores';
+export { runtimeOver, writFor } from './runtime.ts';
+export { agents, effects, kernel, ontology, runtime, testing };
