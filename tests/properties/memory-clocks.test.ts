@@ -65,7 +65,7 @@ interface Teller {
 test('whatever clocks say, a branch sees what its source had changed where it begins, and its ledger is valid', async () => {
   await fc.assert(
     fc.asyncProperty(drawnClocks, fc.array(drawnStep, { minLength: 4, maxLength: 10, size: '+1' }), run),
-    { numRuns: cases(250) },
+    { numRuns: cases(150) },
   );
 });
 
