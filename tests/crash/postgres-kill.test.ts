@@ -58,7 +58,8 @@ withPostgres(
       );
       relay.calm();
       await Promise.all(processes.map((writers) => writers.stop()));
-      while (relay.lines > 0 || (await postgres.query(BACKENDS)).length > 0);
+      // A line that is about to be closed needs a turn of the loop.
+      while (relay.lines > 0 || (await postgres.query(BACKENDS)).length > 0) await sleep(10);
 
       const store = await openPostgres({ url, applicationName: 'witness' });
       const entries = await entriesOf(store);
