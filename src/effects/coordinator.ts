@@ -98,9 +98,14 @@ export class Coordinator {
 
   /** The same, and notes that it acts by them (`acts`): nobody who is older can claim them in between. @throws the signal's reason */
   enter(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> {
-    return this.#inOrder(work, claims, signal, () => {
-      for (const claim of claims) this.acts(work, claim);
-    });
+    return this.#inOrder(work, claims, signal, () => this.#act(work, claims));
+  }
+
+  /** The same without waiting: false, with nothing noted, where somebody is in the way. */
+  enterNow(work: Work, claims: readonly Claim[]): boolean {
+    const isClear = this.#blockerOf(work, claims) === undefined;
+    if (isClear) this.#act(work, claims);
+    return isClear;
   }
 
   async #inOrder(
@@ -111,10 +116,14 @@ export class Coordinator {
   ): Promise<void> {
     for (;;) {
       signal?.throwIfAborted();
-      const by = this.#isOrdered ? this.#blockerOf(work, claims) : undefined;
+      const by = this.#blockerOf(work, claims);
       if (by === undefined) return then();
       await this.#changeOf(by, signal);
     }
+  }
+
+  #act(work: Work, claims: readonly Claim[]): void {
+    for (const claim of claims) this.acts(work, claim);
   }
 
   /** Notes that the work acts by that claim, which it may: whoever is older and comes there later is stale. */
@@ -165,6 +174,7 @@ export class Coordinator {
    * in one queue only the next is woken.
    */
   #blockerOf({ epoch }: Work, claims: readonly Claim[]): number | undefined {
+    if (!this.#isOrdered) return undefined;
     for (const claim of claims) if (this.#claims.least(claim) < epoch) return this.#claims.latestBefore(claim, epoch);
     return undefined;
   }

@@ -10,15 +10,15 @@ export interface Coordination {
    */
   takeUp(goOn: (epoch: number) => void, left: (epoch: number) => void): void;
   /** Gives an epoch and registers the claims, in one step that all see. @throws EffectError `tenure_lost` */
-  begin(claims: readonly Claim[]): Promise<Work>;
+  begin(claims: readonly Claim[]): Promise<Work> | Work;
   /** Claims more, or says why not. @throws EffectError `tenure_lost` */
   expand(work: Work, claims: readonly Claim[]): Promise<Stale | undefined>;
   /** Gives claims up before the work ends. */
   release(work: Work, claims: readonly Claim[]): void;
   /** Settles when the work may act by these claims. @throws the signal's reason; EffectError `tenure_lost` */
   whenClear(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void>;
-  /** The same, and notes that it acts by them: who is older and claims them from then on is late. */
-  enter(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void>;
+  /** The same, and notes that it acts by them: who is older and claims them from then on is late. Undefined where it need not wait. */
+  enter(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> | undefined;
   /** Its claims are free; for those in other processes when the log has its end, which is when `durable` settles. */
   end(epoch: number, durable: Promise<unknown>): void;
   /** It waits for a person: nobody acts where it keeps claims, by default all that it has, and nobody waits. */
@@ -56,7 +56,7 @@ export class Alone implements Coordination {
     for (const epoch of [...this.#shared.mine()]) goOn(epoch);
   }
 
-  async begin(claims: readonly Claim[]): Promise<Work> {
+  begin(claims: readonly Claim[]): Work {
     return this.#shared.begun(this.#shared.coordinator.last + 1, this.fence, claims);
   }
 
@@ -72,8 +72,10 @@ export class Alone implements Coordination {
     return this.#shared.coordinator.whenClear(work, claims, signal);
   }
 
-  enter(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> {
-    return this.#shared.coordinator.enter(work, claims, signal);
+  enter(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> | undefined {
+    signal?.throwIfAborted();
+    const { coordinator } = this.#shared;
+    return coordinator.enterNow(work, claims) ? undefined : coordinator.enter(work, claims, signal);
   }
 
   end(epoch: number): void {

@@ -107,10 +107,15 @@ export class Effects {
    *
    * @throws the signal's reason; RuntimeError `closed`; what the store throws
    */
-  async held(signal?: AbortSignal): Promise<Held> {
+  held(signal?: AbortSignal): Promise<Held> | Held {
+    const held = this.#place?.made;
+    return held === undefined || held.isLost ? this.#hold(signal) : held;
+  }
+
+  async #hold(signal: AbortSignal | undefined): Promise<Held> {
     for (;;) {
       while (this.#place?.isGivenUp) await this.#place.settled();
-      if (this.#place === undefined || this.#place.hasFailed) this.#place = new SharedWait((over) => this.#hold(over));
+      if (this.#place === undefined || this.#place.hasFailed) this.#place = new SharedWait((over) => this.#begin(over));
       const held = await this.#place.wait(signal);
       if (!held.isLost) return held;
       await this.beginAnew(held);
@@ -140,7 +145,7 @@ export class Effects {
     await place?.made?.close();
   }
 
-  async #hold(signal: AbortSignal): Promise<Held> {
+  async #begin(signal: AbortSignal): Promise<Held> {
     const { store, random, pause, callMs, tries, blob, bookOf, answer } = this.#options;
     const place = isShared(store) ? await this.#join(store, signal) : await this.#keep(signal);
     const { coordination } = place;
@@ -167,7 +172,7 @@ export class Effects {
     while (!this.#isClosed && this.#place?.made === undefined) {
       await sleep(AGAIN_MS, undefined, { ref: false });
       if (this.#isClosed) return;
-      const failure = await this.held().catch((error: unknown) => error);
+      const failure = await this.#hold(undefined).catch((error: unknown) => error);
       if (isAssizeError(failure, 'store_closed')) return;
     }
   }
@@ -287,12 +292,15 @@ export class Held {
   }
 
   /**
-   * Settles when the work may act by these claims, by default by all that it has; from then on it is taken for acting there.
+   * Settles when the work may act by these claims, by default by all that it has; from then on it is taken for acting there. Undefined
+   * where it need not wait.
    * @throws EffectError `resource_in_doubt` where who was older has left something for a person; the signal's reason
    */
-  async enter(work: Work, claims: readonly Claim[] = work.claims, signal?: AbortSignal): Promise<void> {
-    await this.coordination.enter(work, claims, signal);
+  enter(work: Work, claims: readonly Claim[] = work.claims, signal?: AbortSignal): Promise<void> | undefined {
+    const clear = this.coordination.enter(work, claims, signal);
+    if (clear !== undefined) return clear.then(() => this.checkDoubts(claims));
     this.checkDoubts(claims);
+    return undefined;
   }
 
   /**
@@ -311,7 +319,8 @@ export class Held {
       // Who begins anew asks the log what became of this.
       if (run.state.phase === 'aborted') await run.settled();
     } finally {
-      this.#track(run.settled());
+      const settled = run.settled();
+      if (settled !== undefined) this.#track(settled);
       if (end === 'ended') this.coordination.end(run.epoch, run.ended);
       // Also where the log could not be written: nobody knows what stands there until it can.
       else await this.#leave(run.epoch, end === 'later' || end === undefined, kept);

@@ -34,8 +34,12 @@ export class Names {
   }
 
   /** The same claims by their canonical names. Where nobody is asked, they are it. @throws EffectError `bad_resolver` */
-  async of(claims: readonly Claim[], signal?: AbortSignal): Promise<readonly Claim[]> {
-    if (claims.every(({ scope }) => resolversOf(scope, this.#resolvers) === undefined)) return claims;
+  of(claims: readonly Claim[], signal?: AbortSignal): Promise<readonly Claim[]> | readonly Claim[] {
+    const isAsked = this.areAsked && claims.some(({ scope }) => resolversOf(scope, this.#resolvers) !== undefined);
+    return isAsked ? this.#resolved(claims, signal) : claims;
+  }
+
+  async #resolved(claims: readonly Claim[], signal: AbortSignal | undefined): Promise<readonly Claim[]> {
     const found = await Promise.all(claims.map((claim) => this.#namesOf(claim, signal)));
     return claimedOnce(found.flat());
   }

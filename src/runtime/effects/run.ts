@@ -12,6 +12,7 @@ import {
   EffectError,
   type EffectPayload,
   type EffectPhase,
+  type EffectRecord,
   type Failing,
   isLeft,
   type KnownEffect,
@@ -224,8 +225,8 @@ export class Run implements Reserving {
       );
     throw new EffectError('tool_failed', `${effect.tool} was not done: ${this.#why(n)}.`, {
       evidence: { tool: effect.tool, key: effect.key },
-      cause: this.#failures.get(n),
-      retryable: !isFinal(this.#failures.get(n)),
+      cause: this.#failures?.get(n),
+      retryable: !isFinal(this.#failures?.get(n)),
     });
   }
 
@@ -341,9 +342,12 @@ export class Run implements Reserving {
     return this.left.length > 0 ? 'person' : 'lacking';
   }
 
-  /** When all that was said is in the log, or can't be written, which whoever writes next is told. */
-  async settled(): Promise<void> {
-    await this.#sending?.catch(() => undefined);
+  /**
+   * When all that was said is in the log, or can't be written, which whoever writes next is told. Undefined where nothing is on its way
+   * there that nobody has waited for.
+   */
+  settled(): Promise<void> | undefined {
+    return this.#sending?.catch(() => undefined);
   }
 
   /** Takes down what a person has decided. It is durable when this returns; what follows from it is for `move`. */
@@ -393,30 +397,34 @@ export class Run implements Reserving {
   }
 
   /** False where it can't be done here: it needs a tool that was not given, or what was erased. */
-  async #take(step: Exclude<Step, { do: 'nothing' | 'wait' | 'propose' }>): Promise<boolean> {
+  #take(step: Exclude<Step, { do: 'nothing' | 'wait' | 'propose' }>): Promise<boolean> | boolean {
     if (step.do === 'ask') return this.#ask(step.n);
     if (step.do !== 'log') return this.#make(step.n, step.do);
     const { record } = step;
     switch (record.is) {
+      case 'applying':
+      case 'undoing':
+        if (this.#perhaps.has(record.n)) return this.#wasCalled(record.n);
+        return this.#make(record.n, record.is === 'applying' ? 'call' : 'undo', record);
+      case 'settled':
+      case 'aborted':
+        this.#later(record);
+        return true;
+      default:
+        return this.#takeDown(record);
+    }
+  }
+
+  /** What is durable before anything follows from it. */
+  async #takeDown(record: EffectRecord): Promise<true> {
+    switch (record.is) {
       case 'aborting':
         await this.abort(PROCESS_ENDED);
         return true;
-      case 'applying':
-      case 'undoing': {
-        if (this.#perhaps.has(record.n)) return this.#wasCalled(record.n);
-        if (!(await this.#isReady(record.n))) return false;
-        if (isToldFirst(this.#effects[record.n]!.class)) await this.#log([record]);
-        else this.#note(record);
-        return this.#make(record.n, record.is === 'applying' ? 'call' : 'undo');
-      }
       case 'failing':
         // Others are called in order, after the one that has failed; but for those that came after one that was left to a person.
         if (this.#wasLeft) for (const n of this.#perhaps) return this.#wasCalled(n);
         await this.#log([record]);
-        return true;
-      case 'settled':
-      case 'aborted':
-        this.#later(record);
         return true;
       case 'in_doubt':
       case 'unresolved':
@@ -439,10 +447,15 @@ export class Run implements Reserving {
     return this.#effects.some(({ resolved }, n) => resolved !== undefined || isLeft(this.#state.effects[n]!.phase));
   }
 
-  /** Makes a call, or its compensation, and says what came of it. */
-  async #make(n: number, how: 'call' | 'undo'): Promise<boolean> {
-    if (!(await this.#isReady(n))) return false;
-    await this.#ports.coordination.sure();
+  /** Makes a call, or its compensation, and says what came of it; before it, if it has to be said, that it is made (`record`). */
+  async #make(n: number, how: 'call' | 'undo', record?: LogRecord): Promise<boolean> {
+    if (!this.#isReady(n) && !(await this.#readBack(n))) return false;
+    if (record !== undefined) {
+      if (isToldFirst(this.#effects[n]!.class)) await this.#log([record]);
+      else this.#note(record);
+    }
+    const sure = this.#ports.coordination.sure();
+    if (sure !== undefined) await sure;
     const effect = this.#effects[n]!;
     if ((effect.lost ?? 0) >= this.#ports.tries) {
       await this.#leave(n, { is: 'in_doubt', n });
@@ -484,7 +497,7 @@ export class Run implements Reserving {
 
   /** Asks the sink what became of a call, or of its compensation. */
   async #ask(n: number): Promise<boolean> {
-    if (!(await this.#isReady(n))) return false;
+    if (!this.#isReady(n) && !(await this.#readBack(n))) return false;
     await this.#ports.coordination.sure();
     const effect = this.#effects[n]!;
     const { spec } = this.#ports.tools.get(effect.tool)!;
@@ -503,14 +516,15 @@ export class Run implements Reserving {
     return true;
   }
 
-  readonly #failures = new Map<number, unknown>();
+  #failures: Map<number, unknown> | undefined;
 
   #why(n: number): string {
-    const error = this.#failures.get(n);
+    const error = this.#failures?.get(n);
     return error instanceof Error ? error.message.replace(/\.$/, '') : 'its sink has nothing of it';
   }
 
   async #failed(n: number, error: unknown): Promise<void> {
+    this.#failures ??= new Map();
     this.#failures.set(n, error);
     if (!(error instanceof DidNothing) || this.#effects[n]!.isOpen === true) return this.#lose(n);
     const wasOpen = this.#state.effects[n]!.phase === 'intended';
@@ -579,11 +593,16 @@ export class Run implements Reserving {
     this.#later(ref === undefined ? { is: 'undone', n } : { is: 'undone', n, residue: ref });
   }
 
+  /** Whether there is all that a call of it takes. */
+  #isReady(n: number): boolean {
+    const { tool, input } = this.#effects[n]!;
+    return input !== undefined && this.#ports.tools.has(tool);
+  }
+
   /** Reads an effect back from its blobs. False where that, or its tool, can't be had. */
-  async #isReady(n: number): Promise<boolean> {
+  async #readBack(n: number): Promise<boolean> {
     const effect = this.#effects[n]!;
     if (!this.#ports.tools.has(effect.tool)) return false;
-    if (effect.input !== undefined) return true;
     const payload = (await this.#read(effect.payload)) as EffectPayload | undefined;
     if (payload === undefined) return false;
     const answer = effect.result === undefined ? null : await this.#read(effect.result);

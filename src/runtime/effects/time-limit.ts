@@ -1,18 +1,19 @@
 /**
- * How long something may take. Whoever sets a limit ends it, so that nothing is kept for a timer that nobody needs any more; a
- * timer that runs keeps no process alive.
+ * How long something may take, from when it is first waited for. Whoever sets a limit ends it, so that nothing is kept for a timer that
+ * nobody needs any more; a timer that runs keeps no process alive.
  */
 export class TimeLimit {
   readonly #controller = new AbortController();
-  readonly #timer: NodeJS.Timeout;
+  readonly #ms: number;
+  #timer: NodeJS.Timeout | undefined;
   readonly #outer: AbortSignal | undefined;
   readonly #onOuter = (): void => this.#stop(this.#outer!.reason);
   #over: (() => void) | undefined;
 
   /** `outer`: whoever else may say that it is over. */
   constructor(ms: number, outer?: AbortSignal) {
+    this.#ms = ms;
     this.#outer = outer;
-    this.#timer = setTimeout(() => this.#stop(new DOMException(`It took ${ms} ms`, 'TimeoutError')), ms).unref();
     if (outer?.aborted) this.#onOuter();
     else outer?.addEventListener('abort', this.#onOuter);
   }
@@ -22,13 +23,26 @@ export class TimeLimit {
     return this.#controller.signal;
   }
 
-  /** What is made, or an error as soon as it may take no longer; what is made later is nobody's. One at a time. */
-  bound<T>(make: () => T | Promise<T>, late: (reason: unknown) => Error): Promise<T> {
+  /**
+   * What is made, or an error as soon as it may take no longer; what is made later is nobody's. One at a time. What is there at once
+   * is not waited for.
+   *
+   * @throws what `make` throws; `late`, where it was over before
+   */
+  bound<T>(make: () => T | Promise<T>, late: (reason: unknown) => Error): T | Promise<T> {
+    const { signal } = this;
+    if (signal.aborted) throw late(signal.reason);
+    const made = make();
+    if (!isPromise(made)) {
+      if (signal.aborted) throw late(signal.reason);
+      return made;
+    }
+    this.#timer ??= this.#started();
     return new Promise((resolve, reject) => {
-      this.#over = () => reject(late(this.signal.reason));
-      if (this.signal.aborted) this.#over();
+      this.#over = () => reject(late(signal.reason));
+      if (signal.aborted) this.#over();
       // Not given to `resolve`, which would then wait for it, however long.
-      else Promise.resolve(make()).then(resolve, reject);
+      Promise.resolve(made).then(resolve, reject);
     });
   }
 
@@ -37,16 +51,30 @@ export class TimeLimit {
     this.#outer?.removeEventListener('abort', this.#onOuter);
   }
 
+  #started(): NodeJS.Timeout {
+    const ms = this.#ms;
+    return setTimeout(() => this.#stop(new DOMException(`It took ${ms} ms`, 'TimeoutError')), ms).unref();
+  }
+
   #stop(reason: unknown): void {
     this.#controller.abort(reason);
     this.#over?.();
   }
 }
 
+/** Also what only can be waited for like one. */
+function isPromise<T>(made: T | Promise<T>): made is Promise<T> {
+  const mayBe = (typeof made === 'object' && made !== null) || typeof made === 'function';
+  return mayBe && typeof (made as Partial<Promise<T>>).then === 'function';
+}
+
 /** What is made, or the signal's reason as soon as it is aborted; what is made later is nobody's. */
-export async function inTime<T>(signal: AbortSignal, make: () => T | Promise<T>): Promise<T> {
+export function inTime<T>(signal: AbortSignal, make: () => T | Promise<T>): T | Promise<T> {
   const made = make();
-  if (!(made instanceof Promise)) return made;
+  return made instanceof Promise ? until(signal, made) : made;
+}
+
+async function until<T>(signal: AbortSignal, made: Promise<T>): Promise<T> {
   const over = Promise.withResolvers<never>();
   const stop = (): void => over.reject(signal.reason);
   signal.addEventListener('abort', stop);

@@ -122,8 +122,8 @@ export class Transaction {
   #isOver = false;
   /** What the body has begun that is not over yet. */
   readonly #begun = new Set<Begun>();
-  /** What acts at once acts one after the other, and each plan sees those before. Of the whole transaction. */
-  #last: Promise<unknown> = Promise.resolve();
+  /** What acts at once acts one after the other, and each plan sees those before. Of the whole transaction; undefined with none under way. */
+  #last: Promise<void> | undefined;
 
   /** Without a run it gets that, and its epoch, by `attach`. */
   constructor(held: Held, run: Run | undefined, work: Work, asking: Asking, parent?: Transaction, place = '') {
@@ -218,7 +218,7 @@ export class Transaction {
     return this.#underWay(name, () => this.#call(name, given));
   }
 
-  async #call(name: string, given: unknown): Promise<unknown> {
+  #call(name: string, given: unknown): Promise<unknown> {
     this.#checkGoesOn();
     const tool = this.#held.ports.tools.get(name);
     if (tool === undefined) {
@@ -228,12 +228,14 @@ export class Transaction {
     // Before anything is waited for or refused: keys must not depend on either.
     const ordinal = this.#calls++;
     const input = tool.parse(given);
-    if (tool.class === undefined) return this.#read(tool, input, await this.#claimed(tool, input), ordinal);
-    const take = isHeld(tool.class) ? this.#plan : this.#act;
-    return this.#inTurn(async () => {
-      if (isPivot(tool.class!)) this.#checkPivot(tool);
-      return take.call(this, tool, input, await this.#claimed(tool, input), ordinal);
-    });
+    const take = tool.class === undefined ? this.#read : isHeld(tool.class) ? this.#plan : this.#act;
+    const make = async (): Promise<unknown> => {
+      if (tool.class !== undefined && isPivot(tool.class)) this.#checkPivot(tool);
+      const claims = await this.#held.names.of(tool.claims(input), this.#asking.signal);
+      this.#checkClaimed(tool, input, claims);
+      return await take.call(this, tool, input, claims, ordinal);
+    };
+    return tool.class === undefined ? make() : this.#inTurn(make);
   }
 
   /** Branches may have one each, as one of them is gone on with. */
@@ -250,10 +252,9 @@ export class Transaction {
     return this.#pivot ?? (this.#parent === undefined ? undefined : this.#parent.#firstPivot);
   }
 
-  /** What a call touches, by its canonical names, if it may. */
-  async #claimed(tool: Tool, input: Json): Promise<readonly Claim[]> {
+  /** Whether a call may touch what it does, by its canonical names. @throws EffectError `scope_exceeded`, `not_authorised` */
+  #checkClaimed(tool: Tool, input: Json, claims: readonly Claim[]): void {
     const { name } = tool;
-    const claims = await this.#held.names.of(tool.claims(input), this.#asking.signal);
     const outside = claims.find((claim) => !covers(this.#work.claims, claim));
     if (outside !== undefined) {
       throw new EffectError(
@@ -263,7 +264,6 @@ export class Transaction {
       );
     }
     this.#authorise(tool, input, claims);
-    return claims;
   }
 
   /**
@@ -431,13 +431,18 @@ export class Transaction {
       for (const { tool, input, claims } of this.#touching) await this.#checkNames(tool, input, claims);
     });
     for (const guess of this.#guesses) await this.#checkGuess(guess);
-    await this.#checkKeys();
+    if (this.#mayHaveBeenPutUp) await this.#checkKeys();
+  }
+
+  /** Whether it may wait for a person under keys that an attempt before has used: mostly nobody asked whether there are such. */
+  get #mayHaveBeenPutUp(): boolean {
+    const { isAgain, isCareful, counselors } = this.#asking;
+    return isAgain && !isCareful && counselors.length > 0;
   }
 
   /** What a person approves has the keys that it was put up with: none may be of an attempt before. @throws EffectError `key_collision` */
   async #checkKeys(): Promise<void> {
-    const { isAgain, isCareful, counselors, name } = this.#asking;
-    if (!isAgain || isCareful || counselors.length === 0) return;
+    const { name } = this.#asking;
     const { store } = this.#held.ports;
     const used = await Promise.all(this.#planned.map(({ effect }) => store.effectKey(effect.key)));
     const before = used.find((each) => each !== undefined);
@@ -470,12 +475,10 @@ export class Transaction {
   }
 
   /** Whoever was waited for may have changed what names lead to; and while that is asked, somebody may claim more. */
-  async #enter(claims: readonly Claim[], checkNames: () => Promise<void>): Promise<void> {
-    const { names } = this.#held;
-    await this.#held.enter(this.#work, claims, this.#asking.signal);
-    if (!names.areAsked) return;
-    await checkNames();
-    await this.#held.enter(this.#work, claims, this.#asking.signal);
+  #enter(claims: readonly Claim[], checkNames: () => Promise<void>): Promise<void> | undefined {
+    const enter = (): Promise<void> | undefined => this.#held.enter(this.#work, claims, this.#asking.signal);
+    const entered = enter();
+    return this.#held.names.areAsked ? Promise.resolve(entered).then(checkNames).then(enter) : entered;
   }
 
   /** What the body has begun here, until it is over. */
@@ -512,8 +515,8 @@ export class Transaction {
     throw notAwaited([...this.#begun].map(({ what }) => what));
   }
 
-  /** Its body is done, or is no longer waited for. */
-  end(): Promise<unknown> {
+  /** Its body is done, or is no longer waited for. Answers with what it has begun that is still under way. */
+  end(): Promise<void> | undefined {
     this.#isOver = true;
     return this.#last;
   }
@@ -695,8 +698,12 @@ export class Transaction {
 
   #inTurn<T>(step: () => Promise<T>): Promise<T> {
     if (this.#parent !== undefined) return this.#parent.#inTurn(step);
-    const done = this.#last.then(step, step);
-    this.#last = done.catch(() => undefined);
+    const done = this.#last === undefined ? step() : this.#last.then(step);
+    const over = (): void => {
+      if (this.#last === last) this.#last = undefined;
+    };
+    const last = done.then(over, over);
+    this.#last = last;
     return done;
   }
 }

@@ -155,11 +155,8 @@ export class Transactions {
     // One that is late has its claims to itself, and no epoch.
     const tx = new Transaction(held, begun?.run, begun?.work ?? { epoch: 0, claims: [...claims] }, asking);
     // Whoever has that name, here or in another process, is waited for: then it has a ruling, or has done nothing.
-    const ruledBefore = async (): Promise<Ruling | undefined> => {
-      if (named === undefined) return undefined;
-      if (begun !== undefined) await held.coordination.whenClear(begun.work, [named], signal);
-      return this.#proposals.ruledUnder(keyOf(name), principal);
-    };
+    const ruledBefore = (): Promise<Ruling | undefined> | undefined =>
+      named === undefined ? undefined : this.#ruledBefore(held, begun, named, { name, principal, signal });
     let done: { readonly value: T; readonly ruling: Ruling };
     try {
       let before = await limit.bound(ruledBefore, stopped);
@@ -185,6 +182,17 @@ export class Transactions {
     }
     const outcome = await this.#ruled(held, begun, tx, done.ruling);
     return { value: outcome.epoch === undefined ? undefined : done.value, ...outcome };
+  }
+
+  /** The ruling that its name has got, when nobody goes on under that any more. */
+  async #ruledBefore(
+    held: Held,
+    begun: Begun | undefined,
+    named: Claim,
+    { name, principal, signal }: { readonly name: string; readonly principal: string; readonly signal: AbortSignal },
+  ): Promise<Ruling | undefined> {
+    if (begun !== undefined) await held.coordination.whenClear(begun.work, [named], signal);
+    return this.#proposals.ruledUnder(keyOf(name), principal);
   }
 
   async #commit(options: TransactionOptions, tx: Transaction, run: Run): Promise<Ruling> {
