@@ -245,7 +245,8 @@ function readLinks(given: readonly Writ[]): readonly Writ[] | WritRefusal {
       throw error;
     }
   }
-  for (const [index, link] of links.entries()) {
+  for (let index = 0; index < links.length; index++) {
+    const link = links[index]!;
     const above = links[index + 1];
     if (link.parent === (above === undefined ? null : writId(above))) continue;
     const expected = link.parent === null ? 'none, it is a root' : `writ ${link.parent}`;

@@ -136,10 +136,8 @@ export class Coordinator {
     const live = this.#live.get(work.epoch);
     if (live === undefined) return;
     for (const claim of claims) {
-      const registration = live.registrations.get(claim);
-      if (registration === undefined) continue;
-      this.#claims.delete(registration);
-      live.registrations.delete(claim);
+      const registration = live.remove(claim);
+      if (registration !== undefined) this.#claims.delete(registration);
     }
     this.#wake(work.epoch);
   }
@@ -149,7 +147,7 @@ export class Coordinator {
     const { epoch } = work;
     const live = this.#live.get(epoch);
     if (live === undefined) return;
-    for (const registration of live.registrations.values()) this.#claims.delete(registration);
+    for (const registration of live.registrations) this.#claims.delete(registration);
     this.#live.delete(epoch);
     while (this.#oldest <= this.#last && !this.#live.has(this.#oldest)) this.#oldest++;
     this.#wake(epoch);
@@ -163,10 +161,8 @@ export class Coordinator {
   }
 
   #claim(live: LiveWork, claim: Claim): void {
-    if (live.registrations.has(claim)) return;
-    const registration = { epoch: live.epoch, claim };
-    live.registrations.set(claim, registration);
-    this.#claims.add(registration);
+    const registration = live.add(claim);
+    if (registration !== undefined) this.#claims.add(registration);
   }
 
   /**
@@ -202,13 +198,37 @@ export class Coordinator {
 
 class LiveWork implements Work {
   readonly epoch: number;
-  readonly registrations = new Map<Claim, Registration>();
+  readonly #registrations = new Map<Claim, Registration>();
+  /** As a list, since they were changed last. */
+  #claims: readonly Claim[] | undefined;
 
   constructor(epoch: number) {
     this.epoch = epoch;
   }
 
   get claims(): readonly Claim[] {
-    return [...this.registrations.keys()];
+    this.#claims ??= [...this.#registrations.keys()];
+    return this.#claims;
+  }
+
+  get registrations(): Iterable<Registration> {
+    return this.#registrations.values();
+  }
+
+  /** Undefined for what it has. */
+  add(claim: Claim): Registration | undefined {
+    if (this.#registrations.has(claim)) return undefined;
+    const registration = { epoch: this.epoch, claim };
+    this.#registrations.set(claim, registration);
+    this.#claims = undefined;
+    return registration;
+  }
+
+  /** Undefined for what it has not. */
+  remove(claim: Claim): Registration | undefined {
+    const registration = this.#registrations.get(claim);
+    this.#registrations.delete(claim);
+    this.#claims = undefined;
+    return registration;
   }
 }

@@ -6,7 +6,8 @@ export interface Place<Slot> {
   readonly parent: Place<Slot> | undefined;
   /** The segment that leads here. */
   readonly token: string;
-  readonly children: Map<string, Place<Slot>>;
+  /** Most places have none. */
+  children: Map<string, Place<Slot>> | undefined;
   /** Of scopes that end here or below. */
   readonly below: Slot;
   /** Of those that end here, and mean whatever is below. */
@@ -33,9 +34,10 @@ export class ScopeTrie<Slot> {
     let place = this.#root;
     show(place.below);
     for (const token of tokens) {
-      let child = place.children.get(token);
+      let child = place.children?.get(token);
       if (child === undefined) {
         child = this.#place(place, token);
+        place.children ??= new Map();
         place.children.set(token, child);
       }
       place = child;
@@ -64,18 +66,18 @@ export class ScopeTrie<Slot> {
           return;
         }
         showEnds(place, true);
-        for (const child of place.children.values()) if (isOfPath(child.token)) show(child.below);
+        for (const child of place.children?.values() ?? []) if (isOfPath(child.token)) show(child.below);
         return;
       }
       const token = tokens[depth]!;
       showEnds(place, isOfPath(token));
       if (isStar(token)) {
-        for (const child of place.children.values()) if (child.token[0] === token[0]) descend(child, depth + 1);
+        for (const child of place.children?.values() ?? []) if (child.token[0] === token[0]) descend(child, depth + 1);
         return;
       }
-      const child = place.children.get(token);
+      const child = place.children?.get(token);
       if (child !== undefined) descend(child, depth + 1);
-      const star = place.children.get(isOfPath(token) ? '/*' : ':*');
+      const star = place.children?.get(isOfPath(token) ? '/*' : ':*');
       if (star !== undefined) descend(star, depth + 1);
     };
     descend(this.#root, 0);
@@ -84,10 +86,10 @@ export class ScopeTrie<Slot> {
   /** Takes a place with all that is below out of the trie. */
   cut(place: Place<Slot>): void {
     if (place.parent === undefined) this.#root = this.#place(undefined, '');
-    else place.parent.children.delete(place.token);
+    else place.parent.children?.delete(place.token);
   }
 
   #place(parent: Place<Slot> | undefined, token: string): Place<Slot> {
-    return { parent, token, children: new Map(), below: this.#make(), ends: undefined, pathEnds: undefined };
+    return { parent, token, children: undefined, below: this.#make(), ends: undefined, pathEnds: undefined };
   }
 }

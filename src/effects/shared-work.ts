@@ -57,6 +57,7 @@ export class SharedWork {
 
   /** The epoch of what waits for a person there. */
   doubtAt(claim: Claim): number | undefined {
+    if (this.#doubts.size === 0) return undefined;
     const epoch = this.#doubts.least(claim);
     return Number.isFinite(epoch) ? epoch : undefined;
   }

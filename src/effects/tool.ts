@@ -236,7 +236,8 @@ function scopesOf(
         `the scope ${typeof scope === 'string' ? JSON.stringify(scope) : typeof scope} of ${member} does not parse: ${problem}`,
       );
   }
-  return (input) => scopes.map((scope) => filled(name, scope, input));
+  const parts = scopes.map(partsOf);
+  return (input) => parts.map((each) => filled(name, each, input));
 }
 
 function templateProblem(scope: string, members: ReadonlySet<string> | undefined): string | undefined {
@@ -257,12 +258,29 @@ function membersOf(input: z.ZodType): ReadonlySet<string> | undefined {
 
 const MEMBER = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-function filled(name: string, scope: string, input: Json): string {
-  return scope.replaceAll(MEMBER, (_, member: string) => {
+/** A scope, split at the members of the input that it names. */
+interface Parts {
+  readonly scope: string;
+  readonly members: readonly string[];
+  /** Before each member, and after the last one. */
+  readonly between: readonly string[];
+}
+
+function partsOf(scope: string): Parts {
+  const found = scope.split(MEMBER);
+  return { scope, members: found.filter((_, i) => i % 2 === 1), between: found.filter((_, i) => i % 2 === 0) };
+}
+
+function filled(name: string, { scope, members, between }: Parts, input: Json): string {
+  let text = between[0]!;
+  for (let i = 0; i < members.length; i++) {
+    const member = members[i]!;
     const value = (input as Record<string, unknown> | null)?.[member];
-    if (typeof value === 'string' || typeof value === 'number') return segment(String(value));
-    throw badInput(name, `the scope ${scope} needs ${member}, a text or a number`);
-  });
+    if (typeof value !== 'string' && typeof value !== 'number')
+      throw badInput(name, `the scope ${scope} needs ${member}, a text or a number`);
+    text += segment(String(value)) + between[i + 1]!;
+  }
+  return text;
 }
 
 function claimsOf(name: string, access: Access, template: Template, input: Json): Claim[] {

@@ -231,14 +231,19 @@ function isSettlementArgs(args: unknown): args is SettlementArgs {
   return isHash(decided.id) && Object.hasOwn(OUTCOMES, decided.as) && typeof decided.by === 'string';
 }
 
+/** Of these there are many in one entry. */
+const COMMIT_MEMBERS = ['commit', 'effects'];
+const EFFECT_MEMBERS = ['id', 'outcome'];
+const EFFECT_MORE = ['absent', 'by', 'cost', 'answered'];
+
 function isSettledCommit(item: unknown): boolean {
-  if (!hasMembers(item, ['commit', 'effects'])) return false;
+  if (!hasMembers(item, COMMIT_MEMBERS)) return false;
   const { commit, effects } = item as unknown as SettledCommit;
   return isHash(commit) && isListOf(effects, isSettledEffect) && effects.length > 0;
 }
 
 function isSettledEffect(item: unknown): boolean {
-  if (!hasMembers(item, ['id', 'outcome'], ['absent', 'by', 'cost', 'answered'])) return false;
+  if (!hasMembers(item, EFFECT_MEMBERS, EFFECT_MORE)) return false;
   const { id, outcome, absent, by, cost, answered } = item as unknown as SettledEffect;
   if (!isHash(id) || !SETTLED.has(outcome) || !isCostOf(outcome, cost)) return false;
   // What was not there has cost nothing to undo, and nobody had to decide about it.
@@ -329,15 +334,18 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+const NO_MEMBERS: readonly string[] = [];
+
 function isListOf(list: unknown, check: (item: unknown) => boolean): boolean {
   return Array.isArray(list) && list.every(check);
 }
 
-function hasMembers(value: unknown, required: readonly string[], optional: readonly string[] = []): boolean {
+function hasMembers(value: unknown, required: readonly string[], optional: readonly string[] = NO_MEMBERS): boolean {
   if (!isObject(value)) return false;
-  const names = Object.keys(value);
-  return (
-    required.every((name) => names.includes(name)) &&
-    names.every((name) => required.includes(name) || optional.includes(name))
-  );
+  let missing = required.length;
+  for (const name of Object.keys(value)) {
+    if (required.includes(name)) missing--;
+    else if (!optional.includes(name)) return false;
+  }
+  return missing === 0;
 }

@@ -16,10 +16,11 @@ export const systemRandom: Random = {
   bytes: (count) => {
     if (checkedCount(count) > BLOCK / 8) return new Uint8Array(randomBytes(count));
     if (drawn + count > block.length) {
-      block = randomBytes(BLOCK);
+      // Slices of a buffer would be buffers, which take several times as long to make.
+      block = new Uint8Array(randomBytes(BLOCK));
       drawn = 0;
     }
-    const bytes = Uint8Array.prototype.slice.call(block, drawn, drawn + count);
+    const bytes = block.slice(drawn, drawn + count);
     block.fill(0, drawn, drawn + count);
     drawn += count;
     return bytes;
@@ -27,7 +28,7 @@ export const systemRandom: Random = {
 };
 
 const BLOCK = 8_192;
-let block = Buffer.alloc(0);
+let block = new Uint8Array(0);
 let drawn = 0;
 
 /**

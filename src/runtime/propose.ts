@@ -65,7 +65,7 @@ export class Proposals {
     const byKey = gathered.observations.map(({ seen }) => seen).filter(({ oracle_key }) => oracle_key !== undefined);
     if (byKey.length > 0) await checkObserved(byKey, around.oracle);
     const { proposalId, keyHash } = gathered;
-    if (keyHash === undefined) return this.#insist(gathered, key, unchanged);
+    if (keyHash === undefined) return await this.#insist(gathered, key, unchanged);
     const underWay = this.#underWay.get(keyHash);
     if (underWay !== undefined) {
       if (underWay.proposalId !== proposalId) throw usedForAnother(key);

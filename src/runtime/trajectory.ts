@@ -154,7 +154,7 @@ export class Trajectory<D extends Domain = Domain> {
    */
   async propose(input: Proposal<D>): Promise<Ruling> {
     checkKey((input as ProposalInput | undefined)?.idempotencyKey);
-    return this.#proposals.propose(input as ProposalInput);
+    return await this.#proposals.propose(input as ProposalInput);
   }
 
   /**

@@ -269,7 +269,8 @@ export class Writer {
     if (result.status === 'outdated' && asked !== undefined) this.around.beliefs?.unasked(asked.partitions);
     if (result.status === 'committed') {
       this.#company.won();
-      await this.#isDurable(prepared);
+      if (erasing !== undefined) await this.around.erased(this.id);
+      this.#isDurable(prepared);
       return answer;
     }
     if (result.status === 'conflict' && life === this.#life) this.#company.lost();
@@ -282,8 +283,7 @@ export class Writer {
   }
 
   /** Tells everybody whom it concerns. */
-  async #isDurable({ rows: [row], erasing, news, resolves }: Prepared<unknown>): Promise<void> {
-    if (erasing !== undefined) await this.around.erased(this.id);
+  #isDurable({ rows: [row], news, resolves }: Prepared<unknown>): void {
     this.subscriptions.publish(news);
     this.around.notices.tell(row, resolves);
     if (resolves !== undefined || this.parts.chain.answered !== undefined) this.decided.wake();
@@ -316,7 +316,8 @@ export class Writer {
     let why = cause;
     try {
       if ((await this.around.store.resolve(row.id)) !== undefined) {
-        await this.#isDurable(prepared);
+        if (prepared.erasing !== undefined) await this.around.erased(this.id);
+        this.#isDurable(prepared);
         return prepared.answer;
       }
     } catch (error) {

@@ -67,18 +67,18 @@ export function checkBatch(batch: Batch): void {
     if (!isObject(row) || !isHash(row.hash)) refuseRow('blob', index, 'hash');
     if (!isText(row.text)) refuseRow('blob', index, 'text');
   }
-  for (const [index, row] of (batch.erased ?? []).entries()) {
+  for (const [index, row] of batch.erased?.entries() ?? []) {
     if (!isObject(row) || !isHash(row.hash)) refuseRow('erased blob', index, 'hash');
     if (!isHash(row.by)) refuseRow('erased blob', index, 'entry');
   }
-  for (const [index, row] of (batch.erasedAnswers ?? []).entries()) {
+  for (const [index, row] of batch.erasedAnswers?.entries() ?? []) {
     if (!isObject(row) || !isHash(row.key)) refuseRow('erased answer', index, 'key');
     if (!isHash(row.by)) refuseRow('erased answer', index, 'entry');
   }
   if (batch.effects !== undefined) checkEffects(batch.effects);
-  const { repeats = [] } = batch;
-  checkList(repeats, 'repeats');
-  for (const [index, hash] of repeats.entries()) if (!isHash(hash)) refuseRow('repeated text', index, 'hash');
+  if (batch.repeats !== undefined) checkList(batch.repeats, 'repeats');
+  for (const [index, hash] of batch.repeats?.entries() ?? [])
+    if (!isHash(hash)) refuseRow('repeated text', index, 'hash');
   if (batch.facts !== undefined) {
     checkFactWrites(batch.facts);
     requireOnce(batch.facts);
@@ -289,7 +289,10 @@ export function checkEffects(write: EffectWrite): void {
   if (!isObject(write)) refuse('a write of effects is an object', {});
   const { fence, begun = [], records = [], keys = [], ended = [] } = write;
   if (!isNumberFrom(1, fence)) refuse('the fence of a write is a whole number from 1', { fence });
-  for (const [name, list] of Object.entries({ begun, records, keys, ended })) checkList(list, name);
+  checkList(begun, 'begun');
+  checkList(records, 'records');
+  checkList(keys, 'keys');
+  checkList(ended, 'ended');
   for (let index = 0; index < begun.length; index += 1) {
     const row = begun[index]!;
     if (!isObject(row) || !isNumberFrom(1, row.epoch)) refuseRow('transaction', index, 'epoch');

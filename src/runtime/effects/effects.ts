@@ -207,6 +207,12 @@ export class Effects {
   }
 }
 
+/** A transaction that has its epoch. */
+export interface Begun {
+  readonly run: Run;
+  readonly work: Work;
+}
+
 /** The right to work on effects, and who may act where. */
 interface Place {
   readonly coordination: Coordination;
@@ -258,14 +264,18 @@ export class Held {
   }
 
   /** `isNamed`: whether its name is the caller's own, so that it may come again. */
-  async begin(
+  begin(
     trajectoryId: string,
     claims: readonly Claim[],
     body: TransactionBody,
     isNamed: boolean,
-  ): Promise<{ readonly run: Run; readonly work: Work }> {
-    const work = await this.coordination.begin(claims);
-    return { work, run: new Run(this.ports, work.epoch, trajectoryId, body, isNamed) };
+  ): Promise<Begun> | Begun {
+    const begun = (work: Work): Begun => ({
+      work,
+      run: new Run(this.ports, work.epoch, trajectoryId, body, isNamed),
+    });
+    const work = this.coordination.begin(claims);
+    return work instanceof Promise ? work.then(begun) : begun(work);
   }
 
   /** Claims more. @throws EffectError `resource_in_doubt`, `tenure_lost` */

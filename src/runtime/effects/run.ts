@@ -122,7 +122,7 @@ export class Run implements Reserving {
   /** What was ruled on what is done where it fails, as far as this process has asked. */
   #ruledOnFailure: Ruling | undefined;
   /** Of what a crash has left: effects that may have been called, although the log does not say so. */
-  readonly #perhaps: Set<number> = new Set();
+  #perhaps: Set<number> | undefined;
   /** The entry with which it was to be written last, that commits it or rejects it. */
   #ruling: Hash | undefined;
   /** What it is committed with then, where that may yet be undone. */
@@ -152,8 +152,9 @@ export class Run implements Reserving {
     run.#entry = known.entry;
     run.#cause = known.cause;
     run.#state = known.state.effects.reduce((state, _, n) => perhapsUndone(state, n), known.state);
-    for (const [n, { phase, class: kind }] of known.state.effects.entries())
-      if (phase === 'due' && !isToldFirst(kind)) run.#perhaps.add(n);
+    run.#perhaps = new Set(
+      known.state.effects.flatMap(({ phase, class: kind }, n) => (phase === 'due' && !isToldFirst(kind) ? [n] : [])),
+    );
     run.#effects = known.effects.map((effect, n) => ({
       ...effect,
       isOpen: UNDER_WAY.has(run.#state.effects[n]!.phase),
@@ -244,7 +245,8 @@ export class Run implements Reserving {
   ): { readonly write: EffectWrite; readonly blobs: readonly BlobRow[] } {
     const from = this.#effects.length;
     const records: LogRecord[] = [...this.#unsent, this.#committing(entry, planned)];
-    const keys = planned.map(({ effect }, i) => ({ key: effect.key, epoch: this.epoch, n: from + i }));
+    const { epoch } = this;
+    const keys = this.#isNamed ? planned.map(({ effect }, i) => ({ key: effect.key, epoch, n: from + i })) : NO_KEYS;
     this.#ruling = entry;
     if (this.hasOnFailure) {
       this.#planned = planned.map(({ effect }) => effect);
@@ -319,9 +321,10 @@ export class Run implements Reserving {
   async move(hasBody: true): Promise<Moved | 'body'>;
   async move(hasBody: false): Promise<Moved>;
   async move(hasBody: boolean): Promise<Moved | 'body'> {
+    const knowing = { hasBody, isUnderWay: () => false, tries: this.#ports.tries };
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure.error;
-      const step = nextStep(this.#state, { hasBody, isUnderWay: () => false, tries: this.#ports.tries });
+      const step = nextStep(this.#state, knowing);
       if (step.do === 'nothing' || step.do === 'wait') {
         if (step.do === 'nothing') {
           this.#handOver();
@@ -404,7 +407,7 @@ export class Run implements Reserving {
     switch (record.is) {
       case 'applying':
       case 'undoing':
-        if (this.#perhaps.has(record.n)) return this.#wasCalled(record.n);
+        if (this.#perhaps?.has(record.n)) return this.#wasCalled(record.n);
         return this.#make(record.n, record.is === 'applying' ? 'call' : 'undo', record);
       case 'settled':
       case 'aborted':
@@ -423,7 +426,7 @@ export class Run implements Reserving {
         return true;
       case 'failing':
         // Others are called in order, after the one that has failed; but for those that came after one that was left to a person.
-        if (this.#wasLeft) for (const n of this.#perhaps) return this.#wasCalled(n);
+        if (this.#wasLeft) for (const n of this.#perhaps ?? []) return this.#wasCalled(n);
         await this.#log([record]);
         return true;
       case 'in_doubt':
@@ -437,7 +440,7 @@ export class Run implements Reserving {
 
   /** What needs no record before it is called may have been, before a crash: it is gone on with as if it was. */
   #wasCalled(n: number): true {
-    this.#perhaps.delete(n);
+    this.#perhaps?.delete(n);
     this.#effects[n] = { ...this.#effects[n]!, isOpen: true };
     this.#note({ is: 'applying', n });
     return true;
@@ -630,7 +633,7 @@ export class Run implements Reserving {
   async #log(
     records: readonly LogRecord[],
     blobs: readonly BlobRow[] = [],
-    keys: EffectWrite['keys'] = [],
+    keys: EffectWrite['keys'] = NO_KEYS,
   ): Promise<void> {
     for (const record of records) this.#note(record);
     this.#unsent.push(...records);
@@ -719,6 +722,7 @@ export class Run implements Reserving {
   }
 }
 
+const NO_KEYS: NonNullable<EffectWrite['keys']> = [];
 /** Of what no body goes on with. */
 const PROCESS_ENDED = 'process_ended';
 /** Of what was ruled on. */

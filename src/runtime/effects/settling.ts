@@ -183,12 +183,13 @@ export class Settling {
     try {
       const told = await this.#tried(trajectoryId, ({ chain, place }) => {
         if (chain.answered !== undefined) return undefined;
-        const settled = all.flatMap((ended) => settledOf(chain, ended));
+        const left = all.map((ended) => ({ ended, effects: unsettledOf(chain, ended) }));
+        const settled = left.flatMap(({ ended, effects }) => settledOf(ended, effects));
         const discarded = all.flatMap(discardedOf);
         const [first] = settled;
         if (first === undefined && discarded.length === 0) return undefined;
         const writId = first === undefined ? all[0]!.writId : (chain.unsettled.writOf(first.commit) as Hash);
-        const found = all.flatMap((ended) => foundOf(chain, ended));
+        const found = left.flatMap(({ effects }) => foundOf(effects));
         const args = { settled, ...(discarded.length > 0 && { discarded }) };
         return { payload: settlementPayload(place, chain.lastCommit, writId, args, found), blobs, effects };
       });
@@ -243,9 +244,9 @@ export class Settling {
   }
 }
 
-/** What has become of the effects of a commit of which its chain does not say it yet; as a list, empty where it says all. */
-function settledOf(chain: Chain, ended: EndedCommit): SettledCommit[] {
-  const effects = unsettledOf(chain, ended).map((effect): SettledEffect => {
+/** What has become of those effects of a commit of which its chain does not say it yet; as a list, empty where it says all. */
+function settledOf({ entry: commit }: EndedCommit, left: Ended['effects']): SettledCommit[] {
+  const effects = left.map((effect): SettledEffect => {
     const { key: id } = effect;
     const outcome = settledAs(effect.phase);
     if (isDecidedSo(effect)) return { by: effect.resolved.by, ...costOf(effect), id, outcome };
@@ -254,7 +255,7 @@ function settledOf(chain: Chain, ended: EndedCommit): SettledCommit[] {
     const answered = answerOf(effect) === undefined ? {} : { answered: true as const };
     return { ...answered, ...costOf(effect), id, outcome };
   });
-  return effects.length === 0 ? [] : [{ commit: ended.entry, effects }];
+  return effects.length === 0 ? [] : [{ commit, effects }];
 }
 
 /** What undoing effects has cost that were of branches which were not chosen, so that the commit has not named them. */
@@ -280,8 +281,8 @@ function isDear({ effects }: Ended): boolean {
 }
 
 /** What was found of those that a person had decided on before anybody could say so here, and what the pivot answered. */
-function foundOf(chain: Chain, ended: EndedCommit): Observation[] {
-  return unsettledOf(chain, ended).flatMap((effect) => {
+function foundOf(left: Ended['effects']): Observation[] {
+  return left.flatMap((effect) => {
     const value = isDecidedSo(effect) ? effect.resolved.evidence : answerOf(effect);
     return value === undefined ? [] : { name: effect.key, value };
   });

@@ -117,7 +117,7 @@ export class Transaction {
   /** Where it is among the branches of all above it: its calls are named so. */
   readonly #place: string;
   /** Of the whole transaction: attempts of its name that came before, by their epochs. */
-  readonly #attempts = new Map<number, Promise<KnownTransaction | undefined>>();
+  #attempts: Map<number, Promise<KnownTransaction | undefined>> | undefined;
   #calls = 0;
   #isOver = false;
   /** What the body has begun that is not over yet. */
@@ -423,13 +423,19 @@ export class Transaction {
   }
 
   /**
-   * Settles when it may act by all that it claims, and what is held for it still touches what it did when it was planned.
+   * Settles when it may act by all that it claims, and what is held for it still touches what it did when it was planned. Undefined where
+   * that is so at once.
    * @throws EffectError `stale`, `resource_in_doubt`, `bad_resolver`, `key_collision`; the signal's reason
    */
-  async enter(): Promise<void> {
-    await this.#enter(this.#work.claims, async () => {
+  enter(): Promise<void> | undefined {
+    const entered = this.#enter(this.#work.claims, async () => {
       for (const { tool, input, claims } of this.#touching) await this.#checkNames(tool, input, claims);
     });
+    return this.#guesses.length > 0 || this.#mayHaveBeenPutUp ? this.#checked(entered) : entered;
+  }
+
+  async #checked(entered: Promise<void> | undefined): Promise<void> {
+    await entered;
     for (const guess of this.#guesses) await this.#checkGuess(guess);
     if (this.#mayHaveBeenPutUp) await this.#checkKeys();
   }
@@ -560,7 +566,7 @@ export class Transaction {
     // What its plan looks at is a read like any other: what is older comes first.
     const reads = claims.filter(({ access }) => access === 'read');
     const { plan } = tool.spec;
-    const plans = [...this.#plans] as Planned;
+    const plans: Planned = plan === undefined ? [] : [...this.#plans];
     const isGuess = this.#asking.isOptimistic && reads.length > 0;
     if (!isGuess && reads.length > 0) await this.#enter(reads, () => this.#checkNames(tool, input, claims));
     // What never answers holds nobody up: whoever comes next in turn, or waits for the end of it all.
@@ -688,6 +694,7 @@ export class Transaction {
 
   /** An attempt before this one, which is read once: what it has undone stays so. */
   #before(epoch: number): Promise<KnownTransaction | undefined> {
+    this.#attempts ??= new Map();
     let known = this.#attempts.get(epoch);
     if (known === undefined) {
       known = this.#held.ports.store.effectsOf(epoch).then((logged) => logged && readTransaction(logged));

@@ -11,7 +11,6 @@ import {
   nameClaim,
   type Tool,
   type TransactionState,
-  type Work,
 } from '#effects';
 import { type Cost, type Domain, KernelError, PROPOSE_ANEW } from '#kernel';
 import { type BlobRef, type CommitPayload, type Hash, isCauseCode, type PendingPayload, readRow } from '#ledger';
@@ -21,7 +20,7 @@ import type { Proposals } from '../propose.ts';
 import type { Ruling } from '../ruling.ts';
 import type { Writer } from '../writer.ts';
 import { type Acting, sum } from './acting.ts';
-import type { Effects, Held } from './effects.ts';
+import type { Begun, Effects, Held } from './effects.ts';
 import { failureBefore } from './failure.ts';
 import type { Moved, Prepared, Run } from './run.ts';
 import { TimeLimit } from './time-limit.ts';
@@ -274,12 +273,6 @@ export class Transactions {
     }
     return held.finish(run, cause);
   }
-}
-
-/** A transaction that has its epoch. */
-interface Begun {
-  readonly run: Run;
-  readonly work: Work;
 }
 
 /** What became of the effects of what was committed. */
