@@ -18,14 +18,14 @@ interface ProposalRest {
   /** The writ, with its ancestors when they are not known here; or the id of one that is. */
   readonly writ: Hash | Writ | WritChain;
   /** Who asks, as the caller authenticated them. Default: the writ's subject. */
-  readonly principal?: string;
+  readonly principal?: string | undefined;
   /** What was read from outside and used: by value, or by oracle key and hash. */
   readonly observations?: readonly ObservationInput[];
   /**
    * The same key and intent again is the same proposal, and gets the same ruling. It does not begin with `transaction:` or `failure:`,
    * as those of the runtime do. Default: random.
    */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
   /**
    * Refuses it, as `conflict`, where what it rests on was changed meanwhile. A condition of this attempt and no part of the
    * proposal: what has a ruling by its key keeps it.
@@ -82,7 +82,7 @@ export interface Gathered {
   readonly writ: WritChain;
   readonly principal: string;
   /** What tools do with it. */
-  readonly acting?: Acting;
+  readonly acting?: Acting | undefined;
 }
 
 /** What idempotency keys of the runtime's own begin with: of transactions of tools, and of what is done where their effects fail. */
@@ -121,7 +121,7 @@ export function checkForm(input: ProposalInput): void {
 export function gather(
   input: ProposalInput,
   place: { readonly trajectoryId: string; readonly nonce: string; readonly unsalted: boolean },
-): (writ: WritChain) => Gathered {
+): (writ: WritChain, acting?: Acting) => Gathered {
   if (typeof input.action !== 'string' || input.action === '' || input.action.length > NAME_MAX)
     throw badIntent(`an intent names its action in 1 to ${NAME_MAX} characters`);
   const role = roleOf(input.role);
@@ -150,7 +150,7 @@ export function gather(
   const { action, idempotencyKey: key, principal: named } = input;
   const { trajectoryId: trajectory, nonce } = place;
   const seen = observations.map((observation) => observation.seen) as unknown as Json;
-  return (writ) => {
+  return (writ, acting) => {
     const principal = named ?? writ.writ.subject;
     return {
       proposalId: hashText(
@@ -163,6 +163,7 @@ export function gather(
       blobs,
       writ,
       principal,
+      acting,
     };
   };
 }

@@ -26,7 +26,7 @@ import { NO_NEWS } from './subscriptions.ts';
 import type { Ports } from './turn-ports.ts';
 import { Unchanged } from './unchanged.ts';
 import { checkObserved } from './waiting.ts';
-import { type Prepared, type Recorded, TRIES_MAX, type Writer } from './writer.ts';
+import { type Recorded, TRIES_MAX, type Writer } from './writer.ts';
 import { verified, type WritChain } from './writs.ts';
 
 /** From an intent to a durable ruling: gathered once, judged on the head that there is, again when another writer was faster. */
@@ -61,7 +61,7 @@ export class Proposals {
       await this.#writer.ready();
       presented = this.#present(writ);
     }
-    const gathered = { ...gatheredUnder(presented), ...(acting && { acting }) };
+    const gathered = gatheredUnder(presented, acting);
     const byKey = gathered.observations.map(({ seen }) => seen).filter(({ oracle_key }) => oracle_key !== undefined);
     if (byKey.length > 0) await checkObserved(byKey, around.oracle);
     const { proposalId, keyHash } = gathered;
@@ -235,13 +235,8 @@ export class Proposals {
       acts === undefined && waiting === undefined
         ? kept.blobs
         : [...kept.blobs, ...(waiting ?? []), ...(acts?.blobs ?? [])];
-    const more = {
-      ...(erasing && { erasing }),
-      ...(acts && { effects: acts.write }),
-      ...(facts && { facts }),
-      ...askedIn(judged),
-    };
-    return writer.written({ rows: [row], blobs, ...more, answer: ruling, news });
+    const asked = 'asked' in judged ? (judged as AskedFor).asked : undefined;
+    return writer.written({ rows: [row], blobs, erasing, effects: acts?.write, facts, asked, answer: ruling, news });
   }
 
   /** By an open approval, of which it is known only now that this is judged by what that would change. Then the world is as before. */
@@ -314,11 +309,6 @@ export class Proposals {
     const expires = approvalMs === undefined ? undefined : addMicros(at, approvalMs * 1_000);
     return writer.enter(pendingPayload(place, gathered, id, judged, expires, domain, kept));
   }
-}
-
-/** What of beliefs it asks about, where somebody has to choose. */
-function askedIn(judged: Judgement): Pick<Prepared<Ruling>, 'asked'> {
-  return 'asked' in judged ? { asked: (judged as AskedFor).asked } : {};
 }
 
 function usedForAnother(key: string | undefined): RuntimeError {

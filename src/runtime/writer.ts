@@ -104,13 +104,13 @@ export interface Prepared<Answer> {
   readonly rows: readonly [EntryRow, ...EntryRow[]];
   readonly blobs: readonly BlobRow[];
   /** What the entries erase. */
-  readonly erasing?: Erasing;
+  readonly erasing?: Erasing | undefined;
   /** What goes into the effect log with them. */
-  readonly effects?: EffectWrite;
+  readonly effects?: EffectWrite | undefined;
   /** What of beliefs changes with them. */
-  readonly facts?: readonly FactWrite[];
+  readonly facts?: readonly FactWrite[] | undefined;
   /** What of beliefs they ask about. */
-  readonly asked?: Asked;
+  readonly asked?: Asked | undefined;
   readonly answer: Answer;
   /** For subscribers, when the entries are durable. */
   readonly news: News;

@@ -30,7 +30,7 @@ import {
   type TransactionState,
   type Undone,
 } from '#effects';
-import type { BlobRef, BlobRow, EffectStore, EffectWrite, Hash } from '#ledger';
+import type { BlobRef, BlobRow, EffectKeyRow, EffectStore, EffectWrite, Hash } from '#ledger';
 import type { Pause, Random } from '#oracle';
 import { Kept, type Salting, saltsAt } from '../kept.ts';
 import type { Ruling } from '../ruling.ts';
@@ -246,7 +246,7 @@ export class Run implements Reserving {
     const from = this.#effects.length;
     const records: LogRecord[] = [...this.#unsent, this.#committing(entry, planned)];
     const { epoch } = this;
-    const keys = this.#isNamed ? planned.map(({ effect }, i) => ({ key: effect.key, epoch, n: from + i })) : NO_KEYS;
+    const keys = planned.map(({ effect }, i) => ({ key: effect.key, epoch, n: from + i }));
     this.#ruling = entry;
     if (this.hasOnFailure) {
       this.#planned = planned.map(({ effect }) => effect);
@@ -565,9 +565,9 @@ export class Run implements Reserving {
     const is = this.#state.effects[n]!.phase === 'intended' ? 'executed' : 'applied';
     // First: an answer that can't be kept is none.
     const ref = result === null ? undefined : this.#kept(n, result);
-    const kept = ref === undefined ? {} : { result: ref };
-    this.#effects[n] = { ...this.#effects[n]!, answer: result, lost: 0, isOpen: false, ...kept };
-    this.#later({ is, n, ...kept });
+    const effect = { ...this.#effects[n]!, answer: result, lost: 0, isOpen: false };
+    this.#effects[n] = ref === undefined ? effect : { ...effect, result: ref };
+    this.#later(ref === undefined ? { is, n } : { is, n, result: ref });
   }
 
   /** @throws CanonError for what is no JSON */
@@ -633,7 +633,7 @@ export class Run implements Reserving {
   async #log(
     records: readonly LogRecord[],
     blobs: readonly BlobRow[] = [],
-    keys: EffectWrite['keys'] = NO_KEYS,
+    keys: readonly EffectKeyRow[] = NO_KEYS,
   ): Promise<void> {
     for (const record of records) this.#note(record);
     this.#unsent.push(...records);
@@ -690,7 +690,7 @@ export class Run implements Reserving {
   }
 
   async #send(
-    keys: EffectWrite['keys'],
+    keys: readonly EffectKeyRow[],
     write: (write: EffectWrite, blobs: readonly BlobRow[]) => Promise<void>,
   ): Promise<void> {
     const written = this.#write(this.#unsent, keys);
@@ -711,18 +711,19 @@ export class Run implements Reserving {
     if (result.status !== 'written') throw refused(result);
   };
 
-  #write(records: readonly LogRecord[], keys: EffectWrite['keys']): EffectWrite {
+  #write(records: readonly LogRecord[], keys: readonly EffectKeyRow[]): EffectWrite {
     const { epoch, trajectoryId: trajectory_id } = this;
     return {
       fence: this.#ports.coordination.fence,
-      ...(this.isLogged ? {} : { begun: [{ epoch, trajectory_id, body: bodyText(this.body) }] }),
+      begun: this.isLogged ? [] : [{ epoch, trajectory_id, body: bodyText(this.body) }],
       records: [{ epoch, place: this.#length, record: recordsText(records) }],
-      ...(keys === undefined || keys.length === 0 || !this.#isNamed ? {} : { keys }),
+      keys: this.#isNamed ? keys : NO_KEYS,
     };
   }
 }
 
-const NO_KEYS: NonNullable<EffectWrite['keys']> = [];
+const NO_KEYS: readonly EffectKeyRow[] = [];
+
 /** Of what no body goes on with. */
 const PROCESS_ENDED = 'process_ended';
 /** Of what was ruled on. */

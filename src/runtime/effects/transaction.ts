@@ -544,6 +544,7 @@ export class Transaction {
   }
 
   #charge(tool: Tool, input: Json): void {
+    if (tool.spec.cost === undefined) return;
     this.#cost = sum(this.#cost, costOf(tool, input));
   }
 

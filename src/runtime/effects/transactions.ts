@@ -156,7 +156,7 @@ export class Transactions {
     // Whoever has that name, here or in another process, is waited for: then it has a ruling, or has done nothing.
     const ruledBefore = (): Promise<Ruling | undefined> | undefined =>
       named === undefined ? undefined : this.#ruledBefore(held, begun, named, { name, principal, signal });
-    let done: { readonly value: T; readonly ruling: Ruling };
+    let done: Done<T>;
     try {
       let before = await limit.bound(ruledBefore, stopped);
       if (before !== undefined) return await this.#asBefore(held, begun, before, { named, principal });
@@ -179,8 +179,7 @@ export class Transactions {
     } finally {
       limit.end();
     }
-    const outcome = await this.#ruled(held, begun, tx, done.ruling);
-    return { value: outcome.epoch === undefined ? undefined : done.value, ...outcome };
+    return this.#ruled(held, begun, tx, done);
   }
 
   /** The ruling that its name has got, when nobody goes on under that any more. */
@@ -198,14 +197,10 @@ export class Transactions {
     const { writ, principal, name } = options;
     const { intent, observations } = tx;
     if (intent === undefined) throw badIntent('a transaction says with `propose` what it commits with');
-    const input = {
-      writ,
-      ...(principal === undefined ? {} : { principal }),
-      ...(name === undefined ? {} : { idempotencyKey: keyOf(name) }),
-      ...intent,
-      observations,
-    };
-    run.hasOnFailure = hasOnFailure(this.#writer.parts.domain, intent.action);
+    const { action, role, args } = intent;
+    const idempotencyKey = name === undefined ? undefined : keyOf(name);
+    const input = { writ, principal, idempotencyKey, action, role, args, observations };
+    run.hasOnFailure = hasOnFailure(this.#writer.parts.domain, action);
     const acting = actingOf(run, tx.planned, tx);
     const ruling = await this.#proposals.propose(
       input,
@@ -216,20 +211,23 @@ export class Transactions {
     return ruling;
   }
 
-  async #ruled(
+  async #ruled<T>(
     held: Held,
     { run, work }: Begun,
     tx: Transaction,
-    ruling: Ruling,
-  ): Promise<Omit<TransactionOutcome<never>, 'value'>> {
+    { value, ruling }: Done<T>,
+  ): Promise<TransactionOutcome<T>> {
+    const { epoch } = work;
     if (ruling.ruling === 'committed' && run.isRuledBy(ruling.entry.id)) {
-      return { ruling, epoch: work.epoch, ...endOf(run, await held.finish(run)) };
+      const effects = endOf(run, await held.finish(run));
+      const { ruledOnFailure: failure } = run;
+      return failure === undefined ? { value, ruling, epoch, effects } : { value, ruling, epoch, effects, failure };
     }
     const end = await this.#undo(held, { run, work }, ruling.ruling);
     // Another process has taken this over, and was ruled on before.
-    if (ruling.ruling === 'committed') return { ruling, epoch: undefined, effects: undoneTo(end) };
+    if (ruling.ruling === 'committed') return { value: undefined, ruling, epoch: undefined, effects: undoneTo(end) };
     const waits = ruling.ruling === 'escalated' && tx.planned.length + tx.acted > 0;
-    return { ruling, epoch: work.epoch, effects: waits && end === 'ended' ? 'waiting' : undoneTo(end) };
+    return { value, ruling, epoch, effects: waits && end === 'ended' ? 'waiting' : undoneTo(end) };
   }
 
   /** It was ruled on before: nothing is begun. */
@@ -275,14 +273,16 @@ export class Transactions {
   }
 }
 
+/** A body that has returned, and the ruling on what it proposed. */
+interface Done<T> {
+  readonly value: T;
+  readonly ruling: Ruling;
+}
+
 /** What became of the effects of what was committed. */
-function endOf(
-  { state, ruledOnFailure: failure }: Run,
-  end: Moved,
-): Pick<TransactionOutcome<never>, 'effects' | 'failure'> {
-  const told = failure === undefined ? {} : { failure };
-  if (end !== 'ended') return { effects: end === 'person' ? 'person' : 'waiting', ...told };
-  return { effects: state.failing === undefined ? 'settled' : 'failed', ...told };
+function endOf({ state }: Run, end: Moved): TransactionOutcome<never>['effects'] {
+  if (end !== 'ended') return end === 'person' ? 'person' : 'waiting';
+  return state.failing === undefined ? 'settled' : 'failed';
 }
 
 /** What became of the effects of what was ruled on before, and has left nothing. */
