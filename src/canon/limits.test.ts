@@ -42,6 +42,21 @@ describe('a limit that would not limit is refused by everything that takes limit
   });
 });
 
+test('limits are those that there are when they are given', () => {
+  const open = { depthMax: 1 };
+  let depthMax = 1;
+  const computed = Object.freeze({
+    get depthMax() {
+      return depthMax;
+    },
+  });
+  const fixed = Object.freeze({ depthMax: 1 });
+  for (const limits of [open, computed, fixed]) expect(copyJson([1], limits)).toEqual([1]);
+  open.depthMax = depthMax = 0;
+  for (const limits of [open, computed]) expect(thrownBy(() => copyJson([1], limits)).code).toBe('too_deep');
+  expect([copyJson([1], fixed), thrownBy(() => copyJson([[1]], fixed)).code]).toEqual([[1], 'too_deep']);
+});
+
 test('the deepest setting is within the stack', () => {
   let value: unknown = 1;
   for (let i = 0; i < 1_000; i++) value = i % 2 === 0 ? [value] : { a: value };

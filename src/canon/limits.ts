@@ -38,6 +38,8 @@ const DEPTH_CEILING = 1_000;
  */
 export function completeLimits(limits: Partial<CanonLimits> | undefined): CanonLimits {
   if (limits === undefined || limits === DEFAULT_LIMITS) return DEFAULT_LIMITS;
+  const before = completed.get(limits);
+  if (before !== undefined) return before;
   const complete = { ...DEFAULT_LIMITS, ...limits };
   requireCount('depthMax', complete.depthMax, DEPTH_CEILING);
   requireCount('bytesMax', complete.bytesMax, Number.MAX_SAFE_INTEGER);
@@ -45,7 +47,16 @@ export function completeLimits(limits: Partial<CanonLimits> | undefined): CanonL
   if (complete.integers !== 'safe' && complete.integers !== 'any')
     refuse('integers', complete.integers, "'safe' or 'any'");
   if (typeof complete.foreign !== 'boolean') refuse('foreign', complete.foreign, 'a boolean');
+  if (isFixed(limits)) completed.set(limits, complete);
   return complete;
+}
+
+/** Limits that can't change, as they were completed: those of a module that asks for them with every value. */
+const completed = new WeakMap<object, CanonLimits>();
+
+function isFixed(limits: Partial<CanonLimits>): boolean {
+  if (typeof limits !== 'object' || limits === null || !Object.isFrozen(limits)) return false;
+  return Object.values(Object.getOwnPropertyDescriptors(limits)).every((member) => 'value' in member);
 }
 
 function requireCount(name: string, value: unknown, max: number): void {

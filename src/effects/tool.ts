@@ -206,11 +206,14 @@ function isFunction(part: unknown): boolean {
   return typeof part === 'function';
 }
 
+/** An input may have been made of anything. */
+const FOREIGN = Object.freeze({ foreign: true });
+
 function parsed(name: string, schema: z.ZodType, input: unknown): Json {
   const read = schema.safeParse(input, { error: issueWords });
   if (!read.success) throw badInput(name, issueText(read.error));
   try {
-    return copyJson(read.data, { foreign: true });
+    return copyJson(read.data, FOREIGN);
   } catch (error) {
     throw badInput(name, (error as Error).message, error);
   }

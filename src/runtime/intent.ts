@@ -85,6 +85,9 @@ export interface Gathered {
   readonly acting?: Acting | undefined;
 }
 
+/** Of what callers give: they may have made it of anything. */
+const FOREIGN = Object.freeze({ foreign: true });
+
 /** What idempotency keys of the runtime's own begin with: of transactions of tools, and of what is done where their effects fail. */
 export const TRANSACTION_KEY = 'transaction:';
 export const FAILURE_KEY = 'failure:';
@@ -126,7 +129,7 @@ export function gather(
     throw badIntent(`an intent names its action in 1 to ${NAME_MAX} characters`);
   const role = roleOf(input.role);
   if (input.args === undefined) throw badIntent('a proposal has args; {} where its action takes none');
-  const args = copyJson(input.args, { foreign: true });
+  const args = copyJson(input.args, FOREIGN);
   const blobs: BlobRow[] = [];
   const observed: Observed[] = [];
   // A list of our own: `map` would make another of the caller's sort.
@@ -137,7 +140,7 @@ export function gather(
     if ('oracle_key' in observation && !isHash(observation.oracle_key))
       throw badIntent('an oracle key is 64 lower-case hex digits');
     // What stands in the oracle log may be as large as it takes.
-    const value = copyJson(observation.value, 'oracle_key' in observation ? ORACLE_LIMITS : { foreign: true });
+    const value = copyJson(observation.value, 'oracle_key' in observation ? ORACLE_LIMITS : FOREIGN);
     observed.push({ name, value });
     const isSalted = isSensitive(observation);
     if (!('oracle_key' in observation))
@@ -193,7 +196,7 @@ function roleOf(role: string | RoleRef): RoleRef {
   if (typeof role === 'string' && isName(role)) return { name: role, params: {} };
   if (typeof role !== 'object' || role === null) throw badIntent('a role has a name, and parameters');
   if (role.params === undefined) throw badIntent('a role has params, {} where it needs none; or give its name alone');
-  const params = copyJson(role.params, { foreign: true });
+  const params = copyJson(role.params, FOREIGN);
   const texts =
     typeof params === 'object' &&
     params !== null &&

@@ -3,7 +3,7 @@ import { addMicros, isAssizeError } from '#canon';
 import { adjudicate, type Ruling as Judgement, type Pattern } from '#kernel';
 import type { Hash, Instant } from '#ledger';
 import { Chance } from './chance.ts';
-import { type Acting, costOf, toolsRefused, withTools } from './effects/acting.ts';
+import { type Acting, costOf, toolsAsked, withTools } from './effects/acting.ts';
 import { concluded, RuntimeError } from './errors.ts';
 import { frozenByRules, frozenFor, frozenPatterns } from './freeze.ts';
 import { checkForm, type Gathered, gather, keyHashOf, type ProposalInput } from './intent.ts';
@@ -197,13 +197,12 @@ export class Proposals {
     const at = turn !== undefined && turn.at >= chain.at ? turn.at : now;
     const id = writId(gathered.writ.writ);
     const { acting } = gathered;
-    const authority = withTools(
-      writer.authority(gathered.writ, gathered.principal, at, { committing: acting?.epoch }),
-      acting,
-    );
+    const own = writer.authority(gathered.writ, gathered.principal, at, { committing: acting?.epoch });
+    const { refused, asked: askedFirst } = toolsAsked(own, acting);
+    const authority = withTools(own, acting, askedFirst);
     const inputs = { at, observations: gathered.observed };
     const adjudicated =
-      toolsRefused(authority, acting) ??
+      refused ??
       adjudicate(world, gathered.intent, authority, inputs, {
         parsed: builtIn,
         expected: turn?.expected(),

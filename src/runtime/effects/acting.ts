@@ -1,4 +1,4 @@
-import type { Approved, Authority, Cost, Escalated, HeldBack, Refusal, Rejected } from '#kernel';
+import type { Approved, Authority, Cost, Escalated, HeldBack, PolicyRuling, Refusal, Rejected } from '#kernel';
 import type { BlobRow, Delta, EffectWrite, Hash } from '#ledger';
 
 /** One use of a tool, for the writ and the policy to be asked about. */
@@ -55,22 +55,37 @@ export function hasToolObservation(observations: readonly { readonly name: strin
 /** Whose part tools are in what a policy is asked: they belong to no role of the domain. */
 const TOOL_ROLE = Object.freeze({ name: 'assize.tool', params: Object.freeze({}) });
 
-/** Why a tool may not be used so, or undefined. A person who is to be asked is asked where `approval` says that one can be. */
-export function refusalOf(authority: Authority, use: ToolUse, approval: boolean): Refusal | undefined {
-  const { action, scopes, args } = use;
+/** What writ and policy say of a use of a tool. */
+interface Said {
+  /** Why it may not be. */
+  readonly refusal?: Refusal;
+  /** Why a person is to be asked. */
+  readonly asked?: HeldBack;
+  readonly policy?: PolicyRuling;
+}
+
+const FREELY: Said = Object.freeze({});
+
+function saidOf(authority: Authority, { action, scopes, args }: ToolUse): Said {
   const admitted = authority.admits({ action, scopes });
-  if (!admitted.ok) return { reason: 'invalid_authority', detail: admitted.detail };
+  if (!admitted.ok) return { refusal: { reason: 'invalid_authority', detail: admitted.detail } };
   const decided = authority.decides({ action, scopes, role: TOOL_ROLE, args });
   const policy = decided === undefined ? {} : { policy: decided.ruling };
-  if (decided?.ruling.decision === 'deny') return { reason: 'policy_denied', detail: decided.detail, ...policy };
-  const asks = admitted.needsApproval || decided?.ruling.decision === 'needs_approval';
-  if (asks && !approval)
-    return {
-      reason: 'policy_denied',
-      detail: `${action} needs an approval, which comes too late for what acts at once`,
-      ...policy,
-    };
-  return undefined;
+  if (decided?.ruling.decision === 'deny')
+    return { refusal: { reason: 'policy_denied', detail: decided.detail, ...policy } };
+  if (decided?.ruling.decision === 'needs_approval')
+    return { asked: { reason: 'policy_needs_approval', detail: `${action}: ${decided.detail}` }, ...policy };
+  if (!admitted.needsApproval) return FREELY;
+  const detail = `${action}: the writ lets this be done only with an approval`;
+  return { asked: { reason: 'writ_requires_approval', detail }, ...policy };
+}
+
+/** Why a tool may not be used so, or undefined. A person who is to be asked is asked where `approval` says that one can be. */
+export function refusalOf(authority: Authority, use: ToolUse, approval: boolean): Refusal | undefined {
+  const { refusal, asked, policy } = saidOf(authority, use);
+  if (asked === undefined || approval) return refusal;
+  const detail = `${use.action} needs an approval, which comes too late for what acts at once`;
+  return { reason: 'policy_denied', detail, ...(policy && { policy }) };
 }
 
 /** What a proposal costs, with what its tools do. */
@@ -84,19 +99,21 @@ export function sum(left: Cost, right: Cost): Cost {
   return total;
 }
 
-/** The budget is asked for what tools cost too, and a person where writ, policy or the class of one of them want that. */
-export function withTools(authority: Authority, acting: Acting | undefined): Authority {
+/**
+ * The budget is asked for what tools cost too, and a person where writ or policy (`asked`, as `toolsAsked` says) or the class of one of them
+ * want that.
+ */
+export function withTools(authority: Authority, acting: Acting | undefined, asked?: HeldBack): Authority {
   if (acting === undefined) return authority;
   return {
     ...authority,
     affords: (cost) => authority.affords(sum(sum(cost, acting.cost), acting.undoCost)),
-    holdsBack: () => heldBackBy(authority, acting),
+    holdsBack: () => heldBackBy(acting, asked),
   };
 }
 
 /** Whatever writ and policy say, a person is asked about what can be neither undone nor held (decisions §5.9). */
-function heldBackBy(authority: Authority, { uses, pivot }: Acting): HeldBack | undefined {
-  const asked = askedAbout(authority, uses);
+function heldBackBy({ pivot }: Acting, asked: HeldBack | undefined): HeldBack | undefined {
   if (pivot === undefined) return asked;
   const { tool, channel } = pivot;
   const also = asked === undefined ? '' : `; ${asked.detail}`;
@@ -104,26 +121,20 @@ function heldBackBy(authority: Authority, { uses, pivot }: Acting): HeldBack | u
   return { reason: 'irreversible', detail, ...(channel === undefined ? {} : { channel }) };
 }
 
-function askedAbout(authority: Authority, uses: readonly ToolUse[]): HeldBack | undefined {
-  for (const { action, scopes, args } of uses) {
-    const admitted = authority.admits({ action, scopes });
-    const decided = authority.decides({ action, scopes, role: TOOL_ROLE, args });
-    if (decided?.ruling.decision === 'needs_approval')
-      return { reason: 'policy_needs_approval', detail: `${action}: ${decided.detail}` };
-    if (admitted.ok && admitted.needsApproval)
-      return {
-        reason: 'writ_requires_approval',
-        detail: `${action}: the writ lets this be done only with an approval`,
-      };
-  }
-  return undefined;
-}
-
-/** What is held until the commit needs its authority then: a writ may have been revoked since it was planned. */
-export function toolsRefused(authority: Authority, acting: Acting | undefined): Rejected | undefined {
+/**
+ * What is held until the commit needs its authority then: a writ may have been revoked since it was planned. Why it has none, or why a
+ * person is to be asked first about one of its uses.
+ */
+export function toolsAsked(
+  authority: Authority,
+  acting: Acting | undefined,
+): { readonly refused?: Rejected; readonly asked?: HeldBack | undefined } {
+  let first: HeldBack | undefined;
   for (const use of acting?.uses ?? []) {
-    const refusal = refusalOf(authority, use, true);
-    if (refusal !== undefined) return { verdict: 'rejected', ...refusal, detail: `${use.action}: ${refusal.detail}` };
+    const { refusal, asked } = saidOf(authority, use);
+    if (refusal !== undefined)
+      return { refused: { verdict: 'rejected', ...refusal, detail: `${use.action}: ${refusal.detail}` } };
+    first ??= asked;
   }
-  return undefined;
+  return { asked: first };
 }
