@@ -89,6 +89,12 @@ export interface Prepared {
   readonly blobs: readonly BlobRow[];
 }
 
+/** What keeps these calls: mostly there is one. */
+export function blobsOf(calls: readonly Prepared[]): readonly BlobRow[] {
+  if (calls.length === 1) return calls[0]!.blobs;
+  return calls.flatMap(({ blobs }) => blobs);
+}
+
 /** Phases of a call that may have been made. */
 const UNDER_WAY: ReadonlySet<EffectPhase> = new Set(['intended', 'applying', 'undoing']);
 
@@ -252,7 +258,7 @@ export class Run implements Reserving {
       this.#planned = planned.map(({ effect }) => effect);
       if (this.#planned.some(costsUndoing)) this.#ports.reserved.add(this);
     }
-    const blobs = [...this.#unsentBlobs, ...planned.flatMap((each) => each.blobs)];
+    const blobs = [...this.#unsentBlobs, ...blobsOf(planned)];
     return { write: this.#write(records, keys), blobs };
   }
 

@@ -252,8 +252,8 @@ function settledOf({ entry: commit }: EndedCommit, left: Ended['effects']): Sett
     if (isDecidedSo(effect)) return { by: effect.resolved.by, ...costOf(effect), id, outcome };
     // It failed for good, or was not called any more: there was nothing to undo.
     if (effect.phase === 'dropped') return { absent: true, id, outcome };
-    const answered = answerOf(effect) === undefined ? {} : { answered: true as const };
-    return { ...answered, ...costOf(effect), id, outcome };
+    if (answerOf(effect) === undefined) return { ...costOf(effect), id, outcome };
+    return { answered: true, ...costOf(effect), id, outcome };
   });
   return effects.length === 0 ? [] : [{ commit, effects }];
 }
@@ -261,8 +261,9 @@ function settledOf({ entry: commit }: EndedCommit, left: Ended['effects']): Sett
 /** What undoing effects has cost that were of branches which were not chosen, so that the commit has not named them. */
 function discardedOf({ effects }: EndedCommit): NonNullable<SettlementArgs['discarded']> {
   return effects.flatMap((effect) => {
+    if (effect.isDiscarded !== true) return [];
     const { cost } = costOf(effect);
-    return cost !== undefined && effect.isDiscarded === true ? { cost, id: effect.key } : [];
+    return cost === undefined ? [] : { cost, id: effect.key };
   });
 }
 

@@ -8,6 +8,7 @@ import {
   EffectError,
   type EffectPayload,
   isLeft,
+  type LoggedEffect,
   nameClaim,
   type Tool,
   type TransactionState,
@@ -22,7 +23,7 @@ import type { Writer } from '../writer.ts';
 import { type Acting, sum } from './acting.ts';
 import type { Begun, Effects, Held } from './effects.ts';
 import { failureBefore } from './failure.ts';
-import type { Moved, Prepared, Run } from './run.ts';
+import { blobsOf, type Moved, type Prepared, type Run } from './run.ts';
 import { TimeLimit } from './time-limit.ts';
 import { type Asking, claimsFrom, Transaction, undoCostOf } from './transaction.ts';
 
@@ -475,12 +476,12 @@ function reclassed({ name, class: now }: Tool, putUp: EffectClass): EffectError 
 /** As it waits for a person: with what it did before as it would be called again. */
 function parkedOf(acting: Acting, again: readonly Prepared[], planned: readonly Prepared[]): Acting {
   const all = [...again, ...planned];
-  return { ...acting, effects: named(all), blobs: all.flatMap((each) => each.blobs) };
+  return { ...acting, effects: all.map(({ effect }) => named(effect)), blobs: blobsOf(all) };
 }
 
 /** Members in canonical order, as the payload has them, which are written fastest. */
-function named(effects: readonly Pick<Prepared, 'effect'>[]): Acting['effects'] {
-  return effects.map(({ effect: { key, payload } }) => ({ effect: payload, id: key }));
+function named({ key, payload }: LoggedEffect): Acting['effects'][number] {
+  return { effect: payload, id: key };
 }
 
 function actingOf(
@@ -488,15 +489,14 @@ function actingOf(
   planned: readonly Prepared[],
   { uses, cost, pivot }: Pick<Acting, 'uses' | 'cost' | 'pivot'>,
 ): Acting {
-  const before = run.standing.map((effect) => ({ effect }));
   return {
-    effects: named([...before, ...planned]),
+    effects: [...run.standing.map(named), ...planned.map(({ effect }) => named(effect))],
     epoch: run.epoch,
     cost,
     undoCost: run.hasOnFailure ? planned.reduce((total, { effect }) => sum(total, effect.undo_cost ?? {}), {}) : {},
     uses,
     pivot,
-    blobs: planned.flatMap((each) => each.blobs),
+    blobs: blobsOf(planned),
     write: (entry) => run.commitWrite(entry, planned),
     undone: (entry, by) => run.undoingWrite(entry, by),
   };
