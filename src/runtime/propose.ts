@@ -50,7 +50,8 @@ export class Proposals {
     const { ifUnchanged, writ, idempotencyKey: key } = input;
     const unchanged = ifUnchanged === undefined ? undefined : new Unchanged(this.#writer, ifUnchanged);
     const nonce = key ?? Buffer.from(around.random.bytes(16)).toString('hex');
-    const gatheredUnder = gather(input, { trajectoryId, nonce, unsalted: this.#turn.unsalted });
+    const { unsalted } = this.#turn;
+    const gatheredUnder = gather(input, { trajectoryId, nonce, unsalted, hasTools: acting !== undefined });
     if (this.#writer.isOld) await this.#writer.freshen();
     let presented: WritChain;
     try {

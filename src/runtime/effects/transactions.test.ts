@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Policy } from '#authority';
+import { type Policy, writId } from '#authority';
 import { hashText } from '#canon';
 import { DidNothing, declareTool, readTransaction, type Sink, type Tool } from '#effects';
 import { defineDomain, escalate, pass } from '#kernel';
@@ -94,6 +94,45 @@ describe('a transaction', () => {
       { id: sink.log[1]?.key, effect: { $blob: expect.any(String), bytes: expect.any(Number), salted: true } },
     ]);
     expect(observations).toEqual([{ name: 'reversible.externalised#0', value: { did: 'a' } }]);
+  });
+
+  test('is committed with an action, and with nothing else of a proposal that comes with it', async () => {
+    const { store, trajectory } = await stage();
+    const [alice, mallory] = [writFor('alice'), writFor('mallory')];
+    const since = '0'.repeat(64);
+    const more = { writ: mallory, principal: 'mallory', idempotencyKey: 'hers', ifUnchanged: { since, places: [''] } };
+    const transact = (name: string) =>
+      trajectory.transaction({ writ: alice, writes: ['test:**'], name }, async (tx) => {
+        await tx.call('reversible.externalised', { what: 'a' });
+        tx.propose({ action: 'count', role: 'counter', args: name, ...more } as never);
+      });
+    for (const name of ['one', 'two']) expect((await transact(name)).ruling.ruling).toBe('committed');
+    const [, ...commits] = (await store.entries('t')).map(({ payload }) => JSON.parse(payload));
+    const named = commits.filter(({ action }) => action.name === 'count');
+    expect(named.map(({ writ_id }) => writ_id)).toEqual([writId(alice), writId(alice)]);
+    for (const intent of [null, 7, 'count'])
+      await expect(
+        trajectory.transaction({ writ: alice, retries: 0 }, (tx) => tx.propose(intent as never)),
+      ).rejects.toMatchObject({ code: 'bad_intent' });
+  });
+
+  test('has observations of a form that nobody else may give theirs', async () => {
+    const { trajectory } = await stage();
+    const observed = (name: string) =>
+      trajectory.propose({
+        action: 'count',
+        role: 'counter',
+        args: 'x',
+        writ: writFor('alice'),
+        observations: [{ name, value: 1 }],
+      });
+    for (const name of ['reversible.externalised#0', 'a#12', 'a.b_c#1.0/2', 'a#1.0/2.1/3'])
+      await expect(observed(name)).rejects.toMatchObject({
+        code: 'bad_intent',
+        message: expect.stringContaining(name),
+      });
+    for (const name of ['a', '#0', 'A#0', 'a#', 'a#b', 'a #0', 'a#0 ', 'a#1/2', 'ticket 12'])
+      expect(await observed(name)).toMatchObject({ ruling: 'committed' });
   });
 
   test('keeps what a tool answers where nobody can try it out, where it is sensitive', async () => {
