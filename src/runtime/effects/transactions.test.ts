@@ -770,6 +770,14 @@ test('a tool that is wrongly declared is refused by name', () => {
     [{ class: { ...good.class, sink: 'queryable' } }, 'reconcile'],
     [{ reconcile: () => ({ happened: false }) }, 'queryable'],
   ];
+  wrong.push(
+    [{ compensat: () => null }, 'no "compensat"'],
+    [{ description: 7 }, 'description has to be a text'],
+    [{ plan: 'x' }, 'plan has to be a function'],
+    [{ sensitive: 'no' }, 'sensitive has to be true or false'],
+    [{ parallel: 1 }, 'parallel has to be true or false'],
+    [{ compensate: undefined, uncompensated: 7 }, 'uncompensated has to be a text'],
+  );
   for (const [change, what] of wrong) {
     let said = 'nothing';
     try {
@@ -780,7 +788,36 @@ test('a tool that is wrongly declared is refused by name', () => {
     }
     expect(said).toContain(what);
   }
+  for (const none of [undefined, null, 7, 'x.y'])
+    expect(() => declareTool(none as never)).toThrow(expect.objectContaining({ code: 'invalid_tool' }));
   expect(new DidNothing('no')).toMatchObject({ isFinal: false });
+});
+
+test.each<[string, object, string]>([
+  ['scopes that are none', { writes: () => null }, 'no list'],
+  ['one scope', { writes: () => 'x:1' }, 'no list'],
+  ['no scope, though it writes', { writes: () => [] }, 'does not say where'],
+  ['scopes that are not told', { reads: () => JSON.parse('') }, 'reads can’t be told'],
+  ['scopes that are told later', { writes: async () => ['x:1'] }, 'no list'],
+  ['what is no scope', { writes: () => [7] }, 'no scope'],
+  ['a schema that takes its time', { input: z.string().refine(async () => true) }, 'its schema can’t tell'],
+])('a call that has %s is refused by name, with nothing done', async (_, change, what) => {
+  let calls = 0;
+  const tool = declareTool({
+    name: 'x.y',
+    input: z.string(),
+    class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
+    writes: ['test:x'],
+    execute: () => void calls++,
+    ...change,
+  } as never);
+  const { trajectory, all } = await stage({ tools: [tool] });
+  const { ruling } = await trajectory.transaction(all, async (tx) => {
+    const refused = { code: 'bad_input', evidence: { tool: 'x.y' }, message: expect.stringContaining(what) };
+    await expect(tx.call('x.y', 'a')).rejects.toMatchObject(refused);
+    tx.propose(COUNT);
+  });
+  expect([ruling.ruling, calls]).toEqual(['committed', 0]);
 });
 
 /** A store that loses its answer to what brings effects, once, and can't be asked until it is `mended`. */
