@@ -20,8 +20,8 @@ interface ProposalRest {
   /** Who asks, as the caller authenticated them. Default: the writ's subject. */
   readonly principal?: string;
   /**
-   * What was read from outside and used: by value, or by oracle key and hash. No name is of the form of `stock.look#0`, as those of
-   * what tools have answered.
+   * What was read from outside and used: by value, or by oracle key and hash. A name neither begins with `assize.` nor is of the form of
+   * `stock.look#0`: the runtime names so what it has observed itself, which an action may rely on.
    */
   readonly observations?: readonly ObservationInput[];
   /**
@@ -92,6 +92,14 @@ export interface Gathered {
 export const TRANSACTION_KEY = 'transaction:';
 export const FAILURE_KEY = 'failure:';
 
+/** What names of the runtime's own observations begin with, but for those of what tools have answered. */
+const OWN_OBSERVATION = 'assize.';
+
+/** Whether the runtime has made that proposal of itself: no caller has such a key. */
+export function isForFailure(key: string | undefined): boolean {
+  return key?.startsWith(FAILURE_KEY) === true;
+}
+
 /** The key of a proposal that a caller makes is none of the runtime's own. @throws RuntimeError `bad_intent` */
 export function checkKey(key: unknown): void {
   const own = [TRANSACTION_KEY, FAILURE_KEY].find((prefix) => typeof key === 'string' && key.startsWith(prefix));
@@ -127,8 +135,8 @@ export function gather(
     readonly trajectoryId: string;
     readonly nonce: string;
     readonly unsalted: boolean;
-    /** Whether tools were asked for it, whose answers it observes. */
-    readonly hasTools: boolean;
+    /** Whether the runtime itself has observed what it is with. */
+    readonly isOwn: boolean;
   },
 ): (writ: WritChain) => Gathered {
   if (typeof input.action !== 'string' || input.action === '' || input.action.length > NAME_MAX)
@@ -143,10 +151,8 @@ export function gather(
     const { name, value: given } = observation ?? {};
     if (typeof name !== 'string' || name.length > NAME_MAX || given === undefined)
       throw badIntent('an observation has a name and a value');
-    if (!place.hasTools && isToolObservation(name))
-      throw badIntent(
-        `an observation is not named as what tools have answered is, which ${name} is; give it another name, without #`,
-      );
+    if (!place.isOwn && (isToolObservation(name) || name.startsWith(OWN_OBSERVATION)))
+      throw badIntent(`an observation is not named as those of the runtime are, as ${name} is; give it another name`);
     if ('oracle_key' in observation && !isHash(observation.oracle_key))
       throw badIntent('an oracle key is 64 lower-case hex digits');
     // What stands in the oracle log may be as large as it takes.

@@ -126,12 +126,19 @@ describe('a transaction', () => {
         writ: writFor('alice'),
         observations: [{ name, value: 1 }],
       });
-    for (const name of ['reversible.externalised#0', 'a#12', 'a.b_c#1.0/2', 'a#1.0/2.1/3'])
+    for (const name of [
+      'reversible.externalised#0',
+      'a#12',
+      'a.b_c#1.0/2',
+      'a#1.0/2.1/3',
+      'assize.failure',
+      'assize.x',
+    ])
       await expect(observed(name)).rejects.toMatchObject({
         code: 'bad_intent',
         message: expect.stringContaining(name),
       });
-    for (const name of ['a', '#0', 'A#0', 'a#', 'a#b', 'a #0', 'a#0 ', 'a#1/2', 'ticket 12'])
+    for (const name of ['a', '#0', 'A#0', 'a#', 'a#b', 'a #0', 'a#0 ', 'a#1/2', 'ticket 12', 'assize', 'my assize.x'])
       expect(await observed(name)).toMatchObject({ ruling: 'committed' });
   });
 
