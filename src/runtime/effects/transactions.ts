@@ -197,7 +197,9 @@ export class Transactions {
   async #commit(options: TransactionOptions, tx: Transaction, run: Run): Promise<Ruling> {
     const { writ, principal, name } = options;
     const { intent, observations } = tx;
-    if (intent === undefined) throw badIntent('a transaction says with `propose` what it commits with');
+    if (typeof intent !== 'object' || intent === null)
+      throw badIntent('a transaction says with `propose` what it commits with, which is an object');
+    // Nothing else that may come with it: it may be what a model has said, and its calls were authorised as the options say.
     const { action, role, args } = intent;
     const idempotencyKey = name === undefined ? undefined : keyOf(name);
     const input = { writ, principal, idempotencyKey, action, role, args, observations };
