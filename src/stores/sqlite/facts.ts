@@ -142,6 +142,7 @@ export class FactWriter implements FactView {
     this.#knownRows = 0;
     this.#hasErased = undefined;
     this.#rebuild = undefined;
+    this.#texts.forget();
   }
 
   /** Writes nothing. @throws {StoreError} for misuse, and while the facts are incomplete */
@@ -158,7 +159,8 @@ export class FactWriter implements FactView {
         this.#close.run(change.system_time, key, row.valid_from, row.fact_id, row.system_time_start);
       for (const row of change.insert) this.#insertRow(key, row);
       // What a branch begins with keeps its time.
-      for (const time of new Set(change.insert.map((row) => row.system_time_start))) this.#texts.enqueue(key, time);
+      for (const [time, rows] of Map.groupBy(change.insert, (row) => row.system_time_start))
+        this.#texts.enqueue(key, time, { partition: change.partition, rows });
     }
   }
 
@@ -577,28 +579,29 @@ export type RowColumns = [
 ];
 
 export function versionOf(row: RowColumns, { space, subject, predicate, branch }: PartitionName): FactVersion {
+  // In canonical order: it may come to stand in a witness.
   return {
-    fact_id: row[0],
-    space,
-    subject,
-    predicate,
+    asserted_from: row[15],
+    asserted_seq: row[14],
     ...(branch !== undefined && { branch }),
-    object: row[1],
-    content: { hash: row[2], bytes: row[3] },
-    valid_from: row[4],
-    valid_to: row[5],
-    system_time_start: row[6],
-    system_time_end: row[7],
-    provenance_id: row[8],
+    cardinality: row[18] === 1 ? 'single-valued' : 'multi-valued',
     confidence: row[9],
+    content: { hash: row[2], bytes: row[3] },
+    entry_id: row[16],
+    fact_id: row[0],
+    lineage: row[13],
+    object: row[1],
+    predicate,
+    provenance_id: row[8],
+    resolution_id: row[12],
     resolution_strategy_id: row[10],
     row_kind: row[11] === 0 ? 'current' : 'audit',
-    resolution_id: row[12],
-    lineage: row[13],
-    asserted_seq: row[14],
-    asserted_from: row[15],
-    entry_id: row[16],
     seq: row[17],
-    cardinality: row[18] === 1 ? 'single-valued' : 'multi-valued',
+    space,
+    subject,
+    system_time_end: row[7],
+    system_time_start: row[6],
+    valid_from: row[4],
+    valid_to: row[5],
   };
 }
