@@ -14,6 +14,7 @@ import {
   isFactStore,
   type LedgerStore,
   type PartitionName,
+  placedProvenance,
   type SaltedRef,
 } from '#ledger';
 import {
@@ -28,7 +29,6 @@ import {
   OPEN_END,
   OPEN_START,
   type Plan,
-  Polynomial,
   type PredicateDeclaration,
   planAssert,
   planChange,
@@ -297,7 +297,7 @@ export class Beliefs {
           insert: insert.map(([row, content]) => ({
             ...row,
             ...(name.branch !== undefined && { branch: name.branch }),
-            provenance_id: Polynomial.read(row.provenance_id).placed(entryId).toString(),
+            provenance_id: placedProvenance(row.provenance_id, entryId),
             entry_id: entryId,
             content,
           })),
