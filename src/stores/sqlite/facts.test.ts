@@ -196,6 +196,30 @@ test.each(['nothing', 'others indexed it', 'a rollback', 'an erasure'])(
   },
 );
 
+test('of many changes, few or many at a time, no more wait to be indexed than are indexed at once', async () => {
+  const path = join(folder, 'many.db');
+  const store = await openSqlite({ path });
+  const db = new DatabaseSync(path);
+  const waiting = (): number => db.prepare('SELECT count(*) AS n FROM fact_text_queue').get()!['n'] as number;
+  let n = 0;
+  const put = (count: number) => {
+    const facts = Array.from({ length: count }, () =>
+      changeOf({ ...ALICE, subject: `s${++n}` }, 1, 10, [{ fact_id: `${n}` }]),
+    );
+    return store.commit({ ...batchOf([]), facts });
+  };
+  for (const [count, each] of [
+    [1, 1_700],
+    [4, 450],
+  ] as const) {
+    for (let i = 0; i < count; i += 1) expect(await put(each)).toEqual(COMMITTED);
+    await vi.waitFor(() => expect(waiting()).toBeLessThan(500), { timeout: 20_000 });
+    expect(waiting()).toBe(n % 500);
+  }
+  db.close();
+  await store.close();
+});
+
 test('texts of a store that is only read are found, also those that nobody has indexed', async () => {
   const path = join(folder, 'read-texts.db');
   const store = await openSqlite({ path });
