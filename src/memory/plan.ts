@@ -211,7 +211,7 @@ class Work {
     this.#claims.add(claim);
     const { space, subject, predicate } = this.#partition;
     const stamp = this.#stamp();
-    // In canonical order, which whatever is made of it keeps: so the text of a witness takes half the time.
+    // In canonical order, which whatever is made of it keeps.
     const row: FactRow = {
       asserted_from: from,
       asserted_seq: this.#seq,
