@@ -1,13 +1,4 @@
-import {
-  contentHash,
-  form,
-  isAssizeError,
-  type Json,
-  parseCanonical,
-  plainText,
-  requireForm,
-  WORLD_LIMITS,
-} from '#canon';
+import { form, hashText, isAssizeError, type Json, parseCanonical, plainText, requireForm, WORLD_LIMITS } from '#canon';
 import { placedProvenance } from '#ledger';
 import { MemoryError } from './errors.ts';
 import { checkFact, type FactRow, type MergeProvenance, type Provenance, THIS_ENTRY } from './fact.ts';
@@ -51,19 +42,20 @@ export function auditRows(
   const { segment, winner, losers, question, answer } = contest;
   const { theta, judge, policy } = answer ?? {};
   const { system_time_start } = stamp;
-  const resolution_id = contentHash({ request: question.request, segment, system_time_start });
+  const resolution_id = hashText(plainText({ request: question.request, segment, system_time_start }));
   const provenance_id = mergedProvenance([winner, ...losers], merge);
   return losers.map((loser) => {
+    // In canonical order, as rows are: so its text takes half the time.
     const witness: Witness = {
-      resolution_id,
-      strategy: stamp.resolution_strategy_id,
-      request: question.request,
-      winner: memberOf(winner).claim,
+      ...(judge !== undefined && { judge }),
       loser: memberOf(loser).claim,
       members: question.members,
-      ...(theta !== undefined && { theta }),
-      ...(judge !== undefined && { judge }),
       ...(policy !== undefined && { policy }),
+      request: question.request,
+      resolution_id,
+      strategy: stamp.resolution_strategy_id,
+      ...(theta !== undefined && { theta }),
+      winner: memberOf(winner).claim,
     };
     const { row } = loser.head;
     return {

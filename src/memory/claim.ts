@@ -26,5 +26,5 @@ export function claimId(key: Uint8Array, claim: Claim): string {
   for (const [name, text] of Object.entries({ space, subject, predicate, object, sourceEventId }))
     requireText(text, name);
   const { from, to } = readPeriod(claim.valid, 'claim.valid');
-  return keyedHash(key, plainText({ space, subject, predicate, object, from, to, sourceEventId }));
+  return keyedHash(key, plainText({ from, object, predicate, sourceEventId, space, subject, to }));
 }

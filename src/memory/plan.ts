@@ -209,20 +209,30 @@ class Work {
       });
     }
     this.#claims.add(claim);
+    const { space, subject, predicate } = this.#partition;
+    const stamp = this.#stamp();
+    // In canonical order, which whatever is made of it keeps.
     const row: FactRow = {
-      ...this.#partition,
-      ...this.#stamp(),
+      asserted_from: from,
+      asserted_seq: this.#seq,
+      cardinality: stamp.cardinality,
+      confidence,
+      entry_id: stamp.entry_id,
       fact_id: claim,
+      lineage: claim,
       object,
+      predicate,
+      provenance_id: provenance,
+      resolution_id: null,
+      resolution_strategy_id: stamp.resolution_strategy_id,
+      row_kind: 'current',
+      seq: stamp.seq,
+      space,
+      subject,
+      system_time_end: stamp.system_time_end,
+      system_time_start: stamp.system_time_start,
       valid_from: from,
       valid_to: to,
-      provenance_id: provenance,
-      confidence,
-      row_kind: 'current',
-      resolution_id: null,
-      lineage: claim,
-      asserted_seq: this.#seq,
-      asserted_from: from,
     };
     return { row, isNew: true, parts: [{ from, to }] };
   }

@@ -1,4 +1,4 @@
-import { contentHash, form, requireForm } from '#canon';
+import { form, hashText, plainText, requireForm } from '#canon';
 import { MemoryError } from './errors.ts';
 import { type FactRow, type Partition, requireText, validOf } from './fact.ts';
 import type { Period } from './period.ts';
@@ -90,16 +90,18 @@ export function readAnswers(given: readonly Answer[]): Map<string, Answer> {
  * hashes, so that it stays when content is erased.
  */
 function requestHash({ space }: Partition, strategy: Strategy, members: readonly Member[]): string {
-  return contentHash({
-    space,
-    strategy,
-    members: members.map(({ claim, rows }) => ({
-      claim,
-      rows: rows
-        .map((row) => ({ claim: row.lineage, confidence: row.confidence, valid: validOf(row) }))
-        .sort((a, b) => compare(a.claim, b.claim) || byPeriod(a.valid, b.valid)),
-    })),
-  });
+  return hashText(
+    plainText({
+      members: members.map(({ claim, rows }) => ({
+        claim,
+        rows: rows
+          .map((row) => ({ claim: row.lineage, confidence: row.confidence, valid: validOf(row) }))
+          .sort((a, b) => compare(a.claim, b.claim) || byPeriod(a.valid, b.valid)),
+      })),
+      space,
+      strategy,
+    }),
+  );
 }
 
 function byPeriod(a: Period, b: Period): number {

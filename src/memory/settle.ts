@@ -93,7 +93,7 @@ export function settle(
 
 /** By which claim a group is called, in questions and answers. */
 export function memberOf({ head, object, confidence, items }: Group): Question['members'][number] {
-  return { claim: head.row.lineage, object, confidence, rows: items.map(({ row }) => row) };
+  return { claim: head.row.lineage, confidence, object, rows: items.map(({ row }) => row) };
 }
 
 function groupsIn(segment: Period, items: readonly Item[], strategy: Strategy): Group[] {

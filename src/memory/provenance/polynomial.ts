@@ -32,6 +32,8 @@ export class Polynomial {
   static read(text: string): Polynomial {
     requireForm(form.text, text, 'text');
     if (text === '0') return Polynomial.zero;
+    // Most are of one write.
+    if (ONE_TOKEN.test(text)) return Polynomial.of(text);
     const terms = text.split(' + ').map((part): readonly [Monomial, bigint] => {
       const [, coefficient, monomial] = TERM.exec(part) ?? [];
       if (coefficient === undefined && monomial === undefined) throw badPolynomial(text, `${shown(part)} is no term`);
@@ -151,7 +153,9 @@ export function mergeProvenance(a: string, b: string): string {
 const POLYNOMIAL = form.of('a Polynomial', (value) => value instanceof Polynomial);
 
 const COUNT = '[1-9][0-9]*';
-const FACTOR = `[wt]:[!-),-\\]_-~]+(?:\\^${COUNT})?`;
+const TOKEN = '[wt]:[!-),-\\]_-~]+';
+const ONE_TOKEN = new RegExp(`^${TOKEN}$`);
+const FACTOR = `${TOKEN}(?:\\^${COUNT})?`;
 const TERM = new RegExp(`^(?:(${COUNT})(?:\\*(?=.))?)?((?:${FACTOR})(?:\\*${FACTOR})*)?$`);
 
 type Factor = readonly [token: Token, exponent: number];

@@ -61,10 +61,12 @@ function termsIn(text: string): { readonly words: string[]; readonly stopWords: 
 }
 
 /** In small letters and without what an apostrophe adds, as often as they stand there. */
-function* bareWords(text: string): Generator<string> {
-  for (const [found] of plain(text).matchAll(WORD))
-    for (const word of UNSPACED.test(found) ? unspaced(found) : [found])
-      yield word.replace(/['’]s$/, '').replace(/['’]/g, '');
+function bareWords(text: string): readonly string[] {
+  const bare = plain(text);
+  const found = bare.match(WORD) ?? [];
+  // Most texts have neither.
+  const words = UNSPACED.test(bare) ? found.flatMap((word) => (UNSPACED.test(word) ? unspaced(word) : [word])) : found;
+  return /['’]/.test(bare) ? words.map((word) => word.replace(/['’]s$/, '').replace(/['’]/g, '')) : words;
 }
 
 function plain(text: string): string {

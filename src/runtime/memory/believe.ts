@@ -14,6 +14,7 @@ import {
   isFactStore,
   type LedgerStore,
   type PartitionName,
+  placedProvenance,
   type SaltedRef,
 } from '#ledger';
 import {
@@ -28,7 +29,6 @@ import {
   OPEN_END,
   OPEN_START,
   type Plan,
-  Polynomial,
   type PredicateDeclaration,
   planAssert,
   planChange,
@@ -202,7 +202,7 @@ export class Beliefs {
       const writing: Writing = {
         partition: group.name,
         declaration: declarePredicate(sayer.predicates[group.name.predicate]!),
-        open: open.map(rowOf),
+        open: open.map(orderedRow),
         latest: state?.latest ?? source?.begins ?? null,
         at: sayer.at,
         seq: version,
@@ -297,7 +297,7 @@ export class Beliefs {
           insert: insert.map(([row, content]) => ({
             ...row,
             ...(name.branch !== undefined && { branch: name.branch }),
-            provenance_id: Polynomial.read(row.provenance_id).placed(entryId).toString(),
+            provenance_id: placedProvenance(row.provenance_id, entryId),
             entry_id: entryId,
             content,
           })),
@@ -466,6 +466,32 @@ function assertionOf({ saying, n, id, saidAt }: Group['said'][number]): Assertio
 /** The row without what only a store has of it: also the memory that it stands in, which may not be that of who sees it. */
 export function rowOf({ content: _, branch: __, ...row }: FactVersion): FactRow {
   return row as FactRow;
+}
+
+/** The same, in canonical order, as a plan makes its own: so the text of a witness takes half the time. */
+function orderedRow(row: FactVersion): FactRow {
+  return {
+    asserted_from: row.asserted_from,
+    asserted_seq: row.asserted_seq,
+    cardinality: row.cardinality,
+    confidence: row.confidence,
+    entry_id: row.entry_id,
+    fact_id: row.fact_id,
+    lineage: row.lineage,
+    object: row.object,
+    predicate: row.predicate,
+    provenance_id: row.provenance_id,
+    resolution_id: row.resolution_id,
+    resolution_strategy_id: row.resolution_strategy_id as FactRow['resolution_strategy_id'],
+    row_kind: row.row_kind,
+    seq: row.seq,
+    space: row.space,
+    subject: row.subject,
+    system_time_end: row.system_time_end,
+    system_time_start: row.system_time_start,
+    valid_from: row.valid_from,
+    valid_to: row.valid_to,
+  };
 }
 
 function contentOf({ $blob: hash, bytes }: BlobRef): ContentRef {

@@ -37,13 +37,15 @@ export interface Source {
   readonly open: readonly FactVersion[];
 }
 
-/** Something has to be awaited before it can be ruled on: most often facts that are to be read. Whoever catches it does that, and begins again. */
-export class NotRead extends Error {
+/**
+ * Something has to be awaited before it can be ruled on: most often facts that are to be read. Whoever catches it does that, and begins
+ * again. It is no error: nobody sees where it comes from, which takes longer to find out than what is to be read.
+ */
+export class NotRead {
   /** Where a judge is to be asked: when what it is asked about was said, so that the question stays the same. */
   readonly read: () => Promise<Instant | undefined>;
 
   constructor(read: () => Promise<Instant> | Promise<void>) {
-    super('something has to be awaited first');
     this.read = async () => (await read()) ?? undefined;
   }
 }

@@ -153,6 +153,73 @@ test.each([1, 700])(
   },
 );
 
+test.each(['nothing', 'others indexed it', 'a rollback', 'an erasure'])(
+  'what waits to be indexed is in memory as it is in the file: after %s',
+  async (event) => {
+    const path = join(folder, `waits after ${event}.db`);
+    const [store, other] = [await openSqlite({ path }), await openSqlite({ path })];
+    const put = async (by: SqliteStore, ...facts: ReturnType<typeof changeOf>[]): Promise<void> =>
+      expect(await by.commit({ ...batchOf([]), facts })).toEqual(COMMITTED);
+    const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a', object: 'secret' }]);
+    await put(store, first, changeOf(BOB, 1, 10, [{ fact_id: 'c', object: 'third' }]));
+    await put(store, changeOf(ALICE, 2, 11, [{ fact_id: 'b', object: 'second' }], first.insert.map(keyOfRow)));
+    const next = changeOf({ ...ALICE, subject: 'carol' }, 1, 12, [{ fact_id: 'd', object: 'fourth' }]);
+    if (event === 'others indexed it') {
+      // What is written from then on has the numbers that these had.
+      await other.textsToEmbed('m', ALICE.space, 10);
+      await put(other, next);
+    } else if (event === 'a rollback') {
+      const root = entryAfter(undefined, 't');
+      await store.commit(batchOf(root));
+      const lost = changeOf({ ...ALICE, subject: 'dan' }, 1, 12, [{ fact_id: 'e', object: 'fifth' }]);
+      const copy = { ...batchOf({ ...entryAfter(undefined, 'u'), id: root.id }), facts: [lost] };
+      const written = put(store, next);
+      expect(await store.commit(copy)).toMatchObject({ status: 'conflict' });
+      await written;
+    } else {
+      await put(store, next);
+      const erased = [contentOf('secret').hash, namesOf(BOB).hash].map((hash) => ({ hash, by: blobOf('by').hash }));
+      if (event === 'an erasure') expect(await store.commit({ ...batchOf([]), erased })).toEqual(COMMITTED);
+      await store.scrub();
+    }
+    await store.textsToEmbed('m', ALICE.space, 10);
+    expect(await store.selfCheck()).toEqual([]);
+    for (const each of [store, other]) await each.close();
+    const db = new DatabaseSync(path);
+    const texts = db.prepare(
+      `SELECT p.subject, w.words FROM fact_words AS w JOIN fact_partition AS p ON p.key = w.key`,
+    );
+    const found = texts.all().map(({ subject, words }) => `${subject}: ${String(words).trim().split('1_').at(-1)}`);
+    db.close();
+    const said = ['alice: second', 'alice: secret', 'bob: third', 'carol: fourth'];
+    expect(found.sort()).toEqual(event === 'an erasure' ? [said[0], said[3]] : said);
+  },
+);
+
+test('of many changes, few or many at a time, no more wait to be indexed than are indexed at once', async () => {
+  const path = join(folder, 'many.db');
+  const store = await openSqlite({ path });
+  const db = new DatabaseSync(path);
+  const waiting = (): number => db.prepare('SELECT count(*) AS n FROM fact_text_queue').get()!['n'] as number;
+  let n = 0;
+  const put = (count: number) => {
+    const facts = Array.from({ length: count }, () =>
+      changeOf({ ...ALICE, subject: `s${++n}` }, 1, 10, [{ fact_id: `${n}` }]),
+    );
+    return store.commit({ ...batchOf([]), facts });
+  };
+  for (const [count, each] of [
+    [1, 1_700],
+    [4, 450],
+  ] as const) {
+    for (let i = 0; i < count; i += 1) expect(await put(each)).toEqual(COMMITTED);
+    await vi.waitFor(() => expect(waiting()).toBeLessThan(500), { timeout: 20_000 });
+    expect(waiting()).toBe(n % 500);
+  }
+  db.close();
+  await store.close();
+});
+
 test('texts of a store that is only read are found, also those that nobody has indexed', async () => {
   const path = join(folder, 'read-texts.db');
   const store = await openSqlite({ path });

@@ -142,6 +142,7 @@ export class FactWriter implements FactView {
     this.#knownRows = 0;
     this.#hasErased = undefined;
     this.#rebuild = undefined;
+    this.#texts.forget();
   }
 
   /** Writes nothing. @throws {StoreError} for misuse, and while the facts are incomplete */
@@ -158,7 +159,8 @@ export class FactWriter implements FactView {
         this.#close.run(change.system_time, key, row.valid_from, row.fact_id, row.system_time_start);
       for (const row of change.insert) this.#insertRow(key, row);
       // What a branch begins with keeps its time.
-      for (const time of new Set(change.insert.map((row) => row.system_time_start))) this.#texts.enqueue(key, time);
+      for (const [time, rows] of Map.groupBy(change.insert, (row) => row.system_time_start))
+        this.#texts.enqueue(key, time, { partition: change.partition, rows });
     }
   }
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Hash, PartitionName } from '#ledger';
+import type { FactVersion, Hash, PartitionName } from '#ledger';
 import { dayOf, wordsOfDocument } from '#memory';
 import { isErasedText } from '../facts.ts';
 import { OBJECT } from './facts.ts';
@@ -21,11 +21,19 @@ export interface Queued {
   readonly system_start: string;
 }
 
+/** A change that is waiting, with the rows that it has inserted. */
+export interface Written {
+  readonly partition: PartitionName;
+  readonly rows: readonly FactVersion[];
+}
+
 /**
- * The texts of changes that are not indexed yet, each once; of what was erased there are none. Of a partition that changes often only
- * rows are read that are open or ended since the first of these changes.
+ * The texts of changes that are not indexed yet, each once; of what was erased there are none. What is not among `written`, by `n`, is
+ * read: of a partition that changes often only rows that are open or ended since the first of these changes.
  */
-export function prepareNewTexts(db: DatabaseSync): (changes: readonly Queued[]) => NewText[] {
+export function prepareNewTexts(
+  db: DatabaseSync,
+): (changes: readonly Queued[], written?: ReadonlyMap<number, Written>) => NewText[] {
   const selectPartition = db.prepare('SELECT space, subject, predicate FROM fact_partition WHERE key = ?');
   const columns = `lower(hex(f.content)) AS content, f.audit, f.asserted_from, ${OBJECT} AS object`;
   const selectRows = db.prepare(`
@@ -34,31 +42,54 @@ export function prepareNewTexts(db: DatabaseSync): (changes: readonly Queued[]) 
   const selectText = db.prepare(
     'SELECT 1 FROM fact_text WHERE key = ? AND content = unhex(?) AND audit = ? AND day = ?',
   );
-  return (changes) => {
-    const starts = new Map<number, string>();
-    for (const { key, system_start } of changes) {
-      const known = starts.get(key);
-      if (known === undefined || system_start < known) starts.set(key, system_start);
-    }
+  const read = (key: number, changes: readonly Queued[]): Texts | undefined => {
+    const partition = selectPartition.get(key) as unknown as PartitionName | undefined;
+    if (partition === undefined) return undefined;
+    const start = changes.map(({ system_start }) => system_start).reduce((a, b) => (a < b ? a : b));
+    return { partition, rows: selectRows.all(key, start) as unknown as TextColumns[] };
+  };
+  return (changes, written = new Map()) => {
     const found: NewText[] = [];
-    for (const [key, start] of starts) {
-      const named = selectPartition.get(key) as unknown as PartitionName | undefined;
-      if (named === undefined || isErasedText(named.subject)) continue;
-      const { space, subject, predicate } = named;
+    for (const [key, each] of Map.groupBy(changes, (change) => change.key)) {
+      const texts = kept(each, written) ?? read(key, each);
+      if (texts === undefined || isErasedText(texts.partition.subject)) continue;
+      const { space, subject, predicate } = texts.partition;
       const seen = new Set<string>();
-      for (const row of selectRows.all(key, start) as unknown as readonly TextColumns[]) {
+      for (const row of texts.rows) {
         const { content, audit, object } = row;
         const day = dayOf(row);
         const name = `${content} ${audit} ${day}`;
         if (seen.has(name) || isErasedText(object)) continue;
         seen.add(name);
         if (selectText.get(key, content, audit, day) !== undefined) continue;
-        const words = wordsOfDocument({ ...row, subject, predicate, row_kind: audit === 0 ? 'current' : 'audit' });
+        const { asserted_from } = row;
+        const row_kind = audit === 0 ? 'current' : 'audit';
+        const words = wordsOfDocument({ subject, predicate, object, asserted_from, row_kind });
         found.push({ key, partition: { space, subject, predicate }, content, audit, day, words });
       }
     }
     return found;
   };
+}
+
+/** Undefined where one of the changes is not among those. */
+function kept(changes: readonly Queued[], written: ReadonlyMap<number, Written>): Texts | undefined {
+  const rows: TextColumns[] = [];
+  let partition: PartitionName | undefined;
+  for (const { n } of changes) {
+    const one = written.get(n);
+    if (one === undefined) return undefined;
+    partition = one.partition;
+    for (const { content, row_kind, asserted_from, object } of one.rows)
+      rows.push({ content: content.hash, audit: row_kind === 'audit' ? 1 : 0, asserted_from, object });
+  }
+  return partition && { partition, rows };
+}
+
+/** What a partition is called, and rows of it. */
+interface Texts {
+  readonly partition: PartitionName;
+  readonly rows: readonly TextColumns[];
 }
 
 interface TextColumns {

@@ -162,6 +162,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #selfCheck: () => string[];
   /** Changes of facts since they were indexed. */
   #unindexed = 0;
+  #isIndexing = false;
   #closed: Promise<void> | undefined;
 
   /** Takes over a connection that `openSqlite` has checked and set up, and closes it. */
@@ -490,13 +491,21 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     while (await this.#step(() => this.#texts.flush(), { rows: QUEUE_MAX, bytes: 0 }));
   }
 
-  /** After whoever waits was answered, and once for many changes: what is not indexed yet is found all the same, and slower. */
+  /**
+   * After whoever waits was answered, and once for many changes: what is not indexed yet is found all the same, and slower. One after the
+   * other, so that nobody waits for more than one.
+   */
   #indexLater(changes: number): void {
     this.#unindexed += changes;
-    if (this.#unindexed < QUEUE_MAX) return;
-    this.#unindexed = 0;
+    if (this.#unindexed < QUEUE_MAX || this.#isIndexing) return;
+    this.#unindexed -= QUEUE_MAX;
+    this.#isIndexing = true;
+    const over = (): void => {
+      this.#isIndexing = false;
+      if (this.#closed === undefined) this.#indexLater(0);
+    };
     // Nobody waits for it. Where it fails, the next one does it, or a store that is poisoned says so to whoever calls next.
-    this.#group.run(() => this.#texts.flush(), { rows: QUEUE_MAX, bytes: 0 }).catch(() => {});
+    this.#group.run(() => this.#texts.flush(), { rows: QUEUE_MAX, bytes: 0 }).then(over, over);
   }
 
   /** A step that may refuse: what it has written by then stays. */

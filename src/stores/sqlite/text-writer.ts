@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { FactVector } from '#ledger';
 import { otherDimensions, unit } from '../vectors.ts';
 import { noTexts, texts } from './migrations/0010-texts.ts';
-import { type NewText, prepareNewTexts, type Queued } from './new-texts.ts';
+import { type NewText, prepareNewTexts, type Queued, type Written } from './new-texts.ts';
 
 /** Changes that wait to be indexed before a store does so by itself. */
 export const QUEUE_MAX = 500;
@@ -10,10 +10,17 @@ export const QUEUE_MAX = 500;
 /** Changes that are indexed in one transaction. */
 const FLUSHED_MAX = 500;
 
-/** Writes what facts are found by, inside a transaction that the caller begins and ends. */
+/** Changes that wait with their rows in memory, and characters of these; more only cost reading them again. */
+const WRITTEN_MAX = 2 * QUEUE_MAX;
+const WRITTEN_CHARACTERS_MAX: number = 4 * 2 ** 20;
+
+/**
+ * Writes what facts are found by, inside a transaction that the caller begins and ends. What waits is in memory where no one else has
+ * written since.
+ */
 export class TextWriter {
   readonly #db: DatabaseSync;
-  readonly #newTexts: (changes: readonly Queued[]) => NewText[];
+  readonly #newTexts: ReturnType<typeof prepareNewTexts>;
   readonly #enqueue: StatementSync;
   readonly #selectQueue: StatementSync;
   readonly #dequeue: StatementSync;
@@ -29,6 +36,9 @@ export class TextWriter {
   readonly #insertEmbedder: StatementSync;
   readonly #selectEmbedder: StatementSync;
   readonly #insertVector: StatementSync;
+  /** By `n`. */
+  readonly #written = new Map<number, Written>();
+  #writtenCharacters = 0;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
@@ -36,8 +46,8 @@ export class TextWriter {
     this.#enqueue = db.prepare('INSERT INTO fact_text_queue (key, system_start) VALUES (?, ?)');
     this.#selectQueue = db.prepare('SELECT n, key, system_start FROM fact_text_queue ORDER BY n LIMIT ?');
     this.#dequeue = db.prepare('DELETE FROM fact_text_queue WHERE n <= ?');
-    this.#count = db.prepare(`INSERT INTO fact_text_space (name, texts, words) VALUES (?, 1, ?)
-      ON CONFLICT (name) DO UPDATE SET texts = texts + 1, words = words + excluded.words RETURNING space`);
+    this.#count = db.prepare(`INSERT INTO fact_text_space (name, texts, words) VALUES (?, ?, ?)
+      ON CONFLICT (name) DO UPDATE SET texts = texts + excluded.texts, words = words + excluded.words RETURNING space`);
     this.#insertText = db.prepare(`INSERT INTO fact_text (key, content, audit, day, space, words)
       VALUES (?, unhex(?), ?, ?, ?, ?)`);
     this.#insertWords = db.prepare('INSERT INTO fact_words (rowid, words, key, length) VALUES (?, ?, ?, ?)');
@@ -60,9 +70,18 @@ export class TextWriter {
       WHERE t.id = ? AND ${TEXT_NAME} = ? ON CONFLICT DO NOTHING`);
   }
 
-  /** To be called with each change that inserts. */
-  enqueue(key: number | bigint, systemStart: string): void {
-    this.#enqueue.run(key, systemStart);
+  /** To be called with each change that inserts, and its rows of that time. */
+  enqueue(key: number | bigint, systemStart: string, written: Written): void {
+    const n = Number(this.#enqueue.run(key, systemStart).lastInsertRowid);
+    if (this.#written.size >= WRITTEN_MAX || this.#writtenCharacters > WRITTEN_CHARACTERS_MAX) return;
+    this.#written.set(n, written);
+    for (const { object } of written.rows) this.#writtenCharacters += object.length;
+  }
+
+  /** To be called when another connection has written, after every rollback, and where texts were erased. */
+  forget(): void {
+    this.#written.clear();
+    this.#writtenCharacters = 0;
   }
 
   /** Indexes what has waited longest; false where nothing is left then. */
@@ -70,8 +89,12 @@ export class TextWriter {
     const changes = this.#selectQueue.all(FLUSHED_MAX) as unknown as readonly Queued[];
     const last = changes.at(-1);
     if (last === undefined) return false;
-    for (const text of this.#newTexts(changes)) this.#insert(text);
+    const texts = this.#newTexts(changes, this.#written);
+    // Counted before the first one goes in: FTS5 writes what it has gathered whenever another statement may have to be undone by itself.
+    const spaces = this.#counted(texts);
+    for (const text of texts) this.#insert(text, spaces.get(text.partition.space) as number);
     this.#dequeue.run(last.n);
+    for (const { n } of changes) this.#indexed(n);
     return changes.length === FLUSHED_MAX;
   }
 
@@ -89,6 +112,7 @@ export class TextWriter {
 
   /** Takes all away. */
   reset(): void {
+    this.forget();
     this.#db.exec(noTexts);
     this.#db.exec(texts);
     this.#db.exec('DELETE FROM fact_text_queue');
@@ -113,8 +137,23 @@ export class TextWriter {
     }
   }
 
-  #insert({ key, partition, content, audit, day, words }: NewText): void {
-    const space = this.#count.get(partition.space, words.length)!['space'] as number;
+  /** Its number may come to be another change's. */
+  #indexed(n: number): void {
+    for (const { object } of this.#written.get(n)?.rows ?? []) this.#writtenCharacters -= object.length;
+    this.#written.delete(n);
+  }
+
+  /** Numbers of the spaces that these texts are of, by their names. */
+  #counted(texts: readonly NewText[]): ReadonlyMap<string, number> {
+    const numbers = new Map<string, number>();
+    for (const [name, each] of Map.groupBy(texts, ({ partition }) => partition.space)) {
+      const words = each.reduce((sum, text) => sum + text.words.length, 0);
+      numbers.set(name, this.#count.get(name, each.length, words)!['space'] as number);
+    }
+    return numbers;
+  }
+
+  #insert({ key, content, audit, day, words }: NewText, space: number): void {
     const { lastInsertRowid } = this.#insertText.run(key, content, audit, day, space, words.length);
     this.#insertWords.run(lastInsertRowid, words.map((word) => ` ${space}_${word}`).join('') + ' ', key, words.length);
   }
