@@ -83,20 +83,21 @@ export class Partitions {
 
   /** `line`: what is seen by who wants to change it; its own memory is the partition's. */
   async read(name: PartitionName, claims: readonly string[], line: Line): Promise<void> {
+    const key = keyOf(name);
+    const before = this.#known.get(key);
+    // Before the claims are looked for: who makes one of them after that changes the partition, and the store then tells.
+    const read = before == null ? await this.#readState(name, line) : before;
     const found = new Map<string, boolean>();
     for (const claim of claims) {
       const { space, subject, predicate } = name;
       const query = { space, subject, predicate, kind: 'all', lineage: claim } as const;
       const { done } = await seenFacts(this.#store, line, query).next();
-      found.set(claim, done !== true);
+      found.set(claim, done !== true || (await this.#isMerged(claim, name, read.state, line)));
     }
-    const key = keyOf(name);
-    const before = this.#known.get(key);
-    const read = before == null ? await this.#readState(name, line) : before;
-    const without = claims.filter((claim) => found.get(claim) === false);
-    for (const claim of without) found.set(claim, await this.#isMerged(claim, name, read.state, line));
-    // What was accepted while it was read is ahead of that.
     const now = this.#known.get(key);
+    // What was known was accepted and did not come to be, or is not so any more: whoever needs it has it read again.
+    if (before != null && now == null) return;
+    // What was accepted while it was read is ahead of that.
     const { state, source } = now == null ? read : now;
     this.#known.set(key, { state, source, claims: new Map([...found, ...(now?.claims ?? [])]) });
     if (name.branch === undefined) return;
