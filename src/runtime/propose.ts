@@ -273,6 +273,7 @@ export class Proposals {
       const predicates = domain.memory?.predicates ?? {};
       planned = requireBeliefs(around.beliefs).plan({
         call: gathered,
+        life: this.#writer.life,
         compiled: judged.compiled,
         proposalId: gathered.proposalId,
         trajectoryId: id,

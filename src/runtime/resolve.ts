@@ -171,6 +171,7 @@ export class Resolutions {
       const beliefs = requireBeliefs(this.#writer.around.beliefs);
       const planned = beliefs.plan({
         call: input,
+        life: this.#writer.life,
         compiled,
         proposalId,
         trajectoryId: this.#writer.id,

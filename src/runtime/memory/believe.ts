@@ -72,6 +72,8 @@ export interface Asked {
 export interface Sayer {
   /** The same object each time that one call has it planned. */
   readonly call: object;
+  /** Of its trajectory's writer: another number once others went on there, after whom it is then ruled on. */
+  readonly life: number;
   readonly compiled: Pick<Compiled, 'sayings'>;
   readonly proposalId: Hash;
   readonly trajectoryId: string;
@@ -91,8 +93,8 @@ export class Beliefs {
   readonly #partitions: Partitions;
   readonly #votes: Votes | undefined;
   #key: Uint8Array | undefined;
-  /** Calls during which what is known here was compared with what the store has. */
-  readonly #compared: WeakSet<object> = new WeakSet();
+  /** Calls during which what is known here was compared with what the store has, and in which life. */
+  readonly #compared: WeakMap<object, number> = new WeakMap();
   readonly lines: Lines;
 
   constructor(store: LedgerStore & FactStore, random: Random, judge?: Judge) {
@@ -156,10 +158,10 @@ export class Beliefs {
 
   /** @throws NotRead */
   #requireCompared(sayer: Sayer, line: Line): void {
-    if (this.#compared.has(sayer.call)) return;
+    if (this.#compared.get(sayer.call) === sayer.life) return;
     throw new NotRead(async () => {
       for (const name of namesIn(sayer, line)) await this.#partitions.compare(name, line);
-      this.#compared.add(sayer.call);
+      this.#compared.set(sayer.call, sayer.life);
     });
   }
 
