@@ -110,7 +110,8 @@ const CLASS = z.strictObject({
  * @throws EffectError `invalid_tool`, naming the tool, what of it is wrong and what to do
  */
 export function declareTool<Schema extends z.ZodType>(spec: ToolSpec<Schema>): Tool {
-  const name = String(spec?.name);
+  if (typeof spec !== 'object' || spec === null) throw invalid(String(spec), 'a declaration is an object');
+  const name = String(spec.name);
   if (!NAME.test(name) || name.startsWith('assize.')) {
     throw invalid(
       name,
@@ -119,6 +120,7 @@ export function declareTool<Schema extends z.ZodType>(spec: ToolSpec<Schema>): T
   }
   if (!(spec.input instanceof z.ZodType)) throw invalid(name, 'its input has to be a zod schema');
   if (typeof spec.execute !== 'function') throw invalid(name, 'it has no execute');
+  checkMembers(name, spec);
   const sort = classOf(name, spec);
   checkParts(name, spec, sort);
   const members = membersOf(spec.input);
@@ -141,6 +143,40 @@ export function declareTool<Schema extends z.ZodType>(spec: ToolSpec<Schema>): T
  */
 export function requireOwnTool(tool: Tool): void {
   requireMadeHere(tool, `The tool ${tool?.name}`);
+}
+
+/** What a declaration may have, and what sort each is; a member that is misspelled would promise nothing. */
+const MEMBERS: Readonly<Record<keyof ToolSpec, 'text' | 'function' | 'true or false' | 'any'>> = {
+  name: 'text',
+  description: 'text',
+  input: 'any',
+  class: 'any',
+  reads: 'any',
+  writes: 'any',
+  plan: 'function',
+  execute: 'function',
+  compensate: 'function',
+  mitigate: 'function',
+  reconcile: 'function',
+  uncompensated: 'text',
+  sensitive: 'true or false',
+  parallel: 'true or false',
+  channel: 'any',
+  cost: 'any',
+  undoCost: 'any',
+};
+
+function checkMembers(name: string, spec: object): void {
+  for (const [member, value] of Object.entries(spec)) {
+    const sort = Object.hasOwn(MEMBERS, member) ? MEMBERS[member as keyof ToolSpec] : undefined;
+    if (sort === undefined)
+      throw invalid(name, `a tool has no ${JSON.stringify(member)}; there are ${Object.keys(MEMBERS).join(', ')}`);
+    if (value === undefined) continue;
+    if (sort === 'function' && !isFunction(value)) throw invalid(name, `its ${member} has to be a function`);
+    if (sort === 'text' && typeof value !== 'string') throw invalid(name, `its ${member} has to be a text`);
+    if (sort === 'true or false' && typeof value !== 'boolean')
+      throw invalid(name, `its ${member} has to be true or false`);
+  }
 }
 
 function classOf(name: string, spec: ToolSpec<any>): EffectClass | undefined {
@@ -174,10 +210,6 @@ function checkParts(name: string, spec: ToolSpec<any>, sort: EffectClass | undef
   }
   if (writes === undefined || (Array.isArray(writes) && writes.length === 0))
     throw invalid(name, `it changes something, so it has to say what it writes`);
-  const part = Object.entries({ compensate, mitigate, reconcile }).find(
-    ([, each]) => !(each === undefined || isFunction(each)),
-  );
-  if (part !== undefined) throw invalid(name, `its ${part[0]} has to be a function`);
   if ((sort.sink === 'queryable') !== (reconcile !== undefined)) {
     throw invalid(name, 'a sink is queryable where there is a reconcile that asks it, and only there');
   }
@@ -207,7 +239,13 @@ function isFunction(part: unknown): boolean {
 }
 
 function parsed(name: string, schema: z.ZodType, input: unknown): Json {
-  const read = schema.safeParse(input, { error: issueWords });
+  let read: z.ZodSafeParseResult<unknown>;
+  try {
+    read = schema.safeParse(input, { error: issueWords });
+  } catch (error) {
+    // As a schema does that takes its time, or throws.
+    throw badInput(name, `its schema can’t tell: ${(error as Error).message}`, error);
+  }
   if (!read.success) throw badInput(name, issueText(read.error));
   try {
     return copyJson(read.data, { foreign: true });
@@ -225,7 +263,7 @@ function scopesOf(
   scopes: Scopes<any> = [],
   members: ReadonlySet<string> | undefined,
 ): Template {
-  if (typeof scopes === 'function') return scopes;
+  if (typeof scopes === 'function') return (input) => scopesTold(name, member, scopes, input);
   if (!Array.isArray(scopes))
     throw invalid(name, `${member} is a list of scopes, or a function of the input that gives one`);
   for (const scope of scopes) {
@@ -237,6 +275,24 @@ function scopesOf(
       );
   }
   return (input) => scopes.map((scope) => filled(name, scope, input));
+}
+
+/** Who writes has to say where: what claims nothing waits for nobody, and no writ is asked about it. */
+function scopesTold(
+  name: string,
+  member: 'reads' | 'writes',
+  scopes: (input: any) => readonly string[],
+  input: Json,
+): readonly string[] {
+  let told: readonly string[];
+  try {
+    told = scopes(input);
+  } catch (error) {
+    throw badInput(name, `its ${member} can’t be told: ${(error as Error).message}`, error);
+  }
+  if (!Array.isArray(told)) throw badInput(name, `its ${member} are no list`);
+  if (member === 'writes' && told.length === 0) throw badInput(name, 'it would write, and does not say where');
+  return told;
 }
 
 function templateProblem(scope: string, members: ReadonlySet<string> | undefined): string | undefined {

@@ -345,8 +345,9 @@ export class Assize {
 
   /**
    * Opens a trajectory: replays it, and refuses one that does not verify. The same one is opened once. What a crash left
-   * half done between it and its delegations is completed first (`Trajectory.completeDelegations`). Where there is a
-   * snapshot, only what came after it is replayed; what it stands on is for `verify` to check.
+   * half done between it and its delegations is completed first (`Trajectory.completeDelegations`); what it left at work with tools
+   * that are here is begun to be gone on with, which nobody waits for (`recoverEffects` does). Where there is a snapshot, only what
+   * came after it is replayed; what it stands on is for `verify` to check.
    *
    * With a domain, it has to be that one's, and is typed by it.
    *
@@ -361,8 +362,9 @@ export class Assize {
   }
 
   /** What an opening does besides reading; who may write nothing leaves it as it is. */
-  protected complete(trajectory: Trajectory): Promise<void> {
-    return trajectory.completeDelegations();
+  protected async complete(trajectory: Trajectory): Promise<void> {
+    await trajectory.completeDelegations();
+    await this.#effects?.takeUpLeft(trajectory.id);
   }
 
   #opened(trajectoryId: string): Promise<Trajectory> {
@@ -428,7 +430,7 @@ export class Assize {
 
   /**
    * Takes over what an earlier process left at work with tools, and waits until all of it is seen to that can be without a
-   * person. It is done anyway with the first transaction. Answers with what waits for a person then.
+   * person. It is done anyway with the first transaction, and where a trajectory is opened that has some of it. Answers with what waits for a person then.
    *
    * @throws RuntimeError `bad_option` where there are no tools; as long as another process has them at work, the signal's reason, and
    * `closed` when this runtime is closed

@@ -3,7 +3,7 @@ import { contentHash, copyJson, hashText, type Json, plainText } from '#canon';
 import type { ActionName, ArgsOf, Domain, Intent, IsUntyped, Observed, RoleFor } from '#kernel';
 import { type BlobRow, type Hash, isHash, type Observation, type RoleRef, store } from '#ledger';
 import { ORACLE_LIMITS, turnNamedBy } from '#oracle';
-import type { Acting } from './effects/acting.ts';
+import { type Acting, isToolObservation } from './effects/acting.ts';
 import { RuntimeError } from './errors.ts';
 import type { WritChain } from './writs.ts';
 
@@ -19,7 +19,10 @@ interface ProposalRest {
   readonly writ: Hash | Writ | WritChain;
   /** Who asks, as the caller authenticated them. Default: the writ's subject. */
   readonly principal?: string;
-  /** What was read from outside and used: by value, or by oracle key and hash. */
+  /**
+   * What was read from outside and used: by value, or by oracle key and hash. A name neither begins with `assize.` nor is of the form of
+   * `stock.look#0`: the runtime names so what it has observed itself, which an action may rely on.
+   */
   readonly observations?: readonly ObservationInput[];
   /**
    * The same key and intent again is the same proposal, and gets the same ruling. It does not begin with `transaction:` or `failure:`,
@@ -89,6 +92,14 @@ export interface Gathered {
 export const TRANSACTION_KEY = 'transaction:';
 export const FAILURE_KEY = 'failure:';
 
+/** What names of the runtime's own observations begin with, but for those of what tools have answered. */
+const OWN_OBSERVATION = 'assize.';
+
+/** Whether the runtime has made that proposal of itself: no caller has such a key. */
+export function isForFailure(key: string | undefined): boolean {
+  return key?.startsWith(FAILURE_KEY) === true;
+}
+
 /** The key of a proposal that a caller makes is none of the runtime's own. @throws RuntimeError `bad_intent` */
 export function checkKey(key: unknown): void {
   const own = [TRANSACTION_KEY, FAILURE_KEY].find((prefix) => typeof key === 'string' && key.startsWith(prefix));
@@ -120,7 +131,13 @@ export function checkForm(input: ProposalInput): void {
  */
 export function gather(
   input: ProposalInput,
-  place: { readonly trajectoryId: string; readonly nonce: string; readonly unsalted: boolean },
+  place: {
+    readonly trajectoryId: string;
+    readonly nonce: string;
+    readonly unsalted: boolean;
+    /** Whether the runtime itself has observed what it is with. */
+    readonly isOwn: boolean;
+  },
 ): (writ: WritChain) => Gathered {
   if (typeof input.action !== 'string' || input.action === '' || input.action.length > NAME_MAX)
     throw badIntent(`an intent names its action in 1 to ${NAME_MAX} characters`);
@@ -134,6 +151,8 @@ export function gather(
     const { name, value: given } = observation ?? {};
     if (typeof name !== 'string' || name.length > NAME_MAX || given === undefined)
       throw badIntent('an observation has a name and a value');
+    if (!place.isOwn && (isToolObservation(name) || name.startsWith(OWN_OBSERVATION)))
+      throw badIntent(`an observation is not named as those of the runtime are, as ${name} is; give it another name`);
     if ('oracle_key' in observation && !isHash(observation.oracle_key))
       throw badIntent('an oracle key is 64 lower-case hex digits');
     // What stands in the oracle log may be as large as it takes.

@@ -6,7 +6,7 @@ import { Chance } from './chance.ts';
 import { type Acting, costOf, toolsRefused, withTools } from './effects/acting.ts';
 import { concluded, RuntimeError } from './errors.ts';
 import { frozenByRules, frozenFor, frozenPatterns } from './freeze.ts';
-import { checkForm, type Gathered, gather, keyHashOf, type ProposalInput } from './intent.ts';
+import { checkForm, type Gathered, gather, isForFailure, keyHashOf, type ProposalInput } from './intent.ts';
 import { Kept } from './kept.ts';
 import {
   type AskedFor,
@@ -50,7 +50,9 @@ export class Proposals {
     const { ifUnchanged, writ, idempotencyKey: key } = input;
     const unchanged = ifUnchanged === undefined ? undefined : new Unchanged(this.#writer, ifUnchanged);
     const nonce = key ?? Buffer.from(around.random.bytes(16)).toString('hex');
-    const gatheredUnder = gather(input, { trajectoryId, nonce, unsalted: this.#turn.unsalted });
+    const { unsalted } = this.#turn;
+    const isOwn = acting !== undefined || isForFailure(key);
+    const gatheredUnder = gather(input, { trajectoryId, nonce, unsalted, isOwn });
     if (this.#writer.isOld) await this.#writer.freshen();
     let presented: WritChain;
     try {

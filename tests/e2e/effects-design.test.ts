@@ -2,6 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { type EffectPayload, readTransaction } from '#effects';
+import type { Hash, LoggedTransaction } from '#ledger';
+import { MemoryStore } from '#stores';
+import { OutsideSink, Steps, tally, toolFor } from '../support/effects-stage.ts';
+import { runtimeOver, writFor } from '../support/runtime.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/design/effects.md'), 'utf8');
@@ -36,4 +41,76 @@ test('each record of the effect log stands there, with its members', () => {
   expect(names.filter((name) => !section.includes(`\`${name}\``))).toEqual([]);
   const members = [...declared.matchAll(/readonly ([a-z]+)\??:/g)].map(([, name]) => name as string);
   expect(members.filter((name) => name !== 'is' && !section.includes(`\`${name}\``))).toEqual([]);
+});
+
+/** What the log has for each field of the paper's entry (seed 003 C.1). */
+const FIELDS: Readonly<Record<string, (at: Awaited<ReturnType<typeof logged>>) => unknown>> = {
+  tx_id: ({ row, known }) => [row.epoch, known.body.transaction],
+  trace_id: ({ row }) => row.trajectory_id,
+  branch_id: ({ row, known }) => 'branch_id' in row || 'branch_id' in known.body,
+  epoch: ({ row }) => row.epoch,
+  status: ({ known }) => known.state.phase,
+  scopes: ({ known }) => known.body.claims,
+  payload: ({ payloads }) => payloads.map(({ tool, input, claims }) => [tool, input, claims]),
+  idempotency_key: ({ known, keys }) =>
+    known.effects.map(({ key }, n) => [keys[n]?.key === key, keys[n]?.epoch, keys[n]?.n]),
+  description: ({ known }) => [known.effects.map(({ tool }, n) => [n, tool]), known.body.principal, known.body.writ_id],
+};
+
+/** A transaction of two effects, of which one acted at once and one was held, as the log has it in the end. */
+async function logged() {
+  const outside = { sink: new OutsideSink('keyed'), steps: new Steps() };
+  const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
+  const store = new MemoryStore();
+  const assize = runtimeOver(store, [tally], { tools });
+  const trajectory = await assize.create(tally, { trajectoryId: 't' });
+  const options = { name: 'o1', writ: writFor('alice'), writes: ['test:**'], retries: 0 };
+  await trajectory.transaction(options, async (tx) => {
+    await tx.call('reversible.externalised', { what: 'acted', at: 'r' });
+    await tx.call('irreversible.buffered', { what: 'held', at: 's' });
+    tx.propose({ action: 'count', role: 'counter', args: 'order' });
+  });
+  await assize.close();
+  const row = (await store.effectsOf(1)) as LoggedTransaction;
+  const known = readTransaction(row);
+  const payloads: EffectPayload[] = [];
+  const keys: Awaited<ReturnType<MemoryStore['effectKey']>>[] = [];
+  for (const { payload, key } of known.effects) {
+    payloads.push(JSON.parse((await store.blob(payload.$blob))!).value);
+    keys.push(await store.effectKey(key as Hash));
+  }
+  return { row, known, payloads, keys };
+}
+
+test('each field of the paper’s log entry has its place there, and what it has', async () => {
+  const section = page.slice(page.indexOf('Appendix C.1'), page.indexOf('## What the ledger says'));
+  const named = [...section.matchAll(/^\| `([a-z_]+)` \| (.*) \|$/gm)];
+  expect(named.map(([, name]) => name)).toEqual(Object.keys(FIELDS));
+  const at = await logged();
+  const seen = Object.fromEntries(Object.entries(FIELDS).map(([name, read]) => [name, read(at)]));
+  const claim = (scope: string) => ({ access: 'write', scope });
+  expect(seen).toEqual({
+    tx_id: [1, 'o1'],
+    trace_id: 't',
+    branch_id: false,
+    epoch: 1,
+    status: 'settled',
+    scopes: expect.arrayContaining([claim('test:**')]),
+    payload: [
+      ['reversible.externalised', { what: 'acted', at: 'r' }, [claim('test:r')]],
+      ['irreversible.buffered', { what: 'held', at: 's' }, [claim('test:s')]],
+    ],
+    idempotency_key: [
+      [true, 1, 0],
+      [true, 1, 1],
+    ],
+    description: [
+      [
+        [0, 'reversible.externalised'],
+        [1, 'irreversible.buffered'],
+      ],
+      'alice',
+      expect.stringMatching(/^[0-9a-f]{64}$/),
+    ],
+  });
 });

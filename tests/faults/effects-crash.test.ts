@@ -1,12 +1,13 @@
-import { describe, expect, test } from 'vitest';
-import type { Decision, Sink } from '#effects';
+import { describe, expect, test, vi } from 'vitest';
+import { type Decision, type EffectPhase, isLeft, nextStep, readTransaction, type Sink, TRIES } from '#effects';
 import type { Domain } from '#kernel';
-import { type LeftEffect, type TransactionOutcome, verifyStore } from '#runtime';
-import { MemoryStore } from '#stores';
+import { type Assize, type LeftEffect, type TransactionOutcome, verifyStore } from '#runtime';
+import type { MemoryStore } from '#stores';
 import { orders } from '../support/effects-failing.ts';
-import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/effects-stage.ts';
+import { tally } from '../support/effects-stage.ts';
 import { checkTold } from '../support/effects-told.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { crashedTwice, OutlivingWorld } from '../support/effects-world.ts';
+import { writFor } from '../support/runtime.ts';
 
 // A crash at every step of a transaction with effects of every class, and again at every step of what recovers from it. What
 // became of them is read off the sink's own log, and has to be what the ledger says.
@@ -17,41 +18,18 @@ const SORTS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
 const ACTED = ['acted', 'acted too'] as const;
 const HELD = ['held', 'held and costs', 'held for good'] as const;
 
-class World {
-  readonly store = new MemoryStore();
-  readonly sink: OutsideSink;
-  /** How calls go; well, unless said otherwise. */
-  fault: NonNullable<Outside['fault']> = () => 'none';
-
-  readonly #domains: readonly Domain[];
-
-  constructor(sort: Sink, domains: readonly Domain[] = [tally]) {
-    this.sink = new OutsideSink(sort);
-    this.#domains = domains;
-  }
-
-  /** One process, from its beginning to its end. */
-  async process<T>(endAt: number | undefined, live: (assize: ReturnType<typeof runtimeOver>) => Promise<T>) {
-    const steps = new Steps(endAt);
-    const outside: Outside = { sink: this.sink, steps, fault: (of, what) => this.fault(of, what) };
-    const tools = [
-      toolFor(outside, 'reversible', 'externalised'),
-      toolFor(outside, 'reversible', 'buffered'),
-      toolFor(outside, 'with_cost', 'buffered'),
-      toolFor(outside, 'irreversible', 'buffered'),
-    ];
-    const assize = runtimeOver(storeOf(this.store, steps), this.#domains, { tools });
-    const value = await Promise.race([live(assize), steps.ended.then(() => undefined)]);
-    if (!steps.isDead) await Promise.race([assize.close(), steps.ended]);
-    return { value, steps: steps.count, isDead: steps.isDead };
-  }
-
-  async begin(): Promise<void> {
-    await runtimeOver(this.store, [tally]).create(tally, { trajectoryId: 't' });
+class World extends OutlivingWorld {
+  constructor(sort: Sink, domain: Domain = tally) {
+    super(sort, domain, [
+      ['reversible', 'externalised'],
+      ['reversible', 'buffered'],
+      ['with_cost', 'buffered'],
+      ['irreversible', 'buffered'],
+    ]);
   }
 
   transact(
-    assize: ReturnType<typeof runtimeOver>,
+    assize: Assize,
     name?: string,
     ends: 'committed' | 'rejected' | 'thrown' = 'committed',
   ): Promise<TransactionOutcome<unknown>> {
@@ -71,8 +49,8 @@ class World {
     );
   }
 
-  async isCommitted(): Promise<boolean> {
-    return (await this.store.entries('t')).some(({ payload }) => payload.includes('"args":"order"'));
+  isCommitted(): Promise<boolean> {
+    return this.hasEntryWith('"args":"order"');
   }
 
   /** Judged from the sink alone, but for what waits for a person. */
@@ -96,9 +74,22 @@ class World {
   }
 }
 
-async function recovered(world: World): Promise<readonly LeftEffect[]> {
-  const { value } = await world.process(undefined, (assize) => assize.recoverEffects());
-  return value as readonly LeftEffect[];
+/** Whether something is open that nobody has to look at first. */
+async function canGoOn(store: MemoryStore): Promise<boolean> {
+  const open = (await store.openEffects()).map(readTransaction);
+  return open.some(
+    ({ state }) => nextStep(state, { hasBody: false, isUnderWay: () => false, tries: TRIES }).do !== 'wait',
+  );
+}
+
+/** What waits for a person, by the log alone. */
+async function leftIn(assize: Assize): Promise<LeftEffect[]> {
+  const open = await assize.effects();
+  return open.flatMap(({ epoch, trajectoryId, effects }) =>
+    effects.flatMap(({ n, tool, key, phase }) =>
+      isLeft(phase as EffectPhase) ? [{ epoch, trajectoryId, n, tool, key, phase, claims: [] }] : [],
+    ),
+  );
 }
 
 describe.each(SORTS)('with a %s sink', (sort) => {
@@ -107,7 +98,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
     await world.begin();
     const { value } = await world.process(undefined, (assize) => world.transact(assize));
     expect(value).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
-    await world.check(await recovered(world));
+    await world.check(await world.recovered());
     expect(await world.isCommitted()).toBe(true);
   });
 
@@ -135,22 +126,28 @@ describe.each(SORTS)('with a %s sink', (sort) => {
     expect(outcomes.left > 0).toBe(sort === 'blind');
   });
 
-  test('and so does another crash at any step of the recovery', async () => {
-    let twice = 0;
+  test('whoever opens the trajectory with the tools has begun to recover, and needs to do no more', async () => {
+    let recoveries = 0;
     for (let endAt = 1; ; endAt++) {
-      let wasDead = false;
-      for (let again = 1; ; again++) {
-        const world = new World(sort);
-        await world.begin();
-        ({ isDead: wasDead } = await world.process(endAt, (assize) => world.transact(assize)));
-        if (!wasDead) break;
-        const { isDead } = await world.process(again, (assize) => assize.recoverEffects());
-        await world.check(await recovered(world), isDead ? 2 : 1);
-        if (!isDead) break;
-        twice++;
-      }
-      if (!wasDead) break;
+      const world = new World(sort);
+      await world.begin();
+      const { isDead } = await world.process(endAt, (assize) => world.transact(assize));
+      if (!isDead) break;
+      const wasOpen = (await world.store.openEffects()).length > 0;
+      const { value: left = [] } = await world.process(undefined, async (assize) => {
+        await assize.open('t');
+        await vi.waitFor(async () => expect(await canGoOn(world.store)).toBe(false), { interval: 1, timeout: 30_000 });
+        return leftIn(assize);
+      });
+      await world.check(left as readonly LeftEffect[]);
+      if (wasOpen) recoveries++;
     }
+    expect(recoveries).toBeGreaterThan(10);
+  });
+
+  test('and so does another crash at any step of the recovery', async () => {
+    const begun = (): Promise<World> => new World(sort).begin();
+    const twice = await crashedTwice(begun, (world, assize) => world.transact(assize));
     expect(twice).toBeGreaterThan(10);
   });
 
@@ -170,7 +167,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
       });
       if (!isDead) break;
       world.fault = (of) => (of === 'undo' ? 'fail_for_good' : 'none');
-      const [left] = await recovered(world);
+      const [left] = await world.recovered();
       if (left?.phase !== 'in_doubt') expect(world.sink.standing('acted')).toBe(left?.phase === 'unresolved' ? 1 : 0);
       outcomes[(left?.phase ?? 'undone') as keyof typeof outcomes]++;
     }
@@ -190,7 +187,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
           world.transact(assize, undefined, ends).catch(() => undefined),
         );
         await world.process(isDead ? (endAt % 7) + 1 : undefined, (assize) => assize.recoverEffects());
-        await world.check(await recovered(world), 2);
+        await world.check(await world.recovered(), 2);
         const entries = (await world.store.entries('t')).filter(({ kind }) => kind === 'rejection');
         expect(entries.length).toBeLessThanOrEqual(1);
         const [entry] = entries;
@@ -210,7 +207,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
       await world.begin();
       const { isDead } = await world.process(endAt, (assize) => world.transact(assize, 'order-1'));
       if (!isDead) break;
-      const left = await recovered(world);
+      const left = await world.recovered();
       const { value } = await world.process(undefined, (assize) =>
         world.transact(assize, 'order-1').catch((error: { code?: string }) => error.code),
       );
@@ -235,15 +232,11 @@ const DONE = { acted: 'acted', held: 'held', refused: 'no van', later: 'another 
 /** An order of which the van is never to be had, so that it fails for good after the commit. */
 class FailingWorld extends World {
   constructor(sort: Sink) {
-    super(sort, [orders]);
+    super(sort, orders);
     this.fault = (of, what) => (of === 'do' && what === DONE.refused ? 'fail_for_good' : 'none');
   }
 
-  override async begin(): Promise<void> {
-    await runtimeOver(this.store, [orders]).create(orders, { trajectoryId: 't' });
-  }
-
-  override async transact(assize: ReturnType<typeof runtimeOver>, name = 'order', _ends?: unknown, args = 'o1') {
+  override async transact(assize: Assize, name = 'order', _ends?: unknown, args = 'o1') {
     const trajectory = await assize.open('t');
     return trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'], name }, async (tx) => {
       await tx.call('reversible.externalised', { what: DONE.acted });
@@ -296,7 +289,7 @@ describe.each(SORTS)('an order that fails for good after its commit, with a %s s
     await world.begin();
     const { value } = await world.process(undefined, (assize) => world.transact(assize));
     expect(value).toMatchObject({ effects: 'failed', failure: { ruling: 'committed' } });
-    await world.checkFailed(await recovered(world));
+    await world.checkFailed(await world.recovered());
   });
 
   test('and after a crash at any step, and another one while that is recovered from', async () => {
@@ -309,7 +302,7 @@ describe.each(SORTS)('an order that fails for good after its commit, with a %s s
         ({ isDead: wasDead } = await world.process(endAt, (assize) => world.transact(assize)));
         if (!wasDead) break;
         const { isDead } = await world.process(again, (assize) => assize.recoverEffects());
-        const left = await recovered(world);
+        const left = await world.recovered();
         await world.checkFailed(left, isDead ? 2 : 1);
         outcomes[left.length > 0 ? 'left' : (await world.isCommitted()) ? 'answered' : 'undone']++;
         if (!isDead) break;
@@ -328,7 +321,7 @@ describe.each(SORTS)('an order that fails for good after its commit, with a %s s
       const world = new FailingWorld(sort);
       await world.begin();
       const { isDead } = await world.process(endAt, (assize) => world.transact(assize));
-      const left = await recovered(world);
+      const left = await world.recovered();
       if (left.length === 0) {
         const { value } = await world.process(undefined, (assize) => world.transact(assize));
         expect(value).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'failed' });
@@ -344,7 +337,7 @@ describe.each(SORTS)('an order that fails for good after its commit, with a %s s
       const world = new FailingWorld(sort);
       await world.begin();
       const { isDead } = await world.process(endAt, (assize) => world.transact(assize, 'order', undefined, 'bad'));
-      const left = await recovered(world);
+      const left = await world.recovered();
       await checkTold(world.store, 't', left);
       expect(await world.answers('forbidden')).toBe(0);
       if ((await world.answers('bad')) > 0) expect(left.length).toBeGreaterThan(0);
@@ -368,12 +361,12 @@ test.each<Decision>(['applied', 'undone', 'retry', 'residue'])(
       world.fault = (of, what) => (of === 'do' && what === WHAT ? 'lose_before' : 'none');
       await world.process(undefined, (assize) => world.transact(assize));
       world.fault = () => 'none';
-      const [left] = await recovered(world);
+      const [left] = await world.recovered();
       const { epoch, n } = left!;
       const { isDead } = await world.process(endAt, (assize) =>
         assize.resolveEffect({ ...found, epoch, n, as, confirm: true }),
       );
-      const after = await recovered(world);
+      const after = await world.recovered();
       await checkTold(world.store, 't', after);
       outcomes[after.length > 0 ? 'again' : 'decided']++;
       if (after.length > 0) {
@@ -381,7 +374,7 @@ test.each<Decision>(['applied', 'undone', 'retry', 'residue'])(
         const is = world.sink.standing(WHAT) === 1 ? 'applied' : 'undone';
         await world.process(undefined, (assize) => assize.resolveEffect({ ...found, epoch, n, as: is }));
       }
-      expect(await recovered(world)).toEqual([]);
+      expect(await world.recovered()).toEqual([]);
       await checkTold(world.store, 't', []);
       expect(world.sink.times('do', WHAT)).toBeLessThanOrEqual(as === 'retry' ? 1 : 0);
       for (const what of [...ACTED, ...HELD])

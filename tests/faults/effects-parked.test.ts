@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { readTransaction, type Sink } from '#effects';
-import type { LeftEffect } from '#runtime';
-import { MemoryStore } from '#stores';
+import type { Assize, LeftEffect } from '#runtime';
 import { asking } from '../support/effects-ledger.ts';
-import { type Outside, OutsideSink, Steps, storeOf, toolFor } from '../support/effects-stage.ts';
 import { checkTold } from '../support/effects-told.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { crashedTwice, OutlivingWorld } from '../support/effects-world.ts';
+import { writFor } from '../support/runtime.ts';
 
 // A crash at every step of what has acted and comes to wait for a person: while that is undone, while it is called again for its
 // approval, and again while any of this is gone on with. Read off the sink's own log: nothing stands that was not approved.
@@ -13,31 +12,15 @@ import { runtimeOver, writFor } from '../support/runtime.ts';
 const SORTS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
 const ACTED = ['one', 'two'];
 
-class World {
-  readonly store = new MemoryStore();
-  readonly sink: OutsideSink;
-
+class World extends OutlivingWorld {
   constructor(sort: Sink) {
-    this.sink = new OutsideSink(sort);
+    super(sort, asking, [
+      ['reversible', 'externalised'],
+      ['irreversible', 'buffered'],
+    ]);
   }
 
-  static async begun(sort: Sink): Promise<World> {
-    const world = new World(sort);
-    await runtimeOver(world.store, [asking]).create(asking, { trajectoryId: 't' });
-    return world;
-  }
-
-  async process<T>(endAt: number | undefined, live: (assize: ReturnType<typeof runtimeOver>) => Promise<T>) {
-    const steps = new Steps(endAt);
-    const outside: Outside = { sink: this.sink, steps };
-    const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
-    const assize = runtimeOver(storeOf(this.store, steps), [asking], { tools });
-    const value = await Promise.race([live(assize), steps.ended.then(() => undefined)]);
-    if (!steps.isDead) await Promise.race([assize.close(), steps.ended]);
-    return { value, isDead: steps.isDead };
-  }
-
-  async putUp(assize: ReturnType<typeof runtimeOver>): Promise<void> {
+  async putUp(assize: Assize): Promise<void> {
     const trajectory = await assize.open('t');
     const options = { writ: writFor('alice'), writes: ['test:**'], name: 'order-1' };
     await trajectory.transaction(options, async (tx) => {
@@ -49,7 +32,7 @@ class World {
   }
 
   /** Approves what waits, if anything does; rejects it where it can't be any more. What is in doubt is for a person apart. */
-  async decide(assize: ReturnType<typeof runtimeOver>): Promise<void> {
+  async decide(assize: Assize): Promise<void> {
     const trajectory = await assize.open('t');
     const waiting = trajectory.pending().find(({ payload }) => payload.reason === 'invariant_escalated');
     if (waiting === undefined) return;
@@ -63,16 +46,12 @@ class World {
     }
   }
 
-  async recovered(): Promise<readonly LeftEffect[]> {
-    return (await this.process(undefined, (assize) => assize.recoverEffects())).value as readonly LeftEffect[];
+  isApproved(): Promise<boolean> {
+    return this.hasEntryWith('"detection_vector":[{');
   }
 
-  async isApproved(): Promise<boolean> {
-    return (await this.store.entries('t')).some(({ payload }) => payload.includes('"detection_vector":[{'));
-  }
-
-  async pendings(): Promise<number> {
-    return (await this.store.entries('t')).filter(({ payload }) => payload.includes('"invariant_escalated"')).length;
+  pendings(): Promise<number> {
+    return this.entriesWith('"invariant_escalated"');
   }
 
   /** Attempts that are undone because they wait for a person, as the log says with the entry that puts them up. */
@@ -81,7 +60,6 @@ class World {
     return logged.filter((each) => each !== undefined && readTransaction(each).cause === 'escalated').length;
   }
 
-  /** What must hold when all was seen to that can be. */
   async check(left: readonly LeftEffect[], crashes: number): Promise<'approved' | 'not'> {
     await checkTold(this.store, 't', left);
     expect(await this.escalated()).toBe(await this.pendings());
@@ -105,7 +83,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
   test('a crash at any step of it leaves what was approved, whole, or nothing', async () => {
     const seen = { approved: 0, not: 0 };
     for (let endAt = 1; ; endAt++) {
-      const world = await World.begun(sort);
+      const world = await new World(sort).begin();
       const { isDead } = await world.process(endAt, async (assize) => {
         await world.putUp(assize);
         await world.decide(assize);
@@ -123,23 +101,11 @@ describe.each(SORTS)('with a %s sink', (sort) => {
   });
 
   test('and so does another crash at any step of the recovery', async () => {
-    let twice = 0;
-    for (let endAt = 1; ; endAt++) {
-      let wasDead = false;
-      for (let again = 1; ; again++) {
-        const world = await World.begun(sort);
-        ({ isDead: wasDead } = await world.process(endAt, async (assize) => {
-          await world.putUp(assize);
-          await world.decide(assize);
-        }));
-        if (!wasDead) break;
-        const { isDead } = await world.process(again, (assize) => assize.recoverEffects());
-        await world.check(await world.recovered(), 2);
-        if (!isDead) break;
-        twice++;
-      }
-      if (!wasDead) break;
-    }
+    const begun = (): Promise<World> => new World(sort).begin();
+    const twice = await crashedTwice(begun, async (world, assize) => {
+      await world.putUp(assize);
+      await world.decide(assize);
+    });
     expect(twice).toBeGreaterThan(20);
   });
 });

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Sink } from '#effects';
-import type { LeftEffect, Ruling } from '#runtime';
-import { MemoryStore } from '#stores';
+import type { Assize, LeftEffect, Ruling } from '#runtime';
 import { attended } from '../support/effects-ledger.ts';
-import { type Outside, OutsideSink, Steps, storeOf, toolFor } from '../support/effects-stage.ts';
 import { checkTold } from '../support/effects-told.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { crashedTwice, OutlivingWorld } from '../support/effects-world.ts';
+import { writFor } from '../support/runtime.ts';
 
 // A crash at every step of what can be neither undone nor held: while it is put up, between approval and settlement, and again while
 // that is gone on with. Read off the sink's own log: nothing before the approval, and once after it.
@@ -14,35 +13,16 @@ const SORTS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
 const PIVOT = 'pivot';
 const ALL = ['first', 'held', PIVOT];
 
-class World {
-  readonly store = new MemoryStore();
-  readonly sink: OutsideSink;
-
+class World extends OutlivingWorld {
   constructor(sort: Sink) {
-    this.sink = new OutsideSink(sort);
+    super(sort, attended, [
+      ['irreversible', 'externalised'],
+      ['irreversible', 'buffered'],
+      ['reversible', 'buffered'],
+    ]);
   }
 
-  static async begun(sort: Sink): Promise<World> {
-    const world = new World(sort);
-    await runtimeOver(world.store, [attended]).create(attended, { trajectoryId: 't' });
-    return world;
-  }
-
-  async process<T>(endAt: number | undefined, live: (assize: ReturnType<typeof runtimeOver>) => Promise<T>) {
-    const steps = new Steps(endAt);
-    const outside: Outside = { sink: this.sink, steps };
-    const tools = [
-      toolFor(outside, 'irreversible', 'externalised'),
-      toolFor(outside, 'irreversible', 'buffered'),
-      toolFor(outside, 'reversible', 'buffered'),
-    ];
-    const assize = runtimeOver(storeOf(this.store, steps), [attended], { tools });
-    const value = await Promise.race([live(assize), steps.ended.then(() => undefined)]);
-    if (!steps.isDead) await Promise.race([assize.close(), steps.ended]);
-    return { value, isDead: steps.isDead };
-  }
-
-  async putUp(assize: ReturnType<typeof runtimeOver>): Promise<void> {
+  async putUp(assize: Assize): Promise<void> {
     const trajectory = await assize.open('t');
     const options = { writ: writFor('alice'), writes: ['test:**'], name: 'order-1' };
     await trajectory.transaction(options, async (tx) => {
@@ -54,21 +34,16 @@ class World {
   }
 
   /** Approves what waits, if anything does. */
-  async approve(assize: ReturnType<typeof runtimeOver>): Promise<Ruling | undefined> {
+  async approve(assize: Assize): Promise<Ruling | undefined> {
     const trajectory = await assize.open('t');
     const waiting = trajectory.pending().find(({ payload }) => payload.reason === 'irreversible');
     return waiting && trajectory.approve(waiting.id, { principal: 'doc', method: 'test' });
   }
 
-  async recovered(): Promise<readonly LeftEffect[]> {
-    return (await this.process(undefined, (assize) => assize.recoverEffects())).value as readonly LeftEffect[];
+  isApproved(): Promise<boolean> {
+    return this.hasEntryWith('"counselor"');
   }
 
-  async isApproved(): Promise<boolean> {
-    return (await this.store.entries('t')).some(({ payload }) => payload.includes('"counselor"'));
-  }
-
-  /** What must hold when all was seen to that can be. */
   async check(left: readonly LeftEffect[], crashes: number): Promise<void> {
     await checkTold(this.store, 't', left);
     const times = ALL.map((what) => this.sink.times('do', what));
@@ -90,7 +65,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
   test('a crash at any step of putting it up and approving it calls it once, and never before it is approved', async () => {
     const seen = { waits: 0, nothing: 0, done: 0, left: 0 };
     for (let endAt = 1; ; endAt++) {
-      const world = await World.begun(sort);
+      const world = await new World(sort).begin();
       const { isDead } = await world.process(endAt, async (assize) => {
         await world.putUp(assize);
         expect(world.sink.log).toEqual([]);
@@ -113,21 +88,12 @@ describe.each(SORTS)('with a %s sink', (sort) => {
   });
 
   test('and so does another crash at any step of the recovery', async () => {
-    let twice = 0;
-    for (let endAt = 1; ; endAt++) {
-      let wasDead = false;
-      for (let again = 1; ; again++) {
-        const world = await World.begun(sort);
-        await world.process(undefined, (assize) => world.putUp(assize));
-        ({ isDead: wasDead } = await world.process(endAt, (assize) => world.approve(assize)));
-        if (!wasDead) break;
-        const { isDead } = await world.process(again, (assize) => assize.recoverEffects());
-        await world.check(await world.recovered(), 2);
-        if (!isDead) break;
-        twice++;
-      }
-      if (!wasDead) break;
-    }
+    const putUp = async (): Promise<World> => {
+      const world = await new World(sort).begin();
+      await world.process(undefined, (assize) => world.putUp(assize));
+      return world;
+    };
+    const twice = await crashedTwice(putUp, (world, assize) => world.approve(assize));
     expect(twice).toBeGreaterThan(10);
   });
 });

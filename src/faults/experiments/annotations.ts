@@ -1,5 +1,6 @@
 import { type Call, declareTool, EffectError, type Tool, type ToolSpec, type Undone } from 'assize/effects';
 import { breath, type Cell, type Table } from 'assize/tables';
+import { declaredTools, type ToolDeclaration } from 'assize/tools/declared';
 import { z } from 'zod';
 import { isDoneMeanwhile } from '../aliases/in-turn.ts';
 import { claimsOf } from '../callers.ts';
@@ -242,7 +243,7 @@ const SCOPES: Partial<Record<Mistake, string>> = {
 };
 
 /** Declarations that say of themselves what is wrong with them. */
-const REFUSED: readonly { readonly what: string; readonly change: Partial<Record<keyof ToolSpec, unknown>> }[] = [
+const REFUSED: readonly { readonly what: string; readonly change: { readonly [member: string]: unknown } }[] = [
   { what: 'no class', change: { class: undefined } },
   { what: 'a class that is none', change: { class: { reversibility: 'maybe', delivery: 'buffered', sink: 'keyed' } } },
   { what: 'nothing that it writes', change: { writes: undefined } },
@@ -262,7 +263,24 @@ const REFUSED: readonly { readonly what: string; readonly change: Partial<Record
   { what: 'a name that is none', change: { name: 'Room Book' } },
   { what: 'no input', change: { input: undefined } },
   { what: 'nothing that it does', change: { execute: undefined } },
+  { what: 'a member that is none', change: { undo: () => null } },
+  { what: 'a member of another sort', change: { sensitive: 'yes' } },
 ];
+
+/** What two declarations say of themselves together: a key of one may be a key of the other. */
+const OF_TWO: readonly { readonly what: string; readonly change: Partial<ToolDeclaration> }[] = [
+  { what: 'a name that another tool has', change: {} },
+  { what: 'keys that another tool may have', change: { name: 'room.hire' } },
+];
+
+const DECLARED: ToolDeclaration = {
+  name: 'room.book',
+  input: { type: 'object', properties: { who: { type: 'string' } }, required: ['who'], additionalProperties: false },
+  class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
+  writes: ['room:{who}'],
+  key: 'room/{who}',
+  execute: { call: 'book' },
+};
 
 function refusalsTable(): Table {
   const sound: ToolSpec = {
@@ -278,19 +296,27 @@ function refusalsTable(): Table {
     title: 'declarations that are refused by name before anything is called',
     keys: ['declared with'],
     columns: ['answer'],
-    rows: REFUSED.map(({ what, change }) => ({
-      keys: [what],
-      cells: [{ measured: answerTo({ ...sound, ...change }) }],
-    })),
+    rows: [
+      ...REFUSED.map(({ what, change }) => ({
+        keys: [what],
+        cells: [{ measured: answerTo(() => declareTool({ ...sound, ...change } as ToolSpec)) }],
+      })),
+      ...OF_TWO.map(({ what, change }) => ({
+        keys: [what],
+        cells: [
+          { measured: answerTo(() => declaredTools([DECLARED, { ...DECLARED, ...change }], { book: () => null })) },
+        ],
+      })),
+    ],
     notes: [
       'A scope that is too broad or too narrow, and a class that is not what the tool does, nobody can see by looking.',
     ],
   };
 }
 
-function answerTo(spec: object): string {
+function answerTo(declare: () => unknown): string {
   try {
-    declareTool(spec as ToolSpec);
+    declare();
     return 'taken';
   } catch (error) {
     if (error instanceof EffectError) return error.code;

@@ -8,7 +8,7 @@ import type { Experiment, Running } from '../experiment.ts';
 import { estimateOf } from '../interval.ts';
 import { scaled } from '../measure.ts';
 import { MODES, type Mode, type ModeName, modeOf } from '../modes.ts';
-import { openStage } from '../stage.ts';
+import { openStage, type Stage } from '../stage.ts';
 
 const OPERATIONS = 50;
 /** Of two agents; of more there are as many fewer as they are more, so that each cell has as many operations. */
@@ -117,6 +117,23 @@ export const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
+/** How reads come to be what they are at the commit, and how whoever has read otherwise begins anew: as often as it takes. */
+export interface Reading {
+  readonly name: string;
+  readonly options: Pick<Parameters<Stage['transact']>[0], 'reading' | 'epoch' | 'retries'>;
+}
+
+const ORDERED: Reading = { name: 'ordered', options: {} };
+const UNTIL_DONE = { retries: 1_000_000 };
+/** That reads wait for who is older is the default; the others read at once, and look again at the gate (decisions §5.3). */
+export const READINGS: readonly Reading[] = [
+  ORDERED,
+  { name: 'optimistic', options: { ...UNTIL_DONE, reading: 'optimistic' } },
+  { name: 'optimistic, epoch at the gate', options: { ...UNTIL_DONE, epoch: 'late' } },
+];
+/** So many of the runs of the other tables, as work is done anew many times. */
+const READING_SHARE = 0.05;
+
 /** Columns of table 9, by its order. */
 const IN_PAPER: readonly ModeName[] = ['Tx-Full', 'No-Frontier', 'No-Tx'];
 
@@ -134,7 +151,7 @@ export const contention: Experiment = {
   about: 'agents at work on the same cells at once: correct states, lost updates and throughput (table 9)',
   run: async (running) => {
     const settings = SCENARIOS.flatMap((scenario) => AGENTS.map((agents) => ({ scenario, agents })));
-    const parts = settings.length * MODES.length + MODES.length + 1;
+    const parts = settings.length * (MODES.length + READINGS.length) + MODES.length + 1;
     let done = 0;
     const part = async <T>(made: Promise<T>): Promise<T> => {
       const value = await made;
@@ -147,9 +164,45 @@ export const contention: Experiment = {
       for (const mode of MODES) row.push(await part(measuredIn(mode, scenario, agents, running)));
       measured.push(row);
     }
-    return [...tablesOf(settings, measured, running), await throughput(running, part)];
+    const few = { ...running, scale: running.scale * READING_SHARE };
+    const read: Measured[][] = [];
+    for (const { scenario, agents } of settings) {
+      const row: Measured[] = [];
+      for (const reading of READINGS)
+        row.push(await part(measuredIn(modeOf('Tx-Full'), scenario, agents, few, reading)));
+      read.push(row);
+    }
+    return [
+      ...tablesOf(settings, measured, running),
+      readingTable(settings, read, few),
+      await throughput(running, part),
+    ];
   },
 };
+
+/** What reading costs that does not wait: work that is done anew, and never an update. */
+function readingTable(
+  settings: readonly { readonly scenario: Scenario; readonly agents: number }[],
+  measured: readonly (readonly Measured[])[],
+  running: Running,
+): Table {
+  return {
+    source: 'Table 9',
+    title: 'operations of Tx-Full that were begun anew, by how reads wait',
+    unit: '%',
+    keys: ['scenario', 'agents'],
+    columns: [...READINGS.map(({ name }) => name), 'lost, in any of them'],
+    rows: settings.map(({ scenario, agents }, i) => {
+      const row = measured[i]!;
+      const anew = row.map(({ begun, operations }): Cell => ({ measured: (100 * (begun - operations)) / operations }));
+      const lost = row.flatMap((one) => one.lost).reduce((sum, each) => sum + each, 0);
+      return { keys: [scenario.name, agents], cells: [...anew, { measured: lost }] };
+    }),
+    notes: [
+      `As above, ${runsOf(2, running)} runs of two agents. Whoever is stale begins anew, as often as it takes: above 100 % more than once. The paper has no such table.`,
+    ],
+  };
+}
 
 function tablesOf(
   settings: readonly { readonly scenario: Scenario; readonly agents: number }[],
@@ -211,7 +264,14 @@ function runsOf(agents: number, running: Running): number {
   return scaled((RUNS * 2) / agents, running);
 }
 
-export async function measuredIn(mode: Mode, scenario: Scenario, agents: number, running: Running): Promise<Measured> {
+/** `reading`: of a mode with transactions. */
+export async function measuredIn(
+  mode: Mode,
+  scenario: Scenario,
+  agents: number,
+  running: Running,
+  reading: Reading = ORDERED,
+): Promise<Measured> {
   const lost: number[] = [];
   let begun = 0;
   const runs = runsOf(agents, running);
@@ -219,7 +279,7 @@ export async function measuredIn(mode: Mode, scenario: Scenario, agents: number,
     await breath(running);
     const wait = waitsOf(numbersFrom('contention', running.seed, agents, run));
     const cells = new Cells(wait);
-    const workers = await workersIn(mode, cells, scenario, wait);
+    const workers = await workersIn(mode, cells, scenario, wait, reading);
     try {
       await Promise.all(
         agentsOf(agents).map(async (agent) => {
@@ -249,7 +309,13 @@ interface Workers {
 }
 
 /** How agents of a mode do an operation. */
-async function workersIn(mode: Mode, cells: Cells, scenario: Scenario, wait: Access['wait']): Promise<Workers> {
+async function workersIn(
+  mode: Mode,
+  cells: Cells,
+  scenario: Scenario,
+  wait: Access['wait'],
+  { options }: Reading,
+): Promise<Workers> {
   let begun = 0;
   const over = (call: (tool: string, input: unknown) => Promise<unknown>): Access => ({
     get: async (name) => (await call('cells.get', { name })) as number,
@@ -260,7 +326,7 @@ async function workersIn(mode: Mode, cells: Cells, scenario: Scenario, wait: Acc
     const stage = await openStage({ mode, tools: cells.tools });
     return {
       work: (operation) =>
-        stage.transact(scenario.claims(operation), (tx) => {
+        stage.transact({ ...scenario.claims(operation), ...options }, (tx) => {
           begun++;
           return scenario.operate(
             operation,

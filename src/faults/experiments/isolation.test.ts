@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Experiment, Running } from '../experiment.ts';
 import { MODES, modeOf } from '../modes.ts';
 import { openScratch } from '../scratch.ts';
-import { AGENTS, contention, measuredIn, SCENARIOS } from './contention.ts';
+import { AGENTS, contention, measuredIn, READINGS, SCENARIOS } from './contention.ts';
 import { gate } from './gate.ts';
 import { speculation } from './speculation.ts';
 
@@ -62,6 +62,18 @@ describe.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))('
   );
 });
 
+describe.each(READINGS.map((reading) => [reading.name, reading] as const))('reading that is %s', (name, reading) => {
+  test.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
+    'loses nothing at %s, and is begun anew where it does not wait and others write',
+    async (scenarioName, scenario) => {
+      const { lost, begun, operations } = await measuredIn(modeOf('Tx-Full'), scenario, 8, running(0.03), reading);
+      expect(lost.every((count) => count === 0)).toBe(true);
+      const reads = scenarioName === 'counter' || scenarioName === 'read-write';
+      expect(begun > operations).toBe(name !== 'ordered' && reads);
+    },
+  );
+});
+
 test('nobody sees a branch that is not committed, and of losers nothing stands, where writes are held', async () => {
   const tables = await tablesOf(speculation, 0.03);
   const [seen, left, right] = [named(tables, 'was seen'), named(tables, 'losing branch'), named(tables, 'the winner')];
@@ -85,6 +97,11 @@ test('contention has correct states in every cell of Tx-Full', async () => {
   const tables = await tablesOf(contention, 0.01);
   const { rows } = named(tables, 'correct final states');
   expect(rows.map(({ cells: [first] }) => first!.measured)).toEqual(Array(16).fill(100));
+  const read = named(tables, 'by how reads wait');
+  expect(read.rows.map(({ cells }) => [cells[0], cells.at(-1)].map((cell) => cell!.measured))).toEqual(
+    Array(16).fill([0, 0]),
+  );
+  expect(at(read, ['counter', 16], 'optimistic')).toBeGreaterThan(100);
 });
 
 test('what can’t be undone is sent when it was confirmed, never by what came to nothing, and once, or somebody is asked', async () => {

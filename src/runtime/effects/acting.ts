@@ -42,14 +42,19 @@ export interface Acting {
 /** The ruling by which what was done before it does not stay. */
 export type UndoneBy = 'rejected' | 'escalated';
 
-/** What a tool has answered is observed by this name; `place` is that of the branch. */
+/** What a tool has answered is observed by this name, as nothing else is (`isToolObservation`); `place` is that of the branch. */
 export function toolObservation(tool: string, place: string, ordinal: number): string {
   return `${tool}#${place}${ordinal}`;
 }
 
+/** Whether that is the name of what a tool has answered: nobody else may name anything so, and no entry says it otherwise. */
+export function isToolObservation(name: string): boolean {
+  return /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*#(?:\d+\.\d+\/)*\d+$/.test(name);
+}
+
 /** Whether a tool was asked for it: what that cost stands nowhere but in the sum, if nothing else is to be done by it. */
 export function hasToolObservation(observations: readonly { readonly name: string }[]): boolean {
-  return observations.some(({ name }) => /#[\d./]*\d$/.test(name));
+  return observations.some(({ name }) => isToolObservation(name));
 }
 
 /** Whose part tools are in what a policy is asked: they belong to no role of the domain. */

@@ -117,6 +117,29 @@ export class Effects {
     }
   }
 
+  /**
+   * Begins to go on with what was left at work in a trajectory, where this process has the tools for that and is not at work anyway.
+   * Where another one has the effects to itself, all that was left is with that one. Never throws: what is in the way of it is in the
+   * way of the next transaction, which says so.
+   */
+  async takeUpLeft(trajectoryId: string): Promise<void> {
+    if (this.#place !== undefined || this.tools.size === 0) return;
+    const hasLeft = await this.#hasLeft(trajectoryId).catch(() => false);
+    if (!hasLeft || this.#place !== undefined || this.#isClosed) return;
+    this.held(AbortSignal.timeout(AGAIN_MS)).catch(() => undefined);
+  }
+
+  async #hasLeft(trajectoryId: string): Promise<boolean> {
+    const open = await this.#options.store.openEffects();
+    return open.some((logged) => logged.trajectory_id === trajectoryId && this.#canGoOn(readTransaction(logged)));
+  }
+
+  /** Without a person, and with the tools that are here. */
+  #canGoOn({ state, effects }: KnownTransaction): boolean {
+    const next = nextStep(state, { hasBody: false, isUnderWay: () => false, tries: this.#options.tries });
+    return next.do !== 'wait' && effects.every(({ tool }) => this.tools.has(tool));
+  }
+
   /** What is in memory is worth nothing: whoever is next takes the tenure again, and goes on from what the log says. */
   async beginAnew(held: Held): Promise<void> {
     // Of several who find out at once, one begins anew; by now it may be another one that is held.

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { Delivery, Reversibility, Sink } from '#effects';
 import {
   type EffectStore,
   isSettlement,
@@ -90,6 +91,57 @@ async function afterPause(): Promise<void> {
   await vi.advanceTimersByTimeAsync(5);
   await new Promise(setImmediate);
 }
+
+/** A store that makes the writes it is given in groups, as one on a disk does: all that have come until it is free share one sync. */
+function grouping(store: MemoryStore): { store: Store; syncs: () => number } {
+  let syncs = 0;
+  let group: (() => Promise<void>)[] = [];
+  const sync = async (): Promise<void> => {
+    const writes = group;
+    group = [];
+    syncs++;
+    for (const write of writes) await write();
+  };
+  const made = new Proxy<Store>(store, {
+    get(target, name) {
+      const member = Reflect.get(target, name) as unknown;
+      if (typeof member !== 'function') return member;
+      if (name !== 'commit' && name !== 'logEffects') return member.bind(target);
+      return (...args: unknown[]) =>
+        new Promise((resolve, reject) => {
+          if (group.length === 0) setImmediate(() => void sync());
+          group.push(() => Promise.resolve(Reflect.apply(member, target, args)).then(resolve, reject));
+        });
+    },
+  });
+  return { store: made, syncs: () => syncs };
+}
+
+// By the rule of docs/design/effects.md: what acts at once is told first, and so is each call of a blind sink, or for good.
+test.each<[Reversibility, Delivery, Sink, number]>([
+  ['reversible', 'buffered', 'keyed', 1],
+  ['with_cost', 'buffered', 'queryable', 1],
+  ['reversible', 'buffered', 'blind', 2],
+  ['irreversible', 'buffered', 'keyed', 2],
+  ['reversible', 'externalised', 'keyed', 2],
+  ['with_cost', 'externalised', 'queryable', 2],
+  ['reversible', 'externalised', 'blind', 2],
+])(
+  'an effect that is %s, %s, %s is waited for as long as %i syncs take',
+  async (reversibility, delivery, sink, most) => {
+    const { store, syncs } = grouping(new MemoryStore());
+    const tool = toolFor({ sink: new OutsideSink(sink), steps: new Steps() }, reversibility, delivery);
+    const assize = runtimeOver(store, [tally], { tools: [tool] });
+    const trajectory = await assize.create(tally, { trajectoryId: 't' });
+    const before = syncs();
+    const { effects } = await trajectory.transaction({ writ, writes: ['test:**'], retries: 0 }, async (tx) => {
+      await tx.call(tool.name, { what: 'it' });
+      tx.propose({ action: 'count', role: 'counter', args: 'order' });
+    });
+    expect([effects, syncs() - before]).toEqual(['settled', most]);
+    await assize.close();
+  },
+);
 
 describe('what has become of committed transactions', () => {
   afterEach(() => void vi.useRealTimers());

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Policy } from '#authority';
+import { type Policy, writId } from '#authority';
 import { hashText } from '#canon';
 import { DidNothing, declareTool, readTransaction, type Sink, type Tool } from '#effects';
 import { defineDomain, escalate, pass } from '#kernel';
@@ -94,6 +94,52 @@ describe('a transaction', () => {
       { id: sink.log[1]?.key, effect: { $blob: expect.any(String), bytes: expect.any(Number), salted: true } },
     ]);
     expect(observations).toEqual([{ name: 'reversible.externalised#0', value: { did: 'a' } }]);
+  });
+
+  test('is committed with an action, and with nothing else of a proposal that comes with it', async () => {
+    const { store, trajectory } = await stage();
+    const [alice, mallory] = [writFor('alice'), writFor('mallory')];
+    const since = '0'.repeat(64);
+    const more = { writ: mallory, principal: 'mallory', idempotencyKey: 'hers', ifUnchanged: { since, places: [''] } };
+    const transact = (name: string) =>
+      trajectory.transaction({ writ: alice, writes: ['test:**'], name }, async (tx) => {
+        await tx.call('reversible.externalised', { what: 'a' });
+        tx.propose({ action: 'count', role: 'counter', args: name, ...more } as never);
+      });
+    for (const name of ['one', 'two']) expect((await transact(name)).ruling.ruling).toBe('committed');
+    const [, ...commits] = (await store.entries('t')).map(({ payload }) => JSON.parse(payload));
+    const named = commits.filter(({ action }) => action.name === 'count');
+    expect(named.map(({ writ_id }) => writ_id)).toEqual([writId(alice), writId(alice)]);
+    for (const intent of [null, 7, 'count'])
+      await expect(
+        trajectory.transaction({ writ: alice, retries: 0 }, (tx) => tx.propose(intent as never)),
+      ).rejects.toMatchObject({ code: 'bad_intent' });
+  });
+
+  test('has observations of a form that nobody else may give theirs', async () => {
+    const { trajectory } = await stage();
+    const observed = (name: string) =>
+      trajectory.propose({
+        action: 'count',
+        role: 'counter',
+        args: 'x',
+        writ: writFor('alice'),
+        observations: [{ name, value: 1 }],
+      });
+    for (const name of [
+      'reversible.externalised#0',
+      'a#12',
+      'a.b_c#1.0/2',
+      'a#1.0/2.1/3',
+      'assize.failure',
+      'assize.x',
+    ])
+      await expect(observed(name)).rejects.toMatchObject({
+        code: 'bad_intent',
+        message: expect.stringContaining(name),
+      });
+    for (const name of ['a', '#0', 'A#0', 'a#', 'a#b', 'a #0', 'a#0 ', 'a#1/2', 'ticket 12', 'assize', 'my assize.x'])
+      expect(await observed(name)).toMatchObject({ ruling: 'committed' });
   });
 
   test('keeps what a tool answers where nobody can try it out, where it is sensitive', async () => {
@@ -731,6 +777,14 @@ test('a tool that is wrongly declared is refused by name', () => {
     [{ class: { ...good.class, sink: 'queryable' } }, 'reconcile'],
     [{ reconcile: () => ({ happened: false }) }, 'queryable'],
   ];
+  wrong.push(
+    [{ compensat: () => null }, 'no "compensat"'],
+    [{ description: 7 }, 'description has to be a text'],
+    [{ plan: 'x' }, 'plan has to be a function'],
+    [{ sensitive: 'no' }, 'sensitive has to be true or false'],
+    [{ parallel: 1 }, 'parallel has to be true or false'],
+    [{ compensate: undefined, uncompensated: 7 }, 'uncompensated has to be a text'],
+  );
   for (const [change, what] of wrong) {
     let said = 'nothing';
     try {
@@ -741,7 +795,36 @@ test('a tool that is wrongly declared is refused by name', () => {
     }
     expect(said).toContain(what);
   }
+  for (const none of [undefined, null, 7, 'x.y'])
+    expect(() => declareTool(none as never)).toThrow(expect.objectContaining({ code: 'invalid_tool' }));
   expect(new DidNothing('no')).toMatchObject({ isFinal: false });
+});
+
+test.each<[string, object, string]>([
+  ['scopes that are none', { writes: () => null }, 'no list'],
+  ['one scope', { writes: () => 'x:1' }, 'no list'],
+  ['no scope, though it writes', { writes: () => [] }, 'does not say where'],
+  ['scopes that are not told', { reads: () => JSON.parse('') }, 'reads can’t be told'],
+  ['scopes that are told later', { writes: async () => ['x:1'] }, 'no list'],
+  ['what is no scope', { writes: () => [7] }, 'no scope'],
+  ['a schema that takes its time', { input: z.string().refine(async () => true) }, 'its schema can’t tell'],
+])('a call that has %s is refused by name, with nothing done', async (_, change, what) => {
+  let calls = 0;
+  const tool = declareTool({
+    name: 'x.y',
+    input: z.string(),
+    class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
+    writes: ['test:x'],
+    execute: () => void calls++,
+    ...change,
+  } as never);
+  const { trajectory, all } = await stage({ tools: [tool] });
+  const { ruling } = await trajectory.transaction(all, async (tx) => {
+    const refused = { code: 'bad_input', evidence: { tool: 'x.y' }, message: expect.stringContaining(what) };
+    await expect(tx.call('x.y', 'a')).rejects.toMatchObject(refused);
+    tx.propose(COUNT);
+  });
+  expect([ruling.ruling, calls]).toEqual(['committed', 0]);
 });
 
 /** A store that loses its answer to what brings effects, once, and can't be asked until it is `mended`. */

@@ -190,15 +190,20 @@ export class Transactions {
   async #commit(options: TransactionOptions, tx: Transaction, run: Run): Promise<Ruling> {
     const { writ, principal, name } = options;
     const { intent, observations } = tx;
-    if (intent === undefined) throw badIntent('a transaction says with `propose` what it commits with');
+    if (typeof intent !== 'object' || intent === null)
+      throw badIntent('a transaction says with `propose` what it commits with, which is an object');
+    // Nothing else that may come with it: it may be what a model has said, and its calls were authorised as the options say.
+    const { action, role, args } = intent;
     const input = {
       writ,
       ...(principal === undefined ? {} : { principal }),
       ...(name === undefined ? {} : { idempotencyKey: keyOf(name) }),
-      ...intent,
+      action,
+      role,
+      args,
       observations,
     };
-    run.hasOnFailure = hasOnFailure(this.#writer.parts.domain, intent.action);
+    run.hasOnFailure = hasOnFailure(this.#writer.parts.domain, action);
     const acting = actingOf(run, tx.planned, tx);
     const ruling = await this.#proposals.propose(
       input,

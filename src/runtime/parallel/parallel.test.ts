@@ -59,7 +59,8 @@ test('replicas go on with what is committed', async () => {
 
 test.each([
   ['dies', 10_000, /it ended/],
-  ['hangs', 50, /did not answer within 50 ms/],
+  // Longer than a thread that is well takes on a busy machine.
+  ['hangs', 2_000, /did not answer within 2000 ms/],
 ])('a thread that %s loses nothing, is told once, and the others go on', async (badly, patienceMs, why) => {
   const told: RuntimeError[] = [];
   const assize = runtime({ patienceMs, onWorkerFailed: (error) => told.push(error) });

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Delivery, Reversibility, Sink } from '#effects';
@@ -147,6 +148,68 @@ describe('compensation', () => {
     const [done, undone] = sink.requests.filter(({ method }) => method !== 'GET');
     expect(undone?.url).toBe('/orders/a');
     expect(undone?.headers['idempotency-key']).toBe(`undo-${done?.headers['idempotency-key']}`);
+  });
+});
+
+/** A document that anybody may write to, who may say what it is to be before; and a tool that sets it. */
+async function openDocument() {
+  const document = { text: 'old', version: 1 };
+  const server = createHttpServer(async (request, response) => {
+    const text = Buffer.concat(await request.toArray()).toString();
+    const { 'if-match': condition } = request.headers;
+    if (condition !== undefined && condition !== `"${document.version}"`) return void response.writeHead(412).end();
+    write(JSON.parse(text).text);
+    response.writeHead(200, { 'content-type': 'application/json', etag: `"${document.version}"` }).end('{}');
+  }).listen(0, '127.0.0.1');
+  const write = (text: string): void => void Object.assign(document, { text, version: document.version + 1 });
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/document`;
+  const tool = httpTool({
+    name: 'document.set',
+    input: z.strictObject({ text: z.string(), etag: z.string() }),
+    class: { reversibility: 'reversible', delivery: 'externalised', sink: 'blind' },
+    method: 'PUT',
+    url,
+    conditions: ({ etag }) => ({ 'if-match': etag }),
+    body: ({ text }) => ({ text }),
+    result: ({ headers }) => ({ etag: headers['etag'] }),
+    compensate: {
+      method: 'PUT',
+      url,
+      headers: (_, { etag }) => ({ 'if-match': etag }),
+      body: () => ({ text: 'old' }),
+    },
+  });
+  return { document, write, tool, [Symbol.asyncDispose]: async () => void server.close() };
+}
+
+describe('what somebody else writes, who does not use Assize', () => {
+  const etag = '"1"';
+
+  test.each([false, true])(
+    'is not written over, nor does what it meets stand there: before it %s',
+    async (isBefore) => {
+      await using at = await openDocument();
+      const { left, error } = await transact([at.tool], async (tx) => {
+        if (isBefore) at.write('theirs');
+        await tx.call('document.set', { text: 'ours', etag });
+        at.write('theirs');
+        throw new Error('no');
+      });
+      expect(at.document).toEqual({ text: 'theirs', version: isBefore ? 2 : 3 });
+      expect([(error as { code?: string }).code, left.map(({ phase }) => phase)]).toEqual(
+        isBefore ? ['tool_failed', []] : [undefined, ['unresolved']],
+      );
+    },
+  );
+
+  test('is nothing where nobody does', async () => {
+    await using at = await openDocument();
+    const { left } = await transact([at.tool], async (tx) => {
+      expect(await tx.call('document.set', { text: 'ours', etag })).toEqual({ etag: '"2"' });
+      throw new Error('no');
+    });
+    expect([at.document, left]).toEqual([{ text: 'old', version: 3 }, []]);
   });
 });
 

@@ -42,6 +42,11 @@ export interface HttpToolOptions<Schema extends z.ZodType = z.ZodType>
   /** The hosts, with their port where it is not the scheme's, that it may go to. By default that of the template. */
   readonly allow?: readonly string[];
   readonly headers?: HttpHeaders;
+  /**
+   * Headers of the deed alone, by its input: `If-Match` with what was read before, so that a server that knows it answers with 412 where
+   * somebody who does not use Assize has written there since, and nothing is done (decisions §5.14).
+   */
+  readonly conditions?: (input: z.infer<Schema>) => { readonly [name: string]: string };
   /** What is sent as JSON; undefined for nothing. By default the input, but for GET, HEAD and DELETE. The same for the same input. */
   readonly body?: (input: z.infer<Schema>) => unknown;
   /** The header that takes the key. Default `Idempotency-Key`; null for a server that knows none. */
@@ -73,6 +78,7 @@ export interface HttpToolOptions<Schema extends z.ZodType = z.ZodType>
     readonly method?: string;
     /** With `{member}` for a part of the result, else of the input; or a function of both. */
     readonly url: UrlOf<[input: z.infer<Schema>, result: any]>;
+    /** Such as `If-Match` with what the deed has left, so that nothing is undone that is not as it was left. */
     readonly headers?: (input: z.infer<Schema>, result: any) => { readonly [name: string]: string };
     readonly body?: (input: z.infer<Schema>, result: any) => unknown;
     /** What of it could not be undone, by the answer; undefined for all of it. */
@@ -100,6 +106,7 @@ const OPTIONS = z.strictObject({
   url: URL_OF,
   allow: z.array(z.string()).optional(),
   headers: z.record(HEADER_NAME, z.union([z.string(), callback])).optional(),
+  conditions: callback.optional(),
   body: callback.optional(),
   idempotencyHeader: HEADER_NAME.nullable().optional(),
   conflict: z.enum(['open', 'refused']).optional(),
@@ -182,12 +189,13 @@ class HttpApi {
   }
 
   async execute(input: unknown, call: Call): Promise<Json> {
-    const { method = this.#isReading ? 'GET' : 'POST', body, result } = this.#options;
+    const { method = this.#isReading ? 'GET' : 'POST', conditions, body, result } = this.#options;
     const isBare = this.#isReading || method === 'DELETE';
     const request = await this.#prepared(call.key, {
       method,
       url: () => this.url(input, input),
       body: () => (body === undefined ? (isBare ? undefined : input) : body(input)),
+      headers: () => conditions?.(input) ?? {},
     });
     const answer = await exchange(request, this.#reading(call));
     this.#requireDone(request, answer);

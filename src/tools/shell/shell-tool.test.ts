@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { Call, Tool } from '#effects';
 import { MemoryStore } from '#stores';
@@ -88,7 +88,7 @@ describe('a command', () => {
     const group = Number(await fromPipe(join(root, 'pipe')));
     stop.abort();
     await expect(running).rejects.toThrow(/SIGKILL/);
-    expect(groupOf(group)).toEqual([]);
+    await expectEnded(group);
   });
 });
 
@@ -149,7 +149,7 @@ describe('a command whose folder is kept', () => {
     expect(groupOf(group)).not.toEqual([]);
     const tool = changing(root, script);
     expect(await tool.spec.reconcile!({}, callOf())).toEqual({ happened: false });
-    expect(groupOf(group)).toEqual([]);
+    await expectEnded(group);
     expect(listing(root)).toEqual(before);
   });
 
@@ -211,6 +211,11 @@ function fromPipe(path: string): Promise<string> {
     reader.on('close', () => resolve(text));
     reader.on('error', reject);
   });
+}
+
+/** What was killed may be on its way out for a moment. */
+function expectEnded(group: number): Promise<void> {
+  return vi.waitFor(() => expect(groupOf(group)).toEqual([]), { timeout: 60_000 });
 }
 
 /** Live processes of a group, as the system lists them. */
