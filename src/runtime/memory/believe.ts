@@ -134,7 +134,7 @@ export class Beliefs {
   #outcome(key: Uint8Array, sayer: Sayer, line: Line): Believed | NotBelieved {
     try {
       const names = namesIn(sayer, line);
-      const awaited = names.flatMap((name) => this.#partitions.awaited(name, sayer.trajectoryId) ?? []);
+      const awaited = names.flatMap((name) => this.#partitions.awaited(name, senderOf(sayer)) ?? []);
       if (awaited.length > 0) throw new NotRead(async () => void (await Promise.all(awaited)));
       // Before claims get their ids, which is most of the work where much is said.
       const unknown = names.filter((name) => this.#partitions.get(name, []) === undefined);
@@ -166,12 +166,12 @@ export class Beliefs {
   }
 
   /** What an erasure changes of partitions that lose something by it. Once it is settled, nothing of them is remembered. */
-  forgetting(losing: readonly LosingPartition[], at: Instant, trajectoryId: string): Believed {
+  forgetting(losing: readonly LosingPartition[], at: Instant, by: Pick<Sayer, 'trajectoryId' | 'life'>): Believed {
     const { changes, writes } = forgotten(losing, at);
     return {
       changes,
       accept: () => {
-        this.#partitions.accept(writes, trajectoryId);
+        this.#partitions.accept(writes, senderOf(by));
         return writes;
       },
     };
@@ -263,7 +263,8 @@ export class Beliefs {
     return planOf(said, { ...writing, answers: answers as Answer[] });
   }
 
-  #written(planned: readonly Planned[], { kept, trajectoryId }: Sayer): Believed {
+  #written(planned: readonly Planned[], sayer: Sayer): Believed {
+    const { kept } = sayer;
     const parts = planned.map(({ group, plan, version, open, names: known, source }) => {
       const { name } = group;
       const names = known ?? contentOf(kept.made({ ...name }));
@@ -306,7 +307,7 @@ export class Beliefs {
           ...(inherit !== undefined && { inherit }),
           ...(repeats.length > 0 && { repeats }),
         }));
-        this.#partitions.accept(writes, trajectoryId);
+        this.#partitions.accept(writes, senderOf(sayer));
         for (const { name, plan } of parts) this.#partitions.made(name, plan.merged ?? []);
         return writes;
       },
@@ -345,6 +346,11 @@ interface Planned {
   readonly names: ContentRef | undefined;
   /** Of a branch that has not changed the partition yet. */
   readonly source?: Source | undefined;
+}
+
+/** Who sends changes that may be planned on one another before the store has them. */
+function senderOf({ trajectoryId, life }: Pick<Sayer, 'trajectoryId' | 'life'>): string {
+  return `${life} ${trajectoryId}`;
 }
 
 function namesIn({ compiled }: Sayer, [own]: Line): PartitionName[] {

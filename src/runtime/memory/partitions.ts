@@ -75,12 +75,13 @@ export class Partitions {
   }
 
   /**
-   * Settles when nothing of another trajectory is on its way there; undefined where nothing is. Entries of one trajectory fall with the one
-   * before them, so that they may be planned on one another before the store has them; those of two do not.
+   * Settles when nothing of another sender is on its way there; undefined where nothing is. A sender is a trajectory until it loses to another
+   * process: entries fall with the one before them, so that they may be planned on one another before the store has them. Those of two
+   * trajectories do not, and what falls may not be answered yet when what comes after it is planned anew.
    */
-  awaited(name: PartitionName, trajectoryId: string): Promise<void> | undefined {
+  awaited(name: PartitionName, sender: string): Promise<void> | undefined {
     const sent = this.#sent.get(keyOf(name));
-    return sent === undefined || sent.trajectoryId === trajectoryId ? undefined : sent.settled;
+    return sent === undefined || sent.sender === sender ? undefined : sent.settled;
   }
 
   /** `line`: what is seen by who wants to change it; its own memory is the partition's. */
@@ -164,10 +165,10 @@ export class Partitions {
   }
 
   /** They were accepted, and are on their way to the store. */
-  accept(writes: readonly FactWrite[], trajectoryId: string): void {
+  accept(writes: readonly FactWrite[], sender: string): void {
     for (const write of writes) {
       const key = keyOf(write.partition);
-      const sent = this.#sent.get(key) ?? sentBy(trajectoryId);
+      const sent = this.#sent.get(key) ?? sentBy(sender);
       sent.count++;
       this.#sent.set(key, sent);
       const before = this.#known.get(key);
@@ -210,17 +211,17 @@ export class Partitions {
   }
 }
 
-/** Changes of one trajectory that the store has not answered yet. */
+/** Changes of one sender that the store has not answered yet. */
 interface Sent {
-  readonly trajectoryId: string;
+  readonly sender: string;
   readonly settled: Promise<void>;
   readonly settle: () => void;
   count: number;
 }
 
-function sentBy(trajectoryId: string): Sent {
+function sentBy(sender: string): Sent {
   const { promise, resolve } = Promise.withResolvers<void>();
-  return { trajectoryId, settled: promise, settle: resolve, count: 0 };
+  return { sender, settled: promise, settle: resolve, count: 0 };
 }
 
 /**
