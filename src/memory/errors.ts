@@ -51,7 +51,6 @@ export type MemoryErrorCode =
   | 'bad_witness'
   /** No version of a fact of that name is there. */
   | 'unknown_fact'
-  /** A branch would change what its source believes, or has to do without it: it has no memory of its own. */
   /** A recall is asked for less than one fact, or more than it gives at once. */
   | 'bad_limit'
   /** A recall asks for what does not go together, or in a way that there is not. */

@@ -80,6 +80,7 @@ export {
   type Explained,
   type ExplainingEntry,
   type FactDifference,
+  type ForgetInput,
   type GivenAnswer,
   type Judge,
   Memory,

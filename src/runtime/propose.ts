@@ -261,7 +261,14 @@ export class Proposals {
   ): { readonly judged: Judgement; readonly believed?: Believed } {
     if (judged.verdict !== 'approved') return { judged };
     const { id, around } = this.#writer;
-    if (losing.length > 0) return { judged, believed: requireBeliefs(around.beliefs).forgetting(losing, when.at, id) };
+    if (losing.length > 0)
+      return {
+        judged,
+        believed: requireBeliefs(around.beliefs).forgetting(losing, when.at, {
+          trajectoryId: id,
+          life: this.#writer.life,
+        }),
+      };
     if (judged.compiled.sayings.length === 0) return { judged };
     const { domain } = this.#writer.parts;
     let planned: ReturnType<Beliefs['plan']>;
@@ -269,6 +276,7 @@ export class Proposals {
       const predicates = domain.memory?.predicates ?? {};
       planned = requireBeliefs(around.beliefs).plan({
         call: gathered,
+        life: this.#writer.life,
         compiled: judged.compiled,
         proposalId: gathered.proposalId,
         trajectoryId: id,

@@ -106,7 +106,10 @@ export class Resolutions {
         const kept = new Kept(writer.around.saltsOf(chance.from(chain.head)));
         const believed =
           losing.length > 0
-            ? requireBeliefs(writer.around.beliefs).forgetting(losing, at, writer.id)
+            ? requireBeliefs(writer.around.beliefs).forgetting(losing, at, {
+                trajectoryId: writer.id,
+                life: writer.life,
+              })
             : this.#believed(pendingId, pending, commit, input, at, kept);
         const owing = taken;
         if (owing?.owesCalls === true) {
@@ -171,6 +174,7 @@ export class Resolutions {
       const beliefs = requireBeliefs(this.#writer.around.beliefs);
       const planned = beliefs.plan({
         call: input,
+        life: this.#writer.life,
         compiled,
         proposalId,
         trajectoryId: this.#writer.id,

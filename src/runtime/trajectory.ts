@@ -185,7 +185,11 @@ export class Trajectory<D extends Domain = Domain> {
   memory(options: MemoryOptions): Memory {
     const { around } = this.#writer;
     requireBeliefs(around.beliefs);
-    return new Memory(options, around, (input) => this.propose(input as Proposal<D>), this.id);
+    const acts = {
+      propose: (input: ProposalInput) => this.propose(input as Proposal<D>),
+      erase: this.erase.bind(this),
+    };
+    return new Memory(options, around, acts, this.id);
   }
 
   /**

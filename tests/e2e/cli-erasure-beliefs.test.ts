@@ -90,6 +90,40 @@ test('writs that name the subject are told, because they stay', async () => {
   expect(out).toContain(writId(naming!).slice(0, 8));
 });
 
+test('a memory has a command of its own for it', async () => {
+  const store = await openStore(`sqlite:${join(folder, 'ward.db')}`);
+  const writ = writFor('nurse');
+  const trajectory = await runtimeOver(store, [clinic]).create(clinic, { trajectoryId: 'm', writs: [writ] });
+  const memory = trajectory.memory({ space: 'a/b', writ });
+  for (const predicate of ['drug', 'allergy', 'weight'])
+    await committed(memory.assert({ subject: 'p/1', predicate, object: `${predicate} of p1` }));
+  const [weight] = (await memory.recall({ predicate: 'weight' })).facts;
+  await store.close();
+  const forget = (...args: string[]): Promise<Ended> =>
+    assize(
+      ...['memory', 'erase', 'm', '--space', 'a/b', '--key', 'operator.key', '--domain', 'clinic.ts'],
+      ...['--subject', 'p/1', '--reason', 'request 21', ...args],
+    );
+  const left = () => {
+    const bytes = readFileSync(join(folder, 'ward.db'));
+    return ['drug', 'allergy', 'weight'].filter((predicate) => bytes.includes(`${predicate} of p1`));
+  };
+  expect(left()).toEqual(['drug', 'allergy', 'weight']);
+  const claim = await forget('--predicate', 'weight', '--claim', weight!.lineage);
+  expect(claim, claim.err).toMatchObject({ code: 0, out: expect.stringMatching(/^erased \d values? of 1 entry, by /) });
+  expect(left()).toEqual(['drug', 'allergy']);
+  expect((await forget('--predicate', 'drug')).code).toBe(0);
+  expect(left()).toEqual(['allergy']);
+  const { code, out } = await forget('--json');
+  expect([code, JSON.parse(out)]).toMatchObject([0, { ruling: 'committed', trajectory_id: 'm', left: [], writs: [] }]);
+  expect(left()).toEqual([]);
+  expect(await forget()).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('nothing sensitive at the memory a/b'),
+  });
+  expect(await forget('--predicate', '')).toMatchObject({ code: 2, err: expect.stringContaining('must not be empty') });
+});
+
 test('what is named wrongly is misuse, and names nobody', async () => {
   for (const [args, said] of [
     [['--believed', 'ward'], /space\/subject/],

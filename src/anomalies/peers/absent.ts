@@ -6,8 +6,13 @@ class Absent {
 }
 
 const absent: object = new Proxy(Absent, {
-  get: (target, member) => (typeof member === 'symbol' || member in target ? Reflect.get(target, member) : Absent),
+  get: (target, member) => (isItsOwn(target, member) ? Reflect.get(target, member) : Absent),
 });
+
+/** What compiled code asks to know what it was given: this is CommonJS, and so its own default export. */
+function isItsOwn(target: object, member: string | symbol): boolean {
+  return typeof member === 'symbol' || member === '__esModule' || member in target;
+}
 
 // What `require` gives is the proxy itself, and not a namespace with it.
 export { absent as 'module.exports' };

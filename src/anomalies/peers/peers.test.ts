@@ -105,6 +105,24 @@ test('one that can’t be run is left out by name, with why, and the others are 
   expect(table.notes).toContain('mem0ai 3.3.1 could not be run: its process ended with 3.');
 });
 
+test('a library that is absent is stood for in all forms in which compiled code asks for it', async () => {
+  soundPeers();
+  // As compilers of modules write it.
+  const compiled = `
+const nothing = require('a-library-that-nobody-has');
+const other = nothing && nothing.__esModule ? nothing : { default: nothing };
+const { Client } = other.default;
+const { Pool } = nothing;
+if (typeof Client !== 'function' || typeof Pool !== 'function') throw new Error('nothing stands there');
+class Own extends Client {}
+`;
+  write('node_modules/mem0ai-v2/oss.js', `${compiled}${SOUND_MEM0}`);
+  const [v2] = PEERS;
+  expect(await runPeer(folder, v2!)).toMatchObject({ found: { n1: 'X', n2: '-', n3: 'X' } });
+  write('node_modules/mem0ai-v2/oss.js', `${compiled}new Own();`);
+  expect(await runPeer(folder, v2!)).toEqual({ failed: 'This library is not installed among the peers.' });
+});
+
 test('one looks up no other machine, and is given nothing of who runs it', async () => {
   soundPeers();
   const reaching = `fetch('http://memory.example/').catch((error) => Promise.reject(error.cause ?? error))`;

@@ -72,6 +72,8 @@ export interface Asked {
 export interface Sayer {
   /** The same object each time that one call has it planned. */
   readonly call: object;
+  /** Of its trajectory's writer: another number once others went on there, after whom it is then ruled on. */
+  readonly life: number;
   readonly compiled: Pick<Compiled, 'sayings'>;
   readonly proposalId: Hash;
   readonly trajectoryId: string;
@@ -91,8 +93,8 @@ export class Beliefs {
   readonly #partitions: Partitions;
   readonly #votes: Votes | undefined;
   #key: Uint8Array | undefined;
-  /** Calls during which what is known here was compared with what the store has. */
-  readonly #compared: WeakSet<object> = new WeakSet();
+  /** Calls during which what is known here was compared with what the store has, and in which life. */
+  readonly #compared: WeakMap<object, number> = new WeakMap();
   readonly lines: Lines;
 
   constructor(store: LedgerStore & FactStore, random: Random, judge?: Judge) {
@@ -132,7 +134,7 @@ export class Beliefs {
   #outcome(key: Uint8Array, sayer: Sayer, line: Line): Believed | NotBelieved {
     try {
       const names = namesIn(sayer, line);
-      const awaited = names.flatMap((name) => this.#partitions.awaited(name, sayer.trajectoryId) ?? []);
+      const awaited = names.flatMap((name) => this.#partitions.awaited(name, senderOf(sayer)) ?? []);
       if (awaited.length > 0) throw new NotRead(async () => void (await Promise.all(awaited)));
       // Before claims get their ids, which is most of the work where much is said.
       const unknown = names.filter((name) => this.#partitions.get(name, []) === undefined);
@@ -156,20 +158,20 @@ export class Beliefs {
 
   /** @throws NotRead */
   #requireCompared(sayer: Sayer, line: Line): void {
-    if (this.#compared.has(sayer.call)) return;
+    if (this.#compared.get(sayer.call) === sayer.life) return;
     throw new NotRead(async () => {
       for (const name of namesIn(sayer, line)) await this.#partitions.compare(name, line);
-      this.#compared.add(sayer.call);
+      this.#compared.set(sayer.call, sayer.life);
     });
   }
 
   /** What an erasure changes of partitions that lose something by it. Once it is settled, nothing of them is remembered. */
-  forgetting(losing: readonly LosingPartition[], at: Instant, trajectoryId: string): Believed {
+  forgetting(losing: readonly LosingPartition[], at: Instant, by: Pick<Sayer, 'trajectoryId' | 'life'>): Believed {
     const { changes, writes } = forgotten(losing, at);
     return {
       changes,
       accept: () => {
-        this.#partitions.accept(writes, trajectoryId);
+        this.#partitions.accept(writes, senderOf(by));
         return writes;
       },
     };
@@ -261,7 +263,8 @@ export class Beliefs {
     return planOf(said, { ...writing, answers: answers as Answer[] });
   }
 
-  #written(planned: readonly Planned[], { kept, trajectoryId }: Sayer): Believed {
+  #written(planned: readonly Planned[], sayer: Sayer): Believed {
+    const { kept } = sayer;
     const parts = planned.map(({ group, plan, version, open, names: known, source }) => {
       const { name } = group;
       const names = known ?? contentOf(kept.made({ ...name }));
@@ -304,7 +307,7 @@ export class Beliefs {
           ...(inherit !== undefined && { inherit }),
           ...(repeats.length > 0 && { repeats }),
         }));
-        this.#partitions.accept(writes, trajectoryId);
+        this.#partitions.accept(writes, senderOf(sayer));
         for (const { name, plan } of parts) this.#partitions.made(name, plan.merged ?? []);
         return writes;
       },
@@ -343,6 +346,11 @@ interface Planned {
   readonly names: ContentRef | undefined;
   /** Of a branch that has not changed the partition yet. */
   readonly source?: Source | undefined;
+}
+
+/** Who sends changes that may be planned on one another before the store has them. */
+function senderOf({ trajectoryId, life }: Pick<Sayer, 'trajectoryId' | 'life'>): string {
+  return `${life} ${trajectoryId}`;
 }
 
 function namesIn({ compiled }: Sayer, [own]: Line): PartitionName[] {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { writId } from '#authority';
 import { canonicalize, type Instant } from '#canon';
 import { declareTool } from '#effects';
 import { defineDomain } from '#kernel';
@@ -542,6 +543,49 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
         expect(await checkMemory(ward.store)).toMatchObject({ valid: true });
         expect(await verifyStore(ward.store)).toMatchObject([{ valid: true }]);
       }
+  });
+
+  test('a memory erases of its own space, by its own writ where that covers it', async () => {
+    const { store, trajectory, memory } = await begun(kind);
+    const other = trajectory.memory({ space: 'icu', writ });
+    const drug = { subject: WHO, predicate: 'drug', object: 'penizillin 500' };
+    for (const view of [memory, other])
+      for (const said of [drug, { ...drug, predicate: 'allergy' }, { ...drug, subject: 'p8' }])
+        await committed(view.assert(said));
+    const believed = async () =>
+      (await rowsOf(store)).map(({ subject, predicate, object }) => `${subject} ${predicate} ${object}`);
+    const rest = [`p8 drug penizillin 500`];
+    const [{ lineage: claim }] = (await memory.recall({ subject: WHO, predicate: 'allergy' })).facts as [FactVersion];
+    const { entry } = await committed(
+      memory.erase({ subject: WHO, predicate: 'allergy', claim, reason: 'request 18', writ: officer }),
+    );
+    expect(JSON.parse(entry.payload)).toMatchObject({
+      writ_id: writId(officer),
+      action: { args: { reason: 'request 18', beliefs: [{ claim }] } },
+    });
+    expect(await believed()).toEqual(
+      [
+        `${WHO} allergy ${gone((await rowsOf(store, 'ward', { predicate: 'allergy' }))[0]!.content.hash)}`,
+        `${WHO} drug penizillin 500`,
+        ...rest,
+      ].toSorted(),
+    );
+    const own = await committed(memory.erase({ subject: WHO, predicate: 'drug', reason: 'request 19' }));
+    expect(JSON.parse(own.entry.payload)).toMatchObject({ writ_id: writId(writ) });
+    expect((await believed()).filter((row) => row.includes('drug'))).toEqual(rest);
+    const named = trajectory.memory({ space: 'ward', writ, principal: 'nurse' });
+    // Each writ has its own holder.
+    expect(await named.erase({ subject: WHO, reason: 'r', principal: 'officer' })).toMatchObject({
+      ruling: 'rejected',
+    });
+    const last = await named.erase({ subject: WHO, reason: 'request 20', writ: officer });
+    expect(last).toMatchObject({ ruling: 'committed', left: [] });
+    expect(await believed()).toEqual(rest);
+    expect(await rowsOf(store, 'icu')).toHaveLength(3);
+    const believing = writFor('scribe', { scopes: ['memory:ward:**'] });
+    const scribe = trajectory.memory({ space: 'ward', writ: believing });
+    expect(await scribe.erase({ subject: 'p8', reason: 'r' })).toMatchObject({ reason: 'invalid_authority' });
+    expect(await believed()).toEqual(rest);
   });
 
   test('its writ covers the space; what is refused names nobody', async () => {

@@ -13,6 +13,7 @@ export {
   type AssertInput,
   type ChangeInput,
   type CorrectInput,
+  type ForgetInput,
   Memory,
   type MemoryOptions,
   type RetractInput,

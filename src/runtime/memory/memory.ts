@@ -2,9 +2,11 @@ import type { Writ } from '#authority';
 import { form, requireForm } from '#canon';
 import { BELIEVE_ACTION, BUILT_IN_ROLE, type Saying } from '#kernel';
 import type { Hash } from '#ledger';
+import type { ErasureInput, ErasureRuling } from '../erase.ts';
 import type { ObservationInput, ProposalInput } from '../intent.ts';
 import type { Ruling } from '../ruling.ts';
 import type { WritChain } from '../writs.ts';
+import type { BelievedPlace } from './find-believed.ts';
 import { type MemorySurroundings, MemoryView } from './view.ts';
 
 /** Where something is remembered, and by whose authority. */
@@ -36,24 +38,34 @@ export type CorrectInput = Without<Saying, 'correct'>;
 /** That something is not believed any more, of a period. */
 export type RetractInput = Without<Saying, 'retract'>;
 
+/** What is to be erased, why, and by whose authority. */
+export interface ForgetInput extends Omit<BelievedPlace, 'space'> {
+  /** Stays in the ledger for good. */
+  readonly reason: string;
+  /** For the action `assize.erase` and `erase:memory:SPACE`. Default: that of the memory, with its principal. */
+  readonly writ?: ErasureInput['writ'];
+  readonly principal?: string;
+}
+
+/** What a memory needs of its trajectory, to write. */
+export interface MemoryActs {
+  readonly propose: (input: ProposalInput) => Promise<Ruling>;
+  readonly erase: (input: ErasureInput) => Promise<ErasureRuling>;
+}
+
 /**
  * What is believed in one space, to read and to write: in a branch its own memory, which nobody else sees but who comes of it. What is said is a proposal of `assize.believe`: ruled on like any, and one entry
  * of the trajectory. A refusal is an answer.
  */
 export class Memory extends MemoryView {
   readonly #options: MemoryOptions;
-  readonly #propose: (input: ProposalInput) => Promise<Ruling>;
+  readonly #acts: MemoryActs;
 
-  constructor(
-    options: MemoryOptions,
-    around: MemorySurroundings,
-    propose: (input: ProposalInput) => Promise<Ruling>,
-    trajectoryId?: string,
-  ) {
+  constructor(options: MemoryOptions, around: MemorySurroundings, acts: MemoryActs, trajectoryId?: string) {
     requireForm(form.object, options, 'options');
     super(options.space, around, trajectoryId);
     this.#options = options;
-    this.#propose = propose;
+    this.#acts = acts;
   }
 
   /** It is so. What contradicts it is settled as the predicate declares. @throws as `Trajectory.propose` */
@@ -85,11 +97,25 @@ export class Memory extends MemoryView {
     return this.#say([{ ...retraction, verb: 'retract', space: this.space }], options);
   }
 
+  /**
+   * What was said of a subject, of one predicate of it or by one claim is gone, from every version: as `Trajectory.erase`, with what it says
+   * of others.
+   *
+   * @throws as `Trajectory.erase`; ArgumentError `bad_argument`
+   */
+  erase(erased: ForgetInput): Promise<ErasureRuling> {
+    requireForm(form.object, erased, 'erased');
+    const own = this.#options;
+    const { reason, writ = own.writ, principal = writ === own.writ ? own.principal : undefined, ...place } = erased;
+    const beliefs = [{ ...place, space: this.space }];
+    return this.#acts.erase({ beliefs, reason, writ, ...(principal !== undefined && { principal }) });
+  }
+
   #say(sayings: readonly Saying[], options: SayingOptions = {}): Promise<Ruling> {
     requireForm(form.object, options, 'options');
     const { writ, principal } = this.#options;
     const { idempotencyKey, observations } = options;
-    return this.#propose({
+    return this.#acts.propose({
       action: BELIEVE_ACTION,
       role: BUILT_IN_ROLE,
       args: { sayings },

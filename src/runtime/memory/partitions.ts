@@ -25,6 +25,8 @@ export interface Known {
   readonly source?: Source | undefined;
   /** Claims that were looked for by the name of their source, and whether they had been made. */
   readonly claims: Map<string, boolean>;
+  /** Another one each time that it is read, and that claims are forgotten: what is looked for beside one tells nothing beside another. */
+  readonly reading: symbol;
 }
 
 /** A partition as its source has it where a branch begins. */
@@ -75,12 +77,13 @@ export class Partitions {
   }
 
   /**
-   * Settles when nothing of another trajectory is on its way there; undefined where nothing is. Entries of one trajectory fall with the one
-   * before them, so that they may be planned on one another before the store has them; those of two do not.
+   * Settles when nothing of another sender is on its way there; undefined where nothing is. A sender is a trajectory until it loses to another
+   * process: entries fall with the one before them, so that they may be planned on one another before the store has them. Those of two
+   * trajectories do not, and what falls may not be answered yet when what comes after it is planned anew.
    */
-  awaited(name: PartitionName, trajectoryId: string): Promise<void> | undefined {
+  awaited(name: PartitionName, sender: string): Promise<void> | undefined {
     const sent = this.#sent.get(keyOf(name));
-    return sent === undefined || sent.trajectoryId === trajectoryId ? undefined : sent.settled;
+    return sent === undefined || sent.sender === sender ? undefined : sent.settled;
   }
 
   /** `line`: what is seen by who wants to change it; its own memory is the partition's. */
@@ -88,7 +91,7 @@ export class Partitions {
     const key = keyOf(name);
     const before = this.#known.get(key);
     // Before the claims are looked for: who makes one of them after that changes the partition, and the store then tells.
-    const read = before == null ? await this.#readState(name, line) : before;
+    const read = before == null ? { ...(await this.#readState(name, line)), reading: Symbol() } : before;
     const found = new Map<string, boolean>();
     for (const claim of claims) {
       const { space, subject, predicate } = name;
@@ -97,11 +100,17 @@ export class Partitions {
       found.set(claim, done !== true || (await this.#isMerged(claim, name, read.state, line)));
     }
     const now = this.#known.get(key);
-    // What was known was accepted and did not come to be, or is not so any more: whoever needs it has it read again.
-    if (before != null && now == null) return;
+    // What was known was accepted and did not come to be, or is not so any more; or somebody has read it meanwhile, who may have seen claims made
+    // that were not there when they were looked for. Whoever needs it has it read again.
+    if (now == null ? before != null : now.reading !== read.reading) return;
     // What was accepted while it was read is ahead of that.
-    const { state, source } = now == null ? read : now;
-    this.#known.set(key, { state, source, claims: new Map([...found, ...(now?.claims ?? [])]) });
+    const { state, source } = now ?? read;
+    this.#known.set(key, {
+      state,
+      source,
+      claims: new Map([...found, ...(now?.claims ?? [])]),
+      reading: read.reading,
+    });
     if (name.branch === undefined) return;
     const names = sharedKeyOf(name);
     this.#ofBranches.set(names, (this.#ofBranches.get(names) ?? new Set()).add(key));
@@ -143,11 +152,13 @@ export class Partitions {
     const known = this.#known.get(key);
     if (known == null || this.#sent.has(key)) return;
     const { state, source } = await this.#readState(name, line);
+    const now = this.#known.get(key);
     const isSame =
       state?.version === known.state?.version &&
       state?.names.hash === known.state?.names.hash &&
       saysTheSame(state?.open ?? source?.open, known.state?.open ?? known.source?.open);
-    if (!isSame && this.#known.get(key) === known) this.#known.set(key, null);
+    // Claims that were looked for meanwhile change nothing of what it is; what was accepted or read is another.
+    if (!isSame && now?.state === known.state && now?.source === known.source) this.#known.set(key, null);
   }
 
   /** What was known of them is not so any more. */
@@ -156,16 +167,18 @@ export class Partitions {
   }
 
   /** They were accepted, and are on their way to the store. */
-  accept(writes: readonly FactWrite[], trajectoryId: string): void {
+  accept(writes: readonly FactWrite[], sender: string): void {
     for (const write of writes) {
       const key = keyOf(write.partition);
-      const sent = this.#sent.get(key) ?? sentBy(trajectoryId);
+      const sent = this.#sent.get(key) ?? sentBy(sender);
       sent.count++;
       this.#sent.set(key, sent);
       const before = this.#known.get(key);
-      const claims = before?.claims ?? new Map<string, boolean>();
+      // An erasure changes what nobody here has read.
+      if (before == null) continue;
+      const { claims, reading } = before;
       for (const { lineage } of write.insert) claims.set(lineage, true);
-      this.#known.set(key, { state: after(before?.state, write), claims });
+      this.#known.set(key, { state: after(before.state, write), claims, reading });
     }
   }
 
@@ -186,7 +199,8 @@ export class Partitions {
       sent.settle();
       // The store has them now, and is asked again.
       const known = this.#known.get(key);
-      if (known != null && known.claims.size > CLAIMS_MAX) known.claims.clear();
+      if (known != null && known.claims.size > CLAIMS_MAX)
+        this.#known.set(key, { ...known, claims: new Map(), reading: Symbol() });
     }
   }
 
@@ -199,17 +213,17 @@ export class Partitions {
   }
 }
 
-/** Changes of one trajectory that the store has not answered yet. */
+/** Changes of one sender that the store has not answered yet. */
 interface Sent {
-  readonly trajectoryId: string;
+  readonly sender: string;
   readonly settled: Promise<void>;
   readonly settle: () => void;
   count: number;
 }
 
-function sentBy(trajectoryId: string): Sent {
+function sentBy(sender: string): Sent {
   const { promise, resolve } = Promise.withResolvers<void>();
-  return { trajectoryId, settled: promise, settle: resolve, count: 0 };
+  return { sender, settled: promise, settle: resolve, count: 0 };
 }
 
 /**

@@ -76,6 +76,10 @@ export const RUNTIME_MEMORY: Readonly<Record<string, Case | Exempt>> = {
     ({ memory }, said, rest) => memory.retract(said, rest),
     [{ ...about, valid: whole, object: 'ibuprofen' }, options],
   ),
+  'Memory.erase': on(
+    ({ memory }, place) => memory.erase(place),
+    ({ fact }) => [{ ...about, claim: fact.lineage, reason: 'asked for', writ: writId(writ), principal: 'nurse' }],
+  ),
   'MemoryView.recall': on(
     ({ memory }, query) => memory.recall(query),
     [

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { diff } from './diff.ts';
+import { erase } from './erase.ts';
 import { explain } from './explain.ts';
 import { extract } from './extract.ts';
 import { importFacts } from './import.ts';
@@ -11,7 +12,9 @@ import { spaces } from './spaces.ts';
 export function memory(program: Command): void {
   const command = program
     .command('memory')
-    .description('what is believed: say something, recall it, and ask how it came to it; import, extract, rebuild');
-  for (const register of [sayings, recall, history, diff, explain, spaces, importFacts, extract, rebuild])
+    .description(
+      'what is believed: say something, recall it, ask how it came to it, erase it; import, extract, rebuild',
+    );
+  for (const register of [sayings, erase, recall, history, diff, explain, spaces, importFacts, extract, rebuild])
     register(command);
 }

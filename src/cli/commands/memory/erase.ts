@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import { sayableName, spaceOption } from '../../believing.ts';
+import { type ErasingOptions, erasedIn, withErasing } from '../../erasing.ts';
+import { withSharedOptions } from '../../options.ts';
+import { inSession } from '../../session.ts';
+
+interface Options extends ErasingOptions {
+  readonly space: string;
+  readonly subject: string;
+  readonly predicate?: string;
+  readonly claim?: string;
+}
+
+export function erase(command: Command): void {
+  withSharedOptions(
+    withErasing(
+      command
+        .command('erase')
+        .description(
+          'erase what is believed of a subject, now and at any time before; hashes stay, with who erased it and why',
+        )
+        .argument('<trajectory>', 'where it was said')
+        .addOption(spaceOption)
+        .requiredOption('--subject <name>', 'of whom or what', sayableName)
+        .option('--predicate <name>', 'only under this', sayableName)
+        .option('--claim <id>', 'only what one claim of it says'),
+    ),
+  )
+    .addHelpText(
+      'after',
+      '\nExample:\n  assize memory erase notes --space ward-3 --subject "patient 8" --reason "their wish" \\\n' +
+        '    --domain ward.ts --key anchor.key\n\n' +
+        'It is assize erase --believed, whose help says what is reached and what is not. What others have said of it is left\n' +
+        'and named: erase it there too. assize memory explain names claims.\n' +
+        'Negative: it was rejected, or an open approval freezes what it would touch.',
+    )
+    .action(
+      inSession((session, options: Options, trajectoryId: string) => {
+        const { space, subject, predicate, claim } = options;
+        const place = { ...(predicate !== undefined && { predicate }), ...(claim !== undefined && { claim }) };
+        return erasedIn(session, options, trajectoryId, async () => ({
+          at: [],
+          entries: [],
+          beliefs: [{ space, subject, ...place }],
+        }));
+      }),
+    );
+}

@@ -1,0 +1,136 @@
+import { checkRow, type EntryRow, type ErasureInput, type ErasureRuling, type Store } from 'assize';
+import { segment } from 'assize/authority';
+import { ERASE_ACTION, eraseMemoryScope, eraseScope } from 'assize/kernel';
+import { answersErasedBy, type ErasureArgs, isErasure, Values } from 'assize/ledger';
+import type { Command } from 'commander';
+import { counted } from './counted.ts';
+import { headOf, shortId } from './entries.ts';
+import { EXIT } from './errors.ts';
+import { writsIn } from './listed-writs.ts';
+import { momentaryWrit } from './momentary-writ.ts';
+import { anchorsOption, domainOption, type OpeningOptions } from './options.ts';
+import { green, line, red, yellow } from './printable.ts';
+import { readPrivateKey, requireAnchor } from './private-key.ts';
+import { openAssize } from './runtime.ts';
+import type { Session, SharedOptions } from './session.ts';
+import { shortName } from './writ-text.ts';
+
+/** Why, and by whose authority. */
+export interface ErasingOptions extends SharedOptions, OpeningOptions {
+  readonly reason: string;
+  readonly key: string;
+  readonly principal: string;
+}
+
+/** What is to be erased, with whole ids. */
+export type Wanted = Required<Pick<ErasureInput, 'at' | 'entries' | 'beliefs'>>;
+
+export function withErasing(command: Command): Command {
+  return command
+    .requiredOption('--reason <text>', 'why; it stays in the ledger')
+    .requiredOption('--key <file>', 'the private key of one of the store’s anchors: 64 hex digits')
+    .option('--principal <who>', 'who erases: the subject of the writ that is made for this', 'operator')
+    .addOption(domainOption)
+    .addOption(anchorsOption);
+}
+
+/** Erases it under a writ that is made for just that, and tells what came of it; the exit code. `wantedIn`: what, by what the store has. */
+export function erasedIn(
+  session: Session,
+  options: ErasingOptions,
+  trajectoryId: string,
+  wantedIn: (store: Store) => Promise<Wanted>,
+): Promise<number> {
+  const key = readPrivateKey(options.key);
+  requireAnchor(session.storeUrl, options.anchors, key, 'erases');
+  return session.withStore('existing', async (store) => {
+    const head = await headOf(store, trajectoryId);
+    const wanted = await wantedIn(store);
+    const assize = await openAssize(store, session.storeUrl, options);
+    const trajectory = await assize.open(trajectoryId);
+    const { principal } = options;
+    const writ = momentaryWrit(head, { action: ERASE_ACTION, scopes: scopesOf(wanted), principal }, key);
+    session.progress.announce('erasing, with the file written anew where the store is one');
+    const ruling = await trajectory.erase({ ...wanted, reason: options.reason, writ });
+    session.progress.end();
+    await say(session, store, ruling, await writsNaming(store, trajectoryId, wanted.beliefs));
+    return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
+  });
+}
+
+/** What a writ for just this covers. */
+function scopesOf({ at, entries, beliefs }: Wanted): string[] {
+  const spaces = new Set(beliefs.map(({ space }) => eraseMemoryScope(space)));
+  return [...at.map(eraseScope), ...entries.map((id) => `erase:entry:${id}`), ...spaces];
+}
+
+/** Writs whose scopes name a subject: they are signed, and stay as they are. */
+async function writsNaming(store: Store, trajectoryId: string, beliefs: Wanted['beliefs']): Promise<string[]> {
+  if (beliefs.length === 0) return [];
+  const subjects = new Set(beliefs.map(({ subject }) => segment(subject)));
+  const names = (scope: string): boolean => {
+    const [kind, , subject] = scope.split(':');
+    return kind === 'memory' && subject !== undefined && subjects.has(subject);
+  };
+  const writs = await writsIn(store, trajectoryId);
+  return writs
+    .filter(({ writ, chain }) => [writ, ...chain].some(({ scopes }) => scopes?.some(names)))
+    .map(({ id }) => id);
+}
+
+async function say(
+  { json, out }: Session,
+  store: Store,
+  ruling: ErasureRuling,
+  naming: readonly string[],
+): Promise<void> {
+  if (ruling.ruling === 'frozen') {
+    const { by, detail } = ruling;
+    if (json) out.document({ ruling: 'frozen', by, detail });
+    else out.line(line`${yellow('frozen')} by ${shortId(by)}: ${detail}`);
+    return;
+  }
+  const { id, seq, trajectory_id } = ruling.entry;
+  const place = { ruling: ruling.ruling, trajectory_id, seq, entry_id: id };
+  if (ruling.ruling === 'committed') {
+    const erasure = await erasureOf(store, ruling.entry);
+    const { values } = erasure;
+    const answers = answersErasedBy(erasure);
+    const entries = new Set(values.map((value) => value.seq)).size;
+    const { left = [] } = ruling;
+    if (json) {
+      const logged = answers.length > 0 && { answers };
+      out.document({
+        ...place,
+        erased: values.length,
+        entries,
+        values,
+        ...logged,
+        ...(ruling.left && { left, writs: naming }),
+      });
+    } else {
+      const logged = answers.length === 0 ? '' : ` and ${counted(answers.length, 'answer')} of the oracle log`;
+      out.line(
+        line`${green('erased')} ${counted(values.length, 'value')} of ${entries === 1 ? '1 entry' : `${entries} entries`}${logged}, by ${shortId(id)}, ${trajectory_id} seq ${seq}`,
+      );
+      if (left.length > 0)
+        out.line(line`${yellow('left')}: ${left.join(', ')} also said something of it; erase it there too`);
+      if (naming.length > 0)
+        out.line(
+          line`${yellow('named')} in a scope of ${counted(naming.length, 'writ')}, which stay in the ledger as they are: ${naming.map(shortName).join(', ')}; write * for subjects, or a pseudonym`,
+        );
+    }
+    return;
+  }
+  const { reason, detail } = ruling;
+  if (json) out.document({ ...place, reason, detail });
+  else if (ruling.ruling === 'rejected') out.line(line`${red('rejected')} as ${shortId(id)}: ${detail} (${reason})`);
+  else out.line(line`${yellow('waits')} for ${ruling.channel} as ${shortId(id)}: ${detail}; nothing is erased yet`);
+}
+
+async function erasureOf(store: Store, row: EntryRow): Promise<ErasureArgs> {
+  const { payload } = checkRow(row);
+  const erasure = isErasure(payload) ? await new Values(store).erasure(row, payload) : undefined;
+  if (erasure === undefined) throw new Error(`${row.id} was to be an erasure`);
+  return erasure;
+}
