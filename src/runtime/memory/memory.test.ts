@@ -499,31 +499,31 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       const { store, clock } = world;
       const theirs = (await runtimeOver(store, [clinic], { clock }).open('t', clinic)).memory({ space: 'ward', writ });
       const { commit } = store;
-      const after = (said: () => Promise<Ruling>): void => {
+      const beforeCommit = (said: () => Promise<Ruling>): void => {
         store.commit = async (batch) => {
           store.commit = commit;
           await committed(said());
           return commit.call(store, batch);
         };
       };
-      return { ...world, theirs, after };
+      return { ...world, theirs, beforeCommit };
     };
 
     test('takes back what that has said, though nothing was to be taken back before', async () => {
-      const { memory, theirs, after } = await raced();
+      const { memory, theirs, beforeCommit } = await raced();
       const about = { subject: 'p7', predicate: 'allergy', valid: always };
       expect((await committed(memory.retract(about))).delta.beliefs).toEqual([]);
-      after(() => theirs.assert({ ...about, object: 'nuts' }));
+      beforeCommit(() => theirs.assert({ ...about, object: 'nuts' }));
       expect((await committed(memory.retract(about))).delta.beliefs).toHaveLength(1);
       expect((await memory.recall({ subject: 'p7' })).facts).toEqual([]);
     });
 
     test('asks about what is believed since', async () => {
-      const { clock, trajectory, memory, theirs, after } = await raced();
+      const { clock, trajectory, memory, theirs, beforeCommit } = await raced();
       const about = { subject: 'p7', predicate: 'diagnosis' };
       await committed(memory.assert({ ...about, object: 'flu', valid: always }));
       clock.forward(1_000);
-      after(() => theirs.correct({ ...about, object: 'measles', valid: always }));
+      beforeCommit(() => theirs.correct({ ...about, object: 'measles', valid: always }));
       const { pending } = (await memory.assert({ ...about, object: 'cold', valid: always })) as { pending: string };
       const [question] = await trajectory.questionsOf(pending);
       expect(question!.members.map(({ object }) => object).sort()).toEqual(['cold', 'measles']);
