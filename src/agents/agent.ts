@@ -34,7 +34,7 @@ export interface AgentIntent {
 
 /** A question of an agent, and the way to answer it while nobody has. */
 export interface AgentAsking {
-  /** What the observation is called. Default: `oracle`. */
+  /** What the observation is called, as `checkObservationName` takes it: none of the runtime's own names. Default: `oracle`. */
   readonly name?: string;
   readonly request: Json;
   readonly theta?: Theta;
@@ -44,7 +44,10 @@ export interface AgentAsking {
 
 /** The one way out of an agent. Each question has a place of its own in the agent's order, so that two samples are two. */
 export interface AgentOracle {
-  /** @throws OracleError as `Oracle.ask`; AgentError `too_many_asks`, `decision_over`; what `call` throws */
+  /**
+   * @throws OracleError as `Oracle.ask`; AgentError `too_many_asks`, `decision_over`; RuntimeError `bad_intent` for a name that no
+   * observation may have; what `call` throws
+   */
   ask(asking: AgentAsking): Promise<Json>;
   now(): Promise<Instant>;
   random(bytes: number): Promise<Uint8Array>;

@@ -11,7 +11,7 @@ import {
   oracleRandom,
   type Random,
 } from '#oracle';
-import type { ObservationInput } from '#runtime';
+import { checkObservationName, type ObservationInput } from '#runtime';
 import type { AgentAsking, AgentOracle } from './agent.ts';
 import { AgentError } from './errors.ts';
 import { frozen } from './frozen.ts';
@@ -30,6 +30,8 @@ export interface Invocation {
   readonly trajectory: string;
   readonly agent: string;
   readonly number: number;
+  /** Answers may be called whatever: they are on record by that name, or nobody observes them. */
+  readonly anyName?: boolean;
 }
 
 /**
@@ -88,6 +90,7 @@ export class Consulting {
   }
 
   async #ask({ name = 'oracle', request, theta, call }: AgentAsking): Promise<Json> {
+    this.#checkName(name);
     const asking = {
       scope: this.#calls.next(),
       request,
@@ -95,6 +98,17 @@ export class Consulting {
       ...(theta === undefined ? {} : { theta }),
     };
     return this.#noting(name).ask(asking);
+  }
+
+  /** What can't be observed by its name is not asked: a turn with it could never be proposed. */
+  #checkName(name: string): void {
+    if (this.#invocation.anyName === true) return;
+    try {
+      checkObservationName(name);
+    } catch (error) {
+      this.#failure ??= error;
+      throw error;
+    }
   }
 
   #inOrder(): { readonly name: string; readonly answer: OracleAnswer }[] {

@@ -1,7 +1,7 @@
 import { contentHash, copyJson, type Json, WORLD_LIMITS } from '#canon';
 import type { ObservationInput } from '#runtime';
 import type { Agent, AgentIntent, Decision } from './agent.ts';
-import { Consulting, type Outside } from './consulting.ts';
+import { Consulting, type Invocation, type Outside } from './consulting.ts';
 import { AgentError } from './errors.ts';
 import { frozen } from './frozen.ts';
 
@@ -18,11 +18,8 @@ export interface Decided {
   readonly decision: string;
 }
 
-export interface Invoking {
+export interface Invoking extends Omit<Invocation, 'agent'> {
   readonly agent: Agent;
-  readonly trajectory: string;
-  /** How many decisions of this agent are recorded. */
-  readonly number: number;
   /** A copy of its own. */
   readonly slice: unknown;
 }
@@ -34,11 +31,11 @@ export interface Invoking {
  * A question that was not answered ends the decision, whatever the agent made of that: that a service was down is in no
  * record. A failure to decide upon is an answer, which `call` returns.
  *
- * @throws AgentError `bad_decision`; what a `call` throws; OracleError, `oracle_miss` in a replay; what the agent throws
+ * @throws AgentError `bad_decision`; RuntimeError `bad_intent` for a name of a question; what a `call` throws; OracleError, `oracle_miss` in a replay; what the agent throws
  */
-export async function decide({ agent, trajectory, number, slice }: Invoking, outside: Outside): Promise<Decided> {
+export async function decide({ agent, slice, ...place }: Invoking, outside: Outside): Promise<Decided> {
   const seen = contentHash(slice, WORLD_LIMITS);
-  const consulting = new Consulting(outside, { trajectory, agent: agent.name, number });
+  const consulting = new Consulting(outside, { ...place, agent: agent.name });
   const answer = await settled(async () => agent.decide(frozen(slice), consulting.face));
   await consulting.end();
   if (consulting.failure !== undefined) throw consulting.failure;

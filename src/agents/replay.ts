@@ -200,7 +200,8 @@ class Replay {
     let decided: Decided;
     try {
       const slice = await this.#sliceAt(turn.invoked, agent);
-      decided = await decide({ agent, trajectory: this.#trajectory.id, number, slice }, this.#outside);
+      const trajectory = this.#trajectory.id;
+      decided = await decide({ agent, trajectory, number, slice, anyName: true }, this.#outside);
     } catch (error) {
       const kind = (['oracle_miss', 'erased'] as const).find((code) => isAssizeError(error, code)) ?? 'decision';
       if (error instanceof LedgerFault)

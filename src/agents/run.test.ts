@@ -8,7 +8,18 @@ import { deepReplay, type Ruling } from '#runtime';
 import { MemoryStore } from '#stores';
 import { desk, newsroom } from '../../tests/support/newsroom.ts';
 import { operator, runtimeOver, START, writFor } from '../../tests/support/runtime.ts';
-import { type Agent, type AgentOracle, type Decision, replayRun, runAgents, type TurnDone, turnKey } from './index.ts';
+import { decide } from './decide.ts';
+import {
+  type Agent,
+  type AgentOracle,
+  type Arbiter,
+  type Decision,
+  replayRun,
+  runAgents,
+  type TurnDone,
+  turnKey,
+} from './index.ts';
+import { recordTurn } from './turn.ts';
 
 const payloads = async (store: MemoryStore): Promise<any[]> =>
   (await store.entries('desk', { limit: 100 })).map(({ payload }) => JSON.parse(payload));
@@ -63,6 +74,56 @@ describe('a run', () => {
       const blob = JSON.parse((await store.blob(observations[n].value.$blob))!);
       expect(blob).toEqual({ salt: expect.stringMatching(/^[0-9a-f]{32}$/), value: hashText(row!.answer) });
     }
+  });
+
+  const OWN_NAMES = ['ticket#1', 'assize.failure', 'x'.repeat(513)];
+  const asking = (name: unknown, asked: () => void = () => undefined, heeds = true) =>
+    writer(async (_, oracle) => {
+      const call = (): string => {
+        asked();
+        return 'yes';
+      };
+      const answer = oracle.ask({ name: name as string, request: 'r', call });
+      await (heeds ? answer : answer.catch(() => undefined));
+      return write('a');
+    });
+
+  test.each([...OWN_NAMES, 7])('asks nothing that can’t be observed by its name (%#)', async (name) => {
+    for (const heeds of [true, false]) {
+      const { run, store, trajectory } = await desk();
+      let asked = 0;
+      const misnamed = asking(name, () => asked++, heeds);
+      await expect(run({ maxTurns: 1 }, [misnamed])).rejects.toMatchObject({ code: 'bad_intent' });
+      expect([asked, await store.oracleGet(turnKey('desk', 0)), trajectory.length]).toEqual([0, undefined, 1]);
+      // It was in nobody’s way: who asks by another name goes on.
+      await run({ maxTurns: 1 }, [asking('ticket', () => asked++)]);
+      expect([asked, trajectory.length]).toEqual([1, 2]);
+    }
+  });
+
+  test.each(OWN_NAMES)('goes on from a turn with such a name that is on record, and replays (%#)', async (name) => {
+    const { run, replay, oracle, clock, trajectory } = await desk();
+    const agent = asking(name);
+    const slice = trajectory.slice('writer', {});
+    const outside = { oracle, clock, random: seededRandom('turn') };
+    const decided = await decide({ agent, trajectory: 'desk', number: 0, slice, anyName: true }, outside);
+    const { does, decision, slice: seen } = decided;
+    const place = { previous: null, after: trajectory.head, invoked: trajectory.head, at: START, seed: '0'.repeat(64) };
+    await recordTurn(oracle, 'desk', 0, { agent: 'w', does, slice: seen, decision, ...place, salted: true });
+    expect(await run({ maxTurns: 0 }, [agent])).toMatchObject({ turns: 1 });
+    expect(trajectory.length).toBe(2);
+    expect(await run({ maxTurns: 0 }, [agent])).toMatchObject({ turns: 1 });
+    expect(trajectory.length).toBe(2);
+    expect(await replay({}, [agent])).toMatchObject({ same: true });
+  });
+
+  test('an arbiter’s questions may be called whatever: nobody observes their answers', async () => {
+    const { run } = await desk();
+    const arbiter: Arbiter = async ([first], { oracle }) => {
+      await oracle.ask({ name: 'ticket#1', request: 'who', call: () => null });
+      return first as string;
+    };
+    expect(await run({ maxTurns: 1, arbiter }, [asking('ticket')])).toMatchObject({ turns: 1 });
   });
 
   test('the same question twice is two samples, and a slice can’t be written to', async () => {

@@ -4,7 +4,7 @@ import { type Clock, type Oracle, type Random, systemClock, systemRandom } from 
 import type { Trajectory } from '#runtime';
 import { type Agent, type AgentOracle, type Population, populationOf } from './agent.ts';
 import { Consulting, type Outside } from './consulting.ts';
-import { type Decided, decide } from './decide.ts';
+import { type Decided, decide, type Invoking } from './decide.ts';
 import { AgentError } from './errors.ts';
 import { type Outcome, proposeIn, resolveIn } from './rule.ts';
 import { type Invoked, Thinking } from './thinking.ts';
@@ -186,7 +186,7 @@ class Run {
     const agent = this.#agents.get(turn.agent);
     if (agent === undefined) throw changed(number, turn.agent, 'is none of the agents');
     const slice = await this.#trajectory.sliceAt(turn.invoked, agent.role.name, agent.role.params);
-    const decided = await this.#decide(agent, slice);
+    const decided = await this.#decide(agent, slice, { anyName: true });
     if (decided.decision !== turn.decision || decided.does !== turn.does)
       throw changed(number, turn.agent, 'decides otherwise now');
     return proposeIn(this.#trajectory, agent, decided, recorded);
@@ -232,7 +232,7 @@ class Run {
   async #arbitrate(candidates: readonly string[], otherwise: (names: readonly string[]) => string): Promise<string> {
     const { arbiter } = this.#options;
     if (arbiter === undefined) return otherwise(candidates);
-    const invocation = { trajectory: this.#trajectory.id, agent: 'assize.arbiter', number: this.#turn };
+    const invocation = { trajectory: this.#trajectory.id, agent: 'assize.arbiter', number: this.#turn, anyName: true };
     const oracle = new Consulting(this.#outside, invocation);
     const chosen = await arbiter(candidates, { turn: this.#turn, last: this.#last, oracle: oracle.face });
     await oracle.end();
@@ -259,9 +259,9 @@ class Run {
     return { decided: await this.#decide(this.#agents.get(name) as Agent, this.#slice(name)), invoked };
   }
 
-  #decide(agent: Agent, slice: unknown): Promise<Decided> {
+  #decide(agent: Agent, slice: unknown, how: Pick<Invoking, 'anyName'> = {}): Promise<Decided> {
     const { number } = this.#standing(agent.name);
-    return decide({ agent, trajectory: this.#trajectory.id, number, slice }, this.#outside);
+    return decide({ agent, trajectory: this.#trajectory.id, number, slice, ...how }, this.#outside);
   }
 
   async #take({ decided, invoked }: Invoked): Promise<void> {

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openStore } from '#stores';
+import { createOracle, seededRandom } from '#oracle';
+import { MemoryStore, openStore } from '#stores';
 import { cases } from '../../tests/support/cases.ts';
 import { allEntries, deskOf, FaultyStore, soundState } from '../../tests/support/ledger-runtime.ts';
-import { HandClock, intent, runtimeOver, writFor } from '../../tests/support/runtime.ts';
+import { HandClock, intent, runtimeOver, START, writFor } from '../../tests/support/runtime.ts';
 import type { ProposalInput, Ruling, Trajectory } from './index.ts';
 
 const worker = writFor('agent');
@@ -55,6 +56,32 @@ describe('the same key and intent', () => {
       // What became of it is the answer: whoever asks again must hear that it was committed, and not wait for ever.
       expect(await again.propose(input)).toMatchObject({ ruling: 'committed', entry: { seq: 2 } });
     } else expect(await again.propose(input)).toEqual(atOnce[0]);
+  });
+
+  test('where an observation is named as none may be any more: what was ruled on keeps its ruling', async () => {
+    const store = new MemoryStore();
+    const clock = new HandClock();
+    const runtime = () => runtimeOver(store, [desk], { oracle: store, clock });
+    const trajectory = await runtime().create(desk, { trajectoryId: 't', writs: [worker] });
+    const elsewhere = await runtime().open('t');
+    const { value, oracle_key } = await createOracle({ store, clock, mode: 'record' }).consult({
+      scope: { kind: 'call', trajectory: 't', branch: null, agent: 'a', ordinal: 0 },
+      request: 'r',
+      call: () => 'yes',
+    });
+    const input = keyed(1, 'k', { observations: [{ name: 'ticket#1', value, oracle_key }] });
+    const turn = { at: START, random: () => seededRandom('turn') };
+    const before = await trajectory.during(turn, () => trajectory.propose(input));
+    expect(before).toMatchObject({ ruling: 'committed' });
+    // Who has not heard of it yet asks the store before it refuses.
+    for (const at of [elsewhere, trajectory]) expect(await at.propose(input)).toEqual(before);
+    const byValue = keyed(1, 'k2', { observations: [{ name: 'ticket#1', value }] });
+    for (const at of [elsewhere, trajectory]) {
+      for (const other of [{ ...input, idempotencyKey: 'k2' }, { ...input, idempotencyKey: undefined }, byValue])
+        expect(await codeOf(at.propose(other))).toBe('bad_intent');
+      expect(await codeOf(at.during(turn, () => at.propose(byValue)))).toBe('bad_intent');
+    }
+    expect(await allEntries(store, 't')).toHaveLength(2);
   });
 
   test('after many other entries, and when the ruling is on disk only', async () => {

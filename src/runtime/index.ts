@@ -67,7 +67,13 @@ export type { Transaction, TransactionIntent, Tried } from './effects/transactio
 export type { TransactionOptions, TransactionOutcome } from './effects/transactions.ts';
 export type { ErasureInput, ErasureRuling } from './erase.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
-export type { IfUnchanged, ObservationInput, Proposal, ProposalInput } from './intent.ts';
+export {
+  checkObservationName,
+  type IfUnchanged,
+  type ObservationInput,
+  type Proposal,
+  type ProposalInput,
+} from './intent.ts';
 export { type ListedWrit, listWrits } from './list-writs.ts';
 export {
   type AskedQuestion,

@@ -86,6 +86,8 @@ export interface Gathered {
   readonly principal: string;
   /** What tools do with it. */
   readonly acting?: Acting | undefined;
+  /** An observation is named as none may be any more: it has the ruling that its key had before, and gets no other. */
+  readonly misnamed?: RuntimeError | undefined;
 }
 
 /** Of what callers give: they may have made it of anything. */
@@ -140,6 +142,8 @@ export function gather(
     readonly unsalted: boolean;
     /** Whether the runtime itself has observed what it is with. */
     readonly isOwn: boolean;
+    /** Whether it is of a recorded turn: what was consulted in that is observed by the name that it has there. */
+    readonly isTurn: boolean;
   },
 ): (writ: WritChain, acting?: Acting) => Gathered {
   if (typeof input.action !== 'string' || input.action === '' || input.action.length > NAME_MAX)
@@ -149,13 +153,12 @@ export function gather(
   const args = copyJson(input.args, FOREIGN);
   const blobs: BlobRow[] = [];
   const observed: Observed[] = [];
+  let misnamed: RuntimeError | undefined;
   // A list of our own: `map` would make another of the caller's sort.
   const observations = Array.from(input.observations ?? [], (observation): Sighting => {
     const { name, value: given } = observation ?? {};
-    if (typeof name !== 'string' || name.length > NAME_MAX || given === undefined)
-      throw badIntent('an observation has a name and a value');
-    if (!place.isOwn && (isToolObservation(name) || name.startsWith(OWN_OBSERVATION)))
-      throw badIntent(`an observation is not named as those of the runtime are, as ${name} is; give it another name`);
+    if (typeof name !== 'string' || given === undefined) throw badIntent('an observation has a name and a value');
+    if (!place.isOwn && !(place.isTurn && 'oracle_key' in observation)) misnamed ??= misnaming(name);
     if ('oracle_key' in observation && !isHash(observation.oracle_key))
       throw badIntent('an oracle key is 64 lower-case hex digits');
     // What stands in the oracle log may be as large as it takes.
@@ -170,6 +173,7 @@ export function gather(
     return { seen: { hash: contentHash(value, ORACLE_LIMITS), ...named }, isSalted: !isTurn && !place.unsalted };
   });
   const { action, idempotencyKey: key, principal: named } = input;
+  if (misnamed !== undefined && key === undefined) throw misnamed;
   const { trajectoryId: trajectory, nonce } = place;
   const seen = observations.map((observation) => observation.seen) as unknown as Json;
   return (writ, acting) => {
@@ -186,8 +190,26 @@ export function gather(
       writ,
       principal,
       acting,
+      misnamed,
     };
   };
+}
+
+/**
+ * Refuses a name that no caller may give to an observation: one of the runtime's own, such as `stock.look#0` or `assize.failure`, or of
+ * more than 512 characters. For whoever records an answer now and proposes with it later.
+ *
+ * @throws RuntimeError `bad_intent`
+ */
+export function checkObservationName(name: string): void {
+  const refused = typeof name === 'string' ? misnaming(name) : badIntent('the name of an observation is a text');
+  if (refused !== undefined) throw refused;
+}
+
+function misnaming(name: string): RuntimeError | undefined {
+  if (name.length > NAME_MAX) return badIntent(`an observation has a name of at most ${NAME_MAX} characters`);
+  if (!isToolObservation(name) && !name.startsWith(OWN_OBSERVATION)) return undefined;
+  return badIntent(`an observation is not named as those of the runtime are, as ${name} is; give it another name`);
 }
 
 /** An idempotency key as entries have it: each principal's keys are their own, in each trajectory. */

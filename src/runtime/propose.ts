@@ -33,11 +33,11 @@ import { verified, type WritChain } from './writs.ts';
 export class Proposals {
   readonly #writer: Writer;
   readonly #resolutions: Resolutions;
-  readonly #turn: Pick<Ports, 'unsalted'>;
+  readonly #turn: Pick<Ports, 'unsalted' | 'isTurn'>;
   /** Rulings that are awaited, by the hash of the key that the caller gave: a repetition meanwhile gets the same one. */
   readonly #underWay: Map<Hash, { readonly proposalId: Hash; readonly ruling: Promise<Ruling> }> = new Map();
 
-  constructor(writer: Writer, resolutions: Resolutions, turn: Pick<Ports, 'unsalted'>) {
+  constructor(writer: Writer, resolutions: Resolutions, turn: Pick<Ports, 'unsalted' | 'isTurn'>) {
     this.#writer = writer;
     this.#resolutions = resolutions;
     this.#turn = turn;
@@ -50,9 +50,9 @@ export class Proposals {
     const { ifUnchanged, writ, idempotencyKey: key } = input;
     const unchanged = ifUnchanged === undefined ? undefined : new Unchanged(this.#writer, ifUnchanged);
     const nonce = key ?? Buffer.from(around.random.bytes(16)).toString('hex');
-    const { unsalted } = this.#turn;
+    const { unsalted, isTurn } = this.#turn;
     const isOwn = acting !== undefined || isForFailure(key);
-    const gatheredUnder = gather(input, { trajectoryId, nonce, unsalted, isOwn });
+    const gatheredUnder = gather(input, { trajectoryId, nonce, unsalted, isOwn, isTurn });
     if (this.#writer.isOld) await this.#writer.freshen();
     let presented: WritChain;
     try {
@@ -94,6 +94,9 @@ export class Proposals {
         if (before?.ruling === 'escalated' && (await writer.isBehind())) continue;
         if (before !== undefined) return before;
         if (writer.stale) continue;
+        // An error is not recorded, so no append would tell that another process has ruled on it.
+        if (gathered.misnamed !== undefined && (await writer.isBehind())) continue;
+        if (gathered.misnamed !== undefined) throw gathered.misnamed;
       }
       if (unchanged !== undefined) await unchanged.look();
       for (let due = this.#resolutions.due(); due !== undefined && !writer.stale; due = this.#resolutions.due()) {

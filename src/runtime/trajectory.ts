@@ -194,7 +194,8 @@ export class Trajectory<D extends Domain = Domain> {
 
   /**
    * Proposes or resolves in `step` with the time and the chance of a turn in place of the runtime's own, so that the same
-   * entries can be made again. For one who proposes alone: what others propose here meanwhile has them too.
+   * entries can be made again. For one who proposes alone: what others propose here meanwhile has them too. Of what is observed by oracle
+   * key, names are not asked about (`checkObservationName`): a turn that is on record is proposed as it was recorded.
    */
   during<T>(turn: TurnPorts, step: () => Promise<T>): Promise<T> {
     return this.#ports.during(turn, step);

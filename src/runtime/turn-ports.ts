@@ -39,6 +39,11 @@ export class Ports {
     return this.#turn?.unsalted === true;
   }
 
+  /** Whether what is proposed is of a turn. */
+  get isTurn(): boolean {
+    return this.#turn !== undefined;
+  }
+
   async during<T>(turn: TurnPorts, step: () => Promise<T>): Promise<T> {
     this.#turn = turn;
     try {

@@ -304,6 +304,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ({ store }, options) => runtime.deepReplayStore(store, options),
     [{ domains: [desk], changedDomains: false, limit: 5, trajectoryIds: ['t'] }],
   ),
+  checkObservationName: takes(runtime.checkObservationName, ['a']),
   digestOf: takes(runtime.digestOf, [{ action: 'a' }], { 0: MADE }),
   domainToRun: takes(runtime.domainToRun as never, [
     { name: desk.name, version: desk.version, hash: desk.hash },
