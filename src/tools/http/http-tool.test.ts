@@ -152,7 +152,10 @@ describe('compensation', () => {
 });
 
 /** A document that anybody may write to, who may say what it is to be before; and a tool that sets it. */
-async function openDocument() {
+async function openDocument(
+  rest: Partial<HttpToolOptions> = {},
+  compensating: Partial<NonNullable<HttpToolOptions['compensate']>> = {},
+) {
   const document = { text: 'old', version: 1 };
   const server = createHttpServer(async (request, response) => {
     const text = Buffer.concat(await request.toArray()).toString();
@@ -178,7 +181,9 @@ async function openDocument() {
       url,
       headers: (_, { etag }) => ({ 'if-match': etag }),
       body: () => ({ text: 'old' }),
+      ...compensating,
     },
+    ...(rest as object),
   });
   return { document, write, tool, [Symbol.asyncDispose]: async () => void server.close() };
 }
@@ -200,6 +205,59 @@ describe('what somebody else writes, who does not use Assize', () => {
       expect([(error as { code?: string }).code, left.map(({ phase }) => phase)]).toEqual(
         isBefore ? ['tool_failed', []] : [undefined, ['unresolved']],
       );
+    },
+  );
+
+  const wrong: [string, unknown][] = [
+    ['a promise', Promise.resolve({ 'if-match': etag })],
+    ['headers', new Headers({ 'if-match': etag })],
+    ['a map', new Map([['if-match', etag]])],
+    ['a list of pairs', [['if-match', etag]]],
+    ['a text', `if-match: ${etag}`],
+    ['no text', { 'if-match': undefined }],
+    ['a number', { 'if-match': 1 }],
+    ['no name', { 'if match': etag }],
+    ['a text of two lines', { 'if-match': `a\nb` }],
+  ];
+  test.each(wrong)('is not written over for a condition that can’t be read: %s', async (_what, given) => {
+    let asked = 0;
+    const say = (): never => {
+      asked++;
+      return given as never;
+    };
+    await using at = await openDocument({ conditions: say });
+    const { left, error } = await transact([at.tool], (tx) => tx.call('document.set', { text: 'ours', etag }));
+    expect([at.document, asked, left]).toEqual([{ text: 'old', version: 1 }, 1, []]);
+    expect(error).toMatchObject({ code: 'tool_failed', message: expect.stringMatching(/conditions|if.match/) });
+  });
+
+  test('is not written over for a condition that is promised, and never given', async () => {
+    await using at = await openDocument({ conditions: (() => Promise.reject(new Error('no'))) as never });
+    const { error } = await transact([at.tool], (tx) => tx.call('document.set', { text: 'ours', etag }));
+    expect([at.document.version, error]).toMatchObject([1, { code: 'tool_failed' }]);
+  });
+
+  test.each(wrong)('is not undone by a condition that can’t be read: %s', async (_what, given) => {
+    let asked = 0;
+    const say = (): never => {
+      asked++;
+      return given as never;
+    };
+    await using at = await openDocument({}, { headers: say });
+    const { left } = await transact([at.tool], async (tx) => {
+      await tx.call('document.set', { text: 'ours', etag });
+      throw new Error('no');
+    });
+    expect([at.document, asked]).toEqual([{ text: 'ours', version: 2 }, 1]);
+    expect(left).toMatchObject([{ phase: 'unresolved' }]);
+  });
+
+  test.each([undefined, null, {}, Object.assign(Object.create(null), { 'if-match': etag })])(
+    'meets no condition where none is given, or that of any plain object: %j',
+    async (given) => {
+      await using at = await openDocument({ conditions: () => given as never });
+      await transact([at.tool], (tx) => tx.call('document.set', { text: 'ours', etag }));
+      expect(at.document).toEqual({ text: 'ours', version: 2 });
     },
   );
 
@@ -290,6 +348,20 @@ describe('a request', () => {
     });
     const { left } = await transact([tool], (tx) => tx.call('shop.order', { what: 'a' }));
     expect([sink.requests.length, left.map(({ phase }) => phase)]).toEqual([0, ['unresolved']]);
+  });
+
+  test.each([undefined, 7, 'a\nb'])('is not sent with a header that is made as no text: %j', async (made) => {
+    const sink = await sinkOf('keyed');
+    let asked = 0;
+    const authorization = (): never => {
+      asked++;
+      return made as never;
+    };
+    expect(await read(sink, 'x', { headers: { authorization } })).toMatchObject({
+      code: 'tool_failed',
+      message: expect.not.stringContaining('a\nb'),
+    });
+    expect([sink.requests, asked]).toEqual([[], 1]);
   });
 
   test('follows a redirection of a GET to the same origin, and no other', async () => {

@@ -44,7 +44,8 @@ export interface HttpToolOptions<Schema extends z.ZodType = z.ZodType>
   readonly headers?: HttpHeaders;
   /**
    * Headers of the deed alone, by its input: `If-Match` with what was read before, so that a server that knows it answers with 412 where
-   * somebody who does not use Assize has written there since, and nothing is done (decisions §5.14).
+   * somebody who does not use Assize has written there since, and nothing is done (decisions §5.14). A plain object of texts, at once, or
+   * nothing; of anything else a condition could get lost, so nothing is sent then.
    */
   readonly conditions?: (input: z.infer<Schema>) => { readonly [name: string]: string };
   /** What is sent as JSON; undefined for nothing. By default the input, but for GET, HEAD and DELETE. The same for the same input. */
@@ -78,7 +79,7 @@ export interface HttpToolOptions<Schema extends z.ZodType = z.ZodType>
     readonly method?: string;
     /** With `{member}` for a part of the result, else of the input; or a function of both. */
     readonly url: UrlOf<[input: z.infer<Schema>, result: any]>;
-    /** Such as `If-Match` with what the deed has left, so that nothing is undone that is not as it was left. */
+    /** Such as `If-Match` with what the deed has left, so that nothing is undone that is not as it was left. Given as `conditions`. */
     readonly headers?: (input: z.infer<Schema>, result: any) => { readonly [name: string]: string };
     readonly body?: (input: z.infer<Schema>, result: any) => unknown;
     /** What of it could not be undone, by the answer; undefined for all of it. */
@@ -195,7 +196,7 @@ class HttpApi {
       method,
       url: () => this.url(input, input),
       body: () => (body === undefined ? (isBare ? undefined : input) : body(input)),
-      headers: () => conditions?.(input) ?? {},
+      headers: () => headersOf(this.#options.name, 'conditions', conditions?.(input)),
     });
     const answer = await exchange(request, this.#reading(call));
     this.#requireDone(request, answer);
@@ -227,7 +228,7 @@ class HttpApi {
         method,
         url: () => urlOf(members, input, result),
         body: () => body?.(input, result),
-        headers: () => headers?.(input, result) ?? {},
+        headers: () => headersOf(name, 'compensate.headers', headers?.(input, result)),
       });
       const answer = await exchange(request, this.#reading(call));
       if (method === 'DELETE' && isGone(answer)) return { undone: 'all' };
@@ -244,14 +245,14 @@ class HttpApi {
       readonly method: string;
       readonly url: () => URL;
       readonly body: () => unknown;
-      readonly headers?: () => { readonly [name: string]: string };
+      readonly headers?: () => object;
     },
   ): Promise<HttpRequest> {
     try {
       const url = parts.url();
       const body = parts.body();
       const headers = await this.#headers();
-      for (const [name, value] of Object.entries(parts.headers?.() ?? {})) headers.set(name, value);
+      for (const [name, value] of Object.entries(parts.headers?.() ?? {})) this.#set(headers, name, value);
       if (body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
       if (key !== undefined && this.#keyHeader !== null) headers.set(this.#keyHeader, key);
       return { method: parts.method, url, headers, body: body === undefined ? undefined : textOf(body) };
@@ -267,8 +268,19 @@ class HttpApi {
     // A connection that was kept may have ended already, which here could not be told from a lost answer.
     if (sort !== 'read' && sort.sink === 'blind') made.set('connection', 'close');
     for (const [name, value] of Object.entries(headers))
-      made.set(name, typeof value === 'function' ? await value() : value);
+      this.#set(made, name, typeof value === 'function' ? await value() : value);
     return made;
+  }
+
+  /** Without the value in what is said of it: it may be a secret. */
+  #set(headers: Headers, header: string, value: unknown): void {
+    const { name } = this.#options;
+    if (typeof value !== 'string') throw invalidTool(name, `its header ${header} has to be a text`);
+    try {
+      headers.set(header, value);
+    } catch (cause) {
+      throw invalidTool(name, `${JSON.stringify(header)} is no header, or one that can’t have that text`, cause);
+    }
   }
 
   #requireDone(request: HttpRequest, answer: HttpAnswer): void {
@@ -280,6 +292,16 @@ class HttpApi {
     const { bytesMax = BYTES_MAX, answer = 'json' } = this.#options;
     return { signal, bytesMax, answer };
   }
+}
+
+/** What a function says of headers. A promise, a Map or Headers have no members of their own: what they say would not be sent. */
+function headersOf(tool: string, part: string, given: unknown): object {
+  if (given === undefined || given === null) return {};
+  const proto: unknown = typeof given === 'object' ? Object.getPrototypeOf(given) : undefined;
+  if (proto === Object.prototype || proto === null) return given;
+  // Refused however it ends, which must not be the end of the process.
+  if (given instanceof Promise) given.catch(() => undefined);
+  throw invalidTool(tool, `its ${part} has to give a plain object of texts by the names of headers, at once`);
 }
 
 /** The same bytes for the same value: servers hold the same key with another body for misuse. */
