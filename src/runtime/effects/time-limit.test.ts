@@ -27,6 +27,40 @@ describe('a time limit', () => {
     expect(limit.signal.reason).toMatchObject({ name: 'TimeoutError' });
   });
 
+  test.each([0, 20, 48])('counts what is computed before it waits, %i ms of 50, and before that', async (ms) => {
+    const limit = new TimeLimit(50);
+    vi.advanceTimersByTime(1);
+    const made = limit.bound(() => {
+      vi.advanceTimersByTime(ms);
+      return never();
+    }, late);
+    vi.advanceTimersByTime(48 - ms);
+    expect(limit.signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(limit.signal.aborted).toBe(true);
+    await expect(made).rejects.toThrow('late: It took 50 ms');
+  });
+
+  test('takes what was computed too long, but waits for nothing more, nor begins anything', async () => {
+    const computed = <T>(made: T): T => {
+      vi.advanceTimersByTime(300);
+      return made;
+    };
+    for (const make of [() => computed('made'), async () => computed('made')]) {
+      const limit = new TimeLimit(50);
+      expect(await limit.bound(make, late)).toBe('made');
+      const next = vi.fn();
+      expect(() => limit.bound(next, late)).toThrow('late: It took 50 ms');
+      expect([next.mock.calls.length, limit.signal.aborted]).toEqual([0, true]);
+      limit.end();
+    }
+    const limit = new TimeLimit(50);
+    const made = limit.bound(() => computed(never()), late);
+    vi.advanceTimersByTime(1);
+    expect(limit.signal.aborted).toBe(true);
+    await expect(made).rejects.toThrow('late: It took 50 ms');
+  });
+
   test('is over when somebody outside says so, before or meanwhile', async () => {
     const outer = new AbortController();
     const limit = new TimeLimit(50, outer.signal);

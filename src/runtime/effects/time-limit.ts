@@ -1,10 +1,11 @@
 /**
- * How long something may take, from when it is first waited for. Whoever sets a limit ends it, so that nothing is kept for a timer that
+ * How long something may take, from when this is made, whether it waits or computes; a timer there is only once it waits. Whoever sets a limit ends it, so that nothing is kept for a timer that
  * nobody needs any more; a timer that runs keeps no process alive.
  */
 export class TimeLimit {
   readonly #controller = new AbortController();
   readonly #ms: number;
+  readonly #begun = performance.now();
   #timer: NodeJS.Timeout | undefined;
   readonly #outer: AbortSignal | undefined;
   readonly #onOuter = (): void => this.#stop(this.#outer!.reason);
@@ -25,12 +26,14 @@ export class TimeLimit {
 
   /**
    * What is made, or an error as soon as it may take no longer; what is made later is nobody's. One at a time. What is there at once
-   * is not waited for.
+   * is not waited for, and taken however long that took: it is the next one that is late then.
    *
    * @throws what `make` throws; `late`, where it was over before
    */
   bound<T>(make: () => T | Promise<T>, late: (reason: unknown) => Error): T | Promise<T> {
     const { signal } = this;
+    // No timer tells it to whoever has computed all the while.
+    if (!signal.aborted && this.#left() === 0) this.#expire();
     if (signal.aborted) throw late(signal.reason);
     const made = make();
     if (!isPromise(made)) {
@@ -52,8 +55,16 @@ export class TimeLimit {
   }
 
   #started(): NodeJS.Timeout {
-    const ms = this.#ms;
-    return setTimeout(() => this.#stop(new DOMException(`It took ${ms} ms`, 'TimeoutError')), ms).unref();
+    return setTimeout(() => this.#expire(), this.#left()).unref();
+  }
+
+  /** Milliseconds, at least 0. */
+  #left(): number {
+    return Math.max(0, this.#begun + this.#ms - performance.now());
+  }
+
+  #expire(): void {
+    this.#stop(new DOMException(`It took ${this.#ms} ms`, 'TimeoutError'));
   }
 
   #stop(reason: unknown): void {

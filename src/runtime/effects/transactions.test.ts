@@ -442,6 +442,16 @@ describe('calls that fail', () => {
   });
 });
 
+test.each([false, true])('what a body computes counts for its deadline, if it waits then or not: %s', async (waits) => {
+  const { trajectory, all } = await stage();
+  const late = trajectory.transaction({ ...all, deadlineMs: 30 }, async (tx) => {
+    for (const end = performance.now() + 60; performance.now() < end; );
+    if (waits) await new Promise((resolve) => setTimeout(resolve, 20));
+    tx.propose(COUNT);
+  });
+  expect(await codeOf(late)).toBe('deadline');
+});
+
 describe('transactions that meet', () => {
   test('act in the order of their epochs, whoever is first to its gate; others do not wait', async () => {
     const { trajectory, sink, all } = await stage();
