@@ -105,7 +105,8 @@ const CLASS = z.strictObject({
 });
 
 /**
- * Checks a declaration and makes it ready for use.
+ * Checks a declaration and makes it ready for use. A declaration is a plain object: of a class nobody could tell what it has and what
+ * is misspelled. A member that is undefined is as if it were not there.
  *
  * @throws EffectError `invalid_tool`, naming the tool, what of it is wrong and what to do
  */
@@ -166,17 +167,27 @@ const MEMBERS: Readonly<Record<keyof ToolSpec, 'text' | 'function' | 'true or fa
   undoCost: 'any',
 };
 
-function checkMembers(name: string, spec: object): void {
+function checkMembers(name: string, spec: ToolSpec<any>): void {
+  if (!isPlain(spec)) throw invalid(name, 'its declaration has to be a plain object, and no instance of a class');
   for (const [member, value] of Object.entries(spec)) {
-    const sort = Object.hasOwn(MEMBERS, member) ? MEMBERS[member as keyof ToolSpec] : undefined;
-    if (sort === undefined)
+    if (value !== undefined && !Object.hasOwn(MEMBERS, member))
       throw invalid(name, `a tool has no ${JSON.stringify(member)}; there are ${Object.keys(MEMBERS).join(', ')}`);
+  }
+  for (const [member, sort] of Object.entries(MEMBERS)) {
+    // However it comes to have that: this is how it is used.
+    const value = spec[member as keyof ToolSpec];
     if (value === undefined) continue;
     if (sort === 'function' && !isFunction(value)) throw invalid(name, `its ${member} has to be a function`);
     if (sort === 'text' && typeof value !== 'string') throw invalid(name, `its ${member} has to be a text`);
     if (sort === 'true or false' && typeof value !== 'boolean')
       throw invalid(name, `its ${member} has to be true or false`);
   }
+}
+
+/** Also of another realm. */
+function isPlain(spec: object): boolean {
+  const proto: unknown = Object.getPrototypeOf(spec);
+  return proto === null || Object.getPrototypeOf(proto) === null;
 }
 
 function classOf(name: string, spec: ToolSpec<any>): EffectClass | undefined {

@@ -805,6 +805,35 @@ test('a tool that is wrongly declared is refused by name', () => {
     }
     expect(said).toContain(what);
   }
+  class Declared {
+    constructor() {
+      Object.assign(this, good);
+    }
+  }
+  class Wrong {
+    readonly name = 'x.y';
+    readonly input = good.input;
+    readonly class = good.class;
+    readonly writes = good.writes;
+    execute = good.execute;
+    get compensate() {
+      return 7;
+    }
+  }
+  for (const odd of [new Declared(), new Wrong(), Object.create(good)])
+    expect(() => declareTool(odd as never)).toThrow(
+      "The tool x.y can't be used: its declaration has to be a plain object",
+    );
+  const hidden = { ...good, compensate: undefined };
+  for (const proto of [null, Object.create(null, { compensate: { value: 7 } })]) {
+    const spec = Object.setPrototypeOf({ ...good }, proto);
+    expect(declareTool(spec).name).toBe('x.y');
+    delete spec.compensate;
+    expect(() => declareTool(spec)).toThrow(proto === null ? 'uncompensated' : 'compensate has to be a function');
+  }
+  Object.defineProperty(hidden, 'compensate', { value: 7, enumerable: false });
+  expect(() => declareTool(hidden as never)).toThrow('compensate has to be a function');
+  expect(declareTool({ ...good, note: undefined, plan: undefined } as never).name).toBe('x.y');
   for (const none of [undefined, null, 7, 'x.y'])
     expect(() => declareTool(none as never)).toThrow(expect.objectContaining({ code: 'invalid_tool' }));
   expect(new DidNothing('no')).toMatchObject({ isFinal: false });
