@@ -1,6 +1,23 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { MAX_RANDOM_BYTES, seededRandom, systemRandom } from './random.ts';
+
+/** Where the machine's generator has written to. */
+const written: Uint8Array[] = vi.hoisted(() => []);
+vi.mock('node:crypto', async (original) => {
+  const crypto = await original<typeof import('node:crypto')>();
+  const noting = <T extends (...args: any[]) => Uint8Array>(draw: T) =>
+    ((...args) => {
+      const bytes = draw(...args);
+      written.push(bytes);
+      return bytes;
+    }) as T;
+  return {
+    ...crypto,
+    randomBytes: noting(crypto.randomBytes as any),
+    randomFillSync: noting(crypto.randomFillSync as any),
+  };
+});
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
@@ -38,6 +55,21 @@ describe('both', () => {
       expect(() => random.bytes(count as number)).toThrowError(expect.objectContaining({ code: 'bad_size' }));
     }
   });
+
+  test.each([16, 32, 1_000, 1_100, MAX_RANDOM_BYTES])(
+    'the system’s keeps nothing of %i bytes that it has given',
+    (count) => {
+      // Over the end of any block.
+      for (let n = 0; n < 20; n++) {
+        const given = systemRandom.bytes(count);
+        const where = written.filter(
+          (bytes) => bytes !== given && Buffer.from(bytes.buffer as ArrayBuffer).includes(Buffer.from(given)),
+        );
+        expect(where).toEqual([]);
+      }
+      expect(written.length).toBeGreaterThan(0);
+    },
+  );
 
   test('the system’s is not the same twice', () => {
     expect(hex(systemRandom.bytes(16))).not.toBe(hex(systemRandom.bytes(16)));

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 import { hashText } from '#canon';
 import { OracleError } from './errors.ts';
 
@@ -14,10 +14,11 @@ export const MAX_RANDOM_BYTES = 65_536;
 /** The machine's cryptographic generator. Small drawings come from a block fetched ahead; no byte is given out twice. */
 export const systemRandom: Random = {
   bytes: (count) => {
-    if (checkedCount(count) > BLOCK / 8) return new Uint8Array(randomBytes(count));
+    if (checkedCount(count) > BLOCK / 8) return randomFillSync(new Uint8Array(count));
     if (drawn + count > block.length) {
-      // Slices of a buffer would be buffers, which take several times as long to make.
-      block = new Uint8Array(randomBytes(BLOCK));
+      // No `randomBytes`: its slices would be buffers, which take several times as long to make, and a copy of it would leave it behind,
+      // with all that is cleared here.
+      block = randomFillSync(new Uint8Array(BLOCK));
       drawn = 0;
     }
     const bytes = block.slice(drawn, drawn + count);
