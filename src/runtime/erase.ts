@@ -1,5 +1,5 @@
 import { type Writ, writId } from '#authority';
-import { contentHash, isAssizeError, type Json, parsePointer } from '#canon';
+import { contentHash, form, isAssizeError, type Json, parsePointer } from '#canon';
 import { BUILT_IN_ROLE, type Domain, ERASE_ACTION, sensitiveAbove } from '#kernel';
 import { type Hash, isHash } from '#ledger';
 import { RuntimeError } from './errors.ts';
@@ -20,7 +20,7 @@ export interface ErasureInput {
   readonly entries?: readonly Hash[];
   /**
    * What is believed: all that was said of a subject, or of one predicate of it, or what one claim says. The writ must cover
-   * `erase:memory:SPACE` of each space.
+   * `erase:memory:SPACE` of each space. A member that there is not, or that is undefined, is refused: less named would be more erased.
    */
   readonly beliefs?: readonly BelievedPlace[];
   /** Why; it stays in the ledger for good. */
@@ -136,9 +136,14 @@ function wantedBy(input: ErasureInput): Wanted {
   return { at: [...new Set(at)], entries: [...new Set(entries)], beliefs: [...places.values()] };
 }
 
-/** What it says is not repeated: names stand in no error. */
+const BELIEVED_PLACE = form.only(['space', 'subject', 'predicate', 'claim']);
+
+/** What it says is not repeated: names stand in no error, but those of members. */
 function believedPlace(given: unknown): BelievedPlace {
-  if (typeof given !== 'object' || given === null) throw badErasure('what is believed is named by space and subject');
+  const unfit = BELIEVED_PLACE(given);
+  if (unfit?.at === '') throw badErasure('what is believed is named by space and subject');
+  if (unfit !== undefined)
+    throw badErasure(`what is believed has ${quoted(unfit.at.slice(1))}, which must be ${unfit.wanted}`);
   const { space, subject, predicate, claim } = given as Partial<BelievedPlace>;
   if (!isName(space) || !isName(subject) || !(predicate === undefined || isName(predicate)))
     throw badErasure(

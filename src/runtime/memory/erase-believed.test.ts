@@ -623,6 +623,60 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(foundIn(await everything(ward), SECRETS)).toEqual(SECRETS);
     await store.close();
   });
+
+  test('a slip in the name of a member, or a member without a value, erases nothing', async () => {
+    const ward = await begun(kind);
+    const { store, trajectory } = ward;
+    await told(ward);
+    const erasable = trajectory.memory({ space: 'ward', writ: officer });
+    const [all, length] = [await rowsOf(store), trajectory.length];
+    const claim = all.find(({ subject }) => subject === WHO)!.lineage;
+    const refused = async (erase: () => Promise<unknown>): Promise<unknown> => {
+      const answer = await Promise.resolve()
+        .then(erase)
+        .catch(({ code, message }) => ({ code, message }));
+      expect(trajectory.length).toBe(length);
+      expect(await rowsOf(store)).toEqual(all);
+      return answer;
+    };
+    const valid = { from: day('2026-01-01'), to: day('2026-02-01') };
+    const slips: (readonly [string, object])[] = [
+      ['predicat', { predicat: 'drug' }],
+      ['predicat', Object.create({ predicat: 'drug' })],
+      ['valid', { predicate: 'drug', valid }],
+      ['predicate', { predicate: undefined }],
+      ['claim', { predicate: 'drug', claim: undefined }],
+      ['Claim', { Claim: claim }],
+    ];
+    for (const [member, place] of slips) {
+      const beliefs = [
+        { space: 'ward', subject: 'p8' },
+        Object.assign(Object.create(place), { space: 'ward', subject: WHO }),
+      ];
+      expect(await refused(() => trajectory.erase({ beliefs, reason: 'r', writ: officer }))).toEqual({
+        code: 'bad_intent',
+        message: expect.stringContaining(`"${member}"`),
+      });
+      const forgotten = Object.assign(place, { subject: WHO, reason: 'r' });
+      expect(await refused(() => erasable.erase(forgotten))).toEqual({
+        code: 'bad_argument',
+        message: expect.stringContaining(`erased.${member} must be left out`),
+      });
+    }
+    const elsewhere = { subject: WHO, space: 'other', reason: 'r' };
+    expect(await refused(() => erasable.erase(elsewhere))).toMatchObject({ code: 'bad_argument' });
+    await store.close();
+  });
+
+  test('a place is read as it was looked at, also where it inherits a member', async () => {
+    const ward = await begun(kind);
+    await told(ward);
+    const memory = ward.trajectory.memory({ space: 'ward', writ: officer });
+    const his = (await rowsOf(ward.store)).filter(({ subject, predicate }) => subject !== WHO || predicate !== 'drug');
+    await committed(memory.erase(Object.assign(Object.create({ predicate: 'drug' }), { subject: WHO, reason: 'r' })));
+    expect(await rowsOf(ward.store)).toEqual(his);
+    await ward.store.close();
+  });
 });
 
 function gone(hash: string): string {
