@@ -2,6 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, expect, test, vi } from 'vitest';
 import { exportFacts } from '../../testing/fact-model.ts';
 import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '../../testing/fact-rows.ts';
@@ -11,6 +13,7 @@ import { batchOf, blobOf, entryAfter } from '../../testing/store-rows.ts';
 import { openSqlite } from './open.ts';
 import { migrate } from './schema.ts';
 import type { SqliteStore } from './store.ts';
+import { TextWriter } from './text-writer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-facts-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -195,6 +198,60 @@ test.each(['nothing', 'others indexed it', 'a rollback', 'an erasure'])(
     expect(found.sort()).toEqual(event === 'an erasure' ? [said[0], said[3]] : said);
   },
 );
+
+test('of what waits to be indexed, what indexing needs is in memory, and no more of it than has room', async () => {
+  const store = await openSqlite({ path: join(folder, 'room.db'), durability: 'off' });
+  let n = 0;
+  /** Of how many partitions what waited had to be read again. */
+  const readFor = async (changes: number, rows: number, characters: number): Promise<number> => {
+    for (let i = 0; i < changes; i += 1) {
+      n += 1;
+      const said = Array.from({ length: rows }, (_, row) => {
+        const object = `${n}-${row}`.padEnd(characters, '.');
+        return { fact_id: object.slice(0, 20), object, row_kind: 'audit' as const };
+      });
+      const facts = [changeOf({ ...ALICE, subject: `s${n}` }, 1, 10, said)];
+      expect(await store.commit({ ...batchOf([]), facts })).toEqual(COMMITTED);
+    }
+    let read = 0;
+    interceptSql((sql, proceed) => {
+      if (sql === 'SELECT space, subject, predicate FROM fact_partition WHERE key = ?') read += 1;
+      return proceed();
+    });
+    await store.textsToEmbed('m', ALICE.space, 1);
+    vi.restoreAllMocks();
+    return read;
+  };
+  expect(await readFor(20, 1, 10)).toBe(0);
+  expect(await readFor(1, 1, 5 * 2 ** 20)).toBe(1);
+  // Many short ones are no less.
+  expect(await readFor(9, 1_000, 10)).toBeGreaterThan(0);
+  expect(await readFor(5, 1, 2 ** 20)).toBe(2);
+  // What was indexed takes up no room.
+  expect(await readFor(3, 1, 2 ** 20)).toBe(0);
+  expect(await store.selfCheck()).toEqual([]);
+  await store.close();
+});
+
+test('what waits to be indexed holds no row, of which there may be more than is indexed', async () => {
+  const db = new DatabaseSync(':memory:');
+  migrate(db);
+  const writer = new TextWriter(db);
+  const enqueued = (): WeakRef<object> => {
+    const [row] = changeOf(ALICE, 1, 10, [{ fact_id: 'a' }]).insert;
+    writer.enqueue(1, day(10), ALICE, [row!]);
+    return new WeakRef(row!);
+  };
+  const row = enqueued();
+  // Until then it stays because it was asked for.
+  await new Promise((resolve) => setImmediate(resolve));
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  expect(row.deref()).toBeUndefined();
+  expect(writer.flush()).toBe(false);
+  expect(db.prepare('SELECT count(*) AS n FROM fact_text').get()).toEqual({ n: 1 });
+  db.close();
+});
 
 test('of many changes, few or many at a time, no more wait to be indexed than are indexed at once', async () => {
   const path = join(folder, 'many.db');
