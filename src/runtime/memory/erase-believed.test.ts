@@ -382,6 +382,29 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(ward);
   });
 
+  test.each(['drug', 'allergy'])(
+    'a branch that has a %s in memory which is erased where it was said does not merge with it what it is told',
+    async (predicate) => {
+      const ward = await begun(kind);
+      const { store, clock, assize, trajectory, memory } = ward;
+      const said = { subject: WHO, predicate, object: 'penizillin 500' };
+      await committed(memory.assert({ ...said, source: 'first' }));
+      const branch = await assize.branch('t', trajectory.head, { trajectoryId: 'b', note: 'what if', writs: [writ] });
+      const inBranch = (branch as Trajectory).memory({ space: 'ward', writ });
+      clock.forward(1_000);
+      // It has the source's row by then, once as what it takes over and once as its own.
+      await committed(inBranch.assert({ ...said, source: 'first' }));
+      await committed(inBranch.assert({ ...said, source: 'second' }));
+      const elsewhere = runtimeOver(store, [clinic], { clock, random: seededRandom('elsewhere') });
+      await committed(erasing((await elsewhere.open('t')) as Trajectory, {}));
+      clock.forward(1_000);
+      await committed(inBranch.assert({ ...said, source: 'third' }));
+      const { facts } = await inBranch.recall({ subject: WHO, predicate });
+      expect(facts.map(({ object }) => object)).toContain(said.object);
+      await expectSound(ward);
+    },
+  );
+
   test('an erasure that waits for a person is as good when it is approved', async () => {
     const ward = await begun(kind);
     const { store, trajectory, memory } = ward;
