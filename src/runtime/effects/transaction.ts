@@ -706,12 +706,16 @@ export class Transaction {
 
   #inTurn<T>(step: () => Promise<T>): Promise<T> {
     if (this.#parent !== undefined) return this.#parent.#inTurn(step);
-    const done = this.#last === undefined ? step() : this.#last.then(step);
+    const before = this.#last;
+    const { promise: last, resolve } = Promise.withResolvers<void>();
+    // Before it begins: it asks code of the host at once, which may call here again.
+    this.#last = last;
     const over = (): void => {
       if (this.#last === last) this.#last = undefined;
+      resolve();
     };
-    const last = done.then(over, over);
-    this.#last = last;
+    const done = before === undefined ? step() : before.then(step);
+    done.then(over, over);
     return done;
   }
 }
