@@ -124,6 +124,8 @@ export class Effects {
   async #hold(signal: AbortSignal | undefined, isForLeft = false): Promise<Held> {
     for (;;) {
       while (this.#place?.isGivenUp) await this.#place.settled();
+      // Or else it would be kept for good.
+      if (this.#isClosed) throw closed();
       if (!this.#hasPlace) this.#place = new SharedWait((over) => this.#begin(over));
       const place = this.#place!;
       if (!isForLeft) this.#asked = place;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { seededRandom } from '#oracle';
-import type { Assize } from '#runtime';
+import { type Assize, RuntimeError } from '#runtime';
 import type { MemoryStore } from '#stores';
 import { type Outside, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { OutlivingWorld } from '../../../tests/support/effects-world.ts';
@@ -227,4 +227,20 @@ test('what can not be read is in the way of no opening, and of no close', async 
   await nextTurn();
   await opener.close();
   expect(await store.openEffects()).toHaveLength(1);
+});
+
+test('after it was closed nobody is given the effects any more, and nothing keeps them', async () => {
+  const { opener, isFree, world } = await stage();
+  const trajectory = await opener.open('t');
+  await opener.close();
+  const then = world.sink.log.length;
+  const late = trajectory.transaction({ writ: writFor('alice'), writes: ['test:r'] }, async (tx) => {
+    await tx.call('reversible.externalised', { what: 'late' });
+    tx.propose({ action: 'count', role: 'counter', args: 'late' });
+  });
+  await expect(late).rejects.toBeInstanceOf(RuntimeError);
+  await expect(late).rejects.toMatchObject({ code: 'closed' });
+  await expect(opener.recoverEffects()).rejects.toMatchObject({ code: 'closed' });
+  expect(world.sink.log).toHaveLength(then);
+  expect(await isFree()).toBe(true);
 });
