@@ -69,6 +69,22 @@ export const form = Object.freeze({
     return (value) => (isObject(value) ? unfitAmong(value, Object.keys(value), () => of) : NO_OBJECT);
   },
 
+  /**
+   * An object with no other members than these, none of which is undefined: for what would do more where a member is left out, so that
+   * neither a slip of the pen nor a variable without a value leaves one out.
+   */
+  only(names: readonly string[]): Form {
+    return (value) => {
+      if (!isObject(value)) return NO_OBJECT;
+      // Inherited ones too: they are read like own ones.
+      for (const name in value) if (!names.includes(name)) return below(name, NO_MEMBER);
+      const isUndefined = (name: string): boolean =>
+        name in value && (value as Readonly<Record<string, unknown>>)[name] === undefined;
+      const empty = names.find(isUndefined);
+      return empty === undefined ? undefined : below(empty, UNDEFINED_MEMBER);
+    };
+  },
+
   /** An object with these members. Others are not looked at. */
   members(forms: Readonly<Record<string, Form>>): Form {
     const names = Object.keys(forms);
@@ -77,6 +93,8 @@ export const form = Object.freeze({
 });
 
 const NO_OBJECT: Unfit = { at: '', wanted: 'an object' };
+const NO_MEMBER: Unfit = { at: '', wanted: 'left out, since there is no such member' };
+const UNDEFINED_MEMBER: Unfit = { at: '', wanted: 'left out, or something else than undefined' };
 
 function unfitAmong(object: object, names: readonly string[], formOfMember: (name: string) => Form): Unfit | undefined {
   for (const name of names) {

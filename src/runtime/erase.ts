@@ -1,7 +1,7 @@
 import { type Writ, writId } from '#authority';
-import { contentHash, isAssizeError, type Json, parsePointer } from '#canon';
+import { contentHash, form, isAssizeError, type Json, parsePointer } from '#canon';
 import { BUILT_IN_ROLE, type Domain, ERASE_ACTION, sensitiveAbove } from '#kernel';
-import { type Hash, isHash } from '#ledger';
+import { type Hash, isHash, type PartitionName } from '#ledger';
 import { RuntimeError } from './errors.ts';
 import { type Found, findErasable, type Wanted } from './find-erasable.ts';
 import type { Gathered } from './intent.ts';
@@ -20,7 +20,7 @@ export interface ErasureInput {
   readonly entries?: readonly Hash[];
   /**
    * What is believed: all that was said of a subject, or of one predicate of it, or what one claim says. The writ must cover
-   * `erase:memory:SPACE` of each space.
+   * `erase:memory:SPACE` of each space. A member that there is not, or that is undefined, is refused: less named would be more erased.
    */
   readonly beliefs?: readonly BelievedPlace[];
   /** Why; it stays in the ledger for good. */
@@ -58,31 +58,39 @@ export class Erasures {
     const writer = this.#writer;
     // What is proposed while the ledger is searched would not be found, and one search after the other would be in vain.
     const ruling = await writer.alone(async () => {
+      let losing: readonly PartitionName[] = [];
       for (let tries = 0; tries < TRIES_MAX; tries++) {
-        if (writer.stale) await writer.ready();
-        await this.#resolutions.expireDue();
-        await writer.settled();
-        if (writer.stale) continue;
-        const found = await findErasable(
-          writer.around.store,
-          writer.around.replayer,
-          writer.id,
-          wanted,
-          writer.parts.domain,
-        );
-        if (writer.stale) continue;
-        if (found.length !== writer.parts.chain.seq) {
-          // Somebody else was faster, or something that is no proposal was written here.
-          await writer.isBehind();
-          continue;
+        // Whoever says things of the same in other trajectories would be faster each time.
+        const letGo = await writer.around.beliefs?.hold(losing);
+        try {
+          if (writer.stale) await writer.ready();
+          await this.#resolutions.expireDue();
+          await writer.settled();
+          if (writer.stale) continue;
+          const found = await findErasable(
+            writer.around.store,
+            writer.around.replayer,
+            writer.id,
+            wanted,
+            writer.parts.domain,
+          );
+          losing = found.losing.map(({ name }) => name);
+          if (writer.stale) continue;
+          if (found.length !== writer.parts.chain.seq) {
+            // Somebody else was faster, or something that is no proposal was written here.
+            await writer.isBehind();
+            continue;
+          }
+          await checkFound(wanted, found, writer.parts.domain);
+          const gathered = this.#gather(input, wanted, found);
+          const ruling = await this.#proposals.rule(gathered, { builtIn: true, losing: found.losing });
+          if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
+          const isRest = found.answers.length + found.values.length > VALUES_MAX;
+          if (ruling?.ruling === 'committed' && isRest) tries = -1;
+          else if (ruling !== undefined) return await told(ruling, wanted, found);
+        } finally {
+          letGo?.();
         }
-        await checkFound(wanted, found, writer.parts.domain);
-        const gathered = this.#gather(input, wanted, found);
-        const ruling = await this.#proposals.rule(gathered, { builtIn: true, losing: found.losing });
-        if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
-        const isRest = found.answers.length + found.values.length > VALUES_MAX;
-        if (ruling?.ruling === 'committed' && isRest) tries = -1;
-        else if (ruling !== undefined) return await told(ruling, wanted, found);
       }
       throw await writer.lost();
     });
@@ -136,9 +144,14 @@ function wantedBy(input: ErasureInput): Wanted {
   return { at: [...new Set(at)], entries: [...new Set(entries)], beliefs: [...places.values()] };
 }
 
-/** What it says is not repeated: names stand in no error. */
+const BELIEVED_PLACE = form.only(['space', 'subject', 'predicate', 'claim']);
+
+/** What it says is not repeated: names stand in no error, but those of members. */
 function believedPlace(given: unknown): BelievedPlace {
-  if (typeof given !== 'object' || given === null) throw badErasure('what is believed is named by space and subject');
+  const unfit = BELIEVED_PLACE(given);
+  if (unfit?.at === '') throw badErasure('what is believed is named by space and subject');
+  if (unfit !== undefined)
+    throw badErasure(`what is believed has ${quoted(unfit.at.slice(1))}, which must be ${unfit.wanted}`);
   const { space, subject, predicate, claim } = given as Partial<BelievedPlace>;
   if (!isName(space) || !isName(subject) || !(predicate === undefined || isName(predicate)))
     throw badErasure(

@@ -257,13 +257,21 @@ export class Resolutions {
     prepare: (pending: PendingPayload) => Promise<(at: Instant) => Prepared<Ruling>>,
   ): Promise<Ruling> {
     const writer = this.#writer;
+    /** What was prepared, and where the trajectory was then: it has only waited for something since. */
+    let ready:
+      | { readonly step: (at: Instant) => Prepared<Ruling>; readonly life: number; readonly seq: number }
+      | undefined;
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       if (writer.stale) await writer.ready();
       if (!writer.parts.chain.open.has(pendingId)) {
         if (await writer.isBehind()) continue;
         throw notPending(pendingId, await this.#endOf(pendingId), isAnswering(input));
       }
-      const step = await prepare(this.#pendingOf(pendingId, input));
+      const { life } = writer;
+      const { seq } = writer.parts.chain;
+      // To read for it again would give those who write without a pause time to be faster again.
+      const step =
+        ready?.life === life && ready.seq === seq ? ready.step : await prepare(this.#pendingOf(pendingId, input));
       // Something may have happened while the step was being prepared.
       if (writer.stale || !writer.parts.chain.open.has(pendingId)) continue;
       const pending = this.#pendingOf(pendingId, input);
@@ -274,6 +282,7 @@ export class Resolutions {
         prepared = expired ? this.expire({ id: pendingId, pending, at }) : step(at);
       } catch (error) {
         const refusal = await readInstead(error);
+        ready = { step, life, seq };
         if (refusal === undefined) tries--;
         // No append will tell whether what it was refused for still stands.
         else if (!isAssizeError(refusal) || !(await writer.isBehind())) throw refusal;

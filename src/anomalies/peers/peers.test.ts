@@ -41,6 +41,61 @@ exports.Memory = class {
 };
 `;
 
+/** What compilers of modules make of imports of a library, in short; `Own` is of one of them. */
+const COMPILED = `
+const load = () => require('a-library-that-nobody-has');
+const define = (to, name, value) => Object.defineProperty(to, name, { enumerable: true, ...value });
+const copy = (to, from) => {
+  for (const name of Object.getOwnPropertyNames(from))
+    if (!Object.hasOwn(to, name) && name !== 'default') define(to, name, { get: () => from[name] });
+  return to;
+};
+// TypeScript, Babel, SWC
+const importDefault = (found) => (found && found.__esModule ? found : { default: found });
+const importStar = (found) =>
+  found && found.__esModule ? found : define(copy({}, found), 'default', { value: found });
+// esbuild and what is built on it, now and before
+const toESM = (found, isNode) => {
+  const to = found != null ? Object.create(Object.getPrototypeOf(found)) : {};
+  return copy(isNode || !found || !found.__esModule ? define(to, 'default', { value: found }) : to, found);
+};
+const toModule = (found) => {
+  const to = define(Object.create(Object.getPrototypeOf(found)), '__esModule', { value: true });
+  const named = found && found.__esModule && 'default' in found;
+  return copy(define(to, 'default', named ? { get: () => found.default } : { value: found }), found);
+};
+// Rollup
+const orDefault = (found) => (found && typeof found === 'object' && 'default' in found ? found : { default: found });
+const defaultOf = (found) =>
+  found && found.__esModule && Object.hasOwn(found, 'default') ? found.default : found;
+
+const forms = {
+  'require': load(),
+  'require, default': load().default,
+  importDefault: importDefault(load()).default,
+  importStar: importStar(load()),
+  'importStar, default': importStar(load()).default,
+  toESM: toESM(load()),
+  'toESM, default': toESM(load()).default,
+  'toESM of Node': toESM(load(), 1),
+  'toESM of Node, default': toESM(load(), 1).default,
+  toModule: toModule(load()),
+  'toModule, default': toModule(load()).default,
+  orDefault: orDefault(load()).default,
+  defaultOf: defaultOf(load()),
+};
+const told = [];
+for (const [form, { Client, Pool }] of Object.entries(forms)) {
+  if (typeof Client !== 'function' || typeof Pool !== 'function') throw new Error(form + ': nothing stands there');
+  if (forms[form] instanceof Map) throw new Error(form + ': it is everything');
+  try { new Client(); } catch ({ message }) { told.push(message); }
+}
+if (told.length !== Object.keys(forms).length || new Set(told).size !== 1) throw new Error('not all are told: ' + told);
+class Own extends forms.toESM.Client {}
+// What is imported when it is needed comes through a promise.
+const later = () => Promise.all([load(), importStar(load()), toESM(load()), toESM(load(), 1)]);
+`;
+
 /** Keeps every line that it is given, and says so. */
 const SOUND_SERVER = `
 const { appendFileSync } = require('node:fs');
@@ -107,20 +162,14 @@ test('one that can’t be run is left out by name, with why, and the others are 
 
 test('a library that is absent is stood for in all forms in which compiled code asks for it', async () => {
   soundPeers();
-  // As compilers of modules write it.
-  const compiled = `
-const nothing = require('a-library-that-nobody-has');
-const other = nothing && nothing.__esModule ? nothing : { default: nothing };
-const { Client } = other.default;
-const { Pool } = nothing;
-if (typeof Client !== 'function' || typeof Pool !== 'function') throw new Error('nothing stands there');
-class Own extends Client {}
-`;
-  write('node_modules/mem0ai-v2/oss.js', `${compiled}${SOUND_MEM0}`);
+  write('node_modules/mem0ai-v2/oss.js', `${COMPILED}${SOUND_MEM0}`);
   const [v2] = PEERS;
   expect(await runPeer(folder, v2!)).toMatchObject({ found: { n1: 'X', n2: '-', n3: 'X' } });
-  write('node_modules/mem0ai-v2/oss.js', `${compiled}new Own();`);
+  write('node_modules/mem0ai-v2/oss.js', `${COMPILED}new Own();`);
   expect(await runPeer(folder, v2!)).toEqual({ failed: 'This library is not installed among the peers.' });
+  const awaiting = `exports.Memory = class { async add() { throw new Error((await later()).map(({ Client }) => typeof Client).join()); } };`;
+  write('node_modules/mem0ai-v2/oss.js', `${COMPILED}${awaiting}`);
+  expect(await runPeer(folder, v2!)).toEqual({ failed: 'function,function,function,function' });
 });
 
 test('one looks up no other machine, and is given nothing of who runs it', async () => {

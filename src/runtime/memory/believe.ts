@@ -165,6 +165,14 @@ export class Beliefs {
     });
   }
 
+  /**
+   * Waits until nothing is on its way to these partitions. From then on nobody else here plans on them until they are let go of, which
+   * has to be.
+   */
+  hold(names: readonly PartitionName[]): Promise<() => void> {
+    return this.#partitions.hold(names);
+  }
+
   /** What an erasure changes of partitions that lose something by it. Once it is settled, nothing of them is remembered. */
   forgetting(losing: readonly LosingPartition[], at: Instant, by: Pick<Sayer, 'trajectoryId' | 'life'>): Believed {
     const { changes, writes } = forgotten(losing, at);
@@ -277,7 +285,7 @@ export class Beliefs {
         return [row, content];
       });
       const inherit = source?.until === undefined ? undefined : { until: source.until, rows: source.open };
-      const repeats = repeatedIn(plan, open);
+      const repeats = repeatedIn(name, plan, open);
       return { name, names, plan, version, insert, cardinality: group.cardinality, inherit, repeats };
     });
     return {
@@ -366,8 +374,12 @@ function seqOf(rows: readonly FactVersion[]): number {
   return rows.reduce((last, { seq }) => Math.max(last, seq), 0);
 }
 
-/** Where the texts stand that witnesses repeat: of all that is open where somebody lost. */
-function repeatedIn({ insert }: Plan, open: readonly FactVersion[]): Hash[] {
+/**
+ * Where the texts stand that it was planned on and may not be erased meanwhile. Of a branch all that is open, because an erasure where that was
+ * said is no change of the branch's partition; of others those that witnesses repeat: of all that is open where somebody lost.
+ */
+function repeatedIn({ branch }: PartitionName, { insert }: Plan, open: readonly FactVersion[]): Hash[] {
+  if (branch !== undefined) return [...new Set(textsOf(open))];
   const lost = insert.filter(({ row_kind }) => row_kind === 'audit');
   const isRepeated = (row: FactVersion): boolean =>
     lost.some(({ valid_from, valid_to }) => row.valid_from < valid_to && valid_from < row.valid_to);

@@ -382,6 +382,29 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(ward);
   });
 
+  test.each(['drug', 'allergy'])(
+    'a branch that has a %s in memory which is erased where it was said does not merge with it what it is told',
+    async (predicate) => {
+      const ward = await begun(kind);
+      const { store, clock, assize, trajectory, memory } = ward;
+      const said = { subject: WHO, predicate, object: 'penizillin 500' };
+      await committed(memory.assert({ ...said, source: 'first' }));
+      const branch = await assize.branch('t', trajectory.head, { trajectoryId: 'b', note: 'what if', writs: [writ] });
+      const inBranch = (branch as Trajectory).memory({ space: 'ward', writ });
+      clock.forward(1_000);
+      // It has the source's row by then, once as what it takes over and once as its own.
+      await committed(inBranch.assert({ ...said, source: 'first' }));
+      await committed(inBranch.assert({ ...said, source: 'second' }));
+      const elsewhere = runtimeOver(store, [clinic], { clock, random: seededRandom('elsewhere') });
+      await committed(erasing((await elsewhere.open('t')) as Trajectory, {}));
+      clock.forward(1_000);
+      await committed(inBranch.assert({ ...said, source: 'third' }));
+      const { facts } = await inBranch.recall({ subject: WHO, predicate });
+      expect(facts.map(({ object }) => object)).toContain(said.object);
+      await expectSound(ward);
+    },
+  );
+
   test('an erasure that waits for a person is as good when it is approved', async () => {
     const ward = await begun(kind);
     const { store, trajectory, memory } = ward;
@@ -622,6 +645,60 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(trajectory.length).toBe(length);
     expect(foundIn(await everything(ward), SECRETS)).toEqual(SECRETS);
     await store.close();
+  });
+
+  test('a slip in the name of a member, or a member without a value, erases nothing', async () => {
+    const ward = await begun(kind);
+    const { store, trajectory } = ward;
+    await told(ward);
+    const erasable = trajectory.memory({ space: 'ward', writ: officer });
+    const [all, length] = [await rowsOf(store), trajectory.length];
+    const claim = all.find(({ subject }) => subject === WHO)!.lineage;
+    const refused = async (erase: () => Promise<unknown>): Promise<unknown> => {
+      const answer = await Promise.resolve()
+        .then(erase)
+        .catch(({ code, message }) => ({ code, message }));
+      expect(trajectory.length).toBe(length);
+      expect(await rowsOf(store)).toEqual(all);
+      return answer;
+    };
+    const valid = { from: day('2026-01-01'), to: day('2026-02-01') };
+    const slips: (readonly [string, object])[] = [
+      ['predicat', { predicat: 'drug' }],
+      ['predicat', Object.create({ predicat: 'drug' })],
+      ['valid', { predicate: 'drug', valid }],
+      ['predicate', { predicate: undefined }],
+      ['claim', { predicate: 'drug', claim: undefined }],
+      ['Claim', { Claim: claim }],
+    ];
+    for (const [member, place] of slips) {
+      const beliefs = [
+        { space: 'ward', subject: 'p8' },
+        Object.assign(Object.create(place), { space: 'ward', subject: WHO }),
+      ];
+      expect(await refused(() => trajectory.erase({ beliefs, reason: 'r', writ: officer }))).toEqual({
+        code: 'bad_intent',
+        message: expect.stringContaining(`"${member}"`),
+      });
+      const forgotten = Object.assign(place, { subject: WHO, reason: 'r' });
+      expect(await refused(() => erasable.erase(forgotten))).toEqual({
+        code: 'bad_argument',
+        message: expect.stringContaining(`erased.${member} must be left out`),
+      });
+    }
+    const elsewhere = { subject: WHO, space: 'other', reason: 'r' };
+    expect(await refused(() => erasable.erase(elsewhere))).toMatchObject({ code: 'bad_argument' });
+    await store.close();
+  });
+
+  test('a place is read as it was looked at, also where it inherits a member', async () => {
+    const ward = await begun(kind);
+    await told(ward);
+    const memory = ward.trajectory.memory({ space: 'ward', writ: officer });
+    const his = (await rowsOf(ward.store)).filter(({ subject, predicate }) => subject !== WHO || predicate !== 'drug');
+    await committed(memory.erase(Object.assign(Object.create({ predicate: 'drug' }), { subject: WHO, reason: 'r' })));
+    expect(await rowsOf(ward.store)).toEqual(his);
+    await ward.store.close();
   });
 });
 

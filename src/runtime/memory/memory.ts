@@ -47,6 +47,8 @@ export interface ForgetInput extends Omit<BelievedPlace, 'space'> {
   readonly principal?: string;
 }
 
+const FORGET_INPUT = form.only(['subject', 'predicate', 'claim', 'reason', 'writ', 'principal']);
+
 /** What a memory needs of its trajectory, to write. */
 export interface MemoryActs {
   readonly propose: (input: ProposalInput) => Promise<Ruling>;
@@ -99,15 +101,18 @@ export class Memory extends MemoryView {
 
   /**
    * What was said of a subject, of one predicate of it or by one claim is gone, from every version: as `Trajectory.erase`, with what it says
-   * of others.
+   * of others. A member that there is not, or that is undefined, is refused, and nothing is erased: without a predicate all of the subject
+   * would be gone.
    *
    * @throws as `Trajectory.erase`; ArgumentError `bad_argument`
    */
   erase(erased: ForgetInput): Promise<ErasureRuling> {
-    requireForm(form.object, erased, 'erased');
+    requireForm(FORGET_INPUT, erased, 'erased');
     const own = this.#options;
-    const { reason, writ = own.writ, principal = writ === own.writ ? own.principal : undefined, ...place } = erased;
-    const beliefs = [{ ...place, space: this.space }];
+    const { subject, predicate, claim, reason, writ = own.writ } = erased;
+    const { principal = writ === own.writ ? own.principal : undefined } = erased;
+    const narrower = { ...(predicate !== undefined && { predicate }), ...(claim !== undefined && { claim }) };
+    const beliefs = [{ space: this.space, subject, ...narrower }];
     return this.#acts.erase({ beliefs, reason, writ, ...(principal !== undefined && { principal }) });
   }
 

@@ -15,7 +15,7 @@ import { seenFacts } from './seen-facts.ts';
 /** Partitions whose open rows are kept in memory; more only cost a look each. */
 const PARTITIONS_MAX = 4_096;
 
-/** Claims of one partition that are kept in memory once the store has them. */
+/** Claims of one partition that are kept in memory once the store has them, beside those that were looked for last. */
 const CLAIMS_MAX = 1_000;
 
 /** A partition as it is here: what the store had, and what was accepted since. */
@@ -25,7 +25,9 @@ export interface Known {
   readonly source?: Source | undefined;
   /** Claims that were looked for by the name of their source, and whether they had been made. */
   readonly claims: Map<string, boolean>;
-  /** Another one each time that it is read, and that claims are forgotten: what is looked for beside one tells nothing beside another. */
+  /** Those of them that were looked for last. */
+  readonly sought: readonly string[];
+  /** Another one each time that it is read: what is looked for beside one tells nothing beside another. */
   readonly reading: symbol;
 }
 
@@ -64,6 +66,8 @@ export class Partitions {
   readonly #ofBranches: RecentMap<string, Set<string>> = new RecentMap(PARTITIONS_MAX);
   /** What is on its way to the store, by partition. */
   readonly #sent: Map<string, Sent> = new Map();
+  /** How many are reading a partition. */
+  readonly #readers: Map<string, number> = new Map();
 
   constructor(store: LedgerStore & FactStore) {
     this.#store = store;
@@ -86,8 +90,36 @@ export class Partitions {
     return sent === undefined || sent.sender === sender ? undefined : sent.settled;
   }
 
+  /**
+   * Settles when nothing is on its way to any of them. From then on all are awaited by everybody else, until they are let go of by what it
+   * answers with.
+   */
+  async hold(names: readonly PartitionName[]): Promise<() => void> {
+    // In one order: nobody who holds one waits for another that is held by who waits for the first.
+    const keys = [...new Set(names.map(keyOf))].sort();
+    for (const key of keys) {
+      for (let sent = this.#sent.get(key); sent !== undefined; sent = this.#sent.get(key)) await sent.settled;
+      this.#sent.set(key, { ...sentBy(HOLDER), count: 1 });
+    }
+    return () => {
+      for (const key of keys) this.#answered(key);
+    };
+  }
+
   /** `line`: what is seen by who wants to change it; its own memory is the partition's. */
   async read(name: PartitionName, claims: readonly string[], line: Line): Promise<void> {
+    const key = keyOf(name);
+    this.#readers.set(key, (this.#readers.get(key) ?? 0) + 1);
+    try {
+      await this.#read(name, claims, line);
+    } finally {
+      const left = this.#readers.get(key)! - 1;
+      if (left > 0) this.#readers.set(key, left);
+      else this.#readers.delete(key);
+    }
+  }
+
+  async #read(name: PartitionName, claims: readonly string[], line: Line): Promise<void> {
     const key = keyOf(name);
     const before = this.#known.get(key);
     // Before the claims are looked for: who makes one of them after that changes the partition, and the store then tells.
@@ -109,6 +141,7 @@ export class Partitions {
       state,
       source,
       claims: new Map([...found, ...(now?.claims ?? [])]),
+      sought: claims,
       reading: read.reading,
     });
     if (name.branch === undefined) return;
@@ -176,9 +209,9 @@ export class Partitions {
       const before = this.#known.get(key);
       // An erasure changes what nobody here has read.
       if (before == null) continue;
-      const { claims, reading } = before;
+      const { claims, sought, reading } = before;
       for (const { lineage } of write.insert) claims.set(lineage, true);
-      this.#known.set(key, { state: after(before.state, write), claims, reading });
+      this.#known.set(key, { state: after(before.state, write), claims, sought, reading });
     }
   }
 
@@ -190,18 +223,21 @@ export class Partitions {
 
   /** The store has answered, whatever it did. */
   settled(writes: readonly FactWrite[]): void {
-    for (const { partition } of writes) {
-      const key = keyOf(partition);
-      const sent = this.#sent.get(key)!;
-      sent.count--;
-      if (sent.count > 0) continue;
-      this.#sent.delete(key);
-      sent.settle();
-      // The store has them now, and is asked again.
-      const known = this.#known.get(key);
-      if (known != null && known.claims.size > CLAIMS_MAX)
-        this.#known.set(key, { ...known, claims: new Map(), reading: Symbol() });
-    }
+    for (const { partition } of writes) this.#answered(keyOf(partition));
+  }
+
+  #answered(key: string): void {
+    const sent = this.#sent.get(key)!;
+    sent.count--;
+    if (sent.count > 0) return;
+    this.#sent.delete(key);
+    sent.settle();
+    const known = this.#known.get(key);
+    if (known == null || known.claims.size <= CLAIMS_MAX || this.#readers.has(key)) return;
+    // The store has the others now, and is asked again. Whoever looked for these has waited for this, and begins again with them.
+    const kept = new Set(known.sought);
+    const claims = new Map([...known.claims].filter(([claim]) => kept.has(claim)));
+    this.#known.set(key, { ...known, claims });
   }
 
   /** They did not come to be, or what they were planned on is not so any more. A text that is gone may be one that branches took over. */
@@ -212,6 +248,9 @@ export class Partitions {
     }
   }
 }
+
+/** Who holds partitions that nothing is on its way to: no trajectory, which begins with a number. */
+const HOLDER = 'holder';
 
 /** Changes of one sender that the store has not answered yet. */
 interface Sent {

@@ -160,7 +160,7 @@ export class FactWriter implements FactView {
       for (const row of change.insert) this.#insertRow(key, row);
       // What a branch begins with keeps its time.
       for (const [time, rows] of Map.groupBy(change.insert, (row) => row.system_time_start))
-        this.#texts.enqueue(key, time, { partition: change.partition, rows });
+        this.#texts.enqueue(key, time, change.partition, rows);
     }
   }
 

@@ -21,10 +21,23 @@ export interface Queued {
   readonly system_start: string;
 }
 
-/** A change that is waiting, with the rows that it has inserted. */
-export interface Written {
+/** What a partition is called, and rows of it. */
+export interface Texts {
   readonly partition: PartitionName;
-  readonly rows: readonly FactVersion[];
+  readonly rows: readonly TextColumns[];
+}
+
+/** What of a row is indexed. */
+export interface TextColumns {
+  readonly content: Hash;
+  readonly audit: 0 | 1;
+  readonly asserted_from: string;
+  readonly object: string;
+}
+
+/** No more of the row is held by it. */
+export function textColumns({ content, row_kind, asserted_from, object }: FactVersion): TextColumns {
+  return { content: content.hash, audit: row_kind === 'audit' ? 1 : 0, asserted_from, object };
 }
 
 /**
@@ -33,7 +46,7 @@ export interface Written {
  */
 export function prepareNewTexts(
   db: DatabaseSync,
-): (changes: readonly Queued[], written?: ReadonlyMap<number, Written>) => NewText[] {
+): (changes: readonly Queued[], written?: ReadonlyMap<number, Texts>) => NewText[] {
   const selectPartition = db.prepare('SELECT space, subject, predicate FROM fact_partition WHERE key = ?');
   const columns = `lower(hex(f.content)) AS content, f.audit, f.asserted_from, ${OBJECT} AS object`;
   const selectRows = db.prepare(`
@@ -73,28 +86,13 @@ export function prepareNewTexts(
 }
 
 /** Undefined where one of the changes is not among those. */
-function kept(changes: readonly Queued[], written: ReadonlyMap<number, Written>): Texts | undefined {
-  const rows: TextColumns[] = [];
-  let partition: PartitionName | undefined;
+function kept(changes: readonly Queued[], written: ReadonlyMap<number, Texts>): Texts | undefined {
+  const found: Texts[] = [];
   for (const { n } of changes) {
     const one = written.get(n);
     if (one === undefined) return undefined;
-    partition = one.partition;
-    for (const { content, row_kind, asserted_from, object } of one.rows)
-      rows.push({ content: content.hash, audit: row_kind === 'audit' ? 1 : 0, asserted_from, object });
+    found.push(one);
   }
-  return partition && { partition, rows };
-}
-
-/** What a partition is called, and rows of it. */
-interface Texts {
-  readonly partition: PartitionName;
-  readonly rows: readonly TextColumns[];
-}
-
-interface TextColumns {
-  readonly content: Hash;
-  readonly audit: 0 | 1;
-  readonly asserted_from: string;
-  readonly object: string;
+  const last = found.at(-1);
+  return last && { partition: last.partition, rows: found.flatMap(({ rows }) => rows) };
 }

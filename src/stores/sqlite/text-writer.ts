@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { FactVector } from '#ledger';
+import type { FactVector, FactVersion, PartitionName } from '#ledger';
 import { otherDimensions, unit } from '../vectors.ts';
 import { noTexts, texts } from './migrations/0010-texts.ts';
-import { type NewText, prepareNewTexts, type Queued, type Written } from './new-texts.ts';
+import { type NewText, prepareNewTexts, type Queued, type Texts, textColumns } from './new-texts.ts';
 
 /** Changes that wait to be indexed before a store does so by itself. */
 export const QUEUE_MAX = 500;
@@ -10,9 +10,9 @@ export const QUEUE_MAX = 500;
 /** Changes that are indexed in one transaction. */
 const FLUSHED_MAX = 500;
 
-/** Changes that wait with their rows in memory, and characters of these; more only cost reading them again. */
-const WRITTEN_MAX = 2 * QUEUE_MAX;
+/** Characters of what waits in memory, each row with so many for all that is not a text; more only cost reading them again. */
 const WRITTEN_CHARACTERS_MAX: number = 4 * 2 ** 20;
+const ROW_CHARACTERS = 512;
 
 /**
  * Writes what facts are found by, inside a transaction that the caller begins and ends. What waits is in memory where no one else has
@@ -37,8 +37,9 @@ export class TextWriter {
   readonly #selectEmbedder: StatementSync;
   readonly #insertVector: StatementSync;
   /** By `n`. */
-  readonly #written = new Map<number, Written>();
+  readonly #written = new Map<number, Texts>();
   #writtenCharacters = 0;
+  #queued = 0;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
@@ -70,12 +71,21 @@ export class TextWriter {
       WHERE t.id = ? AND ${TEXT_NAME} = ? ON CONFLICT DO NOTHING`);
   }
 
+  /** How often something was queued here, also where that was undone. */
+  get queued(): number {
+    return this.#queued;
+  }
+
   /** To be called with each change that inserts, and its rows of that time. */
-  enqueue(key: number | bigint, systemStart: string, written: Written): void {
+  enqueue(key: number | bigint, systemStart: string, name: PartitionName, rows: readonly FactVersion[]): void {
+    const { space, subject, predicate } = name;
+    const partition = { space, subject, predicate };
     const n = Number(this.#enqueue.run(key, systemStart).lastInsertRowid);
-    if (this.#written.size >= WRITTEN_MAX || this.#writtenCharacters > WRITTEN_CHARACTERS_MAX) return;
-    this.#written.set(n, written);
-    for (const { object } of written.rows) this.#writtenCharacters += object.length;
+    this.#queued += 1;
+    const characters = this.#writtenCharacters + charactersOf(partition, rows);
+    if (characters > WRITTEN_CHARACTERS_MAX) return;
+    this.#writtenCharacters = characters;
+    this.#written.set(n, { partition, rows: rows.map(textColumns) });
   }
 
   /** To be called when another connection has written, after every rollback, and where texts were erased. */
@@ -139,7 +149,9 @@ export class TextWriter {
 
   /** Its number may come to be another change's. */
   #indexed(n: number): void {
-    for (const { object } of this.#written.get(n)?.rows ?? []) this.#writtenCharacters -= object.length;
+    const written = this.#written.get(n);
+    if (written === undefined) return;
+    this.#writtenCharacters -= charactersOf(written.partition, written.rows);
     this.#written.delete(n);
   }
 
@@ -157,6 +169,12 @@ export class TextWriter {
     const { lastInsertRowid } = this.#insertText.run(key, content, audit, day, space, words.length);
     this.#insertWords.run(lastInsertRowid, words.map((word) => ` ${space}_${word}`).join('') + ' ', key, words.length);
   }
+}
+
+function charactersOf(name: PartitionName, rows: readonly { readonly object: string }[]): number {
+  const { space, subject, predicate } = name;
+  const names = space.length + subject.length + predicate.length;
+  return rows.reduce((sum, { object }) => sum + ROW_CHARACTERS + object.length, names);
 }
 
 interface Erased {
