@@ -364,7 +364,7 @@ export class Assize {
   /** What an opening does besides reading; who may write nothing leaves it as it is. */
   protected async complete(trajectory: Trajectory): Promise<void> {
     await trajectory.completeDelegations();
-    await this.#effects?.takeUpLeft(trajectory.id);
+    this.#effects?.takeUpLeft(trajectory.id);
   }
 
   #opened(trajectoryId: string): Promise<Trajectory> {

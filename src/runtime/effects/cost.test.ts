@@ -80,10 +80,14 @@ async function world(usd: number): Promise<World> {
   const trajectory = await assize.create(costly, { trajectoryId: 't', writs: [writ] });
   const left = async (): Promise<number> => {
     await assize.recoverEffects();
-    const listed = await listWrits(store, 't');
-    return listed.find(({ id }) => id === writId(writ))!.left['usd'] as number;
+    return leftOf(store, writ);
   };
   return { bank, store, assize, trajectory, writ, left };
+}
+
+async function leftOf(store: MemoryStore, writ: Writ): Promise<number> {
+  const listed = await listWrits(store, 't');
+  return listed.find(({ id }) => id === writId(writ))!.left['usd'] as number;
 }
 
 const CLAIMED = ['bank:a', 'bank:b', 'bank:c', 'bank:d'];
@@ -284,7 +288,7 @@ test.each([
 });
 
 test('whoever takes it over knows what is reserved, and books it', async () => {
-  const { bank, store, assize, writ, left } = await world(10);
+  const { bank, store, assize, writ } = await world(10);
   await assize.close();
   // It ends when it is durable that what it did is undone, and before that is.
   const steps = new Steps(4);
@@ -310,7 +314,7 @@ test('whoever takes it over knows what is reserved, and books it', async () => {
   await second.recoverEffects();
   await second.close();
   expect(bank.log).toEqual(['do a', 'do z', 'undo a']);
-  expect(await left()).toBe(10 - 2 - 3);
+  expect(await leftOf(store, writ)).toBe(10 - 2 - 3);
   await checkTold(store, 't', []);
 });
 

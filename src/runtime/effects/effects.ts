@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { isAssizeError } from '#canon';
 import {
   type Claim,
@@ -77,6 +77,12 @@ export class Effects {
   readonly #options: EffectsOptions;
   readonly #names: Names;
   #place: SharedWait<Held> | undefined;
+  /** The place as somebody has asked for it, and not only what was left. */
+  #asked: SharedWait<Held> | undefined;
+  /** Trajectories that were opened, of which nobody has looked yet whether something was left. */
+  readonly #opened = new Set<string>();
+  /** Looking for what was left, and going on with it, while that is under way. */
+  #takingUp: Promise<void> | undefined;
   #reserved: Reserved = new Reserved();
   #isClosed = false;
 
@@ -109,34 +115,71 @@ export class Effects {
    */
   held(signal?: AbortSignal): Promise<Held> | Held {
     const held = this.#place?.made;
-    return held === undefined || held.isLost ? this.#hold(signal) : held;
+    if (held === undefined || held.isLost) return this.#hold(signal);
+    this.#asked = this.#place;
+    return held;
   }
 
-  async #hold(signal: AbortSignal | undefined): Promise<Held> {
+  /** `isForLeft`: nobody has asked for it but what was left. */
+  async #hold(signal: AbortSignal | undefined, isForLeft = false): Promise<Held> {
     for (;;) {
       while (this.#place?.isGivenUp) await this.#place.settled();
-      if (this.#place === undefined || this.#place.hasFailed) this.#place = new SharedWait((over) => this.#begin(over));
-      const held = await this.#place.wait(signal);
+      // Or else it would be kept for good.
+      if (this.#isClosed) throw closed();
+      if (!this.#hasPlace) this.#place = new SharedWait((over) => this.#begin(over));
+      const place = this.#place!;
+      if (!isForLeft) this.#asked = place;
+      const held = await place.wait(signal);
       if (!held.isLost) return held;
       await this.beginAnew(held);
     }
   }
 
-  /**
-   * Begins to go on with what was left at work in a trajectory, where this process has the tools for that and is not at work anyway.
-   * Where another one has the effects to itself, all that was left is with that one. Never throws: what is in the way of it is in the
-   * way of the next transaction, which says so.
-   */
-  async takeUpLeft(trajectoryId: string): Promise<void> {
-    if (this.#place !== undefined || this.tools.size === 0) return;
-    const hasLeft = await this.#hasLeft(trajectoryId).catch(() => false);
-    if (!hasLeft || this.#place !== undefined || this.#isClosed) return;
-    this.#hold(AbortSignal.timeout(AGAIN_MS)).catch(() => undefined);
+  /** Whether it is here, or is waited for. */
+  get #hasPlace(): boolean {
+    return this.#place !== undefined && !this.#place.hasFailed && !this.#place.isGivenUp;
   }
 
-  async #hasLeft(trajectoryId: string): Promise<boolean> {
+  /**
+   * Begins to go on with what was left at work in a trajectory, where this process has the tools for that and is not at work anyway.
+   * Nobody waits for any of that but who closes. Where another one has the effects to itself, all that was left is with that one. Never
+   * fails: what is in the way of it is in the way of the next transaction, which says so.
+   */
+  takeUpLeft(trajectoryId: string): void {
+    if (this.#hasPlace || this.#isClosed || this.tools.size === 0) return;
+    this.#opened.add(trajectoryId);
+    this.#takingUp ??= this.#takeUpOpened();
+  }
+
+  /** One after the other, as what was left after the log was read is seen only when it is read again. */
+  async #takeUpOpened(): Promise<void> {
+    while (this.#opened.size > 0) {
+      // What is opened at the same time is looked for together.
+      await nextTurn();
+      const opened = new Set(this.#opened);
+      this.#opened.clear();
+      if (this.#hasPlace || this.#isClosed) continue;
+      const hasLeft = await this.#hasLeft(opened).catch(() => false);
+      if (hasLeft && !this.#hasPlace) await this.#seeToLeft().catch(() => undefined);
+    }
+    this.#takingUp = undefined;
+  }
+
+  async #hasLeft(trajectoryIds: ReadonlySet<string>): Promise<boolean> {
     const open = await this.#options.store.openEffects();
-    return open.some((logged) => logged.trajectory_id === trajectoryId && this.#canGoOn(readTransaction(logged)));
+    return open.some((logged) => trajectoryIds.has(logged.trajectory_id) && this.#canGoOn(readTransaction(logged)));
+  }
+
+  /** Who has the store to itself for that alone holds others up no longer than it takes. A member holds nobody up, and stays one. */
+  async #seeToLeft(): Promise<void> {
+    const held = await this.#hold(AbortSignal.timeout(AGAIN_MS), true);
+    if (isShared(this.#options.store)) return;
+    await held.seenTo();
+    if (this.#place?.made !== held || this.#asked === this.#place) return;
+    this.#place = undefined;
+    // Nothing is at work here any more: what is left is whoever's has the place next.
+    this.#reserved = new Reserved();
+    await held.close();
   }
 
   /** Without a person, and with the tools that are here. */
@@ -163,9 +206,10 @@ export class Effects {
     this.#isClosed = true;
     const place = this.#place;
     this.#place = undefined;
-    place?.giveUp(new RuntimeError('closed', 'The runtime was closed meanwhile; open another one.'));
+    place?.giveUp(closed());
     await place?.settled();
     await place?.made?.close();
+    await this.#takingUp;
   }
 
   async #begin(signal: AbortSignal): Promise<Held> {
@@ -228,6 +272,10 @@ export class Effects {
   get #isOrdered(): boolean {
     return this.#options.frontier === 'derived';
   }
+}
+
+function closed(): RuntimeError {
+  return new RuntimeError('closed', 'The runtime was closed meanwhile; open another one.');
 }
 
 /** A transaction that has its epoch. */
@@ -512,10 +560,15 @@ export class Held {
     await Promise.all(this.#underWay);
   }
 
+  /** When all that can be done now about what was left is done, and the ledger was told. */
+  async seenTo(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    await this.told();
+  }
+
   async close(): Promise<void> {
     this.#stopWaiting();
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
-    await this.ports.settling.flush();
+    await this.seenTo();
     await this.coordination.close();
     await this.release();
   }

@@ -160,3 +160,81 @@ test.each(WAYS)('%s that is begun after the body has returned is refused to who 
   await expect(late).rejects.toMatchObject({ code: 'transaction_over' });
   expect(await stands()).toEqual(['1']);
 });
+
+/** What nobody has handled while this was done: a process would end by it. */
+async function unhandledIn(does: () => Promise<unknown>): Promise<unknown[]> {
+  const unhandled: unknown[] = [];
+  const others = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection');
+  process.on('unhandledRejection', (error) => unhandled.push(error));
+  try {
+    await does();
+    for (let turn = 0; turn < 3; turn++) await nextTurn();
+  } finally {
+    process.removeAllListeners('unhandledRejection');
+    for (const other of others) process.on('unhandledRejection', other);
+  }
+  return unhandled;
+}
+
+const REFUSED: readonly [name: string, code: string, begin: (tx: Transaction) => Promise<unknown>][] = [
+  ['of no tool', 'unknown_tool', (tx) => tx.call('nope', {})],
+  ['that does not fit', 'bad_input', (tx) => tx.call('reversible.buffered', { which: 'a' })],
+  ['outside of the claims', 'scope_exceeded', (tx) => tx.call('reversible.buffered', { what: 'a', at: '../else' })],
+  ['in a part', 'unknown_tool', (tx) => tx.nested((part) => part.call('nope', {}))],
+];
+
+test.each(REFUSED)(
+  'a call %s that nobody awaits refuses the transaction, and ends no process',
+  async (_, code, begin) => {
+    for (const later of [false, true]) {
+      const { trajectory, options, stands } = await stage();
+      const unhandled = await unhandledIn(async () => {
+        const done = trajectory.transaction({ ...options, reads: ['test:r'], writes: ['test:r'] }, async (tx) => {
+          void begin(tx);
+          // It was refused long before the body returns.
+          if (later) for (let turn = 0; turn < 3; turn++) await nextTurn();
+          if (later) await acts(tx);
+          tx.propose(COUNT);
+        });
+        await expect(done).rejects.toMatchObject({ code: 'not_awaited' });
+        const { cause, evidence } = (await done.catch((error) => error)) as {
+          cause?: { code: string };
+          evidence: { calls: string[] };
+        };
+        expect(evidence.calls).toHaveLength(1);
+        if (later) expect(cause?.code).toBe(code);
+      });
+      expect(unhandled).toEqual([]);
+      expect(await stands()).toEqual(['0']);
+    }
+  },
+);
+
+const SEEN: readonly [name: string, see: (refused: Promise<unknown>) => Promise<unknown>][] = [
+  [
+    'by awaiting it late',
+    async (refused) => {
+      await nextTurn();
+      await expect(refused).rejects.toMatchObject({ code: 'unknown_tool' });
+    },
+  ],
+  ['with others', (refused) => Promise.allSettled([refused])],
+  ['with catch', async (refused) => void refused.catch(() => undefined)],
+  ['with finally', (refused) => refused.finally(() => undefined).catch(() => undefined)],
+];
+
+test.each(SEEN)('what was refused and is seen, %s, leaves the transaction be', async (_, see) => {
+  const { trajectory, options, stands } = await stage();
+  const unhandled = await unhandledIn(async () => {
+    const { ruling } = await trajectory.transaction(options, async (tx) => {
+      const refused = tx.call('nope', {});
+      await acts(tx);
+      await see(refused);
+      tx.propose(COUNT);
+    });
+    expect(ruling.ruling).toBe('committed');
+  });
+  expect(unhandled).toEqual([]);
+  expect(await stands()).toEqual(['a', '1']);
+});

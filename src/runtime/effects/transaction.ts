@@ -22,6 +22,7 @@ import type { Amounts, BlobRow } from '#ledger';
 import type { ObservationInput } from '../intent.ts';
 import { Kept, saltsAt } from '../kept.ts';
 import { type Pivot, refusalOf, sum, type ToolUse, toolObservation } from './acting.ts';
+import { AskedPromise } from './asked-promise.ts';
 import type { Held } from './effects.ts';
 import type { Prepared, Run } from './run.ts';
 import { inTime } from './time-limit.ts';
@@ -42,7 +43,9 @@ interface Scoped {
 /** Something that a body has begun: the name of a tool, or of what else it does here. */
 interface Begun {
   readonly what: string;
-  made: Promise<unknown> | undefined;
+  made: AskedPromise<unknown> | undefined;
+  /** Why it came to nothing, when it has. */
+  failed: { readonly error: unknown } | undefined;
 }
 
 /** What came of a branch. */
@@ -120,7 +123,8 @@ export class Transaction {
   #attempts: Map<number, Promise<KnownTransaction | undefined>> | undefined;
   #calls = 0;
   #isOver = false;
-  /** What the body has begun that is not over yet. */
+  #hasReturned = false;
+  /** What the body has begun that is not over yet, or has failed, and nobody had asked about it by then. */
   readonly #begun = new Set<Begun>();
   /** What acts at once acts one after the other, and each plan sees those before. Of the whole transaction; undefined with none under way. */
   #last: Promise<void> | undefined;
@@ -209,7 +213,8 @@ export class Transaction {
    * commit, as all is that can't be undone, with what its tool says that it will be. What can be neither undone nor held is called
    * once a person has approved the proposal, after all else; there is one such call in a transaction.
    *
-   * It is to be awaited before the body returns: else the body is refused (`not_awaited`), and comes to nothing.
+   * It is to be awaited before the body returns: else the body is refused (`not_awaited`), and comes to nothing, also where the call
+   * itself was refused, and nobody has seen that.
    *
    * @throws EffectError `unknown_tool`, `bad_input`, `bad_resolver`, `not_authorised`, `scope_exceeded`, `resource_in_doubt`,
    * `tool_failed`, `outcome_unknown`, `key_collision`, `no_counselor`, `second_pivot`, `transaction_over`
@@ -489,24 +494,33 @@ export class Transaction {
 
   /** What the body has begun here, until it is over. */
   #underWay<T>(what: string, make: () => Promise<T>): Promise<T> {
-    const begun: Begun = { what, made: undefined };
+    const begun: Begun = { what, made: undefined, failed: undefined };
     this.#begun.add(begun);
-    const made = this.#untilOver(begun, make);
+    const made = new AskedPromise<T>((resolve, reject) => {
+      this.#untilOver(begun, make).then(resolve, reject);
+    });
     begun.made = made;
+    // The body is refused for it, or has thrown. What comes after its return is told to nobody else.
+    if (!this.#hasReturned) made.toldElsewhere();
     return made;
   }
 
   async #untilOver<T>(begun: Begun, make: () => Promise<T>): Promise<T> {
     try {
-      return await make();
-    } finally {
+      const value = await make();
       this.#begun.delete(begun);
+      return value;
+    } catch (error) {
+      begun.failed = { error };
+      if (begun.made?.isAsked) this.#begun.delete(begun);
+      throw error;
     }
   }
 
   /**
    * Runs its body, after which nothing is called in it any more.
-   * @throws what the body throws; EffectError `not_awaited` where something is still under way that it has begun
+   * @throws what the body throws; EffectError `not_awaited` where something is still under way that it has begun, or has failed and
+   * nobody has asked about it
    */
   async run<T>(body: (tx: Transaction) => Promise<T> | T): Promise<T> {
     let value: T;
@@ -514,11 +528,11 @@ export class Transaction {
       value = await body(this);
     } finally {
       this.#isOver = true;
-      // What nobody awaits is refused here, or because the body threw.
-      for (const { made } of this.#begun) made?.catch(() => undefined);
+      this.#hasReturned = true;
     }
-    if (this.#begun.size === 0) return value;
-    throw notAwaited([...this.#begun].map(({ what }) => what));
+    const lost = [...this.#begun].filter(({ made, failed }) => failed === undefined || !made?.isAsked);
+    if (lost.length === 0) return value;
+    throw notAwaited(lost);
   }
 
   /** Its body is done, or is no longer waited for. Answers with what it has begun that is still under way. */
@@ -706,12 +720,16 @@ export class Transaction {
 
   #inTurn<T>(step: () => Promise<T>): Promise<T> {
     if (this.#parent !== undefined) return this.#parent.#inTurn(step);
-    const done = this.#last === undefined ? step() : this.#last.then(step);
+    const before = this.#last;
+    const { promise: last, resolve } = Promise.withResolvers<void>();
+    // Before it begins: it asks code of the host at once, which may call here again.
+    this.#last = last;
     const over = (): void => {
       if (this.#last === last) this.#last = undefined;
+      resolve();
     };
-    const last = done.then(over, over);
-    this.#last = last;
+    const done = before === undefined ? step() : before.then(step);
+    done.then(over, over);
     return done;
   }
 }
@@ -751,12 +769,13 @@ function noBranch(branches: number, chosen: number | undefined, winner: Tried<un
   });
 }
 
-function notAwaited(what: readonly string[]): EffectError {
-  const told = what.length === 1 ? `${what[0]} was` : `${what.join(', ')} were`;
+function notAwaited(lost: readonly Begun[]): EffectError {
+  const calls = lost.map(({ what }) => what);
+  const told = calls.length === 1 ? `${calls[0]} was` : `${calls.join(', ')} were`;
   return new EffectError(
     'not_awaited',
-    `${told} still under way when the body returned, so nothing of the transaction stands; await all that is called in it.`,
-    { evidence: { calls: [...what] } },
+    `${told} not awaited when the body returned, so nothing of the transaction stands; await all that is called in it.`,
+    { evidence: { calls }, cause: lost.find(({ failed }) => failed !== undefined)?.failed?.error },
   );
 }
 

@@ -1,0 +1,92 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { declareTool, type Sink } from '#effects';
+import type { Transaction } from '#runtime';
+import { MemoryStore } from '#stores';
+import { tally } from '../../../tests/support/effects-stage.ts';
+import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+
+// What acts at once acts one after the other, also where code of the host that is asked about a call makes another one.
+
+const SINKS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
+
+/** A body whose outer call makes an inner one from the code that says what it touches, and a third one after both. */
+async function stage(sink: Sink, asks: 'writes' | 'resolver') {
+  const log: string[] = [];
+  const done = new Set<string>();
+  let calls: (() => void) | undefined;
+  const inside = (at: string): void => {
+    if (at !== 'outer') return;
+    calls?.();
+    calls = undefined;
+  };
+  const act = declareTool({
+    name: 'act',
+    input: z.strictObject({ at: z.string() }),
+    class: { reversibility: 'reversible', delivery: 'externalised', sink },
+    writes: ({ at }: { at: string }) => {
+      if (asks === 'writes') inside(at);
+      return [`test:${at}`];
+    },
+    execute: async ({ at }, { key }) => {
+      log.push(`${at} begins`);
+      // It would outlast the one that made it.
+      for (let turn = 0; turn < (at === 'inner' ? 20 : 1); turn++) await nextTurn();
+      done.add(key);
+      log.push(`${at} ends`);
+      return at;
+    },
+    compensate: async () => ({ undone: 'all' as const }),
+    ...(sink === 'queryable'
+      ? {
+          reconcile: async (_: unknown, { key }: { key: string }) =>
+            done.has(key) ? { happened: true as const, result: null } : { happened: false as const },
+        }
+      : {}),
+  });
+  const resolvers = {
+    test: (name: string) => {
+      if (asks === 'resolver') inside(name.slice(name.indexOf(':') + 1));
+      return [name];
+    },
+  };
+  const store = new MemoryStore();
+  const assize = runtimeOver(store, [tally], { tools: [act], ...(asks === 'resolver' ? { resolvers } : {}) });
+  const trajectory = await assize.create(tally, { trajectoryId: 't' });
+  const run = (isAwaited: boolean) =>
+    trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'], retries: 0 }, async (tx: Transaction) => {
+      let inner: Promise<unknown> | undefined;
+      calls = () => {
+        inner = tx.call('act', { at: 'inner' });
+        inner.catch(() => undefined);
+      };
+      const outer = tx.call('act', { at: 'outer' });
+      const answers = isAwaited ? [await outer, await tx.call('act', { at: 'third' }), await inner] : [await outer];
+      tx.propose({ action: 'count', role: 'counter', args: 'order' });
+      return answers;
+    });
+  return { log, run, assize, store };
+}
+
+for (const asks of ['writes', 'resolver'] as const)
+  test.each(SINKS)(
+    `each waits for those before it, with a %s sink, where the ${asks} of one makes one`,
+    async (sink) => {
+      const { log, run, assize } = await stage(sink, asks);
+      const { value, effects } = await run(true);
+      await assize.close();
+      expect(value).toEqual(['outer', 'third', 'inner']);
+      expect(effects).toBe('settled');
+      expect(log).toEqual(['outer', 'inner', 'third'].flatMap((at) => [`${at} begins`, `${at} ends`]));
+    },
+  );
+
+test('the end waits for it, too, where nobody awaits it', async () => {
+  const { log, run, assize, store } = await stage('keyed', 'writes');
+  await expect(run(false)).rejects.toMatchObject({ code: 'not_awaited' });
+  const then = [...log];
+  expect(await store.openEffects()).toEqual([]);
+  await assize.close();
+  expect(log).toEqual(then);
+});
