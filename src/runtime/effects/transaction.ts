@@ -22,7 +22,6 @@ import type { Amounts, BlobRow } from '#ledger';
 import type { ObservationInput } from '../intent.ts';
 import { Kept, saltsAt } from '../kept.ts';
 import { type Pivot, refusalOf, sum, type ToolUse, toolObservation } from './acting.ts';
-import { AskedPromise } from './asked-promise.ts';
 import type { Held } from './effects.ts';
 import type { Prepared, Run } from './run.ts';
 import { inTime } from './time-limit.ts';
@@ -43,9 +42,7 @@ interface Scoped {
 /** Something that a body has begun: the name of a tool, or of what else it does here. */
 interface Begun {
   readonly what: string;
-  made: AskedPromise<unknown> | undefined;
-  /** Why it came to nothing, when it has. */
-  failed: { readonly error: unknown } | undefined;
+  made: Promise<unknown> | undefined;
 }
 
 /** What came of a branch. */
@@ -123,8 +120,7 @@ export class Transaction {
   #attempts: Map<number, Promise<KnownTransaction | undefined>> | undefined;
   #calls = 0;
   #isOver = false;
-  #hasReturned = false;
-  /** What the body has begun that is not over yet, or has failed, and nobody had asked about it by then. */
+  /** What the body has begun that is not over yet. */
   readonly #begun = new Set<Begun>();
   /** What acts at once acts one after the other, and each plan sees those before. Of the whole transaction; undefined with none under way. */
   #last: Promise<void> | undefined;
@@ -213,8 +209,7 @@ export class Transaction {
    * commit, as all is that can't be undone, with what its tool says that it will be. What can be neither undone nor held is called
    * once a person has approved the proposal, after all else; there is one such call in a transaction.
    *
-   * It is to be awaited before the body returns: else the body is refused (`not_awaited`), and comes to nothing, also where the call
-   * itself was refused, and nobody has seen that.
+   * It is to be awaited before the body returns: else the body is refused (`not_awaited`), and comes to nothing.
    *
    * @throws EffectError `unknown_tool`, `bad_input`, `bad_resolver`, `not_authorised`, `scope_exceeded`, `resource_in_doubt`,
    * `tool_failed`, `outcome_unknown`, `key_collision`, `no_counselor`, `second_pivot`, `transaction_over`
@@ -494,33 +489,24 @@ export class Transaction {
 
   /** What the body has begun here, until it is over. */
   #underWay<T>(what: string, make: () => Promise<T>): Promise<T> {
-    const begun: Begun = { what, made: undefined, failed: undefined };
+    const begun: Begun = { what, made: undefined };
     this.#begun.add(begun);
-    const made = new AskedPromise<T>((resolve, reject) => {
-      this.#untilOver(begun, make).then(resolve, reject);
-    });
+    const made = this.#untilOver(begun, make);
     begun.made = made;
-    // The body is refused for it, or has thrown. What comes after its return is told to nobody else.
-    if (!this.#hasReturned) made.toldElsewhere();
     return made;
   }
 
   async #untilOver<T>(begun: Begun, make: () => Promise<T>): Promise<T> {
     try {
-      const value = await make();
+      return await make();
+    } finally {
       this.#begun.delete(begun);
-      return value;
-    } catch (error) {
-      begun.failed = { error };
-      if (begun.made?.isAsked) this.#begun.delete(begun);
-      throw error;
     }
   }
 
   /**
    * Runs its body, after which nothing is called in it any more.
-   * @throws what the body throws; EffectError `not_awaited` where something is still under way that it has begun, or has failed and
-   * nobody has asked about it
+   * @throws what the body throws; EffectError `not_awaited` where something is still under way that it has begun
    */
   async run<T>(body: (tx: Transaction) => Promise<T> | T): Promise<T> {
     let value: T;
@@ -528,11 +514,11 @@ export class Transaction {
       value = await body(this);
     } finally {
       this.#isOver = true;
-      this.#hasReturned = true;
+      // What nobody awaits is refused here, or because the body threw.
+      for (const { made } of this.#begun) made?.catch(() => undefined);
     }
-    const lost = [...this.#begun].filter(({ made, failed }) => failed === undefined || !made?.isAsked);
-    if (lost.length === 0) return value;
-    throw notAwaited(lost);
+    if (this.#begun.size === 0) return value;
+    throw notAwaited([...this.#begun].map(({ what }) => what));
   }
 
   /** Its body is done, or is no longer waited for. Answers with what it has begun that is still under way. */
@@ -769,13 +755,12 @@ function noBranch(branches: number, chosen: number | undefined, winner: Tried<un
   });
 }
 
-function notAwaited(lost: readonly Begun[]): EffectError {
-  const calls = lost.map(({ what }) => what);
-  const told = calls.length === 1 ? `${calls[0]} was` : `${calls.join(', ')} were`;
+function notAwaited(what: readonly string[]): EffectError {
+  const told = what.length === 1 ? `${what[0]} was` : `${what.join(', ')} were`;
   return new EffectError(
     'not_awaited',
-    `${told} not awaited when the body returned, so nothing of the transaction stands; await all that is called in it.`,
-    { evidence: { calls }, cause: lost.find(({ failed }) => failed !== undefined)?.failed?.error },
+    `${told} still under way when the body returned, so nothing of the transaction stands; await all that is called in it.`,
+    { evidence: { calls: [...what] } },
   );
 }
 
