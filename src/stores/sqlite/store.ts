@@ -99,9 +99,6 @@ import { prepareTrajectories } from './trajectories.ts';
 import { Turns } from './turns.ts';
 import { VectorReader } from './vector-reader.ts';
 
-/** Of one flush of what waits to be indexed, about. */
-const FLUSH_SIZE = Object.freeze({ rows: QUEUE_MAX, bytes: 0 });
-
 /** What `openSqlite` has settled about a connection. */
 export interface Connection {
   readonly path: string;
@@ -163,8 +160,8 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #effectsOf: (epoch: number) => LoggedTransaction | undefined;
   readonly #effectKey: (key: Hash) => EffectKeyRow | undefined;
   readonly #selfCheck: () => string[];
-  /** How much had been queued (`TextWriter.queued`) when nothing of it was left to be indexed. */
-  #indexed = 0;
+  /** Changes of facts since they were indexed. */
+  #unindexed = 0;
   #isIndexing = false;
   #closed: Promise<void> | undefined;
 
@@ -224,8 +221,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     }
     if (isEmpty(batch)) return Promise.resolve(COMMITTED);
     const committed = this.#group.commit(batch);
-    // What failed has queued nothing, and its caller is told.
-    if (batch.facts !== undefined && batch.facts.length > 0) committed.then(this.#indexLater, () => undefined);
+    if (batch.facts !== undefined && batch.facts.length > 0) this.#indexLater(batch.facts.length);
     return committed;
   }
 
@@ -491,38 +487,25 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
 
   /** Indexes the texts of all facts that are committed. */
   async #index(): Promise<void> {
-    while (!this.#isIndexed(await this.#step(this.#flush, FLUSH_SIZE)));
+    this.#unindexed = 0;
+    while (await this.#step(() => this.#texts.flush(), { rows: QUEUE_MAX, bytes: 0 }));
   }
 
   /**
    * After whoever waits was answered, and once for many changes: what is not indexed yet is found all the same, and slower. One after the
    * other, so that nobody waits for more than one.
    */
-  readonly #indexLater = (): void => {
-    if (this.#texts.queued - this.#indexed < QUEUE_MAX || this.#isIndexing) return;
-    // What is asked of a group that has failed is never answered.
-    if (this.#closed !== undefined || this.#group.failure !== undefined) return;
+  #indexLater(changes: number): void {
+    this.#unindexed += changes;
+    if (this.#unindexed < QUEUE_MAX || this.#isIndexing) return;
+    this.#unindexed -= QUEUE_MAX;
     this.#isIndexing = true;
-    // Nobody waits for it. Where it fails, whoever commits next begins it again, or a store that is poisoned says so to whoever calls next.
-    this.#group.run(this.#flush, FLUSH_SIZE).then(
-      (upTo) => {
-        this.#isIndexing = false;
-        if (!this.#isIndexed(upTo)) this.#indexLater();
-      },
-      () => {
-        this.#isIndexing = false;
-      },
-    );
-  };
-
-  /** Indexes some: how much had been queued by then, or undefined where more of it may be left. */
-  readonly #flush = (): number | undefined => (this.#texts.flush() ? undefined : this.#texts.queued);
-
-  /** Once the disk has it: a flush that came to nothing has indexed nothing. */
-  #isIndexed(upTo: number | undefined): boolean {
-    if (upTo === undefined) return false;
-    this.#indexed = Math.max(this.#indexed, upTo);
-    return true;
+    const over = (): void => {
+      this.#isIndexing = false;
+      if (this.#closed === undefined) this.#indexLater(0);
+    };
+    // Nobody waits for it. Where it fails, the next one does it, or a store that is poisoned says so to whoever calls next.
+    this.#group.run(() => this.#texts.flush(), { rows: QUEUE_MAX, bytes: 0 }).then(over, over);
   }
 
   /** A step that may refuse: what it has written by then stays. */

@@ -39,7 +39,6 @@ export class TextWriter {
   /** By `n`. */
   readonly #written = new Map<number, Texts>();
   #writtenCharacters = 0;
-  #queued = 0;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
@@ -71,17 +70,11 @@ export class TextWriter {
       WHERE t.id = ? AND ${TEXT_NAME} = ? ON CONFLICT DO NOTHING`);
   }
 
-  /** How often something was queued here, also where that was undone. */
-  get queued(): number {
-    return this.#queued;
-  }
-
   /** To be called with each change that inserts, and its rows of that time. */
   enqueue(key: number | bigint, systemStart: string, name: PartitionName, rows: readonly FactVersion[]): void {
     const { space, subject, predicate } = name;
     const partition = { space, subject, predicate };
     const n = Number(this.#enqueue.run(key, systemStart).lastInsertRowid);
-    this.#queued += 1;
     const characters = this.#writtenCharacters + charactersOf(partition, rows);
     if (characters > WRITTEN_CHARACTERS_MAX) return;
     this.#writtenCharacters = characters;
