@@ -31,7 +31,8 @@ export interface Invoking extends Omit<Invocation, 'agent'> {
  * A question that was not answered ends the decision, whatever the agent made of that: that a service was down is in no
  * record. A failure to decide upon is an answer, which `call` returns.
  *
- * @throws AgentError `bad_decision`; RuntimeError `bad_intent` for a name of a question; what a `call` throws; OracleError, `oracle_miss` in a replay; what the agent throws
+ * @throws AgentError `bad_decision`; RuntimeError `bad_intent` for a name of a question; what a `call` throws; OracleError, `oracle_miss`
+ * in a replay; what the agent throws
  */
 export async function decide({ agent, slice, ...place }: Invoking, outside: Outside): Promise<Decided> {
   const seen = contentHash(slice, WORLD_LIMITS);

@@ -430,7 +430,8 @@ export class Assize {
 
   /**
    * Takes over what an earlier process left at work with tools, and waits until all of it is seen to that can be without a
-   * person. It is done anyway with the first transaction, and where a trajectory is opened that has some of it. Answers with what waits for a person then.
+   * person. It is done anyway with the first transaction, and where a trajectory is opened that has some of it. Answers with what waits
+   * for a person then.
    *
    * @throws RuntimeError `bad_option` where there are no tools; as long as another process has them at work, the signal's reason, and
    * `closed` when this runtime is closed

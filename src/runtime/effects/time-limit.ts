@@ -1,6 +1,6 @@
 /**
- * How long something may take, from when this is made, whether it waits or computes; a timer there is only once it waits. Whoever sets a limit ends it, so that nothing is kept for a timer that
- * nobody needs any more; a timer that runs keeps no process alive.
+ * How long something may take, from when this is made, whether it waits or computes; there is a timer only once it waits. Whoever sets a
+ * limit ends it, so that nothing is kept for a timer that nobody needs any more; a timer that runs keeps no process alive.
  */
 export class TimeLimit {
   readonly #controller = new AbortController();

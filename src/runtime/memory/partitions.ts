@@ -249,7 +249,7 @@ export class Partitions {
   }
 }
 
-/** Who holds partitions that nothing is on its way to: no trajectory, which begins with a number. */
+/** Who holds partitions that nothing is on its way to. No sender's name: those begin with a number. */
 const HOLDER = 'holder';
 
 /** Changes of one sender that the store has not answered yet. */
