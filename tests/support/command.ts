@@ -52,9 +52,9 @@ export async function endOf(child: ChildProcess): Promise<Ended> {
 }
 
 /**
- * Runs it to its end. Each command is a process of its own the first time that a test file runs it; after that a process
- * that has loaded it already, and does nothing else meanwhile, is told what was typed. Loading takes longer than most
- * commands. A module that a command is given is loaded once, so a changed one needs another name.
+ * Runs it to its end. Each command is a process of its own the first time that it is run by a process with tests, which may
+ * have many files; after that a process that has loaded it already, and does nothing else meanwhile, is told what was typed.
+ * Loading takes longer than most commands. A module that a command is given is loaded once, so a changed one needs another name.
  */
 export function runCommand(folder: string, store: string | undefined, ...args: readonly string[]): Promise<Ended> {
   const name = nameOf(args);
