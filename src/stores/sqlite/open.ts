@@ -6,10 +6,12 @@ import { checkCount } from '../input.ts';
 import { checkChoices, checkVectorSearch, type Durability, type OpenMode, type VectorSearch } from '../options.ts';
 import { isFolderClosed, isNotADatabase, storeError } from './errors.ts';
 import { checkPath, createWhole, fileUrl, isPresent } from './file.ts';
+import { HashIndex } from './hash-index.ts';
 import { BLOCKING_WAIT_MS, whenUnlocked } from './retry.ts';
 import { APPLICATION_ID, type Mark, migrate, readMark, SCHEMA_VERSION } from './schema.ts';
 import { loadSqliteVec, sqliteVecPath } from './sqlite-vec.ts';
 import { SqliteStore } from './store.ts';
+import { WritingHere } from './writing.ts';
 
 export type { Durability, OpenMode, VectorSearch } from '../options.ts';
 
@@ -136,7 +138,7 @@ interface Connecting {
 }
 
 function connect(path: string, { mode, durability, lockTimeoutMs, extension }: Connecting): SqliteStore {
-  const vectors = extension === undefined ? 'exact' : 'sqlite-vec';
+  const vectors: VectorSearch = extension === undefined ? 'exact' : 'sqlite-vec';
   const settle = (db: DatabaseSync): SqliteStore => {
     if (extension !== undefined) loadSqliteVec(db, extension);
     db.exec(
@@ -145,7 +147,9 @@ function connect(path: string, { mode, durability, lockTimeoutMs, extension }: C
     // Again, now that the WAL is read too: it may hold a newer mark than the file.
     checkMark(path, readMark(db), mode);
     if (mode !== 'readonly') prepareToWrite(db, path, durability);
-    return new SqliteStore(db, { path, readonly: mode === 'readonly', lockTimeoutMs, vectors });
+    const indexes = { ids: new HashIndex(db, 'entry'), blobs: new HashIndex(db, 'blob') };
+    const connection = { path, readonly: mode === 'readonly', lockTimeoutMs, vectors } as const;
+    return new SqliteStore(db, indexes, new WritingHere(db, indexes, connection), connection);
   };
   const allowExtension = extension !== undefined;
   if (mode !== 'readonly') return using(fileUrl(path, { mode: 'rw' }), { readOnly: false, allowExtension }, settle);
