@@ -180,7 +180,7 @@ async function storeOn(db: DatabaseSync, connection: Connection, task: WritingTa
     const writing = await WritingAside.open(task, () => db.close());
     return new SqliteStore(db, indexes, writing, connection);
   } catch (error) {
-    db.close();
+    if (db.isOpen) db.close();
     throw error;
   }
 }

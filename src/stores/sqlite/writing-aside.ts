@@ -84,8 +84,8 @@ export class WritingAside implements Writing {
   }
 
   /** `onFailure`: once, as soon as nothing is written any more. @throws what opening the file throws */
-  static async open(task: WritingTask, onFailure: () => void, file: URL = workerFile()): Promise<WritingAside> {
-    const worker = new Worker(file, { workerData: task, execArgv: [] });
+  static async open(task: WritingTask, onFailure: () => void): Promise<WritingAside> {
+    const worker = new Worker(workerFile(), { workerData: task, execArgv: [] });
     const isReady = once(worker, 'message') as Promise<[Answers]>;
     const hasEnded = once(worker, 'exit').then(() => Promise.reject(new Error('the thread that writes has ended')));
     const [{ failure }] = await Promise.race([isReady, hasEnded]);
