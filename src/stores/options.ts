@@ -15,6 +15,13 @@ export type OpenMode = 'create' | 'existing' | 'readonly';
  */
 export type VectorSearch = 'exact' | 'sqlite-vec';
 
+/**
+ * Where a SQLite store writes. `inline`: in the thread that calls, which waits while the disk syncs; nothing answers a lone caller sooner.
+ * `thread`: in one of its own, so that the caller's goes on meanwhile: more is written where many write at once, and no slow disk keeps
+ * the process from anything else.
+ */
+export type Writer = 'inline' | 'thread';
+
 /** How long a turn at writing is waited for before a writer goes on without: others' turns are far shorter. */
 export const TURN_WAIT_MS = 1_000;
 
@@ -22,6 +29,7 @@ const MODES: readonly OpenMode[] = ['create', 'existing', 'readonly'];
 const DURABILITIES: readonly Durability[] = ['full', 'normal', 'off'];
 
 const VECTOR_SEARCHES: readonly VectorSearch[] = ['exact', 'sqlite-vec'];
+const WRITERS: readonly Writer[] = ['inline', 'thread'];
 
 /** Throws `store_invalid_input` unless both are what their types say. */
 export function checkChoices(mode: OpenMode, durability: Durability): void {
@@ -32,6 +40,11 @@ export function checkChoices(mode: OpenMode, durability: Durability): void {
 /** Throws `store_invalid_input` unless it is what its type says. */
 export function checkVectorSearch(vectors: VectorSearch): void {
   checkChoice('vectors', vectors, VECTOR_SEARCHES);
+}
+
+/** Throws `store_invalid_input` unless it is what its type says. */
+export function checkWriter(writer: Writer): void {
+  checkChoice('writer', writer, WRITERS);
 }
 
 // Options may come from a command line; a word that is none of these must not pass for a default.

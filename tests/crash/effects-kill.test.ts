@@ -27,9 +27,10 @@ interface Said {
 /** One life, killed after so many answers. */
 async function live(
   path: string,
+  writer: 'inline' | 'thread',
   answers: number,
 ): Promise<{ fence: number; lastEpoch: number; said: Map<number, Said> }> {
-  const child = spawn(process.execPath, [WRITERS_PROGRAM, path, String(WRITERS)], {
+  const child = spawn(process.execPath, [WRITERS_PROGRAM, path, String(WRITERS), writer], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const said = new Map<number, Said>();
@@ -72,7 +73,7 @@ test(`a killed process’s tenure is free and its fence is over, and what was an
   const total = { answered: 0, doubts: 0 };
   let [lastFence, lastEpoch] = [0, 0];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const life = await live(path, next(200));
+    const life = await live(path, round % 2 === 0 ? 'inline' : 'thread', next(200));
     expect(life.fence).toBeGreaterThan(lastFence);
     expect(life.lastEpoch).toBe(lastEpoch);
     const store = await openSqlite({ path });

@@ -383,6 +383,9 @@ test('people with a SQL shell find the twelve columns of a fact', async () => {
   await store.close();
 });
 
+/** What is another one in a row beside it. */
+const ELSEWHERE: { readonly [column: string]: string } = { fact_id: "'b'", n: 'NULL' };
+
 test('what Table 12 says of a row is refused by the tables themselves', async () => {
   const path = join(folder, 'constraints.db');
   const store = await openSqlite({ path });
@@ -395,7 +398,7 @@ test('what Table 12 says of a row is refused by the tables themselves', async ()
     .all()
     .map(({ name }) => String(name));
   const withColumn = (column: string, value: string) =>
-    twice(columns.map((name) => (name === column ? value : name === 'fact_id' ? "'b'" : name)).join());
+    twice(columns.map((name) => (name === column ? value : (ELSEWHERE[name] ?? name))).join());
   for (const [column, value] of [
     ['confidence', '1.5'],
     ['confidence', '-0.1'],

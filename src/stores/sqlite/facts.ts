@@ -356,7 +356,7 @@ export class FactReader {
   readonly #selectBranches: StatementSync;
   readonly #selectBranchPartitions: StatementSync;
   readonly #selectPartition: StatementSync;
-  readonly #selectOpen: StatementSync;
+  readonly #selectState: StatementSync;
   readonly #selectOpenAt: StatementSync;
   readonly #selectClosedAt: StatementSync;
   /** By their text. */
@@ -381,9 +381,12 @@ export class FactReader {
       ORDER BY subject, predicate LIMIT :limit`);
     this.#selectPartition = db.prepare(PARTITION);
     const isOpen = `f.key = ? AND f.audit = 0 AND f.system_end = '${OPEN_END}'`;
-    this.#selectOpen = this.#rows(
-      `SELECT ${ROW} FROM fact AS f WHERE ${isOpen} ORDER BY f.valid_from, f.fact_id, f.system_start`,
-    );
+    this.#selectState = this.#rows(`SELECT ${ROW}, p.key, lower(hex(p.names)), p.names_bytes, p.version, p.latest,
+        p.several, p.since, r.whole
+      FROM fact_rebuild AS r
+        LEFT JOIN fact_partition AS p ON p.space = ? AND p.branch = ? AND p.subject = ? AND p.predicate = ?
+        LEFT JOIN fact AS f ON f.key = p.key AND f.audit = 0 AND f.system_end = '${OPEN_END}'
+      ORDER BY f.valid_from, f.fact_id, f.system_start`);
     // Of those that overlap nothing, the last one that begins before.
     this.#selectOpenAt = this.#rows(
       `SELECT ${ROW} FROM fact AS f WHERE ${isOpen} AND f.valid_from <= ? ORDER BY f.valid_from DESC LIMIT 1`,
@@ -395,14 +398,17 @@ export class FactReader {
 
   /** As `FactStore.partition`. @throws {StoreError} while the facts are incomplete */
   partition(name: PartitionName): FoundPartition | undefined {
-    return this.atOneMoment(() => {
-      const found = this.#find(name);
-      if (found === undefined) return undefined;
-      const { key, hash, bytes, version, latest, several, since } = found;
-      const open = (this.#selectOpen.all(key) as unknown as RowColumns[]).map((row) => versionOf(row, name));
-      const state = { names: { hash, bytes }, version, latest, open, ...(name.branch !== undefined && { since }) };
-      return { key, several: several !== 0, state };
-    });
+    const { space, branch = '', subject, predicate } = name;
+    // One statement sees one moment.
+    const rows = this.#selectState.all(space, branch, subject, predicate) as unknown as StateColumns[];
+    const [first] = rows;
+    if (first === undefined) throw incompleteError(this.#path);
+    const [key, hash, bytes, version, latest, several, since, whole] = first.slice(ROW_COLUMNS) as PartitionColumns;
+    if (whole !== 1) throw incompleteError(this.#path);
+    if (key === null) return undefined;
+    const open = first[0] === null ? [] : rows.map((row) => versionOf(row as unknown as RowColumns, name));
+    const state = { names: { hash, bytes }, version, latest, open, ...(name.branch !== undefined && { since }) };
+    return { key, several: several !== 0, state };
   }
 
   /** As `FactStore.facts`, with nothing left out that has a default. @throws {StoreError} while the facts are incomplete */
@@ -577,6 +583,23 @@ export type RowColumns = [
   seq: number,
   single: number,
 ];
+
+const ROW_COLUMNS = 19;
+
+/** Of a partition, whose are null where there is none; and whether the facts are whole. */
+type PartitionColumns = [
+  key: number | null,
+  hash: Hash,
+  bytes: number,
+  version: number,
+  latest: string,
+  several: number,
+  since: string,
+  whole: number,
+];
+
+/** An open row, whose are null where there is none, and its partition. */
+type StateColumns = [...row: RowColumns | null[], ...PartitionColumns];
 
 export function versionOf(row: RowColumns, { space, subject, predicate, branch }: PartitionName): FactVersion {
   return {

@@ -113,44 +113,54 @@ async function expectChain(store: SqliteStore, name: string): Promise<void> {
   expect(rows.map(shape)).toEqual(rows.map((_, seq) => ({ seq, parent: seq === 0 ? null : rows[seq - 1]!.id })));
 }
 
-describe('a statement that fails poisons the handle, and a store opened anew tells what was written', () => {
-  const IOERR_FSYNC = 10 | (4 << 8);
-  const FULL = 13;
-  const faults = [
-    ['before', IOERR_FSYNC],
-    ['lost', FULL],
-  ] as const;
-  for (const [when, errcode] of faults) {
-    test(`${when}, code ${errcode}, at each statement in turn`, async () => {
-      let at = 0;
-      for (let fired = true; fired; ) {
-        at += 1;
-        const path = join(folder, `${when}-${errcode}-${at}.db`);
-        const store = await openSqlite({ path });
-        const count = inject({ at, when, errcode });
-        const { batches, results, put } = await write(store);
-        fired = count() >= at;
-        vi.restoreAllMocks();
-        if (fired) await expectPoisoned(store);
-        await store.close();
-        const reopened = await openSqlite({ path });
-        for (const [index, batch] of batches.entries()) {
-          const { status } = results[index]!;
-          const there = await present(reopened, batch);
-          if (status !== 'unknown') expect({ at, index, there }).toEqual({ at, index, there: status === 'committed' });
+// Where another thread writes, it is played by this one, so that its statements fail too.
+vi.mock('node:worker_threads', async (original) => ({
+  ...(await original<typeof import('node:worker_threads')>()),
+  Worker: (await import('../../../tests/support/played-thread.ts')).PlayedThread,
+}));
+
+describe.each(['inline', 'thread'] as const)(
+  'a statement that fails poisons the handle, and a store opened anew tells what was written: %s',
+  (writer) => {
+    const IOERR_FSYNC = 10 | (4 << 8);
+    const FULL = 13;
+    const faults = [
+      ['before', IOERR_FSYNC],
+      ['lost', FULL],
+    ] as const;
+    for (const [when, errcode] of faults) {
+      test(`${when}, code ${errcode}, at each statement in turn`, async () => {
+        let at = 0;
+        for (let fired = true; fired; ) {
+          at += 1;
+          const path = join(folder, `${writer}-${when}-${errcode}-${at}.db`);
+          const store = await openSqlite({ path, writer });
+          const count = inject({ at, when, errcode });
+          const { batches, results, put } = await write(store);
+          fired = count() >= at;
+          vi.restoreAllMocks();
+          if (fired) await expectPoisoned(store);
+          await store.close();
+          const reopened = await openSqlite({ path });
+          for (const [index, batch] of batches.entries()) {
+            const { status } = results[index]!;
+            const there = await present(reopened, batch);
+            if (status !== 'unknown')
+              expect({ at, index, there }).toEqual({ at, index, there: status === 'committed' });
+          }
+          for (const name of ['t', 'u']) await expectChain(reopened, name);
+          if (put instanceof Error) expect(put).toMatchObject({ code: 'store_poisoned' });
+          else expect(await reopened.oracleGet(ANSWER.key)).toEqual(ANSWER);
+          expect(await reopened.selfCheck()).toEqual([]);
+          const head = await reopened.head('t');
+          expect(await reopened.commit(batchOf(entryAfter(head, 't', 'goes on')))).toEqual({ status: 'committed' });
+          await reopened.close();
         }
-        for (const name of ['t', 'u']) await expectChain(reopened, name);
-        if (put instanceof Error) expect(put).toMatchObject({ code: 'store_poisoned' });
-        else expect(await reopened.oracleGet(ANSWER.key)).toEqual(ANSWER);
-        expect(await reopened.selfCheck()).toEqual([]);
-        const head = await reopened.head('t');
-        expect(await reopened.commit(batchOf(entryAfter(head, 't', 'goes on')))).toEqual({ status: 'committed' });
-        await reopened.close();
-      }
-      expect(at).toBeGreaterThan(20);
-    });
-  }
-});
+        expect(at).toBeGreaterThan(20);
+      });
+    }
+  },
+);
 
 async function expectPoisoned(store: SqliteStore): Promise<void> {
   const row = entryAfter(undefined, 'later');

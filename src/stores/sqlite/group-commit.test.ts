@@ -117,6 +117,16 @@ test('the WAL is copied into the file while the store is open', async () => {
   expect(statSync(path).size).toBeGreaterThan(chain.length * 600);
 });
 
+test('the WAL stays short where entries come one by one after many that came together', async () => {
+  const path = newPath();
+  const store = await openSqlite({ path, durability: 'off' });
+  const together = chainOf('t', CHECKPOINT_PAGES + 1);
+  await store.commit(batchOf(together));
+  for (const row of chainOf('u', CHECKPOINT_PAGES, 'x'.repeat(8_000))) await store.commit(batchOf(row));
+  expect(statSync(`${path}-wal`).size).toBeLessThan(3 * CHECKPOINT_PAGES * 4_096);
+  await store.close();
+});
+
 test('more trajectories than heads are kept in memory', async () => {
   const store = await openSqlite({ path: newPath() });
   const chains = Array.from({ length: 10_050 }, (_, n) => chainOf(`t${n}`, 2));

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Batch, CommitResult } from '#ledger';
 import type { StoreError } from '../errors.ts';
@@ -14,6 +15,12 @@ export const GROUP_BYTES_MAX: number = 4 * 2 ** 20;
 
 /** Pages in the WAL after which they are copied into the file; more make the few slow commits slower. */
 export const CHECKPOINT_PAGES = 4_000;
+
+/** Pages estimated between two looks at how long the WAL is. */
+const LOOK_PAGES = 256;
+
+/** A page in the WAL, with its header. */
+const FRAME_BYTES = 4_096 + 24;
 
 /** Between two tries to cut a WAL in which somebody reads. */
 export const CUT_PAUSE_MS = 100;
@@ -57,6 +64,12 @@ export class GroupCommit {
   #pagesEstimated = 0;
   /** Pages in the WAL for one estimated, as the last checkpoint found it: it depends on the size of the indexes. */
   #pagesPerEstimate = 1;
+  /** What jobs have written since the WAL was last looked at, in pages as estimated by them. */
+  #pagesUnseen = 0;
+  /** How long the WAL was at the last checkpoint: its frames are then written over, and it grows only where there are more. */
+  #walBytes = 0;
+  /** It has grown by as much as a checkpoint is due for, whatever was estimated. */
+  #isWalLong = false;
   /** Who waits until nothing of what was erased is left. */
   #scrubs: Scrub[] = [];
   #unscrubbedSince: number | undefined;
@@ -199,9 +212,12 @@ export class GroupCommit {
     const group = size === this.#waiting.length ? this.#waiting : this.#waiting.slice(0, size);
     this.#waiting = size === this.#waiting.length ? [] : this.#waiting.slice(size);
     for (const job of group) {
-      this.#pagesEstimated += job.pages;
+      const { pages } = job;
+      this.#pagesEstimated += pages;
+      this.#pagesUnseen += pages;
       job.answer();
     }
+    if (this.#pagesUnseen >= LOOK_PAGES) this.#lookAtWal();
   }
 
   #groupSize(): number {
@@ -235,8 +251,21 @@ export class GroupCommit {
     return true;
   }
 
+  // What comes one by one dirties many times the pages of as much that came together, by which they were estimated; and a commit whose frames
+  // make the file longer waits for that as well.
+  #lookAtWal(): void {
+    this.#pagesUnseen = 0;
+    const bytes = this.#walSize();
+    this.#walBytes = Math.min(this.#walBytes, bytes);
+    this.#isWalLong = bytes - this.#walBytes > CHECKPOINT_PAGES * FRAME_BYTES;
+  }
+
+  #walSize(): number {
+    return statSync(`${this.#options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  }
+
   #isCheckpointDue(): boolean {
-    return this.#pagesEstimated * this.#pagesPerEstimate >= CHECKPOINT_PAGES;
+    return this.#isWalLong || this.#pagesEstimated * this.#pagesPerEstimate >= CHECKPOINT_PAGES;
   }
 
   // PASSIVE waits for no one; what a reader still needs is copied next time.
@@ -244,6 +273,9 @@ export class GroupCommit {
     const pages = Number(this.#checkpoint.get()?.['log']);
     this.#pagesPerEstimate = Math.min(Math.max(pages / this.#pagesEstimated, 1 / 8), 8);
     this.#pagesEstimated = 0;
+    this.#pagesUnseen = 0;
+    this.#walBytes = this.#walSize();
+    this.#isWalLong = false;
   }
 
   #tryScrub(): void {
@@ -315,6 +347,7 @@ export class GroupCommit {
       reason = new AggregateError([cause, error], 'a write failed, and closing the database after it');
     }
     this.#pagesEstimated = 0;
+    this.#isWalLong = false;
     this.#failure = poisonedError(this.#options.path, reason);
     for (const job of this.#waiting.splice(0)) job.doubt(this.#failure);
     for (const { reject } of this.#scrubs.splice(0)) reject(this.#failure);

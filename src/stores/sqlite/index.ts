@@ -7,5 +7,6 @@ export {
   openSqlite,
   type SqliteOptions,
   type VectorSearch,
+  type Writer,
 } from './open.ts';
 export { SqliteStore } from './store.ts';

@@ -3,15 +3,27 @@ import { DatabaseSync } from 'node:sqlite';
 import { form, isAssizeError, requireForm } from '#canon';
 import { StoreError } from '../errors.ts';
 import { checkCount } from '../input.ts';
-import { checkChoices, checkVectorSearch, type Durability, type OpenMode, type VectorSearch } from '../options.ts';
+import {
+  checkChoices,
+  checkVectorSearch,
+  checkWriter,
+  type Durability,
+  type OpenMode,
+  type VectorSearch,
+  type Writer,
+} from '../options.ts';
+import { prepareToWrite, SETTINGS, using } from './connect.ts';
 import { isFolderClosed, isNotADatabase, storeError } from './errors.ts';
 import { checkPath, createWhole, fileUrl, isPresent } from './file.ts';
-import { BLOCKING_WAIT_MS, whenUnlocked } from './retry.ts';
+import { HashIndex } from './hash-index.ts';
+import { whenUnlocked } from './retry.ts';
 import { APPLICATION_ID, type Mark, migrate, readMark, SCHEMA_VERSION } from './schema.ts';
 import { loadSqliteVec, sqliteVecPath } from './sqlite-vec.ts';
-import { SqliteStore } from './store.ts';
+import { type Connection, SqliteStore } from './store.ts';
+import { WritingHere } from './writing.ts';
+import { WritingAside, type WritingTask } from './writing-aside.ts';
 
-export type { Durability, OpenMode, VectorSearch } from '../options.ts';
+export type { Durability, OpenMode, VectorSearch, Writer } from '../options.ts';
 
 export interface SqliteOptions {
   /** The file, relative to the working directory; not a URL. */
@@ -24,6 +36,8 @@ export interface SqliteOptions {
   readonly lockTimeoutMs?: number;
   /** Default `exact`. `sqlite-vec` needs the package of that name. */
   readonly vectors?: VectorSearch;
+  /** Default `inline`. */
+  readonly writer?: Writer;
 }
 
 /** Default of `lockTimeoutMs`: longer than another process's checkpoint on a slow disk. */
@@ -46,8 +60,10 @@ export const LOCK_TIMEOUT_MS = 5_000;
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   requireForm(form.object, options, 'options');
   const { mode = 'create', durability = 'full', lockTimeoutMs = LOCK_TIMEOUT_MS, vectors = 'exact' } = options;
+  const { writer = 'inline' } = options;
   checkChoices(mode, durability);
   checkVectorSearch(vectors);
+  checkWriter(writer);
   checkCount(lockTimeoutMs, 'lockTimeoutMs');
   const path = checkPath(options.path);
   try {
@@ -62,11 +78,10 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
       );
     }
     checkMark(path, probe(path), mode);
-    const store = await whenUnlocked(
-      () => connect(path, { mode, durability, lockTimeoutMs, extension }),
-      path,
-      lockTimeoutMs,
-    );
+    const db = await whenUnlocked(() => connect(path, { mode, durability, extension }), path, lockTimeoutMs);
+    const connection = { path, readonly: mode === 'readonly', lockTimeoutMs, vectors };
+    const isAside = writer === 'thread' && mode !== 'readonly';
+    const store = await storeOn(db, connection, isAside ? { path, durability, lockTimeoutMs } : undefined);
     if (mode !== 'readonly') await goOnErasing(store);
     return store;
   } catch (error) {
@@ -130,22 +145,18 @@ function checkMark(path: string, mark: Mark, mode: OpenMode): void {
 interface Connecting {
   readonly mode: OpenMode;
   readonly durability: Durability;
-  readonly lockTimeoutMs: number;
   /** The path of sqlite-vec, where it is wanted. */
   readonly extension: string | undefined;
 }
 
-function connect(path: string, { mode, durability, lockTimeoutMs, extension }: Connecting): SqliteStore {
-  const vectors = extension === undefined ? 'exact' : 'sqlite-vec';
-  const settle = (db: DatabaseSync): SqliteStore => {
+function connect(path: string, { mode, durability, extension }: Connecting): DatabaseSync {
+  const settle = (db: DatabaseSync): DatabaseSync => {
     if (extension !== undefined) loadSqliteVec(db, extension);
-    db.exec(
-      'PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA secure_delete = ON; PRAGMA cache_size = -16384',
-    );
+    db.exec(SETTINGS);
     // Again, now that the WAL is read too: it may hold a newer mark than the file.
     checkMark(path, readMark(db), mode);
     if (mode !== 'readonly') prepareToWrite(db, path, durability);
-    return new SqliteStore(db, { path, readonly: mode === 'readonly', lockTimeoutMs, vectors });
+    return db;
   };
   const allowExtension = extension !== undefined;
   if (mode !== 'readonly') return using(fileUrl(path, { mode: 'rw' }), { readOnly: false, allowExtension }, settle);
@@ -159,41 +170,19 @@ function connect(path: string, { mode, durability, lockTimeoutMs, extension }: C
   }
 }
 
-function using<T>(
-  url: URL,
-  options: { readonly readOnly: boolean; readonly allowExtension: boolean },
-  settle: (db: DatabaseSync) => T,
-): T {
-  const db = new DatabaseSync(url, { ...options, timeout: BLOCKING_WAIT_MS });
+/** Takes the connection over: it is closed where this throws. */
+async function storeOn(db: DatabaseSync, connection: Connection, task: WritingTask | undefined): Promise<SqliteStore> {
+  const indexes = { ids: new HashIndex(db, 'entry'), blobs: new HashIndex(db, 'blob') };
+  if (task === undefined) return new SqliteStore(db, indexes, new WritingHere(db, indexes, connection), connection);
   try {
-    return settle(db);
+    // From now on it only reads.
+    db.exec('PRAGMA query_only = ON');
+    const writing = await WritingAside.open(task, () => db.close());
+    return new SqliteStore(db, indexes, writing, connection);
   } catch (error) {
-    db.close();
+    if (db.isOpen) db.close();
     throw error;
   }
-}
-
-function prepareToWrite(db: DatabaseSync, path: string, durability: Durability): void {
-  // fullfsync: on macOS a plain fsync leaves the data in the drive's cache. Elsewhere it changes nothing.
-  const full = durability === 'full' ? 'ON' : 'OFF';
-  db.exec(
-    `PRAGMA synchronous = ${durability.toUpperCase()}; PRAGMA fullfsync = ${full}; PRAGMA checkpoint_fullfsync = ${full}`,
-  );
-  const journal = db.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode'];
-  if (journal !== 'wal') {
-    throw new StoreError('store_failed', `${path} is on a file system without WAL; move it to a local disk.`, {
-      evidence: { path, journal },
-    });
-  }
-  // The store checkpoints by itself, after it has answered, and sees when that fails.
-  db.exec('PRAGMA wal_autocheckpoint = 0');
-  if (readMark(db).version < SCHEMA_VERSION) migrate(db);
-  // Fails now and not at the first commit where the file can't be written or someone holds it. BEGIN IMMEDIATE alone
-  // would only read where the file is read-only.
-  db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${SCHEMA_VERSION}; ROLLBACK`);
-  // After a failed fsync the WAL can hold pages that are only in memory. Copying them into the file and syncing that
-  // is what makes an entry that `resolve` finds durable.
-  db.exec('PRAGMA wal_checkpoint(PASSIVE)');
 }
 
 /** What an erasure had still to do when its process ended. A store that has no room for that now is a store all the same. */

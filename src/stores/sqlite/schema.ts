@@ -15,6 +15,7 @@ import { scrub } from './migrations/0011-scrub.ts';
 import { erasedAnswers } from './migrations/0012-erased-answers.ts';
 import { longObjects } from './migrations/0013-long-objects.ts';
 import { stopWords } from './migrations/0014-stop-words.ts';
+import { rowsInOrder } from './migrations/0015-rows-in-order.ts';
 
 /** `ASZE`, at offset 68 of the file: how a file says that it is an Assize store. */
 export const APPLICATION_ID = 0x41535a45;
@@ -35,6 +36,7 @@ const MIGRATIONS: readonly string[] = [
   erasedAnswers,
   longObjects,
   stopWords,
+  rowsInOrder,
 ];
 
 /** The schema this program reads and writes; `user_version` in the file. */

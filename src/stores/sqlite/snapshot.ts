@@ -12,13 +12,12 @@ export function prepareSnapshot(db: DatabaseSync): (trajectoryId: string) => Sna
 }
 
 /** Inside a transaction: in place of the one before, if nothing was erased since. */
-export function preparePutSnapshot(db: DatabaseSync): (row: SnapshotRow, erasures: number) => () => void {
+export function preparePutSnapshot(db: DatabaseSync): (row: SnapshotRow, erasures: number) => void {
   const statement = db.prepare(`INSERT OR REPLACE INTO snapshot (trajectory, seq, hash, text)
     SELECT key, ?, unhex(?), ? FROM trajectory WHERE name = ? AND (${ERASURES}) = ?`);
-  return ({ trajectory_id, seq, hash, text }, erasures) =>
-    () => {
-      statement.run(seq, hash, text, trajectory_id, erasures);
-    };
+  return ({ trajectory_id, seq, hash, text }, erasures) => {
+    statement.run(seq, hash, text, trajectory_id, erasures);
+  };
 }
 
 /** Inside a transaction: deletes all. */

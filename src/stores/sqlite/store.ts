@@ -39,7 +39,6 @@ import type { OracleRow, OracleStore } from '#oracle';
 import { checkAhead } from '../ahead.ts';
 import { effectAnswer } from '../effects.ts';
 import { StoreError } from '../errors.ts';
-import { factSize } from '../facts.ts';
 import {
   checkAnswerPage,
   checkBatch,
@@ -69,35 +68,26 @@ import {
 import type { VectorSearch } from '../options.ts';
 import { rebuild } from '../rebuild.ts';
 import { prepareBlob, prepareErasedBy } from './blob.ts';
-import { COMMITTED } from './commit.ts';
-import { EffectWriter, prepareEffectKey, prepareEffectsOf, prepareListEffects, prepareOpenEffects } from './effects.ts';
+import { COMMITTED, type Indexes } from './commit.ts';
+import { prepareEffectKey, prepareEffectsOf, prepareListEffects, prepareOpenEffects } from './effects.ts';
 import { prepareEntries } from './entries.ts';
 import { readonlyError, storeError } from './errors.ts';
-import { FactReader, FactWriter } from './facts.ts';
+import { FactReader } from './facts.ts';
 import { prepareFind } from './find.ts';
-import { GroupCommit } from './group-commit.ts';
-import { HashIndex } from './hash-index.ts';
 import { prepareHead } from './head.ts';
-import {
-  prepareIntegrate,
-  prepareLogged,
-  prepareLogIndex,
-  prepareLogNodes,
-  prepareLogSize,
-  prepareUnlogged,
-} from './log.ts';
-import { prepareOracleErased, prepareOracleGet, prepareOraclePut, prepareOracleWithin } from './oracle.ts';
+import { prepareLogged, prepareLogIndex, prepareLogNodes, prepareLogSize, prepareUnlogged } from './log.ts';
+import { prepareOracleErased, prepareOracleGet, prepareOracleWithin } from './oracle.ts';
 import { RankedRows } from './ranked-rows.ts';
 import { prepareResolve } from './resolve.ts';
 import { whenUnlocked } from './retry.ts';
 import { prepareSelfCheck } from './self-check.ts';
-import { prepareDropSnapshots, prepareErasures, preparePutSnapshot, prepareSnapshot } from './snapshot.ts';
+import { prepareErasures, prepareSnapshot } from './snapshot.ts';
 import { Tenures } from './tenure.ts';
 import { TextReader } from './text-reader.ts';
-import { QUEUE_MAX, TextWriter } from './text-writer.ts';
 import { prepareTrajectories } from './trajectories.ts';
 import { Turns } from './turns.ts';
 import { VectorReader } from './vector-reader.ts';
+import type { Writing } from './writing.ts';
 
 /** What `openSqlite` has settled about a connection. */
 export interface Connection {
@@ -125,13 +115,10 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly readonly: boolean;
   readonly #db: DatabaseSync;
   readonly #lockTimeoutMs: number;
-  readonly #group: GroupCommit;
+  readonly #writing: Writing;
   readonly #turns: Turns;
-  readonly #effects: EffectWriter;
   readonly #tenures: Tenures;
-  readonly #facts: FactWriter;
   readonly #factReader: FactReader;
-  readonly #texts: TextWriter;
   readonly #textReader: TextReader;
   readonly #vectorReader: VectorReader;
   readonly #resolve: (id: Hash) => EntryRow | undefined;
@@ -142,37 +129,29 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #erasedBy: (hash: Hash) => Hash | undefined;
   readonly #find: (prefix: string) => EntryRow[];
   readonly #oracleGet: (key: string) => OracleRow | undefined;
-  readonly #oraclePut: (row: OracleRow, within?: string) => OracleRow;
   readonly #oracleWithin: ReturnType<typeof prepareOracleWithin>;
   readonly #oracleErased: ReturnType<typeof prepareOracleErased>;
   readonly #logSize: () => number;
   readonly #unlogged: (limit: number) => EntryRow[];
-  readonly #integrate: (step: LogStep) => boolean;
   readonly #logNodes: (level: number, from: number, count: number) => (Uint8Array | undefined)[];
   readonly #logIndex: (id: Hash) => number | undefined;
   readonly #logged: (from: number, limit: number) => EntryRow[];
   readonly #snapshot: (trajectoryId: string) => SnapshotRow | undefined;
-  readonly #putSnapshot: (row: SnapshotRow, erasures: number) => () => void;
-  readonly #dropSnapshots: () => void;
   readonly #erasures: () => number;
   readonly #listEffects: (page: EffectPage) => LoggedTransaction[];
   readonly #openEffects: () => LoggedTransaction[];
   readonly #effectsOf: (epoch: number) => LoggedTransaction | undefined;
   readonly #effectKey: (key: Hash) => EffectKeyRow | undefined;
   readonly #selfCheck: () => string[];
-  /** Changes of facts since they were indexed. */
-  #unindexed = 0;
-  #isIndexing = false;
   #closed: Promise<void> | undefined;
 
-  /** Takes over a connection that `openSqlite` has checked and set up, and closes it. */
-  constructor(db: DatabaseSync, connection: Connection) {
+  /** Takes over a connection that `openSqlite` has checked and set up, and what writes; both are closed with it. */
+  constructor(db: DatabaseSync, { ids, blobs }: Indexes, writing: Writing, connection: Connection) {
     this.path = connection.path;
     this.readonly = connection.readonly;
     this.#db = db;
+    this.#writing = writing;
     this.#lockTimeoutMs = connection.lockTimeoutMs;
-    const ids = new HashIndex(db, 'entry');
-    const blobs = new HashIndex(db, 'blob');
     this.#resolve = prepareResolve(db, ids);
     this.#entries = prepareEntries(db);
     this.#head = prepareHead(db);
@@ -181,32 +160,24 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     this.#erasedBy = prepareErasedBy(db, blobs);
     this.#find = prepareFind(db, ids);
     this.#oracleGet = prepareOracleGet(db);
-    this.#oraclePut = prepareOraclePut(db, this.#oracleGet);
     this.#oracleWithin = prepareOracleWithin(db);
     this.#oracleErased = prepareOracleErased(db);
     this.#logSize = prepareLogSize(db);
     this.#unlogged = prepareUnlogged(db);
-    this.#integrate = prepareIntegrate(db, ids, this.#logSize);
     this.#logNodes = prepareLogNodes(db);
     this.#logIndex = prepareLogIndex(db, ids);
     this.#logged = prepareLogged(db);
     this.#snapshot = prepareSnapshot(db);
-    this.#putSnapshot = preparePutSnapshot(db);
-    this.#dropSnapshots = prepareDropSnapshots(db);
     this.#erasures = prepareErasures(db);
     this.#openEffects = prepareOpenEffects(db);
     this.#listEffects = prepareListEffects(db);
     this.#effectsOf = prepareEffectsOf(db);
     this.#effectKey = prepareEffectKey(db);
     this.#selfCheck = prepareSelfCheck(db);
-    this.#effects = new EffectWriter(db);
-    this.#texts = new TextWriter(db);
-    this.#facts = new FactWriter(db, blobs, this.#texts, connection.path);
     this.#factReader = new FactReader(db, connection.path);
     const rows = new RankedRows(db);
     this.#textReader = new TextReader(db, this.#factReader, rows);
     this.#vectorReader = new VectorReader(db, this.#factReader, rows, connection.vectors);
-    this.#group = new GroupCommit(db, { effects: this.#effects, facts: this.#facts, ids, blobs }, connection);
     this.#turns = new Turns(connection.path);
     this.#tenures = new Tenures(connection.path);
   }
@@ -220,9 +191,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
       return Promise.reject(error);
     }
     if (isEmpty(batch)) return Promise.resolve(COMMITTED);
-    const committed = this.#group.commit(batch);
-    if (batch.facts !== undefined && batch.facts.length > 0) this.#indexLater(batch.facts.length);
-    return committed;
+    return this.#writing.commit(batch);
   }
 
   async resolve(id: Hash): Promise<EntryRow | undefined> {
@@ -278,7 +247,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   async oraclePut(row: OracleRow, within?: string): Promise<OracleRow> {
     this.#checkWritable();
     checkOracleRow(row, within);
-    return this.#group.run(() => this.#oraclePut(row, within), { rows: 1, bytes: row.answer.length });
+    return this.#writing.step('oraclePut', row, within);
   }
 
   async logSize(): Promise<number> {
@@ -293,8 +262,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   async integrate(step: LogStep): Promise<boolean> {
     this.#checkWritable();
     checkLogStep(step);
-    const rows = step.leaves.length + step.nodes.length;
-    return this.#step(() => this.#integrate(step), { rows, bytes: rows * 40 });
+    return this.#writing.step('integrate', step);
   }
 
   async logNodes(level: number, from: number, count: number): Promise<(Uint8Array | undefined)[]> {
@@ -321,7 +289,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     this.#checkWritable();
     checkSnapshotRow(row);
     checkCount(erasures, 'erasures');
-    return this.#group.run(this.#putSnapshot(row, erasures), { rows: 1, bytes: row.text.length });
+    return this.#writing.step('putSnapshot', row, erasures);
   }
 
   async erasures(): Promise<number> {
@@ -330,15 +298,14 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
 
   async dropSnapshots(): Promise<void> {
     this.#checkWritable();
-    return this.#group.run(this.#dropSnapshots, { rows: 1, bytes: 0 });
+    return this.#writing.step('dropSnapshots');
   }
 
   async holdEffects(signal?: AbortSignal): Promise<Tenure> {
     this.#checkWritable();
     checkSignal(signal);
-    const raise = () => this.#group.run(() => this.#effects.raise(), { rows: 1, bytes: 0 });
     try {
-      return await this.#tenures.hold(raise, signal);
+      return await this.#tenures.hold(() => this.#writing.step('raise'), signal);
     } catch (error) {
       throw signal?.aborted ? error : storeError(error, this.path, 'Working on the effects of');
     }
@@ -375,7 +342,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     checkPartition(name);
     return this.#read(() => {
       const found = this.#factReader.partition(name);
-      if (found !== undefined) this.#facts.learn(name, found);
+      if (found !== undefined) this.#writing.learn(name, found);
       return found?.state;
     });
   }
@@ -392,7 +359,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     const known = await this.#read(() => this.#factReader.claimKey());
     if (known !== undefined || offered === undefined) return known;
     this.#checkWritable();
-    return this.#step(() => this.#facts.claimKey(offered), { rows: 1, bytes: 0 });
+    return this.#writing.step('claimKey', offered);
   }
 
   async spaces(): Promise<string[]> {
@@ -410,7 +377,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
 
   async factsByText(query: FactTextQuery): Promise<FactHit[]> {
     const checked = checkTextQuery(query);
-    if (!this.readonly && (await this.#read(() => this.#textReader.isBehind()))) await this.#index();
+    if (!this.readonly && (await this.#read(() => this.#textReader.isBehind()))) await this.#writing.index();
     return this.#read(() => this.#textReader.byText(checked));
   }
 
@@ -422,30 +389,36 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   async textsToEmbed(embedder: string, space: string, limit: number): Promise<FactText[]> {
     for (const [name, text] of Object.entries({ embedder, space })) checkText(text, name);
     checkPage({ limit });
-    if (await this.#read(() => this.#textReader.isWaiting())) await this.#index();
+    if (await this.#read(() => this.#textReader.isWaiting())) {
+      this.#checkWritable();
+      await this.#writing.index();
+    }
     return this.#read(() => this.#vectorReader.toEmbed(embedder, space, limit));
   }
 
   async putVectors(embedder: string, vectors: readonly FactVector[]): Promise<void> {
     this.#checkWritable();
     checkVectors(embedder, vectors);
-    const bytes = vectors.reduce((sum, { vector }) => sum + vector.byteLength, 0);
-    return this.#step(() => this.#texts.putVectors(embedder, vectors), { rows: vectors.length, bytes });
+    return this.#writing.step('putVectors', embedder, vectors);
   }
 
   async rebuildFacts(pages: AsyncIterable<readonly FactWrite[]>): Promise<void> {
     this.#checkWritable();
+    const step: Writing['step'] = (name, ...given) => {
+      this.#checkWritable();
+      return this.#writing.step(name, ...given);
+    };
     return rebuild(pages, {
-      begin: () => this.#step(() => this.#facts.beginRebuilding(), { rows: 1, bytes: 0 }),
-      deleteSome: (run) => this.#step(() => this.#facts.deleteSome(run), { rows: 1, bytes: 0 }),
-      takeIn: (writes, run) => this.#step(() => this.#facts.takeIn(writes, run), factSize(writes)),
-      end: (run) => this.#step(() => this.#facts.endRebuilding(run), { rows: 1, bytes: 0 }),
+      begin: async () => step('beginRebuilding'),
+      deleteSome: async (run) => step('deleteSome', run),
+      takeIn: async (writes, run) => step('takeIn', writes, run),
+      end: async (run) => step('endRebuilding', run),
     });
   }
 
   async scrub(): Promise<void> {
     this.#checkWritable();
-    return this.#group.scrub();
+    return this.#writing.scrub();
   }
 
   async turn(trajectoryId: string): Promise<(() => void) | undefined> {
@@ -470,57 +443,17 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
 
   async #close(): Promise<void> {
     this.#tenures.refuse(this.#closedError());
-    await this.#group.idle();
+    await this.#writing.idle();
     this.#tenures.end();
     await this.#turns.end();
     if (!this.#db.isOpen) return; // a failed write has closed it
     try {
-      if (!this.readonly) this.#group.end();
-      // Busy where others have the file open; the last one to close copies the rest.
-      if (!this.readonly) this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      if (!this.readonly) await this.#writing.end();
     } catch (error) {
       throw storeError(error, this.path, 'Closing');
     } finally {
       this.#db.close();
     }
-  }
-
-  /** Indexes the texts of all facts that are committed. */
-  async #index(): Promise<void> {
-    this.#unindexed = 0;
-    while (await this.#step(() => this.#texts.flush(), { rows: QUEUE_MAX, bytes: 0 }));
-  }
-
-  /**
-   * After whoever waits was answered, and once for many changes: what is not indexed yet is found all the same, and slower. One after the
-   * other, so that nobody waits for more than one.
-   */
-  #indexLater(changes: number): void {
-    this.#unindexed += changes;
-    if (this.#unindexed < QUEUE_MAX || this.#isIndexing) return;
-    this.#unindexed -= QUEUE_MAX;
-    this.#isIndexing = true;
-    const over = (): void => {
-      this.#isIndexing = false;
-      if (this.#closed === undefined) this.#indexLater(0);
-    };
-    // Nobody waits for it. Where it fails, the next one does it, or a store that is poisoned says so to whoever calls next.
-    this.#group.run(() => this.#texts.flush(), { rows: QUEUE_MAX, bytes: 0 }).then(over, over);
-  }
-
-  /** A step that may refuse: what it has written by then stays. */
-  async #step<T>(write: () => T, size: { readonly rows: number; readonly bytes: number }): Promise<T> {
-    this.#checkWritable();
-    const answer = await this.#group.run(() => {
-      try {
-        return { value: write() };
-      } catch (error) {
-        if (error instanceof StoreError) return { error };
-        throw error;
-      }
-    }, size);
-    if ('error' in answer) throw answer.error;
-    return answer.value;
   }
 
   async #read<T>(step: () => T): Promise<T> {
@@ -540,7 +473,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
 
   #checkUsable(): void {
     if (this.#closed !== undefined) throw this.#closedError();
-    if (this.#group.failure !== undefined) throw this.#group.failure;
+    if (this.#writing.failure !== undefined) throw this.#writing.failure;
   }
 
   #closedError(): StoreError {

@@ -157,14 +157,23 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
   checkpointFile: takes(stores.checkpointFile, ['sqlite:./x.db']),
   openSqlite: takes(
     (options) => closing(stores.openSqlite(options)),
-    () => [{ path: fresh(), mode: 'create', durability: 'full', lockTimeoutMs: 10, vectors: 'exact' }],
+    () => [
+      { path: fresh(), mode: 'create', durability: 'full', lockTimeoutMs: 10, vectors: 'exact', writer: 'inline' },
+    ],
     { '0.path': PATH },
   ),
   openStore: takes(
     (url, options) => closing(stores.openStore(url, options)),
     () => [
       `sqlite:${fresh()}`,
-      { mode: 'create', durability: 'full', lockTimeoutMs: 10, vectors: 'exact', checkpoint: false },
+      {
+        mode: 'create',
+        durability: 'full',
+        lockTimeoutMs: 10,
+        vectors: 'exact',
+        writer: 'inline',
+        checkpoint: false,
+      },
     ],
     {},
   ),

@@ -1,0 +1,75 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { FactVector, FactWrite, LogStep, SnapshotRow, Tenure } from '#ledger';
+import type { OracleRow } from '#oracle';
+import { factSize } from '../facts.ts';
+import type { Writers } from './commit.ts';
+import { prepareIntegrate, prepareLogSize } from './log.ts';
+import { prepareOracleGet, prepareOraclePut } from './oracle.ts';
+import { prepareDropSnapshots, preparePutSnapshot } from './snapshot.ts';
+import type { TextWriter } from './text-writer.ts';
+
+/** What a store writes beside batches: each inside a transaction, and harmless to repeat. Arguments and answers are plain values. */
+export interface Steps {
+  oraclePut(row: OracleRow, within?: string): OracleRow;
+  integrate(step: LogStep): boolean;
+  putSnapshot(row: SnapshotRow, erasures: number): void;
+  dropSnapshots(): void;
+  /** Raises the fence of effects. */
+  raise(): Pick<Tenure, 'fence' | 'lastEpoch'>;
+  claimKey(offered: Uint8Array): Uint8Array;
+  putVectors(embedder: string, vectors: readonly FactVector[]): void;
+  beginRebuilding(): number;
+  deleteSome(run: number): boolean;
+  takeIn(writes: readonly FactWrite[], run: number): void;
+  endRebuilding(run: number): void;
+}
+
+export type StepName = keyof Steps;
+
+/** Rows and bytes that a step writes, about. */
+export interface Size {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+const ONE_ROW: Size = { rows: 1, bytes: 0 };
+
+const SIZES: { readonly [Name in StepName]: (...given: Parameters<Steps[Name]>) => Size } = {
+  oraclePut: ({ answer }) => ({ rows: 1, bytes: answer.length }),
+  integrate: ({ leaves, nodes }) => {
+    const rows = leaves.length + nodes.length;
+    return { rows, bytes: rows * 40 };
+  },
+  putSnapshot: ({ text }) => ({ rows: 1, bytes: text.length }),
+  dropSnapshots: () => ONE_ROW,
+  raise: () => ONE_ROW,
+  claimKey: () => ONE_ROW,
+  putVectors: (_, vectors) => ({
+    rows: vectors.length,
+    bytes: vectors.reduce((sum, { vector }) => sum + vector.byteLength, 0),
+  }),
+  beginRebuilding: () => ONE_ROW,
+  deleteSome: () => ONE_ROW,
+  takeIn: (writes) => factSize(writes),
+  endRebuilding: () => ONE_ROW,
+};
+
+export function stepSize<Name extends StepName>(name: Name, given: Parameters<Steps[Name]>): Size {
+  return SIZES[name](...given);
+}
+
+export function prepareSteps(db: DatabaseSync, { effects, facts, ids }: Writers, texts: TextWriter): Steps {
+  return {
+    oraclePut: prepareOraclePut(db, prepareOracleGet(db)),
+    integrate: prepareIntegrate(db, ids, prepareLogSize(db)),
+    putSnapshot: preparePutSnapshot(db),
+    dropSnapshots: prepareDropSnapshots(db),
+    raise: () => effects.raise(),
+    claimKey: (offered) => facts.claimKey(offered),
+    putVectors: (embedder, vectors) => texts.putVectors(embedder, vectors),
+    beginRebuilding: () => facts.beginRebuilding(),
+    deleteSome: (run) => facts.deleteSome(run),
+    takeIn: (writes, run) => facts.takeIn(writes, run),
+    endRebuilding: (run) => facts.endRebuilding(run),
+  };
+}

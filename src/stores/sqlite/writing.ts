@@ -1,0 +1,126 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Batch, CommitResult, PartitionName } from '#ledger';
+import { StoreError } from '../errors.ts';
+import type { Indexes, Writers } from './commit.ts';
+import { EffectWriter } from './effects.ts';
+import { FactWriter, type FoundPartition } from './facts.ts';
+import { GroupCommit, type GroupCommitOptions } from './group-commit.ts';
+import { prepareSteps, type StepName, type Steps, stepSize } from './steps.ts';
+import { QUEUE_MAX, TextWriter } from './text-writer.ts';
+
+/**
+ * Writes to one file, in the order of the calls: in the thread that calls (`WritingHere`) or in one of its own (`WritingAside`). Every
+ * promise that it rejects, it rejects with a StoreError.
+ */
+export interface Writing {
+  /** Why nothing is written any more; undefined as long as no write has failed. */
+  readonly failure: StoreError | undefined;
+  /** As `GroupCommit.commit`. */
+  commit(batch: Batch): Promise<CommitResult>;
+  /** What the step answers or refuses; what it has written until it refuses stays. */
+  step<Name extends StepName>(name: Name, ...given: Parameters<Steps[Name]>): Promise<ReturnType<Steps[Name]>>;
+  /** Indexes the texts of all facts that are committed. */
+  index(): Promise<void>;
+  /** As `GroupCommit.scrub`. */
+  scrub(): Promise<void>;
+  /** What was just read of a partition, outside of a transaction. */
+  learn(name: PartitionName, found: FoundPartition): void;
+  /** Settles when nothing waits any more. */
+  idle(): Promise<void>;
+  /** With nothing waiting, and for good: copies the rest of the WAL, where nobody else has the file open. */
+  end(): Promise<void>;
+}
+
+/** Writes by the connection that it is given, which the caller closes. */
+export class WritingHere implements Writing {
+  readonly #db: DatabaseSync;
+  readonly #group: GroupCommit;
+  readonly #steps: Steps;
+  readonly #facts: FactWriter;
+  readonly #texts: TextWriter;
+  /** Changes of facts since they were indexed. */
+  #unindexed = 0;
+  #isIndexing = false;
+  #isEnding = false;
+
+  constructor(db: DatabaseSync, { ids, blobs }: Indexes, options: GroupCommitOptions) {
+    this.#db = db;
+    this.#texts = new TextWriter(db);
+    this.#facts = new FactWriter(db, blobs, this.#texts, options.path);
+    const writers: Writers = { effects: new EffectWriter(db), facts: this.#facts, ids, blobs };
+    this.#steps = prepareSteps(db, writers, this.#texts);
+    this.#group = new GroupCommit(db, writers, options);
+  }
+
+  get failure(): StoreError | undefined {
+    return this.#group.failure;
+  }
+
+  commit(batch: Batch): Promise<CommitResult> {
+    const committed = this.#group.commit(batch);
+    if (batch.facts !== undefined && batch.facts.length > 0) this.#indexLater(batch.facts.length);
+    return committed;
+  }
+
+  async step<Name extends StepName>(name: Name, ...given: Parameters<Steps[Name]>): Promise<ReturnType<Steps[Name]>> {
+    const run = this.#steps[name] as (...given: Parameters<Steps[Name]>) => ReturnType<Steps[Name]>;
+    const answer = await this.#group.run(
+      () => {
+        try {
+          return { value: run(...given) };
+        } catch (error) {
+          if (error instanceof StoreError) return { error };
+          throw error;
+        }
+      },
+      stepSize(name, given),
+    );
+    if ('error' in answer) throw answer.error;
+    return answer.value;
+  }
+
+  async index(): Promise<void> {
+    this.#unindexed = 0;
+    while (await this.#flush());
+  }
+
+  scrub(): Promise<void> {
+    return this.#group.scrub();
+  }
+
+  learn(name: PartitionName, found: FoundPartition): void {
+    this.#facts.learn(name, found);
+  }
+
+  idle(): Promise<void> {
+    this.#isEnding = true;
+    return this.#group.idle();
+  }
+
+  async end(): Promise<void> {
+    this.#group.end();
+    // Busy where others have the file open; the last one to close copies the rest.
+    this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  }
+
+  /**
+   * After whoever waits was answered, and once for many changes: what is not indexed yet is found all the same, and slower. One after the
+   * other, so that nobody waits for more than one.
+   */
+  #indexLater(changes: number): void {
+    this.#unindexed += changes;
+    if (this.#unindexed < QUEUE_MAX || this.#isIndexing) return;
+    this.#unindexed -= QUEUE_MAX;
+    this.#isIndexing = true;
+    const over = (): void => {
+      this.#isIndexing = false;
+      if (!this.#isEnding) this.#indexLater(0);
+    };
+    // Nobody waits for it. Where it fails, the next one does it, or a store that is poisoned says so to whoever calls next.
+    this.#flush().then(over, over);
+  }
+
+  #flush(): Promise<boolean> {
+    return this.#group.run(() => this.#texts.flush(), { rows: QUEUE_MAX, bytes: 0 });
+  }
+}
