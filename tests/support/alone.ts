@@ -16,7 +16,7 @@ export const ALONE: readonly string[] = [
   // Put something else in the place of a module, or load modules anew.
   'src/authority/check.test.ts',
   'src/oracle/random.test.ts',
-  'src/stores/sqlite/rewrite.test.ts',
+  'src/stores/sqlite/{fault,rewrite,writing-aside,writing-thread}.test.ts',
   'src/tables/plot.test.ts',
   'tests/e2e/cli-anomalies.test.ts',
   'tests/properties/copies.test.ts',
