@@ -410,6 +410,7 @@ export class Assize {
     // Not where it was let go meanwhile.
     if (this.#open.has(trajectoryId)) this.#writing.set(trajectoryId, trajectory);
     await this.complete(trajectory);
+    Trajectory.opened(trajectory);
     return trajectory;
   }
 

@@ -74,6 +74,11 @@ export class Trajectory<D extends Domain = Domain> {
     return trajectory.#writer.settled();
   }
 
+  /** What its opening had to complete is completed. */
+  static opened(trajectory: Trajectory): void {
+    trajectory.#writer.opened();
+  }
+
   get domain(): D {
     return this.#writer.parts.domain as D;
   }
