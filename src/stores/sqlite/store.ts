@@ -78,6 +78,7 @@ import { prepareFind } from './find.ts';
 import { GroupCommit } from './group-commit.ts';
 import { HashIndex } from './hash-index.ts';
 import { prepareHead } from './head.ts';
+import { Indexing } from './indexing.ts';
 import {
   prepareIntegrate,
   prepareLogged,
@@ -94,7 +95,7 @@ import { prepareSelfCheck } from './self-check.ts';
 import { prepareDropSnapshots, prepareErasures, preparePutSnapshot, prepareSnapshot } from './snapshot.ts';
 import { Tenures } from './tenure.ts';
 import { TextReader } from './text-reader.ts';
-import { QUEUE_MAX, TextWriter } from './text-writer.ts';
+import { QUEUE_MAX, queuedBy, TextWriter } from './text-writer.ts';
 import { prepareTrajectories } from './trajectories.ts';
 import { Turns } from './turns.ts';
 import { VectorReader } from './vector-reader.ts';
@@ -160,9 +161,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #effectsOf: (epoch: number) => LoggedTransaction | undefined;
   readonly #effectKey: (key: Hash) => EffectKeyRow | undefined;
   readonly #selfCheck: () => string[];
-  /** Changes of facts since they were indexed. */
-  #unindexed = 0;
-  #isIndexing = false;
+  readonly #indexing: Indexing;
   #closed: Promise<void> | undefined;
 
   /** Takes over a connection that `openSqlite` has checked and set up, and closes it. */
@@ -207,6 +206,10 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     this.#textReader = new TextReader(db, this.#factReader, rows);
     this.#vectorReader = new VectorReader(db, this.#factReader, rows, connection.vectors);
     this.#group = new GroupCommit(db, { effects: this.#effects, facts: this.#facts, ids, blobs }, connection);
+    this.#indexing = new Indexing(
+      () => this.#group.run(() => this.#texts.flush(), { rows: QUEUE_MAX, bytes: 0 }),
+      () => this.#group.isIdle,
+    );
     this.#turns = new Turns(connection.path);
     this.#tenures = new Tenures(connection.path);
   }
@@ -221,7 +224,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     }
     if (isEmpty(batch)) return Promise.resolve(COMMITTED);
     const committed = this.#group.commit(batch);
-    if (batch.facts !== undefined && batch.facts.length > 0) this.#indexLater(batch.facts.length);
+    if (batch.facts !== undefined && batch.facts.length > 0) this.#indexing.later(queuedBy(batch.facts));
     return committed;
   }
 
@@ -469,6 +472,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   }
 
   async #close(): Promise<void> {
+    this.#indexing.end();
     this.#tenures.refuse(this.#closedError());
     await this.#group.idle();
     this.#tenures.end();
@@ -487,25 +491,8 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
 
   /** Indexes the texts of all facts that are committed. */
   async #index(): Promise<void> {
-    this.#unindexed = 0;
+    this.#indexing.caughtUp();
     while (await this.#step(() => this.#texts.flush(), { rows: QUEUE_MAX, bytes: 0 }));
-  }
-
-  /**
-   * After whoever waits was answered, and once for many changes: what is not indexed yet is found all the same, and slower. One after the
-   * other, so that nobody waits for more than one.
-   */
-  #indexLater(changes: number): void {
-    this.#unindexed += changes;
-    if (this.#unindexed < QUEUE_MAX || this.#isIndexing) return;
-    this.#unindexed -= QUEUE_MAX;
-    this.#isIndexing = true;
-    const over = (): void => {
-      this.#isIndexing = false;
-      if (this.#closed === undefined) this.#indexLater(0);
-    };
-    // Nobody waits for it. Where it fails, the next one does it, or a store that is poisoned says so to whoever calls next.
-    this.#group.run(() => this.#texts.flush(), { rows: QUEUE_MAX, bytes: 0 }).then(over, over);
   }
 
   /** A step that may refuse: what it has written by then stays. */
