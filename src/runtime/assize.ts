@@ -309,7 +309,7 @@ export class Assize {
     requireForm(form.text, sourceTrajectoryId, 'sourceTrajectoryId');
     requireForm(form.text, sourceEntryId, 'sourceEntryId');
     requireForm(form.object, options, 'options');
-    const row = await this.#store.resolve(sourceEntryId);
+    const row = await this.#durable(sourceTrajectoryId, sourceEntryId);
     if (row === undefined || row.trajectory_id !== sourceTrajectoryId) {
       throw new RuntimeError('not_found', `${sourceTrajectoryId} has no entry ${sourceEntryId} to branch from.`);
     }
@@ -341,6 +341,15 @@ export class Assize {
       ...(vector === undefined ? {} : { detection_vector: vector }),
     };
     return this.#begin(trajectoryId, payload, [], world, revoked);
+  }
+
+  /** An entry, where it is only on its way to the store as soon as it is there. */
+  async #durable(trajectoryId: string, entryId: Hash): Promise<EntryRow | undefined> {
+    const row = await this.#store.resolve(entryId);
+    const writing = this.#writing.get(trajectoryId);
+    if (row !== undefined || writing === undefined) return row;
+    await Trajectory.settled(writing);
+    return this.#store.resolve(entryId);
   }
 
   /**
@@ -401,6 +410,7 @@ export class Assize {
     // Not where it was let go meanwhile.
     if (this.#open.has(trajectoryId)) this.#writing.set(trajectoryId, trajectory);
     await this.complete(trajectory);
+    Trajectory.opened(trajectory);
     return trajectory;
   }
 

@@ -162,6 +162,34 @@ describe('a writer', () => {
   });
 });
 
+describe('whoever has opened a trajectory', () => {
+  test('and has lost all that it had to write to others keeps no turn, and asks for none', async () => {
+    const company = among();
+    await lose(company);
+    company.opened();
+    expect(log).toEqual(['take t', 'end']);
+    for (let n = 0; n < 3; n++) {
+      ms += 1_000;
+      await append(company);
+    }
+    expect(log).toEqual(['take t', 'end']);
+    await lose(company);
+    expect(log).toEqual(['take t', 'end', 'take t']);
+  });
+
+  test('and has written something, or is about to, keeps its turn', async () => {
+    const written = among();
+    await lose(written);
+    await append(written);
+    written.opened();
+    const writing = among();
+    await lose(writing);
+    writing.sent();
+    writing.opened();
+    expect(log).toEqual(['take t', 'take t']);
+  });
+});
+
 describe('where the store gives no turns, a writer', () => {
   const alone = (): Company => new Company({}, 't', pause, () => ms);
 

@@ -36,6 +36,7 @@ export class Company {
   #timer: NodeJS.Timeout | undefined;
   /** Appends that are not answered yet. */
   #underWay = 0;
+  #hasWritten = false;
 
   /** `now`: in milliseconds, from whenever. */
   constructor(
@@ -69,6 +70,18 @@ export class Company {
   }
 
   won(): void {
+    this.#losses = 0;
+    this.#hasWritten = true;
+  }
+
+  /**
+   * What an opening had to write is written. Where others were faster with all of it, its turn is theirs, and it takes itself for alone
+   * until it meets somebody again.
+   */
+  opened(): void {
+    if (this.#hasWritten || this.#underWay > 0) return;
+    this.#endTurn();
+    this.#turnsLeft = 0;
     this.#losses = 0;
   }
 

@@ -183,6 +183,18 @@ class TearingStore extends FaultyStore {
   }
 }
 
+/** Gives turns, as many at once as are asked for. */
+class TurningStore extends FaultyStore {
+  taken = 0;
+  under = 0;
+
+  async turn(): Promise<() => void> {
+    this.taken++;
+    this.under++;
+    return () => void this.under--;
+  }
+}
+
 describe('a crash', () => {
   async function torn() {
     const store = new TearingStore();
@@ -261,6 +273,27 @@ describe('a crash', () => {
     expect((await payloads(store, 't')).at(-1)).toMatchObject({ final_answer: 'seven', budget_cost: { usd: 7 } });
     expect(await trajectory.conclude(id, { finalAnswer: 'seven' })).toEqual((await allEntries(store, 't'))[2]);
     await expectLeft(trajectory, 93);
+    await expectSound(store);
+  });
+
+  test('that others have completed meanwhile leaves who opens the parent no turn at it', async () => {
+    const store = new TurningStore();
+    const { trajectory } = await begun({}, store);
+    await trajectory.delegate(task());
+    store.plan = new Map([[store.commits + 2, 'thrown, lost']]);
+    await expect(trajectory.conclude(openOf(trajectory))).rejects.toThrow('threw');
+    let isFirst = true;
+    store.before = async () => {
+      if (!isFirst) return;
+      isFirst = false;
+      // The one that it opens comes first.
+      await reopened(store);
+    };
+    const parent = await reopened(store);
+    expect(store.taken).toBe(1);
+    expect(store.under).toBe(0);
+    expect(nameOf(await parent.propose(intent('add', { by: 1 }, granted)))).toBe('committed');
+    expect(store.taken).toBe(1);
     await expectSound(store);
   });
 

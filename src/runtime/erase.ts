@@ -12,7 +12,10 @@ import type { Ruling } from './ruling.ts';
 import { TRIES_MAX, type Writer } from './writer.ts';
 import { verified, type WritChain } from './writs.ts';
 
-/** What to erase, and by whose authority: places, entries, what is believed, or several of them. */
+/**
+ * What to erase, and by whose authority: places, entries, what is believed, or several of them. A member that there is not, or that is
+ * undefined, is refused: one that is misspelled would be less erased than was meant.
+ */
 export interface ErasureInput {
   /** Places of the state, as JSON pointers, with all below them. The writ must cover `erase:/place` of each. */
   readonly at?: readonly string[];
@@ -125,8 +128,12 @@ export class Erasures {
   }
 }
 
+const ERASURE_INPUT = form.only(['at', 'entries', 'beliefs', 'reason', 'writ', 'principal']);
+
 function wantedBy(input: ErasureInput): Wanted {
-  if (typeof input !== 'object' || input === null) throw badErasure('it is an object');
+  const unfit = ERASURE_INPUT(input);
+  if (unfit?.at === '') throw badErasure('it is an object');
+  if (unfit !== undefined) throw badErasure(`it has ${quoted(unfit.at.slice(1))}, which must be ${unfit.wanted}`);
   const { at = [], entries = [], beliefs = [], reason, principal = '', writ } = input;
   if (typeof reason !== 'string' || reason.trim() === '' || reason.length > REASON_MAX)
     throw badErasure(`say why, in 1 to ${REASON_MAX} characters`);

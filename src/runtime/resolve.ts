@@ -59,12 +59,18 @@ export class Resolutions {
     const input = checkedResolution(given);
     let taken: TakenUp | undefined;
     let erases = false;
+    let letGo: (() => void) | undefined;
     const chance = new Chance(writer.around.random);
     const approving = this.#resolve(pendingId, input, async (pending) => {
       const writ = writer.parts.writs.present(pending.proposal.writ_id);
       const waiting = await readWaiting(pending, holdersOf(writ), writer.around);
       taken ??= await this.#takeUp(pending);
-      const losing = await this.#losing(waiting);
+      let losing = await this.#losing(waiting);
+      if (losing.length > 0 && letGo === undefined) {
+        // Whoever says things of the same in other trajectories would be faster each time.
+        letGo = await requireBeliefs(writer.around.beliefs).hold(losing.map(({ name }) => name));
+        losing = await this.#losing(waiting);
+      }
       /** `committing`: what undoing it would cost is not kept for it any more. */
       const counseled = (at: Instant, committing: boolean): CounselorCommit => {
         const { world, chain } = writer.parts;
@@ -142,7 +148,8 @@ export class Resolutions {
         return { rows: [row], blobs, ...more, answer: ruling, news, resolves: pendingId };
       };
     });
-    return approving.then(
+    const decided = approving.finally(() => letGo?.());
+    return decided.then(
       async (ruling) => {
         if (ruling.ruling === 'committed') await taken?.committed(ruling.entry.id);
         else await taken?.drop();

@@ -69,13 +69,23 @@ export class Trajectory<D extends Domain = Domain> {
     return answerFailure(trajectory.#writer, trajectory.#proposals, failure);
   }
 
+  /** When the store has answered all that was written here: what was accepted by then is durable, or will never be. */
+  static settled(trajectory: Trajectory): Promise<void> {
+    return trajectory.#writer.settled();
+  }
+
+  /** What its opening had to complete is completed. */
+  static opened(trajectory: Trajectory): void {
+    trajectory.#writer.opened();
+  }
+
   get domain(): D {
     return this.#writer.parts.domain as D;
   }
 
   /**
-   * The id of the last entry. It may not be durable yet while rulings are awaited. Read in the same turn as a slice, it is what
-   * `ifUnchanged` counts from.
+   * The id of the last entry. It may not be durable yet while rulings are awaited: `sliceAt` and `Assize.branch` of this process wait
+   * until it is, and it never is where another process was faster. Read in the same turn as a slice, it is what `ifUnchanged` counts from.
    */
   get head(): Hash {
     return this.#writer.parts.chain.head as Hash;
@@ -108,6 +118,7 @@ export class Trajectory<D extends Domain = Domain> {
    */
   async sliceAt(entryId: Hash, role: string, params: RoleParams = {}): Promise<unknown> {
     if (entryId === this.head) return this.#writer.parts.world.slice(role, params);
+    await this.#writer.settled();
     const { state, owned } = await this.#writer.around.replayer.stateAt(this.id, entryId);
     return new World(this.domain, state as never, owned).slice(role, params);
   }

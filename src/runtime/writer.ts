@@ -358,6 +358,11 @@ export class Writer {
     return this.stale || this.#company.isTheirTurn;
   }
 
+  /** It was opened, and what a crash had left half done is completed. */
+  opened(): void {
+    this.#company.opened();
+  }
+
   /** Before something new is judged on old memory. @throws as `ready` */
   async freshen(): Promise<void> {
     const life = this.#life;

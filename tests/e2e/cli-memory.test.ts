@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { createOracle, systemClock } from '#oracle';
 import { openStore } from '#stores';
 import { clinic } from '../support/clinic.ts';
-import { type Ended, runCommand } from '../support/command.ts';
+import { type Ended, runCommand, runProcess } from '../support/command.ts';
 import { keysOf } from '../support/ledger-rows.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
@@ -413,6 +413,23 @@ test('an import that is made again puts up nothing that waits, whatever the batc
   expect(anew.others).toMatchObject([{ lines: { from: 1, to: 3 }, ruling: 'escalated' }]);
   expect(anew.others[0]).not.toMatchObject({ still: true });
   expect(anew.others[0].entry_id).not.toBe(waits);
+});
+
+test('two imports of one file at once put up each of its lines once, and both name it', async () => {
+  const line = (subject: string, object: string) => ({ subject, predicate: 'diagnosis', object, from: '2026-03-01' });
+  const load = (name: string): string[] => ['memory', 'import', name, 'notes', '--space', 'ward-3', ...AUTHORITY];
+  // So many that both are at it at the same time.
+  const subjects = Array.from({ length: 25 }, (_, n) => `patient ${n}`);
+  await json(0, ...load(file('first.jsonl', ...subjects.map((subject) => line(subject, 'flu')))));
+  const second = file('second.jsonl', ...subjects.map((subject) => line(subject, 'cold')));
+  const again = [...load(second), '--batch', '1', '--json'];
+  const both = await Promise.all([1, 2].map(() => runProcess(folder, 'sqlite:./ward.db', ...again)));
+  const [ids, others] = both.map(({ out }) =>
+    JSON.parse(out).others.map((each: { entry_id: string }) => each.entry_id),
+  );
+  expect(ids).toHaveLength(subjects.length);
+  expect(others).toEqual(ids);
+  expect((await json(0, 'pending')).pending).toHaveLength(subjects.length);
 });
 
 test('facts are made anew, and compared; an export brings them into another store; fsck finds what differs', async () => {

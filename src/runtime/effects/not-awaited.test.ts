@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
-import type { Transaction, TransactionOptions } from '#runtime';
+import type { AssizeOptions, Transaction, TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
 import { attended } from '../../../tests/support/effects-ledger.ts';
 import { OutsideSink, Steps, toolFor } from '../../../tests/support/effects-stage.ts';
@@ -13,7 +13,7 @@ import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 
-async function stage() {
+async function stage(options: Partial<AssizeOptions> = {}) {
   const sink = new OutsideSink('keyed');
   const outside = { sink, steps: new Steps() };
   const look = declareTool({
@@ -33,9 +33,9 @@ async function stage() {
     toolFor(outside, 'irreversible', 'externalised'),
   ];
   const store = new MemoryStore();
-  const assize = runtimeOver(store, [attended], { tools });
+  const assize = runtimeOver(store, [attended], { tools, ...options });
   const trajectory = await assize.create(attended, { trajectoryId: 't' });
-  const options: TransactionOptions = { writ: writFor('alice'), reads: ['test:**'], writes: ['test:**'] };
+  const claimed: TransactionOptions = { writ: writFor('alice'), reads: ['test:**'], writes: ['test:**'] };
   /** What was done and not undone, and how many commits there are of what a body says. */
   const stands = async () => {
     const left = await assize.recoverEffects();
@@ -46,7 +46,7 @@ async function stage() {
       .filter((what) => sink.standing(what) > 0)
       .concat(`${commits}`);
   };
-  return { trajectory, options, stands };
+  return { trajectory, options: claimed, stands };
 }
 
 const acts = (tx: Transaction, what = 'a') => tx.call('reversible.externalised', { what });
@@ -159,4 +159,104 @@ test.each(WAYS)('%s that is begun after the body has returned is refused to who 
   expect((await done).ruling.ruling).toBe('committed');
   await expect(late).rejects.toMatchObject({ code: 'transaction_over' });
   expect(await stands()).toEqual(['1']);
+});
+
+/** What nobody has handled while this was done: a process would end by it. */
+async function unhandledIn(does: () => Promise<unknown>): Promise<unknown[]> {
+  const unhandled: unknown[] = [];
+  const others = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection');
+  process.on('unhandledRejection', (error) => unhandled.push(error));
+  try {
+    await does();
+    for (let turn = 0; turn < 3; turn++) await nextTurn();
+  } finally {
+    process.removeAllListeners('unhandledRejection');
+    for (const other of others) process.on('unhandledRejection', other);
+  }
+  return unhandled;
+}
+
+const REFUSED: readonly [name: string, code: string, begin: (tx: Transaction) => Promise<unknown>][] = [
+  ['of no tool', 'unknown_tool', (tx) => tx.call('nope', {})],
+  ['that does not fit', 'bad_input', (tx) => tx.call('reversible.buffered', { which: 'a' })],
+  ['outside of the claims', 'scope_exceeded', (tx) => tx.call('reversible.buffered', { what: 'a', at: '../else' })],
+  ['in a part', 'unknown_tool', (tx) => tx.nested((part) => part.call('nope', {}))],
+];
+
+test.each(REFUSED)(
+  'a call %s that nobody awaits refuses the transaction, and ends no process',
+  async (_, code, begin) => {
+    for (const later of [false, true]) {
+      const { trajectory, options, stands } = await stage();
+      const unhandled = await unhandledIn(async () => {
+        const done = trajectory.transaction({ ...options, reads: ['test:r'], writes: ['test:r'] }, async (tx) => {
+          void begin(tx);
+          // It was refused long before the body returns.
+          if (later) for (let turn = 0; turn < 3; turn++) await nextTurn();
+          if (later) await acts(tx);
+          tx.propose(COUNT);
+        });
+        await expect(done).rejects.toMatchObject({ code: 'not_awaited' });
+        const { cause, evidence } = (await done.catch((error) => error)) as {
+          cause?: { code: string };
+          evidence: { calls: string[] };
+        };
+        expect(evidence.calls).toHaveLength(1);
+        if (later) expect(cause?.code).toBe(code);
+      });
+      expect(unhandled).toEqual([]);
+      expect(await stands()).toEqual(['0']);
+    }
+  },
+);
+
+/** Asks about every name, and answers with the same. */
+const RESOLVERS = { test: async (name: string) => [name] };
+
+test.each([
+  ['that a resolver is asked about', { resolvers: RESOLVERS }, async () => undefined],
+  ['that has to wait for its turn', {}, acts],
+] as const)('so does one %s', async (_, given, before) => {
+  const { trajectory, options, stands } = await stage(given);
+  const unhandled = await unhandledIn(async () => {
+    const done = trajectory.transaction({ ...options, writes: ['test:r'] }, async (tx) => {
+      const first = before(tx);
+      void tx.call('reversible.buffered', { what: 'a', at: '../else' });
+      await first;
+      for (let turn = 0; turn < 3; turn++) await nextTurn();
+      tx.propose(COUNT);
+    });
+    await expect(done).rejects.toMatchObject({ code: 'not_awaited', cause: { code: 'scope_exceeded' } });
+  });
+  expect(unhandled).toEqual([]);
+  expect(await stands()).toEqual(['0']);
+});
+
+const SEEN: readonly [name: string, see: (refused: Promise<unknown>) => Promise<unknown>][] = [
+  [
+    'by awaiting it late',
+    async (refused) => {
+      await nextTurn();
+      await expect(refused).rejects.toMatchObject({ code: 'unknown_tool' });
+    },
+  ],
+  ['with others', (refused) => Promise.allSettled([refused])],
+  ['with catch', async (refused) => void refused.catch(() => undefined)],
+  ['with finally', (refused) => refused.finally(() => undefined).catch(() => undefined)],
+];
+
+test.each(SEEN)('what was refused and is seen, %s, leaves the transaction be', async (_, see) => {
+  const { trajectory, options, stands } = await stage();
+  const unhandled = await unhandledIn(async () => {
+    const { ruling } = await trajectory.transaction(options, async (tx) => {
+      const refused = tx.call('nope', {});
+      await acts(tx);
+      await see(refused);
+      tx.propose(COUNT);
+    });
+    expect(ruling.ruling).toBe('committed');
+  });
+  expect(unhandled).toEqual([]);
+  expect(await stands()).toEqual(['a', '1']);
 });

@@ -22,6 +22,7 @@ import type { Amounts, BlobRow } from '#ledger';
 import type { ObservationInput } from '../intent.ts';
 import { Kept, saltsAt } from '../kept.ts';
 import { type Pivot, refusalOf, sum, type ToolUse, toolObservation } from './acting.ts';
+import { AskedPromise } from './asked-promise.ts';
 import type { Held } from './effects.ts';
 import type { Prepared, Run } from './run.ts';
 import { inTime } from './time-limit.ts';
@@ -43,6 +44,21 @@ interface Scoped {
 interface Begun {
   readonly what: string;
   made: Promise<unknown> | undefined;
+  /** Why it came to nothing, when it has, as far as that is to be seen by somebody. */
+  failed: { readonly error: unknown } | undefined;
+}
+
+/** Of what acts at once: who is before it, undefined for nobody, and how it tells those after it that it is over. */
+interface Turn {
+  readonly before: Promise<void> | undefined;
+  readonly over: () => void;
+}
+
+/** A call that was let begin, or has to wait until that is known. */
+interface Admitted {
+  /** Whether it may begin, and nothing is asked before it does. */
+  readonly isCertain: boolean;
+  readonly make: () => Promise<unknown>;
 }
 
 /** What came of a branch. */
@@ -120,7 +136,8 @@ export class Transaction {
   #attempts: Map<number, Promise<KnownTransaction | undefined>> | undefined;
   #calls = 0;
   #isOver = false;
-  /** What the body has begun that is not over yet. */
+  #hasReturned = false;
+  /** What the body has begun that is not over yet, or was refused, and nobody had asked about it by then. */
   readonly #begun = new Set<Begun>();
   /** What acts at once acts one after the other, and each plan sees those before. Of the whole transaction; undefined with none under way. */
   #last: Promise<void> | undefined;
@@ -209,16 +226,26 @@ export class Transaction {
    * commit, as all is that can't be undone, with what its tool says that it will be. What can be neither undone nor held is called
    * once a person has approved the proposal, after all else; there is one such call in a transaction.
    *
-   * It is to be awaited before the body returns: else the body is refused (`not_awaited`), and comes to nothing.
+   * It is to be awaited before the body returns: else the body is refused (`not_awaited`), and comes to nothing, also where the call
+   * itself was refused, and nobody has seen that. Where it was let begin, and then failed before the body returned, that is a rejection
+   * like any other: nobody else is told of it.
    *
    * @throws EffectError `unknown_tool`, `bad_input`, `bad_resolver`, `not_authorised`, `scope_exceeded`, `resource_in_doubt`,
    * `tool_failed`, `outcome_unknown`, `key_collision`, `no_counselor`, `second_pivot`, `transaction_over`
    */
   call(name: string, given: unknown): Promise<any> {
-    return this.#underWay(name, () => this.#call(name, given));
+    let admitted: Admitted;
+    try {
+      admitted = this.#admitted(name, given);
+    } catch (error) {
+      return this.#asked(name, () => Promise.reject(error));
+    }
+    const { isCertain, make } = admitted;
+    return isCertain ? this.#underWay(name, make) : this.#asked(name, make);
   }
 
-  #call(name: string, given: unknown): Promise<unknown> {
+  /** What is wrong with a call is found out before anything is waited for, as far as it can be. */
+  #admitted(name: string, given: unknown): Admitted {
     this.#checkGoesOn();
     const tool = this.#held.ports.tools.get(name);
     if (tool === undefined) {
@@ -228,18 +255,37 @@ export class Transaction {
     // Before anything is waited for or refused: keys must not depend on either.
     const ordinal = this.#calls++;
     const input = tool.parse(given);
+    // Before it is asked for: what says what the call touches is code of the host, which may call here again.
+    const turn = tool.class === undefined ? undefined : this.#turn();
+    const isCertain = turn?.before === undefined && !this.#held.names.areAsked;
+    let certain: readonly Claim[] | undefined;
+    try {
+      if (isCertain) certain = this.#allowed(tool, input, tool.claims(input));
+    } catch (error) {
+      turn?.over();
+      throw error;
+    }
     const take = tool.class === undefined ? this.#read : isHeld(tool.class) ? this.#plan : this.#act;
     const make = async (): Promise<unknown> => {
-      if (tool.class !== undefined && isPivot(tool.class)) this.#checkPivot(tool);
-      const claims = await this.#held.names.of(tool.claims(input), this.#asking.signal);
-      this.#checkClaimed(tool, input, claims);
+      if (certain === undefined) this.#checkPivot(tool);
+      const named = await this.#held.names.of(certain ?? tool.claims(input), this.#asking.signal);
+      const claims = certain ?? this.#allowed(tool, input, named);
+      this.#uses.push(useOf(tool, input, claims));
       return await take.call(this, tool, input, claims, ordinal);
     };
-    return tool.class === undefined ? make() : this.#inTurn(make);
+    return { isCertain, make: turn === undefined ? make : () => this.#inTurn(make, turn) };
+  }
+
+  /** What a call touches, when it may begin. @throws EffectError `no_counselor`, `second_pivot`, `scope_exceeded`, `not_authorised` */
+  #allowed(tool: Tool, input: Json, claims: readonly Claim[]): readonly Claim[] {
+    this.#checkPivot(tool);
+    this.#checkClaimed(tool, input, claims);
+    return claims;
   }
 
   /** Branches may have one each, as one of them is gone on with. */
-  #checkPivot({ name, spec: { channel } }: Tool): void {
+  #checkPivot({ name, class: kind, spec: { channel } }: Tool): void {
+    if (kind === undefined || !isPivot(kind)) return;
     const { counselors } = this.#asking;
     if (channel === undefined ? counselors.length === 0 : !counselors.includes(channel))
       throw noCounselor(name, channel);
@@ -252,7 +298,7 @@ export class Transaction {
     return this.#pivot ?? (this.#parent === undefined ? undefined : this.#parent.#firstPivot);
   }
 
-  /** Whether a call may touch what it does, by its canonical names. @throws EffectError `scope_exceeded`, `not_authorised` */
+  /** Whether a call may touch what it does. @throws EffectError `scope_exceeded`, `not_authorised` */
   #checkClaimed(tool: Tool, input: Json, claims: readonly Claim[]): void {
     const { name } = tool;
     const outside = claims.find((claim) => !covers(this.#work.claims, claim));
@@ -271,7 +317,7 @@ export class Transaction {
    * @throws EffectError `stale` where somebody younger has acted there already, `resource_in_doubt`, `bad_resolver`
    */
   expand(more: Scoped): Promise<void> {
-    return this.#underWay('expand', () => this.#expand(more));
+    return this.#asked('expand', () => this.#expand(more));
   }
 
   async #expand(more: Scoped): Promise<void> {
@@ -299,7 +345,7 @@ export class Transaction {
    * @throws EffectError `scope_exceeded` for what it has not claimed, word for word, or needs; nothing is given up then
    */
   release(less: Scoped): Promise<void> {
-    return this.#underWay('release', () => this.#release(less));
+    return this.#asked('release', () => this.#release(less));
   }
 
   async #release(less: Scoped): Promise<void> {
@@ -326,7 +372,7 @@ export class Transaction {
    * @throws what the body throws; what the undoing throws
    */
   nested<T>(body: (tx: Transaction) => Promise<T> | T, { retries = 0 }: { retries?: number } = {}): Promise<T> {
-    return this.#underWay('nested', () => this.#nested(body, retries));
+    return this.#asked('nested', () => this.#nested(body, retries));
   }
 
   async #nested<T>(body: (tx: Transaction) => Promise<T> | T, retries: number): Promise<T> {
@@ -358,7 +404,7 @@ export class Transaction {
     branches: readonly ((tx: Transaction) => Promise<T> | T)[],
     choose: (tried: readonly Tried<T>[]) => Promise<number | undefined> | number | undefined,
   ): Promise<T> {
-    return this.#underWay('speculate', () => this.#speculate(branches, choose));
+    return this.#asked('speculate', () => this.#speculate(branches, choose));
   }
 
   async #speculate<T>(
@@ -487,9 +533,9 @@ export class Transaction {
     return this.#held.names.areAsked ? Promise.resolve(entered).then(checkNames).then(enter) : entered;
   }
 
-  /** What the body has begun here, until it is over. */
+  /** What the body has begun here, until it is over. To know more of it takes a tenth of what the whole transaction of a call does. */
   #underWay<T>(what: string, make: () => Promise<T>): Promise<T> {
-    const begun: Begun = { what, made: undefined };
+    const begun: Begun = { what, made: undefined, failed: undefined };
     this.#begun.add(begun);
     const made = this.#untilOver(begun, make);
     begun.made = made;
@@ -504,9 +550,35 @@ export class Transaction {
     }
   }
 
+  /** What may be refused here, until somebody has seen that. */
+  #asked<T>(what: string, make: () => Promise<T>): Promise<T> {
+    const begun: Begun = { what, made: undefined, failed: undefined };
+    this.#begun.add(begun);
+    const made = new AskedPromise<T>((resolve, reject) => {
+      this.#untilSeen(begun, make).then(resolve, reject);
+    });
+    begun.made = made;
+    // The body is refused for it, or has thrown. What comes after its return is told to nobody else.
+    if (!this.#hasReturned) made.toldElsewhere();
+    return made;
+  }
+
+  async #untilSeen<T>(begun: Begun, make: () => Promise<T>): Promise<T> {
+    try {
+      const value = await make();
+      this.#begun.delete(begun);
+      return value;
+    } catch (error) {
+      begun.failed = { error };
+      if (isSeen(begun)) this.#begun.delete(begun);
+      throw error;
+    }
+  }
+
   /**
    * Runs its body, after which nothing is called in it any more.
-   * @throws what the body throws; EffectError `not_awaited` where something is still under way that it has begun
+   * @throws what the body throws; EffectError `not_awaited` where something is still under way that it has begun, or was refused and
+   * nobody has asked about it
    */
   async run<T>(body: (tx: Transaction) => Promise<T> | T): Promise<T> {
     let value: T;
@@ -514,11 +586,14 @@ export class Transaction {
       value = await body(this);
     } finally {
       this.#isOver = true;
+      this.#hasReturned = true;
       // What nobody awaits is refused here, or because the body threw.
-      for (const { made } of this.#begun) made?.catch(() => undefined);
+      for (const { made } of this.#begun) if (!(made instanceof AskedPromise)) made?.catch(() => undefined);
     }
     if (this.#begun.size === 0) return value;
-    throw notAwaited([...this.#begun].map(({ what }) => what));
+    const lost = [...this.#begun].filter((begun) => !isSeen(begun));
+    if (lost.length === 0) return value;
+    throw notAwaited(lost);
   }
 
   /** Its body is done, or is no longer waited for. Answers with what it has begun that is still under way. */
@@ -540,7 +615,6 @@ export class Transaction {
     const use = useOf(tool, input, claims);
     const refusal = refusalOf(this.#asking.authority(), use, tool.class !== undefined && isHeld(tool.class));
     if (refusal !== undefined) throw notAuthorised(tool, refusal);
-    this.#uses.push(use);
   }
 
   #charge(tool: Tool, input: Json): void {
@@ -704,16 +778,20 @@ export class Transaction {
     return known;
   }
 
-  #inTurn<T>(step: () => Promise<T>): Promise<T> {
-    if (this.#parent !== undefined) return this.#parent.#inTurn(step);
+  #turn(): Turn {
+    if (this.#parent !== undefined) return this.#parent.#turn();
     const before = this.#last;
     const { promise: last, resolve } = Promise.withResolvers<void>();
-    // Before it begins: it asks code of the host at once, which may call here again.
     this.#last = last;
     const over = (): void => {
       if (this.#last === last) this.#last = undefined;
       resolve();
     };
+    return { before, over };
+  }
+
+  /** `turn`: taken before it begins, as it asks code of the host at once, which may call here again. */
+  #inTurn<T>(step: () => Promise<T>, { before, over } = this.#turn()): Promise<T> {
     const done = before === undefined ? step() : before.then(step);
     done.then(over, over);
     return done;
@@ -755,12 +833,18 @@ function noBranch(branches: number, chosen: number | undefined, winner: Tried<un
   });
 }
 
-function notAwaited(what: readonly string[]): EffectError {
-  const told = what.length === 1 ? `${what[0]} was` : `${what.join(', ')} were`;
+/** Whether it has failed, and somebody has asked what becomes of it. */
+function isSeen({ made, failed }: Begun): boolean {
+  return failed !== undefined && made instanceof AskedPromise && made.isAsked;
+}
+
+function notAwaited(lost: readonly Begun[]): EffectError {
+  const calls = lost.map(({ what }) => what);
+  const told = calls.length === 1 ? `${calls[0]} was` : `${calls.join(', ')} were`;
   return new EffectError(
     'not_awaited',
-    `${told} still under way when the body returned, so nothing of the transaction stands; await all that is called in it.`,
-    { evidence: { calls: [...what] } },
+    `${told} not awaited when the body returned, so nothing of the transaction stands; await all that is called in it.`,
+    { evidence: { calls }, cause: lost.find(({ failed }) => failed !== undefined)?.failed?.error },
   );
 }
 

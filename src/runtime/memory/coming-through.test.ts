@@ -16,6 +16,7 @@ let files = 0;
 const writ = writFor('nurse');
 const careful = writFor('careful', { require_approval: ['assize.believe'] });
 const officer = writFor('officer', { actions: ['assize.erase'], scopes: ['erase:memory:ward'] });
+const asking = writFor('asking', { require_approval: ['assize.erase'] });
 const ABOUT = { subject: 'p7', predicate: 'drug' };
 
 /** So much is written by others before it is said that somebody did not come through. */
@@ -66,6 +67,22 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       const memory = trajectory.memory({ space: 'ward', writ });
       const claims = Array.from({ length: 1_000 }, (_, n) => ({ ...ABOUT, object: 'insulin', source: `${n}` }));
       expect(await beside(others, writers, () => memory.assertMany(claims))).toMatchObject({ ruling: 'committed' });
+    });
+
+    test('an erasure that a person approves', async () => {
+      const { trajectory, others } = await begun();
+      const memory = trajectory.memory({ space: 'ward', writ });
+      expect(await memory.assert({ ...ABOUT, object: 'insulin' })).toMatchObject({ ruling: 'committed' });
+      const [row] = (await memory.recall(ABOUT)).facts;
+      const beliefs = [{ space: 'ward', ...ABOUT, claim: row!.lineage }];
+      const asked = await trajectory.erase({ beliefs, reason: 'request 17', writ: asking });
+      if (asked.ruling !== 'escalated') throw new Error(asked.ruling);
+      const approve = () => trajectory.approve(asked.pending, { principal: 'dr house', method: 'test' });
+      expect(await beside(others, writers, approve)).toMatchObject({ ruling: 'committed' });
+      // Nobody is held up by it any more.
+      expect(await others.assert({ ...ABOUT, object: 'after', source: 'after' })).toMatchObject({
+        ruling: 'committed',
+      });
     });
 
     test('an erasure', async () => {

@@ -686,6 +686,20 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
         message: expect.stringContaining(`erased.${member} must be left out`),
       });
     }
+    const whole: readonly (readonly [string, object])[] = [
+      ['entrys', { entrys: [all[0]!.lineage] }],
+      ['place', Object.create({ place: ['/visits'] })],
+      ['at', { at: undefined }],
+      ['principal', { principal: undefined }],
+    ];
+    for (const [member, beside] of whole) {
+      const beliefs = [{ space: 'ward', subject: WHO }];
+      const erasure = Object.assign(Object.create(beside), beside, { beliefs, reason: 'r', writ: officer });
+      expect(await refused(() => trajectory.erase(erasure))).toEqual({
+        code: 'bad_intent',
+        message: expect.stringContaining(`"${member}", which must be left out`),
+      });
+    }
     const elsewhere = { subject: WHO, space: 'other', reason: 'r' };
     expect(await refused(() => erasable.erase(elsewhere))).toMatchObject({ code: 'bad_argument' });
     await store.close();

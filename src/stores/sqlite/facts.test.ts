@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { exportFacts } from '../../testing/fact-model.ts';
 import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '../../testing/fact-rows.ts';
 import { factStoreSuite } from '../../testing/fact-store-suite.ts';
@@ -253,28 +253,79 @@ test('what waits to be indexed holds no row, of which there may be more than is 
   db.close();
 });
 
-test('of many changes, few or many at a time, no more wait to be indexed than are indexed at once', async () => {
-  const path = join(folder, 'many.db');
-  const store = await openSqlite({ path });
-  const db = new DatabaseSync(path);
-  const waiting = (): number => db.prepare('SELECT count(*) AS n FROM fact_text_queue').get()!['n'] as number;
-  let n = 0;
-  const put = (count: number) => {
-    const facts = Array.from({ length: count }, () =>
-      changeOf({ ...ALICE, subject: `s${++n}` }, 1, 10, [{ fact_id: `${n}` }]),
-    );
-    return store.commit({ ...batchOf([]), facts });
-  };
-  for (const [count, each] of [
-    [1, 1_700],
-    [4, 450],
-  ] as const) {
-    for (let i = 0; i < count; i += 1) expect(await put(each)).toEqual(COMMITTED);
-    await vi.waitFor(() => expect(waiting()).toBeLessThan(500), { timeout: 20_000 });
-    expect(waiting()).toBe(n % 500);
+describe('of many changes no more wait to be indexed than are indexed at once', () => {
+  /** Answers how many wait, as the file has it. */
+  async function opened(name: string) {
+    const path = join(folder, `${name}.db`);
+    const [store, db] = [await openSqlite({ path, lockTimeoutMs: 20 }), new DatabaseSync(path)];
+    const selected = db.prepare('SELECT count(*) AS n FROM fact_text_queue');
+    let n = 0;
+    const put = (count: number) => {
+      const facts = Array.from({ length: count }, () =>
+        changeOf({ ...ALICE, subject: `s${++n}` }, 1, 10, [{ fact_id: `${n}` }]),
+      );
+      return store.commit({ ...batchOf([]), facts });
+    };
+    const close = async (): Promise<void> => {
+      expect(await store.selfCheck()).toEqual([]);
+      db.close();
+      await store.close();
+    };
+    const waiting = () => selected.get()!['n'] as number;
+    const fewWait = () => vi.waitFor(() => expect(waiting()).toBeLessThan(500), { timeout: 20_000 });
+    return { store, db, put, close, waiting, fewWait };
   }
-  db.close();
-  await store.close();
+
+  test('few or many at a time', async () => {
+    const { put, close, fewWait } = await opened('many');
+    for (const [count, each] of [
+      [1, 1_700],
+      [4, 450],
+    ] as const) {
+      for (let i = 0; i < count; i += 1) expect(await put(each)).toEqual(COMMITTED);
+      await fewWait();
+    }
+    await close();
+  });
+
+  test('where branches take over what was said at many times', async () => {
+    const { store, close, fewWait } = await opened('branches');
+    const times = 20;
+    const rows = Array.from({ length: times }, (_, time) => {
+      const said = { fact_id: `${time}`, valid_from: day(time + 1), valid_to: day(time + 2) };
+      return changeOf(ALICE, time + 1, time + 1, [said]).insert[0]!;
+    });
+    for (let branch = 0; branch < 60; branch += 1) {
+      const partition = { ...ALICE, branch: `b${branch}` };
+      const said = { fact_id: 'own', valid_from: day(50) };
+      const write = changeOf(partition, times + 1, 40, [said]);
+      const inherit = { until: day(30), rows: rows.map((row) => ({ ...row, ...partition })) };
+      expect(await store.commit({ ...batchOf([]), facts: [{ ...write, inherit }] })).toEqual(COMMITTED);
+    }
+    await fewWait();
+    await close();
+  });
+
+  test('also after it has failed, which is not tried again before the next commit', async () => {
+    const { db, put, close, waiting, fewWait } = await opened('locked');
+    expect(await put(500)).toEqual(COMMITTED);
+    // It waits for the lock by now, with who is told.
+    db.exec('BEGIN IMMEDIATE');
+    await expect(put(1)).rejects.toMatchObject({ code: 'store_locked' });
+    const begun: string[] = [];
+    interceptSql((sql, proceed) => {
+      if (sql.startsWith('BEGIN')) begun.push(sql);
+      return proceed();
+    });
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    vi.restoreAllMocks();
+    expect(begun).toEqual([]);
+    db.exec('ROLLBACK');
+    expect(waiting()).toBe(500);
+    expect(await put(1)).toEqual(COMMITTED);
+    await fewWait();
+    await close();
+  });
 });
 
 test('texts of a store that is only read are found, also those that nobody has indexed', async () => {

@@ -124,7 +124,7 @@ export class GroupCommit {
 
   /** Settles when nothing waits any more. */
   idle(): Promise<void> {
-    if (this.#isIdle) return Promise.resolve();
+    if (this.isIdle) return Promise.resolve();
     return new Promise((resolve) => this.#whenIdle.push(resolve));
   }
 
@@ -134,7 +134,8 @@ export class GroupCommit {
     if (this.#cutting !== undefined) this.#scrubber.cut(true);
   }
 
-  get #isIdle(): boolean {
+  /** Whether nobody waits for anything. */
+  get isIdle(): boolean {
     return this.#waiting.length + this.#scrubs.length === 0;
   }
 
@@ -164,7 +165,7 @@ export class GroupCommit {
       this.#poison(error);
     }
     if (this.#waiting.length > 0 || this.#isCheckpointDue()) this.#schedule();
-    if (this.#isIdle) for (const resolve of this.#whenIdle.splice(0)) resolve();
+    if (this.isIdle) for (const resolve of this.#whenIdle.splice(0)) resolve();
   };
 
   /** False when another connection writes: then this turn comes again later, or everything that waits has failed. */

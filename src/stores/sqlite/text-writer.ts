@@ -1,11 +1,20 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { FactVector, FactVersion, PartitionName } from '#ledger';
+import type { FactVector, FactVersion, FactWrite, PartitionName } from '#ledger';
 import { otherDimensions, unit } from '../vectors.ts';
 import { noTexts, texts } from './migrations/0010-texts.ts';
 import { type NewText, prepareNewTexts, type Queued, type Texts, textColumns } from './new-texts.ts';
 
 /** Changes that wait to be indexed before a store does so by itself. */
 export const QUEUE_MAX = 500;
+
+/** How many changes wait to be indexed once these are written: a branch that takes over what was said at many times has one of each. */
+export function queuedBy(writes: readonly FactWrite[]): number {
+  return writes.reduce((sum, { inherit }) => sum + 1 + (inherit === undefined ? 0 : timesOf(inherit.rows)), 0);
+}
+
+function timesOf(rows: readonly FactVersion[]): number {
+  return new Set(rows.map((row) => row.system_time_start)).size;
+}
 
 /** Changes that are indexed in one transaction. */
 const FLUSHED_MAX = 500;

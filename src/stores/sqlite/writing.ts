@@ -5,8 +5,9 @@ import type { Indexes, Writers } from './commit.ts';
 import { EffectWriter } from './effects.ts';
 import { FactWriter, type FoundPartition } from './facts.ts';
 import { GroupCommit, type GroupCommitOptions } from './group-commit.ts';
+import { Indexing } from './indexing.ts';
 import { prepareSteps, type StepName, type Steps, stepSize } from './steps.ts';
-import { QUEUE_MAX, TextWriter } from './text-writer.ts';
+import { QUEUE_MAX, queuedBy, TextWriter } from './text-writer.ts';
 
 /**
  * Writes to one file, in the order of the calls: in the thread that calls (`WritingHere`) or in one of its own (`WritingAside`). Every
@@ -38,10 +39,7 @@ export class WritingHere implements Writing {
   readonly #steps: Steps;
   readonly #facts: FactWriter;
   readonly #texts: TextWriter;
-  /** Changes of facts since they were indexed. */
-  #unindexed = 0;
-  #isIndexing = false;
-  #isEnding = false;
+  readonly #indexing: Indexing;
 
   constructor(db: DatabaseSync, { ids, blobs }: Indexes, options: GroupCommitOptions) {
     this.#db = db;
@@ -50,6 +48,10 @@ export class WritingHere implements Writing {
     const writers: Writers = { effects: new EffectWriter(db), facts: this.#facts, ids, blobs };
     this.#steps = prepareSteps(db, writers, this.#texts);
     this.#group = new GroupCommit(db, writers, options);
+    this.#indexing = new Indexing(
+      () => this.#flush(),
+      () => this.#group.isIdle,
+    );
   }
 
   get failure(): StoreError | undefined {
@@ -58,7 +60,7 @@ export class WritingHere implements Writing {
 
   commit(batch: Batch): Promise<CommitResult> {
     const committed = this.#group.commit(batch);
-    if (batch.facts !== undefined && batch.facts.length > 0) this.#indexLater(batch.facts.length);
+    if (batch.facts !== undefined && batch.facts.length > 0) this.#indexing.later(queuedBy(batch.facts));
     return committed;
   }
 
@@ -80,7 +82,7 @@ export class WritingHere implements Writing {
   }
 
   async index(): Promise<void> {
-    this.#unindexed = 0;
+    this.#indexing.caughtUp();
     while (await this.#flush());
   }
 
@@ -93,7 +95,7 @@ export class WritingHere implements Writing {
   }
 
   idle(): Promise<void> {
-    this.#isEnding = true;
+    this.#indexing.end();
     return this.#group.idle();
   }
 
@@ -101,23 +103,6 @@ export class WritingHere implements Writing {
     this.#group.end();
     // Busy where others have the file open; the last one to close copies the rest.
     this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  }
-
-  /**
-   * After whoever waits was answered, and once for many changes: what is not indexed yet is found all the same, and slower. One after the
-   * other, so that nobody waits for more than one.
-   */
-  #indexLater(changes: number): void {
-    this.#unindexed += changes;
-    if (this.#unindexed < QUEUE_MAX || this.#isIndexing) return;
-    this.#unindexed -= QUEUE_MAX;
-    this.#isIndexing = true;
-    const over = (): void => {
-      this.#isIndexing = false;
-      if (!this.#isEnding) this.#indexLater(0);
-    };
-    // Nobody waits for it. Where it fails, the next one does it, or a store that is poisoned says so to whoever calls next.
-    this.#flush().then(over, over);
   }
 
   #flush(): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { type Ruling, systemClock, type Trajectory } from 'assize';
+import { type Ruling, type Store, systemClock, type Trajectory } from 'assize';
 import { segment } from 'assize/authority';
 import { type Instant, isAssizeError } from 'assize/canon';
 import { OPEN_END, OPEN_START } from 'assize/ledger';
@@ -15,6 +15,7 @@ import { positive, withSharedOptions } from '../../options.ts';
 import { INSTANT_HELP, instantOf } from '../../periods.ts';
 import { green, line } from '../../printable.ts';
 import { openAssize } from '../../runtime.ts';
+import { type SayOnce, sayingOnce } from '../../said-once.ts';
 import { inSession, type Session } from '../../session.ts';
 import { type Waiting, waitingClaims } from '../../waiting-claims.ts';
 import { STDIN } from '../../writ-file.ts';
@@ -57,7 +58,8 @@ export function importFacts(command: Command): void {
         'said is not said twice. It ends at the first line that is wrong, which is named, with nothing of its batch written.\n' +
         `${INSTANT_HELP}\n` +
         'A batch is ruled on as one: where it is rejected or waits for somebody who chooses, so are all of its lines;\n' +
-        '--batch 1 says which line that is for. Lines that wait since an import before are not put up again.\n' +
+        '--batch 1 says which line that is for. Lines that wait since an import before are not put up again, and those of two imports\n' +
+        'at once in the same batches are put up once.\n' +
         'With --key the writ that is made covers the whole space.\n' +
         'Negative: something was rejected, or waits, or an open approval freezes it, which ends the import.',
     )
@@ -73,12 +75,14 @@ export function importFacts(command: Command): void {
           const { writ } = await authority(store, trajectoryId, `memory:${segment(space)}:**`);
           const assize = await openAssize(store, session.storeUrl, options);
           const trajectory = await assize.open(trajectoryId);
-          const assertMany = (claims: readonly AssertInput[]): Promise<Ruling> =>
-            trajectory.memory({ space, writ: writ() }).assertMany(claims);
-          const waiting = new Map<string, Waiting>();
-          for (const { saying, ruling } of await waitingClaims(store, trajectory))
-            if (saying.space === space && saying.source !== undefined) waiting.set(nameOf(space, saying), ruling);
-          const done = await imported(session, file, options, { trajectory, waiting, assertMany });
+          const waiting = waitingByName(store, trajectory, space);
+          const sayOnce = await sayingOnce(
+            store,
+            trajectory,
+            (claims, saying) => trajectory.memory({ space, writ: writ() }).assertMany(claims, saying),
+            async (name) => (await waiting()).has(name),
+          );
+          const done = await imported(session, file, options, { trajectory, waiting, sayOnce });
           await assize.close();
           session.progress.end();
           print(session, done);
@@ -106,12 +110,11 @@ async function imported(
   {
     trajectory,
     waiting,
-    assertMany,
+    sayOnce,
   }: {
     readonly trajectory: Trajectory;
-    /** By what names a claim. */
-    readonly waiting: ReadonlyMap<string, Waiting>;
-    readonly assertMany: (claims: readonly AssertInput[]) => Promise<Ruling>;
+    readonly waiting: () => Promise<WaitingByName>;
+    readonly sayOnce: SayOnce;
   },
 ): Promise<Done> {
   let [committed, commits, believed] = [0, 0, 0];
@@ -120,13 +123,8 @@ async function imported(
     interruption.throwIfAborted();
     const last = Math.min(first + batch - 1, file.length);
     const lines = claimsOf(file, first, last, space, trajectory);
-    const still = lines.flatMap(({ name, number }): NotCommitted[] => {
-      const ruling = waiting.get(name);
-      return ruling === undefined ? [] : [{ lines: [number, number], ruling, still: true }];
-    });
+    const { still, anew, ruling } = await saidOnce(lines, waiting, sayOnce);
     others.push(...inStretches(still));
-    const anew = new Map(lines.filter(({ name }) => !waiting.has(name)).map(({ name, claim }) => [name, claim]));
-    const ruling = anew.size === 0 ? undefined : await assertMany([...anew.values()]);
     if (ruling?.ruling === 'committed') {
       commits += 1;
       committed += lines.length - still.length;
@@ -139,6 +137,47 @@ async function imported(
     if (ruling?.ruling === 'frozen') break;
   }
   return { lines: file.length, committed, commits, believed, others, isWhole: committed === file.length };
+}
+
+/** Lines of a batch that wait already, and the others, with what became of them, if there are any. */
+async function saidOnce(
+  lines: readonly Said[],
+  waiting: () => Promise<WaitingByName>,
+  sayOnce: SayOnce,
+): Promise<{
+  readonly still: readonly NotCommitted[];
+  readonly anew: ReadonlyMap<string, AssertInput>;
+  readonly ruling?: Ruling;
+}> {
+  for (;;) {
+    const known = await waiting();
+    const still = lines.flatMap(({ name, number }): NotCommitted[] => {
+      const ruling = known.get(name);
+      return ruling === undefined ? [] : [{ lines: [number, number], ruling, still: true }];
+    });
+    const anew = new Map(lines.filter(({ name }) => !known.has(name)).map(({ name, claim }) => [name, claim]));
+    if (anew.size === 0) return { still, anew };
+    const ruling = await sayOnce(anew, lines[0]!.number);
+    if (ruling !== undefined) return { still, anew, ruling };
+  }
+}
+
+/** What waits, by what names a claim. */
+type WaitingByName = ReadonlyMap<string, Waiting>;
+
+/** What waits in a space by now, as far as this process knows: what others put up is known once it was in the way of something. */
+function waitingByName(store: Store, trajectory: Trajectory, space: string): () => Promise<WaitingByName> {
+  let of: string | undefined;
+  let found = new Map<string, Waiting>();
+  return async () => {
+    const open = trajectory.pending().map(({ id }) => id);
+    if (open.join() === of) return found;
+    found = new Map();
+    for (const { saying, ruling } of await waitingClaims(store, trajectory))
+      if (saying.space === space && saying.source !== undefined) found.set(nameOf(space, saying), ruling);
+    of = open.join();
+    return found;
+  };
 }
 
 /** Lines that follow each other, and of which the same became, as one. */

@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { IDLE_MS, Indexing } from './indexing.ts';
+import { QUEUE_MAX } from './text-writer.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A queue of which each flush takes as much as one does, unless it fails. */
+function stage() {
+  const queue = { waiting: 0, flushed: 0, isIdle: true, fails: false };
+  const indexing = new Indexing(
+    async () => {
+      queue.flushed++;
+      await undefined;
+      if (queue.fails) throw new Error('the lock was not to be had');
+      const taken = Math.min(queue.waiting, QUEUE_MAX);
+      queue.waiting -= taken;
+      return taken === QUEUE_MAX;
+    },
+    () => queue.isIdle,
+  );
+  /** `told`: how much of it is told, as not all is that another process has written. */
+  const write = (written: number, told = written): void => {
+    queue.waiting += written;
+    indexing.later(told);
+  };
+  return { queue, indexing, write, pass: (looks: number) => vi.advanceTimersByTimeAsync(looks * IDLE_MS) };
+}
+
+test('what is left over is indexed one part at a time, while nobody waits for a commit', async () => {
+  const { queue, write, pass } = stage();
+  queue.isIdle = false;
+  write(10 * QUEUE_MAX, QUEUE_MAX);
+  await pass(100);
+  expect(queue).toMatchObject({ flushed: 1, waiting: 9 * QUEUE_MAX });
+  queue.isIdle = true;
+  for (let left = 8; left >= 0; left--) {
+    await pass(1);
+    expect(queue.waiting).toBe(left * QUEUE_MAX);
+  }
+  await pass(100);
+  // The last one finds that there is nothing more.
+  expect(queue.flushed).toBe(11);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('what is written while others wait is indexed as it comes, one part for so much', async () => {
+  const { queue, write, pass } = stage();
+  queue.isIdle = false;
+  for (let n = 0; n < 8; n++) {
+    write(QUEUE_MAX / 2);
+    await pass(0);
+  }
+  expect(queue).toMatchObject({ flushed: 4, waiting: 0 });
+});
+
+test('a flush that failed is begun again by the next write, and by nothing else', async () => {
+  const { queue, write, pass } = stage();
+  queue.fails = true;
+  write(QUEUE_MAX);
+  await pass(100);
+  expect(queue).toMatchObject({ flushed: 1, waiting: QUEUE_MAX });
+  queue.fails = false;
+  write(1);
+  await pass(100);
+  expect(queue.waiting).toBe(0);
+});
+
+test('whoever has closed it or indexed all leaves nothing to be done', async () => {
+  for (const over of ['end', 'caughtUp'] as const) {
+    const { queue, indexing, write, pass } = stage();
+    queue.isIdle = false;
+    write(3 * QUEUE_MAX, QUEUE_MAX);
+    await pass(1);
+    indexing[over]();
+    queue.isIdle = true;
+    await pass(100);
+    expect(queue.flushed).toBe(1);
+    expect(vi.getTimerCount()).toBe(0);
+  }
+});
