@@ -43,7 +43,7 @@ export interface Packed {
  * So many that wait are sent at once, and fewer after all events that are ready: while the thread writes some of them, those that come
  * after are made here.
  */
-const SENT_AT_ONCE = 8;
+const SENT_AT_ONCE = 4;
 
 interface Asking {
   /** For a commit, of which nobody can tell then whether it is written; anything else may be asked for again. */
