@@ -1,8 +1,9 @@
 /** verifiers/python/verify.py shares nothing with this program but the reference, and comes to the same verdicts. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exportLines, integrateLog, logHead } from '#ledger';
 import { MemoryStore } from '#stores';
@@ -24,17 +25,47 @@ const python = spawnSync('python3', ['--version']).status === 0;
 beforeAll(() => {
   execFileSync(process.execPath, [join(root, 'src/cli/main.ts'), 'demo', '--store', `sqlite:${folder}/demo.db`]);
 });
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => {
+  verifier?.stdin?.end();
+  rmSync(folder, { recursive: true });
+});
 
-function verdict(text: string, ...options: string[]): { code: number | null; said: any } {
+/** Verifies one file after the other, each as the program does: it takes longer to start than to verify. */
+const RESIDENT = `
+import contextlib, io, json, sys, verify
+for line in sys.stdin:
+    with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO(), "utf-8")) as said:
+        code = verify.main(json.loads(line))
+    said.seek(0)
+    print(json.dumps([code, said.read()]), flush=True)
+`;
+
+let verifier: ChildProcess | undefined;
+let answers: AsyncIterator<string> | undefined;
+
+function startVerifier(): AsyncIterator<string> {
+  verifier = spawn('python3', ['-B', '-c', RESIDENT], {
+    cwd: join(root, 'verifiers/python'),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  return createInterface({ input: verifier.stdout! })[Symbol.asyncIterator]();
+}
+
+/** What the verifier ends with for a file, and what it says. One question at a time. */
+async function verifies(file: string, ...options: string[]): Promise<{ code: number; out: string }> {
+  answers ??= startVerifier();
+  verifier!.stdin!.write(`${JSON.stringify([file, ...options])}\n`);
+  const { value, done } = await answers.next();
+  if (done) throw new Error(`the verifier ended, asked for ${[file, ...options]}`);
+  const [code, out] = JSON.parse(value) as [number, string];
+  return { code, out };
+}
+
+async function verdict(text: string, ...options: string[]): Promise<{ code: number; said: any }> {
   const file = join(folder, 'e.jsonl');
   writeFileSync(file, text);
-  const { status, stdout } = spawnSync(
-    'python3',
-    [join(root, 'verifiers/python/verify.py'), file, '--json', ...options],
-    { encoding: 'utf8' },
-  );
-  return { code: status, said: stdout === '' ? undefined : JSON.parse(stdout) };
+  const { code, out } = await verifies(file, '--json', ...options);
+  return { code, said: out === '' ? undefined : JSON.parse(out) };
 }
 
 const exported = (): string =>
@@ -43,10 +74,10 @@ const exported = (): string =>
   });
 
 describe.skipIf(!python)('with python3', () => {
-  test('the example of the reference is valid', () => {
+  test('the example of the reference is valid', async () => {
     const page = readFileSync(join(root, 'docs/reference/ledger.md'), 'utf8');
     const example = /```json\n(\{"format"[\s\S]*?)```/.exec(page)?.[1] as string;
-    const { code, said } = verdict(example);
+    const { code, said } = await verdict(example);
     expect({ code, said }).toMatchObject({ code: 0, said: { valid: true, entries: 3, findings: [] } });
     expect(said.not_checked.join()).toContain('Ed25519');
   });
@@ -56,7 +87,7 @@ describe.skipIf(!python)('with python3', () => {
     await integrateLog(store);
     let text = '';
     for await (const line of exportLines(store)) text += line;
-    const { said } = verdict(text);
+    const { said } = await verdict(text);
     const found = said.findings.map(({ trajectory_id, seq, code }: any) => `${trajectory_id} ${seq} ${code}`);
     expect(found).toEqual(faults);
   });
@@ -66,13 +97,13 @@ describe.skipIf(!python)('with python3', () => {
     await integrateLog(store);
     let text = '';
     for await (const line of exportLines(store)) text += line;
-    const { said } = verdict(text);
+    const { said } = await verdict(text);
     const found = said.findings.map(({ trajectory_id, seq, code }: any) => `${trajectory_id} ${seq} ${code}`);
     expect(found).toEqual(faults);
   });
 
   test.each(inheritedCases())('what branches begin with: $name', async ({ ledger }) => {
-    const { said } = verdict(linesOf(ledger));
+    const { said } = await verdict(linesOf(ledger));
     const found = said.findings.map(({ trajectory_id, seq, code }: any) => `${trajectory_id} ${seq} ${code}`);
     expect(found.sort()).toEqual(await faultsOf(ledger));
   });
@@ -86,11 +117,11 @@ describe.skipIf(!python)('with python3', () => {
     for await (const line of exportLines(store)) text += line;
     const head = await logHead(store);
     const hex = Buffer.from(head.root).toString('hex');
-    expect(verdict(text, '--root', hex, '--size', String(head.size))).toMatchObject({
+    expect(await verdict(text, '--root', hex, '--size', String(head.size))).toMatchObject({
       code: 0,
       said: { valid: true, root: hex, entries: rows.length },
     });
-    expect(verdict(text, '--root', '0'.repeat(64))).toMatchObject({ code: 1 });
+    expect(await verdict(text, '--root', '0'.repeat(64))).toMatchObject({ code: 1 });
   });
 
   test('what tools did is valid, and is missed where what they did is left out', async () => {
@@ -98,10 +129,10 @@ describe.skipIf(!python)('with python3', () => {
     await integrateLog(store);
     const lines: string[] = [];
     for await (const line of exportLines(store)) lines.push(line);
-    expect(verdict(lines.join(''))).toMatchObject({ code: 0, said: { valid: true, findings: [] } });
+    expect(await verdict(lines.join(''))).toMatchObject({ code: 0, said: { valid: true, findings: [] } });
     const without = lines.filter((line) => !line.includes('irreversible.buffered'));
     expect(without.length).toBe(lines.length - 4);
-    expect(verdict(without.join(''))).toMatchObject({ code: 1 });
+    expect(await verdict(without.join(''))).toMatchObject({ code: 1 });
   });
 
   test('a proposal that was refused for what had changed is valid', async () => {
@@ -115,55 +146,45 @@ describe.skipIf(!python)('with python3', () => {
     await integrateLog(store);
     let text = '';
     for await (const line of exportLines(store)) text += line;
-    expect(verdict(text)).toMatchObject({ code: 0, said: { valid: true, entries: 3, findings: [] } });
+    expect(await verdict(text)).toMatchObject({ code: 0, said: { valid: true, entries: 3, findings: [] } });
   });
 
-  test('the demo is valid, and whatever is changed in it is found', () => {
+  test('as a program it ends with 0 for what is valid, 1 for what is not, and 2 for what is no export', () => {
+    const program = (text: string): number | null => {
+      const file = join(folder, 'p.jsonl');
+      writeFileSync(file, text);
+      return spawnSync('python3', [join(root, 'verifiers/python/verify.py'), file]).status;
+    };
     const text = exported();
-    expect(verdict(text)).toMatchObject({ code: 0, said: { valid: true, entries: 21 } });
+    expect(program(text)).toBe(0);
+    expect(program(text.replace('"seq":3', '"seq":4'))).toBe(1);
+    expect(program('{}\n')).toBe(2);
+  });
+
+  test('the demo is valid, and whatever is changed in it is found', async () => {
+    const text = exported();
+    expect(await verdict(text)).toMatchObject({ code: 0, said: { valid: true, entries: 21 } });
     const bytes = Buffer.from(text);
+    const file = join(folder, 'c.jsonl');
     for (let at = 40; at < bytes.length; at += 997) {
       const changed = Buffer.from(bytes);
       changed[at] = changed[at]! ^ 1;
-      writeFileSync(join(folder, 'c.jsonl'), changed);
-      const { status } = spawnSync('python3', [join(root, 'verifiers/python/verify.py'), join(folder, 'c.jsonl')]);
-      expect([at, status]).toEqual([at, 1]);
+      writeFileSync(file, changed);
+      expect([at, (await verifies(file)).code]).toEqual([at, 1]);
     }
     const lines = text.split('\n');
-    expect(verdict([...lines.slice(0, 5), ...lines.slice(6)].join('\n'))).toMatchObject({ code: 1 });
+    expect(await verdict([...lines.slice(0, 5), ...lines.slice(6)].join('\n'))).toMatchObject({ code: 1 });
   });
 
   describe.each([
     ['with sensitive and erased values', erasureCases()],
     ['with decisions of several people', approvalCases()],
     ['with beliefs', beliefCases()],
-  ])('of ledgers %s', (what, cases) => {
-    let theirs: any[];
-
-    // One process for all: it takes longer to start than to verify.
-    beforeAll(() => {
-      const files = cases.map(({ ledger }, i) => {
-        const file = join(folder, `${what}-${i}.jsonl`);
-        writeFileSync(file, linesOf(ledger));
-        return file;
-      });
-      const script =
-        'import sys, verify\nfor file in sys.argv[1:]:\n    verify.main([file, "--json"])\n    print(chr(0), end="")';
-      const { stdout, stderr } = spawnSync('python3', ['-B', '-c', script, ...files], {
-        encoding: 'utf8',
-        cwd: join(root, 'verifiers/python'),
-      });
-      expect(stderr).toBe('');
-      theirs = stdout
-        .split('\0')
-        .slice(0, -1)
-        .map((text) => JSON.parse(text));
-    });
-
-    test.each(cases.map((one, i) => ({ ...one, i })))('$name: $verdict', async ({ ledger, verdict: expected, i }) => {
+  ])('of ledgers %s', (_what, cases) => {
+    test.each(cases)('$name: $verdict', async ({ ledger, verdict: expected }) => {
       const ours = await verdictsOf(ledger);
       expect(Object.values(ours).find((one) => one !== 'valid') ?? 'valid').toBe(expected);
-      const said = theirs[i];
+      const { said } = await verdict(linesOf(ledger));
       const theirVerdicts = Object.keys(ours).map((name) => {
         const first = said.findings.find((finding: any) => finding.trajectory_id === name);
         return [name, first === undefined ? 'valid' : `${first.seq} ${first.code}`];

@@ -24,6 +24,11 @@ export class PlayedThread extends EventEmitter {
     this.#port.postMessage(message);
   }
 
+  async terminate(): Promise<number> {
+    this.#port.close();
+    return 1;
+  }
+
   ref(): void {}
 
   unref(): void {}

@@ -9,12 +9,12 @@ import { migrate, readMark, SCHEMA_VERSION } from './schema.ts';
 export const SETTINGS =
   'PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA secure_delete = ON; PRAGMA cache_size = -16384';
 
-/** One more connection that writes, to a file that `openSqlite` has opened. @throws SQLite's error, StoreError */
-export function connectToWrite(path: string, durability: Durability): DatabaseSync {
+/** What `settle` makes of one more connection that writes, to a file that `openSqlite` has opened. @throws SQLite's error, StoreError */
+export function connectToWrite<T>(path: string, durability: Durability, settle: (db: DatabaseSync) => T): T {
   return using(fileUrl(path, { mode: 'rw' }), { readOnly: false, allowExtension: false }, (db) => {
     db.exec(SETTINGS);
     prepareToWrite(db, path, durability);
-    return db;
+    return settle(db);
   });
 }
 

@@ -200,25 +200,28 @@ test('a failed read does not poison', async () => {
   await store.close();
 });
 
-test('a checkpoint that fails poisons, after the commits before it are answered', async () => {
-  const path = join(folder, 'checkpoint.db');
-  const store = await openSqlite({ path });
-  interceptSql((sql, proceed) => {
-    if (sql.includes('wal_checkpoint')) throw sqliteError(10);
-    return proceed();
-  });
-  const chain = chainOf('t', CHECKPOINT_PAGES * 1.5);
-  expect(await store.commit(batchOf(chain))).toEqual({ status: 'committed' });
-  const next = await store.commit(batchOf(entryAfter(chain.at(-1), 't'))).catch((error: unknown) => error);
-  expect(next).toSatisfy((answer: { status?: string; code?: string }) => {
-    return answer.status === 'unknown' || answer.code === 'store_poisoned';
-  });
-  vi.restoreAllMocks();
-  await store.close();
-  const reopened = await openSqlite({ path });
-  expect(await reopened.head('t')).toEqual(chain.at(-1));
-  await reopened.close();
-});
+test.each(['inline', 'thread'] as const)(
+  'a checkpoint that fails poisons, after the commits before it are answered, and whether or not anybody waits: %s',
+  async (writer) => {
+    const path = join(folder, `checkpoint-${writer}.db`);
+    const store = await openSqlite({ path, writer });
+    interceptSql((sql, proceed) => {
+      if (sql.includes('wal_checkpoint')) throw sqliteError(10);
+      return proceed();
+    });
+    const chain = chainOf('t', CHECKPOINT_PAGES * 1.5);
+    expect(await store.commit(batchOf(chain))).toEqual({ status: 'committed' });
+    await vi.waitFor(() => expect(store.head('t')).rejects.toMatchObject({ code: 'store_poisoned' }));
+    await expect(store.commit(batchOf(entryAfter(chain.at(-1), 't')))).rejects.toMatchObject({
+      code: 'store_poisoned',
+    });
+    vi.restoreAllMocks();
+    await store.close();
+    const reopened = await openSqlite({ path });
+    expect(await reopened.head('t')).toEqual(chain.at(-1));
+    await reopened.close();
+  },
+);
 
 test('a close that fails says so, and nothing is lost', async () => {
   const path = join(folder, 'close.db');

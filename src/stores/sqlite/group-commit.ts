@@ -36,6 +36,8 @@ type Aside = { readonly isDone: boolean } | { readonly failure: unknown };
 export interface GroupCommitOptions {
   readonly path: string;
   readonly lockTimeoutMs: number;
+  /** Once, when a write has failed, whether or not anybody waits for it. */
+  readonly onFailure?: () => void;
 }
 
 /**
@@ -352,5 +354,6 @@ export class GroupCommit {
     this.#failure = poisonedError(this.#options.path, reason);
     for (const job of this.#waiting.splice(0)) job.doubt(this.#failure);
     for (const { reject } of this.#scrubs.splice(0)) reject(this.#failure);
+    this.#options.onFailure?.();
   }
 }

@@ -18,7 +18,7 @@ import { afterAll, describe, expect, test, vi } from 'vitest';
 import { asNobody } from '../../../tests/support/as-nobody.ts';
 import { interceptSql } from '../../testing/intercept.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
-import { type Durability, type OpenMode, openSqlite } from './open.ts';
+import { type Durability, type OpenMode, openSqlite, type Writer } from './open.ts';
 import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './schema.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'assize-open-'));
@@ -250,17 +250,34 @@ describe('schemas', () => {
   });
 });
 
-test.each<Durability>(['full', 'normal', 'off'])('durability %s is what SQLite is told', async (durability) => {
+// Where another thread writes, it is played by this one, so that its statements are seen too.
+vi.mock('node:worker_threads', async (original) => ({
+  ...(await original<typeof import('node:worker_threads')>()),
+  Worker: (await import('../../../tests/support/played-thread.ts')).PlayedThread,
+}));
+
+test.each<[Durability, Writer]>([
+  ['full', 'inline'],
+  ['normal', 'inline'],
+  ['off', 'inline'],
+  ['full', 'thread'],
+  ['normal', 'thread'],
+  ['off', 'thread'],
+])('durability %s is what SQLite is told, written %s', async (durability, writer) => {
   const told: string[] = [];
   interceptSql((sql, proceed) => {
     told.push(sql);
     return proceed();
   });
-  const store = await openSqlite({ path: join(newFolder(), 'ledger.db'), durability });
+  const store = await openSqlite({ path: join(newFolder(), 'ledger.db'), durability, writer });
   vi.restoreAllMocks();
-  expect(told.filter((sql) => sql.includes('synchronous')).at(-1)).toContain(
-    `synchronous = ${durability.toUpperCase()}`,
-  );
+  // Each connection, after the one that makes the file.
+  const connections = told.filter((sql) => sql.includes('synchronous')).slice(1);
+  expect(connections).toHaveLength(writer === 'inline' ? 1 : 2);
+  for (const sql of connections) {
+    expect(sql).toContain(`synchronous = ${durability.toUpperCase()}`);
+    expect(sql).toContain(`PRAGMA fullfsync = ${durability === 'full' ? 'ON' : 'OFF'}`);
+  }
   const row = entryAfter(undefined, 't');
   expect(await store.commit(batchOf(row))).toEqual({ status: 'committed' });
   await store.close();

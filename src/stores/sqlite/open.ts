@@ -12,6 +12,7 @@ import {
   type VectorSearch,
   type Writer,
 } from '../options.ts';
+import type { Indexes } from './commit.ts';
 import { prepareToWrite, SETTINGS, using } from './connect.ts';
 import { isFolderClosed, isNotADatabase, storeError } from './errors.ts';
 import { checkPath, createWhole, fileUrl, isPresent } from './file.ts';
@@ -21,7 +22,7 @@ import { APPLICATION_ID, type Mark, migrate, readMark, SCHEMA_VERSION } from './
 import { loadSqliteVec, sqliteVecPath } from './sqlite-vec.ts';
 import { type Connection, SqliteStore } from './store.ts';
 import { WritingHere } from './writing.ts';
-import { WritingAside, type WritingTask } from './writing-aside.ts';
+import { WritingAside } from './writing-aside.ts';
 
 export type { Durability, OpenMode, VectorSearch, Writer } from '../options.ts';
 
@@ -78,10 +79,10 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
       );
     }
     checkMark(path, probe(path), mode);
-    const db = await whenUnlocked(() => connect(path, { mode, durability, extension }), path, lockTimeoutMs);
     const connection = { path, readonly: mode === 'readonly', lockTimeoutMs, vectors };
+    const connecting = { mode, durability, extension };
     const isAside = writer === 'thread' && mode !== 'readonly';
-    const store = await storeOn(db, connection, isAside ? { path, durability, lockTimeoutMs } : undefined);
+    const store = await (isAside ? openAside(connection, connecting) : openHere(connection, connecting));
     if (mode !== 'readonly') await goOnErasing(store);
     return store;
   } catch (error) {
@@ -149,14 +150,15 @@ interface Connecting {
   readonly extension: string | undefined;
 }
 
-function connect(path: string, { mode, durability, extension }: Connecting): DatabaseSync {
-  const settle = (db: DatabaseSync): DatabaseSync => {
+/** What `make` makes of the connection, which is closed where that throws. */
+function connect<T>(path: string, { mode, durability, extension }: Connecting, make: (db: DatabaseSync) => T): T {
+  const settle = (db: DatabaseSync): T => {
     if (extension !== undefined) loadSqliteVec(db, extension);
     db.exec(SETTINGS);
     // Again, now that the WAL is read too: it may hold a newer mark than the file.
     checkMark(path, readMark(db), mode);
     if (mode !== 'readonly') prepareToWrite(db, path, durability);
-    return db;
+    return make(db);
   };
   const allowExtension = extension !== undefined;
   if (mode !== 'readonly') return using(fileUrl(path, { mode: 'rw' }), { readOnly: false, allowExtension }, settle);
@@ -170,19 +172,43 @@ function connect(path: string, { mode, durability, extension }: Connecting): Dat
   }
 }
 
-/** Takes the connection over: it is closed where this throws. */
-async function storeOn(db: DatabaseSync, connection: Connection, task: WritingTask | undefined): Promise<SqliteStore> {
-  const indexes = { ids: new HashIndex(db, 'entry'), blobs: new HashIndex(db, 'blob') };
-  if (task === undefined) return new SqliteStore(db, indexes, new WritingHere(db, indexes, connection), connection);
-  try {
-    // From now on it only reads.
+function openHere(connection: Connection, connecting: Connecting): Promise<SqliteStore> {
+  const { path, lockTimeoutMs } = connection;
+  const make = (db: DatabaseSync): SqliteStore => {
+    const indexes = indexesOf(db);
+    return new SqliteStore(db, indexes, new WritingHere(db, indexes, connection), connection);
+  };
+  return whenUnlocked(() => connect(path, connecting, make), path, lockTimeoutMs);
+}
+
+/** With a connection of its own that only reads, beside the one by which the other thread writes. */
+async function openAside(connection: Connection, connecting: Connecting): Promise<SqliteStore> {
+  const { path, lockTimeoutMs } = connection;
+  const deadline = performance.now() + lockTimeoutMs;
+  const left = (): number => Math.max(0, deadline - performance.now());
+  const onlyReading = (db: DatabaseSync): DatabaseSync => {
     db.exec('PRAGMA query_only = ON');
-    const writing = await WritingAside.open(task, () => db.close());
-    return new SqliteStore(db, indexes, writing, connection);
-  } catch (error) {
+    return db;
+  };
+  const db = await whenUnlocked(() => connect(path, connecting, onlyReading), path, lockTimeoutMs);
+  const close = (): void => {
     if (db.isOpen) db.close();
+  };
+  let writing: WritingAside | undefined;
+  try {
+    const { durability } = connecting;
+    writing = await WritingAside.open({ path, durability, lockTimeoutMs, openWithinMs: left() }, close);
+    const made = writing;
+    return await whenUnlocked(() => new SqliteStore(db, indexesOf(db), made, connection), path, left());
+  } catch (error) {
+    close();
+    await writing?.stop();
     throw error;
   }
+}
+
+function indexesOf(db: DatabaseSync): Indexes {
+  return { ids: new HashIndex(db, 'entry'), blobs: new HashIndex(db, 'blob') };
 }
 
 /** What an erasure had still to do when its process ended. A store that has no room for that now is a store all the same. */

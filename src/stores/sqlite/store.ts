@@ -44,15 +44,12 @@ import {
   checkBatch,
   checkBranchPartitionQuery,
   checkClaimKey,
-  checkCount,
   checkEffectPage,
   checkEffects,
   checkEpoch,
   checkFactQuery,
   checkHash,
-  checkLogStep,
   checkNodes,
-  checkOracleRow,
   checkPage,
   checkPartition,
   checkPrefix,
@@ -61,7 +58,6 @@ import {
   checkText,
   checkTextQuery,
   checkVectorQuery,
-  checkVectors,
   checkWithin,
   isEmpty,
 } from '../input.ts';
@@ -82,6 +78,7 @@ import { prepareResolve } from './resolve.ts';
 import { whenUnlocked } from './retry.ts';
 import { prepareSelfCheck } from './self-check.ts';
 import { prepareErasures, prepareSnapshot } from './snapshot.ts';
+import { checkStep, type StepName, type Steps } from './steps.ts';
 import { Tenures } from './tenure.ts';
 import { TextReader } from './text-reader.ts';
 import { prepareTrajectories } from './trajectories.ts';
@@ -245,9 +242,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   }
 
   async oraclePut(row: OracleRow, within?: string): Promise<OracleRow> {
-    this.#checkWritable();
-    checkOracleRow(row, within);
-    return this.#writing.step('oraclePut', row, within);
+    return this.#step('oraclePut', row, within);
   }
 
   async logSize(): Promise<number> {
@@ -260,9 +255,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   }
 
   async integrate(step: LogStep): Promise<boolean> {
-    this.#checkWritable();
-    checkLogStep(step);
-    return this.#writing.step('integrate', step);
+    return this.#step('integrate', step);
   }
 
   async logNodes(level: number, from: number, count: number): Promise<(Uint8Array | undefined)[]> {
@@ -288,8 +281,9 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   async putSnapshot(row: SnapshotRow, erasures: number): Promise<void> {
     this.#checkWritable();
     checkSnapshotRow(row);
-    checkCount(erasures, 'erasures');
-    return this.#writing.step('putSnapshot', row, erasures);
+    // As it is now: it is written later.
+    const { trajectory_id, seq, hash, text } = row;
+    return this.#step('putSnapshot', { trajectory_id, seq, hash, text }, erasures);
   }
 
   async erasures(): Promise<number> {
@@ -297,15 +291,14 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   }
 
   async dropSnapshots(): Promise<void> {
-    this.#checkWritable();
-    return this.#writing.step('dropSnapshots');
+    return this.#step('dropSnapshots');
   }
 
   async holdEffects(signal?: AbortSignal): Promise<Tenure> {
     this.#checkWritable();
     checkSignal(signal);
     try {
-      return await this.#tenures.hold(() => this.#writing.step('raise'), signal);
+      return await this.#tenures.hold(() => this.#step('raise'), signal);
     } catch (error) {
       throw signal?.aborted ? error : storeError(error, this.path, 'Working on the effects of');
     }
@@ -358,8 +351,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     if (offered !== undefined) checkClaimKey(offered);
     const known = await this.#read(() => this.#factReader.claimKey());
     if (known !== undefined || offered === undefined) return known;
-    this.#checkWritable();
-    return this.#writing.step('claimKey', offered);
+    return this.#step('claimKey', offered);
   }
 
   async spaces(): Promise<string[]> {
@@ -377,7 +369,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
 
   async factsByText(query: FactTextQuery): Promise<FactHit[]> {
     const checked = checkTextQuery(query);
-    if (!this.readonly && (await this.#read(() => this.#textReader.isBehind()))) await this.#writing.index();
+    if (!this.readonly && (await this.#read(() => this.#textReader.isBehind()))) await this.#index();
     return this.#read(() => this.#textReader.byText(checked));
   }
 
@@ -389,30 +381,21 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   async textsToEmbed(embedder: string, space: string, limit: number): Promise<FactText[]> {
     for (const [name, text] of Object.entries({ embedder, space })) checkText(text, name);
     checkPage({ limit });
-    if (await this.#read(() => this.#textReader.isWaiting())) {
-      this.#checkWritable();
-      await this.#writing.index();
-    }
+    if (await this.#read(() => this.#textReader.isWaiting())) await this.#index();
     return this.#read(() => this.#vectorReader.toEmbed(embedder, space, limit));
   }
 
   async putVectors(embedder: string, vectors: readonly FactVector[]): Promise<void> {
-    this.#checkWritable();
-    checkVectors(embedder, vectors);
-    return this.#writing.step('putVectors', embedder, vectors);
+    return this.#step('putVectors', embedder, vectors);
   }
 
   async rebuildFacts(pages: AsyncIterable<readonly FactWrite[]>): Promise<void> {
     this.#checkWritable();
-    const step: Writing['step'] = (name, ...given) => {
-      this.#checkWritable();
-      return this.#writing.step(name, ...given);
-    };
     return rebuild(pages, {
-      begin: async () => step('beginRebuilding'),
-      deleteSome: async (run) => step('deleteSome', run),
-      takeIn: async (writes, run) => step('takeIn', writes, run),
-      end: async (run) => step('endRebuilding', run),
+      begin: () => this.#step('beginRebuilding'),
+      deleteSome: (run) => this.#step('deleteSome', run),
+      takeIn: (writes, run) => this.#step('takeIn', writes, run),
+      end: (run) => this.#step('endRebuilding', run),
     });
   }
 
@@ -452,8 +435,21 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     } catch (error) {
       throw storeError(error, this.path, 'Closing');
     } finally {
-      this.#db.close();
+      // A write that failed by then has closed it.
+      if (this.#db.isOpen) this.#db.close();
     }
+  }
+
+  /** Indexes the texts of all facts that are committed. */
+  async #index(): Promise<void> {
+    do this.#checkWritable();
+    while (await this.#writing.index());
+  }
+
+  async #step<Name extends StepName>(name: Name, ...given: Parameters<Steps[Name]>): Promise<ReturnType<Steps[Name]>> {
+    this.#checkWritable();
+    checkStep(name, given);
+    return this.#writing.step(name, ...given);
   }
 
   async #read<T>(step: () => T): Promise<T> {

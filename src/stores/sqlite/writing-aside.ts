@@ -12,6 +12,8 @@ export interface WritingTask {
   readonly path: string;
   readonly durability: Durability;
   readonly lockTimeoutMs: number;
+  /** How long opening the file may wait for others. */
+  readonly openWithinMs: number;
 }
 
 /** What it is asked for: a method of `Writing`, or a step, with its arguments. */
@@ -74,6 +76,7 @@ export class WritingAside implements Writing {
     this.#onFailure = onFailure;
     this.#ended = once(worker, 'exit').catch(() => undefined);
     worker.on('message', this.#take);
+    worker.once('messageerror', (error: unknown) => this.#fail(poisonedError(path, error)));
     worker.once('error', (error: unknown) => this.#fail(poisonedError(path, error)));
     worker.once('exit', () => {
       if (this.#isEnding && this.#asking.size === 0) return;
@@ -100,15 +103,20 @@ export class WritingAside implements Writing {
   commit(batch: Batch): Promise<CommitResult> {
     return new Promise((resolve, reject) => {
       const doubt = (failure: StoreError): void => resolve({ status: 'unknown', cause: failure });
-      this.#ask({ doubt, resolve: (result) => resolve(resultOf(result)), reject }, 'commit', batch);
+      const refused = (error: unknown): void => reject(this.#storeError(error));
+      this.#ask({ doubt, resolve: (result) => resolve(resultOf(result)), reject: refused }, 'commit', batch);
     });
   }
 
-  step<Name extends StepName>(name: Name, ...given: Parameters<Steps[Name]>): Promise<ReturnType<Steps[Name]>> {
-    return this.#call(name, ...given);
+  async step<Name extends StepName>(name: Name, ...given: Parameters<Steps[Name]>): Promise<ReturnType<Steps[Name]>> {
+    try {
+      return await this.#call(name, ...given);
+    } catch (error) {
+      throw this.#storeError(error);
+    }
   }
 
-  index(): Promise<void> {
+  index(): Promise<boolean> {
     return this.#call('index');
   }
 
@@ -120,7 +128,11 @@ export class WritingAside implements Writing {
   learn(): void {}
 
   idle(): Promise<void> {
-    return this.#failure === undefined ? this.#call('idle') : Promise.resolve();
+    // With a thread that has ended nothing waits.
+    return new Promise((resolve) => {
+      const over = (): void => resolve();
+      this.#ask({ doubt: over, resolve: over, reject: over }, 'idle');
+    });
   }
 
   async end(): Promise<void> {
@@ -132,6 +144,16 @@ export class WritingAside implements Writing {
       this.#worker.ref();
       await this.#ended;
     }
+  }
+
+  /** Ends the thread as it is. */
+  async stop(): Promise<void> {
+    this.#isEnding = true;
+    await this.#worker.terminate();
+  }
+
+  #storeError(error: unknown): StoreError {
+    return storeError(error, this.#path, 'Writing to');
   }
 
   #call<T>(name: Ask[1], ...given: unknown[]): Promise<T> {
@@ -188,11 +210,13 @@ export class WritingAside implements Writing {
 
   readonly #take = ({ answers, failure }: Answers): void => {
     for (let i = 0; i < answers.length; i += 3) {
-      const asking = this.#answered(answers[i] as number)!;
+      const asking = this.#answered(answers[i] as number);
+      // It was told already, when the thread ended before this came.
+      if (asking === undefined) continue;
       if (answers[i + 1] === true) asking.reject(unpacked(answers[i + 2] as Packed));
       else asking.resolve(answers[i + 2]);
     }
-    if (failure !== undefined) this.#fail(storeError(unpacked(failure), this.#path, 'Writing to'));
+    if (failure !== undefined) this.#fail(this.#storeError(unpacked(failure)));
   };
 
   #answered(id: number): Asking | undefined {
@@ -209,7 +233,8 @@ export class WritingAside implements Writing {
     this.#onFailure();
     for (const { doubt } of this.#asking.values()) doubt(failure);
     this.#asking.clear();
-    this.#worker.unref();
+    // Nothing of it is listened to any more.
+    void this.#worker.terminate();
   }
 }
 

@@ -1,10 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { MessagePort } from 'node:worker_threads';
 import type { Batch, CommitResult } from '#ledger';
+import { checkBatch } from '../input.ts';
 import { connectToWrite } from './connect.ts';
 import { HashIndex } from './hash-index.ts';
 import { whenUnlocked } from './retry.ts';
-import type { StepName, Steps } from './steps.ts';
+import { checkStep, type StepName, type Steps } from './steps.ts';
 import { WritingHere } from './writing.ts';
 import { type Answers, type Ask, packed, type WritingTask } from './writing-aside.ts';
 
@@ -13,25 +14,33 @@ import { type Answers, type Ask, packed, type WritingTask } from './writing-asid
  * asks for waits together, and so do messages that have come together.
  */
 export async function serveWriting(port: MessagePort, task: WritingTask): Promise<void> {
-  const { path, durability, lockTimeoutMs } = task;
+  const { path, durability, openWithinMs } = task;
   try {
-    serve(port, task, await whenUnlocked(() => connectToWrite(path, durability), path, lockTimeoutMs));
+    await whenUnlocked(() => connectToWrite(path, durability, (db) => serve(port, task, db)), path, openWithinMs);
   } catch (error) {
     port.postMessage({ answers: [], failure: packed(error) } satisfies Answers);
     port.close();
   }
 }
 
-function serve(port: MessagePort, options: WritingTask, db: DatabaseSync): void {
-  const indexes = { ids: new HashIndex(db, 'entry'), blobs: new HashIndex(db, 'blob') };
-  const writing = new WritingHere(db, indexes, options);
+function serve(port: MessagePort, { path, lockTimeoutMs }: WritingTask, db: DatabaseSync): void {
   let answers: unknown[] = [];
+  let isOver = false;
   const post = (): void => {
+    if (isOver) return;
     const { failure } = writing;
     port.postMessage({ answers, ...(failure && { failure: packed(failure) }) } satisfies Answers);
     answers = [];
-    if (failure !== undefined) port.close();
+    if (failure !== undefined) over();
   };
+  const over = (): void => {
+    isOver = true;
+    port.close();
+  };
+  const indexes = { ids: new HashIndex(db, 'entry'), blobs: new HashIndex(db, 'blob') };
+  // After what was answered before it.
+  const onFailure = (): void => void setImmediate(post);
+  const writing = new WritingHere(db, indexes, { path, lockTimeoutMs, onFailure });
   /** All that one group answers goes in one message. */
   const answer = (id: number, isError: boolean, value: unknown): void => {
     if (answers.length === 0) process.nextTick(post);
@@ -41,24 +50,31 @@ function serve(port: MessagePort, options: WritingTask, db: DatabaseSync): void 
     try {
       await writing.end();
     } finally {
-      db.close();
+      if (db.isOpen) db.close();
       // After the answer, which is posted in the next tick.
-      setImmediate(() => port.close());
+      setImmediate(over);
     }
   };
-  const asked = ([, name, ...given]: Ask): Promise<unknown> => {
+  const asked = async (name: Ask[1], given: readonly unknown[]): Promise<unknown> => {
     // Since a write failed that nobody waited for.
-    if (writing.failure !== undefined) return Promise.reject(writing.failure);
-    if (name === 'commit') return writing.commit(given[0] as Batch).then(crossing);
+    if (writing.failure !== undefined) throw writing.failure;
     if (name === 'end') return end();
     if (name === 'index' || name === 'scrub' || name === 'idle') return writing[name]();
-    return writing.step(name, ...(given as Parameters<Steps[StepName]>));
+    // Again: of a row that is no plain object something may have been lost on the way.
+    if (name === 'commit') {
+      const batch = given[0] as Batch;
+      checkBatch(batch);
+      return crossing(await writing.commit(batch));
+    }
+    const step = given as Parameters<Steps[StepName]>;
+    checkStep(name, step);
+    return writing.step(name, ...step);
   };
   port.on('message', (asks: readonly Ask[]) => {
-    for (const ask of asks) {
-      asked(ask).then(
-        (value) => answer(ask[0], false, value),
-        (error: unknown) => answer(ask[0], true, packed(error)),
+    for (const [id, name, ...given] of asks) {
+      asked(name, given).then(
+        (value) => answer(id, false, value),
+        (error: unknown) => answer(id, true, packed(error)),
       );
     }
   });

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import type { Worker } from 'node:worker_threads';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { batchOf, blobOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
 import { openSqlite } from './index.ts';
 
@@ -98,7 +98,37 @@ test('a lock that others hold is waited for, and then said', async () => {
   await store.close();
 });
 
-test('a file that the thread can’t open is said as ever, and nobody is kept waiting', async () => {
+/** Those that this process has open of that store. */
+const openFiles = (path: string): string[] =>
+  readdirSync('/proc/self/fd').flatMap((fd) => {
+    const link = `/proc/self/fd/${fd}`;
+    // The one by which they are listed is closed by now.
+    const file = existsSync(link) ? readlinkSync(link) : '';
+    return file.startsWith(path) ? [file] : [];
+  });
+
+describe.runIf(existsSync('/proc/self/fd'))(
+  'a store that can’t be opened leaves neither a thread nor a file behind',
+  () => {
+    // The first is what whoever writes prepares, the second what whoever reads does.
+    const tables = ['entry_index', 'fact_word'];
+    for (const table of tables) {
+      test.each(['inline', 'thread'] as const)(`without ${table}: %s`, async (writer) => {
+        const path = join(folder, `without-${table}-${writer}.db`);
+        await (await openSqlite({ path })).close();
+        const db = new DatabaseSync(path);
+        db.exec(`DROP TABLE ${table}`);
+        db.close();
+        const before = threads.started.length;
+        await expect(openSqlite({ path, writer })).rejects.toMatchObject({ code: 'store_failed' });
+        expect(threads.started).toHaveLength(before + (writer === 'thread' ? 1 : 0));
+        await vi.waitFor(() => expect(openFiles(path)).toEqual([]));
+      });
+    }
+  },
+);
+
+test('a file that others hold is said as ever, and so is a writer that there is none of', async () => {
   const path = join(folder, 'held.db');
   await (await openSqlite({ path })).close();
   const other = new DatabaseSync(path);
@@ -110,6 +140,33 @@ test('a file that the thread can’t open is said as ever, and nobody is kept wa
   await expect(openSqlite({ path, writer: 'worker' as 'thread' })).rejects.toMatchObject({
     code: 'store_invalid_input',
   });
+});
+
+test('a thread that ends while the store is closed: closing ends too, and effects are given up', async () => {
+  const path = join(folder, 'ends.db');
+  const store = await openSqlite({ path, writer: 'thread' });
+  await store.holdEffects();
+  const commit = store.commit(batchOf(entryAfter(undefined, 't')));
+  const closing = store.close().catch((error: unknown) => error);
+  await threads.started.at(-1)!.terminate();
+  expect(['committed', 'unknown']).toContain((await commit).status);
+  expect([undefined, 'store_poisoned']).toContain(((await closing) as { code?: string } | undefined)?.code);
+  const other = await openSqlite({ path });
+  await (await other.holdEffects()).release();
+  await other.close();
+});
+
+test('an answer that comes after the thread was told to have ended answers nobody a second time', async () => {
+  const store = await openSqlite({ path: join(folder, 'after.db'), writer: 'thread' });
+  const commit = store.commit(batchOf(entryAfter(undefined, 't')));
+  await new Promise(setImmediate);
+  threads.started.at(-1)!.emit('error', new Error('it failed'));
+  expect(await commit).toMatchObject({
+    status: 'unknown',
+    cause: { code: 'store_poisoned', cause: { message: 'it failed' } },
+  });
+  threads.started.at(-1)!.emit('message', { answers: [1, false, COMMITTED] });
+  await store.close();
 });
 
 test('an open store keeps no process alive, and what was asked for is answered before it ends', async () => {

@@ -20,13 +20,13 @@ export interface Writing {
   commit(batch: Batch): Promise<CommitResult>;
   /** What the step answers or refuses; what it has written until it refuses stays. */
   step<Name extends StepName>(name: Name, ...given: Parameters<Steps[Name]>): Promise<ReturnType<Steps[Name]>>;
-  /** Indexes the texts of all facts that are committed. */
-  index(): Promise<void>;
+  /** Indexes texts of facts that are committed, those that have waited longest; false where nothing is left then. */
+  index(): Promise<boolean>;
   /** As `GroupCommit.scrub`. */
   scrub(): Promise<void>;
   /** What was just read of a partition, outside of a transaction. */
   learn(name: PartitionName, found: FoundPartition): void;
-  /** Settles when nothing waits any more. */
+  /** Settles when nothing waits any more; never rejects. */
   idle(): Promise<void>;
   /** With nothing waiting, and for good: copies the rest of the WAL, where nobody else has the file open. */
   end(): Promise<void>;
@@ -81,9 +81,9 @@ export class WritingHere implements Writing {
     return answer.value;
   }
 
-  async index(): Promise<void> {
+  index(): Promise<boolean> {
     this.#indexing.caughtUp();
-    while (await this.#flush());
+    return this.#flush();
   }
 
   scrub(): Promise<void> {
