@@ -168,13 +168,15 @@ describe('what is known of a transaction by canonical names only', () => {
 
   test('the log has these, and recovery asks nobody', async () => {
     const { store, sink, end, trajectory, writ } = await stage(resolvers);
-    await new Promise<void>((acted) => {
-      void trajectory.transaction({ writ, writes: ['crm:mail:ada', 'shop:order:1'], retries: 0 }, async (tx) => {
-        await tx.call('act', { at: 'crm:mail:ada', what: 'left' });
-        acted();
-        await new Promise<never>(() => undefined);
-      });
+    const acted = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const dying = trajectory.transaction({ writ, writes: ['crm:mail:ada', 'shop:order:1'], retries: 0 }, async (tx) => {
+      await tx.call('act', { at: 'crm:mail:ada', what: 'left' });
+      acted.resolve();
+      await goOn.promise;
+      tx.propose(COUNT);
     });
+    await acted.promise;
     const [left] = await store.openEffects();
     const claims = JSON.parse(left!.body).claims.map(({ scope }: { scope: string }) => scope);
     expect(claims).toEqual(['crm:customer:7', 'shop:order:1', 'stock:lamp']);
@@ -191,6 +193,10 @@ describe('what is known of a transaction by canonical names only', () => {
     });
     expect(await next.recoverEffects()).toEqual([]);
     expect([sink.standing('left'), asked]).toEqual([0, []]);
+    // Should it not have died after all, it comes too late, and whoever called is told.
+    goOn.resolve();
+    await expect(dying).rejects.toMatchObject({ code: 'tenure_lost' });
+    expect(sink.standing('left')).toBe(0);
   });
 });
 

@@ -8,6 +8,7 @@ import { attended } from '../../../tests/support/effects-ledger.ts';
 import { OutsideSink, Steps, toolFor } from '../../../tests/support/effects-stage.ts';
 import { checkTold } from '../../../tests/support/effects-told.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { unhandledIn } from '../../../tests/support/unhandled.ts';
 
 // What a body calls and does not await is in its commit or is refused: nothing is lost, and nothing is half done.
 
@@ -160,22 +161,6 @@ test.each(WAYS)('%s that is begun after the body has returned is refused to who 
   await expect(late).rejects.toMatchObject({ code: 'transaction_over' });
   expect(await stands()).toEqual(['1']);
 });
-
-/** What nobody has handled while this was done: a process would end by it. */
-async function unhandledIn(does: () => Promise<unknown>): Promise<unknown[]> {
-  const unhandled: unknown[] = [];
-  const others = process.listeners('unhandledRejection');
-  process.removeAllListeners('unhandledRejection');
-  process.on('unhandledRejection', (error) => unhandled.push(error));
-  try {
-    await does();
-    for (let turn = 0; turn < 3; turn++) await nextTurn();
-  } finally {
-    process.removeAllListeners('unhandledRejection');
-    for (const other of others) process.on('unhandledRejection', other);
-  }
-  return unhandled;
-}
 
 const REFUSED: readonly [name: string, code: string, begin: (tx: Transaction) => Promise<unknown>][] = [
   ['of no tool', 'unknown_tool', (tx) => tx.call('nope', {})],
