@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { jsonText, jsonValue } from '../../tests/json-values.ts';
 import { thrownBy } from '../../tests/thrown-by.ts';
 import { canonicalize } from './canonicalize.ts';
@@ -55,5 +55,22 @@ test('HMAC of any key and text is that of Node', () => {
   for (const bytes of [4_031, 4_032, 4_033, 9_999, 1]) {
     const text = `${'é'.repeat(Math.floor(bytes / 2))}${'e'.repeat(bytes % 2)}`;
     expect(keyedHash(key, text), `${bytes} bytes`).toBe(createHmac('sha256', key).update(text).digest('hex'));
+  }
+});
+
+test('neither key nor text stays in a buffer that was written to: a claim may be erased after its hash is taken', () => {
+  const key = new Uint8Array(32).fill(7);
+  const write = vi.spyOn(Buffer.prototype, 'write');
+  try {
+    for (const length of [3_000, 4_032, 9_999, 5]) {
+      write.mockClear();
+      keyedHash(key, 'e'.repeat(length));
+      const written = write.mock.contexts.map((buffer) => buffer as Buffer);
+      expect(written.length, `${length} bytes`).toBeGreaterThan(0);
+      for (const buffer of written)
+        expect(buffer.equals(Buffer.alloc(buffer.length)), `all zeros after ${length} bytes`).toBe(true);
+    }
+  } finally {
+    write.mockRestore();
   }
 });

@@ -37,7 +37,11 @@ export function keyedHash(key: Uint8Array, text: string): string {
   }
   inner.write(text, BLOCK);
   OUTER.write(hash('sha256', inner.subarray(0, end), 'binary'), BLOCK, 'latin1');
-  return hash('sha256', OUTER, 'hex');
+  const hashed = hash('sha256', OUTER, 'hex');
+  // Else the end of a long text, which may be erased by then, and the key would stay for as long as the process lives.
+  inner.fill(0, 0, end);
+  OUTER.fill(0);
+  return hashed;
 }
 
 /** Bytes of a block of SHA-256, and of what it gives. */
@@ -46,7 +50,7 @@ const DIGEST = 32;
 const INNER_PAD = 0x36;
 const OUTER_PAD = 0x5c;
 
-/** What is hashed, written over by each call; a longer text has a buffer of its own. */
+/** What is hashed, all zeros between calls; a longer text has a buffer of its own. */
 const INNER = Buffer.alloc(4_096);
 const OUTER = Buffer.alloc(BLOCK + DIGEST);
 

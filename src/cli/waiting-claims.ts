@@ -1,33 +1,64 @@
 import { type EntryRow, type Ruling, type Store, systemClock, type Trajectory } from 'assize';
 import type { Json } from 'assize/canon';
 import { BELIEVE_ACTION, type Saying } from 'assize/kernel';
-import { Values } from 'assize/ledger';
+import { type Hash, type PendingPayload, Values } from 'assize/ledger';
 
 export type Waiting = Extract<Ruling, { ruling: 'escalated' }>;
 
-/** A claim of an assertion that somebody was asked about before, and the ruling that put it up. */
-export interface WaitingClaim {
-  readonly saying: Extract<Saying, { verb: 'assert' }>;
-  readonly ruling: Waiting;
-}
+/** A claim of an assertion. */
+export type SaidClaim = Extract<Saying, { verb: 'assert' }>;
+
+/** What waits, by what names a claim, with the ruling that put it up. */
+export type WaitingByName = ReadonlyMap<string, Waiting>;
 
 /**
- * What was said to `assize.believe` in a trajectory and waits: not what was erased of it, nor what has expired.
+ * What was said to `assize.believe` in a trajectory and waits by now, as far as this process knows: not what was erased of it before it was
+ * read, nor what has expired. Claims that have no name are left out. What was put up is read once, however often this is asked while
+ * more is put up; kept are its names, not what it says.
  *
- * @throws LedgerFault for a blob that is not there
+ * @returns what throws a LedgerFault for a blob that is not there
  */
-export async function waitingClaims(store: Store, trajectory: Trajectory): Promise<WaitingClaim[]> {
-  const values = new Values(store);
-  const found: WaitingClaim[] = [];
-  for (const { id, payload } of trajectory.pending()) {
-    const { proposal, channel, reason, detail, expires } = payload;
-    if (proposal.action.name !== BELIEVE_ACTION || (expires !== undefined && expires <= systemClock.now())) continue;
-    const held = await values.held<Json>(payload, proposal.action.args);
-    if (!('value' in held)) continue;
-    const entry = (await store.resolve(id)) as EntryRow;
-    const ruling: Waiting = { ruling: 'escalated', pending: id, entry, channel, reason, detail };
-    const { sayings } = held.value as unknown as { readonly sayings: readonly Saying[] };
-    for (const saying of sayings) if (saying.verb === 'assert') found.push({ saying, ruling });
-  }
-  return found;
+export function waitingByName(
+  store: Store,
+  trajectory: Trajectory,
+  nameOf: (claim: SaidClaim) => string | undefined,
+): () => Promise<WaitingByName> {
+  let at: Hash | undefined;
+  let byName: WaitingByName = new Map();
+  let read: ReadonlyMap<Hash, readonly NamedWaiting[]> = new Map();
+  return async () => {
+    const { head } = trajectory;
+    if (head === at) return byName;
+    const open = trajectory.pending().filter(({ payload }) => payload.proposal.action.name === BELIEVE_ACTION);
+    const values = new Values(store);
+    const still = new Map<Hash, readonly NamedWaiting[]>();
+    for (const { id, payload } of open)
+      still.set(id, read.get(id) ?? (await namedIn(store, values, id, payload, nameOf)));
+    const now = systemClock.now();
+    const lasting = open.filter(({ payload: { expires } }) => expires === undefined || expires > now);
+    byName = new Map(lasting.flatMap(({ id }) => still.get(id) as readonly NamedWaiting[]));
+    [read, at] = [still, head];
+    return byName;
+  };
+}
+
+type NamedWaiting = readonly [name: string, Waiting];
+
+async function namedIn(
+  store: Store,
+  values: Values,
+  id: Hash,
+  payload: PendingPayload,
+  nameOf: (claim: SaidClaim) => string | undefined,
+): Promise<NamedWaiting[]> {
+  const { proposal, channel, reason, detail } = payload;
+  const held = await values.held<Json>(payload, proposal.action.args);
+  if (!('value' in held)) return [];
+  const entry = (await store.resolve(id)) as EntryRow;
+  const ruling: Waiting = { ruling: 'escalated', pending: id, entry, channel, reason, detail };
+  const { sayings } = held.value as unknown as { readonly sayings: readonly Saying[] };
+  return sayings.flatMap((saying): NamedWaiting[] => {
+    const name = saying.verb === 'assert' ? nameOf(saying) : undefined;
+    return name === undefined ? [] : [[name, ruling]];
+  });
 }

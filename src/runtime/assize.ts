@@ -344,12 +344,9 @@ export class Assize {
   }
 
   /** An entry, where it is only on its way to the store as soon as it is there. */
-  async #durable(trajectoryId: string, entryId: Hash): Promise<EntryRow | undefined> {
-    const row = await this.#store.resolve(entryId);
+  #durable(trajectoryId: string, entryId: Hash): Promise<EntryRow | undefined> {
     const writing = this.#writing.get(trajectoryId);
-    if (row !== undefined || writing === undefined) return row;
-    await Trajectory.settled(writing);
-    return this.#store.resolve(entryId);
+    return writing === undefined ? this.#store.resolve(entryId) : Trajectory.durable(writing, entryId);
   }
 
   /**

@@ -49,3 +49,21 @@ test('what is no entry is none, also while others are on their way', async () =>
   await expect(branched).rejects.toMatchObject({ code: 'not_found' });
   await rulings;
 });
+
+test('what is durable is read at and branched from, also while a later commit is held up', async () => {
+  const store = new FaultyStore();
+  const assize = runtimeOver(store, [desk]);
+  const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [worker] });
+  await trajectory.propose(intent('add', { by: 1 }, worker));
+  const durable = trajectory.head;
+  const gate = Promise.withResolvers<void>();
+  store.before = ({ entries: [row] }) => (row?.trajectory_id === 't' ? gate.promise : undefined);
+  const heldUp = trajectory.propose(intent('add', { by: 1 }, worker));
+  for (let tick = 0; tick < 100 && trajectory.head === durable; tick++) await Promise.resolve();
+  expect(trajectory.head).not.toBe(durable);
+  expect(await trajectory.sliceAt(durable, 'worker')).toMatchObject({ n: 1 });
+  const branch = await assize.branch('t', durable, { note: 'n' });
+  expect(branch.state()).toMatchObject({ n: 1 });
+  gate.resolve();
+  expect(await heldUp).toMatchObject({ ruling: 'committed' });
+});

@@ -69,9 +69,9 @@ export class Trajectory<D extends Domain = Domain> {
     return answerFailure(trajectory.#writer, trajectory.#proposals, failure);
   }
 
-  /** When the store has answered all that was written here: what was accepted by then is durable, or will never be. */
-  static settled(trajectory: Trajectory): Promise<void> {
-    return trajectory.#writer.settled();
+  /** An entry of the store, where it is only on its way there as soon as it is there. */
+  static durable(trajectory: Trajectory, entryId: Hash): Promise<EntryRow | undefined> {
+    return trajectory.#writer.durable(entryId);
   }
 
   /** What its opening had to complete is completed. */
@@ -118,7 +118,7 @@ export class Trajectory<D extends Domain = Domain> {
    */
   async sliceAt(entryId: Hash, role: string, params: RoleParams = {}): Promise<unknown> {
     if (entryId === this.head) return this.#writer.parts.world.slice(role, params);
-    await this.#writer.settled();
+    await this.#writer.durable(entryId);
     const { state, owned } = await this.#writer.around.replayer.stateAt(this.id, entryId);
     return new World(this.domain, state as never, owned).slice(role, params);
   }

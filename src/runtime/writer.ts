@@ -294,6 +294,15 @@ export class Writer {
     await this.#sent?.then(NOTHING, NOTHING);
   }
 
+  /** An entry of the store. Only where it isn't there yet is the store waited for: a commit that is held up holds up no older entry. */
+  async durable(entryId: Hash): Promise<EntryRow | undefined> {
+    const { store } = this.around;
+    const row = await store.resolve(entryId);
+    if (row !== undefined) return row;
+    await this.settled();
+    return store.resolve(entryId);
+  }
+
   /** Something that nothing is proposed beside, one after the other. */
   async alone<T>(step: () => Promise<T>): Promise<T> {
     while (this.#alone !== undefined) await this.#alone;

@@ -1,4 +1,4 @@
-import { type Ruling, type Store, systemClock, type Trajectory } from 'assize';
+import { type Ruling, systemClock, type Trajectory } from 'assize';
 import { segment } from 'assize/authority';
 import { type Instant, isAssizeError } from 'assize/canon';
 import { OPEN_END, OPEN_START } from 'assize/ledger';
@@ -17,7 +17,7 @@ import { green, line } from '../../printable.ts';
 import { openAssize } from '../../runtime.ts';
 import { type SayOnce, sayingOnce } from '../../said-once.ts';
 import { inSession, type Session } from '../../session.ts';
-import { type Waiting, waitingClaims } from '../../waiting-claims.ts';
+import { type WaitingByName, waitingByName } from '../../waiting-claims.ts';
 import { STDIN } from '../../writ-file.ts';
 
 interface Options extends BelievingOptions {
@@ -75,7 +75,9 @@ export function importFacts(command: Command): void {
           const { writ } = await authority(store, trajectoryId, `memory:${segment(space)}:**`);
           const assize = await openAssize(store, session.storeUrl, options);
           const trajectory = await assize.open(trajectoryId);
-          const waiting = waitingByName(store, trajectory, space);
+          const waiting = waitingByName(store, trajectory, (claim) =>
+            claim.space === space && claim.source !== undefined ? nameOf(space, claim) : undefined,
+          );
           const sayOnce = await sayingOnce(
             store,
             trajectory,
@@ -160,24 +162,6 @@ async function saidOnce(
     const ruling = await sayOnce(anew, lines[0]!.number);
     if (ruling !== undefined) return { still, anew, ruling };
   }
-}
-
-/** What waits, by what names a claim. */
-type WaitingByName = ReadonlyMap<string, Waiting>;
-
-/** What waits in a space by now, as far as this process knows: what others put up is known once it was in the way of something. */
-function waitingByName(store: Store, trajectory: Trajectory, space: string): () => Promise<WaitingByName> {
-  let of: string | undefined;
-  let found = new Map<string, Waiting>();
-  return async () => {
-    const open = trajectory.pending().map(({ id }) => id);
-    if (open.join() === of) return found;
-    found = new Map();
-    for (const { saying, ruling } of await waitingClaims(store, trajectory))
-      if (saying.space === space && saying.source !== undefined) found.set(nameOf(space, saying), ruling);
-    of = open.join();
-    return found;
-  };
 }
 
 /** Lines that follow each other, and of which the same became, as one. */
