@@ -122,8 +122,10 @@ export class Transaction {
   #pivot: Tool | undefined;
   /** Of the whole transaction: where its branches have acted, as far as that is not undone. */
   #branchActs: { readonly place: string; readonly claim: Claim }[] = [];
-  /** Of the whole transaction: what its effects touch. */
+  /** Of the whole transaction: what its effects touch, from the check on that lets them. */
   readonly #touched: Claim[] = [];
+  /** Of the whole transaction: how many are under way that change what it may touch. */
+  #claiming = 0;
   /** What was read without waiting for who is older. */
   readonly #guesses: Guess[] = [];
   /** What acted at once. */
@@ -257,7 +259,8 @@ export class Transaction {
     const input = tool.parse(given);
     // Before it is asked for: what says what the call touches is code of the host, which may call here again.
     const turn = tool.class === undefined ? undefined : this.#turn();
-    const isCertain = turn?.before === undefined && !this.#held.names.areAsked;
+    // Not while claims come or go: what was called before it takes effect in a later turn, and it is judged after that.
+    const isCertain = turn?.before === undefined && !this.#held.names.areAsked && this.#root.#claiming === 0;
     let certain: readonly Claim[] | undefined;
     try {
       if (isCertain) certain = this.#allowed(tool, input, tool.claims(input));
@@ -276,11 +279,21 @@ export class Transaction {
     return { isCertain, make: turn === undefined ? make : () => this.#inTurn(make, turn) };
   }
 
-  /** What a call touches, when it may begin. @throws EffectError `no_counselor`, `second_pivot`, `scope_exceeded`, `not_authorised` */
+  /**
+   * What a call touches, when it may begin. What an effect touches is not given up from then on, with no turn in between.
+   * @throws EffectError `no_counselor`, `second_pivot`, `scope_exceeded`, `not_authorised`
+   */
   #allowed(tool: Tool, input: Json, claims: readonly Claim[]): readonly Claim[] {
     this.#checkPivot(tool);
     this.#checkClaimed(tool, input, claims);
+    if (tool.class !== undefined) this.#root.#touched.push(...claims);
     return claims;
+  }
+
+  /** An effect that was let begin has come to nothing before it touched anything. */
+  #untouched(claims: readonly Claim[]): void {
+    const touched = this.#root.#touched;
+    for (const claim of claims) touched.splice(touched.indexOf(claim), 1);
   }
 
   /** Branches may have one each, as one of them is gone on with. */
@@ -317,7 +330,18 @@ export class Transaction {
    * @throws EffectError `stale` where somebody younger has acted there already, `resource_in_doubt`, `bad_resolver`
    */
   expand(more: Scoped): Promise<void> {
-    return this.#asked('expand', () => this.#expand(more));
+    return this.#asked('expand', () => this.#reclaimed(() => this.#expand(more)));
+  }
+
+  /** Changes what the transaction may touch. */
+  async #reclaimed(change: () => Promise<void>): Promise<void> {
+    const root = this.#root;
+    root.#claiming++;
+    try {
+      await change();
+    } finally {
+      root.#claiming--;
+    }
   }
 
   async #expand(more: Scoped): Promise<void> {
@@ -345,7 +369,7 @@ export class Transaction {
    * @throws EffectError `scope_exceeded` for what it has not claimed, word for word, or needs; nothing is given up then
    */
   release(less: Scoped): Promise<void> {
-    return this.#asked('release', () => this.#release(less));
+    return this.#asked('release', () => this.#reclaimed(() => this.#release(less)));
   }
 
   async #release(less: Scoped): Promise<void> {
@@ -635,38 +659,41 @@ export class Transaction {
   }
 
   async #plan(tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<unknown> {
-    this.#charge(tool, input);
-    const key = this.#keyOf(ordinal, this.#asking.isCareful ? await this.#freeGeneration(ordinal) : 0);
-    const prepared = this.#prepared(tool, input, claims, key);
-    // What its plan looks at is a read like any other: what is older comes first.
-    const reads = claims.filter(({ access }) => access === 'read');
-    const { plan } = tool.spec;
-    const plans: Planned = plan === undefined ? [] : [...this.#plans];
-    const isGuess = this.#asking.isOptimistic && reads.length > 0;
-    if (!isGuess && reads.length > 0) await this.#enter(reads, () => this.#checkNames(tool, input, claims));
-    // What never answers holds nobody up: whoever comes next in turn, or waits for the end of it all.
-    const planning = (): unknown => plan?.(input as never, plans);
-    const answer = isGuess ? await this.#guessed(tool, planning) : await inTime(this.#asking.signal, planning);
-    this.#planned.push(prepared);
-    if (isPivot(tool.class!)) this.#pivot = tool;
-    this.#root.#touched.push(...claims);
-    this.#plans.push({ tool: tool.name, input });
-    this.#touching.push({ tool, input, claims });
-    return answer ?? null;
+    try {
+      this.#charge(tool, input);
+      const key = this.#keyOf(ordinal, this.#asking.isCareful ? await this.#freeGeneration(ordinal) : 0);
+      const prepared = this.#prepared(tool, input, claims, key);
+      // What its plan looks at is a read like any other: what is older comes first.
+      const reads = claims.filter(({ access }) => access === 'read');
+      const { plan } = tool.spec;
+      const plans: Planned = plan === undefined ? [] : [...this.#plans];
+      const isGuess = this.#asking.isOptimistic && reads.length > 0;
+      if (!isGuess && reads.length > 0) await this.#enter(reads, () => this.#checkNames(tool, input, claims));
+      // What never answers holds nobody up: whoever comes next in turn, or waits for the end of it all.
+      const planning = (): unknown => plan?.(input as never, plans);
+      const answer = isGuess ? await this.#guessed(tool, planning) : await inTime(this.#asking.signal, planning);
+      this.#planned.push(prepared);
+      if (isPivot(tool.class!)) this.#pivot = tool;
+      this.#plans.push({ tool: tool.name, input });
+      this.#touching.push({ tool, input, claims });
+      return answer ?? null;
+    } catch (error) {
+      this.#untouched(claims);
+      throw error;
+    }
   }
 
   async #act(tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
-    this.#checkGoesOn();
     const run = this.#run;
-    if (run === undefined)
-      throw new EffectError(
-        'no_epoch',
-        `${tool.name} acts at once, and the transaction has its epoch only at its gate; give it the epoch 'early'.`,
-        { evidence: { tool: tool.name } },
-      );
-    await this.#enter(claims, () => this.#checkNames(tool, input, claims));
-    this.#checkGoesOn();
-    this.#root.#touched.push(...claims);
+    try {
+      this.#checkGoesOn();
+      if (run === undefined) throw noEpoch(tool.name);
+      await this.#enter(claims, () => this.#checkNames(tool, input, claims));
+      this.#checkGoesOn();
+    } catch (error) {
+      this.#untouched(claims);
+      throw error;
+    }
     for (const claim of claims) this.#checkSiblings(tool, claim);
     const generation = await this.#freeGeneration(ordinal);
     const prepared = this.#prepared(tool, input, claims, this.#keyOf(ordinal, generation));
@@ -854,6 +881,14 @@ function noCounselor(tool: string, channel: string | undefined): EffectError {
     'no_counselor',
     `${tool} can’t be undone, and acts at once, so a person has to approve it; the domain has ${who}. Give it some (\`counselors\`).`,
     { evidence: { tool, ...(channel === undefined ? {} : { channel }) } },
+  );
+}
+
+function noEpoch(tool: string): EffectError {
+  return new EffectError(
+    'no_epoch',
+    `${tool} acts at once, and the transaction has its epoch only at its gate; give it the epoch 'early'.`,
+    { evidence: { tool } },
   );
 }
 

@@ -1,0 +1,143 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { declareTool } from '#effects';
+import type { Transaction } from '#runtime';
+import { MemoryStore } from '#stores';
+import { tally } from '../../../tests/support/effects-stage.ts';
+import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+
+// Claims that come and go in the tick in which something is called that needs them: each is judged by what was called before it.
+
+const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
+const PLACE = { writes: ['test:r'] } as const;
+
+/** `expand` and `release` of one claim, and calls that need it. */
+const STEPS = ['expand', 'release', 'act', 'hold', 'read'] as const;
+type Step = (typeof STEPS)[number];
+
+/** What is called, by the transaction itself or by a branch of it, whose claims are those of the transaction. */
+type By = 'itself' | 'a branch';
+
+async function stage() {
+  let acting = 0;
+  const seen = { most: 0 };
+  const input = z.strictObject({ fails: z.boolean().optional() });
+  const tools = [
+    declareTool({
+      name: 'act',
+      input,
+      class: { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' },
+      ...PLACE,
+      execute: async () => {
+        seen.most = Math.max(seen.most, ++acting);
+        for (let turn = 0; turn < 4; turn++) await nextTurn();
+        acting--;
+      },
+      compensate: async () => ({ undone: 'all' as const }),
+    }),
+    declareTool({
+      name: 'hold',
+      input,
+      class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
+      ...PLACE,
+      plan: ({ fails }) => {
+        if (fails === true) throw new Error('there is no plan');
+      },
+      execute: async () => undefined,
+    }),
+    declareTool({ name: 'read', input, class: 'read', reads: PLACE.writes, execute: () => null }),
+  ];
+  const assize = runtimeOver(new MemoryStore(), [tally], { tools });
+  const trajectory = await assize.create(tally, { trajectoryId: 't' });
+  const run = (writes: readonly string[], body: (tx: Transaction) => Promise<unknown>) =>
+    trajectory.transaction({ writ: writFor('alice'), writes, retries: 0 }, async (tx) => {
+      const value = await body(tx);
+      tx.propose(COUNT);
+      return value;
+    });
+
+  /** What becomes of each of these, called in one tick, beside somebody younger who acts at the same place. */
+  async function inOneTick(steps: readonly Step[], isClaimed: boolean, by: By): Promise<string[]> {
+    const body = async (tx: Transaction): Promise<string[]> => {
+      const all = async (caller: Transaction) => {
+        const made = steps.map((step) =>
+          step === 'expand' || step === 'release' ? tx[step](PLACE) : caller.call(step, {}),
+        );
+        return (await Promise.allSettled(made)).map((each) =>
+          each.status === 'fulfilled' ? 'done' : String(each.reason.code),
+        );
+      };
+      return by === 'itself' ? all(tx) : tx.nested(all);
+    };
+    const old = run(isClaimed ? PLACE.writes : ['test:other'], body);
+    const young = run(PLACE.writes, (tx) => tx.call('act', {}));
+    const [{ value }] = await Promise.all([old, young.catch(() => undefined)]);
+    return value as string[];
+  }
+  return { seen, run, inOneTick };
+}
+
+/** What becomes of each where each is over before the next one is called. */
+function inOrder(steps: readonly Step[], isClaimed: boolean): string[] {
+  let claims = isClaimed ? 1 : 0;
+  let isNeeded = false;
+  return steps.map((step) => {
+    if (step === 'expand') claims++;
+    else if (claims === 0 || (step === 'release' && claims === 1 && isNeeded)) return 'scope_exceeded';
+    else if (step === 'release') claims--;
+    else if (step !== 'read') isNeeded = true;
+    return 'done';
+  });
+}
+
+const ofLength = (length: number): Step[][] =>
+  length === 0 ? [[]] : ofLength(length - 1).flatMap((before) => STEPS.map((step) => [...before, step]));
+
+describe.each(['itself', 'a branch'] as const)('called by %s', (by) => {
+  test('what was given up before is not touched, and two do not act there at once', async () => {
+    const { seen, inOneTick } = await stage();
+    expect(await inOneTick(['release', 'act'], true, by)).toEqual(['done', 'scope_exceeded']);
+    expect(seen.most).toBe(1);
+  });
+
+  test('what was claimed before may be touched', async () => {
+    const { inOneTick } = await stage();
+    for (const call of ['act', 'hold', 'read'] as const)
+      expect(await inOneTick(['expand', call], false, by)).toEqual(['done', 'done']);
+  });
+
+  test('what a call needs is not given up after it, and two do not act there at once', async () => {
+    const { seen, inOneTick } = await stage();
+    for (const call of ['act', 'hold'] as const)
+      expect(await inOneTick([call, 'release'], true, by)).toEqual(['done', 'scope_exceeded']);
+    expect(seen.most).toBe(1);
+  });
+
+  test('up to three come to what they would one after the other', async () => {
+    const { seen, inOneTick } = await stage();
+    for (const steps of [...ofLength(1), ...ofLength(2), ...ofLength(3)])
+      for (const isClaimed of [true, false])
+        expect([steps, isClaimed, await inOneTick(steps, isClaimed, by)]).toEqual([
+          steps,
+          isClaimed,
+          inOrder(steps, isClaimed),
+        ]);
+    expect(seen.most).toBe(1);
+  });
+});
+
+describe('what a call needed that came to nothing before it touched that', () => {
+  test('is given up where its plan threw, and not what another one needs', async () => {
+    const { run } = await stage();
+    await run(PLACE.writes, async (tx) => {
+      await expect(tx.call('hold', { fails: true })).rejects.toThrow('there is no plan');
+      await tx.release(PLACE);
+    });
+    await run(PLACE.writes, async (tx) => {
+      await tx.call('hold', {});
+      await expect(tx.call('hold', { fails: true })).rejects.toThrow('there is no plan');
+      await expect(tx.release(PLACE)).rejects.toMatchObject({ code: 'scope_exceeded' });
+    });
+  });
+});
