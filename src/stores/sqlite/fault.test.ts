@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import type { Batch, CommitResult, EntryRow } from '#ledger';
 import { OPEN_END } from '#memory';
@@ -10,6 +11,7 @@ import { interceptSql, sqliteError } from '../../testing/intercept.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
 import { CHECKPOINT_PAGES } from './group-commit.ts';
 import { openSqlite, type SqliteStore } from './index.ts';
+import { IDLE_MS } from './indexing.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-fault-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -220,6 +222,30 @@ test.each(['inline', 'thread'] as const)(
     const reopened = await openSqlite({ path });
     expect(await reopened.head('t')).toEqual(chain.at(-1));
     await reopened.close();
+  },
+);
+
+test.each(['inline', 'thread'] as const)(
+  'a write that fails while more waits to be indexed: closing ends all the same: %s',
+  async (writer) => {
+    const store = await openSqlite({ path: join(folder, `indexing-${writer}.db`), writer });
+    // The batch, a full part of what it has to be indexed, and what is next.
+    let commits = 0;
+    interceptSql((sql, proceed) => {
+      if (sql === 'COMMIT' && ++commits > 2) throw sqliteError(10);
+      return proceed();
+    });
+    const facts = Array.from({ length: 600 }, (_, n) =>
+      changeOf({ ...ALICE, subject: `patient ${n}` }, 1, 10, [{ fact_id: `claim ${n}` }]),
+    );
+    expect(await store.commit({ ...batchOf([]), facts })).toEqual({ status: 'committed' });
+    while (commits < 2) await new Promise(setImmediate);
+    // Or refused, where the rest is indexed before it and fails.
+    const answer = await store.commit(batchOf(entryAfter(undefined, 't'))).catch(poisonedOnly);
+    expect(['unknown', 'conflict']).toContain(answer.status);
+    // Longer than what waits to be indexed is left alone.
+    await sleep(3 * IDLE_MS);
+    await store.close();
   },
 );
 

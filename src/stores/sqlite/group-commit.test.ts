@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -117,9 +117,11 @@ test('the WAL is copied into the file while the store is open', async () => {
   expect(statSync(path).size).toBeGreaterThan(chain.length * 600);
 });
 
-test('the WAL stays short where entries come one by one after many that came together', async () => {
+test('the WAL stays short where entries come one by one after many that came together, also by a symbolic link', async () => {
   const path = newPath();
-  const store = await openSqlite({ path, durability: 'off' });
+  await (await openSqlite({ path })).close();
+  symlinkSync(path, `${path}-link`);
+  const store = await openSqlite({ path: `${path}-link`, durability: 'off' });
   const together = chainOf('t', CHECKPOINT_PAGES + 1);
   await store.commit(batchOf(together));
   for (const row of chainOf('u', CHECKPOINT_PAGES, 'x'.repeat(8_000))) await store.commit(batchOf(row));

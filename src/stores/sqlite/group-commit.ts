@@ -56,6 +56,7 @@ export class GroupCommit {
   readonly #rollback: StatementSync;
   readonly #checkpoint: StatementSync;
   readonly #scrubber: Scrubber;
+  readonly #walPath: string;
 
   #waiting: Job[] = [];
   #scheduled = false;
@@ -93,6 +94,8 @@ export class GroupCommit {
     this.#rollback = db.prepare('ROLLBACK');
     this.#checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
     this.#scrubber = new Scrubber(db);
+    // SQLite has it beside the file itself, where the path is a symbolic link.
+    this.#walPath = `${db.location() ?? options.path}-wal`;
   }
 
   /** Why the handle is poisoned; undefined as long as no write has failed. */
@@ -118,6 +121,7 @@ export class GroupCommit {
    * when they have ended. All who wait at a time have it done once. Rejects with `store_not_scrubbed`, `store_poisoned`.
    */
   scrub(): Promise<void> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => {
       this.#scrubs.push({ resolve, reject });
       this.#schedule();
@@ -142,6 +146,10 @@ export class GroupCommit {
   }
 
   #enqueue(job: Job): void {
+    if (this.#failure !== undefined) {
+      job.fail(this.#failure);
+      return;
+    }
     this.#waiting.push(job);
     this.#schedule();
   }
@@ -264,7 +272,12 @@ export class GroupCommit {
   }
 
   #walSize(): number {
-    return statSync(`${this.#options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    try {
+      return statSync(this.#walPath, { throwIfNoEntry: false })?.size ?? 0;
+    } catch {
+      // Then a checkpoint is due by what was written alone.
+      return 0;
+    }
   }
 
   #isCheckpointDue(): boolean {
