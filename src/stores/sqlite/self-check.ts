@@ -90,8 +90,9 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     WHERE NOT ${isErased('f.object')} AND NOT ${isErased('p.subject')} AND f.key NOT IN (SELECT key FROM fact_text_queue)
       AND EXISTS (SELECT 1 FROM fact_rebuild WHERE whole = 1) AND NOT EXISTS
         (SELECT 1 FROM fact_text AS t WHERE t.key = f.key AND t.content = f.content AND t.audit = f.audit AND t.day = ${dayText})`);
-  const unsaid = db.prepare(`SELECT count(*) AS n FROM fact_text AS t WHERE NOT EXISTS
-    (SELECT 1 FROM fact AS f WHERE f.key = t.key AND f.content = t.content AND f.audit = t.audit AND t.day = ${dayText})`);
+  // Looked for one by one, each would be among all of its partition.
+  const unsaid = db.prepare(`SELECT count(*) AS n FROM fact_text AS t WHERE (t.key, t.content, t.audit, t.day) NOT IN
+    (SELECT f.key, f.content, f.audit, ${dayText} FROM fact AS f)`);
   const elsewhere = db.prepare(`SELECT count(*) AS n FROM fact_text AS t JOIN fact_partition AS p ON p.key = t.key
     WHERE NOT EXISTS (SELECT 1 FROM fact_text_space AS s WHERE s.space = t.space AND s.name = p.space)`);
   const uneven =
