@@ -164,7 +164,7 @@ function bareLoop(path: string): { readonly contender: Contender; close(): void 
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
     CREATE TABLE fact_partition (key INTEGER PRIMARY KEY, name TEXT, version INTEGER, latest TEXT) STRICT;
     CREATE TABLE fact (key INTEGER, audit INTEGER, system_end TEXT, valid_from TEXT, fact_id TEXT, system_start TEXT, rest TEXT) STRICT;
-    CREATE INDEX fact_time ON fact (key, audit, system_end, valid_from);
+    CREATE INDEX fact_time ON fact (key, audit, system_end, valid_from, substr(fact_id, 1, 8));
     CREATE TABLE fact_version (system_start TEXT, fact_id TEXT, key INTEGER,
       PRIMARY KEY (system_start, fact_id, key)) STRICT, WITHOUT ROWID`);
   const partition = db.prepare('INSERT INTO fact_partition VALUES (?, ?, 1, ?)');

@@ -572,6 +572,91 @@ test('partitions that are not as their rows say are found', async () => {
   await store.close();
 });
 
+/** How SQLite goes about a statement: what it does, and inside of what. */
+function planOf(
+  db: DatabaseSync,
+  sql: string,
+): { readonly id: number; readonly parent: number; readonly detail: string }[] {
+  return db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as unknown as ReturnType<typeof planOf>;
+}
+
+test('one of many values that began at once is ended without a look at the others', async () => {
+  const path = join(folder, 'many.db');
+  const store = await openSqlite({ path });
+  const rows = ['a', 'b', 'c'].map((id) => ({ fact_id: id.repeat(64), cardinality: 'multi-valued' as const }));
+  const first = changeOf(ALICE, 1, 10, rows);
+  await store.commit({ ...batchOf([]), facts: [first] });
+  const closing: string[] = [];
+  interceptSql((sql, proceed) => {
+    if (sql.startsWith('UPDATE fact SET system_end')) closing.push(sql);
+    return proceed();
+  });
+  const second = changeOf(ALICE, 2, 11, [], [keyOfRow(first.insert[1]!)]);
+  await store.commit({ ...batchOf([]), facts: [second] });
+  vi.restoreAllMocks();
+  expect((await store.partition(ALICE))?.open).toEqual([first.insert[0], first.insert[2]]);
+  await store.close();
+  const db = new DatabaseSync(path, { readOnly: true });
+  expect(closing.map((sql) => planOf(db, sql).map(({ detail }) => detail))).toEqual([
+    ['SEARCH fact USING INDEX fact_time (key=? AND audit=? AND system_end=? AND valid_from=? AND <expr>=?)'],
+  ]);
+  db.close();
+});
+
+test('facts that are there twice, and facts, versions and long objects without each other are found', async () => {
+  const path = join(folder, 'twice.db');
+  const store = await openSqlite({ path });
+  const long = 'much to say, '.repeat(30);
+  const subjects = ['twice', 'thrice', 'no fact', 'no version', 'no object', 'whole'];
+  const facts = subjects.map((subject) => changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: subject, object: long }]));
+  await store.commit({ ...batchOf([]), facts });
+  expect(await store.selfCheck()).toEqual([]);
+  const db = new DatabaseSync(path);
+  const names = db
+    .prepare("SELECT group_concat(name) AS names FROM pragma_table_info('fact') WHERE name <> 'n'")
+    .get()!;
+  const again = (ids: string): string =>
+    `INSERT INTO fact (${names['names']}) SELECT ${names['names']} FROM fact WHERE fact_id IN (${ids})`;
+  db.exec(`${again("'twice', 'thrice'")}; ${again("'thrice'")};
+    DELETE FROM fact WHERE fact_id = 'no fact';
+    DELETE FROM fact_version WHERE fact_id = 'no version';
+    DELETE FROM fact_object WHERE id = (SELECT long FROM fact WHERE fact_id = 'no object')`);
+  db.close();
+  expect(await store.selfCheck()).toEqual([
+    '2 versions of facts are not where they are looked for',
+    '4 facts are there more than once; make them anew: assize memory rebuild',
+    '2 long objects belong to no fact, or are gone from theirs',
+    'the facts of ["clinic","twice","medication"] overlap, where there is one value at a time',
+    'the facts of ["clinic","thrice","medication"] overlap, where there is one value at a time',
+  ]);
+  await store.close();
+});
+
+test('a self-check compares no table with all of another, nor texts with all of their partition', async () => {
+  const path = join(folder, 'plans.db');
+  const store = await openSqlite({ path });
+  const asked: string[] = [];
+  interceptSql((sql, proceed) => {
+    if (sql.startsWith('SELECT')) asked.push(sql);
+    return proceed();
+  });
+  await store.selfCheck();
+  vi.restoreAllMocks();
+  await store.close();
+  expect(asked.length).toBeGreaterThan(20);
+  const db = new DatabaseSync(path, { readOnly: true });
+  for (const sql of asked) {
+    const plan = planOf(db, sql);
+    // Of one row.
+    const scans = plan.filter(({ detail }) => detail.startsWith('SCAN') && !detail.startsWith('SCAN fact_rebuild'));
+    const correlated = new Set(plan.filter(({ detail }) => detail.startsWith('CORRELATED')).map(({ id }) => id));
+    const walks = plan.filter(({ parent, detail }) => correlated.has(parent) && /^SCAN|INDEX fact_time/.test(detail));
+    expect(new Set(scans.map(({ parent }) => parent)).size, sql).toBe(scans.length);
+    expect(walks, sql).toEqual([]);
+  }
+  db.close();
+});
+
 test('long objects of an older store are moved, and are read, found and erased as before', async () => {
   const [from, to] = [join(folder, 'new.db'), join(folder, 'older.db')];
   const long = (fact_id: string): string => `${fact_id} has much to say, ${'again and again, '.repeat(20)}`;

@@ -28,6 +28,7 @@ import {
 } from '../facts.ts';
 import type { HashIndex } from './hash-index.ts';
 import { LONG_OBJECT } from './migrations/0013-long-objects.ts';
+import { ID_START } from './migrations/0015-rows-in-order.ts';
 import type { TextWriter } from './text-writer.ts';
 
 const SELECT_KEY = 'SELECT key FROM fact_claim_key';
@@ -103,8 +104,10 @@ export class FactWriter implements FactView {
         several, since)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#updatePartition = db.prepare('UPDATE fact_partition SET version = ?, latest = ?, several = ? WHERE key = ?');
-    this.#close = db.prepare(`UPDATE fact SET system_end = ? WHERE key = ? AND audit = 0 AND system_end = '${OPEN_END}'
-      AND valid_from = ? AND fact_id = ? AND system_start = ?`);
+    // The start of the id is for the index.
+    this.#close =
+      db.prepare(`UPDATE fact SET system_end = ?1 WHERE key = ?2 AND audit = 0 AND system_end = '${OPEN_END}'
+      AND valid_from = ?3 AND ${ID_START} = substr(?4, 1, 8) AND fact_id = ?4 AND system_start = ?5`);
     this.#insert = db.prepare(`INSERT INTO fact (key, audit, system_end, valid_from, fact_id, system_start, content,
         content_bytes, valid_to, confidence, seq, asserted_seq, asserted_from, single, strategy, entry, lineage, resolution,
         provenance, object, long)

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { asNobody } from '../../../tests/support/as-nobody.ts';
+import { ALICE, changeOf } from '../../testing/fact-rows.ts';
 import { interceptSql } from '../../testing/intercept.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
 import { type Durability, type OpenMode, openSqlite, type Writer } from './open.ts';
@@ -202,6 +203,40 @@ describe('schemas', () => {
     expect(readFileSync(path).readUInt32BE(60)).toBe(SCHEMA_VERSION);
     await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_newer_schema' });
     other.close();
+  });
+
+  // Facts came with the 7th.
+  test.for(Array.from({ length: SCHEMA_VERSION - 7 }, (_, at) => at + 7))(
+    'one of version %i in which somebody has made views is migrated, and has them',
+    async (version) => {
+      const path = join(newFolder(), 'ledger.db');
+      const db = new DatabaseSync(path);
+      migrate(db, version);
+      db.exec(`CREATE VIEW mine AS SELECT subject, object FROM facts;
+        CREATE VIEW ids AS SELECT f.fact_id, p.subject FROM fact AS f JOIN fact_partition AS p ON p.key = f.key`);
+      db.close();
+      const store = await openSqlite({ path, mode: 'existing' });
+      await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] });
+      const shell = new DatabaseSync(path, { readOnly: true });
+      expect(shell.prepare('SELECT * FROM mine').all()).toEqual([{ subject: 'alice', object: 'says a' }]);
+      expect(shell.prepare('SELECT * FROM ids').all()).toEqual([{ subject: 'alice', fact_id: 'a' }]);
+      shell.close();
+      expect(await store.selfCheck()).toEqual([]);
+      await store.close();
+    },
+  );
+
+  test('a migration leaves the connection as it was, also where it fails', () => {
+    const db = new DatabaseSync(':memory:');
+    const legacy = () => db.prepare('PRAGMA legacy_alter_table').get();
+    migrate(db, 14);
+    db.exec('CREATE TABLE fact_row (n)');
+    expect(() => migrate(db)).toThrow(/fact_row already exists/);
+    expect([legacy(), db.isTransaction]).toEqual([{ legacy_alter_table: 0 }, false]);
+    db.exec('DROP TABLE fact_row');
+    migrate(db);
+    expect(legacy()).toEqual({ legacy_alter_table: 0 });
+    db.close();
   });
 
   test.for(Array.from({ length: SCHEMA_VERSION - 1 }, (_, at) => at + 1))(

@@ -60,8 +60,10 @@ export function readMark(db: DatabaseSync): Mark {
 export function migrate(db: DatabaseSync, to: number = SCHEMA_VERSION): void {
   db.function('hash_prefix', { deterministic: true }, (hash) => prefixOfBytes(hash as Uint8Array));
   db.function('stop_words_of', { deterministic: true }, storedStopWords as (...given: unknown[]) => string);
-  db.exec('BEGIN IMMEDIATE');
+  // A table that is renamed takes the place of one that views are of, and views that others have made would refuse it meanwhile.
+  db.exec('PRAGMA legacy_alter_table = ON');
   try {
+    db.exec('BEGIN IMMEDIATE');
     // Read inside the transaction: another process may have migrated while this one waited for the lock.
     const { version } = readMark(db);
     if (version >= to) return;
@@ -69,6 +71,7 @@ export function migrate(db: DatabaseSync, to: number = SCHEMA_VERSION): void {
     db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${to}; COMMIT`);
   } finally {
     if (db.isTransaction) db.exec('ROLLBACK');
+    db.exec('PRAGMA legacy_alter_table = OFF');
   }
 }
 

@@ -1,9 +1,12 @@
+/** Of a row: what tells many values from each other that began at once. Ids begin with a hash, and a whole one would double the index. */
+export const ID_START = 'substr(fact_id, 1, 8)';
+
 /**
- * Versions stand in the order in which they were written, and are found by an index of four of their columns. Clustered by partition, eight
- * of them filled a page, and eight a page of the tree above: each change had pages divided and evened out, and so wrote five where it
- * now writes three. What ends is changed where it stands, in as many bytes, and moves in the index alone.
+ * Versions stand in the order in which they were written, and are found by an index of four of their columns and the start of their id.
+ * Clustered by partition, eight of them filled a page, and eight a page of the tree above: each change had pages divided and evened out,
+ * and so wrote five where it now writes three. What ends is changed where it stands, in as many bytes, and moves in the index alone.
  *
- * That (fact_id, system_start) is there once is said by `fact_version`.
+ * That (fact_id, system_start) is there once is said by `fact_version`. The pages of the table before stay in the file, for what comes.
  */
 export const rowsInOrder = `
 DROP VIEW facts;
@@ -43,7 +46,7 @@ FROM fact ORDER BY system_start, key, audit, valid_from, fact_id;
 
 DROP TABLE fact;
 ALTER TABLE fact_row RENAME TO fact;
-CREATE INDEX fact_time ON fact (key, audit, system_end, valid_from);
+CREATE INDEX fact_time ON fact (key, audit, system_end, valid_from, ${ID_START});
 
 CREATE VIEW facts AS
 SELECT f.fact_id, p.subject, p.predicate,
