@@ -103,8 +103,17 @@ export class Beside implements Coordination {
     return stale;
   }
 
-  release({ epoch }: Work, claims: readonly Claim[]): void {
-    this.#tell({ is: 'given', epoch, claims: claimsText(claims) });
+  release({ epoch }: Work, claims: readonly Claim[], over: () => void): Promise<void> {
+    this.#throwIfLost();
+    const said: Said = { is: 'given', epoch, claims: claimsText(claims) };
+    return new Promise((resolve, reject) => {
+      const heard = (): void => {
+        over();
+        resolve();
+      };
+      this.#saying.push({ said, heard, fail: reject });
+      void this.#exchangeSoon();
+    });
   }
 
   whenClear(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> {

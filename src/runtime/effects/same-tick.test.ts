@@ -19,7 +19,7 @@ type Step = (typeof STEPS)[number];
 /** What is called, by the transaction itself or by a branch of it, whose claims are those of the transaction. */
 type By = 'itself' | 'a branch';
 
-async function stage() {
+async function stage(shared = false) {
   let acting = 0;
   const seen = { most: 0 };
   const input = z.strictObject({ fails: z.boolean().optional() });
@@ -48,7 +48,7 @@ async function stage() {
     }),
     declareTool({ name: 'read', input, class: 'read', reads: PLACE.writes, execute: () => null }),
   ];
-  const assize = runtimeOver(new MemoryStore(), [tally], { tools });
+  const assize = runtimeOver(new MemoryStore({ shared }), [tally], { tools });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   const run = (writes: readonly string[], body: (tx: Transaction) => Promise<unknown>) =>
     trajectory.transaction({ writ: writFor('alice'), writes, retries: 0 }, async (tx) => {
@@ -141,3 +141,28 @@ describe('what a call needed that came to nothing before it touched that', () =>
     });
   });
 });
+
+// What is given up is heard a while after it is said.
+test.each(['awaited', 'at once', 'after a call'] as const)(
+  'beside other processes nothing acts by a claim that is given up: %s',
+  async (order) => {
+    const { seen, run } = await stage(true);
+    const old = run(PLACE.writes, async (tx) => {
+      if (order === 'awaited') await tx.release(PLACE);
+      const made =
+        order === 'awaited'
+          ? [tx.call('act', {})]
+          : order === 'at once'
+            ? [tx.release(PLACE), tx.call('act', {})]
+            : [tx.call('act', {}), tx.release(PLACE)];
+      return (await Promise.allSettled(made)).map((each) => (each.status === 'fulfilled' ? 'done' : each.reason.code));
+    });
+    const young = run(PLACE.writes, (tx) => tx.call('act', {}));
+    const [{ value }] = await Promise.all([old, young]);
+    const refused = 'scope_exceeded';
+    expect(value).toEqual(
+      { awaited: [refused], 'at once': ['done', refused], 'after a call': ['done', refused] }[order],
+    );
+    expect(seen.most).toBe(1);
+  },
+);

@@ -124,6 +124,8 @@ export class Transaction {
   #branchActs: { readonly place: string; readonly claim: Claim }[] = [];
   /** Of the whole transaction: what its effects touch, from the check on that lets them. */
   readonly #touched: Claim[] = [];
+  /** Claims that it has said it gives up, while that is not heard: nothing may rest on them any more. */
+  readonly #giving: Claim[] = [];
   /** Of the whole transaction: how many are under way that change what it may touch. */
   #claiming = 0;
   /** What was read without waiting for who is older. */
@@ -314,7 +316,7 @@ export class Transaction {
   /** Whether a call may touch what it does. @throws EffectError `scope_exceeded`, `not_authorised` */
   #checkClaimed(tool: Tool, input: Json, claims: readonly Claim[]): void {
     const { name } = tool;
-    const outside = claims.find((claim) => !covers(this.#work.claims, claim));
+    const outside = claims.find((claim) => !covers(this.#kept, claim));
     if (outside !== undefined) {
       throw new EffectError(
         'scope_exceeded',
@@ -376,16 +378,30 @@ export class Transaction {
     this.#checkGoesOn();
     const claims = await this.#held.names.of(claimsFrom(less), this.#asking.signal);
     this.#checkGoesOn();
-    const rest = [...this.#work.claims];
-    for (const claim of claims) {
-      const at = rest.findIndex((each) => each.access === claim.access && each.scope.text === claim.scope.text);
-      if (at === -1) throw notReleased(claim, 'it has not claimed that');
-      rest.splice(at, 1);
-    }
+    const rest = [...this.#kept];
+    for (const claim of claims) if (!takeOut(rest, claim)) throw notReleased(claim, 'it has not claimed that');
     const needed = this.#root.#touched.find((claim) => !covers(rest, claim));
     if (needed !== undefined) throw notReleased(needed, 'what it does there needs that');
     if (this.#run === undefined) (this.#work.claims as Claim[]).splice(0, Number.POSITIVE_INFINITY, ...rest);
-    else this.#held.coordination.release(this.#work, claims);
+    else await this.#give(claims);
+  }
+
+  /** Others hear of it later than it is said. @throws EffectError `tenure_lost` */
+  async #give(claims: readonly Claim[]): Promise<void> {
+    const giving = this.#root.#giving;
+    giving.push(...claims);
+    await this.#held.coordination.release(this.#work, claims, () => {
+      for (const claim of claims) takeOut(giving, claim);
+    });
+  }
+
+  /** What is claimed and not about to be given up. */
+  get #kept(): readonly Claim[] {
+    const giving = this.#root.#giving;
+    if (giving.length === 0) return this.#work.claims;
+    const kept = [...this.#work.claims];
+    for (const claim of giving) takeOut(kept, claim);
+    return kept;
   }
 
   /**
@@ -925,4 +941,11 @@ export function claimsFrom(given: Scoped): Claim[] {
     ...(given.reads ?? []).map((scope) => readClaim('read', scope)),
     ...(given.writes ?? []).map((scope) => readClaim('write', scope)),
   ];
+}
+
+/** Takes one such claim out of the list; false where there is none. */
+function takeOut(claims: Claim[], { access, scope }: Claim): boolean {
+  const at = claims.findIndex((each) => each.access === access && each.scope.text === scope.text);
+  if (at !== -1) claims.splice(at, 1);
+  return at !== -1;
 }
