@@ -103,17 +103,8 @@ export class Beside implements Coordination {
     return stale;
   }
 
-  release({ epoch }: Work, claims: readonly Claim[], over: () => void): Promise<void> {
-    this.#throwIfLost();
-    const said: Said = { is: 'given', epoch, claims: claimsText(claims) };
-    return new Promise((resolve, reject) => {
-      const heard = (): void => {
-        over();
-        resolve();
-      };
-      this.#saying.push({ said, heard, fail: reject });
-      void this.#exchangeSoon();
-    });
+  async release({ epoch }: Work, claims: readonly Claim[], over: () => void): Promise<void> {
+    await this.#say({ is: 'given', epoch, claims: claimsText(claims) }, over);
   }
 
   whenClear(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> {
@@ -182,10 +173,14 @@ export class Beside implements Coordination {
     await this.#exchangeSoon();
   }
 
-  /** What came of it here, when it is heard. */
-  #say(said: Said): Promise<unknown> {
+  /** What came of it here, when it is heard; `over` is called in that very turn. */
+  #say(said: Said, over: () => void = () => undefined): Promise<unknown> {
     this.#throwIfLost();
-    return new Promise((heard, fail) => {
+    return new Promise((resolve, fail) => {
+      const heard = (outcome: unknown): void => {
+        over();
+        resolve(outcome);
+      };
       this.#saying.push({ said, heard, fail });
       void this.#exchangeSoon();
     });
