@@ -76,6 +76,7 @@ export class HashIndex {
     this.#selectMark = db.prepare(`SELECT through, run_to, next FROM hash_index WHERE name = '${table}'`);
     this.#selectVersion = db.prepare('PRAGMA data_version');
     this.#selectPlaces = db.prepare(`SELECT position FROM ${index} WHERE prefix = ?`);
+    this.#selectPlaces.setReturnArrays(true);
     this.#selectNew = db.prepare(`SELECT position, ${column} FROM ${table} WHERE position > ? ORDER BY position`);
     this.#selectNew.setReturnArrays(true);
     this.#selectRow = db.prepare(`SELECT 1 FROM ${table} WHERE position = ? AND ${column} = ?`);
@@ -219,10 +220,11 @@ export class HashIndex {
   #known(prefix: number, hash: Hash): number | undefined {
     const young = this.#young.get(prefix);
     const running = this.#run?.places.get(prefix);
-    const found = this.#selectPlaces.all(prefix) as unknown as { readonly position: number }[];
-    if (young === undefined && running === undefined && found.length === 0) return undefined;
+    // Most of what is looked for is new, and to ask for the first costs less than for all.
+    if (young === undefined && running === undefined && this.#selectPlaces.get(prefix) === undefined) return undefined;
+    const found = this.#selectPlaces.all(prefix) as unknown as [position: number][];
     const bytes = Buffer.from(hash, 'hex');
-    const places = [...listed(young), ...listed(running), ...found.map(({ position }) => position)];
+    const places = [...listed(young), ...listed(running), ...found.map(([position]) => position)];
     return places.find((position) => this.#selectRow.get(position, bytes) !== undefined);
   }
 }

@@ -39,11 +39,10 @@ export interface Packed {
   readonly cause?: Packed;
 }
 
-/**
- * So many that wait are sent at once, and fewer after all events that are ready: while the thread writes some of them, those that come
- * after are made here.
- */
-const SENT_AT_ONCE = 4;
+/** Whatever waits, no more of it than so many waits for more. */
+const SENT_AT_ONCE_MAX = 32;
+/** How slowly it is forgotten how many have asked at a time: by this part of the difference with each message that answers. */
+const FORGOTTEN = 1 / 16;
 
 interface Asking {
   /** For a commit, of which nobody can tell then whether it is written; anything else may be asked for again. */
@@ -65,6 +64,8 @@ export class WritingAside implements Writing {
   readonly #onFailure: () => void;
   #waiting: Ask[] = [];
   #isScheduled = false;
+  /** How many ask at a time, as far as was seen lately. */
+  #askers = 1;
   #lastId = 0;
   readonly #asking = new Map<number, Asking>();
   #isEnding = false;
@@ -171,7 +172,9 @@ export class WritingAside implements Writing {
     this.#lastId += 1;
     this.#asking.set(this.#lastId, asking);
     this.#waiting.push([this.#lastId, name, ...given]);
-    if (this.#waiting.length >= SENT_AT_ONCE) this.#send();
+    this.#askers = Math.max(this.#askers, this.#asking.size);
+    // Half of them: while that thread writes for these, this one makes what the others ask for, and neither waits for the other.
+    if (this.#waiting.length >= Math.min(this.#askers / 2, SENT_AT_ONCE_MAX)) this.#send();
     else if (!this.#isScheduled) {
       this.#isScheduled = true;
       setImmediate(this.#sendRest);
@@ -209,6 +212,7 @@ export class WritingAside implements Writing {
   }
 
   readonly #take = ({ answers, failure }: Answers): void => {
+    this.#askers -= (this.#askers - this.#asking.size) * FORGOTTEN;
     for (let i = 0; i < answers.length; i += 3) {
       const asking = this.#answered(answers[i] as number);
       // It was told already, when the thread ended before this came.
