@@ -25,9 +25,17 @@ export interface ClaimsOptions {
 /** Who asks for a change of what may be touched. @throws where it goes on no more */
 type GoesOn = () => void;
 
+/** When a call is judged that could not be at once. */
+export interface Judgement {
+  /** What was to change before it was called; undefined for nothing. */
+  readonly after: Promise<void> | undefined;
+  /** To be called when it is judged: what was to change after it was called waits for that. */
+  readonly over: () => void;
+}
+
 /**
  * What a transaction may touch, and when: of all of it, its branches among it. What is claimed comes and goes while it calls
- * (`expand`, `release`); what its effects touch stays.
+ * (`expand`, `release`), in the order in which all of that is called; what its effects touch stays, and what is read stays as long.
  */
 export class Claims {
   readonly #held: Held;
@@ -38,8 +46,14 @@ export class Claims {
   readonly #touched: Claim[] = [];
   /** What it has said it gives up, while that is not heard: nothing may rest on it any more. Undefined before anything was. */
   #giving: Claim[] | undefined;
-  /** How many changes are under way. */
-  #changes = 0;
+  /** The last change that is not judged yet, and all before it; undefined for none. */
+  #changing: Promise<void> | undefined;
+  /** Calls that are not judged yet. Undefined before there were any. */
+  #judging: Set<Promise<void>> | undefined;
+  /** What is being read. Undefined before anything was. */
+  #reading: (readonly Claim[])[] | undefined;
+  /** When something of that is over; undefined where nobody waits for it. */
+  #readOver: PromiseWithResolvers<void> | undefined;
   /** Where branches have acted, as far as that is not undone. Undefined before any has. */
   #branchActs: { readonly place: string; readonly claim: Claim }[] | undefined;
 
@@ -64,7 +78,20 @@ export class Claims {
 
   /** Whether claims are about to come or go. */
   get areChanging(): boolean {
-    return this.#changes > 0;
+    return this.#changing !== undefined;
+  }
+
+  /** For a call that is made now, and can't be judged at once. */
+  judgement(): Judgement {
+    this.#judging ??= new Set();
+    const judging = this.#judging;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    judging.add(promise);
+    const over = (): void => {
+      judging.delete(promise);
+      resolve();
+    };
+    return { after: this.#changing, over };
   }
 
   /** @throws EffectError `scope_exceeded` for what may not be touched */
@@ -88,9 +115,21 @@ export class Claims {
     for (const claim of claims) this.#touched.splice(this.#touched.indexOf(claim), 1);
   }
 
+  /** A read was let begin: what it reads is not free before it is over. */
+  read(claims: readonly Claim[]): void {
+    this.#reading ??= [];
+    this.#reading.push(claims);
+  }
+
+  readIsOver(claims: readonly Claim[]): void {
+    this.#reading?.splice(this.#reading.indexOf(claims), 1);
+    this.#readOver?.resolve();
+    this.#readOver = undefined;
+  }
+
   /** @throws EffectError `stale`, `resource_in_doubt`, `bad_resolver`; what `goesOn` throws */
   expand(more: Scoped, goesOn: GoesOn): Promise<void> {
-    return this.#changed(() => this.#expand(more, goesOn));
+    return this.#inOrder(() => this.#expand(more, goesOn));
   }
 
   async #expand(more: Scoped, goesOn: GoesOn): Promise<void> {
@@ -112,11 +151,19 @@ export class Claims {
   }
 
   /** @throws EffectError `scope_exceeded`, `bad_resolver`, `tenure_lost`; what `goesOn` throws */
-  release(less: Scoped, goesOn: GoesOn): Promise<void> {
-    return this.#changed(() => this.#release(less, goesOn));
+  async release(less: Scoped, goesOn: GoesOn): Promise<void> {
+    const claims = await this.#inOrder(() => this.#givenUp(less, goesOn));
+    if (this.#run === undefined) return;
+    await this.#untilRead();
+    goesOn();
+    // Others hear of it later than it is said.
+    await this.#held.coordination.release(this.#work, claims, () => {
+      for (const claim of claims) takeOut(this.#giving!, claim);
+    });
   }
 
-  async #release(less: Scoped, goesOn: GoesOn): Promise<void> {
+  /** Nothing that is judged from then on rests on it. */
+  async #givenUp(less: Scoped, goesOn: GoesOn): Promise<readonly Claim[]> {
     goesOn();
     const claims = await this.#held.names.of(claimsFrom(less), this.#options.signal);
     goesOn();
@@ -124,27 +171,40 @@ export class Claims {
     for (const claim of claims) if (!takeOut(rest, claim)) throw notReleased(claim, 'it has not claimed that');
     const needed = this.#touched.find((claim) => !covers(rest, claim));
     if (needed !== undefined) throw notReleased(needed, 'what it does there needs that');
-    if (this.#run === undefined) (this.#work.claims as Claim[]).splice(0, Number.POSITIVE_INFINITY, ...rest);
-    else await this.#give(claims);
-  }
-
-  /** Others hear of it later than it is said. @throws EffectError `tenure_lost` */
-  async #give(claims: readonly Claim[]): Promise<void> {
-    this.#giving ??= [];
-    const giving = this.#giving;
-    giving.push(...claims);
-    await this.#held.coordination.release(this.#work, claims, () => {
-      for (const claim of claims) takeOut(giving, claim);
-    });
-  }
-
-  async #changed(change: () => Promise<void>): Promise<void> {
-    this.#changes++;
-    try {
-      await change();
-    } finally {
-      this.#changes--;
+    if (this.#run === undefined) {
+      (this.#work.claims as Claim[]).splice(0, Number.POSITIVE_INFINITY, ...rest);
+    } else {
+      this.#giving ??= [];
+      this.#giving.push(...claims);
     }
+    return claims;
+  }
+
+  /** Settles when nothing is read any more by what is given up. */
+  async #untilRead(): Promise<void> {
+    while (this.#reading?.some((claims) => claims.some((claim) => !covers(this.#kept, claim)))) {
+      this.#readOver ??= Promise.withResolvers();
+      await this.#readOver.promise;
+    }
+  }
+
+  /** After what was called before it, and before what is called after it. */
+  #inOrder<T>(change: () => Promise<T>): Promise<T> {
+    const before = this.#before;
+    const made = before === undefined ? change() : before.then(change);
+    const judged = (): void => {
+      if (this.#changing === changing) this.#changing = undefined;
+    };
+    const changing = made.then(judged, judged);
+    this.#changing = changing;
+    return made;
+  }
+
+  /** All that is not judged yet. */
+  get #before(): Promise<void> | undefined {
+    const judging = this.#judging ?? [];
+    const all = [...(this.#changing === undefined ? [] : [this.#changing]), ...judging];
+    return all.length === 0 ? undefined : Promise.all(all).then(() => undefined);
   }
 
   /** What is claimed and not about to be given up. */

@@ -1,4 +1,3 @@
-import { costItems } from '#authority';
 import { copyJson, type Json, plainText } from '#canon';
 import {
   type Claim,
@@ -17,8 +16,9 @@ import type { ObservationInput } from '../intent.ts';
 import { Kept, saltsAt } from '../kept.ts';
 import { type Pivot, refusalOf, sum, type ToolUse, toolObservation } from './acting.ts';
 import { CallKeys } from './call-keys.ts';
-import type { Claims, Scoped } from './claims.ts';
+import type { Claims, Judgement, Scoped } from './claims.ts';
 import type { Held } from './effects.ts';
+import { undoCostOf } from './reserved.ts';
 import type { Prepared, Run } from './run.ts';
 import { inTime } from './time-limit.ts';
 import { UnderWay } from './under-way.ts';
@@ -220,7 +220,7 @@ export class Transaction {
     const input = tool.parse(given);
     // Before it is asked for: what says what the call touches is code of the host, which may call here again.
     const turn = tool.class === undefined ? undefined : this.#turn();
-    // Not while claims come or go: what was called before it takes effect in a later turn, and it is judged after that.
+    // Not while claims are about to come or go: it is judged after what was called before it.
     const isCertain = turn?.before === undefined && !this.#held.names.areAsked && !this.#claims.areChanging;
     let certain: readonly Claim[] | undefined;
     try {
@@ -229,11 +229,10 @@ export class Transaction {
       turn?.over();
       throw error;
     }
+    const judgement = certain === undefined ? this.#claims.judgement() : undefined;
     const take = tool.class === undefined ? this.#read : isHeld(tool.class) ? this.#plan : this.#act;
     const make = async (): Promise<unknown> => {
-      if (certain === undefined) this.#checkPivot(tool);
-      const named = await this.#held.names.of(certain ?? tool.claims(input), this.#asking.signal);
-      const claims = certain ?? this.#allowed(tool, input, named);
+      const claims = await (certain ?? this.#judged(tool, input, judgement!));
       this.#uses.push(useOf(tool, input, claims));
       return await take.call(this, tool, input, claims, ordinal);
     };
@@ -241,15 +240,27 @@ export class Transaction {
     return isCertain ? this.#begun.certain(name, begin) : this.#begun.asked(name, begin);
   }
 
+  /** The same, where that is to be asked or waited for. @throws as `#allowed`; EffectError `bad_resolver` */
+  async #judged(tool: Tool, input: Json, { after, over }: Judgement): Promise<readonly Claim[]> {
+    try {
+      await after;
+      this.#checkPivot(tool);
+      return this.#allowed(tool, input, await this.#held.names.of(tool.claims(input), this.#asking.signal));
+    } finally {
+      over();
+    }
+  }
+
   /**
-   * What a call touches, when it may begin. What an effect touches is not given up from then on, with no turn in between.
+   * What a call touches, when it may begin. From then on that is not given up, with no turn in between, or not free before it is read.
    * @throws EffectError `no_counselor`, `second_pivot`, `scope_exceeded`, `not_authorised`
    */
   #allowed(tool: Tool, input: Json, claims: readonly Claim[]): readonly Claim[] {
     this.#checkPivot(tool);
     this.#claims.check(tool, claims);
     this.#authorise(tool, input, claims);
-    if (tool.class !== undefined) this.#claims.touch(claims);
+    if (tool.class !== undefined || this.#asking.isOptimistic) this.#claims.touch(claims);
+    else this.#claims.read(claims);
     return claims;
   }
 
@@ -269,7 +280,7 @@ export class Transaction {
   }
 
   /**
-   * Claims more.
+   * Claims more, for what is called from then on: also in the same tick, where it waits for this.
    * @throws EffectError `stale` where somebody younger has acted there already, `resource_in_doubt`, `bad_resolver`
    */
   expand(more: Scoped): Promise<void> {
@@ -277,8 +288,9 @@ export class Transaction {
   }
 
   /**
-   * Gives up what it has claimed before it ends: whoever waits there may go on. Not where an effect of it needs that still; what was
-   * read there was read before whatever comes now.
+   * Gives up what it has claimed before it ends: whoever waits there may go on. Nothing that is called from then on may touch it, and what
+   * was called before keeps it: a read until it is over, which this waits for, so that what was read there was read before whatever comes
+   * now. What an effect touches, and what was read without waiting and is read again at the gate, is needed until the end.
    *
    * @throws EffectError `scope_exceeded` for what it has not claimed, word for word, or needs; nothing is given up then
    */
@@ -479,15 +491,22 @@ export class Transaction {
 
   async #read(tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
     const { isOptimistic, signal } = this.#asking;
-    this.#charge(tool, input);
-    if (!isOptimistic) await this.#claims.enter(() => this.#checkNames(tool, input, claims), claims);
-    this.#checkGoesOn();
-    const plans = [...this.#plans];
     const at = this.#placeOf(ordinal);
-    const call = () => ({ key: this.#keys.of(at, 0), signal, epoch: this.epoch });
-    const value = await this.#guessed(tool, () => tool.spec.execute(input as never, call(), plans));
-    this.#observe(tool, ordinal, value);
-    return value;
+    try {
+      this.#charge(tool, input);
+      if (!isOptimistic) await this.#claims.enter(() => this.#checkNames(tool, input, claims), claims);
+      this.#checkGoesOn();
+      const plans = [...this.#plans];
+      const call = () => ({ key: this.#keys.of(at, 0), signal, epoch: this.epoch });
+      const value = await this.#guessed(tool, () => tool.spec.execute(input as never, call(), plans));
+      this.#observe(tool, ordinal, value);
+      return value;
+    } catch (error) {
+      if (isOptimistic) this.#claims.untouch(claims);
+      throw error;
+    } finally {
+      if (!isOptimistic) this.#claims.readIsOver(claims);
+    }
   }
 
   async #plan(tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<unknown> {
@@ -677,11 +696,4 @@ function secondPivot(tool: string, { name: first }: Tool): EffectError {
 
 function costOf(tool: Tool, input: Json): Amounts {
   return tool.spec.cost?.(input as never) ?? {};
-}
-
-/** What undoing a call costs, as the log has it. @throws AuthorityError `bad_amount` */
-export function undoCostOf({ spec }: Tool, input: Json): Pick<LoggedEffect, 'undo_cost'> {
-  if (spec.undoCost === undefined) return {};
-  const items = costItems(spec.undoCost(input as never));
-  return items.length === 0 ? {} : { undo_cost: Object.fromEntries(items) };
 }

@@ -24,9 +24,10 @@ import { type Acting, sum } from './acting.ts';
 import { Claims, claimsFrom } from './claims.ts';
 import type { Begun, Effects, Held } from './effects.ts';
 import { failureBefore } from './failure.ts';
+import { undoCostOf } from './reserved.ts';
 import { blobsOf, type Moved, type Prepared, type Run } from './run.ts';
 import { TimeLimit } from './time-limit.ts';
-import { type Asking, Transaction, undoCostOf } from './transaction.ts';
+import { type Asking, Transaction } from './transaction.ts';
 
 /** What a transaction of tools may do, and how long. */
 export interface TransactionOptions extends Pick<ProposalInput, 'writ' | 'principal'> {
