@@ -1,5 +1,5 @@
 import { MemoryStore, type Store } from 'assize/stores';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { clinic } from '../../tests/support/clinic.ts';
 import { runtimeOver, writFor } from '../../tests/support/runtime.ts';
 import { type SaidClaim, waitingByName } from './waiting-claims.ts';
@@ -57,6 +57,26 @@ test('what was put up is read once, and what is looked at then is what one finds
   expect(reads()).toBe(0);
   expect(cost[0]).toBeGreaterThan(0);
   expect(cost).toEqual(Array(12).fill(cost[0]));
+});
+
+test('of what waits a copy is made once, however often it is looked at and whatever else waits beside it', async () => {
+  const { trajectory, putUp, look } = await opened();
+  const copies = vi.spyOn(globalThis, 'structuredClone');
+  const made: number[] = [];
+  for (let n = 0; n < 12; n++) {
+    await putUp(`p${n}`);
+    copies.mockClear();
+    expect((await look()).size).toBe(n + 1);
+    expect(trajectory.pending().map(({ id }) => id)).toHaveLength(n + 1);
+    made.push(copies.mock.calls.length);
+  }
+  expect(made).toEqual(Array(12).fill(1));
+  copies.mockClear();
+  const all = trajectory.pending();
+  expect(copies).not.toHaveBeenCalled();
+  expect(all.map(({ payload }) => payload)).toEqual(all.map(({ payload }) => payload));
+  expect(copies).toHaveBeenCalledTimes(12);
+  copies.mockRestore();
 });
 
 test('what is decided is named no more, and named again where it is put up again', async () => {

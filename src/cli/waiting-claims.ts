@@ -25,40 +25,46 @@ export function waitingByName(
 ): () => Promise<WaitingByName> {
   let at: Hash | undefined;
   let byName: WaitingByName = new Map();
-  let read: ReadonlyMap<Hash, readonly NamedWaiting[]> = new Map();
+  let read: ReadonlyMap<Hash, WaitingClaims> = new Map();
   return async () => {
     const { head } = trajectory;
     if (head === at) return byName;
-    const open = trajectory.pending().filter(({ payload }) => payload.proposal.action.name === BELIEVE_ACTION);
     const values = new Values(store);
-    const still = new Map<Hash, readonly NamedWaiting[]>();
-    for (const { id, payload } of open)
-      still.set(id, read.get(id) ?? (await namedIn(store, values, id, payload, nameOf)));
+    const still = new Map<Hash, WaitingClaims>();
+    // Each payload is a copy to whoever looks at it: what was read before is not looked at again.
+    for (const open of trajectory.pending())
+      still.set(open.id, read.get(open.id) ?? (await claimsIn(store, values, open.id, open.payload, nameOf)));
     const now = systemClock.now();
-    const lasting = open.filter(({ payload: { expires } }) => expires === undefined || expires > now);
-    byName = new Map(lasting.flatMap(({ id }) => still.get(id) as readonly NamedWaiting[]));
+    const lasting = [...still.values()].filter(({ expires }) => expires === undefined || expires > now);
+    byName = new Map(lasting.flatMap(({ named }) => named));
     [read, at] = [still, head];
     return byName;
   };
 }
 
-type NamedWaiting = readonly [name: string, Waiting];
+/** Of one that waits. */
+interface WaitingClaims {
+  readonly named: readonly (readonly [name: string, Waiting])[];
+  readonly expires: PendingPayload['expires'];
+}
 
-async function namedIn(
+async function claimsIn(
   store: Store,
   values: Values,
   id: Hash,
   payload: PendingPayload,
   nameOf: (claim: SaidClaim) => string | undefined,
-): Promise<NamedWaiting[]> {
-  const { proposal, channel, reason, detail } = payload;
+): Promise<WaitingClaims> {
+  const { proposal, channel, reason, detail, expires } = payload;
+  if (proposal.action.name !== BELIEVE_ACTION) return { named: [], expires };
   const held = await values.held<Json>(payload, proposal.action.args);
-  if (!('value' in held)) return [];
+  if (!('value' in held)) return { named: [], expires };
   const entry = (await store.resolve(id)) as EntryRow;
   const ruling: Waiting = { ruling: 'escalated', pending: id, entry, channel, reason, detail };
   const { sayings } = held.value as unknown as { readonly sayings: readonly Saying[] };
-  return sayings.flatMap((saying): NamedWaiting[] => {
+  const named = sayings.flatMap((saying): [string, Waiting][] => {
     const name = saying.verb === 'assert' ? nameOf(saying) : undefined;
     return name === undefined ? [] : [[name, ruling]];
   });
+  return { named, expires };
 }

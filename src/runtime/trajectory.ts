@@ -123,9 +123,9 @@ export class Trajectory<D extends Domain = Domain> {
     return new World(this.domain, state as never, owned).slice(role, params);
   }
 
-  /** Open approvals, oldest first, by entry id; copies. */
-  pending(): { id: Hash; payload: PendingPayload }[] {
-    return [...this.#writer.parts.chain.open].map(([id, payload]) => ({ id, payload: structuredClone(payload) }));
+  /** Open approvals, oldest first, by entry id; copies, each made when it is looked at: to ask which there are costs none. */
+  pending(): { readonly id: Hash; readonly payload: PendingPayload }[] {
+    return [...this.#writer.parts.chain.open].map(([id, payload]) => copiedWhenSeen(id, payload));
   }
 
   /**
@@ -362,4 +362,16 @@ export class Trajectory<D extends Domain = Domain> {
     await this.#revocations.complete();
     await this.#delegations.complete();
   }
+}
+
+/** A payload is never changed once it is recorded: whenever it is copied, the copy is the same. */
+function copiedWhenSeen(id: Hash, recorded: PendingPayload): { readonly id: Hash; readonly payload: PendingPayload } {
+  let copy: PendingPayload | undefined;
+  return {
+    id,
+    get payload() {
+      copy ??= structuredClone(recorded);
+      return copy;
+    },
+  };
 }

@@ -23,7 +23,21 @@ async function stage(fault?: Outside['fault']) {
       input: name,
       class: 'read',
       reads: ['cell:{name}'],
-      execute: (input) => cells.get(input.name) ?? 0,
+      execute: (input) => {
+        if (input.name === 'broken') throw new Error('it can not be read');
+        return cells.get(input.name) ?? 0;
+      },
+    }),
+    declareTool({
+      name: 'cell.put',
+      input: z.strictObject({ name: z.string(), to: z.number() }),
+      class: { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' },
+      writes: ['cell:{name}'],
+      execute: (input) => void cells.set(input.name, input.to),
+      compensate: ({ name }) => {
+        cells.delete(name);
+        return { undone: 'all' as const };
+      },
     }),
     declareTool({
       name: 'cell.set',
@@ -122,6 +136,43 @@ describe('a nested part', () => {
 });
 
 describe('a claim that is given up', () => {
+  test.each([{ reading: 'optimistic' }, { epoch: 'late' }] as const)(
+    'is not, where what was read there did not wait, and is read again at the gate: %o',
+    async (how) => {
+      const { trajectory, all } = await stage();
+      const codes: unknown[] = [];
+      const [put, tried] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const old = trajectory.transaction(all, async (tx) => {
+        await tx.call('cell.put', { name: 'a', to: 1 });
+        put.resolve();
+        await tried.promise;
+        throw new Error('it is not to be');
+      });
+      await put.promise;
+      const young = trajectory.transaction({ ...all, ...how, retries: 3 }, async (tx) => {
+        await expect(tx.call('cell.get', { name: 'broken' })).rejects.toThrow();
+        await tx.release({ writes: ['test:**'] });
+        const value = await tx.call('cell.get', { name: 'a' });
+        await tx.release({ writes: ['cell:**'] }).catch(({ code }) => codes.push(code));
+        tried.resolve();
+        tx.propose(COUNT);
+        return value;
+      });
+      await expect(old).rejects.toThrow('it is not to be');
+      expect(await young).toMatchObject({ value: 0, ruling: { ruling: 'committed' } });
+      expect(codes).toEqual(['scope_exceeded', 'scope_exceeded']);
+    },
+  );
+
+  test('is, where all that was read there without waiting could not be', async () => {
+    const { trajectory, all } = await stage();
+    await trajectory.transaction({ ...all, reading: 'optimistic' }, async (tx) => {
+      await expect(tx.call('cell.get', { name: 'broken' })).rejects.toThrow();
+      await tx.release({ writes: ['cell:**'] });
+      tx.propose(COUNT);
+    });
+  });
+
   test('lets those go on who wait there, before the transaction ends', async () => {
     const { trajectory, all } = await stage();
     const order: string[] = [];

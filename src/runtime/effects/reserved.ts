@@ -1,5 +1,6 @@
-import type { Reservation } from '#authority';
-import { mayCostUndoing, readTransaction } from '#effects';
+import { costItems, type Reservation } from '#authority';
+import type { Json } from '#canon';
+import { type LoggedEffect, mayCostUndoing, readTransaction, type Tool } from '#effects';
 import type { EffectStore } from '#ledger';
 
 /** A transaction whose effects may cost something to undo. */
@@ -44,6 +45,13 @@ export async function reservedInLog(store: EffectStore, trajectory: string): Pro
         cost !== undefined && mayCostUndoing(state, n) ? [{ writId: body.writ_id, cost }] : [],
       ),
     );
+}
+
+/** What undoing a call costs, as the log has it. @throws AuthorityError `bad_amount` */
+export function undoCostOf({ spec }: Tool, input: Json): Pick<LoggedEffect, 'undo_cost'> {
+  if (spec.undoCost === undefined) return {};
+  const items = costItems(spec.undoCost(input as never));
+  return items.length === 0 ? {} : { undo_cost: Object.fromEntries(items) };
 }
 
 const NOTHING: readonly Reservation[] = Object.freeze([]);

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { declareTool } from '#effects';
+import { declareTool, type Resolvers } from '#effects';
 import type { Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
 import { tally } from '../../../tests/support/effects-stage.ts';
@@ -11,28 +12,48 @@ import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 const PLACE = { writes: ['test:r'] } as const;
+const ELSEWHERE = { writes: ['test:s'] } as const;
 
 /** `expand` and `release` of one claim, and calls that need it. */
 const STEPS = ['expand', 'release', 'act', 'hold', 'read'] as const;
 type Step = (typeof STEPS)[number];
 
+/** What is called at one of two places. */
+interface StepAt {
+  readonly step: Step;
+  readonly at: 'r' | 's';
+}
+
 /** What is called, by the transaction itself or by a branch of it, whose claims are those of the transaction. */
 type By = 'itself' | 'a branch';
 
-async function stage(shared = false) {
-  let acting = 0;
+async function stage({ shared = false, names = false }: { readonly shared?: boolean; readonly names?: boolean } = {}) {
+  const acting = { r: 0, s: 0 };
+  /** The most that have acted at one place at once. */
   const seen = { most: 0 };
-  const input = z.strictObject({ fails: z.boolean().optional() });
+  const log: string[] = [];
+  const input = z.strictObject({
+    at: z.enum(['r', 's']).optional(),
+    by: z.string().optional(),
+    fails: z.boolean().optional(),
+  });
+  type Input = z.infer<typeof input>;
+  const place = ({ at = 'r' }: Input): string[] => [`test:${at}`];
+  const lasting = async (what: string | undefined): Promise<void> => {
+    if (what !== undefined) log.push(`${what} begins`);
+    for (let turn = 0; turn < 4; turn++) await nextTurn();
+    if (what !== undefined) log.push(`${what} ends`);
+  };
   const tools = [
     declareTool({
       name: 'act',
       input,
       class: { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' },
-      ...PLACE,
-      execute: async () => {
-        seen.most = Math.max(seen.most, ++acting);
-        for (let turn = 0; turn < 4; turn++) await nextTurn();
-        acting--;
+      writes: place,
+      execute: async ({ at = 'r', by }) => {
+        seen.most = Math.max(seen.most, ++acting[at]);
+        await lasting(by);
+        acting[at]--;
       },
       compensate: async () => ({ undone: 'all' as const }),
     }),
@@ -40,15 +61,25 @@ async function stage(shared = false) {
       name: 'hold',
       input,
       class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
-      ...PLACE,
+      writes: place,
       plan: ({ fails }) => {
         if (fails === true) throw new Error('there is no plan');
       },
       execute: async () => undefined,
     }),
-    declareTool({ name: 'read', input, class: 'read', reads: PLACE.writes, execute: () => null }),
+    declareTool({
+      name: 'read',
+      input,
+      class: 'read',
+      reads: place,
+      execute: async ({ by }) => {
+        await lasting(by);
+        return null;
+      },
+    }),
   ];
-  const assize = runtimeOver(new MemoryStore({ shared }), [tally], { tools });
+  const resolvers: Resolvers = { test: async (scope) => [scope] };
+  const assize = runtimeOver(new MemoryStore({ shared }), [tally], { tools, ...(names && { resolvers }) });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   const run = (writes: readonly string[], body: (tx: Transaction) => Promise<unknown>) =>
     trajectory.transaction({ writ: writFor('alice'), writes, retries: 0 }, async (tx) => {
@@ -57,25 +88,40 @@ async function stage(shared = false) {
       return value;
     });
 
-  /** What becomes of each of these, called in one tick, beside somebody younger who acts at the same place. */
-  async function inOneTick(steps: readonly Step[], isClaimed: boolean, by: By): Promise<string[]> {
+  /**
+   * What becomes of each of these, called in one tick; with `isBeside`, beside somebody younger who acts at the first place. Not where
+   * it is claimed again after it was given up: that comes too late or not, as they happen to meet.
+   */
+  async function inOneTick(
+    steps: readonly (Step | StepAt)[],
+    isClaimed: boolean,
+    by: By,
+    isBeside = true,
+  ): Promise<string[]> {
     const body = async (tx: Transaction): Promise<string[]> => {
       const all = async (caller: Transaction) => {
-        const made = steps.map((step) =>
-          step === 'expand' || step === 'release' ? tx[step](PLACE) : caller.call(step, {}),
-        );
+        const made = steps.map((each) => {
+          const { step, at } = typeof each === 'string' ? { step: each, at: 'r' as const } : each;
+          return step === 'expand' || step === 'release'
+            ? tx[step]({ writes: [`test:${at}`] })
+            : caller.call(step, { at });
+        });
         return (await Promise.allSettled(made)).map((each) =>
           each.status === 'fulfilled' ? 'done' : String(each.reason.code),
         );
       };
       return by === 'itself' ? all(tx) : tx.nested(all);
     };
-    const old = run(isClaimed ? PLACE.writes : ['test:other'], body);
-    const young = run(PLACE.writes, (tx) => tx.call('act', {}));
-    const [{ value }] = await Promise.all([old, young.catch(() => undefined)]);
+    const old = run(isClaimed ? [...PLACE.writes, ...ELSEWHERE.writes] : ['test:other'], body);
+    const isAgain = steps
+      .map((each) => (typeof each === 'string' ? each : each.step))
+      .join()
+      .match(/release.*expand/);
+    const young = isBeside && isAgain === null ? run(PLACE.writes, (tx) => tx.call('act', {})) : undefined;
+    const [{ value }] = await Promise.all([old, young?.catch(() => undefined)]);
     return value as string[];
   }
-  return { seen, run, inOneTick };
+  return { seen, log, run, inOneTick };
 }
 
 /** What becomes of each where each is over before the next one is called. */
@@ -146,7 +192,7 @@ describe('what a call needed that came to nothing before it touched that', () =>
 test.each(['awaited', 'at once', 'after a call'] as const)(
   'beside other processes nothing acts by a claim that is given up: %s',
   async (order) => {
-    const { seen, run } = await stage(true);
+    const { seen, run } = await stage({ shared: true });
     const old = run(PLACE.writes, async (tx) => {
       if (order === 'awaited') await tx.release(PLACE);
       const made =
@@ -164,5 +210,66 @@ test.each(['awaited', 'at once', 'after a call'] as const)(
       { awaited: [refused], 'at once': ['done', refused], 'after a call': ['done', refused] }[order],
     );
     expect(seen.most).toBe(1);
+  },
+);
+
+const stepsAt = fc.array(fc.record({ step: fc.constantFrom(...STEPS), at: fc.constantFrom<StepAt['at']>('r', 's') }), {
+  maxLength: 6,
+});
+
+test.each([
+  { shared: false, names: false },
+  { shared: true, names: false },
+  { shared: false, names: true },
+  { shared: true, names: true },
+])(
+  'at two places each comes to what it would one after the other: shared $shared, names asked for $names',
+  async ({ shared, names }) => {
+    const { seen, inOneTick } = await stage({ shared, names });
+    await fc.assert(
+      fc.asyncProperty(
+        stepsAt,
+        fc.boolean(),
+        fc.constantFrom<By>('itself', 'a branch'),
+        async (steps, isClaimed, by) => {
+          const expected = new Map<StepAt, string>();
+          for (const at of ['r', 's'] as const) {
+            const there = steps.filter((each) => each.at === at);
+            const outcomes = inOrder(
+              there.map(({ step }) => step),
+              isClaimed,
+            );
+            for (const [n, each] of there.entries()) expected.set(each, outcomes[n]!);
+          }
+          expect(await inOneTick(steps, isClaimed, by, isClaimed)).toEqual(steps.map((each) => expected.get(each)));
+        },
+      ),
+      { numRuns: 60 },
+    );
+    expect(seen.most).toBe(1);
+  },
+);
+
+const WHILE = ['in its tick', 'while it is made', 'while it waits for its turn'] as const;
+
+describe.each([false, true])(
+  'what is read before its place is given up is read before whatever comes then: shared %s',
+  (shared) => {
+    test.each(WHILE)('given up %s', async (when) => {
+      const { log, run } = await stage({ shared });
+      const others =
+        when === 'while it waits for its turn' ? [run(PLACE.writes, (tx) => tx.call('act', { by: 'old' }))] : [];
+      const own = run(PLACE.writes, async (tx) => {
+        const read = tx.call('read', { by: 'own' });
+        if (when === 'while it is made') while (!log.includes('own begins')) await nextTurn();
+        await Promise.all([read, tx.release(PLACE)]);
+        log.push('given up');
+        await young;
+      });
+      const young: Promise<unknown> = run(PLACE.writes, (tx) => tx.call('act', { by: 'young' }));
+      await Promise.all([...others, own, young]);
+      const before = others.length === 0 ? [] : ['old begins', 'old ends'];
+      expect(log).toEqual([...before, 'own begins', 'own ends', 'given up', 'young begins', 'young ends']);
+    });
   },
 );

@@ -1,19 +1,12 @@
-import { costItems } from '#authority';
 import { copyJson, type Json, plainText } from '#canon';
 import {
   type Claim,
   claimTexts,
-  conflicts,
-  covers,
   type EffectClass,
   EffectError,
-  effectKey,
   isPivot,
-  type KnownTransaction,
   type LoggedEffect,
   type Planned,
-  readClaim,
-  readTransaction,
   type Tool,
   type Work,
 } from '#effects';
@@ -22,10 +15,13 @@ import type { Amounts, BlobRow } from '#ledger';
 import type { ObservationInput } from '../intent.ts';
 import { Kept, saltsAt } from '../kept.ts';
 import { type Pivot, refusalOf, sum, type ToolUse, toolObservation } from './acting.ts';
-import { AskedPromise } from './asked-promise.ts';
+import { CallKeys } from './call-keys.ts';
+import type { Claims, Judgement, Scoped } from './claims.ts';
 import type { Held } from './effects.ts';
+import { undoCostOf } from './reserved.ts';
 import type { Prepared, Run } from './run.ts';
 import { inTime } from './time-limit.ts';
+import { UnderWay } from './under-way.ts';
 
 /** What a transaction commits with: an action of the domain. */
 export interface TransactionIntent {
@@ -34,31 +30,10 @@ export interface TransactionIntent {
   readonly args: unknown;
 }
 
-/** Resources, as scopes. */
-interface Scoped {
-  readonly reads?: readonly string[];
-  readonly writes?: readonly string[];
-}
-
-/** Something that a body has begun: the name of a tool, or of what else it does here. */
-interface Begun {
-  readonly what: string;
-  made: Promise<unknown> | undefined;
-  /** Why it came to nothing, when it has, as far as that is to be seen by somebody. */
-  failed: { readonly error: unknown } | undefined;
-}
-
 /** Of what acts at once: who is before it, undefined for nobody, and how it tells those after it that it is over. */
 interface Turn {
   readonly before: Promise<void> | undefined;
   readonly over: () => void;
-}
-
-/** A call that was let begin, or has to wait until that is known. */
-interface Admitted {
-  /** Whether it may begin, and nothing is asked before it does. */
-  readonly isCertain: boolean;
-  readonly make: () => Promise<unknown>;
 }
 
 /** What came of a branch. */
@@ -108,7 +83,9 @@ interface Guess {
 export class Transaction {
   readonly #held: Held;
   #run: Run | undefined;
-  #work: Work;
+  /** Of the whole transaction, as its keys are. */
+  readonly #claims: Claims;
+  readonly #keys: CallKeys;
   readonly #asking: Asking;
   readonly #planned: Prepared[] = [];
   readonly #plans: { tool: string; input: Json }[] = [];
@@ -120,14 +97,6 @@ export class Transaction {
   #intent: TransactionIntent | undefined;
   /** What was called that can be neither undone nor held. */
   #pivot: Tool | undefined;
-  /** Of the whole transaction: where its branches have acted, as far as that is not undone. */
-  #branchActs: { readonly place: string; readonly claim: Claim }[] = [];
-  /** Of the whole transaction: what its effects touch, from the check on that lets them. */
-  readonly #touched: Claim[] = [];
-  /** Claims that it has said it gives up, while that is not heard: nothing may rest on them any more. */
-  readonly #giving: Claim[] = [];
-  /** Of the whole transaction: how many are under way that change what it may touch. */
-  #claiming = 0;
   /** What was read without waiting for who is older. */
   readonly #guesses: Guess[] = [];
   /** What acted at once. */
@@ -136,41 +105,34 @@ export class Transaction {
   readonly #parent: Transaction | undefined;
   /** Where it is among the branches of all above it: its calls are named so. */
   readonly #place: string;
-  /** Of the whole transaction: attempts of its name that came before, by their epochs. */
-  #attempts: Map<number, Promise<KnownTransaction | undefined>> | undefined;
   #calls = 0;
   #isOver = false;
-  #hasReturned = false;
-  /** What the body has begun that is not over yet, or was refused, and nobody had asked about it by then. */
-  readonly #begun = new Set<Begun>();
+  readonly #begun = new UnderWay();
   /** What acts at once acts one after the other, and each plan sees those before. Of the whole transaction; undefined with none under way. */
   #last: Promise<void> | undefined;
 
   /** Without a run it gets that, and its epoch, by `attach`. */
-  constructor(held: Held, run: Run | undefined, work: Work, asking: Asking, parent?: Transaction, place = '') {
+  constructor(held: Held, run: Run | undefined, claims: Claims, asking: Asking, parent?: Transaction, place = '') {
     this.#parent = parent;
     this.#place = place;
     // A branch sees what was planned before it began.
     if (parent !== undefined) this.#plans.push(...parent.#plans);
     this.#held = held;
     this.#run = run;
-    this.#work = work;
+    this.#claims = claims;
     this.#asking = asking;
+    this.#keys = parent === undefined ? new CallKeys(held.ports.store, asking) : parent.#keys;
   }
 
   /** Of one that gets it at its gate, 0 until then. */
   get epoch(): number {
-    return this.#work.epoch;
+    return this.#run?.epoch ?? 0;
   }
 
   /** Its epoch was taken, and its claims are registered. */
   attach(run: Run, work: Work): void {
     this.#run = run;
-    this.#work = work;
-  }
-
-  get #root(): Transaction {
-    return this.#parent === undefined ? this : this.#parent.#root;
+    this.#claims.attach(run, work);
   }
 
   get #hasEnded(): boolean {
@@ -179,7 +141,7 @@ export class Transaction {
 
   /** What it may touch. */
   get claims(): readonly Claim[] {
-    return this.#work.claims;
+    return this.#claims.all;
   }
 
   get planned(): readonly Prepared[] {
@@ -238,18 +200,15 @@ export class Transaction {
    * `tool_failed`, `outcome_unknown`, `key_collision`, `no_counselor`, `second_pivot`, `transaction_over`
    */
   call(name: string, given: unknown): Promise<any> {
-    let admitted: Admitted;
     try {
-      admitted = this.#admitted(name, given);
+      return this.#admitted(name, given);
     } catch (error) {
-      return this.#asked(name, () => Promise.reject(error));
+      return this.#begun.asked(name, () => Promise.reject(error));
     }
-    const { isCertain, make } = admitted;
-    return isCertain ? this.#underWay(name, make) : this.#asked(name, make);
   }
 
   /** What is wrong with a call is found out before anything is waited for, as far as it can be. */
-  #admitted(name: string, given: unknown): Admitted {
+  #admitted(name: string, given: unknown): Promise<unknown> {
     this.#checkGoesOn();
     const tool = this.#held.ports.tools.get(name);
     if (tool === undefined) {
@@ -261,8 +220,8 @@ export class Transaction {
     const input = tool.parse(given);
     // Before it is asked for: what says what the call touches is code of the host, which may call here again.
     const turn = tool.class === undefined ? undefined : this.#turn();
-    // Not while claims come or go: what was called before it takes effect in a later turn, and it is judged after that.
-    const isCertain = turn?.before === undefined && !this.#held.names.areAsked && this.#root.#claiming === 0;
+    // Not while claims are about to come or go: it is judged after what was called before it.
+    const isCertain = turn?.before === undefined && !this.#held.names.areAsked && !this.#claims.areChanging;
     let certain: readonly Claim[] | undefined;
     try {
       if (isCertain) certain = this.#allowed(tool, input, tool.claims(input));
@@ -270,32 +229,39 @@ export class Transaction {
       turn?.over();
       throw error;
     }
+    const judgement = certain === undefined ? this.#claims.judgement() : undefined;
     const take = tool.class === undefined ? this.#read : isHeld(tool.class) ? this.#plan : this.#act;
     const make = async (): Promise<unknown> => {
-      if (certain === undefined) this.#checkPivot(tool);
-      const named = await this.#held.names.of(certain ?? tool.claims(input), this.#asking.signal);
-      const claims = certain ?? this.#allowed(tool, input, named);
+      const claims = await (certain ?? this.#judged(tool, input, judgement!));
       this.#uses.push(useOf(tool, input, claims));
       return await take.call(this, tool, input, claims, ordinal);
     };
-    return { isCertain, make: turn === undefined ? make : () => this.#inTurn(make, turn) };
+    const begin = turn === undefined ? make : () => this.#inTurn(make, turn);
+    return isCertain ? this.#begun.certain(name, begin) : this.#begun.asked(name, begin);
+  }
+
+  /** The same, where that is to be asked or waited for. @throws as `#allowed`; EffectError `bad_resolver` */
+  async #judged(tool: Tool, input: Json, { after, over }: Judgement): Promise<readonly Claim[]> {
+    try {
+      await after;
+      this.#checkPivot(tool);
+      return this.#allowed(tool, input, await this.#held.names.of(tool.claims(input), this.#asking.signal));
+    } finally {
+      over();
+    }
   }
 
   /**
-   * What a call touches, when it may begin. What an effect touches is not given up from then on, with no turn in between.
+   * What a call touches, when it may begin. From then on that is not given up, with no turn in between, or not free before it is read.
    * @throws EffectError `no_counselor`, `second_pivot`, `scope_exceeded`, `not_authorised`
    */
   #allowed(tool: Tool, input: Json, claims: readonly Claim[]): readonly Claim[] {
     this.#checkPivot(tool);
-    this.#checkClaimed(tool, input, claims);
-    if (tool.class !== undefined) this.#root.#touched.push(...claims);
+    this.#claims.check(tool, claims);
+    this.#authorise(tool, input, claims);
+    if (tool.class !== undefined || this.#asking.isOptimistic) this.#claims.touch(claims);
+    else this.#claims.read(claims);
     return claims;
-  }
-
-  /** An effect that was let begin has come to nothing before it touched anything. */
-  #untouched(claims: readonly Claim[]): void {
-    const touched = this.#root.#touched;
-    for (const claim of claims) touched.splice(touched.indexOf(claim), 1);
   }
 
   /** Branches may have one each, as one of them is gone on with. */
@@ -313,95 +279,23 @@ export class Transaction {
     return this.#pivot ?? (this.#parent === undefined ? undefined : this.#parent.#firstPivot);
   }
 
-  /** Whether a call may touch what it does. @throws EffectError `scope_exceeded`, `not_authorised` */
-  #checkClaimed(tool: Tool, input: Json, claims: readonly Claim[]): void {
-    const { name } = tool;
-    const outside = claims.find((claim) => !covers(this.#kept, claim));
-    if (outside !== undefined) {
-      throw new EffectError(
-        'scope_exceeded',
-        `${name} would ${outside.access} ${outside.scope.text}, which the transaction has not claimed; claim it, or expand.`,
-        { evidence: { tool: name, scope: outside.scope.text, access: outside.access } },
-      );
-    }
-    this.#authorise(tool, input, claims);
-  }
-
   /**
-   * Claims more.
+   * Claims more, for what is called from then on: also in the same tick, where it waits for this.
    * @throws EffectError `stale` where somebody younger has acted there already, `resource_in_doubt`, `bad_resolver`
    */
   expand(more: Scoped): Promise<void> {
-    return this.#asked('expand', () => this.#reclaimed(() => this.#expand(more)));
-  }
-
-  /** Changes what the transaction may touch. */
-  async #reclaimed(change: () => Promise<void>): Promise<void> {
-    const root = this.#root;
-    root.#claiming++;
-    try {
-      await change();
-    } finally {
-      root.#claiming--;
-    }
-  }
-
-  async #expand(more: Scoped): Promise<void> {
-    this.#checkGoesOn();
-    const claims = await this.#held.names.of(claimsFrom(more), this.#asking.signal);
-    this.#checkGoesOn();
-    this.#asking.claimed.push(...claims);
-    if (this.#run === undefined) {
-      (this.#work.claims as Claim[]).push(...claims);
-      return;
-    }
-    const stale = await this.#held.expand(this.#run, this.#work, claims);
-    if (stale === undefined) return;
-    throw new EffectError(
-      'stale',
-      `Transaction ${stale.by}, which is younger than ${stale.epoch}, has acted at ${stale.claim.scope.text} already; begin anew.`,
-      { evidence: { epoch: stale.epoch, by: stale.by, scope: stale.claim.scope.text }, retryable: true },
-    );
+    return this.#begun.asked('expand', () => this.#claims.expand(more, () => this.#checkGoesOn()));
   }
 
   /**
-   * Gives up what it has claimed before it ends: whoever waits there may go on. Not where an effect of it needs that still; what was
-   * read there was read before whatever comes now.
+   * Gives up what it has claimed before it ends: whoever waits there may go on. Nothing that is called from then on may touch it, and what
+   * was called before keeps it: a read until it is over, which this waits for, so that what was read there was read before whatever comes
+   * now. What an effect touches, and what was read without waiting and is read again at the gate, is needed until the end.
    *
    * @throws EffectError `scope_exceeded` for what it has not claimed, word for word, or needs; nothing is given up then
    */
   release(less: Scoped): Promise<void> {
-    return this.#asked('release', () => this.#reclaimed(() => this.#release(less)));
-  }
-
-  async #release(less: Scoped): Promise<void> {
-    this.#checkGoesOn();
-    const claims = await this.#held.names.of(claimsFrom(less), this.#asking.signal);
-    this.#checkGoesOn();
-    const rest = [...this.#kept];
-    for (const claim of claims) if (!takeOut(rest, claim)) throw notReleased(claim, 'it has not claimed that');
-    const needed = this.#root.#touched.find((claim) => !covers(rest, claim));
-    if (needed !== undefined) throw notReleased(needed, 'what it does there needs that');
-    if (this.#run === undefined) (this.#work.claims as Claim[]).splice(0, Number.POSITIVE_INFINITY, ...rest);
-    else await this.#give(claims);
-  }
-
-  /** Others hear of it later than it is said. @throws EffectError `tenure_lost` */
-  async #give(claims: readonly Claim[]): Promise<void> {
-    const giving = this.#root.#giving;
-    giving.push(...claims);
-    await this.#held.coordination.release(this.#work, claims, () => {
-      for (const claim of claims) takeOut(giving, claim);
-    });
-  }
-
-  /** What is claimed and not about to be given up. */
-  get #kept(): readonly Claim[] {
-    const giving = this.#root.#giving;
-    if (giving.length === 0) return this.#work.claims;
-    const kept = [...this.#work.claims];
-    for (const claim of giving) takeOut(kept, claim);
-    return kept;
+    return this.#begun.asked('release', () => this.#claims.release(less, () => this.#checkGoesOn()));
   }
 
   /**
@@ -412,7 +306,7 @@ export class Transaction {
    * @throws what the body throws; what the undoing throws
    */
   nested<T>(body: (tx: Transaction) => Promise<T> | T, { retries = 0 }: { retries?: number } = {}): Promise<T> {
-    return this.#asked('nested', () => this.#nested(body, retries));
+    return this.#begun.asked('nested', () => this.#nested(body, retries));
   }
 
   async #nested<T>(body: (tx: Transaction) => Promise<T> | T, retries: number): Promise<T> {
@@ -444,7 +338,7 @@ export class Transaction {
     branches: readonly ((tx: Transaction) => Promise<T> | T)[],
     choose: (tried: readonly Tried<T>[]) => Promise<number | undefined> | number | undefined,
   ): Promise<T> {
-    return this.#asked('speculate', () => this.#speculate(branches, choose));
+    return this.#begun.asked('speculate', () => this.#speculate(branches, choose));
   }
 
   async #speculate<T>(
@@ -454,7 +348,8 @@ export class Transaction {
     this.#checkGoesOn();
     const family = this.#calls++;
     const children = branches.map(
-      (_, i) => new Transaction(this.#held, this.#run, this.#work, this.#asking, this, `${this.#place}${family}.${i}/`),
+      (_, i) =>
+        new Transaction(this.#held, this.#run, this.#claims, this.#asking, this, `${this.#place}${family}.${i}/`),
     );
     const tried = await Promise.all(branches.map((body, i) => triedOut(children[i]!, body)));
     // Also of those that have failed.
@@ -487,8 +382,7 @@ export class Transaction {
   async #discard(losers: readonly Transaction[]): Promise<void> {
     const others = losers.flatMap((loser) => loser.#acted.map(({ n }) => n));
     await this.#run?.discard(others.sort((a, b) => a - b));
-    const root = this.#root;
-    root.#branchActs = root.#branchActs.filter(({ place }) => !losers.some((loser) => place.startsWith(loser.#place)));
+    this.#claims.discard(losers.map((loser) => loser.#place));
   }
 
   #adopt(branch: Transaction): void {
@@ -499,10 +393,7 @@ export class Transaction {
     this.#observations.push(...branch.#observations);
     this.#acted.push(...branch.#acted);
     this.#guesses.push(...branch.#guesses);
-    const root = this.#root;
-    root.#branchActs = root.#branchActs.map((act) =>
-      act.place.startsWith(branch.#place) ? { ...act, place: this.#place } : act,
-    );
+    this.#claims.adopt(branch.#place, this.#place);
     this.#cost = sum(this.#cost, branch.#cost);
     this.#intent = branch.#intent ?? this.#intent;
     this.#pivot = branch.#pivot ?? this.#pivot;
@@ -514,7 +405,7 @@ export class Transaction {
    * @throws EffectError `stale`, `resource_in_doubt`, `bad_resolver`, `key_collision`; the signal's reason
    */
   enter(): Promise<void> | undefined {
-    const entered = this.#enter(this.#work.claims, async () => {
+    const entered = this.#claims.enter(async () => {
       for (const { tool, input, claims } of this.#touching) await this.#checkNames(tool, input, claims);
     });
     return this.#guesses.length > 0 || this.#mayHaveBeenPutUp ? this.#checked(entered) : entered;
@@ -523,25 +414,14 @@ export class Transaction {
   async #checked(entered: Promise<void> | undefined): Promise<void> {
     await entered;
     for (const guess of this.#guesses) await this.#checkGuess(guess);
-    if (this.#mayHaveBeenPutUp) await this.#checkKeys();
+    // What a person approves has the keys that it was put up with: none may be of an attempt before.
+    if (this.#mayHaveBeenPutUp) await this.#keys.checkUnused(this.#planned);
   }
 
   /** Whether it may wait for a person under keys that an attempt before has used: mostly nobody asked whether there are such. */
   get #mayHaveBeenPutUp(): boolean {
     const { isAgain, isCareful, counselors } = this.#asking;
     return isAgain && !isCareful && counselors.length > 0;
-  }
-
-  /** What a person approves has the keys that it was put up with: none may be of an attempt before. @throws EffectError `key_collision` */
-  async #checkKeys(): Promise<void> {
-    const { name } = this.#asking;
-    const { store } = this.#held.ports;
-    const used = await Promise.all(this.#planned.map(({ effect }) => store.effectKey(effect.key)));
-    const before = used.find((each) => each !== undefined);
-    if (before === undefined) return;
-    throw new EffectError('key_collision', `A call of ${name} has a key that transaction ${before.epoch} has used.`, {
-      evidence: { epoch: before.epoch },
-    });
   }
 
   /** Nobody who is older goes on there, and nobody who is younger yet: what is read now is what there is. */
@@ -566,55 +446,6 @@ export class Transaction {
     return this.#held.names.checkStill(tool, input, claims, this.#asking.signal);
   }
 
-  /** Whoever was waited for may have changed what names lead to; and while that is asked, somebody may claim more. */
-  #enter(claims: readonly Claim[], checkNames: () => Promise<void>): Promise<void> | undefined {
-    const enter = (): Promise<void> | undefined => this.#held.enter(this.#work, claims, this.#asking.signal);
-    const entered = enter();
-    return this.#held.names.areAsked ? Promise.resolve(entered).then(checkNames).then(enter) : entered;
-  }
-
-  /** What the body has begun here, until it is over. To know more of it takes a tenth of what the whole transaction of a call does. */
-  #underWay<T>(what: string, make: () => Promise<T>): Promise<T> {
-    const begun: Begun = { what, made: undefined, failed: undefined };
-    this.#begun.add(begun);
-    const made = this.#untilOver(begun, make);
-    begun.made = made;
-    return made;
-  }
-
-  async #untilOver<T>(begun: Begun, make: () => Promise<T>): Promise<T> {
-    try {
-      return await make();
-    } finally {
-      this.#begun.delete(begun);
-    }
-  }
-
-  /** What may be refused here, until somebody has seen that. */
-  #asked<T>(what: string, make: () => Promise<T>): Promise<T> {
-    const begun: Begun = { what, made: undefined, failed: undefined };
-    this.#begun.add(begun);
-    const made = new AskedPromise<T>((resolve, reject) => {
-      this.#untilSeen(begun, make).then(resolve, reject);
-    });
-    begun.made = made;
-    // The body is refused for it, or has thrown. What comes after its return is told to nobody else.
-    if (!this.#hasReturned) made.toldElsewhere();
-    return made;
-  }
-
-  async #untilSeen<T>(begun: Begun, make: () => Promise<T>): Promise<T> {
-    try {
-      const value = await make();
-      this.#begun.delete(begun);
-      return value;
-    } catch (error) {
-      begun.failed = { error };
-      if (isSeen(begun)) this.#begun.delete(begun);
-      throw error;
-    }
-  }
-
   /**
    * Runs its body, after which nothing is called in it any more.
    * @throws what the body throws; EffectError `not_awaited` where something is still under way that it has begun, or was refused and
@@ -626,14 +457,10 @@ export class Transaction {
       value = await body(this);
     } finally {
       this.#isOver = true;
-      this.#hasReturned = true;
-      // What nobody awaits is refused here, or because the body threw.
-      for (const { made } of this.#begun) if (!(made instanceof AskedPromise)) made?.catch(() => undefined);
+      this.#begun.returned();
     }
-    if (this.#begun.size === 0) return value;
-    const lost = [...this.#begun].filter((begun) => !isSeen(begun));
-    if (lost.length === 0) return value;
-    throw notAwaited(lost);
+    this.#begun.checkSeen();
+    return value;
   }
 
   /** Its body is done, or is no longer waited for. Answers with what it has begun that is still under way. */
@@ -664,27 +491,36 @@ export class Transaction {
 
   async #read(tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
     const { isOptimistic, signal } = this.#asking;
-    this.#charge(tool, input);
-    if (!isOptimistic) await this.#enter(claims, () => this.#checkNames(tool, input, claims));
-    this.#checkGoesOn();
-    const plans = [...this.#plans];
-    const call = () => ({ key: this.#keyOf(ordinal, 0), signal, epoch: this.epoch });
-    const value = await this.#guessed(tool, () => tool.spec.execute(input as never, call(), plans));
-    this.#observe(tool, ordinal, value);
-    return value;
+    const at = this.#placeOf(ordinal);
+    try {
+      this.#charge(tool, input);
+      if (!isOptimistic) await this.#claims.enter(() => this.#checkNames(tool, input, claims), claims);
+      this.#checkGoesOn();
+      const plans = [...this.#plans];
+      const call = () => ({ key: this.#keys.of(at, 0), signal, epoch: this.epoch });
+      const value = await this.#guessed(tool, () => tool.spec.execute(input as never, call(), plans));
+      this.#observe(tool, ordinal, value);
+      return value;
+    } catch (error) {
+      if (isOptimistic) this.#claims.untouch(claims);
+      throw error;
+    } finally {
+      if (!isOptimistic) this.#claims.readIsOver(claims);
+    }
   }
 
   async #plan(tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<unknown> {
     try {
       this.#charge(tool, input);
-      const key = this.#keyOf(ordinal, this.#asking.isCareful ? await this.#freeGeneration(ordinal) : 0);
+      const at = this.#placeOf(ordinal);
+      const key = this.#keys.of(at, this.#asking.isCareful ? await this.#keys.freeGeneration(at) : 0);
       const prepared = this.#prepared(tool, input, claims, key);
       // What its plan looks at is a read like any other: what is older comes first.
       const reads = claims.filter(({ access }) => access === 'read');
       const { plan } = tool.spec;
       const plans: Planned = plan === undefined ? [] : [...this.#plans];
       const isGuess = this.#asking.isOptimistic && reads.length > 0;
-      if (!isGuess && reads.length > 0) await this.#enter(reads, () => this.#checkNames(tool, input, claims));
+      if (!isGuess && reads.length > 0) await this.#claims.enter(() => this.#checkNames(tool, input, claims), reads);
       // What never answers holds nobody up: whoever comes next in turn, or waits for the end of it all.
       const planning = (): unknown => plan?.(input as never, plans);
       const answer = isGuess ? await this.#guessed(tool, planning) : await inTime(this.#asking.signal, planning);
@@ -694,7 +530,7 @@ export class Transaction {
       this.#touching.push({ tool, input, claims });
       return answer ?? null;
     } catch (error) {
-      this.#untouched(claims);
+      this.#claims.untouch(claims);
       throw error;
     }
   }
@@ -704,19 +540,20 @@ export class Transaction {
     try {
       this.#checkGoesOn();
       if (run === undefined) throw noEpoch(tool.name);
-      await this.#enter(claims, () => this.#checkNames(tool, input, claims));
+      await this.#claims.enter(() => this.#checkNames(tool, input, claims), claims);
       this.#checkGoesOn();
     } catch (error) {
-      this.#untouched(claims);
+      this.#claims.untouch(claims);
       throw error;
     }
-    for (const claim of claims) this.#checkSiblings(tool, claim);
-    const generation = await this.#freeGeneration(ordinal);
-    const prepared = this.#prepared(tool, input, claims, this.#keyOf(ordinal, generation));
+    for (const claim of claims) this.#claims.actAt(tool, claim, this.#place);
+    const at = this.#placeOf(ordinal);
+    const generation = await this.#keys.freeGeneration(at);
+    const prepared = this.#prepared(tool, input, claims, this.#keys.of(at, generation));
     const writBlobs = this.#checkAffords(tool, input, claims, prepared);
     this.#charge(tool, input);
     const { n, result } = await run.call({ ...prepared, blobs: [...prepared.blobs, ...writBlobs] });
-    this.#acted.push({ n, tool, input, claims, answer: result, next: this.#keyOf(ordinal, generation + 1) });
+    this.#acted.push({ n, tool, input, claims, answer: result, next: this.#keys.of(at, generation + 1) });
     this.#observe(tool, ordinal, result);
     return result;
   }
@@ -752,21 +589,6 @@ export class Transaction {
     this.#observations.push({ name: toolObservation(name, this.#place, ordinal), value, ...sensitive });
   }
 
-  /** Branches act on the same thing only where its tool says that it can tell them apart. */
-  #checkSiblings(tool: Tool, claim: Claim): void {
-    const acts = this.#root.#branchActs;
-    const sibling = acts.find(
-      (act) => !act.place.startsWith(this.#place) && !this.#place.startsWith(act.place) && conflicts(act.claim, claim),
-    );
-    if (sibling !== undefined && tool.spec.parallel !== true)
-      throw new EffectError(
-        'branch_conflict',
-        `Another branch has acted at ${claim.scope.text}, and ${tool.name} does not say that it can be used in parallel.`,
-        { evidence: { tool: tool.name, scope: claim.scope.text } },
-      );
-    if (this.#parent !== undefined) acts.push({ place: this.#place, claim });
-  }
-
   #prepared(tool: Tool, input: Json, claims: readonly Claim[], key: string, answer?: Json): Prepared {
     const kept = new Kept(saltsAt(this.#held.ports.random, key));
     const cost = costOf(tool, input);
@@ -787,38 +609,9 @@ export class Transaction {
     return { effect, input, blobs: kept.blobs };
   }
 
-  #keyOf(ordinal: number, generation: number): string {
-    const call = this.#place === '' ? ordinal : `${this.#place}${ordinal}`;
-    const { trajectoryId: trajectory, name: transaction } = this.#asking;
-    return effectKey({ trajectory, transaction, call, generation });
-  }
-
-  /** After all that did nothing, or were undone. @throws EffectError `key_collision` */
-  async #freeGeneration(call: number): Promise<number> {
-    for (let generation = 0; ; generation++) {
-      if (!this.#asking.isAgain) return generation;
-      const key = this.#keyOf(call, generation);
-      const used = await this.#held.ports.store.effectKey(key);
-      if (used === undefined) return generation;
-      const phase = (await this.#root.#before(used.epoch))?.state.effects[used.n]?.phase;
-      if (phase === 'undone' || phase === 'dropped') continue;
-      throw new EffectError(
-        'key_collision',
-        `Call ${call} of ${this.#asking.name} was made by transaction ${used.epoch}, and is ${phase}; it is not made again.`,
-        { evidence: { key, epoch: used.epoch, phase } },
-      );
-    }
-  }
-
-  /** An attempt before this one, which is read once: what it has undone stays so. */
-  #before(epoch: number): Promise<KnownTransaction | undefined> {
-    this.#attempts ??= new Map();
-    let known = this.#attempts.get(epoch);
-    if (known === undefined) {
-      known = this.#held.ports.store.effectsOf(epoch).then((logged) => logged && readTransaction(logged));
-      this.#attempts.set(epoch, known);
-    }
-    return known;
+  /** Of a call among those of the whole transaction. */
+  #placeOf(ordinal: number): number | string {
+    return this.#place === '' ? ordinal : `${this.#place}${ordinal}`;
   }
 
   #turn(): Turn {
@@ -876,21 +669,6 @@ function noBranch(branches: number, chosen: number | undefined, winner: Tried<un
   });
 }
 
-/** Whether it has failed, and somebody has asked what becomes of it. */
-function isSeen({ made, failed }: Begun): boolean {
-  return failed !== undefined && made instanceof AskedPromise && made.isAsked;
-}
-
-function notAwaited(lost: readonly Begun[]): EffectError {
-  const calls = lost.map(({ what }) => what);
-  const told = calls.length === 1 ? `${calls[0]} was` : `${calls.join(', ')} were`;
-  return new EffectError(
-    'not_awaited',
-    `${told} not awaited when the body returned, so nothing of the transaction stands; await all that is called in it.`,
-    { evidence: { calls }, cause: lost.find(({ failed }) => failed !== undefined)?.failed?.error },
-  );
-}
-
 function noCounselor(tool: string, channel: string | undefined): EffectError {
   const who = channel === undefined ? 'no counselors' : `no counselor of the kind ${channel}`;
   return new EffectError(
@@ -916,36 +694,6 @@ function secondPivot(tool: string, { name: first }: Tool): EffectError {
   );
 }
 
-function notReleased({ scope, access }: Claim, why: string): EffectError {
-  return new EffectError(
-    'scope_exceeded',
-    `Nothing was given up: the transaction would no longer ${access} ${scope.text}, and ${why}.`,
-    { evidence: { scope: scope.text, access } },
-  );
-}
-
 function costOf(tool: Tool, input: Json): Amounts {
   return tool.spec.cost?.(input as never) ?? {};
-}
-
-/** What undoing a call costs, as the log has it. @throws AuthorityError `bad_amount` */
-export function undoCostOf({ spec }: Tool, input: Json): Pick<LoggedEffect, 'undo_cost'> {
-  if (spec.undoCost === undefined) return {};
-  const items = costItems(spec.undoCost(input as never));
-  return items.length === 0 ? {} : { undo_cost: Object.fromEntries(items) };
-}
-
-/** @throws AuthorityError `bad_resource` */
-export function claimsFrom(given: Scoped): Claim[] {
-  return [
-    ...(given.reads ?? []).map((scope) => readClaim('read', scope)),
-    ...(given.writes ?? []).map((scope) => readClaim('write', scope)),
-  ];
-}
-
-/** Takes one such claim out of the list; false where there is none. */
-function takeOut(claims: Claim[], { access, scope }: Claim): boolean {
-  const at = claims.findIndex((each) => each.access === access && each.scope.text === scope.text);
-  if (at !== -1) claims.splice(at, 1);
-  return at !== -1;
 }

@@ -21,11 +21,13 @@ import type { Proposals } from '../propose.ts';
 import type { Ruling } from '../ruling.ts';
 import type { Writer } from '../writer.ts';
 import { type Acting, sum } from './acting.ts';
+import { Claims, claimsFrom } from './claims.ts';
 import type { Begun, Effects, Held } from './effects.ts';
 import { failureBefore } from './failure.ts';
+import { undoCostOf } from './reserved.ts';
 import { blobsOf, type Moved, type Prepared, type Run } from './run.ts';
 import { TimeLimit } from './time-limit.ts';
-import { type Asking, claimsFrom, Transaction, undoCostOf } from './transaction.ts';
+import { type Asking, Transaction } from './transaction.ts';
 
 /** What a transaction of tools may do, and how long. */
 export interface TransactionOptions extends Pick<ProposalInput, 'writ' | 'principal'> {
@@ -153,7 +155,8 @@ export class Transactions {
       signal,
     };
     // One that is late has its claims to itself, and no epoch.
-    const tx = new Transaction(held, begun?.run, begun?.work ?? { epoch: 0, claims: [...claims] }, asking);
+    const work = begun?.work ?? { epoch: 0, claims: [...claims] };
+    const tx = new Transaction(held, begun?.run, new Claims(held, begun?.run, work, asking), asking);
     // Whoever has that name, here or in another process, is waited for: then it has a ruling, or has done nothing.
     const ruledBefore = (): Promise<Ruling | undefined> | undefined =>
       named === undefined ? undefined : this.#ruledBefore(held, begun, named, { name, principal, signal });

@@ -400,6 +400,32 @@ withPostgres('facts', (postgres) => {
     await store.close();
   });
 
+  test('rows of a text are found by what it says in its partition, whatever the planner knows of the table', async () => {
+    const url = postgres.url();
+    const store = await openPostgres({ url });
+    const rows = Array.from({ length: 2_000 }, (_, n) => ({ fact_id: `${n}`, cardinality: 'multi-valued' as const }));
+    const elsewhere = Array.from({ length: 2_000 }, (_, n) =>
+      changeOf({ ...ALICE, subject: `s${n}` }, 1, 10, [{ fact_id: `s${n}`, object: 'yes' }]),
+    );
+    await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, rows), ...elsewhere] });
+    const texts = await store.textsToEmbed('m', ALICE.space, 5_000);
+    expect(texts.map(({ id }) => Number(id))).toEqual(texts.map((_, n) => Number(texts[0]!.id) + n));
+    expect(new Set(texts.map(({ text }) => text)).size).toBe(4_000);
+    const fact = `"${postgres.schemaOf(url)}".fact`;
+    for (const isAnalysed of [false, true]) {
+      if (isAnalysed) await postgres.query(`ANALYZE ${fact}`);
+      for (const object of ['says 7', 'yes']) {
+        const content = `'\\x${contentOf(object).hash}'::bytea`;
+        const plan = await postgres.query(
+          `EXPLAIN SELECT f.object FROM ${fact} AS f WHERE f.content = ${content} AND f.key = 7 AND f.audit = false LIMIT 1`,
+        );
+        const steps = plan.map((step) => String(Object.values(step)[0])).join('\n');
+        expect(steps).toMatch(/Index Cond: \(\(content = .* AND \(key = /);
+      }
+    }
+    await store.close();
+  });
+
   test('people with a SQL shell find the twelve columns of a fact', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });

@@ -1,0 +1,290 @@
+import { type Claim, conflicts, covers, EffectError, readClaim, type Tool, type Work } from '#effects';
+import type { Held } from './effects.ts';
+import type { Run } from './run.ts';
+
+/** Resources, as scopes. */
+export interface Scoped {
+  readonly reads?: readonly string[];
+  readonly writes?: readonly string[];
+}
+
+/** @throws AuthorityError `bad_resource` */
+export function claimsFrom(given: Scoped): Claim[] {
+  return [
+    ...(given.reads ?? []).map((scope) => readClaim('read', scope)),
+    ...(given.writes ?? []).map((scope) => readClaim('write', scope)),
+  ];
+}
+
+export interface ClaimsOptions {
+  /** All that was claimed on the way, for whoever begins anew. */
+  readonly claimed: Claim[];
+  readonly signal: AbortSignal;
+}
+
+/** Who asks for a change of what may be touched. @throws where it goes on no more */
+type GoesOn = () => void;
+
+/** When a call is judged that could not be at once. */
+export interface Judgement {
+  /** What was to change before it was called; undefined for nothing. */
+  readonly after: Promise<void> | undefined;
+  /** To be called when it is judged: what was to change after it was called waits for that. */
+  readonly over: () => void;
+}
+
+/**
+ * What a transaction may touch, and when: of all of it, its branches among it. What is claimed comes and goes while it calls
+ * (`expand`, `release`), in the order in which all of that is called; what its effects touch stays, and what is read stays as long.
+ */
+export class Claims {
+  readonly #held: Held;
+  readonly #options: ClaimsOptions;
+  #run: Run | undefined;
+  #work: Work;
+  /** What its effects touch, from the check on that lets them. */
+  readonly #touched: Claim[] = [];
+  /** What it has said it gives up, while that is not heard: nothing may rest on it any more. Undefined before anything was. */
+  #giving: Claim[] | undefined;
+  /** The last change that is not judged yet, and all before it; undefined for none. */
+  #changing: Promise<void> | undefined;
+  /** Calls that are not judged yet. Undefined before there were any. */
+  #judging: Set<Promise<void>> | undefined;
+  /** What is being read. Undefined before anything was. */
+  #reading: (readonly Claim[])[] | undefined;
+  /** When something of that is over; undefined where nobody waits for it. */
+  #readOver: PromiseWithResolvers<void> | undefined;
+  /** Where branches have acted, as far as that is not undone. Undefined before any has. */
+  #branchActs: { readonly place: string; readonly claim: Claim }[] | undefined;
+
+  /** Without a run it gets that, and its epoch, by `attach`. */
+  constructor(held: Held, run: Run | undefined, work: Work, options: ClaimsOptions) {
+    this.#held = held;
+    this.#run = run;
+    this.#work = work;
+    this.#options = options;
+  }
+
+  /** The epoch was taken, and the claims are registered. */
+  attach(run: Run, work: Work): void {
+    this.#run = run;
+    this.#work = work;
+  }
+
+  /** What may be touched. */
+  get all(): readonly Claim[] {
+    return this.#work.claims;
+  }
+
+  /** Whether claims are about to come or go. */
+  get areChanging(): boolean {
+    return this.#changing !== undefined;
+  }
+
+  /** For a call that is made now, and can't be judged at once. */
+  judgement(): Judgement {
+    this.#judging ??= new Set();
+    const judging = this.#judging;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    judging.add(promise);
+    const over = (): void => {
+      judging.delete(promise);
+      resolve();
+    };
+    return { after: this.#changing, over };
+  }
+
+  /** @throws EffectError `scope_exceeded` for what may not be touched */
+  check({ name }: Tool, claims: readonly Claim[]): void {
+    const outside = claims.find((claim) => !covers(this.#kept, claim));
+    if (outside === undefined) return;
+    throw new EffectError(
+      'scope_exceeded',
+      `${name} would ${outside.access} ${outside.scope.text}, which the transaction has not claimed; claim it, or expand.`,
+      { evidence: { tool: name, scope: outside.scope.text, access: outside.access } },
+    );
+  }
+
+  /** An effect was let begin: what it touches is not given up from then on. */
+  touch(claims: readonly Claim[]): void {
+    this.#touched.push(...claims);
+  }
+
+  /** It has come to nothing before it touched anything. */
+  untouch(claims: readonly Claim[]): void {
+    for (const claim of claims) this.#touched.splice(this.#touched.indexOf(claim), 1);
+  }
+
+  /** A read was let begin: what it reads is not free before it is over. */
+  read(claims: readonly Claim[]): void {
+    this.#reading ??= [];
+    this.#reading.push(claims);
+  }
+
+  readIsOver(claims: readonly Claim[]): void {
+    this.#reading?.splice(this.#reading.indexOf(claims), 1);
+    this.#readOver?.resolve();
+    this.#readOver = undefined;
+  }
+
+  /** @throws EffectError `stale`, `resource_in_doubt`, `bad_resolver`; what `goesOn` throws */
+  expand(more: Scoped, goesOn: GoesOn): Promise<void> {
+    return this.#inOrder(() => this.#expand(more, goesOn));
+  }
+
+  async #expand(more: Scoped, goesOn: GoesOn): Promise<void> {
+    goesOn();
+    const claims = await this.#held.names.of(claimsFrom(more), this.#options.signal);
+    goesOn();
+    this.#options.claimed.push(...claims);
+    if (this.#run === undefined) {
+      (this.#work.claims as Claim[]).push(...claims);
+      return;
+    }
+    const stale = await this.#held.expand(this.#run, this.#work, claims);
+    if (stale === undefined) return;
+    throw new EffectError(
+      'stale',
+      `Transaction ${stale.by}, which is younger than ${stale.epoch}, has acted at ${stale.claim.scope.text} already; begin anew.`,
+      { evidence: { epoch: stale.epoch, by: stale.by, scope: stale.claim.scope.text }, retryable: true },
+    );
+  }
+
+  /** @throws EffectError `scope_exceeded`, `bad_resolver`, `tenure_lost`; what `goesOn` throws */
+  async release(less: Scoped, goesOn: GoesOn): Promise<void> {
+    const claims = await this.#inOrder(() => this.#givenUp(less, goesOn));
+    if (this.#run === undefined) return;
+    await this.#untilRead();
+    goesOn();
+    // Others hear of it later than it is said.
+    await this.#held.coordination.release(this.#work, claims, () => {
+      for (const claim of claims) takeOut(this.#giving!, claim);
+    });
+  }
+
+  /** Nothing that is judged from then on rests on it. */
+  async #givenUp(less: Scoped, goesOn: GoesOn): Promise<readonly Claim[]> {
+    goesOn();
+    const claims = await this.#held.names.of(claimsFrom(less), this.#options.signal);
+    goesOn();
+    const rest = [...this.#kept];
+    for (const claim of claims) if (!takeOut(rest, claim)) throw notReleased(claim, 'it has not claimed that');
+    const needed = this.#touched.find((claim) => !covers(rest, claim));
+    if (needed !== undefined) throw notReleased(needed, 'what it does there needs that');
+    if (this.#run === undefined) {
+      (this.#work.claims as Claim[]).splice(0, Number.POSITIVE_INFINITY, ...rest);
+    } else {
+      this.#giving ??= [];
+      this.#giving.push(...claims);
+    }
+    return claims;
+  }
+
+  /** Settles when nothing is read any more by what is given up. */
+  async #untilRead(): Promise<void> {
+    while (this.#reading?.some((claims) => claims.some((claim) => !covers(this.#kept, claim)))) {
+      this.#readOver ??= Promise.withResolvers();
+      await this.#readOver.promise;
+    }
+  }
+
+  /** After what was called before it, and before what is called after it. */
+  #inOrder<T>(change: () => Promise<T>): Promise<T> {
+    const before = this.#before;
+    const made = before === undefined ? change() : before.then(change);
+    const judged = (): void => {
+      if (this.#changing === changing) this.#changing = undefined;
+    };
+    const changing = made.then(judged, judged);
+    this.#changing = changing;
+    return made;
+  }
+
+  /** All that is not judged yet. */
+  get #before(): Promise<void> | undefined {
+    const judging = this.#judging ?? [];
+    const all = [...(this.#changing === undefined ? [] : [this.#changing]), ...judging];
+    return all.length === 0 ? undefined : Promise.all(all).then(() => undefined);
+  }
+
+  /** What is claimed and not about to be given up. */
+  get #kept(): readonly Claim[] {
+    const giving = this.#giving;
+    if (giving === undefined || giving.length === 0) return this.#work.claims;
+    const kept = [...this.#work.claims];
+    for (const claim of giving) takeOut(kept, claim);
+    return kept;
+  }
+
+  /**
+   * Settles when these may be acted by, which are all where none are named, and `checkNames` finds that they are still what is touched.
+   * Undefined where that is so at once.
+   * @throws EffectError `resource_in_doubt`; what `checkNames` throws; the signal's reason
+   */
+  enter(checkNames: () => Promise<void>, claims: readonly Claim[] = this.all): Promise<void> | undefined {
+    const entered = this.#enterNow(claims);
+    return this.#held.names.areAsked ? this.#entered(entered, checkNames, claims) : entered;
+  }
+
+  #enterNow(claims: readonly Claim[]): Promise<void> | undefined {
+    return this.#held.enter(this.#work, claims, this.#options.signal);
+  }
+
+  /** Whoever was waited for may have changed what names lead to; and while that is asked, somebody may claim more. */
+  #entered(
+    entered: Promise<void> | undefined,
+    checkNames: () => Promise<void>,
+    claims: readonly Claim[],
+  ): Promise<void> {
+    return Promise.resolve(entered)
+      .then(checkNames)
+      .then(() => this.#enterNow(claims));
+  }
+
+  /**
+   * Notes that a branch acts there; `place` is '' for what is none. Branches act on the same thing only where its tool says that it can
+   * tell them apart.
+   * @throws EffectError `branch_conflict`
+   */
+  actAt({ name, spec }: Tool, claim: Claim, place: string): void {
+    const sibling = this.#branchActs?.find(
+      (act) => !act.place.startsWith(place) && !place.startsWith(act.place) && conflicts(act.claim, claim),
+    );
+    if (sibling !== undefined && spec.parallel !== true)
+      throw new EffectError(
+        'branch_conflict',
+        `Another branch has acted at ${claim.scope.text}, and ${name} does not say that it can be used in parallel.`,
+        { evidence: { tool: name, scope: claim.scope.text } },
+      );
+    if (place === '') return;
+    this.#branchActs ??= [];
+    this.#branchActs.push({ place, claim });
+  }
+
+  /** What branches there have done is undone. */
+  discard(places: readonly string[]): void {
+    this.#branchActs = this.#branchActs?.filter(
+      ({ place }) => !places.some((discarded) => place.startsWith(discarded)),
+    );
+  }
+
+  /** What a branch has done is done by what it is a branch of. */
+  adopt(branch: string, place: string): void {
+    this.#branchActs = this.#branchActs?.map((act) => (act.place.startsWith(branch) ? { ...act, place } : act));
+  }
+}
+
+/** Takes one such claim out of the list; false where there is none. */
+function takeOut(claims: Claim[], { access, scope }: Claim): boolean {
+  const at = claims.findIndex((each) => each.access === access && each.scope.text === scope.text);
+  if (at !== -1) claims.splice(at, 1);
+  return at !== -1;
+}
+
+function notReleased({ scope, access }: Claim, why: string): EffectError {
+  return new EffectError(
+    'scope_exceeded',
+    `Nothing was given up: the transaction would no longer ${access} ${scope.text}, and ${why}.`,
+    { evidence: { scope: scope.text, access } },
+  );
+}
