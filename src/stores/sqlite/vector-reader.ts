@@ -3,7 +3,7 @@ import type { FactHit, FactQuery, FactText, FactVectorQuery } from '#ledger';
 import { documentOf, OPEN_START, rounded } from '#memory';
 import type { VectorSearch } from '../options.ts';
 import { dot, otherDimensions, unit } from '../vectors.ts';
-import { type FactReader, OBJECT } from './facts.ts';
+import { type FactReader, OBJECT, ROWS } from './facts.ts';
 import type { Candidate, RankedRows } from './ranked-rows.ts';
 import { prepareByText } from './statements.ts';
 import { TEXT_NAME } from './text-writer.ts';
@@ -31,7 +31,7 @@ export class VectorReader {
     this.#by = by;
     this.#selectEmbedder = db.prepare('SELECT embedder, dimensions FROM fact_embedder WHERE id = ?');
     this.#selectToEmbed = db.prepare(`SELECT ${TEXT_NAME} AS id, p.subject, p.predicate,
-        (SELECT ${OBJECT} FROM fact AS f WHERE f.key = t.key AND f.audit = t.audit AND f.content = t.content LIMIT 1) AS object,
+        (SELECT ${OBJECT} FROM ${ROWS} WHERE e.key = t.key AND e.audit = t.audit AND f.content = t.content LIMIT 1) AS object,
         t.audit, t.day
       FROM fact_text_space AS s JOIN fact_text AS t ON t.space = s.space JOIN fact_partition AS p ON p.key = t.key
       WHERE s.name = ? AND NOT EXISTS (SELECT 1 FROM fact_vector AS v WHERE v.text = t.id AND v.embedder = ?)
