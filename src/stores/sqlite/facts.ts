@@ -60,9 +60,9 @@ interface Known extends FactState {
 export class FactWriter implements FactView {
   readonly #path: string;
   readonly #blobs: HashIndex;
-  readonly #selectPartition: StatementSync;
-  readonly #selectOpen: StatementSync;
+  readonly #selectState: StatementSync;
   readonly #selectVersion: StatementSync;
+  readonly #selectLastStart: StatementSync;
   readonly #selectErased: StatementSync;
   readonly #selectAnyErased: StatementSync;
   readonly #selectRebuild: StatementSync;
@@ -85,6 +85,8 @@ export class FactWriter implements FactView {
   readonly #known = new Map<string, Known>();
   #knownRows = 0;
   #hasErased: boolean | undefined;
+  /** When the last version of all began, so that what begins later is not looked for; empty where there is none. */
+  #lastStart: string | undefined;
   #rebuild: { readonly run: number; readonly whole: number } | undefined;
 
   /** `path` names the store in errors. */
@@ -92,12 +94,17 @@ export class FactWriter implements FactView {
     this.#path = path;
     this.#blobs = blobs;
     this.#texts = texts;
-    this.#selectPartition = db.prepare(PARTITION);
-    this.#selectOpen =
-      db.prepare(`SELECT f.fact_id, f.system_start AS system_time_start, f.valid_from, f.valid_to, f.seq
-      FROM fact_time AS e CROSS JOIN fact AS f ON f.n = e.n WHERE e.key = ? AND e.audit = 0 AND e.system_end = '${OPEN_END}'`);
+    this.#selectState =
+      db.prepare(`SELECT p.key, lower(hex(p.names)), p.names_bytes, p.version, p.latest, p.several, p.since,
+        f.fact_id, f.system_start, f.valid_from, f.valid_to, f.seq
+      FROM fact_partition AS p
+        LEFT JOIN fact_time AS e ON e.key = p.key AND e.audit = 0 AND e.system_end = '${OPEN_END}'
+        LEFT JOIN fact AS f ON f.n = e.n
+      WHERE p.space = ? AND p.branch = ? AND p.subject = ? AND p.predicate = ?`);
+    this.#selectState.setReturnArrays(true);
     this.#selectVersion = db.prepare(`SELECT 1 FROM fact_version AS v JOIN fact_partition AS p ON p.key = v.key
       WHERE v.system_start = ? AND v.fact_id = ? AND p.space = ? AND p.branch = ?`);
+    this.#selectLastStart = db.prepare("SELECT coalesce(max(system_start), '') AS last FROM fact_version");
     this.#selectErased = db.prepare('SELECT 1 FROM blob WHERE position = ? AND erased_by IS NOT NULL');
     this.#selectAnyErased = db.prepare('SELECT 1 FROM blob WHERE erased_by IS NOT NULL LIMIT 1');
     this.#selectRebuild = db.prepare('SELECT run, whole FROM fact_rebuild');
@@ -150,6 +157,7 @@ export class FactWriter implements FactView {
     this.#known.clear();
     this.#knownRows = 0;
     this.#hasErased = undefined;
+    this.#lastStart = undefined;
     this.#rebuild = undefined;
     this.#texts.forget();
   }
@@ -193,18 +201,19 @@ export class FactWriter implements FactView {
   partition(name: PartitionName): Known | undefined {
     const known = this.#known.get(nameKey(name));
     if (known !== undefined) return known;
-    const row = this.#selectPartition.get(name.space, name.branch ?? '', name.subject, name.predicate);
-    if (row === undefined) return undefined;
-    const { key, hash, bytes, several, since, ...stored } = row as unknown as Columns;
-    const rows = this.#selectOpen.all(key) as unknown as (OpenRow & { readonly seq: number })[];
-    const open = rows.map(openRow);
+    const { space, branch = '', subject, predicate } = name;
+    const rows = this.#selectState.all(space, branch, subject, predicate) as unknown as OpenColumns[];
+    const [first] = rows;
+    if (first === undefined) return undefined;
+    const [key, hash, bytes, version, latest, several, since, isAny] = first;
+    const open = isAny === null ? [] : rows.map(openOf);
     const state = {
       key,
       names: { hash, bytes },
-      ...lastChange(stored, rows),
+      ...lastChange({ version, latest }, open),
       several: several !== 0,
       since: name.branch === undefined ? undefined : since,
-      open: new Map(open.map((each) => [factKey(each), each])),
+      open: new Map(open.map((each) => [factKey(each), openRow(each)])),
     };
     this.#know(name, state);
     return state;
@@ -219,6 +228,8 @@ export class FactWriter implements FactView {
   }
 
   has({ space, branch = '' }: PartitionName, { fact_id, system_time_start }: FactKey): boolean {
+    this.#lastStart ??= this.#selectLastStart.get()!['last'] as string;
+    if (system_time_start > this.#lastStart) return false;
     return this.#selectVersion.get(system_time_start, fact_id, space, branch) !== undefined;
   }
 
@@ -240,6 +251,7 @@ export class FactWriter implements FactView {
     this.#requireMine(run);
     this.#known.clear();
     this.#knownRows = 0;
+    this.#lastStart = undefined;
     return this.#delete.map((statement) => Number(statement.run().changes)).some((changes) => changes > 0);
   }
 
@@ -328,6 +340,8 @@ export class FactWriter implements FactView {
     );
     this.#insertTime.run(key, audit, row.system_time_end, row.valid_from, row.fact_id, lastInsertRowid);
     this.#insertVersion.run(row.system_time_start, row.fact_id, key);
+    if (this.#lastStart !== undefined && row.system_time_start > this.#lastStart)
+      this.#lastStart = row.system_time_start;
   }
 
   #know(name: PartitionName, state: Known): void {
@@ -348,7 +362,7 @@ function isOpen({ row_kind, system_time_end }: FactVersion): boolean {
 
 /** The version and the latest change of a partition: its row may be behind those that are open. */
 function lastChange(
-  stored: Pick<Columns, 'version' | 'latest'>,
+  stored: Pick<PartitionState, 'version' | 'latest'>,
   open: readonly Pick<FactVersion, 'seq' | 'system_time_start'>[],
 ): { readonly version: number; readonly latest: string } {
   let { version, latest } = stored;
@@ -359,18 +373,30 @@ function lastChange(
   return { version, latest };
 }
 
-interface Columns {
-  readonly key: number;
-  readonly hash: Hash;
-  readonly bytes: number;
-  readonly version: number;
-  readonly latest: string;
-  readonly several: number;
-  readonly since: string;
+/** A partition, and one of its open rows, whose columns are null where there is none. */
+type OpenColumns = [
+  key: number,
+  hash: Hash,
+  bytes: number,
+  version: number,
+  latest: string,
+  several: number,
+  since: string,
+  fact_id: string | null,
+  system_time_start: string,
+  valid_from: string,
+  valid_to: string,
+  seq: number,
+];
+
+function openOf(row: OpenColumns): OpenRow & Pick<FactVersion, 'seq'> {
+  return { fact_id: row[7]!, system_time_start: row[8], valid_from: row[9], valid_to: row[10], seq: row[11] };
 }
 
-const PARTITION = `SELECT key, lower(hex(names)) AS hash, names_bytes AS bytes, version, latest, several, since
-  FROM fact_partition WHERE space = ? AND branch = ? AND subject = ? AND predicate = ?`;
+interface FoundKey {
+  readonly key: number;
+  readonly several: number;
+}
 
 /** Reads of facts: each sees one moment, and none sees only part of them. */
 export class FactReader {
@@ -407,7 +433,9 @@ export class FactReader {
         AND predicate = coalesce(:predicate, predicate)
         AND (:after_subject IS NULL OR (subject, predicate) > (:after_subject, :after_predicate))
       ORDER BY subject, predicate LIMIT :limit`);
-    this.#selectPartition = db.prepare(PARTITION);
+    this.#selectPartition = db.prepare(
+      'SELECT key, several FROM fact_partition WHERE space = ? AND branch = ? AND subject = ? AND predicate = ?',
+    );
     const isOpen = `e.key = ? AND e.audit = 0 AND e.system_end = '${OPEN_END}'`;
     this.#selectState = this.#rows(`SELECT ${ROW}, p.key, lower(hex(p.names)), p.names_bytes, p.version, p.latest,
         p.several, p.since, r.whole
@@ -489,8 +517,8 @@ export class FactReader {
     }
   }
 
-  #find({ space, branch = '', subject, predicate }: PartitionName): Columns | undefined {
-    return this.#selectPartition.get(space, branch, subject, predicate) as unknown as Columns | undefined;
+  #find({ space, branch = '', subject, predicate }: PartitionName): FoundKey | undefined {
+    return this.#selectPartition.get(space, branch, subject, predicate) as unknown as FoundKey | undefined;
   }
 
   /** The row at a point of both times, where there is one at most; undefined where it has to be searched for. */
