@@ -17,6 +17,9 @@ const VERSIONS = 1_000;
 const GROUP = 16;
 const READS = 4_000;
 const ONE_BY_ONE = 400;
+/** Which subject is next, of all in turn; and by which the turn of a subject is found: (STRIDE * TURN_OF_NEXT) % FACTS is 1. */
+const STRIDE = 7_919;
+const TURN_OF_NEXT = 17_679;
 const HASH = 'ab'.repeat(32);
 const START = Date.UTC(2026, 0, 1);
 
@@ -54,7 +57,7 @@ export async function factsBench(): Promise<BenchResult[]> {
 async function reads(store: Store): Promise<BenchResult[]> {
   const point = (subject: number, system: string) =>
     store.facts({ space: 'bench', subject: nameOf(subject), predicate: 'p', valid: at(5), system, limit: 1 });
-  const someone = (n: number): number => (n * 7_919) % FACTS;
+  const someone = (n: number): number => (n * STRIDE) % FACTS;
   return [
     await latency(`as of now, one of ${FACTS} facts, p50`, (n) => point(someone(n), 'now'), 20),
     await latency(`as of then, one of ${FACTS} facts, p50`, (n) => point(someone(n), at(2_000_000)), 20),
@@ -134,7 +137,7 @@ async function writes(store: Store, folder: string): Promise<BenchResult[]> {
     name: `contradictions, random keys of ${FACTS}, groups of ${GROUP}`,
     run: (count) =>
       grouped(count, () => {
-        const subject = (turn++ * 7_919) % FACTS;
+        const subject = (turn++ * STRIDE) % FACTS;
         const version = (versions.get(subject) ?? 1) + 1;
         versions.set(subject, version);
         return put(store, [replacing(subject, version)]);
@@ -162,34 +165,32 @@ async function grouped(count: number, write: () => Promise<void>): Promise<void>
 function bareLoop(path: string): { readonly contender: Contender; close(): void } {
   const db = new DatabaseSync(path);
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-    CREATE TABLE fact_partition (key INTEGER PRIMARY KEY, name TEXT, version INTEGER, latest TEXT) STRICT;
-    CREATE TABLE fact (key INTEGER, audit INTEGER, system_end TEXT, valid_from TEXT, fact_id TEXT, system_start TEXT, rest TEXT) STRICT;
-    CREATE INDEX fact_time ON fact (key, audit, system_end, valid_from, substr(fact_id, 1, 8));
+    CREATE TABLE fact (n INTEGER PRIMARY KEY, key INTEGER, audit INTEGER, valid_from TEXT, fact_id TEXT, system_start TEXT, rest TEXT) STRICT;
+    CREATE TABLE fact_time (key INTEGER, audit INTEGER, system_end TEXT, valid_from TEXT, id_start TEXT, n INTEGER,
+      PRIMARY KEY (key, audit, system_end, valid_from, id_start, n)) STRICT, WITHOUT ROWID;
     CREATE TABLE fact_version (system_start TEXT, fact_id TEXT, key INTEGER,
       PRIMARY KEY (system_start, fact_id, key)) STRICT, WITHOUT ROWID`);
-  const partition = db.prepare('INSERT INTO fact_partition VALUES (?, ?, 1, ?)');
-  const insert = db.prepare('INSERT INTO fact VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const insert = db.prepare('INSERT INTO fact VALUES (NULL, ?, ?, ?, ?, ?, ?)');
+  const insertTime = db.prepare('INSERT INTO fact_time VALUES (?, ?, ?, ?, substr(?, 1, 8), ?)');
   const insertVersion = db.prepare('INSERT INTO fact_version VALUES (?, ?, ?)');
-  const update = db.prepare('UPDATE fact_partition SET version = version + 1, latest = ? WHERE key = ?');
-  const close = db.prepare(`UPDATE fact SET system_end = ? WHERE key = ? AND audit = 0 AND system_end = '${OPEN_END}'`);
+  const close = db.prepare(
+    `UPDATE fact_time SET system_end = ? WHERE key = ? AND audit = 0 AND system_end = '${OPEN_END}'`,
+  );
   const rest = JSON.stringify(first(0).insert[0]).slice(0, 250);
   const row = (key: number, audit: number, id: string, time: string): void => {
-    insert.run(key, audit, OPEN_END, at(audit), id, time, rest);
+    const { lastInsertRowid } = insert.run(key, audit, at(audit), id, time, rest);
+    insertTime.run(key, audit, OPEN_END, at(audit), id, lastInsertRowid);
     insertVersion.run(time, id, key);
   };
   db.exec('BEGIN');
-  for (let key = 0; key < FACTS; key++) {
-    partition.run(key, nameOf(key), at(0));
-    row(key, 0, `claim ${key} 1`, at(0));
-  }
+  for (let key = 0; key < FACTS; key++) row(key, 0, `claim ${key} 1`, at(0));
   db.exec('COMMIT');
   let n = 0;
   const run = (count: number): void => {
     for (let left = count; left > 0; left -= GROUP) {
       db.exec('BEGIN IMMEDIATE');
       for (let i = 0; i < Math.min(GROUP, left); i++, n++) {
-        const [key, time] = [(n * 7_919) % FACTS, at(n + 1)];
-        update.run(time, key);
+        const [key, time] = [(n * STRIDE) % FACTS, at(n + 1)];
         close.run(time, key);
         row(key, 0, `claim ${n}`, time);
         row(key, 1, `audit ${n}`, time);
@@ -261,8 +262,10 @@ function claimOf(subject: number, version: number): string {
   return `${String(subject).padStart(32, '0')}${String(version).padStart(32, '0')}`;
 }
 
+/** Times rise as a clock's do, in the order in which subjects are written: first as they are numbered, then by the stride. */
 function timeOf(subject: number, version: number): string {
-  return at(subject === -1 ? 1_000_000 + 1_000 * version : 1_000_000 * version);
+  if (subject === -1) return at(1_000_000 + 1_000 * version);
+  return at(1_000_000 * version + (version === 1 ? subject : (subject * TURN_OF_NEXT) % FACTS));
 }
 
 /** So many milliseconds after the beginning, as an instant. */

@@ -72,8 +72,9 @@ export function judgeFacts(writes: readonly FactWrite[], view: FactView): FactVe
     const from = write.inherit === undefined ? state : begun(write, write.inherit);
     if (from !== undefined) requireFits(write, from);
     const close = closed(write, from);
+    const memory = JSON.stringify([partition.space, partition.branch]);
     for (const row of [...inherited, ...write.insert]) {
-      const key = JSON.stringify([partition.space, partition.branch, factKey(row)]);
+      const key = `${memory} ${factKey(row)}`;
       if (versions.has(key) || view.has(partition, row))
         throw misuse(write, 'has a row to insert that is there already', row);
       versions.add(key);

@@ -257,10 +257,12 @@ function checkFactRow(
 }
 
 function requireOnce(writes: readonly FactWrite[]): void {
+  if (writes.length < 2) return;
   const names = new Set<string>();
   for (const [index, { partition }] of writes.entries()) {
-    if (names.has(nameKey(partition))) refuseRow('change of facts', index, 'partition, which has another');
-    names.add(nameKey(partition));
+    const name = nameKey(partition);
+    if (names.has(name)) refuseRow('change of facts', index, 'partition, which has another');
+    names.add(name);
   }
 }
 

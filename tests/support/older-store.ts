@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { OPEN_END } from '../../src/memory/index.ts';
 import { migrations } from '../../src/stores/postgres/schema.ts';
 import { migrate } from '../../src/stores/sqlite/schema.ts';
 import type { TestPostgres } from './postgres/index.ts';
@@ -11,6 +12,15 @@ const UNINDEXED =
 
 /** Objects stood all in their rows, before long ones stood beside them. */
 const LONG_OR_SHORT = 'coalesce((SELECT text FROM today.fact_object WHERE id = long), object)';
+
+/** When a row ended stood in it, before it stood beside it. */
+const END =
+  'SELECT e.system_end FROM today.fact_time AS e WHERE e.key = fact.key AND e.audit = fact.audit AND e.n = fact.n';
+
+/** A partition had its version and its latest change in its row, before those that are open said them. */
+const last = (stored: string, open: string): string => `SELECT max(${stored}, coalesce(max(f.${open}), ${stored}))
+  FROM today.fact_time AS e JOIN today.fact AS f ON f.n = e.n
+  WHERE e.key = fact_partition.key AND e.audit = 0 AND e.system_end = '${OPEN_END}'`;
 
 /** Of a file that is closed. */
 export function olderSqlite(from: string, to: string, version: number): void {
@@ -30,7 +40,12 @@ export function olderSqlite(from: string, to: string, version: number): void {
     const columns = names('main', `SELECT name FROM pragma_table_info('${table}', 'SCHEMA')`);
     const values = columns.map((column) => {
       const isMoved = table === 'fact' && column === 'object' && !tables.includes('fact_object');
-      return isMoved ? LONG_OR_SHORT : column;
+      if (isMoved) return LONG_OR_SHORT;
+      if (tables.includes('fact_time')) return column;
+      if (table === 'fact' && column === 'system_end') return `(${END})`;
+      if (table === 'fact_partition' && column === 'version') return `(${last('version', 'seq')})`;
+      if (table === 'fact_partition' && column === 'latest') return `(${last('latest', 'system_start')})`;
+      return column;
     });
     db.exec(`DELETE FROM main.${table}; INSERT INTO main.${table} (${columns}) SELECT ${values} FROM today.${table}`);
   }

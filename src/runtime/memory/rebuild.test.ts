@@ -164,9 +164,13 @@ test('whatever is changed in the database is found, and where', async () => {
   const spoilt: [string, object | undefined][] = [
     ["UPDATE fact SET object = 'w' WHERE fact_id = ?", { kind: 'other' }],
     ['UPDATE fact SET confidence = 0.7 WHERE fact_id = ?', { kind: 'other' }],
-    ["UPDATE fact SET system_end = '2030-01-01T00:00:00.000000Z' WHERE fact_id = ?", { kind: 'other' }],
+    [
+      "UPDATE fact_time SET system_end = '2030-01-01T00:00:00.000000Z' WHERE n = (SELECT n FROM fact WHERE fact_id = ?)",
+      { kind: 'other' },
+    ],
     ["UPDATE fact SET fact_id = 'f' || substr(fact_id, 2) || 'f' WHERE fact_id = ?", { kind: 'unexpected' }],
     ['DELETE FROM fact WHERE fact_id = ?', { kind: 'missing' }],
+    ['DELETE FROM fact_time WHERE n = (SELECT n FROM fact WHERE fact_id = ?)', { kind: 'missing' }],
     [
       'UPDATE fact_partition SET version = 9 WHERE key = (SELECT key FROM fact WHERE fact_id = ?)',
       { kind: 'partition' },

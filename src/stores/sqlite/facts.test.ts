@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { olderSqlite } from '../../../tests/support/older-store.ts';
 import { exportFacts } from '../../testing/fact-model.ts';
 import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '../../testing/fact-rows.ts';
 import { factStoreSuite } from '../../testing/fact-store-suite.ts';
@@ -400,7 +401,9 @@ test('texts that were indexed without words that stand everywhere are found by t
       UPDATE fact_text SET words = words - 1 WHERE id = ${id};
       UPDATE fact_text_space SET words = words - 1`);
   }
-  db.exec('PRAGMA user_version = 13');
+  db.exec(`ALTER TABLE fact ADD COLUMN system_end TEXT NOT NULL DEFAULT '';
+    UPDATE fact SET system_end = (SELECT e.system_end FROM fact_time AS e WHERE e.n = fact.n);
+    DROP TABLE fact_time; PRAGMA user_version = 13`);
   db.close();
   const migrated = await openSqlite({ path });
   expect(await found(migrated)).toEqual(before);
@@ -455,10 +458,14 @@ test('what Table 12 says of a row is refused by the tables themselves', async ()
     ['confidence', '-0.1'],
     ['audit', '2'],
     ['valid_to', 'valid_from'],
-    ['system_end', 'system_start'],
   ] as const)
     expect(withColumn(column, value), column).toThrow(/CHECK constraint failed/);
   expect(twice('*')).toThrow(/UNIQUE constraint failed/);
+  const endsAt = (time: string) => `system_end = (SELECT ${time} FROM fact WHERE fact.n = fact_time.n)`;
+  for (const time of ["'2000-01-01T00:00:00.000000Z'", 'system_start'])
+    expect(() => db.exec(`UPDATE fact_time SET ${endsAt(time)}`), time).toThrow(/CHECK constraint failed/);
+  const ended = `INSERT INTO fact_time SELECT key, audit, system_start, valid_from, 'other', n FROM fact`;
+  expect(() => db.exec(ended)).toThrow(/CHECK constraint failed/);
   expect(() => db.exec('INSERT INTO fact_version SELECT * FROM fact_version')).toThrow(/UNIQUE constraint failed/);
   withColumn('confidence', '0.5')();
   db.close();
@@ -553,7 +560,9 @@ test('partitions that are not as their rows say are found', async () => {
   const db = new DatabaseSync(path);
   db.exec(`UPDATE fact_partition SET version = 1 WHERE subject = 'alice';
     UPDATE fact_partition SET latest = '${day(29)}' WHERE subject = 'bob';
-    UPDATE fact SET system_end = '9999-12-31T00:00:00.000000Z', valid_from = '${day(3)}' WHERE fact_id = 'carol too';
+    UPDATE fact SET valid_from = '${day(3)}' WHERE fact_id = 'carol too';
+    UPDATE fact_time SET system_end = '9999-12-31T00:00:00.000000Z', valid_from = '${day(3)}'
+      WHERE n = (SELECT n FROM fact WHERE fact_id = 'carol too');
     DELETE FROM fact_partition WHERE subject = 'dave';
     DELETE FROM fact_version WHERE fact_id = 'bob';
     INSERT INTO fact_object (text) VALUES ('nobody says it');
@@ -583,12 +592,13 @@ function planOf(
 test('one of many values that began at once is ended without a look at the others', async () => {
   const path = join(folder, 'many.db');
   const store = await openSqlite({ path });
-  const rows = ['a', 'b', 'c'].map((id) => ({ fact_id: id.repeat(64), cardinality: 'multi-valued' as const }));
+  const ids = ['a'.repeat(64), 'b'.repeat(64), `${'b'.repeat(63)}c`];
+  const rows = ids.map((fact_id) => ({ fact_id, cardinality: 'multi-valued' as const }));
   const first = changeOf(ALICE, 1, 10, rows);
   await store.commit({ ...batchOf([]), facts: [first] });
   const closing: string[] = [];
   interceptSql((sql, proceed) => {
-    if (sql.startsWith('UPDATE fact SET system_end')) closing.push(sql);
+    if (sql.startsWith('UPDATE fact_time SET system_end')) closing.push(sql);
     return proceed();
   });
   const second = changeOf(ALICE, 2, 11, [], [keyOfRow(first.insert[1]!)]);
@@ -598,7 +608,11 @@ test('one of many values that began at once is ended without a look at the other
   await store.close();
   const db = new DatabaseSync(path, { readOnly: true });
   expect(closing.map((sql) => planOf(db, sql).map(({ detail }) => detail))).toEqual([
-    ['SEARCH fact USING INDEX fact_time (key=? AND audit=? AND system_end=? AND valid_from=? AND <expr>=?)'],
+    [
+      'SEARCH fact_time USING PRIMARY KEY (key=? AND audit=? AND system_end=? AND valid_from=? AND id_start=?)',
+      'CORRELATED SCALAR SUBQUERY 1',
+      'SEARCH f USING INTEGER PRIMARY KEY (rowid=?)',
+    ],
   ]);
   db.close();
 });
@@ -618,6 +632,9 @@ test('facts that are there twice, and facts, versions and long objects without e
   const again = (ids: string): string =>
     `INSERT INTO fact (${names['names']}) SELECT ${names['names']} FROM fact WHERE fact_id IN (${ids})`;
   db.exec(`${again("'twice', 'thrice'")}; ${again("'thrice'")};
+    INSERT INTO fact_time SELECT key, audit, '9999-12-31T00:00:00.000000Z', valid_from, substr(fact_id, 1, 8), n
+      FROM fact WHERE n NOT IN (SELECT n FROM fact_time);
+    DELETE FROM fact_time WHERE n = (SELECT n FROM fact WHERE fact_id = 'no fact');
     DELETE FROM fact WHERE fact_id = 'no fact';
     DELETE FROM fact_version WHERE fact_id = 'no version';
     DELETE FROM fact_object WHERE id = (SELECT long FROM fact WHERE fact_id = 'no object')`);
@@ -628,6 +645,28 @@ test('facts that are there twice, and facts, versions and long objects without e
     '2 long objects belong to no fact, or are gone from theirs',
     'the facts of ["clinic","twice","medication"] overlap, where there is one value at a time',
     'the facts of ["clinic","thrice","medication"] overlap, where there is one value at a time',
+  ]);
+  await store.close();
+});
+
+test('facts that are not found by when they end, and ends of no fact, are found', async () => {
+  const path = join(folder, 'ends.db');
+  const store = await openSqlite({ path });
+  const subjects = ['whole', 'no end', 'two ends', 'no fact', 'of another', 'from another time'];
+  const facts = subjects.map((subject) => changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: subject }]));
+  await store.commit({ ...batchOf([]), facts });
+  expect(await store.selfCheck()).toEqual([]);
+  const db = new DatabaseSync(path);
+  const of = (subject: string): string => `WHERE n = (SELECT n FROM fact WHERE fact_id = '${subject}')`;
+  db.exec(`DELETE FROM fact_time ${of('no end')};
+    INSERT INTO fact_time SELECT key, audit, '2030-01-01T00:00:00.000000Z', valid_from, id_start, n FROM fact_time ${of('two ends')};
+    INSERT INTO fact_time SELECT key, audit, system_end, valid_from, id_start, 99 FROM fact_time ${of('no fact')};
+    UPDATE fact_time SET id_start = 'other' ${of('of another')};
+    UPDATE fact_time SET valid_from = '${day(3)}' ${of('from another time')}`);
+  db.close();
+  expect(await store.selfCheck()).toEqual([
+    '7 facts are not found by when they end, or ends are of no fact; make them anew: assize memory rebuild',
+    'the facts of ["clinic","two ends","medication"] do not fit the version or the latest change of their partition',
   ]);
   await store.close();
 });
@@ -650,7 +689,9 @@ test('a self-check compares no table with all of another, nor texts with all of 
     // Of one row.
     const scans = plan.filter(({ detail }) => detail.startsWith('SCAN') && !detail.startsWith('SCAN fact_rebuild'));
     const correlated = new Set(plan.filter(({ detail }) => detail.startsWith('CORRELATED')).map(({ id }) => id));
-    const walks = plan.filter(({ parent, detail }) => correlated.has(parent) && /^SCAN|INDEX fact_time/.test(detail));
+    const walks = plan.filter(
+      ({ parent, detail }) => correlated.has(parent) && /^SCAN|SEARCH (e|fact_time) /.test(detail),
+    );
     expect(new Set(scans.map(({ parent }) => parent)).size, sql).toBe(scans.length);
     expect(walks, sql).toEqual([]);
   }
@@ -677,18 +718,9 @@ test('long objects of an older store are moved, and are read, found and erased a
   const facts = await newer.facts({ space: ALICE.space, kind: 'all' });
   await newer.close();
 
+  olderSqlite(from, to, 12);
   const db = new DatabaseSync(to);
-  migrate(db, 12);
-  db.exec(`PRAGMA journal_mode = WAL; ATTACH '${from}' AS newer`);
-  const columns = (table: string): string =>
-    db.prepare(`SELECT group_concat('"' || name || '"') AS names FROM pragma_table_info('${table}')`).get()![
-      'names'
-    ] as string;
-  for (const table of ['blob', 'fact', 'fact_version', 'fact_partition', 'fact_text_queue'])
-    db.exec(`INSERT INTO main.${table} (${columns(table)}) SELECT ${columns(table)} FROM newer.${table}`);
-  db.exec(`UPDATE main.fact SET object = o.text FROM newer.fact AS f JOIN newer.fact_object AS o ON o.id = f.long
-    WHERE main.fact.fact_id = f.fact_id AND main.fact.system_end = f.system_end`);
-  expect(db.prepare('SELECT count(*) AS n FROM main.fact WHERE length(object) > 300').get()).toEqual({ n: 2 });
+  expect(db.prepare('SELECT count(*) AS n FROM fact WHERE length(object) > 300').get()).toEqual({ n: 2 });
   db.close();
 
   const store = await openSqlite({ path: to });

@@ -25,10 +25,10 @@ import {
   nameKey,
   type OpenRow,
   openAfter,
+  openRow,
 } from '../facts.ts';
 import type { HashIndex } from './hash-index.ts';
 import { LONG_OBJECT } from './migrations/0013-long-objects.ts';
-import { ID_START } from './migrations/0015-rows-in-order.ts';
 import type { TextWriter } from './text-writer.ts';
 
 const SELECT_KEY = 'SELECT key FROM fact_claim_key';
@@ -60,9 +60,9 @@ interface Known extends FactState {
 export class FactWriter implements FactView {
   readonly #path: string;
   readonly #blobs: HashIndex;
-  readonly #selectPartition: StatementSync;
-  readonly #selectOpen: StatementSync;
+  readonly #selectState: StatementSync;
   readonly #selectVersion: StatementSync;
+  readonly #selectLastStart: StatementSync;
   readonly #selectErased: StatementSync;
   readonly #selectAnyErased: StatementSync;
   readonly #selectRebuild: StatementSync;
@@ -70,6 +70,7 @@ export class FactWriter implements FactView {
   readonly #updatePartition: StatementSync;
   readonly #close: StatementSync;
   readonly #insert: StatementSync;
+  readonly #insertTime: StatementSync;
   readonly #insertObject: StatementSync;
   readonly #insertVersion: StatementSync;
   readonly #eraseLong: StatementSync;
@@ -84,6 +85,8 @@ export class FactWriter implements FactView {
   readonly #known = new Map<string, Known>();
   #knownRows = 0;
   #hasErased: boolean | undefined;
+  /** When the last version of all began, so that what begins later is not looked for; empty where there is none. */
+  #lastStart: string | undefined;
   #rebuild: { readonly run: number; readonly whole: number } | undefined;
 
   /** `path` names the store in errors. */
@@ -91,11 +94,17 @@ export class FactWriter implements FactView {
     this.#path = path;
     this.#blobs = blobs;
     this.#texts = texts;
-    this.#selectPartition = db.prepare(PARTITION);
-    this.#selectOpen = db.prepare(`SELECT fact_id, system_start AS system_time_start, valid_from, valid_to
-      FROM fact WHERE key = ? AND audit = 0 AND system_end = '${OPEN_END}'`);
+    this.#selectState =
+      db.prepare(`SELECT p.key, lower(hex(p.names)), p.names_bytes, p.version, p.latest, p.several, p.since,
+        f.fact_id, f.system_start, f.valid_from, f.valid_to, f.seq
+      FROM fact_partition AS p
+        LEFT JOIN fact_time AS e ON e.key = p.key AND e.audit = 0 AND e.system_end = '${OPEN_END}'
+        LEFT JOIN fact AS f ON f.n = e.n
+      WHERE p.space = ? AND p.branch = ? AND p.subject = ? AND p.predicate = ?`);
+    this.#selectState.setReturnArrays(true);
     this.#selectVersion = db.prepare(`SELECT 1 FROM fact_version AS v JOIN fact_partition AS p ON p.key = v.key
       WHERE v.system_start = ? AND v.fact_id = ? AND p.space = ? AND p.branch = ?`);
+    this.#selectLastStart = db.prepare("SELECT coalesce(max(system_start), '') AS last FROM fact_version");
     this.#selectErased = db.prepare('SELECT 1 FROM blob WHERE position = ? AND erased_by IS NOT NULL');
     this.#selectAnyErased = db.prepare('SELECT 1 FROM blob WHERE erased_by IS NOT NULL LIMIT 1');
     this.#selectRebuild = db.prepare('SELECT run, whole FROM fact_rebuild');
@@ -106,12 +115,15 @@ export class FactWriter implements FactView {
     this.#updatePartition = db.prepare('UPDATE fact_partition SET version = ?, latest = ?, several = ? WHERE key = ?');
     // The start of the id is for the index.
     this.#close =
-      db.prepare(`UPDATE fact SET system_end = ?1 WHERE key = ?2 AND audit = 0 AND system_end = '${OPEN_END}'
-      AND valid_from = ?3 AND ${ID_START} = substr(?4, 1, 8) AND fact_id = ?4 AND system_start = ?5`);
-    this.#insert = db.prepare(`INSERT INTO fact (key, audit, system_end, valid_from, fact_id, system_start, content,
+      db.prepare(`UPDATE fact_time SET system_end = ?1 WHERE key = ?2 AND audit = 0 AND system_end = '${OPEN_END}'
+      AND valid_from = ?3 AND id_start = substr(?4, 1, 8)
+      AND EXISTS (SELECT 1 FROM fact AS f WHERE f.n = fact_time.n AND f.fact_id = ?4 AND f.system_start = ?5)`);
+    this.#insertTime = db.prepare(`INSERT INTO fact_time (key, audit, system_end, valid_from, id_start, n)
+      VALUES (?, ?, ?, ?, substr(?, 1, 8), ?)`);
+    this.#insert = db.prepare(`INSERT INTO fact (key, audit, valid_from, fact_id, system_start, content,
         content_bytes, valid_to, confidence, seq, asserted_seq, asserted_from, single, strategy, entry, lineage, resolution,
         provenance, object, long)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#insertObject = db.prepare('INSERT INTO fact_object (text) VALUES (?)');
     this.#insertVersion = db.prepare('INSERT INTO fact_version (system_start, fact_id, key) VALUES (?, ?, ?)');
     const erased = (column: string): string => `'{"$erased":"' || lower(hex(${column})) || '"}'`;
@@ -132,7 +144,8 @@ export class FactWriter implements FactView {
     const first = (table: string, column: string): string => `DELETE FROM ${table} WHERE ${column} <=
       (SELECT max(${column}) FROM (SELECT ${column} FROM ${table} ORDER BY ${column} LIMIT ${DELETED_MAX}))`;
     this.#delete = [
-      db.prepare(first('fact', 'key')),
+      db.prepare(first('fact_time', 'key')),
+      db.prepare(first('fact', 'n')),
       db.prepare(first('fact_object', 'id')),
       db.prepare(first('fact_version', 'system_start')),
       db.prepare(first('fact_partition', 'key')),
@@ -144,6 +157,7 @@ export class FactWriter implements FactView {
     this.#known.clear();
     this.#knownRows = 0;
     this.#hasErased = undefined;
+    this.#lastStart = undefined;
     this.#rebuild = undefined;
     this.#texts.forget();
   }
@@ -187,18 +201,19 @@ export class FactWriter implements FactView {
   partition(name: PartitionName): Known | undefined {
     const known = this.#known.get(nameKey(name));
     if (known !== undefined) return known;
-    const row = this.#selectPartition.get(name.space, name.branch ?? '', name.subject, name.predicate);
-    if (row === undefined) return undefined;
-    const { key, hash, bytes, version, latest, several, since } = row as unknown as Columns;
-    const open = this.#selectOpen.all(key) as unknown as OpenRow[];
+    const { space, branch = '', subject, predicate } = name;
+    const rows = this.#selectState.all(space, branch, subject, predicate) as unknown as OpenColumns[];
+    const [first] = rows;
+    if (first === undefined) return undefined;
+    const [key, hash, bytes, version, latest, several, since, isAny] = first;
+    const open = isAny === null ? [] : rows.map(openOf);
     const state = {
       key,
       names: { hash, bytes },
-      version,
-      latest,
+      ...lastChange({ version, latest }, open),
       several: several !== 0,
       since: name.branch === undefined ? undefined : since,
-      open: new Map(open.map((each) => [factKey(each), each])),
+      open: new Map(open.map((each) => [factKey(each), openRow(each)])),
     };
     this.#know(name, state);
     return state;
@@ -213,6 +228,8 @@ export class FactWriter implements FactView {
   }
 
   has({ space, branch = '' }: PartitionName, { fact_id, system_time_start }: FactKey): boolean {
+    this.#lastStart ??= this.#selectLastStart.get()!['last'] as string;
+    if (system_time_start > this.#lastStart) return false;
     return this.#selectVersion.get(system_time_start, fact_id, space, branch) !== undefined;
   }
 
@@ -234,6 +251,7 @@ export class FactWriter implements FactView {
     this.#requireMine(run);
     this.#known.clear();
     this.#knownRows = 0;
+    this.#lastStart = undefined;
     return this.#delete.map((statement) => Number(statement.run().changes)).some((changes) => changes > 0);
   }
 
@@ -288,7 +306,7 @@ export class FactWriter implements FactView {
         flag,
         since ?? OPEN_START,
       ).lastInsertRowid;
-    } else {
+    } else if (several !== before?.several || !insert.some(isOpen)) {
       this.#updatePartition.run(version, system_time, flag, key);
     }
     this.#know(partition, { key, names, version, latest: system_time, several, since, open: openAfter(change) });
@@ -297,10 +315,10 @@ export class FactWriter implements FactView {
 
   #insertRow(key: number | bigint, row: FactVersion): void {
     const long = row.object.length > LONG_OBJECT ? this.#insertObject.run(row.object).lastInsertRowid : null;
-    this.#insert.run(
+    const audit = row.row_kind === 'audit' ? 1 : 0;
+    const { lastInsertRowid } = this.#insert.run(
       key,
-      row.row_kind === 'audit' ? 1 : 0,
-      row.system_time_end,
+      audit,
       row.valid_from,
       row.fact_id,
       row.system_time_start,
@@ -320,7 +338,10 @@ export class FactWriter implements FactView {
       long === null ? row.object : '',
       long,
     );
+    this.#insertTime.run(key, audit, row.system_time_end, row.valid_from, row.fact_id, lastInsertRowid);
     this.#insertVersion.run(row.system_time_start, row.fact_id, key);
+    if (this.#lastStart !== undefined && row.system_time_start > this.#lastStart)
+      this.#lastStart = row.system_time_start;
   }
 
   #know(name: PartitionName, state: Known): void {
@@ -334,18 +355,48 @@ export class FactWriter implements FactView {
   }
 }
 
-interface Columns {
-  readonly key: number;
-  readonly hash: Hash;
-  readonly bytes: number;
-  readonly version: number;
-  readonly latest: string;
-  readonly several: number;
-  readonly since: string;
+/** Such a row says by itself which version its partition has, and since when, until the next change. */
+function isOpen({ row_kind, system_time_end }: FactVersion): boolean {
+  return row_kind === 'current' && system_time_end === OPEN_END;
 }
 
-const PARTITION = `SELECT key, lower(hex(names)) AS hash, names_bytes AS bytes, version, latest, several, since
-  FROM fact_partition WHERE space = ? AND branch = ? AND subject = ? AND predicate = ?`;
+/** The version and the latest change of a partition: its row may be behind those that are open. */
+function lastChange(
+  stored: Pick<PartitionState, 'version' | 'latest'>,
+  open: readonly Pick<FactVersion, 'seq' | 'system_time_start'>[],
+): { readonly version: number; readonly latest: string } {
+  let { version, latest } = stored;
+  for (const { seq, system_time_start } of open) {
+    if (seq > version) version = seq;
+    if (system_time_start > latest) latest = system_time_start;
+  }
+  return { version, latest };
+}
+
+/** A partition, and one of its open rows, whose columns are null where there is none. */
+type OpenColumns = [
+  key: number,
+  hash: Hash,
+  bytes: number,
+  version: number,
+  latest: string,
+  several: number,
+  since: string,
+  fact_id: string | null,
+  system_time_start: string,
+  valid_from: string,
+  valid_to: string,
+  seq: number,
+];
+
+function openOf(row: OpenColumns): OpenRow & Pick<FactVersion, 'seq'> {
+  return { fact_id: row[7]!, system_time_start: row[8], valid_from: row[9], valid_to: row[10], seq: row[11] };
+}
+
+interface FoundKey {
+  readonly key: number;
+  readonly several: number;
+}
 
 /** Reads of facts: each sees one moment, and none sees only part of them. */
 export class FactReader {
@@ -382,21 +433,24 @@ export class FactReader {
         AND predicate = coalesce(:predicate, predicate)
         AND (:after_subject IS NULL OR (subject, predicate) > (:after_subject, :after_predicate))
       ORDER BY subject, predicate LIMIT :limit`);
-    this.#selectPartition = db.prepare(PARTITION);
-    const isOpen = `f.key = ? AND f.audit = 0 AND f.system_end = '${OPEN_END}'`;
+    this.#selectPartition = db.prepare(
+      'SELECT key, several FROM fact_partition WHERE space = ? AND branch = ? AND subject = ? AND predicate = ?',
+    );
+    const isOpen = `e.key = ? AND e.audit = 0 AND e.system_end = '${OPEN_END}'`;
     this.#selectState = this.#rows(`SELECT ${ROW}, p.key, lower(hex(p.names)), p.names_bytes, p.version, p.latest,
         p.several, p.since, r.whole
       FROM fact_rebuild AS r
         LEFT JOIN fact_partition AS p ON p.space = ? AND p.branch = ? AND p.subject = ? AND p.predicate = ?
-        LEFT JOIN fact AS f ON f.key = p.key AND f.audit = 0 AND f.system_end = '${OPEN_END}'
+        LEFT JOIN fact_time AS e ON e.key = p.key AND e.audit = 0 AND e.system_end = '${OPEN_END}'
+        LEFT JOIN fact AS f ON f.n = e.n
       ORDER BY f.valid_from, f.fact_id, f.system_start`);
     // Of those that overlap nothing, the last one that begins before.
     this.#selectOpenAt = this.#rows(
-      `SELECT ${ROW} FROM fact AS f WHERE ${isOpen} AND f.valid_from <= ? ORDER BY f.valid_from DESC LIMIT 1`,
+      `SELECT ${ROW} FROM ${ROWS} WHERE ${isOpen} AND e.valid_from <= ? ORDER BY e.valid_from DESC LIMIT 1`,
     );
-    this.#selectClosedAt = this.#rows(`SELECT ${ROW} FROM fact AS f
-      WHERE f.key = ? AND f.audit = 0 AND f.system_end > ? AND f.system_end < '${OPEN_END}'
-        AND f.valid_from <= ? AND f.valid_to > ? AND f.system_start <= ? ORDER BY f.system_end LIMIT 1`);
+    this.#selectClosedAt = this.#rows(`SELECT ${ROW} FROM ${ROWS}
+      WHERE e.key = ? AND e.audit = 0 AND e.system_end > ? AND e.system_end < '${OPEN_END}'
+        AND e.valid_from <= ? AND f.valid_to > ? AND f.system_start <= ? ORDER BY e.system_end LIMIT 1`);
   }
 
   /** As `FactStore.partition`. @throws {StoreError} while the facts are incomplete */
@@ -410,7 +464,8 @@ export class FactReader {
     if (whole !== 1) throw incompleteError(this.#path);
     if (key === null) return undefined;
     const open = first[0] === null ? [] : rows.map((row) => versionOf(row as unknown as RowColumns, name));
-    const state = { names: { hash, bytes }, version, latest, open, ...(name.branch !== undefined && { since }) };
+    const changed = lastChange({ version, latest }, open);
+    const state = { names: { hash, bytes }, ...changed, open, ...(name.branch !== undefined && { since }) };
     return { key, several: several !== 0, state };
   }
 
@@ -462,8 +517,8 @@ export class FactReader {
     }
   }
 
-  #find({ space, branch = '', subject, predicate }: PartitionName): Columns | undefined {
-    return this.#selectPartition.get(space, branch, subject, predicate) as unknown as Columns | undefined;
+  #find({ space, branch = '', subject, predicate }: PartitionName): FoundKey | undefined {
+    return this.#selectPartition.get(space, branch, subject, predicate) as unknown as FoundKey | undefined;
   }
 
   /** The row at a point of both times, where there is one at most; undefined where it has to be searched for. */
@@ -521,7 +576,7 @@ export class FactReader {
     const known = this.#queries.get(where);
     if (known !== undefined) return known;
     const statement = this.#rows(`SELECT ${ROW}, p.subject, p.predicate
-      FROM fact_partition AS p CROSS JOIN fact AS f ON f.key = p.key WHERE ${where}
+      FROM fact_partition AS p CROSS JOIN ${ROWS} WHERE e.key = p.key AND ${where}
       ORDER BY p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id LIMIT ?`);
     this.#queries.set(where, statement);
     return statement;
@@ -534,7 +589,10 @@ export class FactReader {
   }
 }
 
-/** What a query wants of a row `f` of a partition `p`, as terms that all have to hold. */
+/** Rows `f` in the order of their partitions and of when they ended, with that as `e`. */
+export const ROWS = 'fact_time AS e CROSS JOIN fact AS f ON f.n = e.n';
+
+/** What a query wants of one of `ROWS`, of a partition `p`, as terms that all have to hold. */
 export function restrictions({ space, branch, subject, predicate, kind, valid, system, lineage }: FactQuery): {
   readonly where: string[];
   readonly values: SQLInputValue[];
@@ -548,10 +606,10 @@ export function restrictions({ space, branch, subject, predicate, kind, valid, s
   need('p.space = ? AND p.branch = ?', space, branch ?? '');
   if (subject !== undefined) need('p.subject = ?', subject);
   if (predicate !== undefined) need('p.predicate = ?', predicate);
-  if (kind !== 'all') need('f.audit = ?', kind === 'audit' ? 1 : 0);
-  if (valid !== undefined) need('f.valid_from <= ? AND f.valid_to > ?', valid, valid);
-  if (system === 'now') need(`f.system_end = '${OPEN_END}'`);
-  else if (system !== undefined) need('f.system_end > ? AND f.system_start <= ?', system, system);
+  if (kind !== 'all') need('e.audit = ?', kind === 'audit' ? 1 : 0);
+  if (valid !== undefined) need('e.valid_from <= ? AND f.valid_to > ?', valid, valid);
+  if (system === 'now') need(`e.system_end = '${OPEN_END}'`);
+  else if (system !== undefined) need('e.system_end > ? AND f.system_start <= ?', system, system);
   if (lineage !== undefined) need('f.lineage = ?', lineage);
   return { where, values };
 }
@@ -560,7 +618,7 @@ export function restrictions({ space, branch, subject, predicate, kind, valid, s
 export const OBJECT =
   'CASE WHEN f.long IS NULL THEN f.object ELSE (SELECT o.text FROM fact_object AS o WHERE o.id = f.long) END';
 
-export const ROW: string = `f.fact_id, ${OBJECT}, lower(hex(f.content)), f.content_bytes, f.valid_from, f.valid_to, f.system_start, f.system_end,
+export const ROW: string = `f.fact_id, ${OBJECT}, lower(hex(f.content)), f.content_bytes, f.valid_from, f.valid_to, f.system_start, e.system_end,
   f.provenance, f.confidence, f.strategy, f.audit, f.resolution, f.lineage, f.asserted_seq, f.asserted_from,
   lower(hex(f.entry)), f.seq, f.single`;
 

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { FactVersion, Hash, PartitionName } from '#ledger';
 import { dayOf, wordsOfDocument } from '#memory';
 import { isErasedText } from '../facts.ts';
-import { OBJECT } from './facts.ts';
+import { OBJECT, ROWS } from './facts.ts';
 
 /** A text that facts are found by, before it is indexed. */
 export interface NewText {
@@ -50,8 +50,8 @@ export function prepareNewTexts(
   const selectPartition = db.prepare('SELECT space, subject, predicate FROM fact_partition WHERE key = ?');
   const columns = `lower(hex(f.content)) AS content, f.audit, f.asserted_from, ${OBJECT} AS object`;
   const selectRows = db.prepare(`
-    SELECT ${columns} FROM fact AS f WHERE f.key = ?1 AND f.audit = 0 AND f.system_end > ?2 AND f.system_start >= ?2
-    UNION ALL SELECT ${columns} FROM fact AS f WHERE f.key = ?1 AND f.audit = 1 AND f.system_start >= ?2`);
+    SELECT ${columns} FROM ${ROWS} WHERE e.key = ?1 AND e.audit = 0 AND e.system_end > ?2 AND f.system_start >= ?2
+    UNION ALL SELECT ${columns} FROM ${ROWS} WHERE e.key = ?1 AND e.audit = 1 AND f.system_start >= ?2`);
   const selectText = db.prepare(
     'SELECT 1 FROM fact_text WHERE key = ? AND content = unhex(?) AND audit = ? AND day = ?',
   );

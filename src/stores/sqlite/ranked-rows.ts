@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { FactHit, FactQuery, FactVersion, Hash } from '#ledger';
 import { dayOf } from '#memory';
 import { compareRows } from '../facts.ts';
-import { ROW, type RowColumns, restrictions, versionOf } from './facts.ts';
+import { ROW, ROWS, type RowColumns, restrictions, versionOf } from './facts.ts';
 import { prepareByText } from './statements.ts';
 
 /** Texts of one partition whose rows are read together. */
@@ -56,8 +56,8 @@ export class RankedRows {
     const { where, values } = restrictions(query);
     const contents = JSON.stringify([...new Set([...named.keys()].map((name) => name.slice(0, HASH_DIGITS)))]);
     const statement = this.#query(`SELECT ${ROW}, p.subject, p.predicate
-      FROM fact_partition AS p CROSS JOIN fact AS f ON f.key = p.key
-      WHERE p.key = ? AND f.content IN (SELECT unhex(value) FROM json_each(?)) AND ${where.join(' AND ')}`);
+      FROM fact_partition AS p CROSS JOIN ${ROWS}
+      WHERE e.key = p.key AND p.key = ? AND f.content IN (SELECT unhex(value) FROM json_each(?)) AND ${where.join(' AND ')}`);
     const rows = statement.all(first.key, contents, ...values) as unknown as [...RowColumns, string, string][];
     for (const columns of rows) {
       const [subject, predicate] = columns.slice(-2) as [string, string];

@@ -16,6 +16,7 @@ import { erasedAnswers } from './migrations/0012-erased-answers.ts';
 import { longObjects } from './migrations/0013-long-objects.ts';
 import { stopWords } from './migrations/0014-stop-words.ts';
 import { rowsInOrder } from './migrations/0015-rows-in-order.ts';
+import { endsBesideRows } from './migrations/0016-ends-beside-rows.ts';
 
 /** `ASZE`, at offset 68 of the file: how a file says that it is an Assize store. */
 export const APPLICATION_ID = 0x41535a45;
@@ -37,6 +38,7 @@ const MIGRATIONS: readonly string[] = [
   longObjects,
   stopWords,
   rowsInOrder,
+  endsBesideRows,
 ];
 
 /** The schema this program reads and writes; `user_version` in the file. */

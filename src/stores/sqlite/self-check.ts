@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { OPEN_END, OPEN_START } from '#memory';
 import { erasedText } from '../facts.ts';
+import { ROWS } from './facts.ts';
 import { type HashedTable, prepareUnindexed } from './hash-index.ts';
+import { ID_START } from './migrations/0015-rows-in-order.ts';
 
 /** Most findings of SQLite itself, and most partitions of facts that are named. */
 const FINDINGS_MAX = 20;
@@ -61,15 +63,21 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
   const misplaced = db.prepare(`SELECT
     (SELECT count(*) FROM fact_object WHERE id NOT IN (SELECT long FROM fact WHERE long IS NOT NULL))
     + (SELECT count(*) FROM fact WHERE long IS NOT NULL AND long NOT IN (SELECT id FROM fact_object)) AS n`);
+  const unended = db.prepare(`SELECT (SELECT count(*) FROM fact) + (SELECT count(*) FROM fact_time) - 2 *
+    (SELECT count(DISTINCT e.n) FROM fact_time AS e JOIN fact AS f ON f.n = e.n
+      WHERE f.key = e.key AND f.audit = e.audit AND f.valid_from = e.valid_from AND ${ID_START} = e.id_start) AS n`);
+  // As it is read: of the partition's row and of those that are open.
+  const last = (stored: string, open: string): string =>
+    `max(${stored}, coalesce(max(${open}) FILTER (WHERE e.audit = 0 AND e.system_end = '${OPEN_END}'), ${stored}))`;
   const unfit = db.prepare(`SELECT json_array(p.space, p.subject, p.predicate) AS name
-    FROM fact_partition AS p JOIN fact AS f ON f.key = p.key
+    FROM fact_partition AS p JOIN fact_time AS e ON e.key = p.key JOIN fact AS f ON f.n = e.n
     GROUP BY p.key
-    HAVING max(f.seq) > p.version OR max(f.system_start) > p.latest OR max(nullif(f.system_end, '${OPEN_END}')) > p.latest
-      OR max(f.single = 0) > p.several
+    HAVING max(f.seq) > ${last('p.version', 'f.seq')} OR max(f.system_start) > ${last('p.latest', 'f.system_start')}
+      OR max(nullif(e.system_end, '${OPEN_END}')) > ${last('p.latest', 'f.system_start')} OR max(f.single = 0) > p.several
     LIMIT ${FINDINGS_MAX}`);
   const overlapping = db.prepare(`SELECT DISTINCT json_array(p.space, p.subject, p.predicate) AS name FROM
-    (SELECT key, valid_to, lead(valid_from) OVER (PARTITION BY key ORDER BY valid_from) AS next
-      FROM fact WHERE audit = 0 AND system_end = '${OPEN_END}') AS f
+    (SELECT e.key, f.valid_to, lead(f.valid_from) OVER (PARTITION BY e.key ORDER BY f.valid_from) AS next
+      FROM ${ROWS} WHERE e.audit = 0 AND e.system_end = '${OPEN_END}') AS f
     JOIN fact_partition AS p ON p.key = f.key WHERE p.several = 0 AND f.next < f.valid_to LIMIT ${FINDINGS_MAX}`);
   const unwritten = db.prepare('SELECT count(*) AS n FROM fact_text WHERE key NOT IN (SELECT key FROM fact_partition)');
   const miscounted = db.prepare(`SELECT
@@ -125,6 +133,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     ...counted(unequal.get(), (n) => `${n} versions of facts are not where they are looked for`),
     ...counted(repeated.get(), (n) => `${n} facts are there more than once${ANEW}`),
     ...counted(misplaced.get(), (n) => `${n} long objects belong to no fact, or are gone from theirs`),
+    ...counted(unended.get(), (n) => `${n} facts are not found by when they end, or ends are of no fact${ANEW}`),
     ...named(unfit.all(), 'do not fit the version or the latest change of their partition'),
     ...named(overlapping.all(), 'overlap, where there is one value at a time'),
     ...counted(unwritten.get(), (n) => `${n} texts of facts belong to no partition`),

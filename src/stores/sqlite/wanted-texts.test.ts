@@ -8,7 +8,7 @@ import { FactModel, generatedBatches, SPACES } from '../../testing/fact-model.ts
 import { ALICE, changeOf } from '../../testing/fact-rows.ts';
 import { putTo } from '../../testing/laws/fact-model.ts';
 import { batchOf } from '../../testing/store-rows.ts';
-import { OBJECT } from './facts.ts';
+import { OBJECT, ROWS } from './facts.ts';
 import { LONG_OBJECT } from './migrations/0013-long-objects.ts';
 import { openSqlite } from './open.ts';
 import { TEXT_NAME } from './text-writer.ts';
@@ -22,7 +22,7 @@ const newPath = (): string => join(folder, `${++places}.db`);
 
 /** What is selected, said as it is meant: each text looks through its partition. */
 const PLAINLY = `SELECT ${TEXT_NAME} AS id, p.subject, p.predicate,
-    (SELECT ${OBJECT} FROM fact AS f WHERE f.key = t.key AND f.audit = t.audit AND f.content = t.content LIMIT 1) AS object,
+    (SELECT ${OBJECT} FROM ${ROWS} WHERE e.key = t.key AND e.audit = t.audit AND f.content = t.content LIMIT 1) AS object,
     t.audit, t.day
   FROM fact_text_space AS s JOIN fact_text AS t ON t.space = s.space JOIN fact_partition AS p ON p.key = t.key
   WHERE s.name = ? AND NOT EXISTS (SELECT 1 FROM fact_vector AS v WHERE v.text = t.id AND v.embedder = ?)
@@ -78,9 +78,10 @@ test('each row of a partition is visited once, and no more for each text', async
       detail: string;
     }[];
     const steps = plan.map(({ detail }) => detail);
-    const visits = steps.filter((step) => /^(SCAN|SEARCH) f\b/.test(step));
+    const visits = steps.filter((step) => /^(SCAN|SEARCH) [ef]\b/.test(step));
     expect(visits).toEqual([
-      'SEARCH f USING INDEX fact_time (key=? AND audit=?)',
+      'SEARCH e USING PRIMARY KEY (key=? AND audit=?)',
+      'SEARCH f USING INTEGER PRIMARY KEY (rowid=?)',
       'SEARCH f USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN',
     ]);
     const partition = steps.indexOf(visits[0]!);

@@ -1,16 +1,16 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { FactQuery } from '#ledger';
 import { OPEN_START } from '#memory';
-import { OBJECT, restrictions } from './facts.ts';
+import { OBJECT, ROWS, restrictions } from './facts.ts';
 import { TEXT_NAME } from './text-writer.ts';
 
 /** Selects id and key of the texts of the rows that a query wants, each once. What is not indexed yet is not among them. */
 export function wantedTexts(query: FactQuery): { readonly sql: string; readonly values: SQLInputValue[] } {
   const { where, values } = restrictions(query);
-  const sql = `SELECT DISTINCT t.id, t.key FROM fact_partition AS p CROSS JOIN fact AS f ON f.key = p.key
+  const sql = `SELECT DISTINCT t.id, t.key FROM fact_partition AS p CROSS JOIN ${ROWS}
     CROSS JOIN fact_text AS t ON t.key = f.key AND t.content = f.content AND t.audit = f.audit
       AND t.day = CASE f.asserted_from WHEN '${OPEN_START}' THEN '' ELSE substr(f.asserted_from, 1, 10) END
-    WHERE ${where.join(' AND ')}`;
+    WHERE e.key = p.key AND ${where.join(' AND ')}`;
   return { sql, values };
 }
 
@@ -25,7 +25,7 @@ export const textsWithoutVector: string = `WITH wanted AS MATERIALIZED (
     ORDER BY t.id LIMIT ?
   ), part AS MATERIALIZED (SELECT DISTINCT key, audit FROM wanted), said AS MATERIALIZED (
     SELECT w.id, min(f.n) AS n
-    FROM part AS a CROSS JOIN fact AS f ON f.key = a.key AND f.audit = a.audit
+    FROM part AS a CROSS JOIN fact_time AS e ON e.key = a.key AND e.audit = a.audit CROSS JOIN fact AS f ON f.n = e.n
     CROSS JOIN wanted AS w ON w.key = f.key AND w.audit = f.audit AND w.content = f.content
     GROUP BY w.id
   )
