@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FactWrite } from '#ledger';
+import { olderPostgres } from '../../../tests/support/older-store.ts';
 import { type Loss, Relay, withPostgres } from '../../../tests/support/postgres/index.ts';
 import { roundTripsOf } from '../../../tests/support/postgres/round-trips.ts';
 import { loggedOf, writeOf } from '../../testing/effect-rows.ts';
@@ -334,13 +335,14 @@ withPostgres('facts', (postgres) => {
     const before = await found(store);
     expect(before.map((hits) => hits.length)).toEqual([1, 1, 2, 1]);
     await store.close();
-    await postgres.query(`SET search_path TO "${postgres.schemaOf(url)}";
+    const older = postgres.url();
+    await olderPostgres(postgres, url, older, 12);
+    await postgres.query(`SET search_path TO "${postgres.schemaOf(older)}";
       UPDATE fact_text AS t SET words = ts_delete(words, w.stop), length = t.length - cardinality(w.own)
       FROM (SELECT o.id, array_agg(u.lexeme) FILTER (WHERE u.lexeme IN (o.space || '_the', o.space || '_who', o.space || '_it', o.space || '_off')) AS own,
           ARRAY[o.space || '_the', o.space || '_who', o.space || '_it', o.space || '_off'] AS stop
-        FROM fact_text AS o, unnest(o.words) AS u GROUP BY o.id) AS w WHERE w.id = t.id;
-      DROP FUNCTION hold_texts; UPDATE mark SET version = 12`);
-    const migrated = await openPostgres({ url });
+        FROM fact_text AS o, unnest(o.words) AS u GROUP BY o.id) AS w WHERE w.id = t.id`);
+    const migrated = await openPostgres({ url: older });
     expect(await found(migrated)).toEqual(before);
     expect(await migrated.selfCheck()).toEqual([]);
     await migrated.close();

@@ -14,6 +14,7 @@ import { erasedAnswers } from './migrations/0011-erased-answers.ts';
 import { factChange } from './migrations/0012-fact-change.ts';
 import { stopWords } from './migrations/0013-stop-words.ts';
 import { heldTexts } from './migrations/0014-held-texts.ts';
+import { factRows } from './migrations/0015-fact-rows.ts';
 import type { Session } from './session.ts';
 import { addStopWords, indexTexts } from './texts.ts';
 
@@ -33,6 +34,7 @@ const MIGRATIONS: readonly string[] = [
   factChange,
   stopWords,
   heldTexts,
+  factRows,
 ];
 
 /** The migration with which facts are indexed by their words, which only the program can make. */
