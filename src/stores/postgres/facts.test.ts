@@ -1,7 +1,8 @@
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FactWrite } from '#ledger';
 import { olderPostgres } from '../../../tests/support/older-store.ts';
-import { type Loss, Relay, withPostgres } from '../../../tests/support/postgres/index.ts';
+import { type Loss, Relay, untilOneWaits, withPostgres } from '../../../tests/support/postgres/index.ts';
 import { roundTripsOf } from '../../../tests/support/postgres/round-trips.ts';
 import { loggedOf, writeOf } from '../../testing/effect-rows.ts';
 import { exportFacts } from '../../testing/fact-model.ts';
@@ -57,6 +58,27 @@ withPostgres('facts', (postgres) => {
     expect(await store.trajectories()).toHaveLength(16);
     expect(await store.selfCheck()).toEqual([]);
     for (const each of stores) await each.close();
+  });
+
+  test('a change that waited for another one of its partition is judged by what that has left', async () => {
+    const url = postgres.url();
+    const store = await openPostgres({ url });
+    const several = (fact_id: string) => [{ fact_id, cardinality: 'multi-valued' as const }];
+    await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, several('a'))] });
+    const base = new URL(url);
+    base.searchParams.delete('schema');
+    const other = new Client({ connectionString: base.href });
+    await other.connect();
+    await other.query(`BEGIN; UPDATE "${postgres.schemaOf(url)}".fact_partition SET version = 2`);
+    const entry = entryAfter(undefined, 'waits');
+    const waits = store.commit({ ...batchOf(entry), facts: [changeOf(ALICE, 2, 20, several('b'))] });
+    await untilOneWaits(postgres);
+    await other.query('COMMIT');
+    expect(await waits).toMatchObject({ status: 'outdated' });
+    expect(await store.trajectories()).toEqual([]);
+    expect(await store.facts({ ...ALICE })).toHaveLength(1);
+    await other.end();
+    await store.close();
   });
 
   test('of many that begin one partition at once, or one version of a fact in several, one does', async () => {
