@@ -33,7 +33,7 @@ interface HeadNews {
 type Kept = readonly (readonly [answer: string, at: string] | null)[];
 
 /**
- * Jobs that are written together, with one call of `append` (`migrations/0001-ledger.ts`), or with a few where other writers
+ * Jobs that are written together, with one call of `append` (`migrations/0015-fact-rows.ts`), or with a few where other writers
  * were faster.
  *
  * The batches are judged here, in order, each trajectory's head being what the first batch on it says; the server writes

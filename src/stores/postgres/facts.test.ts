@@ -131,6 +131,18 @@ withPostgres('facts', (postgres) => {
     for (const store of [eraser, ...others]) await store.close();
   });
 
+  test('what is said with the erasure of the last text of a space is found', async () => {
+    const store = await openPostgres({ url: postgres.url() });
+    const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a', object: 'secret' }]);
+    await store.commit({ ...batchOf([]), facts: [first] });
+    const facts = [changeOf(ALICE, 2, 20, [{ fact_id: 'b', object: 'tea' }], first.insert.map(keyOfRow))];
+    const erased = [{ hash: contentOf('secret').hash, by: blobOf('by').hash }];
+    expect(await store.commit({ ...batchOf([]), facts, erased })).toEqual(COMMITTED);
+    expect(await store.factsByText({ space: ALICE.space, text: 'tea' })).toMatchObject([{ fact: { fact_id: 'b' } }]);
+    expect(await store.selfCheck()).toEqual([]);
+    await store.close();
+  });
+
   test('what was planned on a batch that was refused is a conflict, though its versions fit by chance', async () => {
     const [store, other] = (await openFour(postgres.url())).slice(0, 2) as [PostgresStore, PostgresStore];
     const names = contentOf('other names');
