@@ -33,7 +33,7 @@ interface HeadNews {
 type Kept = readonly (readonly [answer: string, at: string] | null)[];
 
 /**
- * Jobs that are written together, with one call of `append` (`migrations/0001-ledger.ts`), or with a few where other writers
+ * Jobs that are written together, with one call of `append` (`migrations/0016-fact-rows.ts`), or with a few where other writers
  * were faster.
  *
  * The batches are judged here, in order, each trajectory's head being what the first batch on it says; the server writes
@@ -85,7 +85,7 @@ export class Group {
 
   async #write(session: Session, appends: Appends, tell: boolean): Promise<boolean> {
     this.#sent = [];
-    const { append, erasing, acting, believing, withBesides } = appends;
+    const { append, erasing, acting, believing, believingMore, withBesides } = appends;
     const plan = await this.#plan(session, appends);
     const { facts } = plan;
     for (const [job, row] of plan.conflicts) job.answer(conflictAt(row));
@@ -101,13 +101,16 @@ export class Group {
     const values = [...entryValues(plan), ...answerValues(answers), tell];
     const erased = plan.accepted.flatMap(({ batch }) => batch.erased ?? []);
     const acts = !plan.effects.isEmpty;
+    const doesMore = acts || erased.length > 0;
     const [statement, parameters]: [Statement, unknown[]] = !facts.isEmpty
-      ? [believing, [...values, ...erasedValues(erased), ...plan.effects.values(), acts, facts.value()]]
+      ? doesMore
+        ? [believingMore, [...values, ...erasedValues(erased), ...plan.effects.values(), acts, ...facts.values()]]
+        : [believing, [...values, ...facts.values()]]
       : acts
         ? [acting, [...values, ...erasedValues(erased), ...plan.effects.values()]]
-        : erased.length === 0
-          ? [append, values]
-          : [erasing, [...values, ...erasedValues(erased)]];
+        : doesMore
+          ? [erasing, [...values, ...erasedValues(erased)]]
+          : [append, values];
     const beside = besides(plan, this.#puts);
     const [reply] =
       beside.length === 0
@@ -315,7 +318,8 @@ export function prepareAppend(schema: string, path: string): Appends {
     append: { name: 'assize append', text: call('append', 15) },
     erasing: { text: call('append_erasing', 17) },
     acting: { name: 'assize append effects', text: call('append_effects', 32) },
-    believing: { name: 'assize append facts', text: call('append_facts', 34) },
+    believing: { name: 'assize append facts', text: call('append_facts', 21) },
+    believingMore: { name: 'assize append facts and more', text: call('append_facts_and_more', 39) },
     withBesides: ({ name, text }, count, beside) => {
       const calls = beside.map(([call], index) => {
         const [one, other] = [count + 2 * index + 1, count + 2 * index + 2];
@@ -349,12 +353,13 @@ function besides({ accepted }: Plan, puts: readonly OracleJob[]): Beside[] {
   return beside;
 }
 
-/** For a group, for one that also erases blobs, for one that also writes effects, and for one that changes facts. */
+/** For a group, for one that also erases blobs, for one that also writes effects, for one that changes facts, and for one that does more than that. */
 export interface Appends {
   readonly append: Statement;
   readonly erasing: Statement;
   readonly acting: Statement;
   readonly believing: Statement;
+  readonly believingMore: Statement;
   /** Each of them, of so many parameters, with functions of two that are called with it once it is not refused. */
   readonly withBesides: (statement: Statement, count: number, beside: readonly Beside[]) => Statement;
   readonly eraserOf: Statement;

@@ -15,9 +15,9 @@ import {
   openAfter,
 } from '../facts.ts';
 import type { KnownFacts, PartitionFacts } from './known-facts.ts';
-import { bytea } from './row.ts';
+import { bytea, composite } from './row.ts';
 import type { Session, Statement } from './session.ts';
-import { textValues } from './text-values.ts';
+import { textRows } from './text-rows.ts';
 
 /** What the server says that changes are judged by (`migrations/0009-branches.ts`). */
 interface States {
@@ -214,32 +214,19 @@ export class FactPlan implements FactView {
     return this.#versions.has(versionKey(name, key));
   }
 
-  /** What is to be written, as `lock_facts` and `write_facts` take it. */
-  value(): string {
-    const targets = [...this.#targets];
+  /** What is to be written, as the last parameters of `append_facts` take it (`migrations/0016-fact-rows.ts`). */
+  values(): unknown[] {
+    // In the order that the server locks them in.
+    const targets = [...this.#targets].sort((a, b) => (a.hash < b.hash ? -1 : 1));
     const states = new Map([...this.#partitions.values()].map((known) => [known.target, known]));
-    return JSON.stringify({
-      ...(this.isAssumed && { run: this.run }),
-      present: [...this.#present],
-      partitions: targets.map((target, index) => {
-        const { names, version, latest, several, since = OPEN_START } = states.get(target)!;
-        const { hash, name, before } = target;
-        const { branch = '' } = name;
-        const state = { version, latest, several, since };
-        return { n: index + 1, hash, before, ...name, branch, names: names.hash, bytes: names.bytes, ...state };
-      }),
-      close: targets.flatMap(({ close }, index) =>
-        close.map(({ fact_id, system_time_start, valid_from, until }) => ({
-          n: index + 1,
-          fact_id,
-          start: system_time_start,
-          valid_from,
-          until,
-        })),
-      ),
-      insert: targets.flatMap(({ name, insert }, index) => insert.map((row) => rowValue(index + 1, name, row))),
-      texts: targets.flatMap(({ insert }, index) => textValues(index + 1, insert)),
-    });
+    return [
+      this.isAssumed ? this.run : null,
+      [...this.#present].map(bytea),
+      targets.map((target, index) => partitionRow(index + 1, target, states.get(target)!)),
+      targets.flatMap(({ close }, index) => close.map((row) => closeRow(index + 1, row))),
+      targets.flatMap(({ name, insert }, index) => insert.map((row) => insertRow(index + 1, name, row))),
+      targets.flatMap(({ insert }, index) => textRows(index + 1, insert)),
+    ];
   }
 
   #accept(change: FactChange): void {
@@ -303,35 +290,44 @@ export function prepareFactStates(schema: string): Statement {
   return { name: 'assize fact states', text: `SELECT "${schema}".fact_states($1, $2, $3, $4, $5, $6)` };
 }
 
-function rowValue(
+function partitionRow(
   n: number,
-  { space, branch = '' }: PartitionName,
-  row: FactVersion,
-): Readonly<Record<string, unknown>> {
-  return {
+  { hash, name: { space, branch = '', subject, predicate }, before }: Target,
+  { names, version, latest, several, since = OPEN_START }: Known,
+): string {
+  const state = [names.hash, names.bytes, version, latest, several, since];
+  return composite([n, hash, before, space, branch, subject, predicate, ...state]);
+}
+
+function closeRow(n: number, { fact_id, system_time_start, valid_from, until }: Target['close'][number]): string {
+  return composite([n, fact_id, system_time_start, valid_from, until]);
+}
+
+function insertRow(n: number, { space, branch = '' }: PartitionName, row: FactVersion): string {
+  return composite([
     n,
     space,
     branch,
-    audit: row.row_kind === 'audit',
-    start: row.system_time_start,
-    until: row.system_time_end,
-    valid_from: row.valid_from,
-    valid_to: row.valid_to,
-    fact_id: row.fact_id,
-    content: row.content.hash,
-    bytes: row.content.bytes,
-    confidence: row.confidence,
-    seq: row.seq,
-    asserted_seq: row.asserted_seq,
-    asserted_from: row.asserted_from,
-    single: row.cardinality === 'single-valued',
-    strategy: row.resolution_strategy_id,
-    entry: row.entry_id,
-    lineage: row.lineage,
-    resolution: row.resolution_id,
-    provenance: row.provenance_id,
-    object: row.object,
-  };
+    row.row_kind === 'audit',
+    row.system_time_start,
+    row.system_time_end,
+    row.valid_from,
+    row.valid_to,
+    row.fact_id,
+    row.content.hash,
+    row.content.bytes,
+    row.confidence,
+    row.seq,
+    row.asserted_seq,
+    row.asserted_from,
+    row.cardinality === 'single-valued',
+    row.resolution_strategy_id,
+    row.entry_id,
+    row.lineage,
+    row.resolution_id,
+    row.provenance_id,
+    row.object,
+  ]);
 }
 
 function versionKey({ space, branch }: PartitionName, key: FactKey): string {

@@ -1,6 +1,8 @@
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FactWrite } from '#ledger';
-import { type Loss, Relay, withPostgres } from '../../../tests/support/postgres/index.ts';
+import { olderPostgres } from '../../../tests/support/older-store.ts';
+import { type Loss, Relay, untilOneWaits, withPostgres } from '../../../tests/support/postgres/index.ts';
 import { roundTripsOf } from '../../../tests/support/postgres/round-trips.ts';
 import { loggedOf, writeOf } from '../../testing/effect-rows.ts';
 import { exportFacts } from '../../testing/fact-model.ts';
@@ -58,6 +60,27 @@ withPostgres('facts', (postgres) => {
     for (const each of stores) await each.close();
   });
 
+  test('a change that waited for another one of its partition is judged by what that has left', async () => {
+    const url = postgres.url();
+    const store = await openPostgres({ url });
+    const several = (fact_id: string) => [{ fact_id, cardinality: 'multi-valued' as const }];
+    await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, several('a'))] });
+    const base = new URL(url);
+    base.searchParams.delete('schema');
+    const other = new Client({ connectionString: base.href });
+    await other.connect();
+    await other.query(`BEGIN; UPDATE "${postgres.schemaOf(url)}".fact_partition SET version = 2`);
+    const entry = entryAfter(undefined, 'waits');
+    const waits = store.commit({ ...batchOf(entry), facts: [changeOf(ALICE, 2, 20, several('b'))] });
+    await untilOneWaits(postgres);
+    await other.query('COMMIT');
+    expect(await waits).toMatchObject({ status: 'outdated' });
+    expect(await store.trajectories()).toEqual([]);
+    expect(await store.facts({ ...ALICE })).toHaveLength(1);
+    await other.end();
+    await store.close();
+  });
+
   test('of many that begin one partition at once, or one version of a fact in several, one does', async () => {
     const stores = await openFour(postgres.url());
     const put = (store: PostgresStore, change: FactWrite) =>
@@ -106,6 +129,18 @@ withPostgres('facts', (postgres) => {
     expect(text).toContain('$erased');
     expect(await eraser.selfCheck()).toEqual([]);
     for (const store of [eraser, ...others]) await store.close();
+  });
+
+  test('what is said with the erasure of the last text of a space is found', async () => {
+    const store = await openPostgres({ url: postgres.url() });
+    const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a', object: 'secret' }]);
+    await store.commit({ ...batchOf([]), facts: [first] });
+    const facts = [changeOf(ALICE, 2, 20, [{ fact_id: 'b', object: 'tea' }], first.insert.map(keyOfRow))];
+    const erased = [{ hash: contentOf('secret').hash, by: blobOf('by').hash }];
+    expect(await store.commit({ ...batchOf([]), facts, erased })).toEqual(COMMITTED);
+    expect(await store.factsByText({ space: ALICE.space, text: 'tea' })).toMatchObject([{ fact: { fact_id: 'b' } }]);
+    expect(await store.selfCheck()).toEqual([]);
+    await store.close();
   });
 
   test('what was planned on a batch that was refused is a conflict, though its versions fit by chance', async () => {
@@ -334,13 +369,14 @@ withPostgres('facts', (postgres) => {
     const before = await found(store);
     expect(before.map((hits) => hits.length)).toEqual([1, 1, 2, 1]);
     await store.close();
-    await postgres.query(`SET search_path TO "${postgres.schemaOf(url)}";
+    const older = postgres.url();
+    await olderPostgres(postgres, url, older, 12);
+    await postgres.query(`SET search_path TO "${postgres.schemaOf(older)}";
       UPDATE fact_text AS t SET words = ts_delete(words, w.stop), length = t.length - cardinality(w.own)
       FROM (SELECT o.id, array_agg(u.lexeme) FILTER (WHERE u.lexeme IN (o.space || '_the', o.space || '_who', o.space || '_it', o.space || '_off')) AS own,
           ARRAY[o.space || '_the', o.space || '_who', o.space || '_it', o.space || '_off'] AS stop
-        FROM fact_text AS o, unnest(o.words) AS u GROUP BY o.id) AS w WHERE w.id = t.id;
-      DROP FUNCTION hold_texts; UPDATE mark SET version = 12`);
-    const migrated = await openPostgres({ url });
+        FROM fact_text AS o, unnest(o.words) AS u GROUP BY o.id) AS w WHERE w.id = t.id`);
+    const migrated = await openPostgres({ url: older });
     expect(await found(migrated)).toEqual(before);
     expect(await migrated.selfCheck()).toEqual([]);
     await migrated.close();

@@ -177,7 +177,7 @@ export function rebuildSteps(group: () => GroupCommit, schema: string, path: str
   const states = prepareFactStates(schema);
   const part: Statement = {
     name: 'assize append rebuilt facts',
-    text: `SELECT "${schema}".take_in_facts($1, $2, $3)`,
+    text: `SELECT "${schema}".take_in_facts($1, $2, $3, $4, $5, $6, $7, $8)`,
   };
   const call = (text: string, values: unknown[]): Promise<string | null> =>
     group().run(async (session) => (await session.run({ text: `SELECT "${schema}".${text}` }, values))[0]![0]!);
@@ -200,7 +200,7 @@ export function rebuildSteps(group: () => GroupCommit, schema: string, path: str
         // It was sent before, and only the answer was lost.
         if (plan.parts >= parts) return 't';
         for (const write of writes) takeIn(plan, write);
-        return (await session.run(part, [number, parts, plan.value()]))[0]![0]!;
+        return (await session.run(part, [number, parts, ...plan.values()]))[0]![0]!;
       });
       requireMine(taken);
     },

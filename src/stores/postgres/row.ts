@@ -26,3 +26,18 @@ export function entryRow(row: Row): EntryRow {
 export function bytea(hash: string): string {
   return `\\x${hash}`;
 }
+
+/** What a composite type's text need not quote. https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-IO-SYNTAX */
+const PLAIN = /^[0-9A-Za-z.:+-]+$/;
+
+/** A value of a composite type as the server reads it, of its members in their order. */
+export function composite(members: readonly (string | number | boolean | null)[]): string {
+  let text = '';
+  for (const member of members) {
+    if (text !== '') text += ',';
+    else text = '(';
+    if (typeof member === 'string') text += PLAIN.test(member) ? member : `"${member.replace(/["\\]/g, '\\$&')}"`;
+    else if (member !== null) text += member;
+  }
+  return `${text})`;
+}

@@ -15,6 +15,7 @@ import { factChange } from './migrations/0012-fact-change.ts';
 import { stopWords } from './migrations/0013-stop-words.ts';
 import { heldTexts } from './migrations/0014-held-texts.ts';
 import { factContent } from './migrations/0015-fact-content.ts';
+import { factRows } from './migrations/0016-fact-rows.ts';
 import type { Session } from './session.ts';
 import { addStopWords, indexTexts } from './texts.ts';
 
@@ -35,6 +36,7 @@ const MIGRATIONS: readonly string[] = [
   stopWords,
   heldTexts,
   factContent,
+  factRows,
 ];
 
 /** The migration with which facts are indexed by their words, which only the program can make. */

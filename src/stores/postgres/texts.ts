@@ -8,7 +8,7 @@ import type { GroupCommit } from './group-commit.ts';
 import type { Readers } from './readers.ts';
 import { bytea } from './row.ts';
 import type { Session } from './session.ts';
-import { counted, textValues } from './text-values.ts';
+import { counted, textRows } from './text-rows.ts';
 
 type Asked<Query> = Query & { readonly limit: number };
 
@@ -147,8 +147,8 @@ export async function indexTexts(session: Session, schema: string): Promise<void
     const last = rows.at(-1)?.[0];
     if (last === undefined || last === null) return;
     const keys = [...new Set(rows.map((row) => row[1]))];
-    const texts = rows.flatMap((row) => textValues(keys.indexOf(row[1]!) + 1, [saidBy(row)]));
-    await session.run({ text: `SELECT "${schema}".write_texts($1, $2)` }, [JSON.stringify(texts), keys]);
+    const texts = rows.flatMap((row) => textRows(keys.indexOf(row[1]!) + 1, [saidBy(row)]));
+    await session.run({ text: `SELECT "${schema}".write_texts($1, $2, NULL)` }, [texts, keys]);
     after = last;
   }
 }

@@ -1,26 +1,21 @@
 import type { FactVersion } from '#ledger';
 import { dayOf, OCCURRENCES_MAX, wordsOfDocument } from '#memory';
 import { isErasedText } from '../facts.ts';
+import { composite } from './row.ts';
 
 type Said = Pick<FactVersion, 'subject' | 'predicate' | 'object' | 'asserted_from' | 'row_kind' | 'content'>;
 
 /** The texts of rows of a partition, each once, as `write_texts` takes them; of what was erased there are none. */
-export function textValues(n: number, rows: readonly Said[]): Readonly<Record<string, unknown>>[] {
-  const texts = new Map<string, Readonly<Record<string, unknown>>>();
+export function textRows(n: number, rows: readonly Said[]): string[] {
+  const texts = new Map<string, string>();
   for (const row of rows) {
     const { subject, object, content, row_kind } = row;
     const day = dayOf(row);
     const name = `${content.hash} ${row_kind} ${day}`;
     if (texts.has(name) || isErasedText(object) || isErasedText(subject)) continue;
     const words = wordsOfDocument(row);
-    texts.set(name, {
-      n,
-      content: content.hash,
-      audit: row_kind === 'audit',
-      day,
-      length: words.length,
-      words: counted(words),
-    });
+    const lexemes = counted(words).map(([word, positions]) => ` '@${word}':${positions}`);
+    texts.set(name, composite([n, content.hash, row_kind === 'audit', day, words.length, lexemes.join('')]));
   }
   return [...texts.values()];
 }
