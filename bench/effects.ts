@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Assize, type Domain, generateKeys, openStore, type Trajectory, type Writ } from 'assize';
-import { type Delivery, declareTool, type Sink, type Tool } from 'assize/effects';
+import { Coordinator, type Delivery, declareTool, readClaim, type Sink, type Tool } from 'assize/effects';
 import type { Store, Writer } from 'assize/stores';
 import { z } from 'zod';
 import { append, Chains, Watch } from './appends.ts';
@@ -50,8 +50,7 @@ export async function effectsBench(peer?: PeerFigures): Promise<BenchResult[]> {
     ...(await coordinationBench(peer)),
     ...(await durable('inline')),
     ...(await durable('thread')),
-    ...(await agents('inline')),
-    ...(await agents('thread')),
+    ...(await agents()),
   ];
 }
 
@@ -60,7 +59,7 @@ async function durable(writer: Writer): Promise<BenchResult[]> {
   const opened: Stage[] = [];
   const stage = async (name: string): Promise<Stage> => {
     const tools = [sinkTool('keyed', 'buffered'), sinkTool('blind', 'buffered'), sinkTool('keyed', 'externalised')];
-    const each = await openStage(join(folder, `${name}.db`), writer, tools);
+    const each = await openStage(`sqlite:${join(folder, `${name}.db`)}`, tools, writer);
     opened.push(each);
     return each;
   };
@@ -103,7 +102,7 @@ async function resultsOf(
   ];
 }
 
-/** A world with its tools, on a file. */
+/** A world with its tools, on a store. */
 interface Stage {
   readonly store: Store;
   readonly trajectory: Trajectory;
@@ -113,8 +112,8 @@ interface Stage {
   close(): Promise<void>;
 }
 
-async function openStage(path: string, writer: Writer, tools: readonly Tool[]): Promise<Stage> {
-  const store = await openStore(`sqlite:${path}`, { writer });
+async function openStage(url: string, tools: readonly Tool[], writer: Writer = 'inline'): Promise<Stage> {
+  const store = await openStore(url, { writer });
   const groups = { count: 0 };
   const keys = generateKeys();
   const assize = new Assize({
@@ -240,24 +239,48 @@ async function groupsWaitedFor(stage: Stage, kind: Kind): Promise<number> {
   return (stage.groups.count - before) / COUNTED;
 }
 
-/** Agents who never meet, with tools that take their time, beside a loop that calls the same tools and keeps nothing. */
-async function agents(writer: Writer): Promise<BenchResult[]> {
+/**
+ * Agents who never meet, with tools that take their time, beside a loop that calls the same tools and keeps nothing: with nothing but who
+ * may act where, with all that a transaction is but a disk, and durable. They keep step, since all tools end with the same tick of the
+ * clock: whatever one of them computes, all wait for.
+ */
+async function agents(): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
   const takesTime = (): Promise<void> => wait(STEP_MS);
-  const stage = await openStage(join(folder, 'agents.db'), writer, [sinkTool('keyed', 'buffered', 'slow', takesTime)]);
+  const tools = [sinkTool('keyed', 'buffered', 'slow', takesTime)];
+  const inMemory = await openStage('memory:', tools);
+  const inline = await openStage(`sqlite:${join(folder, 'inline.db')}`, tools);
+  const aside = await openStage(`sqlite:${join(folder, 'thread.db')}`, tools, 'thread');
+  const coordinator = new Coordinator();
+  const bare: Act = async () => {
+    for (let i = 0; i < STEPS; i++) await takesTime();
+  };
+  const coordinated: Act = async (_, n) => {
+    const claim = readClaim('write', `bench:m${n % MEMBERS}`);
+    const work = coordinator.begin([claim]);
+    for (let i = 0; i < STEPS; i++) {
+      await coordinator.enter(work, [claim]);
+      await takesTime();
+    }
+    coordinator.end(work);
+  };
+  const act = transact({ tool: 'slow' }, STEPS);
   try {
-    const bare: Act = async () => {
-      for (let i = 0; i < STEPS; i++) await takesTime();
-    };
-    const contenders = [
-      callers(stage, 'the bare loop', bare, AGENTS),
-      callers(stage, 'agents', transact({ tool: 'slow' }, STEPS), AGENTS),
-    ];
-    const [loop, rate] = await compare(contenders, { rounds: 9, roundMs: 400 });
-    const name = `${AGENTS} agents, ${STEPS} tools of ${STEP_MS} ms a transaction, durable${HOW[writer]}`;
-    return [rateResult({ ...rate!, name }, loop, writer === 'thread' ? { ratioMin: 0.85 } : undefined)];
+    const [loop, ...rates] = await compare(
+      [
+        callers(inMemory, 'the bare loop', bare, AGENTS),
+        callers(inMemory, 'who may act where', coordinated, AGENTS),
+        callers(inMemory, 'in memory', act, AGENTS),
+        callers(inline, `durable${HOW.inline}`, act, AGENTS),
+        callers(aside, `durable${HOW.thread}`, act, AGENTS),
+      ],
+      { rounds: 9, roundMs: 400 },
+    );
+    const name = `${AGENTS} agents, ${STEPS} tools of ${STEP_MS} ms a transaction`;
+    const goal = { ratioMin: 0.85 };
+    return rates.map((rate) => rateResult({ ...rate, name: `${name}, ${rate.name}` }, loop!, goal));
   } finally {
-    await stage.close();
+    for (const stage of [inMemory, inline, aside]) await stage.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
