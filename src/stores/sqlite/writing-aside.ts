@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { Batch, CommitResult } from '#ledger';
 import { StoreError, type StoreErrorCode } from '../errors.ts';
 import type { Durability } from '../options.ts';
+import { Askers } from './askers.ts';
 import { poisonedError, sqliteError, sqliteFailure, storeError } from './errors.ts';
 import type { StepName, Steps } from './steps.ts';
 import type { Writing } from './writing.ts';
@@ -39,11 +40,6 @@ export interface Packed {
   readonly cause?: Packed;
 }
 
-/** Whatever waits, no more of it than so many waits for more. */
-const SENT_AT_ONCE_MAX = 32;
-/** How slowly it is forgotten how many have asked at a time: by this part of the difference with each message that answers. */
-const FORGOTTEN = 1 / 16;
-
 interface Asking {
   /** For a commit, of which nobody can tell then whether it is written; anything else may be asked for again. */
   readonly doubt: (failure: StoreError) => void;
@@ -64,8 +60,7 @@ export class WritingAside implements Writing {
   readonly #onFailure: () => void;
   #waiting: Ask[] = [];
   #isScheduled = false;
-  /** How many ask at a time, as far as was seen lately. */
-  #askers = 1;
+  readonly #askers = new Askers();
   #lastId = 0;
   readonly #asking = new Map<number, Asking>();
   #isEnding = false;
@@ -172,9 +167,8 @@ export class WritingAside implements Writing {
     this.#lastId += 1;
     this.#asking.set(this.#lastId, asking);
     this.#waiting.push([this.#lastId, name, ...given]);
-    this.#askers = Math.max(this.#askers, this.#asking.size);
-    // Half of them: while that thread writes for these, this one makes what the others ask for, and neither waits for the other.
-    if (this.#waiting.length >= Math.min(this.#askers / 2, SENT_AT_ONCE_MAX)) this.#send();
+    this.#askers.asking(this.#asking.size);
+    if (this.#askers.areHalf(this.#waiting.length)) this.#send();
     else if (!this.#isScheduled) {
       this.#isScheduled = true;
       setImmediate(this.#sendRest);
@@ -212,7 +206,7 @@ export class WritingAside implements Writing {
   }
 
   readonly #take = ({ answers, failure }: Answers): void => {
-    this.#askers -= (this.#askers - this.#asking.size) * FORGOTTEN;
+    this.#askers.answered(this.#asking.size);
     for (let i = 0; i < answers.length; i += 3) {
       const asking = this.#answered(answers[i] as number);
       // It was told already, when the thread ended before this came.

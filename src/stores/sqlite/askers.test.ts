@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Askers } from './askers.ts';
+
+test('one who asks alone waits for nobody', () => {
+  const askers = new Askers();
+  for (let i = 0; i < 10; i++) {
+    askers.asking(1);
+    expect(askers.areHalf(1)).toBe(true);
+    askers.answered(1);
+  }
+  expect(askers.areHalf(0)).toBe(false);
+});
+
+test('as many as ask at a time are sent in halves', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: 1_000 }), (callers) => {
+      const askers = new Askers();
+      askers.asking(callers);
+      expect(askers.areHalf(Math.ceil(callers / 2))).toBe(true);
+      expect(askers.areHalf(Math.ceil(callers / 2) - 1)).toBe(false);
+    }),
+  );
+});
+
+test('how many there were is forgotten: those who are left do not wait for more than there are', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: 1_000 }), fc.integer({ min: 1, max: 50 }), (before, now) => {
+      const askers = new Askers();
+      askers.asking(before);
+      for (let i = 0; i < 200; i++) {
+        askers.asking(now);
+        askers.answered(now);
+      }
+      expect(askers.areHalf(Math.ceil((now + 1) / 2))).toBe(true);
+      expect(askers.areHalf(Math.floor((now - 1) / 2))).toBe(false);
+    }),
+  );
+});
