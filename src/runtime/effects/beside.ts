@@ -47,6 +47,8 @@ export class Beside implements Coordination {
   /** Epochs that somebody here goes on with. */
   readonly #atWork = new Set<number>();
   readonly #saying: Saying[] = [];
+  /** What is being said, while nobody has answered. */
+  #said: readonly Saying[] = [];
   /** How many wait for their turn somewhere. */
   #waiting = 0;
   #heard = 0;
@@ -218,6 +220,7 @@ export class Beside implements Coordination {
   async #exchange(): Promise<void> {
     const { membership, leaseMs } = this.#options;
     const saying = this.#saying.splice(0);
+    this.#said = saying;
     const look = this.#isToLook;
     this.#isToLook = false;
     const asked = performance.now();
@@ -239,9 +242,9 @@ export class Beside implements Coordination {
       }
       this.#goOn();
     } catch (error) {
-      const why = error instanceof EffectError ? error : tenureLost(error);
-      this.#lose(why);
-      for (const { fail } of saying) fail(why);
+      this.#lose(error instanceof EffectError ? error : tenureLost(error));
+    } finally {
+      this.#said = [];
     }
   }
 
@@ -296,7 +299,7 @@ export class Beside implements Coordination {
     if (this.lost.aborted) return;
     clearInterval(this.#timer);
     this.#lost.abort(why);
-    for (const { fail } of this.#saying.splice(0)) fail(why);
+    for (const { fail } of [...this.#said, ...this.#saying.splice(0)]) fail(why);
   }
 
   #throwIfLost(): void {

@@ -25,6 +25,12 @@ export interface ClaimsOptions {
 /** Who asks for a change of what may be touched. @throws where it goes on no more */
 type GoesOn = () => void;
 
+/** What is given up, and what is left that nobody gives up. */
+interface GivenUp {
+  readonly claims: readonly Claim[];
+  readonly rest: readonly Claim[];
+}
+
 /** When a call is judged that could not be at once. */
 export interface Judgement {
   /** What was to change before it was called; undefined for nothing. */
@@ -152,18 +158,19 @@ export class Claims {
 
   /** @throws EffectError `scope_exceeded`, `bad_resolver`, `tenure_lost`; what `goesOn` throws */
   async release(less: Scoped, goesOn: GoesOn): Promise<void> {
-    const claims = await this.#inOrder(() => this.#givenUp(less, goesOn));
+    const { claims, rest } = await this.#inOrder(() => this.#givenUp(less, goesOn));
     if (this.#run === undefined) return;
-    await this.#untilRead();
-    goesOn();
+    await this.#untilRead(claims, rest);
+    // A branch that has asked for it may have ended: it is given up all the same.
+    this.#options.signal.throwIfAborted();
     // Others hear of it later than it is said.
     await this.#held.coordination.release(this.#work, claims, () => {
       for (const claim of claims) takeOut(this.#giving!, claim);
     });
   }
 
-  /** Nothing that is judged from then on rests on it. */
-  async #givenUp(less: Scoped, goesOn: GoesOn): Promise<readonly Claim[]> {
+  /** Nothing that is judged from then on rests on it, but on the rest. */
+  async #givenUp(less: Scoped, goesOn: GoesOn): Promise<GivenUp> {
     goesOn();
     const claims = await this.#held.names.of(claimsFrom(less), this.#options.signal);
     goesOn();
@@ -177,12 +184,14 @@ export class Claims {
       this.#giving ??= [];
       this.#giving.push(...claims);
     }
-    return claims;
+    return { claims, rest };
   }
 
-  /** Settles when nothing is read any more by what is given up. */
-  async #untilRead(): Promise<void> {
-    while (this.#reading?.some((claims) => claims.some((claim) => !covers(this.#kept, claim)))) {
+  /** Settles when nothing is read any more that these allow, and the rest does not. */
+  async #untilRead(claims: readonly Claim[], rest: readonly Claim[]): Promise<void> {
+    const all = [...rest, ...claims];
+    const needsThese = (claim: Claim): boolean => !covers(rest, claim) && covers(all, claim);
+    while (this.#reading?.some((reading) => reading.some(needsThese))) {
       this.#readOver ??= Promise.withResolvers();
       await this.#readOver.promise;
     }

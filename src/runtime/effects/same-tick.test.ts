@@ -27,11 +27,21 @@ interface StepAt {
 /** What is called, by the transaction itself or by a branch of it, whose claims are those of the transaction. */
 type By = 'itself' | 'a branch';
 
-async function stage({ shared = false, names = false }: { readonly shared?: boolean; readonly names?: boolean } = {}) {
+async function stage({
+  shared = false,
+  names = false,
+  store = new MemoryStore({ shared }),
+}: {
+  readonly shared?: boolean;
+  readonly names?: boolean;
+  readonly store?: MemoryStore;
+} = {}) {
   const acting = { r: 0, s: 0 };
   /** The most that have acted at one place at once. */
   const seen = { most: 0 };
   const log: string[] = [];
+  /** What a call does besides, by its name. */
+  const hooks: Record<string, () => Promise<unknown>> = {};
   const input = z.strictObject({
     at: z.enum(['r', 's']).optional(),
     by: z.string().optional(),
@@ -42,6 +52,7 @@ async function stage({ shared = false, names = false }: { readonly shared?: bool
   const lasting = async (what: string | undefined): Promise<void> => {
     if (what !== undefined) log.push(`${what} begins`);
     for (let turn = 0; turn < 4; turn++) await nextTurn();
+    await hooks[what ?? '']?.();
     if (what !== undefined) log.push(`${what} ends`);
   };
   const tools = [
@@ -79,14 +90,17 @@ async function stage({ shared = false, names = false }: { readonly shared?: bool
     }),
   ];
   const resolvers: Resolvers = { test: async (scope) => [scope] };
-  const assize = runtimeOver(new MemoryStore({ shared }), [tally], { tools, ...(names && { resolvers }) });
+  const assize = runtimeOver(store, [tally], { tools, ...(names && { resolvers }) });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
-  const run = (writes: readonly string[], body: (tx: Transaction) => Promise<unknown>) =>
-    trajectory.transaction({ writ: writFor('alice'), writes, retries: 0 }, async (tx) => {
-      const value = await body(tx);
-      tx.propose(COUNT);
-      return value;
-    });
+  const run = (writes: readonly string[], body: (tx: Transaction) => Promise<unknown>, deadlineMs?: number) =>
+    trajectory.transaction(
+      { writ: writFor('alice'), writes, retries: 0, ...(deadlineMs && { deadlineMs }) },
+      async (tx) => {
+        const value = await body(tx);
+        tx.propose(COUNT);
+        return value;
+      },
+    );
 
   /**
    * What becomes of each of these, called in one tick; with `isBeside`, beside somebody younger who acts at the first place. Not where
@@ -121,7 +135,7 @@ async function stage({ shared = false, names = false }: { readonly shared?: bool
     const [{ value }] = await Promise.all([old, young?.catch(() => undefined)]);
     return value as string[];
   }
-  return { seen, log, run, inOneTick };
+  return { seen, log, hooks, run, inOneTick };
 }
 
 /** What becomes of each where each is over before the next one is called. */
@@ -273,3 +287,96 @@ describe.each([false, true])(
     });
   },
 );
+
+/** Long beside all that a test does, and short beside its end. */
+const SOON_MS = 300;
+
+describe.each([false, true])('nobody waits for what waits for them: shared %s', (shared) => {
+  test('a tool that claims more while another call waits for its turn', async () => {
+    const { log, hooks, run } = await stage({ shared });
+    await run(PLACE.writes, async (tx) => {
+      hooks['first'] = () => tx.expand(ELSEWHERE);
+      await Promise.all([tx.call('act', { by: 'first' }), tx.call('act', { by: 'second' })]);
+      await tx.call('act', { at: 's' });
+    });
+    expect(log).toEqual(['first begins', 'first ends', 'second begins', 'second ends']);
+  });
+
+  test('a body that claims more before it lets a call go on, beside one that waits for its turn', async () => {
+    const { hooks, run } = await stage({ shared });
+    await run(PLACE.writes, async (tx) => {
+      const go = Promise.withResolvers<void>();
+      hooks['first'] = () => go.promise;
+      const calls = [tx.call('act', { by: 'first' }), tx.call('act', { by: 'second' })];
+      await tx.expand(ELSEWHERE);
+      go.resolve();
+      await Promise.all(calls);
+    });
+  });
+
+  test('what is given up by a branch that ends meanwhile is given up', async () => {
+    const { hooks, run } = await stage({ shared });
+    const go = Promise.withResolvers<void>();
+    hooks['slow'] = () => go.promise;
+    let young: Promise<unknown> | undefined;
+    await run(PLACE.writes, async (tx) => {
+      let released: Promise<void> | undefined;
+      const tried = tx.nested(async (branch) => {
+        branch.call('read', { by: 'slow' }).catch(() => undefined);
+        released = branch.release(PLACE);
+        released.catch(() => undefined);
+        await nextTurn();
+        throw new Error('it comes to nothing');
+      });
+      await expect(tried).rejects.toThrow('it comes to nothing');
+      go.resolve();
+      await released;
+      young = run(PLACE.writes, (tx) => tx.call('act', {}));
+      await young;
+    });
+    await young;
+  });
+
+  test('what is given up waits for no read of what another one gives up', async () => {
+    const { log, hooks, run } = await stage({ shared });
+    await run([...PLACE.writes, ...ELSEWHERE.writes], async (tx) => {
+      const go = Promise.withResolvers<void>();
+      hooks['slow'] = () => go.promise;
+      const read = tx.call('read', { at: 's', by: 'slow' });
+      const other = tx.release(ELSEWHERE).then(() => log.push('s is given up'));
+      await tx.release(PLACE);
+      log.push('r is given up');
+      go.resolve();
+      await Promise.all([read, other]);
+    });
+    expect(log).toEqual(['slow begins', 'r is given up', 'slow ends', 's is given up']);
+  });
+});
+
+test('what waits for a claim of which nobody hears ends with its deadline', async () => {
+  const store = new MemoryStore({ shared: true });
+  const share = store.shareEffects!;
+  let isDead = false;
+  Object.assign(store, {
+    shareEffects: async (...given: Parameters<typeof share>) => {
+      const membership = await share(...given);
+      const exchange: typeof membership.exchange = (heard, said, look) => {
+        if (said.some(({ is }) => is === 'grown')) isDead = true;
+        return isDead ? new Promise(() => undefined) : membership.exchange(heard, said, look);
+      };
+      return { ...membership, exchange };
+    },
+  });
+  const { run } = await stage({ store });
+  const made = run(
+    PLACE.writes,
+    async (tx) => {
+      const expanded = tx.expand(ELSEWHERE);
+      expanded.catch(() => undefined);
+      await tx.call('hold', {});
+      await expanded;
+    },
+    SOON_MS,
+  );
+  await expect(made).rejects.toMatchObject({ code: 'deadline' });
+});

@@ -230,9 +230,16 @@ export class Transaction {
       throw error;
     }
     const judgement = certain === undefined ? this.#claims.judgement() : undefined;
+    // Not in its turn, for which those before it may go on for long: what comes or goes after this call waits for it to be judged. Names
+    // are asked for then, since those before it may change what they lead to.
+    const isEarly = judgement !== undefined && turn !== undefined && !this.#held.names.areAsked;
+    const early = isEarly ? this.#judged(tool, input, judgement) : undefined;
+    // It is heard of when its turn comes.
+    early?.catch(() => undefined);
     const take = tool.class === undefined ? this.#read : isHeld(tool.class) ? this.#plan : this.#act;
     const make = async (): Promise<unknown> => {
-      const claims = await (certain ?? this.#judged(tool, input, judgement!));
+      const claims = await (certain ?? early ?? this.#judged(tool, input, judgement!));
+      if (isEarly) this.#stillAllowed(tool, input, claims);
       this.#uses.push(useOf(tool, input, claims));
       return await take.call(this, tool, input, claims, ordinal);
     };
@@ -243,7 +250,7 @@ export class Transaction {
   /** The same, where that is to be asked or waited for. @throws as `#allowed`; EffectError `bad_resolver` */
   async #judged(tool: Tool, input: Json, { after, over }: Judgement): Promise<readonly Claim[]> {
     try {
-      await after;
+      await inTime(this.#asking.signal, () => after);
       this.#checkPivot(tool);
       return this.#allowed(tool, input, await this.#held.names.of(tool.claims(input), this.#asking.signal));
     } finally {
@@ -264,6 +271,17 @@ export class Transaction {
     return claims;
   }
 
+  /** The same when its turn has come, by what was called before it. @throws EffectError `no_counselor`, `second_pivot`, `not_authorised` */
+  #stillAllowed(tool: Tool, input: Json, claims: readonly Claim[]): void {
+    try {
+      this.#checkPivot(tool);
+      this.#authorise(tool, input, claims);
+    } catch (error) {
+      this.#claims.untouch(claims);
+      throw error;
+    }
+  }
+
   /** Branches may have one each, as one of them is gone on with. */
   #checkPivot({ name, class: kind, spec: { channel } }: Tool): void {
     if (kind === undefined || !isPivot(kind)) return;
@@ -280,7 +298,9 @@ export class Transaction {
   }
 
   /**
-   * Claims more, for what is called from then on: also in the same tick, where it waits for this.
+   * Claims more, for what is called from then on: also in the same tick, where it waits for this. It waits itself for calls before it that
+   * are not judged yet, which where names are asked for is when their turn has come: a tool or a resolver that waits for it waits for
+   * itself there, until the deadline.
    * @throws EffectError `stale` where somebody younger has acted there already, `resource_in_doubt`, `bad_resolver`
    */
   expand(more: Scoped): Promise<void> {
@@ -290,7 +310,8 @@ export class Transaction {
   /**
    * Gives up what it has claimed before it ends: whoever waits there may go on. Nothing that is called from then on may touch it, and what
    * was called before keeps it: a read until it is over, which this waits for, so that what was read there was read before whatever comes
-   * now. What an effect touches, and what was read without waiting and is read again at the gate, is needed until the end.
+   * now. So a tool that reads and waits for the release of what it reads waits for itself, until the deadline. What an effect touches, and
+   * what was read without waiting and is read again at the gate, is needed until the end.
    *
    * @throws EffectError `scope_exceeded` for what it has not claimed, word for word, or needs; nothing is given up then
    */
