@@ -65,6 +65,14 @@ describe('every error says what to do, and has a code of its own kind', () => {
   });
 });
 
+test('a function from under which its types were taken says that the store has changed; any other inner error is its own', () => {
+  const [taken, other] = ['cache lookup failed for type 17686', 'unexpected state'].map((message) =>
+    storeError(coded('XX000', message), PATH, 'Writing to'),
+  );
+  expect(taken).toMatchObject({ code: 'store_failed', message: expect.stringMatching(/open it anew/) });
+  expect(other!.message).toMatch(/failed: unexpected state/);
+});
+
 test('of several addresses that refuse, the first one says why', () => {
   const refused = [coded('ECONNREFUSED', 'connect ECONNREFUSED ::1:5432'), coded('ECONNREFUSED')];
   const error = storeError(Object.assign(new AggregateError(refused), { code: 'ECONNREFUSED' }), PATH, 'Reading');

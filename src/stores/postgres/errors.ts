@@ -130,9 +130,11 @@ export function readonlyError(path: string, why: string): StoreError {
 
 function meaningOf(error: unknown, state: string | undefined): Meaning | undefined {
   if (error instanceof ConnectionLost) return GONE;
+  const message = error instanceof Error ? error.message : '';
+  // What a function worked with was taken away while it waited.
+  if (state === 'XX000' && message.startsWith('cache lookup failed')) return CHANGED;
   if (state !== undefined) return BY_STATE[state] ?? (state.startsWith('08') ? GONE : undefined);
   const code = codeOf(error) ?? '';
-  const message = error instanceof Error ? error.message : '';
   if (/CERT|ERR_TLS|ERR_SSL|^UNABLE_TO_|^EPROTO$/.test(code) || /\bSSL connection/.test(message)) return NO_TLS;
   // The driver's own words where the server asks for a password and none was given, or proves itself wrongly.
   if (message.startsWith('SASL') || message.startsWith('Password must be')) return DENIED;

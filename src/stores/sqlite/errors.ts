@@ -28,6 +28,11 @@ export function sqliteError(errcode: number, message: string): Error {
   return Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode });
 }
 
+/** What was written once is not there, or not as it was: nothing more is written to such a file. */
+export function damagedError(what: string): Error {
+  return sqliteError(CORRUPT, what);
+}
+
 // The low byte is the primary code, the rest only tells more.
 function primaryCode(error: unknown): number | undefined {
   const code = resultCode(error);

@@ -42,6 +42,27 @@ test('a batch that is rolled back leaves nothing in memory of its facts', async 
   await store.close();
 });
 
+test('a row that does not end where it stands is damage: nothing is written beside it', async () => {
+  const path = join(folder, 'astray.db');
+  const store = await openSqlite({ path });
+  const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a' }]);
+  const root = entryAfter(undefined, 't');
+  await store.commit({ ...batchOf(root), facts: [first] });
+  await store.close();
+  const db = new DatabaseSync(path);
+  db.exec("UPDATE fact_time SET id_start = 'other'");
+  db.close();
+  const again = await openSqlite({ path });
+  const second = changeOf(ALICE, 2, 11, [{ fact_id: 'b' }], first.insert.map(keyOfRow));
+  const answer = await again.commit({ ...batchOf(entryAfter(root, 't')), facts: [second] });
+  expect(answer).toMatchObject({ status: 'unknown', cause: { code: 'store_poisoned' } });
+  await again.close().catch(() => undefined);
+  const third = await openSqlite({ path });
+  expect(await third.head('t')).toMatchObject({ id: root.id });
+  expect(await third.partition(ALICE)).toMatchObject({ version: 1, open: first.insert });
+  await third.close();
+});
+
 test('changes of facts that are refused cost the others of their group no rollback, and all is one transaction', async () => {
   const store = await openSqlite({ path: join(folder, 'group.db') });
   const ran: string[] = [];

@@ -27,6 +27,7 @@ import {
   openAfter,
   openRow,
 } from '../facts.ts';
+import { damagedError } from './errors.ts';
 import type { HashIndex } from './hash-index.ts';
 import { LONG_OBJECT } from './migrations/0013-long-objects.ts';
 import type { TextWriter } from './text-writer.ts';
@@ -172,8 +173,11 @@ export class FactWriter implements FactView {
   write(changes: readonly FactChange[]): void {
     for (const change of changes) {
       const key = this.#writePartition(change);
-      for (const row of change.close)
-        this.#close.run(change.system_time, key, row.valid_from, row.fact_id, row.system_time_start);
+      for (const { valid_from, fact_id, system_time_start } of change.close) {
+        const { changes } = this.#close.run(change.system_time, key, valid_from, fact_id, system_time_start);
+        // It was open when this was judged.
+        if (changes !== 1) throw damagedError(`fact ${fact_id} of ${system_time_start} does not end where it stands`);
+      }
       for (const row of change.insert) this.#insertRow(key, row);
       // What a branch begins with keeps its time.
       for (const [time, rows] of Map.groupBy(change.insert, (row) => row.system_time_start))
