@@ -3,10 +3,11 @@ import type { Batch, BlobRow, CommitResult, EntryRow, ErasedAnswer, ErasedRow, H
 import type { EffectChange } from '../effects.ts';
 import { type FactChange, REPEATS_ERASED } from '../facts.ts';
 import type { EffectWriter } from './effects.ts';
-import { isDuplicate } from './errors.ts';
+import { isDuplicate, newerSchemaError } from './errors.ts';
 import type { FactWriter } from './facts.ts';
 import type { HashIndex } from './hash-index.ts';
 import { prepareEraseAnswers } from './oracle.ts';
+import { readMark, SCHEMA_VERSION } from './schema.ts';
 
 /** Shared, because a group answers hundreds of callers with it. */
 export const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
@@ -54,9 +55,15 @@ export class BatchWriter {
   readonly #dropSnapshots: StatementSync;
   readonly #mark: StatementSync;
   readonly #eraseAnswers: (erased: readonly ErasedAnswer[]) => void;
+  readonly #checkSchema: () => void;
   #seenVersion: unknown;
 
-  constructor(db: DatabaseSync, { effects, facts, ...indexes }: Writers) {
+  /** `path` names the store in errors. */
+  constructor(db: DatabaseSync, { effects, facts, ...indexes }: Writers, path: string) {
+    this.#checkSchema = (): void => {
+      const { version } = readMark(db);
+      if (version !== SCHEMA_VERSION) throw newerSchemaError(path, version, SCHEMA_VERSION);
+    };
     this.#effects = effects;
     this.#facts = facts;
     this.#indexes = indexes;
@@ -77,10 +84,16 @@ export class BatchWriter {
     this.#eraseAnswers = prepareEraseAnswers(db);
   }
 
-  /** To be called first in every transaction: forgets what is in memory when another connection has written. */
+  /**
+   * To be called first in every transaction: forgets what is in memory when another connection has written.
+   * @throws {StoreError} `store_newer_schema` when that has migrated the file: nothing that is written here fits it any more
+   */
   begin(): void {
     const version = this.#dataVersion.get()?.['data_version'];
-    if (version !== this.#seenVersion) this.#forgetHeads();
+    if (version !== this.#seenVersion) {
+      this.#checkSchema();
+      this.#forgetHeads();
+    }
     this.#seenVersion = version;
     this.#indexes.ids.begin();
     this.#indexes.blobs.begin();

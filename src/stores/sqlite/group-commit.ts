@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { isAssizeError } from '#canon';
 import type { Batch, CommitResult } from '#ledger';
 import type { StoreError } from '../errors.ts';
 import { BatchWriter, type Writers } from './commit.ts';
@@ -46,6 +47,7 @@ export interface GroupCommitOptions {
  *
  * One failed write or sync poisons the handle: what waits is answered `unknown`, the database is closed, and `failure`
  * is set. A sync is never tried again, since the kernel may have dropped the pages that the first one could not write.
+ * It ends in the same way where a newer version has migrated the file meanwhile; then nothing of what waits is written.
  */
 export class GroupCommit {
   readonly #db: DatabaseSync;
@@ -88,7 +90,7 @@ export class GroupCommit {
   constructor(db: DatabaseSync, writers: Writers, options: GroupCommitOptions) {
     this.#db = db;
     this.#options = options;
-    this.#writer = new BatchWriter(db, writers);
+    this.#writer = new BatchWriter(db, writers, options.path);
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
     this.#rollback = db.prepare('ROLLBACK');
@@ -364,8 +366,13 @@ export class GroupCommit {
     }
     this.#pagesEstimated = 0;
     this.#isWalLong = false;
-    this.#failure = poisonedError(this.#options.path, reason);
-    for (const job of this.#waiting.splice(0)) job.doubt(this.#failure);
+    const isMigrated = isAssizeError(cause, 'store_newer_schema');
+    this.#failure = isMigrated ? (cause as StoreError) : poisonedError(this.#options.path, reason);
+    for (const job of this.#waiting.splice(0)) {
+      // That is found out before anything is written.
+      if (isMigrated) job.fail(this.#failure);
+      else job.doubt(this.#failure);
+    }
     for (const { reject } of this.#scrubs.splice(0)) reject(this.#failure);
     this.#options.onFailure?.();
   }

@@ -177,6 +177,10 @@ describe('where there is no file', () => {
   });
 });
 
+async function* pages(): AsyncGenerator<[]> {
+  yield [];
+}
+
 describe('schemas', () => {
   async function withVersion(version: number): Promise<string> {
     const path = await newStore();
@@ -204,6 +208,36 @@ describe('schemas', () => {
     await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_newer_schema' });
     other.close();
   });
+
+  test.each(['inline', 'thread'] as const)(
+    'whoever has it open when a newer one migrates it writes nothing more, and says why: %s',
+    async (writer) => {
+      const path = await newStore();
+      const store = await openSqlite({ path, writer });
+      const root = entryAfter(undefined, 'late');
+      expect(await store.commit(batchOf(root))).toEqual({ status: 'committed' });
+      const other = new DatabaseSync(path);
+      other.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
+      const refused = { code: 'store_newer_schema', evidence: { schema: SCHEMA_VERSION + 1 } };
+      const next = entryAfter(root, 'late');
+      const wrote = await Promise.allSettled([store.commit(batchOf(next)), store.rebuildFacts(pages()), store.scrub()]);
+      expect(wrote).toMatchObject(wrote.map(() => ({ status: 'rejected', reason: refused })));
+      await expect(store.commit(batchOf(next))).rejects.toMatchObject(refused);
+      await expect(store.head('late')).rejects.toMatchObject(refused);
+      await store.close();
+      expect(
+        other
+          .prepare(
+            "SELECT count(*) AS entries, (SELECT whole FROM fact_rebuild) AS whole FROM entry JOIN trajectory AS t ON t.key = trajectory WHERE t.name = 'late'",
+          )
+          .get(),
+      ).toEqual({
+        entries: 1,
+        whole: 1,
+      });
+      other.close();
+    },
+  );
 
   // Facts came with the 7th.
   test.for(Array.from({ length: SCHEMA_VERSION - 7 }, (_, at) => at + 7))(
