@@ -19,6 +19,7 @@
 export { ArgumentError, type ArgumentErrorCode, type Form, form, requireForm } from './argument.ts';
 export { CanonError, type CanonErrorCode } from './canon-error.ts';
 export { canonicalize } from './canonicalize.ts';
+export { ChurnMap } from './churn-map.ts';
 export { copyJson } from './copy.ts';
 export {
   assertPublicKey,

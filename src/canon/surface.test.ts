@@ -6,6 +6,7 @@ test('the public names, which only a decision changes', () => {
     'ArgumentError',
     'AssizeError',
     'CanonError',
+    'ChurnMap',
     'CopyError',
     'DEFAULT_LIMITS',
     'KeyError',

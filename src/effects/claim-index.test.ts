@@ -57,9 +57,7 @@ test('the least epoch of those that conflict, and the latest before another, are
       const all: Registration[] = [];
       for (const each of steps) {
         if ('add' in each) {
-          const registration = { epoch: each.epoch, claim: read(each.add) };
-          index.add(registration);
-          all.push(registration);
+          all.push(index.add(each.epoch, read(each.add)));
         } else if ('remove' in each) {
           const [removed] = all.splice(each.remove % Math.max(all.length, 1), 1);
           if (removed !== undefined) {

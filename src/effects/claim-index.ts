@@ -1,37 +1,38 @@
 import { type Place, ScopeTrie } from './scope-trie.ts';
 import type { Access, Claim } from './scopes.ts';
 
-/** A claim of the work that has this epoch. */
+/** A claim of the work that has this epoch, as it stands in an index. */
 export interface Registration {
   readonly epoch: number;
   readonly claim: Claim;
+  readonly isLive: boolean;
 }
 
 /** Claims of live work, and the least epoch of those that conflict with a given one. */
 export class ClaimIndex {
   readonly #trie = new ScopeTrie(() => new Queues());
-  readonly #entries = new Map<Registration, Entry>();
+  #size = 0;
 
   /** How many claims there are. */
   get size(): number {
-    return this.#entries.size;
+    return this.#size;
   }
 
   /** Cheapest where no claim has a greater epoch. */
-  add(registration: Registration): void {
-    const { scope, access } = registration.claim;
-    const entry: Entry = { epoch: registration.epoch, isLive: true, place: undefined };
-    entry.place = this.#trie.enter(scope, (queues) => queues.add(entry, access));
-    this.#entries.set(registration, entry);
+  add(epoch: number, claim: Claim): Registration {
+    const entry: Entry = { epoch, claim, isLive: true, place: undefined };
+    entry.place = this.#trie.enter(claim.scope, (queues) => queues.add(entry, claim.access));
+    this.#size++;
+    return entry;
   }
 
-  /** Nothing happens where it is not there. */
+  /** One that `add` has made here; nothing happens where it is not there any more. */
   delete(registration: Registration): void {
-    const entry = this.#entries.get(registration);
-    if (entry === undefined) return;
-    this.#entries.delete(registration);
+    const entry = registration as Entry;
+    if (!entry.isLive) return;
+    this.#size--;
     entry.isLive = false;
-    const { scope, access } = registration.claim;
+    const { scope, access } = entry.claim;
     const { place: end } = entry;
     (scope.rest === '/**' ? end!.pathEnds : end!.ends)!.trim(access);
     for (let place = end; place !== undefined; place = place.parent) {
@@ -60,8 +61,7 @@ export class ClaimIndex {
   }
 }
 
-interface Entry {
-  readonly epoch: number;
+interface Entry extends Registration {
   isLive: boolean;
   /** Where its scope ends. */
   place: Place<Queues> | undefined;

@@ -1,3 +1,4 @@
+import { ChurnMap } from '#canon';
 import { ActIndex } from './act-index.ts';
 import { ClaimIndex, type Registration } from './claim-index.ts';
 import type { Claim } from './scopes.ts';
@@ -31,9 +32,9 @@ export class Coordinator {
   readonly #claims = new ClaimIndex();
   /** Where work has acted, as long as older work is live that may still come there. */
   readonly #acts = new ActIndex();
-  readonly #live = new Map<number, LiveWork>();
+  readonly #live = new ChurnMap<number, LiveWork>();
   /** Who is woken when work ends or gives something up, by its epoch. */
-  readonly #waiting = new Map<number, (() => void)[]>();
+  readonly #waiting = new ChurnMap<number, (() => void)[]>();
   readonly #isOrdered: boolean;
   #last: number;
   /** No live work has a lesser epoch. */
@@ -161,8 +162,7 @@ export class Coordinator {
   }
 
   #claim(live: LiveWork, claim: Claim): void {
-    const registration = live.add(claim);
-    if (registration !== undefined) this.#claims.add(registration);
+    if (!live.has(claim)) live.add(this.#claims.add(live.epoch, claim));
   }
 
   /**
@@ -215,13 +215,13 @@ class LiveWork implements Work {
     return this.#registrations.values();
   }
 
-  /** Undefined for what it has. */
-  add(claim: Claim): Registration | undefined {
-    if (this.#registrations.has(claim)) return undefined;
-    const registration = { epoch: this.epoch, claim };
-    this.#registrations.set(claim, registration);
+  has(claim: Claim): boolean {
+    return this.#registrations.has(claim);
+  }
+
+  add(registration: Registration): void {
+    this.#registrations.set(registration.claim, registration);
     this.#claims = undefined;
-    return registration;
   }
 
   /** Undefined for what it has not. */

@@ -1,4 +1,5 @@
 import type { Name } from '#authority';
+import { ChurnMap } from '#canon';
 import { isOfPath, isStar } from './scopes.ts';
 
 /** Where scopes with the same first segments come together, and what is kept of them. */
@@ -7,7 +8,7 @@ export interface Place<Slot> {
   /** The segment that leads here. */
   readonly token: string;
   /** Most places have none. */
-  children: Map<string, Place<Slot>> | undefined;
+  children: ChurnMap<string, Place<Slot>> | undefined;
   /** Of scopes that end here or below. */
   readonly below: Slot;
   /** Of those that end here, and mean whatever is below. */
@@ -37,7 +38,7 @@ export class ScopeTrie<Slot> {
       let child = place.children?.get(token);
       if (child === undefined) {
         child = this.#place(place, token);
-        place.children ??= new Map();
+        place.children ??= new ChurnMap();
         place.children.set(token, child);
       }
       place = child;

@@ -1,3 +1,4 @@
+import { ChurnMap } from '#canon';
 import { ClaimIndex, type Registration } from './claim-index.ts';
 import { Coordinator, type Stale, type Work } from './coordinator.ts';
 import { type Claim, covers } from './scopes.ts';
@@ -29,7 +30,7 @@ export class SharedWork {
   readonly coordinator: Coordinator;
   readonly #fence: number;
   readonly #doubts = new ClaimIndex();
-  readonly #works = new Map<number, Shared>();
+  readonly #works = new ChurnMap<number, Shared>();
 
   /** `fence`: of whose view it is. `last`, `isOrdered`: as for a `Coordinator`. */
   constructor(fence: number, last = 0, isOrdered = true) {
@@ -115,8 +116,7 @@ export class SharedWork {
     shared.isLeft = true;
     if (kept !== undefined) shared.claims = [...kept];
     for (const doubt of shared.doubts) this.#doubts.delete(doubt);
-    shared.doubts = shared.claims.map((claim) => ({ epoch, claim }));
-    for (const doubt of shared.doubts) this.#doubts.add(doubt);
+    shared.doubts = shared.claims.map((claim) => this.#doubts.add(epoch, claim));
     this.coordinator.end(shared.work);
   }
 

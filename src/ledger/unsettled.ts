@@ -1,3 +1,4 @@
+import { ChurnMap } from '#canon';
 import type { CommitPayload, Hash } from './entry.ts';
 import type { SettledCommit } from './settlement.ts';
 
@@ -19,7 +20,7 @@ export type UnsettledState = readonly {
  * with none: what its source has at work is for its source to tell.
  */
 export class Unsettled {
-  readonly #commits: Map<Hash, Left> = new Map();
+  readonly #commits: ChurnMap<Hash, Left> = new ChurnMap();
 
   static from(state: UnsettledState): Unsettled {
     const unsettled = new Unsettled();

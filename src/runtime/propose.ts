@@ -1,5 +1,5 @@
 import { writId } from '#authority';
-import { addMicros, isAssizeError } from '#canon';
+import { addMicros, ChurnMap, isAssizeError } from '#canon';
 import { adjudicate, type Ruling as Judgement, type Pattern } from '#kernel';
 import type { Hash, Instant } from '#ledger';
 import { Chance } from './chance.ts';
@@ -35,7 +35,7 @@ export class Proposals {
   readonly #resolutions: Resolutions;
   readonly #turn: Pick<Ports, 'unsalted' | 'isTurn'>;
   /** Rulings that are awaited, by the hash of the key that the caller gave: a repetition meanwhile gets the same one. */
-  readonly #underWay: Map<Hash, { readonly proposalId: Hash; readonly ruling: Promise<Ruling> }> = new Map();
+  readonly #underWay: ChurnMap<Hash, { readonly proposalId: Hash; readonly ruling: Promise<Ruling> }> = new ChurnMap();
 
   constructor(writer: Writer, resolutions: Resolutions, turn: Pick<Ports, 'unsalted' | 'isTurn'>) {
     this.#writer = writer;
@@ -67,13 +67,17 @@ export class Proposals {
     const byKey = gathered.observations.map(({ seen }) => seen).filter(({ oracle_key }) => oracle_key !== undefined);
     if (byKey.length > 0) await checkObserved(byKey, around.oracle);
     const { proposalId, keyHash } = gathered;
-    if (keyHash === undefined) return await this.#insist(gathered, key, unchanged);
+    const insist = (): Promise<Ruling> => {
+      const ruling = this.#insist(gathered, key, unchanged);
+      return unchanged === undefined ? ruling : ruling.finally(() => unchanged.end());
+    };
+    if (keyHash === undefined) return await insist();
     const underWay = this.#underWay.get(keyHash);
     if (underWay !== undefined) {
       if (underWay.proposalId !== proposalId) throw usedForAnother(key);
       return underWay.ruling;
     }
-    const ruling = this.#insist(gathered, key, unchanged).finally(() => this.#underWay.delete(keyHash));
+    const ruling = insist().finally(() => this.#underWay.delete(keyHash));
     this.#underWay.set(keyHash, { proposalId, ruling });
     return ruling;
   }

@@ -22,7 +22,8 @@ export class Unchanged {
   #next: number | undefined;
   #found: string | undefined;
   #life: number | undefined;
-  #latest: Accepted;
+  /** What memory has accepted since `look`. */
+  #accepted: readonly Accepted[] = [];
 
   /** @throws RuntimeError `bad_intent` */
   constructor(writer: Writer, given: IfUnchanged) {
@@ -34,7 +35,6 @@ export class Unchanged {
     this.#writer = writer;
     this.#since = since;
     this.#premise = new Premise(Array.from(places, keysOf));
-    this.#latest = writer.latest;
   }
 
   /** @throws RuntimeError `not_found` where `since` is no entry of this trajectory; LedgerFault; what the store throws */
@@ -42,7 +42,7 @@ export class Unchanged {
     const writer = this.#writer;
     const { head, seq } = writer.parts.chain;
     this.#life = writer.life;
-    this.#latest = writer.latest;
+    this.#accepted = writer.follow(this);
     if (this.#since === head || this.#found !== undefined) return;
     await writer.settled();
     // What memory had may not have come to the disk.
@@ -76,10 +76,14 @@ export class Unchanged {
       );
     let found = this.#found;
     // Not to be kept: these may not come to the disk, and then this proposal does not either.
-    for (let commit = this.#latest.next; commit !== undefined; commit = commit.next)
-      found ??= this.#met(commit.id, commit.paths);
+    for (const { id, paths } of this.#accepted) found ??= this.#met(id, paths);
     if (found === undefined) this.#checkElements(world.state);
     return found;
+  }
+
+  /** To be called when it is asked no more. */
+  end(): void {
+    this.#writer.unfollow(this);
   }
 
   #checkElements(state: unknown): void {

@@ -1,5 +1,5 @@
 import type { Policy, Reservation, WritVerifier } from '#authority';
-import { instantToMillis, isAssizeError, maxInstant } from '#canon';
+import { ChurnMap, instantToMillis, isAssizeError, maxInstant } from '#canon';
 import type { Authority, Change, Domain, World } from '#kernel';
 import {
   type BlobRow,
@@ -118,12 +118,11 @@ export interface Prepared<Answer> {
   readonly resolves?: Hash;
 }
 
-/** A commit that memory accepted: who holds one finds those that came after it, and what nobody holds is forgotten. */
+/** A commit that memory accepted. */
 export interface Accepted {
   readonly id: Hash;
   /** What it changed. */
   readonly paths: readonly (readonly string[])[];
-  next: Accepted | undefined;
 }
 
 const NOTHING = (): void => undefined;
@@ -150,8 +149,8 @@ export class Writer {
   readonly foresight: Foresight | undefined;
   /** Memory is ahead of the disk: it must be read anew before anything else is judged. */
   stale: boolean = false;
-  /** The last commit of this process. */
-  latest: Accepted = { id: '', paths: [], next: undefined };
+  /** What memory has accepted since they began to follow it, by those who do. */
+  readonly #followed: ChurnMap<object, Accepted[]> = new ChurnMap();
   /** Counts reloads: an answer for an older life of the trajectory must not start another one. */
   #life: number = 0;
   readonly #company: Company;
@@ -230,9 +229,19 @@ export class Writer {
   /** Notes what a commit changed that memory has now; for subscribers, when it is durable. */
   accepted({ id }: EntryRow, changes: readonly Pick<Change, 'keys'>[]): News {
     const paths = changes.map(({ keys }) => keys);
-    this.latest.next = { id, paths, next: undefined };
-    this.latest = this.latest.next;
+    for (const since of this.#followed.values()) since.push({ id, paths });
     return this.subscriptions.newsOf(paths);
+  }
+
+  /** Commits that memory accepts from now on; they are forgotten when `who` follows anew, and with `unfollow`. */
+  follow(who: object): readonly Accepted[] {
+    const since: Accepted[] = [];
+    this.#followed.set(who, since);
+    return since;
+  }
+
+  unfollow(who: object): void {
+    this.#followed.delete(who);
   }
 
   // ── the append is queued; from here the disk is waited for ──

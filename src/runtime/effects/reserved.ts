@@ -1,5 +1,5 @@
 import { costItems, type Reservation } from '#authority';
-import type { Json } from '#canon';
+import { ChurnMap, type Json } from '#canon';
 import { type LoggedEffect, mayCostUndoing, readTransaction, type Tool } from '#effects';
 import type { EffectStore } from '#ledger';
 
@@ -16,7 +16,7 @@ export interface Reserving {
  * from its first such intent, or since it was taken over, until the ledger says what became of it.
  */
 export class Reserved {
-  readonly #transactions: Map<number, Reserving> = new Map();
+  readonly #transactions: ChurnMap<number, Reserving> = new ChurnMap();
 
   /** In place of an earlier one of that epoch. */
   add(transaction: Reserving): void {

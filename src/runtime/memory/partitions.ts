@@ -1,4 +1,4 @@
-import { type Instant, RecentMap } from '#canon';
+import { ChurnMap, type Instant, RecentMap } from '#canon';
 import {
   type FactStore,
   type FactVersion,
@@ -65,9 +65,9 @@ export class Partitions {
   /** What branches see of partitions, by their names without the branch. */
   readonly #ofBranches: RecentMap<string, Set<string>> = new RecentMap(PARTITIONS_MAX);
   /** What is on its way to the store, by partition. */
-  readonly #sent: Map<string, Sent> = new Map();
+  readonly #sent: ChurnMap<string, Sent> = new ChurnMap();
   /** How many are reading a partition. */
-  readonly #readers: Map<string, number> = new Map();
+  readonly #readers: ChurnMap<string, number> = new ChurnMap();
 
   constructor(store: LedgerStore & FactStore) {
     this.#store = store;

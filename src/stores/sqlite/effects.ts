@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { ChurnMap } from '#canon';
 import type { EffectKeyRow, EffectPage, EffectWrite, Hash, LoggedTransaction, Tenure } from '#ledger';
 import { type EffectChange, type EffectState, type EffectVerdict, type EffectView, judgeEffects } from '../effects.ts';
 
@@ -20,7 +21,7 @@ export class EffectWriter implements EffectView {
   readonly #record: StatementSync;
   readonly #key: StatementSync;
   readonly #end: StatementSync;
-  readonly #known = new Map<number, EffectState>();
+  readonly #known = new ChurnMap<number, EffectState>();
   #tenure: Pick<Tenure, 'fence' | 'lastEpoch'> | undefined;
 
   constructor(db: DatabaseSync) {

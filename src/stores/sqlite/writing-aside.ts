@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { ChurnMap } from '#canon';
 import type { Batch, CommitResult } from '#ledger';
 import { StoreError, type StoreErrorCode } from '../errors.ts';
 import type { Durability } from '../options.ts';
@@ -62,7 +63,7 @@ export class WritingAside implements Writing {
   #isScheduled = false;
   readonly #askers = new Askers();
   #lastId = 0;
-  readonly #asking = new Map<number, Asking>();
+  readonly #asking = new ChurnMap<number, Asking>();
   #isEnding = false;
   #failure: StoreError | undefined;
 
