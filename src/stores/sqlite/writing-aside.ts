@@ -5,6 +5,7 @@ import type { Batch, CommitResult } from '#ledger';
 import { StoreError, type StoreErrorCode } from '../errors.ts';
 import type { Durability } from '../options.ts';
 import { Askers } from './askers.ts';
+import { flatBatch } from './batch-message.ts';
 import { poisonedError, sqliteError, sqliteFailure, storeError } from './errors.ts';
 import type { StepName, Steps } from './steps.ts';
 import type { Writing } from './writing.ts';
@@ -18,7 +19,7 @@ export interface WritingTask {
   readonly openWithinMs: number;
 }
 
-/** What it is asked for: a method of `Writing`, or a step, with its arguments. */
+/** What it is asked for: a method of `Writing`, or a step, with its arguments; a batch as `flatBatch` makes it. */
 export type Ask = readonly [
   id: number,
   name: Exclude<keyof Writing, 'failure' | 'learn' | 'step'> | StepName,
@@ -101,7 +102,7 @@ export class WritingAside implements Writing {
     return new Promise((resolve, reject) => {
       const doubt = (failure: StoreError): void => resolve({ status: 'unknown', cause: failure });
       const refused = (error: unknown): void => reject(this.#storeError(error));
-      this.#ask({ doubt, resolve: (result) => resolve(resultOf(result)), reject: refused }, 'commit', batch);
+      this.#ask({ doubt, resolve: (result) => resolve(resultOf(result)), reject: refused }, 'commit', flatBatch(batch));
     });
   }
 

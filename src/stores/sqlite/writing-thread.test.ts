@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { hashText } from '#canon';
 import { batchOf, blobOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
 import { openSqlite } from './index.ts';
 
@@ -68,8 +69,12 @@ test('a thread that ends by itself leaves what it was asked for in doubt, poison
 test('what can’t be copied to another thread is refused, and what was asked for with it is written', async () => {
   const store = await openSqlite({ path: join(folder, 'copied.db'), writer: 'thread' });
   const [first, second] = [entryAfter(undefined, 't'), entryAfter(undefined, 'u')];
-  const odd = { ...entryAfter(undefined, 'v'), note: () => 'no row' };
-  const answers = await Promise.allSettled([first, odd, second].map((row) => store.commit(batchOf(row))));
+  const odd = { key: hashText('key'), answer: '1', at: 'now', note: () => 'no row' };
+  const answers = await Promise.allSettled([
+    store.commit(batchOf(first)),
+    store.oraclePut(odd),
+    store.commit(batchOf(second)),
+  ]);
   expect(answers).toMatchObject([
     { value: COMMITTED },
     { reason: { code: 'store_invalid_input' } },

@@ -1,0 +1,208 @@
+import type {
+  Batch,
+  BlobRow,
+  EffectKeyRow,
+  EffectRecordRow,
+  EffectTransactionRow,
+  EffectWrite,
+  EntryRow,
+  ErasedAnswer,
+  ErasedRow,
+  FactKey,
+  FactVersion,
+  FactWrite,
+  Hash,
+  PartitionName,
+} from '#ledger';
+
+type Columns<Row> = readonly (keyof Row)[];
+
+const ENTRY: Columns<EntryRow> = ['id', 'trajectory_id', 'parent', 'seq', 'kind', 'payload'];
+const BLOB: Columns<BlobRow> = ['hash', 'text'];
+const ERASED: Columns<ErasedRow> = ['hash', 'by'];
+const ERASED_ANSWER: Columns<ErasedAnswer> = ['key', 'by'];
+const TRANSACTION: Columns<EffectTransactionRow> = ['epoch', 'trajectory_id', 'body'];
+const RECORD: Columns<EffectRecordRow> = ['epoch', 'place', 'record'];
+const KEY: Columns<EffectKeyRow> = ['key', 'epoch', 'n'];
+const CLOSED: Columns<FactKey> = ['fact_id', 'system_time_start'];
+const PARTITION: Columns<PartitionName> = ['space', 'subject', 'predicate', 'branch'];
+
+/** All but the partition, which is that of the change, and the content, which is an object. */
+type FactColumn = Exclude<keyof FactVersion, keyof PartitionName | 'content'>;
+const FACT: readonly FactColumn[] = Object.keys({
+  fact_id: true,
+  object: true,
+  valid_from: true,
+  valid_to: true,
+  system_time_start: true,
+  system_time_end: true,
+  provenance_id: true,
+  confidence: true,
+  resolution_strategy_id: true,
+  row_kind: true,
+  resolution_id: true,
+  lineage: true,
+  asserted_seq: true,
+  asserted_from: true,
+  entry_id: true,
+  seq: true,
+  cardinality: true,
+} satisfies { readonly [column in FactColumn]: true }) as FactColumn[];
+
+/**
+ * A batch on its way to another thread: all of its texts and numbers in one list. To take a list apart costs that thread a third of what as
+ * many objects do, whose members are sent by name. Each member of a row is read once, and nothing else of it is sent.
+ */
+export function flatBatch(batch: Batch): readonly unknown[] {
+  const { entries, blobs, erased, erasedAnswers, effects, facts, repeats } = batch;
+  const flat: unknown[] = [];
+  putRows(flat, entries, ENTRY);
+  putRows(flat, blobs, BLOB);
+  putRows(flat, erased, ERASED);
+  putRows(flat, erasedAnswers, ERASED_ANSWER);
+  putList(flat, repeats);
+  putEffects(flat, effects);
+  flat.push(facts?.length);
+  for (const write of facts ?? []) putChange(flat, write);
+  return flat;
+}
+
+/** The batch of which `flatBatch` has made the list. */
+export function batchOfFlat(flat: readonly unknown[]): Batch {
+  const from = new Taken(flat);
+  const [entries = [], blobs = []] = [from.rows(ENTRY), from.rows(BLOB)];
+  const [erased, erasedAnswers] = [from.rows(ERASED), from.rows(ERASED_ANSWER)];
+  const repeats = from.list<Hash>();
+  const effects = takeEffects(from);
+  const facts = takeChanges(from);
+  return {
+    entries,
+    blobs,
+    ...(erased && { erased }),
+    ...(erasedAnswers && { erasedAnswers }),
+    ...(repeats && { repeats }),
+    ...(effects && { effects }),
+    ...(facts && { facts }),
+  };
+}
+
+function putRows<Row>(flat: unknown[], rows: readonly Row[] | undefined, columns: Columns<Row>): void {
+  flat.push(rows?.length);
+  for (const row of rows ?? []) putRow(flat, row, columns);
+}
+
+function putRow<Row>(flat: unknown[], row: Row, columns: Columns<Row>): void {
+  for (const column of columns) flat.push(row[column]);
+}
+
+function putList(flat: unknown[], list: readonly unknown[] | undefined): void {
+  flat.push(list?.length);
+  for (const each of list ?? []) flat.push(each);
+}
+
+function putEffects(flat: unknown[], effects: EffectWrite | undefined): void {
+  flat.push(effects?.fence);
+  if (effects === undefined) return;
+  putRows(flat, effects.begun, TRANSACTION);
+  putRows(flat, effects.records, RECORD);
+  putRows(flat, effects.keys, KEY);
+  putList(flat, effects.ended);
+}
+
+function takeEffects(from: Taken): EffectWrite | undefined {
+  const fence = from.next<number | undefined>();
+  if (fence === undefined) return undefined;
+  const [begun, records, keys] = [from.rows(TRANSACTION), from.rows(RECORD), from.rows(KEY)];
+  const ended = from.list<number>();
+  return {
+    fence,
+    ...(begun && { begun }),
+    ...(records && { records }),
+    ...(keys && { keys }),
+    ...(ended && { ended }),
+  };
+}
+
+function putChange(flat: unknown[], write: FactWrite): void {
+  const { partition, names, version, system_time, close, insert, inherit, repeats } = write;
+  putRow(flat, partition, PARTITION);
+  flat.push(names.hash, names.bytes, version, system_time);
+  putRows(flat, close, CLOSED);
+  putFacts(flat, insert);
+  putList(flat, repeats);
+  flat.push(inherit?.until);
+  if (inherit !== undefined) putFacts(flat, inherit.rows);
+}
+
+function takeChanges(from: Taken): FactWrite[] | undefined {
+  return from.many(() => {
+    const partition = partitionOf(from.row(PARTITION));
+    const names = { hash: from.next<Hash>(), bytes: from.next<number>() };
+    const [version, system_time] = [from.next<number>(), from.next<string>()];
+    const close = from.rows(CLOSED) ?? [];
+    const insert = takeFacts(from, partition);
+    const repeats = from.list<Hash>();
+    const until = from.next<string | undefined>();
+    const inherit = until === undefined ? undefined : { until, rows: takeFacts(from, partition) };
+    const change = { partition, names, version, system_time, close, insert };
+    return { ...change, ...(repeats && { repeats }), ...(inherit && { inherit }) };
+  });
+}
+
+/** Of a memory that is no branch's, without that member: its rows have the same. */
+function partitionOf({ branch, ...name }: PartitionName): PartitionName {
+  return branch === undefined ? name : { ...name, branch };
+}
+
+function putFacts(flat: unknown[], rows: readonly FactVersion[]): void {
+  flat.push(rows.length);
+  for (const row of rows) {
+    putRow(flat, row, FACT);
+    flat.push(row.content.hash, row.content.bytes);
+  }
+}
+
+function takeFacts(from: Taken, partition: PartitionName): FactVersion[] {
+  const take = (): FactVersion => {
+    const columns = from.row<Pick<FactVersion, FactColumn>>(FACT);
+    return { ...partition, ...columns, content: { hash: from.next(), bytes: from.next() } };
+  };
+  return from.many(take) ?? [];
+}
+
+/** A list that is taken from its beginning. */
+class Taken {
+  readonly #flat: readonly unknown[];
+  #at = 0;
+
+  constructor(flat: readonly unknown[]) {
+    this.#flat = flat;
+  }
+
+  next<T>(): T {
+    return this.#flat[this.#at++] as T;
+  }
+
+  row<Row>(columns: Columns<Row>): Row {
+    const row = {} as Row;
+    for (const column of columns) row[column] = this.next();
+    return row;
+  }
+
+  /** As many as it says next, or undefined where there was none of it. */
+  many<T>(take: () => T): T[] | undefined {
+    const length = this.next<number | undefined>();
+    if (length === undefined) return undefined;
+    const all: T[] = [];
+    for (let n = 0; n < length; n++) all.push(take());
+    return all;
+  }
+
+  rows<Row>(columns: Columns<Row>): Row[] | undefined {
+    return this.many(() => this.row(columns));
+  }
+
+  list<T>(): T[] | undefined {
+    return this.many(() => this.next<T>());
+  }
+}
