@@ -1,9 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { seededRandom } from '#oracle';
 import { deepReplay } from '#runtime';
 import { allEntries, deskOf, FaultyStore, payloads, soundState } from '../../tests/support/ledger-runtime.ts';
 import { intent, operator, runtimeOver, writFor } from '../../tests/support/runtime.ts';
 import { ward } from '../../tests/support/ward.ts';
+import { AcceptedLog } from './accepted-log.ts';
 import { type Assize, backtest, type IfUnchanged, type Ruling, type Trajectory } from './index.ts';
 
 const worker = writFor('agent');
@@ -55,6 +56,28 @@ describe('a proposal that rests on places', () => {
       ruling: 'committed',
     });
     expect(await soundState(store, 't')).toContain('"n":5');
+  });
+
+  test('follows what is accepted until it is ruled on, and no longer', async () => {
+    const { trajectory } = await begun();
+    const since = trajectory.head;
+    await addIf(trajectory, { since, places: ['/n'] });
+    const followed = vi.spyOn(AcceptedLog.prototype, 'follow');
+    const asked = [
+      addIf(trajectory, { since, places: ['/data'] }, { idempotencyKey: 'k' }),
+      addIf(trajectory, { since, places: ['/data'] }, { idempotencyKey: 'k' }),
+      addIf(trajectory, { since, places: ['/n'] }),
+      addIf(trajectory, { since: 'f'.repeat(64), places: ['/n'] }),
+      addIf(trajectory, { since, places: ['/hidden'] }),
+    ];
+    const answers = await Promise.allSettled(asked);
+    expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.ruling : answer.reason.code))).toEqual(
+      ['committed', 'committed', 'rejected', 'not_found', 'bad_intent'],
+    );
+    await keep(trajectory, 1);
+    const [log] = followed.mock.contexts as AcceptedLog[];
+    expect([log!.followers, log!.size]).toEqual([0, 0]);
+    followed.mockRestore();
   });
 
   test('is refused for what its own kind did, and for what a counselor committed; not for what was refused or waits', async () => {

@@ -3,7 +3,7 @@ import { type Intent, Premise } from '#kernel';
 import { checkRow, type EntryRow, type Hash, isBlobRef, isHash } from '#ledger';
 import { RuntimeError } from './errors.ts';
 import { badIntent, type IfUnchanged } from './intent.ts';
-import type { Accepted, Writer } from './writer.ts';
+import type { Writer } from './writer.ts';
 
 /** Of one proposal. */
 const PLACES_MAX = 1_000;
@@ -22,8 +22,6 @@ export class Unchanged {
   #next: number | undefined;
   #found: string | undefined;
   #life: number | undefined;
-  /** What memory has accepted since `look`. */
-  #accepted: readonly Accepted[] = [];
 
   /** @throws RuntimeError `bad_intent` */
   constructor(writer: Writer, given: IfUnchanged) {
@@ -42,7 +40,7 @@ export class Unchanged {
     const writer = this.#writer;
     const { head, seq } = writer.parts.chain;
     this.#life = writer.life;
-    this.#accepted = writer.follow(this);
+    writer.log.follow(this);
     if (this.#since === head || this.#found !== undefined) return;
     await writer.settled();
     // What memory had may not have come to the disk.
@@ -76,14 +74,14 @@ export class Unchanged {
       );
     let found = this.#found;
     // Not to be kept: these may not come to the disk, and then this proposal does not either.
-    for (const { id, paths } of this.#accepted) found ??= this.#met(id, paths);
+    for (const { id, paths } of this.#writer.log.since(this)) found ??= this.#met(id, paths);
     if (found === undefined) this.#checkElements(world.state);
     return found;
   }
 
   /** To be called when it is asked no more. */
   end(): void {
-    this.#writer.unfollow(this);
+    this.#writer.log.unfollow(this);
   }
 
   #checkElements(state: unknown): void {

@@ -1,5 +1,5 @@
 import type { Policy, Reservation, WritVerifier } from '#authority';
-import { ChurnMap, instantToMillis, isAssizeError, maxInstant } from '#canon';
+import { instantToMillis, isAssizeError, maxInstant } from '#canon';
 import type { Authority, Change, Domain, World } from '#kernel';
 import {
   type BlobRow,
@@ -18,6 +18,7 @@ import {
 } from '#ledger';
 import type { Embedder } from '#memory';
 import type { Clock, OracleStore, Pause, Random } from '#oracle';
+import { AcceptedLog } from './accepted-log.ts';
 import { authorityFor } from './authority.ts';
 import { Company } from './company.ts';
 import type { Effects } from './effects/effects.ts';
@@ -118,13 +119,6 @@ export interface Prepared<Answer> {
   readonly resolves?: Hash;
 }
 
-/** A commit that memory accepted. */
-export interface Accepted {
-  readonly id: Hash;
-  /** What it changed. */
-  readonly paths: readonly (readonly string[])[];
-}
-
 const NOTHING = (): void => undefined;
 
 /**
@@ -149,8 +143,8 @@ export class Writer {
   readonly foresight: Foresight | undefined;
   /** Memory is ahead of the disk: it must be read anew before anything else is judged. */
   stale: boolean = false;
-  /** What memory has accepted since they began to follow it, by those who do. */
-  readonly #followed: ChurnMap<object, Accepted[]> = new ChurnMap();
+  /** Commits that memory accepts, for who rests on what is unchanged. */
+  readonly log: AcceptedLog = new AcceptedLog();
   /** Counts reloads: an answer for an older life of the trajectory must not start another one. */
   #life: number = 0;
   readonly #company: Company;
@@ -229,19 +223,8 @@ export class Writer {
   /** Notes what a commit changed that memory has now; for subscribers, when it is durable. */
   accepted({ id }: EntryRow, changes: readonly Pick<Change, 'keys'>[]): News {
     const paths = changes.map(({ keys }) => keys);
-    for (const since of this.#followed.values()) since.push({ id, paths });
+    this.log.add({ id, paths });
     return this.subscriptions.newsOf(paths);
-  }
-
-  /** Commits that memory accepts from now on; they are forgotten when `who` follows anew, and with `unfollow`. */
-  follow(who: object): readonly Accepted[] {
-    const since: Accepted[] = [];
-    this.#followed.set(who, since);
-    return since;
-  }
-
-  unfollow(who: object): void {
-    this.#followed.delete(who);
   }
 
   // ── the append is queued; from here the disk is waited for ──

@@ -373,7 +373,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     fault: 'overlooks what is committed while it reads what was',
     file: 'runtime/unchanged.ts',
-    changes: [['let commit = this.#latest.next; commit', 'let commit = undefined as Accepted | undefined; commit']],
+    changes: [['of this.#writer.log.since(this)) found', 'of [...this.#writer.log.since(this)].slice(0, 0)) found']],
     by: 'unchanged',
     property: 'refused exactly when',
   },

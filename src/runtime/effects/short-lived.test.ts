@@ -33,13 +33,18 @@ async function keptByMinor(act: (n: number) => Promise<unknown>): Promise<number
     await Promise.all(Array.from({ length: CALLERS }, caller));
   };
   await run(COUNT);
-  // All that lives on is old from now on.
-  collect({ type: 'major', execution: 'sync' });
-  await run(COUNT);
-  for (let i = 0; i < 4; i++) collect({ type: 'minor', execution: 'sync' });
-  const kept = process.memoryUsage().heapUsed;
-  collect({ type: 'major', execution: 'sync' });
-  return (kept - process.memoryUsage().heapUsed) / COUNT;
+  const kept: number[] = [];
+  // What else the engine does meanwhile counts too, now and then.
+  for (let round = 0; round < 3; round++) {
+    // All that lives on is old from now on.
+    collect({ type: 'major', execution: 'sync' });
+    await run(COUNT);
+    for (let i = 0; i < 4; i++) collect({ type: 'minor', execution: 'sync' });
+    const { heapUsed } = process.memoryUsage();
+    collect({ type: 'major', execution: 'sync' });
+    kept.push((heapUsed - process.memoryUsage().heapUsed) / COUNT);
+  }
+  return Math.min(...kept);
 }
 
 const counted = (n: number) => ({ action: 'count', role: 'counter', args: `done ${n % 8}` });
@@ -61,7 +66,7 @@ async function stage() {
 test('of a proposal nothing is left', async () => {
   const trajectory = await stage();
   const writ = writFor('alice');
-  expect(await keptByMinor((n) => trajectory.propose({ ...counted(n), writ }))).toBeLessThan(400);
+  expect(await keptByMinor((n) => trajectory.propose({ ...counted(n), writ }))).toBeLessThan(250);
 });
 
 // Some wait for up to five milliseconds until the ledger is told how they ended.
@@ -74,5 +79,5 @@ test('of a transaction nothing is left', async () => {
       tx.propose(counted(n));
     }),
   );
-  expect(kept).toBeLessThan(2_500);
+  expect(kept).toBeLessThan(1_850);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Batch, FactVersion, PartitionName } from '#ledger';
+import type { Batch, EffectWrite, EntryRow, FactVersion, FactWrite, PartitionName } from '#ledger';
 import { batchOfFlat, flatBatch } from './batch-message.ts';
 
 const text = fc.string({ maxLength: 4 });
@@ -8,18 +8,19 @@ const number = fc.nat(9);
 const few = <T>(each: fc.Arbitrary<T>): fc.Arbitrary<T[]> => fc.array(each, { maxLength: 3 });
 const plain = <T extends object>(members: { [name in keyof T]: fc.Arbitrary<T[name]> }) =>
   fc.record(members, { noNullPrototype: true });
-/** Members that may be absent, and never are undefined. */
+/** With all members of T, of which only these are always there; none is ever undefined. One that is added fails to compile here. */
 const some = <T extends object>(
-  members: { [name in keyof T]: fc.Arbitrary<T[name]> },
-  requiredKeys: (keyof T)[] = [],
-) => fc.record(members, { requiredKeys: requiredKeys as never[], noNullPrototype: true });
+  members: { [name in keyof Required<T>]: fc.Arbitrary<Required<T>[name]> },
+  requiredKeys: (keyof T)[],
+): fc.Arbitrary<T> =>
+  fc.record(members as never, { requiredKeys: requiredKeys as never[], noNullPrototype: true }) as fc.Arbitrary<T>;
 
-const partition = some({ space: text, subject: text, predicate: text, branch: text }, [
+const partition = some<PartitionName>({ space: text, subject: text, predicate: text, branch: text }, [
   'space',
   'subject',
   'predicate',
 ]);
-const columns = plain({
+const columns = plain<Omit<FactVersion, keyof PartitionName>>({
   fact_id: text,
   object: text,
   content: plain({ hash: text, bytes: number }),
@@ -40,7 +41,7 @@ const columns = plain({
   cardinality: fc.constantFrom('single-valued', 'multi-valued'),
 });
 const change = partition.chain((of) => {
-  const rows = few(columns.map((row) => ({ ...(of as PartitionName), ...row }) as FactVersion));
+  const rows = few(columns.map((row) => ({ ...of, ...row })));
   const members = {
     partition: fc.constant(of),
     names: plain({ hash: text, bytes: number }),
@@ -51,9 +52,9 @@ const change = partition.chain((of) => {
     inherit: plain({ until: text, rows }),
     repeats: few(text),
   };
-  return some(members, ['partition', 'names', 'version', 'system_time', 'close', 'insert']);
+  return some<FactWrite>(members, ['partition', 'names', 'version', 'system_time', 'close', 'insert']);
 });
-const effects = some(
+const effects = some<EffectWrite>(
   {
     fence: fc.integer({ min: 1 }),
     begun: few(plain({ epoch: number, trajectory_id: text, body: text })),
@@ -63,7 +64,7 @@ const effects = some(
   },
   ['fence'],
 );
-const entry = plain({
+const entry = plain<EntryRow>({
   id: text,
   trajectory_id: text,
   parent: fc.option(text),
@@ -71,7 +72,7 @@ const entry = plain({
   kind: fc.constantFrom('root', 'commit'),
   payload: text,
 });
-const batch = some(
+const batch = some<Batch>(
   {
     entries: few(entry),
     blobs: few(plain({ hash: text, text })),
@@ -82,7 +83,7 @@ const batch = some(
     repeats: few(text),
   },
   ['entries', 'blobs'],
-) as fc.Arbitrary<Batch>;
+);
 
 test('a batch comes out of its list as it went in, with the members that it has and no others', () => {
   fc.assert(

@@ -1,6 +1,7 @@
 import type {
   Batch,
   BlobRow,
+  ContentRef,
   EffectKeyRow,
   EffectRecordRow,
   EffectTransactionRow,
@@ -17,19 +18,24 @@ import type {
 
 type Columns<Row> = readonly (keyof Row)[];
 
-const ENTRY: Columns<EntryRow> = ['id', 'trajectory_id', 'parent', 'seq', 'kind', 'payload'];
-const BLOB: Columns<BlobRow> = ['hash', 'text'];
-const ERASED: Columns<ErasedRow> = ['hash', 'by'];
-const ERASED_ANSWER: Columns<ErasedAnswer> = ['key', 'by'];
-const TRANSACTION: Columns<EffectTransactionRow> = ['epoch', 'trajectory_id', 'body'];
-const RECORD: Columns<EffectRecordRow> = ['epoch', 'place', 'record'];
-const KEY: Columns<EffectKeyRow> = ['key', 'epoch', 'n'];
-const CLOSED: Columns<FactKey> = ['fact_id', 'system_time_start'];
-const PARTITION: Columns<PartitionName> = ['space', 'subject', 'predicate', 'branch'];
+/** All of them, so that one that is added fails to compile here until it is sent. */
+function columns<Row>(all: { readonly [column in keyof Required<Row>]: true }): Columns<Row> {
+  return Object.keys(all) as (keyof Row)[];
+}
 
-/** All but the partition, which is that of the change, and the content, which is an object. */
-type FactColumn = Exclude<keyof FactVersion, keyof PartitionName | 'content'>;
-const FACT: readonly FactColumn[] = Object.keys({
+const ENTRY = columns<EntryRow>({ id: true, trajectory_id: true, parent: true, seq: true, kind: true, payload: true });
+const BLOB = columns<BlobRow>({ hash: true, text: true });
+const ERASED = columns<ErasedRow>({ hash: true, by: true });
+const ERASED_ANSWER = columns<ErasedAnswer>({ key: true, by: true });
+const TRANSACTION = columns<EffectTransactionRow>({ epoch: true, trajectory_id: true, body: true });
+const RECORD = columns<EffectRecordRow>({ epoch: true, place: true, record: true });
+const KEY = columns<EffectKeyRow>({ key: true, epoch: true, n: true });
+const CLOSED = columns<FactKey>({ fact_id: true, system_time_start: true });
+const PARTITION = columns<PartitionName>({ space: true, subject: true, predicate: true, branch: true });
+const CONTENT = columns<ContentRef>({ hash: true, bytes: true });
+/** The partition is that of the change, and the content an object of its own. */
+type FactColumns = Omit<FactVersion, keyof PartitionName | 'content'>;
+const FACT = columns<FactColumns>({
   fact_id: true,
   object: true,
   valid_from: true,
@@ -47,7 +53,7 @@ const FACT: readonly FactColumn[] = Object.keys({
   entry_id: true,
   seq: true,
   cardinality: true,
-} satisfies { readonly [column in FactColumn]: true }) as FactColumn[];
+});
 
 /**
  * A batch on its way to another thread: all of its texts and numbers in one list. To take a list apart costs that thread a third of what as
@@ -62,8 +68,7 @@ export function flatBatch(batch: Batch): readonly unknown[] {
   putRows(flat, erasedAnswers, ERASED_ANSWER);
   putList(flat, repeats);
   putEffects(flat, effects);
-  flat.push(facts?.length);
-  for (const write of facts ?? []) putChange(flat, write);
+  putEach(flat, facts, putChange);
   return flat;
 }
 
@@ -86,9 +91,15 @@ export function batchOfFlat(flat: readonly unknown[]): Batch {
   };
 }
 
+/** By their number, as they are counted: a list may have an iterator of its own. */
+function putEach<T>(flat: unknown[], list: readonly T[] | undefined, put: (flat: unknown[], each: T) => void): void {
+  const length = list?.length;
+  flat.push(length);
+  for (let n = 0; n < (length ?? 0); n++) put(flat, list![n]!);
+}
+
 function putRows<Row>(flat: unknown[], rows: readonly Row[] | undefined, columns: Columns<Row>): void {
-  flat.push(rows?.length);
-  for (const row of rows ?? []) putRow(flat, row, columns);
+  putEach(flat, rows, (_, row) => putRow(flat, row, columns));
 }
 
 function putRow<Row>(flat: unknown[], row: Row, columns: Columns<Row>): void {
@@ -96,17 +107,17 @@ function putRow<Row>(flat: unknown[], row: Row, columns: Columns<Row>): void {
 }
 
 function putList(flat: unknown[], list: readonly unknown[] | undefined): void {
-  flat.push(list?.length);
-  for (const each of list ?? []) flat.push(each);
+  putEach(flat, list, (_, each) => flat.push(each));
 }
 
 function putEffects(flat: unknown[], effects: EffectWrite | undefined): void {
   flat.push(effects?.fence);
   if (effects === undefined) return;
-  putRows(flat, effects.begun, TRANSACTION);
-  putRows(flat, effects.records, RECORD);
-  putRows(flat, effects.keys, KEY);
-  putList(flat, effects.ended);
+  const { begun, records, keys, ended } = effects;
+  putRows(flat, begun, TRANSACTION);
+  putRows(flat, records, RECORD);
+  putRows(flat, keys, KEY);
+  putList(flat, ended);
 }
 
 function takeEffects(from: Taken): EffectWrite | undefined {
@@ -126,7 +137,8 @@ function takeEffects(from: Taken): EffectWrite | undefined {
 function putChange(flat: unknown[], write: FactWrite): void {
   const { partition, names, version, system_time, close, insert, inherit, repeats } = write;
   putRow(flat, partition, PARTITION);
-  flat.push(names.hash, names.bytes, version, system_time);
+  putRow(flat, names, CONTENT);
+  flat.push(version, system_time);
   putRows(flat, close, CLOSED);
   putFacts(flat, insert);
   putList(flat, repeats);
@@ -137,7 +149,7 @@ function putChange(flat: unknown[], write: FactWrite): void {
 function takeChanges(from: Taken): FactWrite[] | undefined {
   return from.many(() => {
     const partition = partitionOf(from.row(PARTITION));
-    const names = { hash: from.next<Hash>(), bytes: from.next<number>() };
+    const names = from.row(CONTENT);
     const [version, system_time] = [from.next<number>(), from.next<string>()];
     const close = from.rows(CLOSED) ?? [];
     const insert = takeFacts(from, partition);
@@ -155,17 +167,16 @@ function partitionOf({ branch, ...name }: PartitionName): PartitionName {
 }
 
 function putFacts(flat: unknown[], rows: readonly FactVersion[]): void {
-  flat.push(rows.length);
-  for (const row of rows) {
+  putEach(flat, rows, (_, row) => {
     putRow(flat, row, FACT);
-    flat.push(row.content.hash, row.content.bytes);
-  }
+    putRow(flat, row.content, CONTENT);
+  });
 }
 
 function takeFacts(from: Taken, partition: PartitionName): FactVersion[] {
   const take = (): FactVersion => {
-    const columns = from.row<Pick<FactVersion, FactColumn>>(FACT);
-    return { ...partition, ...columns, content: { hash: from.next(), bytes: from.next() } };
+    const row = from.row(FACT);
+    return { ...partition, ...row, content: from.row(CONTENT) };
   };
   return from.many(take) ?? [];
 }

@@ -1,8 +1,8 @@
 import { QUEUE_MAX } from './text-writer.ts';
 
 /**
- * Changes that are indexed in one transaction, at most. As many as come at once as a rule: so indexing keeps up with them, and has what it
- * needs in memory yet.
+ * Changes that are indexed in one transaction, at most, so that nobody waits for long. Indexing keeps up with two callers who write as many
+ * at a time, and has what it needs in memory yet; with more of them it falls behind until they rest.
  */
 export const PART_MAX = 1_000;
 

@@ -67,6 +67,22 @@ test('rows that are no plain objects are written as they are read', async () => 
   }
   expect(await store.commit({ ...batchOf(root), blobs: [new Blob()] })).toEqual({ status: 'committed' });
   expect(await store.blob('a'.repeat(64))).toBe('text');
+  class Odd extends Blob {
+    #reads = 0;
+    override get text(): string {
+      this.#reads++;
+      if (this.#reads === 1) return 'text';
+      throw new Error('not twice');
+    }
+  }
+  class Other extends Blob {
+    #reads = 0;
+    override get text(): string {
+      return this.#reads++ === 0 ? 'text' : (5 as never);
+    }
+  }
+  for (const odd of [new Odd(), new Other()])
+    await expect(store.commit({ ...batchOf([]), blobs: [odd] })).rejects.toMatchObject({ code: 'store_invalid_input' });
   expect(await store.commit(batchOf(next))).toEqual({ status: 'committed' });
   await store.close();
 });

@@ -102,7 +102,8 @@ export class WritingAside implements Writing {
     return new Promise((resolve, reject) => {
       const doubt = (failure: StoreError): void => resolve({ status: 'unknown', cause: failure });
       const refused = (error: unknown): void => reject(this.#storeError(error));
-      this.#ask({ doubt, resolve: (result) => resolve(resultOf(result)), reject: refused }, 'commit', flatBatch(batch));
+      const asking = { doubt, resolve: (result: unknown) => resolve(resultOf(result)), reject: refused };
+      this.#ask(asking, 'commit', readBatch(batch));
     });
   }
 
@@ -235,6 +236,19 @@ export class WritingAside implements Writing {
     this.#asking.clear();
     // Nothing of it is listened to any more.
     void this.#worker.terminate();
+  }
+}
+
+/** @throws {StoreError} `store_invalid_input` where it can't be read once more */
+function readBatch(batch: Batch): readonly unknown[] {
+  try {
+    return flatBatch(batch);
+  } catch (error) {
+    throw new StoreError(
+      'store_invalid_input',
+      `What is to be written can't be read (${messageOf(error)}); give it as plain values.`,
+      { cause: error },
+    );
   }
 }
 

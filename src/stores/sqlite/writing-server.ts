@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { MessagePort } from 'node:worker_threads';
 import type { CommitResult } from '#ledger';
+import { checkBatch } from '../input.ts';
 import { batchOfFlat } from './batch-message.ts';
 import { connectToWrite } from './connect.ts';
 import { HashIndex } from './hash-index.ts';
@@ -60,8 +61,12 @@ function serve(port: MessagePort, { path, lockTimeoutMs }: WritingTask, db: Data
     if (writing.failure !== undefined) throw writing.failure;
     if (name === 'end') return end();
     if (name === 'index' || name === 'scrub' || name === 'idle') return writing[name]();
-    if (name === 'commit') return crossing(await writing.commit(batchOfFlat(given[0] as readonly unknown[])));
-    // Again: of a row that is no plain object something may have been lost on the way.
+    // Again: what is no plain value may have been another one when it was sent.
+    if (name === 'commit') {
+      const batch = batchOfFlat(given[0] as readonly unknown[]);
+      checkBatch(batch);
+      return crossing(await writing.commit(batch));
+    }
     const step = given as Parameters<Steps[StepName]>;
     checkStep(name, step);
     return writing.step(name, ...step);
