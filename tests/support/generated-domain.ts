@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { z } from 'zod';
-import { contentHash, escapeSegment } from '#canon';
+import { escapeSegment } from '#canon';
 import {
   type Domain,
   defineDomain,
@@ -12,6 +12,7 @@ import {
   pass,
   reject,
 } from '#kernel';
+import { digest } from './digest.ts';
 import {
   figuresOf,
   groupAnswer,
@@ -76,7 +77,7 @@ export interface RuleSpec {
   readonly reads: readonly string[];
   readonly with: 'nothing' | 'user' | 'peer' | 'inside' | 'outside';
   readonly otherwise: Otherwise;
-  /** Of 16 states it does not let so many pass; which ones follows from the hash of what it reads. */
+  /** Of 16 states it does not let so many pass; which ones follows from the digest of what it reads. */
   readonly refuses: number;
   readonly salt: number;
   /** Of rules over groups: by groups, and not all as one. */
@@ -246,17 +247,17 @@ export function otherwise(spec: RuleSpec): Answer {
 }
 
 export function refuses(spec: RuleSpec, seen: unknown): boolean {
-  return Number.parseInt(contentHash([spec.salt, clone(seen)]).slice(0, 1), 16) < spec.refuses;
+  return digest([spec.salt, seen]) >>> 28 < spec.refuses;
 }
 
 function tagOf(spec: RuleSpec, seen: unknown): string {
-  return contentHash([spec.salt, 'approved', clone(seen)]).slice(0, 16);
+  return digest([spec.salt, 'approved', seen]).toString(16);
 }
 
 /** What a rule reads, beside what it may read only to see whether it was approved. */
 function readAll(reads: readonly string[], state: object): unknown[] {
   return reads.map((pointer) =>
-    expand(state, pointer.split('/').slice(1)).map(({ keys, value }) => [keys, clone(value ?? null)]),
+    expand(state, pointer.split('/').slice(1)).map(({ keys, value }) => [keys, value ?? null]),
   );
 }
 
