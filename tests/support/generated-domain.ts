@@ -51,6 +51,13 @@ const stateSchema = z.object({
   log: z.array(int),
   approvals: z.record(z.string(), z.string()),
 });
+convertedOnce(stateSchema, 'output');
+
+/** A schema whose JSON Schema is made now, and not with every domain, of which it is most of the work. */
+function convertedOnce(schema: z.ZodType, io: 'input' | 'output'): void {
+  const converted = z.toJSONSchema(schema, { io });
+  schema._zod.toJSONSchema = () => ({ ...converted });
+}
 
 const key = fc.constantFrom(...KEYS);
 const small = fc.integer({ min: -2, max: 4 });
@@ -261,22 +268,33 @@ function readAll(reads: readonly string[], state: object): unknown[] {
   );
 }
 
-export function expand(
-  value: unknown,
-  segments: readonly string[],
-  keys: string[] = [],
-): { keys: string[]; value: unknown }[] {
-  const [segment, ...rest] = segments;
-  if (segment === undefined) return [{ keys, value }];
-  if (!isContainer(value)) return [];
+/** All places that a pointer leads to, by its segments, with the keys that stand for its stars. */
+export function expand(value: unknown, segments: readonly string[]): Place[] {
+  const found: Place[] = [];
+  follow(value, segments, 0, [], found);
+  return found;
+}
+
+interface Place {
+  readonly keys: string[];
+  readonly value: unknown;
+}
+
+function follow(value: unknown, segments: readonly string[], at: number, keys: string[], found: Place[]): void {
+  const segment = segments[at];
+  if (segment === undefined) {
+    found.push({ keys, value });
+    return;
+  }
+  if (!isContainer(value)) return;
   if (segment === '*') {
-    return Object.keys(value)
-      .sort()
-      .flatMap((name) => expand((value as never)[name], rest, [...keys, name]));
+    for (const name of Object.keys(value).sort())
+      follow((value as never)[name], segments, at + 1, [...keys, name], found);
+    return;
   }
   const name = segment.replaceAll('~1', '/').replaceAll('~0', '~');
-  if (Array.isArray(value) && !/^(0|[1-9][0-9]*)$/.test(name)) return [];
-  return Object.hasOwn(value, name) ? expand((value as never)[name], rest, keys) : [];
+  if (Array.isArray(value) && !/^(0|[1-9][0-9]*)$/.test(name)) return;
+  if (Object.hasOwn(value, name)) follow((value as never)[name], segments, at + 1, keys, found);
 }
 
 export function fill(path: string, keys: readonly string[]): string {
@@ -734,6 +752,7 @@ const argsSchema = z.object({
   evil: z.string(),
   order: z.object({ user: z.string(), total: int }),
 });
+convertedOnce(argsSchema, 'input');
 
 /** A domain with these rules, one role that may do everything but `approvals`, and one that works for one user. */
 export function generatedDomain(specs: readonly RuleSpec[], freeze: 'world' | 'footprint' = 'world'): Generated {
