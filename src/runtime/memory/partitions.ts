@@ -13,7 +13,7 @@ import { Merged } from './merged.ts';
 import { seenFacts } from './seen-facts.ts';
 
 /** Partitions whose open rows are kept in memory; more only cost a look each. */
-const PARTITIONS_MAX = 4_096;
+const PARTITIONS_MAX = 8_192;
 
 /** Claims of one partition that are kept in memory once the store has them, beside those that were looked for last. */
 const CLAIMS_MAX = 1_000;

@@ -3,7 +3,7 @@ import type { PartitionName } from '#ledger';
 import { type FactState, nameKey } from '../facts.ts';
 
 /** Partitions that are remembered; of others the server is asked. */
-const PARTITIONS_MAX = 4_096;
+const PARTITIONS_MAX = 8_192;
 
 /** Of what has more open rows than that nothing is remembered, so that what is stays small. */
 const OPEN_MAX = 64;

@@ -270,7 +270,7 @@ test('what waits to be indexed holds no row, of which there may be more than is 
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();
   expect(row.deref()).toBeUndefined();
-  expect(writer.flush()).toBe(false);
+  expect(writer.flush(10)).toBe(false);
   expect(db.prepare('SELECT count(*) AS n FROM fact_text').get()).toEqual({ n: 1 });
   db.close();
 });

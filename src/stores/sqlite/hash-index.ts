@@ -168,23 +168,35 @@ export class HashIndex {
 
   /** What is still to be moved of the run, which another process may have begun. */
   #takeRun({ run_to, next }: Mark & { readonly run_to: number }): Run {
-    const rows: { readonly prefix: number; readonly position: number }[] = [];
-    const places: Places = new Map();
-    const young: Places = new Map();
-    for (const [prefix, place] of this.#young)
-      for (const position of listed(place)) {
-        put(position <= run_to ? places : young, prefix, position);
-        if (position <= run_to && prefix >= next) rows.push({ prefix, position });
-      }
-    this.#young = young;
+    const places = this.#takeUpTo(run_to);
+    const positions: number[] = [];
     // One number for both: sorted as numbers, a run is in order in a few milliseconds.
-    const keys = Float64Array.from(rows, ({ prefix }, at) => prefix * RUN_MAX + at).sort();
+    const keys: number[] = [];
+    for (const [prefix, place] of places) {
+      if (prefix < next) continue;
+      for (const position of listed(place)) {
+        keys.push(prefix * RUN_MAX + positions.length);
+        positions.push(position);
+      }
+    }
+    const sorted = Float64Array.from(keys).sort();
     return {
       places,
-      prefixes: keys.map((key) => Math.floor(key / RUN_MAX)),
-      positions: keys.map((key) => rows[key % RUN_MAX]!.position),
+      prefixes: sorted.map((key) => Math.floor(key / RUN_MAX)),
+      positions: sorted.map((key) => positions[key % RUN_MAX]!),
       next: 0,
     };
+  }
+
+  /** Rows up to there are no longer among the young ones. As a rule these are all. */
+  #takeUpTo(last: number): Places {
+    const all = this.#young;
+    this.#young = new Map();
+    if (last >= this.#last) return all;
+    const taken: Places = new Map();
+    for (const [prefix, place] of all)
+      for (const position of listed(place)) put(position <= last ? taken : this.#young, prefix, position);
+    return taken;
   }
 
   /** Reads how far the table goes, where that may have changed. */

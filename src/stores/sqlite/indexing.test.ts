@@ -1,21 +1,21 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { IDLE_MS, Indexing } from './indexing.ts';
+import { IDLE_MS, Indexing, PART_MAX } from './indexing.ts';
 import { QUEUE_MAX } from './text-writer.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A queue of which each flush takes as much as one does, unless it fails. */
+/** A queue of which each flush takes as much as it may, unless it fails. */
 function stage() {
   const queue = { waiting: 0, flushed: 0, isIdle: true, fails: false };
   const indexing = new Indexing(
-    async () => {
+    async (most) => {
       queue.flushed++;
       await undefined;
       if (queue.fails) throw new Error('the lock was not to be had');
-      const taken = Math.min(queue.waiting, QUEUE_MAX);
+      const taken = Math.min(queue.waiting, most);
       queue.waiting -= taken;
-      return taken === QUEUE_MAX;
+      return taken === most;
     },
     () => queue.isIdle,
   );
@@ -30,13 +30,13 @@ function stage() {
 test('what is left over is indexed one part at a time, while nobody waits for a commit', async () => {
   const { queue, write, pass } = stage();
   queue.isIdle = false;
-  write(10 * QUEUE_MAX, QUEUE_MAX);
+  write(10 * PART_MAX, PART_MAX);
   await pass(100);
-  expect(queue).toMatchObject({ flushed: 1, waiting: 9 * QUEUE_MAX });
+  expect(queue).toMatchObject({ flushed: 1, waiting: 9 * PART_MAX });
   queue.isIdle = true;
   for (let left = 8; left >= 0; left--) {
     await pass(1);
-    expect(queue.waiting).toBe(left * QUEUE_MAX);
+    expect(queue.waiting).toBe(left * PART_MAX);
   }
   await pass(100);
   // The last one finds that there is nothing more.
@@ -52,6 +52,19 @@ test('what is written while others wait is indexed as it comes, one part for so 
     await pass(0);
   }
   expect(queue).toMatchObject({ flushed: 4, waiting: 0 });
+});
+
+test('what comes in large parts is indexed in parts as large, and of more at once no more than one at a time', async () => {
+  const { queue, write, pass } = stage();
+  queue.isIdle = false;
+  for (let n = 0; n < 4; n++) {
+    write(PART_MAX);
+    await pass(0);
+    expect(queue).toMatchObject({ flushed: n + 1, waiting: 0 });
+  }
+  write(3 * PART_MAX + QUEUE_MAX);
+  await pass(0);
+  expect(queue).toMatchObject({ flushed: 8, waiting: 0 });
 });
 
 test('a flush that failed is begun again by the next write, and by nothing else', async () => {

@@ -1,5 +1,11 @@
 import { QUEUE_MAX } from './text-writer.ts';
 
+/**
+ * Changes that are indexed in one transaction, at most. As many as come at once as a rule: so indexing keeps up with them, and has what it
+ * needs in memory yet.
+ */
+export const PART_MAX = 1_000;
+
 /** Between two looks at whether nobody waits for a commit. */
 export const IDLE_MS = 20;
 
@@ -8,7 +14,7 @@ export const IDLE_MS = 20;
  * one part at a time while nobody waits for a commit. Nobody waits for more than one part.
  */
 export class Indexing {
-  readonly #flush: () => Promise<boolean>;
+  readonly #flush: (most: number) => Promise<boolean>;
   readonly #isIdle: () => boolean;
   /** What was written since, that is not under way to be indexed. */
   #written = 0;
@@ -16,8 +22,8 @@ export class Indexing {
   #hasEnded = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `flush`: indexes one part, and answers whether more may be left. `isIdle`: whether nobody waits for a commit. */
-  constructor(flush: () => Promise<boolean>, isIdle: () => boolean) {
+  /** `flush`: indexes at most so many, and answers whether more may be left. `isIdle`: whether nobody waits for a commit. */
+  constructor(flush: (most: number) => Promise<boolean>, isIdle: () => boolean) {
     this.#flush = flush;
     this.#isIdle = isIdle;
   }
@@ -26,8 +32,9 @@ export class Indexing {
   later(written: number): void {
     this.#written += written;
     if (this.#written < QUEUE_MAX || this.#isUnderWay || this.#hasEnded) return;
-    this.#written -= QUEUE_MAX;
-    this.#begin();
+    const part = Math.min(this.#written, PART_MAX);
+    this.#written -= part;
+    this.#begin(part);
   }
 
   /** All that was written is indexed. */
@@ -41,9 +48,9 @@ export class Indexing {
     clearTimeout(this.#timer);
   }
 
-  #begin(): void {
+  #begin(part: number): void {
     this.#isUnderWay = true;
-    this.#flush().then(
+    this.#flush(part).then(
       (isMore) => {
         this.#isUnderWay = false;
         this.later(0);
@@ -52,7 +59,7 @@ export class Indexing {
       () => {
         // Whoever writes next begins it again, or a store that is poisoned says so to whoever calls next.
         this.#isUnderWay = false;
-        this.#written += QUEUE_MAX;
+        this.#written += part;
       },
     );
   }
@@ -63,7 +70,7 @@ export class Indexing {
     if (this.#hasEnded) return;
     this.#timer = setTimeout(() => {
       if (this.#isUnderWay) return;
-      if (this.#isIdle()) this.#begin();
+      if (this.#isIdle()) this.#begin(PART_MAX);
       else this.#goOnWhenIdle();
     }, IDLE_MS).unref();
   }

@@ -46,7 +46,7 @@ export function textColumns({ content, row_kind, asserted_from, object }: FactVe
  */
 export function prepareNewTexts(
   db: DatabaseSync,
-): (changes: readonly Queued[], written?: ReadonlyMap<number, Texts>) => NewText[] {
+): (changes: readonly Queued[], written?: Pick<ReadonlyMap<number, Texts>, 'get'>) => NewText[] {
   const selectPartition = db.prepare('SELECT space, subject, predicate FROM fact_partition WHERE key = ?');
   const columns = `lower(hex(f.content)) AS content, f.audit, f.asserted_from, ${OBJECT} AS object`;
   const selectRows = db.prepare(`
@@ -86,7 +86,7 @@ export function prepareNewTexts(
 }
 
 /** Undefined where one of the changes is not among those. */
-function kept(changes: readonly Queued[], written: ReadonlyMap<number, Texts>): Texts | undefined {
+function kept(changes: readonly Queued[], written: Pick<ReadonlyMap<number, Texts>, 'get'>): Texts | undefined {
   const found: Texts[] = [];
   for (const { n } of changes) {
     const one = written.get(n);

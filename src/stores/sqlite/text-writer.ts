@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { ChurnMap } from '#canon';
 import type { FactVector, FactVersion, FactWrite, PartitionName } from '#ledger';
 import { otherDimensions, unit } from '../vectors.ts';
 import { noTexts, texts } from './migrations/0010-texts.ts';
@@ -15,9 +16,6 @@ export function queuedBy(writes: readonly FactWrite[]): number {
 function timesOf(rows: readonly FactVersion[]): number {
   return new Set(rows.map((row) => row.system_time_start)).size;
 }
-
-/** Changes that are indexed in one transaction. */
-const FLUSHED_MAX = 500;
 
 /** Characters of what waits in memory, each row with so many for all that is not a text; more only cost reading them again. */
 const WRITTEN_CHARACTERS_MAX: number = 4 * 2 ** 20;
@@ -46,7 +44,7 @@ export class TextWriter {
   readonly #selectEmbedder: StatementSync;
   readonly #insertVector: StatementSync;
   /** By `n`. */
-  readonly #written = new Map<number, Texts>();
+  readonly #written = new ChurnMap<number, Texts>();
   #writtenCharacters = 0;
 
   constructor(db: DatabaseSync) {
@@ -96,9 +94,9 @@ export class TextWriter {
     this.#writtenCharacters = 0;
   }
 
-  /** Indexes what has waited longest; false where nothing is left then. */
-  flush(): boolean {
-    const changes = this.#selectQueue.all(FLUSHED_MAX) as unknown as readonly Queued[];
+  /** Indexes the changes that have waited longest, at most so many; false where nothing is left then. */
+  flush(most: number): boolean {
+    const changes = this.#selectQueue.all(most) as unknown as readonly Queued[];
     const last = changes.at(-1);
     if (last === undefined) return false;
     const texts = this.#newTexts(changes, this.#written);
@@ -107,7 +105,7 @@ export class TextWriter {
     for (const text of texts) this.#insert(text, spaces.get(text.partition.space) as number);
     this.#dequeue.run(last.n);
     for (const { n } of changes) this.#indexed(n);
-    return changes.length === FLUSHED_MAX;
+    return changes.length === most;
   }
 
   /**

@@ -5,9 +5,9 @@ import type { Indexes, Writers } from './commit.ts';
 import { EffectWriter } from './effects.ts';
 import { FactWriter, type FoundPartition } from './facts.ts';
 import { GroupCommit, type GroupCommitOptions } from './group-commit.ts';
-import { Indexing } from './indexing.ts';
+import { Indexing, PART_MAX } from './indexing.ts';
 import { prepareSteps, type StepName, type Steps, stepSize } from './steps.ts';
-import { QUEUE_MAX, queuedBy, TextWriter } from './text-writer.ts';
+import { queuedBy, TextWriter } from './text-writer.ts';
 
 /**
  * Writes to one file, in the order of the calls: in the thread that calls (`WritingHere`) or in one of its own (`WritingAside`). Every
@@ -49,7 +49,7 @@ export class WritingHere implements Writing {
     this.#steps = prepareSteps(db, writers, this.#texts);
     this.#group = new GroupCommit(db, writers, options);
     this.#indexing = new Indexing(
-      () => this.#flush(),
+      (most) => this.#flush(most),
       () => this.#group.isIdle,
     );
   }
@@ -83,7 +83,7 @@ export class WritingHere implements Writing {
 
   index(): Promise<boolean> {
     this.#indexing.caughtUp();
-    return this.#flush();
+    return this.#flush(PART_MAX);
   }
 
   scrub(): Promise<void> {
@@ -105,7 +105,7 @@ export class WritingHere implements Writing {
     this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   }
 
-  #flush(): Promise<boolean> {
-    return this.#group.run(() => this.#texts.flush(), { rows: QUEUE_MAX, bytes: 0 });
+  #flush(most: number): Promise<boolean> {
+    return this.#group.run(() => this.#texts.flush(most), { rows: most, bytes: 0 });
   }
 }
