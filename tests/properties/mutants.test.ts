@@ -373,7 +373,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     fault: 'overlooks what is committed while it reads what was',
     file: 'runtime/unchanged.ts',
-    changes: [['let commit = this.#latest.next; commit', 'let commit = undefined as Accepted | undefined; commit']],
+    changes: [['for (const { id, paths } of this.#accepted)', 'for (const { id, paths } of [] as Accepted[])']],
     by: 'unchanged',
     property: 'refused exactly when',
   },
