@@ -4,7 +4,7 @@ import { type Ahead, PAGE } from './ahead.ts';
 import { isBranchPartitionName, isFactObject, isPartitionName } from './belief-shape.ts';
 import { isBlobRef, isErased } from './blob.ts';
 import { Chain } from './chain.ts';
-import type { BranchPayload, CommitPayload, Entry, EntryRow, Hash, Payload, RootPayload } from './entry.ts';
+import type { BlobRef, BranchPayload, CommitPayload, Entry, EntryRow, Hash, Payload, RootPayload } from './entry.ts';
 import { checkRow } from './entry-text.ts';
 import { isErasure } from './erasure.ts';
 import { type Fault, LedgerFault } from './errors.ts';
@@ -17,6 +17,9 @@ import { changesOf, positionsOf, valuesIn } from './references.ts';
 import { patchesOfRun, type Run, refersBesideFold, refersInFold } from './run.ts';
 import type { LedgerStore } from './store.ts';
 import { checkErasure, faultAt as fault, Values } from './values.ts';
+
+/** How many texts that an entry refers to are read at once: a server is asked for them together, and they are all here meanwhile. */
+const READ_AT_ONCE = 64;
 
 /** What replay reads from. */
 export type LedgerReader = Pick<LedgerStore, 'entries' | 'blob' | 'erasedBy' | 'resolve'>;
@@ -209,15 +212,23 @@ export class Replayer {
     const names: { name: PartitionName; hash: Hash }[] = [];
     const folded = new Set(foldedOf(entry.payload));
     const forms = formsOf(entry.payload);
-    for (const stored of positionsOf(entry.payload)) {
-      if (!isBlobRef(stored) || folded.has(stored) || isErased(stored)) continue;
-      const held = await this.values.held(entry, stored);
-      if (!('value' in held)) continue;
-      const form = forms.get(stored);
-      if (form?.check(held.value) === false)
-        throw fault(entry, 'malformed', `the blob ${stored.$blob} is no ${form.what}`);
-      if (form === PARTITION || form === BRANCH_PARTITION)
-        names.push({ name: held.value as unknown as PartitionName, hash: stored.$blob });
+    const toRead = positionsOf(entry.payload).filter(
+      (stored): stored is BlobRef => isBlobRef(stored) && !folded.has(stored) && !isErased(stored),
+    );
+    for (let at = 0; at < toRead.length; at += READ_AT_ONCE) {
+      const some = toRead.slice(at, at + READ_AT_ONCE);
+      const read = await Promise.allSettled(some.map((stored) => this.values.held(entry, stored)));
+      for (const [i, stored] of some.entries()) {
+        const outcome = read[i]!;
+        if (outcome.status === 'rejected') throw outcome.reason;
+        const held = outcome.value;
+        if (!('value' in held)) continue;
+        const form = forms.get(stored);
+        if (form?.check(held.value) === false)
+          throw fault(entry, 'malformed', `the blob ${stored.$blob} is no ${form.what}`);
+        if (form === PARTITION || form === BRANCH_PARTITION)
+          names.push({ name: held.value as unknown as PartitionName, hash: stored.$blob });
+      }
     }
     if (isErasure(entry.payload)) {
       await checkErasure(entry, await this.values.erasure(entry, entry.payload), this.#reader);

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { fileScope, fileTools } from 'assize/tools/files';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Delivery } from '#effects';
 import type { LeftEffect } from '#runtime';
 import { MemoryStore } from '#stores';
@@ -10,6 +10,9 @@ import { runtimeOver, writFor } from '../support/runtime.ts';
 
 // A crash at every step of a transaction that changes files, also in the middle of writing one, and again at every step of what
 // recovers from it. What became of the files is read off the disk.
+
+// The steps that a crash comes between are calls of the tools' `Disk`, each awaited by itself; nothing depends on how long one takes.
+vi.mock('node:fs/promises', async () => (await import('../support/prompt-files.ts')).promptFiles);
 
 type Assize = ReturnType<typeof runtimeOver>;
 

@@ -12,6 +12,7 @@ import {
   pass,
   reject,
 } from '#kernel';
+import { digest } from './digest.ts';
 import {
   figuresOf,
   groupAnswer,
@@ -50,6 +51,13 @@ const stateSchema = z.object({
   log: z.array(int),
   approvals: z.record(z.string(), z.string()),
 });
+convertedOnce(stateSchema, 'output');
+
+/** A schema whose JSON Schema is made now, and of which each domain hashes the hash alone: all else of making one takes less. */
+function convertedOnce(schema: z.ZodType, io: 'input' | 'output'): void {
+  const title = contentHash(JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io }))));
+  schema._zod.toJSONSchema = () => ({ title });
+}
 
 const key = fc.constantFrom(...KEYS);
 const small = fc.integer({ min: -2, max: 4 });
@@ -76,7 +84,7 @@ export interface RuleSpec {
   readonly reads: readonly string[];
   readonly with: 'nothing' | 'user' | 'peer' | 'inside' | 'outside';
   readonly otherwise: Otherwise;
-  /** Of 16 states it does not let so many pass; which ones follows from the hash of what it reads. */
+  /** Of 16 states it does not let so many pass; which ones follows from the digest of what it reads. */
   readonly refuses: number;
   readonly salt: number;
   /** Of rules over groups: by groups, and not all as one. */
@@ -246,36 +254,47 @@ export function otherwise(spec: RuleSpec): Answer {
 }
 
 export function refuses(spec: RuleSpec, seen: unknown): boolean {
-  return Number.parseInt(contentHash([spec.salt, clone(seen)]).slice(0, 1), 16) < spec.refuses;
+  return digest([spec.salt, seen]) >>> 28 < spec.refuses;
 }
 
 function tagOf(spec: RuleSpec, seen: unknown): string {
-  return contentHash([spec.salt, 'approved', clone(seen)]).slice(0, 16);
+  return digest([spec.salt, 'approved', seen]).toString(16);
 }
 
 /** What a rule reads, beside what it may read only to see whether it was approved. */
 function readAll(reads: readonly string[], state: object): unknown[] {
   return reads.map((pointer) =>
-    expand(state, pointer.split('/').slice(1)).map(({ keys, value }) => [keys, clone(value ?? null)]),
+    expand(state, pointer.split('/').slice(1)).map(({ keys, value }) => [keys, value ?? null]),
   );
 }
 
-export function expand(
-  value: unknown,
-  segments: readonly string[],
-  keys: string[] = [],
-): { keys: string[]; value: unknown }[] {
-  const [segment, ...rest] = segments;
-  if (segment === undefined) return [{ keys, value }];
-  if (!isContainer(value)) return [];
+/** All places that a pointer leads to, by its segments, with the keys that stand for its stars. */
+export function expand(value: unknown, segments: readonly string[]): Place[] {
+  const found: Place[] = [];
+  follow(value, segments, 0, [], found);
+  return found;
+}
+
+interface Place {
+  readonly keys: string[];
+  readonly value: unknown;
+}
+
+function follow(value: unknown, segments: readonly string[], at: number, keys: string[], found: Place[]): void {
+  const segment = segments[at];
+  if (segment === undefined) {
+    found.push({ keys, value });
+    return;
+  }
+  if (!isContainer(value)) return;
   if (segment === '*') {
-    return Object.keys(value)
-      .sort()
-      .flatMap((name) => expand((value as never)[name], rest, [...keys, name]));
+    for (const name of Object.keys(value).sort())
+      follow((value as never)[name], segments, at + 1, [...keys, name], found);
+    return;
   }
   const name = segment.replaceAll('~1', '/').replaceAll('~0', '~');
-  if (Array.isArray(value) && !/^(0|[1-9][0-9]*)$/.test(name)) return [];
-  return Object.hasOwn(value, name) ? expand((value as never)[name], rest, keys) : [];
+  if (Array.isArray(value) && !/^(0|[1-9][0-9]*)$/.test(name)) return;
+  if (Object.hasOwn(value, name)) follow((value as never)[name], segments, at + 1, keys, found);
 }
 
 export function fill(path: string, keys: readonly string[]): string {
@@ -733,6 +752,7 @@ const argsSchema = z.object({
   evil: z.string(),
   order: z.object({ user: z.string(), total: int }),
 });
+convertedOnce(argsSchema, 'input');
 
 /** A domain with these rules, one role that may do everything but `approvals`, and one that works for one user. */
 export function generatedDomain(specs: readonly RuleSpec[], freeze: 'world' | 'footprint' = 'world'): Generated {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { canonicalize, contentHash, escapeSegment } from '#canon';
+import { canonicalize, escapeSegment } from '#canon';
 import { count, type Index, type Invariant, type InvariantResult, sum, unique } from '#kernel';
+import { digest } from './digest.ts';
 import {
   type Answer,
   at,
@@ -13,7 +14,6 @@ import {
   type RuleSpec,
   refuses,
 } from './generated-domain.ts';
-import { clone } from './json.ts';
 
 // Rules over whole collections, made of data, with what they say worked out by a walk over plain objects.
 
@@ -61,8 +61,8 @@ type Measuring = Pick<RuleSpec, 'salt' | 'odd' | 'per'>;
 
 /** Two numbers below 16 that follow from the member alone. */
 function dice({ salt }: Measuring, member: unknown, keys: readonly string[]): [number, number] {
-  const hash = contentHash([salt, 'measure', clone(member ?? null), [...keys]]);
-  return [Number.parseInt(hash[0] as string, 16), Number.parseInt(hash[1] as string, 16)];
+  const bits = digest([salt, 'measure', member ?? null, keys]);
+  return [bits >>> 28, (bits >>> 24) & 15];
 }
 
 function groupOf(spec: Measuring, member: unknown, keys: readonly string[]): string | undefined {

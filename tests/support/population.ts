@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { Agent, AgentOracle } from '#agents';
 import type { Writ } from '#authority';
-import { contentHash, type Json } from '#canon';
+import type { Json } from '#canon';
+import { digest } from './digest.ts';
 import { EVILS, type Evil, intentOf, type NaiveAction, naiveAction } from './generated-domain.ts';
 import { writFor } from './runtime.ts';
 
@@ -52,7 +53,7 @@ export function agentOf(spec: AgentSpec, n: number, outside: Outside): Agent {
     async decide(slice, oracle) {
       const answers: unknown[] = [];
       for (const ask of spec.asks) answers.push(await answerTo(ask, oracle, outside));
-      const chance = Number.parseInt(contentHash([spec.salt, slice as Json, answers as Json]).slice(0, 4), 16);
+      const chance = digest([spec.salt, slice, answers]) >>> 16;
       if (chance % 16 === 0) return 'done';
       if (chance % 16 < 3) return 'wait';
       const { action, args } = intentOf(spec.moves[chance % spec.moves.length] as NaiveAction, spec.evil);

@@ -241,7 +241,7 @@ class Stage {
       ...(resolved === undefined ? {} : { resolved }),
       ...(junk === undefined ? {} : { junk }),
       pending: this.#trajectory.pending().map(({ id }) => id),
-      state: canonicalize(this.#trajectory.state()),
+      state: canonicalize(this.#trajectory.peek()),
     };
   }
 
