@@ -12,7 +12,7 @@ import { writersBench } from './memory-writers.ts';
 import { believed, openWard, said, type Ward } from './ward.ts';
 
 const SMALL = 300;
-const LARGE = 10_000;
+const LARGE = 20_000;
 const SAMPLES = 300;
 const WARM = 50;
 /** Roughly what a contradiction writes: entry, blobs and rows. */
