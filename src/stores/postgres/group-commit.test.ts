@@ -76,6 +76,32 @@ withPostgres(
       await store.close();
     });
 
+    test('where it takes longer to make what is written than to call, half of them are written while others are made', async () => {
+      const { store, groups } = await watchedStore();
+      const CALLERS = 16;
+      await store.commit(batchOf(entryAfter(undefined, 'alone')));
+      const answered: string[] = [];
+      const append = async (chain: ReturnType<typeof chainOf>): Promise<void> => {
+        for (const row of chain) {
+          const until = performance.now() + 10;
+          while (performance.now() < until);
+          expect(await store.commit(batchOf(row))).toEqual({ status: 'committed' });
+          answered.push(row.id);
+        }
+      };
+      const chains = Array.from({ length: CALLERS }, (_, n) => chainOf(`t${n}`, 20));
+      await Promise.all(chains.map(append));
+      for (const chain of chains)
+        expect(answered.filter((id) => chain.some((row) => row.id === id))).toEqual(chain.map(({ id }) => id));
+      const sizes = (await groups()).slice(1);
+      expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(CALLERS * 20);
+      // All at once only until it is known how long it takes.
+      expect(sizes.filter((size) => size > CALLERS / 2).length).toBeLessThan(5);
+      expect(sizes.filter((size) => size === CALLERS / 2).length).toBeGreaterThan(20);
+      expect(await store.selfCheck()).toEqual([]);
+      await store.close();
+    });
+
     test('what comes while the server writes goes into the next group', async () => {
       const { store, groups } = await watchedStore();
       const first = store.commit(batchOf(entryAfter(undefined, 'first')));

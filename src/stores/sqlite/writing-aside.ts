@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { ChurnMap } from '#canon';
 import type { Batch, CommitResult } from '#ledger';
+import { Askers } from '../askers.ts';
 import { StoreError, type StoreErrorCode } from '../errors.ts';
 import type { Durability } from '../options.ts';
-import { Askers } from './askers.ts';
 import { flatBatch } from './batch-message.ts';
 import { poisonedError, sqliteError, sqliteFailure, storeError } from './errors.ts';
 import type { StepName, Steps } from './steps.ts';
@@ -171,7 +171,7 @@ export class WritingAside implements Writing {
     this.#asking.set(this.#lastId, asking);
     this.#waiting.push([this.#lastId, name, ...given]);
     this.#askers.asking(this.#asking.size);
-    if (this.#askers.areHalf(this.#waiting.length)) this.#send();
+    if (this.#waiting.length >= this.#askers.half) this.#send();
     else if (!this.#isScheduled) {
       this.#isScheduled = true;
       setImmediate(this.#sendRest);
