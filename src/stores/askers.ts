@@ -24,8 +24,11 @@ export class Askers {
     return this.#seen;
   }
 
-  /** So many are half of them, at least one. */
+  /**
+   * So many are half of them, at least one. Of an odd number the smaller half: where somebody asks beside them now and then, as who tells
+   * what has settled, one half would else have to wait for one of the other, each time.
+   */
   get half(): number {
-    return Math.max(1, Math.ceil(this.#seen / 2));
+    return Math.max(1, Math.floor(this.#seen / 2));
   }
 }
