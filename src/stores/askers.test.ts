@@ -18,8 +18,14 @@ test('as many as ask at a time are sent in halves', () => {
       askers.asking(callers);
       expect(askers.half).toBe(Math.floor(callers / 2));
       // One more now and then changes nothing for an even number.
-      askers.asking(2 * Math.floor(callers / 2) + 1);
-      expect(askers.half).toBe(Math.floor(callers / 2));
+      const even = 2 * Math.floor(callers / 2);
+      askers.asking(even + 1);
+      expect(askers.half).toBe(even / 2);
+      // Nor does one who asks a little later.
+      const others = new Askers();
+      others.asking(even);
+      others.answered(even - 1);
+      expect(others.half).toBe(even / 2);
     }),
   );
 });

@@ -29,6 +29,6 @@ export class Askers {
    * what has settled, one half would else have to wait for one of the other, each time.
    */
   get half(): number {
-    return Math.max(1, Math.floor(this.#seen / 2));
+    return Math.max(1, Math.floor(Math.round(this.#seen) / 2));
   }
 }

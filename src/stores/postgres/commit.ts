@@ -53,6 +53,8 @@ export class Group {
   /** The server has refused what was taken to be so. */
   #hasFailed = false;
   readonly #knownFacts: KnownFacts;
+  #calls = 0;
+  #lastMs = 0;
 
   constructor(jobs: readonly RowsJob[], knownFacts: KnownFacts) {
     this.#knownFacts = knownFacts;
@@ -68,6 +70,16 @@ export class Group {
   /** What a call that failed may have written all the same. */
   get sent(): readonly RowsJob[] {
     return this.#sent;
+  }
+
+  /** How often the server was asked to write it. */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  /** Milliseconds that the last of these calls took. */
+  get lastMs(): number {
+    return this.#lastMs;
   }
 
   /** One call, or two where facts change of which nothing is remembered; true when all have their answers. @throws what `session.run` throws */
@@ -112,6 +124,8 @@ export class Group {
           ? [erasing, [...values, ...erasedValues(erased)]]
           : [append, values];
     const beside = besides(plan, this.#puts);
+    this.#calls += 1;
+    const began = performance.now();
     const [reply] =
       beside.length === 0
         ? await session.run(statement, parameters)
@@ -119,6 +133,7 @@ export class Group {
             ...parameters,
             ...beside.flatMap(([, values]) => values),
           ]);
+    this.#lastMs = performance.now() - began;
     this.#sent = [];
     const [refused, kept] = reply!.map((text) => JSON.parse(text ?? 'null')) as [Refusal | null, Kept | null];
     if (refused !== null) {

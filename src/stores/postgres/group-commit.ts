@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Batch, CommitResult } from '#ledger';
 import type { OracleRow } from '#oracle';
+import type { StoreError } from '../errors.ts';
 import { type Appends, Group, prepareAppend } from './commit.ts';
 import { ConnectionLost, doubtError, isOutrun, storeError } from './errors.ts';
 import { BatchJob, type Job, OracleJob, type RowsJob, StepJob } from './job.ts';
@@ -39,10 +40,10 @@ export class GroupCommit {
   readonly knownFacts: KnownFacts = new KnownFacts();
   readonly #pace = new Pace();
   #waiting: Job[] = [];
-  /** Jobs of the call that is made, without an answer. */
-  #underWay = 0;
-  /** When the first of its answers was given. */
-  #answeredAt: number | undefined;
+  /** Who was not told an answer yet. */
+  #asking = 0;
+  /** Answers of the last call, in order, until they are told. */
+  #untold: (() => void)[] | undefined;
   #isAtWork = false;
   #whenIdle: (() => void)[] = [];
 
@@ -53,19 +54,17 @@ export class GroupCommit {
 
   /** Rejects when nothing was written because the server refused, or could not be reached. */
   commit(batch: Batch): Promise<CommitResult> {
-    return new Promise((resolve, reject) => this.#enqueue(new BatchJob(batch, this.#later(resolve), reject)));
+    return this.#asked((resolve, reject) => new BatchJob(batch, resolve, reject));
   }
 
   /** The row that is in the store afterwards. */
   put(row: OracleRow, within?: string): Promise<OracleRow> {
-    return new Promise((resolve, reject) =>
-      this.#enqueue(new OracleJob({ row, within }, this.#later(resolve), reject)),
-    );
+    return this.#asked((resolve, reject) => new OracleJob({ row, within }, resolve, reject));
   }
 
   /** What the step answers, which has the connection to itself and may be repeated. */
   run<T>(step: (session: Session) => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => this.#enqueue(new StepJob(step, resolve, reject)));
+    return this.#asked((resolve, reject) => new StepJob(step, resolve, reject));
   }
 
   /** Settles when nothing waits any more. */
@@ -74,32 +73,25 @@ export class GroupCommit {
     return new Promise((resolve) => this.#whenIdle.push(resolve));
   }
 
-  /** Answers when what waits is sent, where that does not wait itself: whoever is answered goes on at once, and it would wait for them. */
-  #later<T>(resolve: (result: T) => void): (result: T) => void {
-    return (result) => {
-      this.#answers();
-      if (this.#goesOn) setImmediate(resolve, result);
-      else resolve(result);
+  #asked<T>(jobOf: (resolve: (answer: T) => void, reject: (error: StoreError) => void) => Job): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push(jobOf(this.#inOrder(resolve), this.#inOrder(reject)));
+      this.#asking += 1;
+      this.#pace.asking(this.#asking);
+      if (!this.#isAtWork) void this.#work();
+    });
+  }
+
+  /** Tells an answer after those of the last call. */
+  #inOrder<A>(tell: (answer: A) => void): (answer: A) => void {
+    return (answer) => {
+      const told = (): void => {
+        this.#asking -= 1;
+        tell(answer);
+      };
+      if (this.#untold === undefined) told();
+      else this.#untold.push(told);
     };
-  }
-
-  #answers(): void {
-    if (this.#answeredAt === undefined) {
-      this.#answeredAt = performance.now();
-      this.#pace.answered(this.#waiting.length + this.#underWay);
-    }
-    this.#underWay -= 1;
-  }
-
-  /** Whether the next call is made without waiting for others who ask. */
-  get #goesOn(): boolean {
-    return this.#waiting.length >= this.#pace.most;
-  }
-
-  #enqueue(job: Job): void {
-    this.#waiting.push(job);
-    this.#pace.asking(this.#waiting.length + this.#underWay);
-    if (!this.#isAtWork) void this.#work();
   }
 
   async #work(): Promise<void> {
@@ -110,9 +102,14 @@ export class GroupCommit {
   }
 
   // Each turn in an immediate, after all events that are ready: calls that come over sockets come one event at a time. But what is to be
-  // written while others are made is not kept waiting for them.
+  // written while others are made does not wait for those.
   async #ready(): Promise<void> {
-    if (!this.#goesOn) await nextTurn();
+    if (!this.#isNextDue) await nextTurn();
+  }
+
+  /** Whether there is as much for the next call as it takes. */
+  get #isNextDue(): boolean {
+    return this.#waiting.length >= this.#pace.enough;
   }
 
   async #turn(): Promise<void> {
@@ -126,20 +123,29 @@ export class GroupCommit {
     }
     const [first] = this.#waiting;
     if (first instanceof StepJob) await this.#step(session, this.#waiting.shift() as StepJob);
-    else await this.#timed(session, this.#waiting.splice(0, this.#groupSize()) as RowsJob[]);
+    else await this.#together(session, this.#waiting.splice(0, this.#groupSize()) as RowsJob[]);
   }
 
-  async #timed(session: Session, jobs: readonly RowsJob[]): Promise<void> {
+  async #together(session: Session, jobs: readonly RowsJob[]): Promise<void> {
+    const answers: (() => void)[] = [];
+    this.#untold = answers;
+    this.#pace.sent(jobs.length);
+    const group = new Group(jobs, this.knownFacts);
+    const wasWritten = await this.#group(session, group);
+    if (wasWritten && group.calls === 1) this.#pace.called(group.lastMs, jobs.length);
+    const tell = (): void => this.#tell(answers);
+    // Who is answered goes on at once: what is to be written meanwhile is sent before that.
+    if (this.#isNextDue) setImmediate(tell);
+    else tell();
+  }
+
+  #tell(answers: readonly (() => void)[]): void {
+    if (this.#untold === answers) this.#untold = undefined;
+    if (answers.length === 0) return;
+    this.#pace.answered(this.#asking);
     const began = performance.now();
-    this.#underWay = jobs.length;
-    this.#answeredAt = undefined;
-    await this.#group(session, new Group(jobs, this.knownFacts));
-    this.#underWay = 0;
-    const answered = this.#answeredAt;
-    if (answered === undefined) return;
-    this.#pace.called(answered - began, jobs.length);
-    // After all of them have gone on.
-    setImmediate(() => this.#pace.made(performance.now() - answered, jobs.length));
+    for (const answer of answers) answer();
+    setImmediate(() => this.#pace.made(performance.now() - began, answers.length));
   }
 
   async #step(session: Session, job: StepJob): Promise<void> {
@@ -150,14 +156,16 @@ export class GroupCommit {
     }
   }
 
-  async #group(session: Session, group: Group): Promise<void> {
+  /** False where not all of it has its answers from the server. */
+  async #group(session: Session, group: Group): Promise<boolean> {
     for (let calls = 1; ; calls += 1) {
       try {
-        if (await group.write(session, this.#append, this.#options.tell)) return;
+        if (await group.write(session, this.#append, this.#options.tell)) return true;
         if (calls === CALLS_MAX) throw new Error(`other writers were faster ${calls} times`);
       } catch (error) {
         if (isOutrun(error) && calls < CALLS_MAX) continue;
-        return this.#settle(error, group.open, group.sent);
+        this.#settle(error, group.open, group.sent);
+        return false;
       }
     }
   }
@@ -180,7 +188,7 @@ export class GroupCommit {
     let rows = 0;
     let bytes = 0;
     let size = 0;
-    const { most } = this.#pace;
+    const most = this.#pace.take(this.#waiting.length);
     for (const job of this.#waiting) {
       if (job instanceof StepJob || size >= most) break;
       rows += job.rows;
