@@ -48,6 +48,9 @@ test('a thread that ends by itself leaves what it was asked for in doubt, poison
   const store = await openSqlite({ path, writer: 'thread' });
   const [root, ...rest] = chainOf('t', 4);
   expect(await store.commit(batchOf(root!))).toEqual(COMMITTED);
+  // Or it might have written some of it before it ends.
+  const holder = new DatabaseSync(path);
+  holder.exec('BEGIN IMMEDIATE');
   const asked = Promise.all(rest.map((row) => store.commit(batchOf(row))));
   const step = store.dropSnapshots().catch((error: unknown) => error);
   await threads.started.at(-1)!.terminate();
@@ -56,12 +59,13 @@ test('a thread that ends by itself leaves what it was asked for in doubt, poison
     rest.map(() => expect.objectContaining({ status: 'unknown', cause: expect.objectContaining(poisoned) })),
   );
   expect(await step).toMatchObject(poisoned);
+  holder.close();
   for (const call of [() => store.head('t'), () => store.commit(batchOf(rest[0]!)), () => store.scrub()])
     await expect(call()).rejects.toMatchObject(poisoned);
   await store.close();
   const again = await openSqlite({ path, lockTimeoutMs: 0 });
   const head = await again.head('t');
-  expect([root, ...rest]).toContainEqual(head);
+  expect(head).toEqual(root);
   expect(await again.commit(batchOf(entryAfter(head, 't', 'goes on')))).toEqual(COMMITTED);
   await again.close();
 });
