@@ -155,6 +155,15 @@ export interface FactWrite {
   readonly inherit?: { readonly until: Instant; readonly rows: readonly FactVersion[] };
   /** Texts that new ones repeat. Where one of them is erased by now, the change is outdated. */
   readonly repeats?: readonly Hash[];
+  /** Partitions that it was planned on and leaves as they are. Where one of them has another version by now, the change is outdated. */
+  readonly reads?: readonly PartitionRead[];
+}
+
+/** A partition as somebody read it. */
+export interface PartitionRead {
+  readonly partition: PartitionName;
+  /** 0 where it was not there. */
+  readonly version: number;
 }
 
 /** Another commit has changed the partition since it was read: nothing of the batch was written. */

@@ -1,4 +1,13 @@
-import type { ContentRef, FactKey, FactVersion, FactWrite, Hash, Outdated, PartitionName } from '#ledger';
+import type {
+  ContentRef,
+  FactKey,
+  FactVersion,
+  FactWrite,
+  Hash,
+  Outdated,
+  PartitionName,
+  PartitionRead,
+} from '#ledger';
 import { OPEN_END, OPEN_START } from '#memory';
 import { StoreError } from './errors.ts';
 
@@ -40,6 +49,8 @@ export interface FactChange {
   readonly since: string | undefined;
   /** Texts that must not be erased when it is written. */
   readonly repeats: readonly Hash[];
+  /** Partitions that must be as they were when it is written. */
+  readonly reads: readonly PartitionRead[];
 }
 
 /** That a text which a batch repeats was erased. Shared: it names nothing. */
@@ -80,7 +91,7 @@ export function judgeFacts(writes: readonly FactWrite[], view: FactView): FactVe
       versions.add(key);
     }
     requireApart(write, from, close);
-    const { names, version, system_time, repeats = [] } = write;
+    const { names, version, system_time, repeats = [], reads = [] } = write;
     const ended = new Set(inherited.length === 0 ? [] : close.map(factKey));
     const insert = [...inherited, ...write.insert].map((row) => {
       const end = ended.has(factKey(row)) ? system_time : OPEN_END;
@@ -88,16 +99,18 @@ export function judgeFacts(writes: readonly FactWrite[], view: FactView): FactVe
     });
     const since = partition.branch === undefined ? undefined : (state?.since ?? write.inherit?.until ?? OPEN_START);
     const isNew = state === undefined;
-    return { partition, names, version, system_time, close: isNew ? [] : close, insert, before: state, since, repeats };
+    const now = { names, version, system_time, close: isNew ? [] : close, insert, since };
+    return { partition, ...now, before: state, repeats, reads };
   });
   return { changes };
 }
 
 function isOutdated(write: FactWrite, state: FactState | undefined, view: FactView): boolean {
-  const { version, inherit, repeats = [] } = write;
+  const { version, inherit, repeats = [], reads = [] } = write;
   // Its version was looked at, and is that of what it inherits.
   const isRight = inherit === undefined ? version === (state?.version ?? 0) + 1 : state === undefined;
-  return !isRight || repeats.some((hash) => view.isErased(hash));
+  if (!isRight || repeats.some((hash) => view.isErased(hash))) return true;
+  return reads.some((read) => (view.partition(read.partition)?.version ?? 0) !== read.version);
 }
 
 /** A branch's partition before its first change. */

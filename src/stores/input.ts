@@ -14,6 +14,7 @@ import type {
   FactWrite,
   LogStep,
   PartitionName,
+  PartitionRead,
   RankedQuery,
   SnapshotRow,
 } from '#ledger';
@@ -206,9 +207,9 @@ function checkFactWrite(write: FactWrite, index: number): void {
     if (!isRight) refuseRow('change of facts', index, member);
   };
   need(isObject(write) && isObject(write.partition), 'partition');
-  const { partition, names, version, system_time, close, insert, inherit, repeats = [] } = write;
+  const { partition, names, version, system_time, close, insert, inherit, repeats = [], reads = [] } = write;
   for (const member of PARTITION) need(isText(partition[member]), member);
-  need(partition.branch === undefined || (isText(partition.branch) && partition.branch !== ''), 'branch');
+  need(isBranchName(partition.branch), 'branch');
   need(isContent(names), 'names');
   need(isNumberFrom(1, version), 'version');
   need(isInstant(system_time), 'system_time');
@@ -221,6 +222,7 @@ function checkFactWrite(write: FactWrite, index: number): void {
     need(row.cardinality === insert[0]!.cardinality, 'cardinality');
   }
   need(Array.isArray(repeats) && repeats.every(isHash), 'repeats');
+  need(Array.isArray(reads) && reads.every(isPartitionRead), 'reads');
   if (inherit === undefined) return;
   const isBranch = partition.branch !== undefined || partition.space === erasedName(names.hash).space;
   need(isBranch, 'branch, and only a branch inherits');
@@ -233,6 +235,18 @@ function checkFactWrite(write: FactWrite, index: number): void {
     need(row.row_kind === 'current', 'row_kind');
   }
   need(version === Math.max(0, ...inherit.rows.map(({ seq }) => seq)) + 1, 'version');
+}
+
+function isPartitionRead(read: PartitionRead): boolean {
+  if (!isObject(read) || !isObject(read.partition)) return false;
+  const { partition, version } = read;
+  return (
+    PARTITION.every((member) => isText(partition[member])) && isBranchName(partition.branch) && isNumberFrom(0, version)
+  );
+}
+
+function isBranchName(branch: unknown): boolean {
+  return branch === undefined || (isText(branch) && branch !== '');
 }
 
 function checkFactRow(

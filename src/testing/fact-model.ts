@@ -11,6 +11,7 @@ import type {
   FactWrite,
   Hash,
   PartitionName,
+  PartitionRead,
   PartitionState,
 } from '#ledger';
 import {
@@ -66,6 +67,8 @@ export interface GeneratedChange {
   readonly at: number;
   /** Of a branch's first change: whether it takes over what is shared now. */
   readonly inherits: boolean;
+  /** A partition that it was planned on beside its own: the subject, and how far off its version is. */
+  readonly reads: { readonly subject: number; readonly off: number } | undefined;
   readonly damage: 'none' | 'begins again' | 'takes over too much' | 'late' | 'early' | 'time' | 'closes' | 'again';
 }
 
@@ -97,6 +100,7 @@ const generatedChange: fc.Arbitrary<GeneratedChange> = fc.record({
   ),
   at: fc.nat(20),
   inherits: fc.boolean(),
+  reads: fc.option(fc.record({ subject: fc.nat(SUBJECTS.length - 1), off: mostly(0, 1) }), { nil: undefined }),
   damage: mostly<GeneratedChange['damage']>(
     'none',
     'begins again',
@@ -197,6 +201,8 @@ export class FactModel {
     const refusals: FactAnswer[] = [];
     if (entry !== undefined && (entry.seq !== this.#entries.length || entry.parent !== (head?.id ?? null)))
       refusals.push('conflict');
+    const isAsRead = ({ partition, version }: PartitionRead) => (this.state(partition)?.version ?? 0) === version;
+    if (!facts.every(({ reads = [] }) => reads.every(isAsRead))) refusals.push('outdated');
     const before = { rows: this.rows, partitions: structuredClone(this.#partitions) };
     for (const write of facts) {
       const answer = this.#change(write);
@@ -208,7 +214,8 @@ export class FactModel {
       return refusals.includes('outdated') ? refusals.filter((each) => each !== 'misuse') : refusals;
     }
     if (entry !== undefined) this.#entries.push(entry);
-    this.history.push(...facts);
+    // By what it was planned on nothing is judged that is made anew.
+    this.history.push(...facts.map(({ reads: _, ...write }) => write));
     for (const { hash } of erased) this.#erase(hash);
     return ['committed'];
   }
@@ -314,7 +321,8 @@ export class FactModel {
     const plan = this.#plan(drawn, writing);
     if (plan === undefined || (plan.insert.length === 0 && plan.close.length === 0)) return undefined;
     const names = known?.names ?? namesOf(name);
-    const write = changeOfPlan(name, names, version, plan, blobOf(`entry ${this.#claims}`).hash);
+    const planned = changeOfPlan(name, names, version, plan, blobOf(`entry ${this.#claims}`).hash);
+    const write = drawn.reads === undefined ? planned : { ...planned, reads: [this.#reading(partition, drawn.reads)] };
     if (drawn.damage === 'begins again' && known !== undefined && shared !== undefined && branch !== undefined)
       return beginning(write, { until: shared.latest, rows: shared.open.map((row) => ({ ...row, branch })) });
     // Another version or time than what it takes over asks for is no form of a write at all.
@@ -322,6 +330,11 @@ export class FactModel {
     const isForm = damage === 'late' || damage === 'early' || damage === 'time';
     if (inherit === undefined) return this.#damaged(drawn, write);
     return this.#damaged(isForm ? { ...drawn, damage: 'none' } : drawn, { ...write, inherit });
+  }
+
+  #reading(beside: PartitionName, { subject, off }: NonNullable<GeneratedChange['reads']>): PartitionRead {
+    const partition = { ...beside, subject: SUBJECTS[subject]! };
+    return { partition, version: (this.state(partition)?.version ?? 0) + off };
   }
 
   #plan(drawn: GeneratedChange, writing: Writing): Plan | undefined {

@@ -286,7 +286,8 @@ export class Beliefs {
       });
       const inherit = source?.until === undefined ? undefined : { until: source.until, rows: source.open };
       const repeats = repeatedIn(name, plan, open);
-      return { name, names, plan, version, insert, cardinality: group.cardinality, inherit, repeats };
+      const reads = source?.reads ?? [];
+      return { name, names, plan, version, insert, cardinality: group.cardinality, inherit, repeats, reads };
     });
     return {
       changes: parts.map(({ names, plan, version, insert, cardinality, inherit }) =>
@@ -299,7 +300,7 @@ export class Beliefs {
         }),
       ),
       accept: (entryId) => {
-        const writes = parts.map(({ name, names, plan, version, insert, inherit, repeats }) => ({
+        const writes = parts.map(({ name, names, plan, version, insert, inherit, repeats, reads }) => ({
           partition: name,
           names,
           version,
@@ -314,6 +315,7 @@ export class Beliefs {
           })),
           ...(inherit !== undefined && { inherit }),
           ...(repeats.length > 0 && { repeats }),
+          ...(reads.length > 0 && { reads }),
         }));
         this.#partitions.accept(writes, senderOf(sayer));
         for (const { name, plan } of parts) this.#partitions.made(name, plan.merged ?? []);

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { type Writ, writId } from '#authority';
 import { addMicros } from '#canon';
 import { type CommitPayload, exportLines, integrateLog, type RootPayload, readRow } from '#ledger';
-import { type FactRow, OPEN_END } from '#memory';
+import { type FactRow, OPEN_END, OPEN_START } from '#memory';
 import { createOracle } from '#oracle';
 import { openStore, type Store } from '#stores';
 import { clinic } from '../../../tests/support/clinic.ts';
@@ -286,6 +286,32 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(await of(deeper, { valid: START })).toEqual(['aspirin']);
     expect(await of(deeper, { valid: clock.now() })).toEqual(['none']);
     await expectSound(store);
+  });
+
+  test('a branch takes over what its source has changed at the instant it begins, also after somebody has looked', async () => {
+    const { store, clock, assize, memory, branch } = await begun(kind);
+    const elsewhere = runtimeOver(store, [clinic], { clock });
+    const theirs = (await elsewhere.open('t', clinic)).memory({ space: 'ward', writ });
+    const early = { from: OPEN_START, to: START };
+    const late = { from: addMicros(START, 9_000), to: OPEN_END };
+    // Nobody has said anything of it yet, or there is something that the change comes after.
+    for (const subject of ['p7', 'p8']) {
+      if (subject === 'p8') await committed(memory.assert({ ...drug('aspirin'), subject, valid: early }));
+      clock.forward(1_000);
+      await committed(memory.assert({ ...drug('tea'), subject: `beside ${subject}` }));
+      const { memory: tried } = await branch(`for-${subject}`);
+      await committed(tried.retract({ subject, predicate: 'drug', valid: late }));
+      const [change] = (await committed(theirs.assert({ ...drug('ibuprofen'), subject, valid: early }))).payload.delta
+        .beliefs;
+      expect(change).toMatchObject({ system_time: clock.now() });
+      expect(objects((await tried.recall({ subject, valid: 'any' })).facts)).toEqual(['ibuprofen']);
+      const { payload } = await committed(tried.assert({ ...drug('none'), subject, valid: late }));
+      expect(payload.delta.beliefs).toMatchObject([{ inherit: { until: clock.now() } }]);
+      expect(objects((await tried.recall({ subject, valid: 'any' })).facts)).toEqual(['ibuprofen', 'none']);
+    }
+    await expectSound(store);
+    await elsewhere.close();
+    await assize.close();
   });
 
   test.each([

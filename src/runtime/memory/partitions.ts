@@ -6,6 +6,7 @@ import {
   type LedgerStore,
   OPEN_END,
   type PartitionName,
+  type PartitionRead,
   type PartitionState,
 } from '#ledger';
 import { type Level, type Line, untilOf } from './line.ts';
@@ -39,6 +40,11 @@ export interface Source {
   readonly until?: Instant;
   /** What was open then, as rows of the branch. */
   readonly open: readonly FactVersion[];
+  /**
+   * The source's partitions that may still be changed at a time before the branch begins: by a process whose clock is behind, or at the very
+   * same instant. The store sees to it that they are as they were when the branch changes its own.
+   */
+  readonly reads: readonly PartitionRead[];
 }
 
 /**
@@ -173,7 +179,7 @@ export class Partitions {
     const [, ...sources] = line;
     const [source, ...above] = sources;
     if (state !== undefined || source === undefined) return { state };
-    return { state, source: await sourceOf(this.#store, name, [source, ...above]) };
+    return { state, source: await readSource(this.#store, name, [source, ...above]) };
   }
 
   /**
@@ -266,30 +272,9 @@ function sentBy(sender: string): Sent {
 }
 
 /**
- * What a branch takes over of a partition. Its version is read first: what the source changes later has a greater system time, so that
- * nothing of what is read as of then can become another thing, whichever process has the slower clock.
+ * What a branch takes over of a partition. Versions are read first: what is changed after that has a greater system time than what is
+ * there, so that nothing of what is read as of then can become another thing, and where something may come before, its version is another.
  */
-async function sourceOf(store: FactStore, name: PartitionName, line: readonly [Level, ...Level[]]): Promise<Source> {
-  for (;;) {
-    const before = await takenOver(store, name, line);
-    const source = await readSource(store, name, line);
-    // What a source took over between two reads would be seen in both places, or in none.
-    if (before === (await takenOver(store, name, line))) return source;
-  }
-}
-
-/** Which memories have the partition of their own, and since when. */
-async function takenOver(
-  store: FactStore,
-  { space, subject, predicate }: PartitionName,
-  line: readonly Level[],
-): Promise<string> {
-  const since: (Instant | null)[] = [];
-  for (const { branch } of line)
-    if (branch !== undefined) since.push((await store.partition({ space, subject, predicate, branch }))?.since ?? null);
-  return JSON.stringify(since);
-}
-
 async function readSource(
   store: FactStore,
   { branch, space, subject, predicate }: PartitionName,
@@ -297,18 +282,21 @@ async function readSource(
 ): Promise<Source> {
   const names = { space, subject, predicate };
   const begins = untilOf(line[0], names) as Instant;
+  const reads: PartitionRead[] = [];
   for (const level of line) {
     const { branch: there } = level;
-    const until = untilOf(level, names);
-    const state = await store.partition({ space, subject, predicate, ...(there !== undefined && { branch: there }) });
+    const until = untilOf(level, names) as Instant;
+    const partition = { ...names, ...(there !== undefined && { branch: there }) };
+    const state = await store.partition(partition);
+    if (state === undefined || state.latest < until) reads.push({ partition, version: state?.version ?? 0 });
     if (state === undefined) continue;
-    const system = state.latest < until! ? state.latest : until!;
+    const system = state.latest < until ? state.latest : until;
     const open: FactVersion[] = [];
     for await (const page of seenFacts(store, line, { space, subject, predicate, system })) open.push(...page);
     const rows = open.map((row) => ({ ...row, branch: branch as string, system_time_end: OPEN_END }));
-    return { begins, until: system, open: rows.sort(byValidTime) };
+    return { begins, until: system, open: rows.sort(byValidTime), reads };
   }
-  return { begins, open: [] };
+  return { begins, open: [], reads };
 }
 
 function keyOf({ space, subject, predicate, branch }: PartitionName): string {

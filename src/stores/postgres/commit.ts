@@ -3,7 +3,7 @@ import type { OracleRow } from '#oracle';
 import { StoreError } from '../errors.ts';
 import { type FactChange, REPEATS_ERASED } from '../facts.ts';
 import { type EffectNews, EffectPlan, KnownEffects } from './effect-plan.ts';
-import { FactPlan, prepareFactStates } from './fact-plan.ts';
+import { FactPlan, partitionsOf, prepareFactStates } from './fact-plan.ts';
 import { BatchJob, OracleJob, type RowsJob } from './job.ts';
 import type { KnownFacts } from './known-facts.ts';
 import { bytea } from './row.ts';
@@ -84,7 +84,7 @@ export class Group {
 
   /** One call, or two where facts change of which nothing is remembered; true when all have their answers. @throws what `session.run` throws */
   async write(session: Session, appends: Appends, tell: boolean): Promise<boolean> {
-    const names = this.#batches.flatMap(({ batch }) => (batch.facts ?? []).map(({ partition }) => partition));
+    const names = this.#batches.flatMap(({ batch }) => (batch.facts ?? []).flatMap(partitionsOf));
     try {
       return await this.#write(session, appends, tell);
     } catch (error) {

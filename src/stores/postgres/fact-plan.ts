@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ErasedRow, FactKey, FactVersion, FactWrite, Hash, PartitionName } from '#ledger';
+import type { ErasedRow, FactKey, FactVersion, FactWrite, Hash, PartitionName, PartitionRead } from '#ledger';
 import { OPEN_START } from '#memory';
 import {
   erasedName,
@@ -86,6 +86,8 @@ export class FactPlan implements FactView {
   readonly #partitions: Map<string, Known>;
   /** Texts that were taken in because they are not erased, which the server has to see to. */
   readonly #present = new Set<Hash>();
+  /** Partitions that changes were planned on, by their hashes. */
+  readonly #reads = new Map<string, PartitionRead>();
   readonly #targets = new Set<Target>();
 
   private constructor(path: string, { isAssumed, whole, run, parts, erased, versions, partitions }: Beginning) {
@@ -100,17 +102,17 @@ export class FactPlan implements FactView {
   }
 
   /**
-   * Without a call, by what is remembered of all partitions of these writes; undefined where something is not. That nothing of them is
+   * Without a call, by what is remembered of all partitions that these writes change or were planned on; undefined where something is not. That nothing of them is
    * erased, that no version of them is there, and that the facts are whole is assumed as well: the server sees to it. `path` names the
    * store in errors.
    */
   static assumed(writes: readonly FactWrite[], known: KnownFacts, path: string): FactPlan | undefined {
     const { run = 0 } = known;
     const partitions = new Map<string, Known>();
-    for (const { partition } of writes) {
-      const remembered = known.get(partition);
+    for (const name of writes.flatMap(partitionsOf)) {
+      const remembered = known.get(name);
       if (remembered === undefined) return undefined;
-      if (remembered.state !== undefined) partitions.set(nameKey(partition), remembered.state);
+      if (remembered.state !== undefined) partitions.set(nameKey(name), remembered.state);
     }
     const nothing = { erased: new Set<Hash>(), versions: new Set<string>() };
     return new FactPlan(path, { isAssumed: writes.length > 0, whole: true, run, parts: 0, ...nothing, partitions });
@@ -123,7 +125,7 @@ export class FactPlan implements FactView {
     statement: Statement,
     path: string,
   ): Promise<FactPlan> {
-    const names = writes.flatMap(({ partition, names }) => [partition, erasedName(names.hash)]);
+    const names = writes.flatMap((write) => [...partitionsOf(write), erasedName(write.names.hash)]);
     const candidates = new Map(names.map((name) => [hashOf(name), name]));
     const hashes = new Set([
       ...repeats,
@@ -192,14 +194,9 @@ export class FactPlan implements FactView {
       if (target !== undefined) known.learn(this.run, target.name, { names, version, latest, several, since, open });
   }
 
-  /** To be called after the facts of the batch that erases. */
+  /** To be called after the facts of the batch that erases, after which none of its group changes any. */
   erase(erased: readonly ErasedRow[]): void {
     for (const { hash } of erased) this.#erased.add(hash);
-    for (const [key, known] of [...this.#partitions]) {
-      if (!this.#erased.has(known.names.hash)) continue;
-      this.#partitions.delete(key);
-      this.#partitions.set(nameKey(erasedName(known.names.hash)), known);
-    }
   }
 
   isErased(hash: Hash): boolean {
@@ -214,15 +211,22 @@ export class FactPlan implements FactView {
     return this.#versions.has(versionKey(name, key));
   }
 
-  /** What is to be written, as the last parameters of `append_facts` take it (`migrations/0016-fact-rows.ts`). */
+  /** What is to be written, as the last parameters of `append_facts` take it (`migrations/0017-fact-reads.ts`). */
   values(): unknown[] {
-    // In the order that the server locks them in.
-    const targets = [...this.#targets].sort((a, b) => (a.hash < b.hash ? -1 : 1));
+    const targets = [...this.#targets];
+    const changed = new Set(targets.map(({ hash }) => hash));
+    const reads = [...this.#reads].filter(([hash]) => !changed.has(hash));
     const states = new Map([...this.#partitions.values()].map((known) => [known.target, known]));
     return [
       this.isAssumed ? this.run : null,
       [...this.#present].map(bytea),
-      targets.map((target, index) => partitionRow(index + 1, target, states.get(target)!)),
+      // In the order that the server locks them in.
+      [
+        ...targets.map((target, index) => [target.hash, partitionRow(index + 1, target, states.get(target)!)] as const),
+        ...reads.map(([hash, read], index) => [hash, readRow(targets.length + index + 1, hash, read)] as const),
+      ]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([, row]) => row),
       targets.flatMap(({ close }, index) => close.map((row) => closeRow(index + 1, row))),
       targets.flatMap(({ name, insert }, index) => insert.map((row) => insertRow(index + 1, name, row))),
       targets.flatMap(({ insert }, index) => textRows(index + 1, insert)),
@@ -252,6 +256,7 @@ export class FactPlan implements FactView {
     }
     if (!this.isErased(names.hash)) this.#present.add(names.hash);
     for (const hash of change.repeats) this.#present.add(hash);
+    for (const read of change.reads) this.#reads.set(hashOf(read.partition), read);
     const several = before?.several === true || insert.some((row) => row.cardinality !== 'single-valued');
     this.#partitions.set(nameKey(partition), {
       names,
@@ -280,6 +285,11 @@ function stateOf(
   return { names: { hash, bytes }, version, latest, several, since, open: byKey };
 }
 
+/** All that it is judged by, without the name that its partition has where its names were erased. */
+export function partitionsOf({ partition, reads = [] }: FactWrite): PartitionName[] {
+  return [partition, ...reads.map((read) => read.partition)];
+}
+
 /** What a partition is found by. */
 export function hashOf(name: PartitionName): string {
   return createHash('sha256').update(nameKey(name)).digest('hex');
@@ -297,6 +307,26 @@ function partitionRow(
 ): string {
   const state = [names.hash, names.bytes, version, latest, several, since];
   return composite([n, hash, before, space, branch, subject, predicate, ...state]);
+}
+
+/** Of a partition that is only to be as it was: nothing of it is written. */
+function readRow(n: number, hash: string, { partition, version }: PartitionRead): string {
+  const { space, branch = '', subject, predicate } = partition;
+  return composite([
+    n,
+    hash,
+    version,
+    space,
+    branch,
+    subject,
+    predicate,
+    hash,
+    0,
+    version,
+    OPEN_START,
+    false,
+    OPEN_START,
+  ]);
 }
 
 function closeRow(n: number, { fact_id, system_time_start, valid_from, until }: Target['close'][number]): string {

@@ -2,13 +2,14 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FactWrite } from '#ledger';
 import { olderPostgres } from '../../../tests/support/older-store.ts';
-import { type Loss, Relay, untilOneWaits, withPostgres } from '../../../tests/support/postgres/index.ts';
+import { type Loss, Relay, untilOneWaits, untilWait, withPostgres } from '../../../tests/support/postgres/index.ts';
 import { roundTripsOf } from '../../../tests/support/postgres/round-trips.ts';
 import { loggedOf, writeOf } from '../../testing/effect-rows.ts';
 import { exportFacts } from '../../testing/fact-model.ts';
 import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '../../testing/fact-rows.ts';
 import { factStoreSuite } from '../../testing/fact-store-suite.ts';
 import { batchOf, blobOf, entryAfter } from '../../testing/store-rows.ts';
+import { hashOf } from './fact-plan.ts';
 import { openPostgres, type PostgresStore } from './index.ts';
 
 const COMMITTED = { status: 'committed' };
@@ -81,6 +82,61 @@ withPostgres('facts', (postgres) => {
     await store.close();
   });
 
+  test('what a change was planned on stays so until it is written, also where it is not there', async () => {
+    const url = postgres.url();
+    const [store, behind] = [await openPostgres({ url }), await openPostgres({ url })];
+    const base = new URL(url);
+    base.searchParams.delete('schema');
+    const schema = postgres.schemaOf(url);
+    const other = new Client({ connectionString: base.href });
+    await other.connect();
+    const put = (by: PostgresStore, ...facts: FactWrite[]) => by.commit({ ...batchOf([]), facts });
+    const reading = (n: number, version: number, at = 10): FactWrite => ({
+      ...changeOf({ ...BOB, subject: `${n}` }, 1, at, [{ fact_id: `${n}` }]),
+      reads: [{ partition: ALICE, version }],
+    });
+    // Somebody has it begun, and has not said yet that it is so.
+    await put(store, changeOf(BOB, 1, 5, []));
+    await other.query(`BEGIN; INSERT INTO "${schema}".fact_partition (hash, space_hash, space, subject, predicate, names,
+      names_bytes, version, latest, several)
+      SELECT decode('${hashOf(ALICE)}', 'hex'), space_hash, space, '${ALICE.subject}', predicate, decode('${namesOf(ALICE).hash}', 'hex'),
+        ${namesOf(ALICE).bytes}, 1, latest, several
+      FROM "${schema}".fact_partition`);
+    const waits = put(store, reading(1, 0));
+    await untilOneWaits(postgres);
+    await other.query('COMMIT');
+    expect(await waits).toMatchObject({ status: 'outdated' });
+    // One that is there is held, and so is one that is not: who changes it waits.
+    const trigger = `CREATE FUNCTION "${schema}".slowly() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM pg_advisory_xact_lock(77); RETURN NULL; END $$;
+      CREATE TRIGGER slowly AFTER INSERT ON "${schema}".fact FOR EACH ROW EXECUTE FUNCTION "${schema}".slowly()`;
+    for (const [n, version] of [
+      [2, 1],
+      [3, 0],
+    ] as const) {
+      await other.query(
+        version === 0 ? `DELETE FROM "${schema}".fact_partition WHERE subject = '${ALICE.subject}'` : '',
+      );
+      await Promise.all([store, behind].map((each) => each.partition(ALICE)));
+      await other.query(`${n === 2 ? trigger : ''}; SELECT pg_advisory_lock(77)`);
+      const reads = put(store, reading(n, version, 20 + n));
+      await untilOneWaits(postgres);
+      let isWritten = false;
+      const changes = put(behind, changeOf(ALICE, version + 1, 30 + n, [])).finally(() => {
+        isWritten = true;
+      });
+      await untilWait(postgres, 2);
+      expect(isWritten).toBe(false);
+      await other.query('SELECT pg_advisory_unlock(77)');
+      expect([await reads, await changes]).toEqual([COMMITTED, COMMITTED]);
+    }
+    expect(await store.partition(ALICE)).toMatchObject({ version: 1 });
+    const subjects = await postgres.query(`SELECT subject FROM "${schema}".fact_partition ORDER BY subject`);
+    expect(subjects.map(({ subject }) => subject)).toEqual(['2', '3', 'alice', 'bob']);
+    await other.end();
+    for (const each of [store, behind]) await each.close();
+  });
+
   test('of many that begin one partition at once, or one version of a fact in several, one does', async () => {
     const stores = await openFour(postgres.url());
     const put = (store: PostgresStore, change: FactWrite) =>
@@ -129,6 +185,23 @@ withPostgres('facts', (postgres) => {
     expect(text).toContain('$erased');
     expect(await eraser.selfCheck()).toEqual([]);
     for (const store of [eraser, ...others]) await store.close();
+  });
+
+  test('what is said after an erasure of the same names, both at once, begins anew', async () => {
+    const store = await openPostgres({ url: postgres.url() });
+    const put = (change: FactWrite) => store.commit({ ...batchOf([]), facts: [change] });
+    const reading = (n: number, version: number): FactWrite => ({
+      ...changeOf({ ...BOB, subject: `${n}` }, 1, 10, [{ fact_id: `${n}` }]),
+      reads: [{ partition: ALICE, version }],
+    });
+    expect(await put(changeOf(ALICE, 1, 10, [{ fact_id: 'a' }]))).toEqual(COMMITTED);
+    const erased = [{ hash: namesOf(ALICE).hash, by: blobOf('by').hash }];
+    const anew = { ...changeOf(ALICE, 1, 30, [{ fact_id: 'b' }]), names: contentOf('other names') };
+    const asked = [put(reading(1, 1)), store.commit({ ...batchOf([]), erased }), put(reading(2, 0)), put(anew)];
+    expect(await Promise.all([...asked, put(reading(3, 1))])).toEqual(Array(5).fill(COMMITTED));
+    expect(await store.partition(ALICE)).toMatchObject({ version: 1, open: [{ fact_id: 'b' }] });
+    expect(await store.selfCheck()).toEqual([]);
+    await store.close();
   });
 
   test('what is said with the erasure of the last text of a space is found', async () => {

@@ -188,12 +188,17 @@ export class GroupCommit {
     let rows = 0;
     let bytes = 0;
     let size = 0;
+    let erases = false;
     const most = this.#pace.take(this.#waiting.length);
     for (const job of this.#waiting) {
       if (job instanceof StepJob || size >= most) break;
       rows += job.rows;
       bytes += job.bytes;
       if (size > 0 && (rows > GROUP_ROWS_MAX || bytes > GROUP_BYTES_MAX)) break;
+      const { erased = [], facts = [] } = job instanceof BatchJob ? job.batch : {};
+      // Facts after an erasure are judged by what the server has then: a partition may have another name.
+      if (erases && facts.length > 0) break;
+      erases ||= erased.length > 0;
       size += 1;
     }
     return size;

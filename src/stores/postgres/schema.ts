@@ -16,6 +16,7 @@ import { stopWords } from './migrations/0013-stop-words.ts';
 import { heldTexts } from './migrations/0014-held-texts.ts';
 import { factContent } from './migrations/0015-fact-content.ts';
 import { factRows } from './migrations/0016-fact-rows.ts';
+import { factReads } from './migrations/0017-fact-reads.ts';
 import type { Session } from './session.ts';
 import { addStopWords, indexTexts } from './texts.ts';
 
@@ -37,6 +38,7 @@ const MIGRATIONS: readonly string[] = [
   heldTexts,
   factContent,
   factRows,
+  factReads,
 ];
 
 /** The migration with which facts are indexed by their words, which only the program can make. */

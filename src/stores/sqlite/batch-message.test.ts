@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Batch, EffectWrite, EntryRow, FactVersion, FactWrite, PartitionName } from '#ledger';
+import type { Batch, EffectWrite, EntryRow, FactVersion, FactWrite, PartitionName, PartitionRead } from '#ledger';
 import { batchOfFlat, flatBatch } from './batch-message.ts';
 
 const text = fc.string({ maxLength: 4 });
@@ -51,6 +51,7 @@ const change = partition.chain((of) => {
     insert: rows,
     inherit: plain({ until: text, rows }),
     repeats: few(text),
+    reads: few(partition.chain((read) => plain<PartitionRead>({ partition: fc.constant(read), version: number }))),
   };
   return some<FactWrite>(members, ['partition', 'names', 'version', 'system_time', 'close', 'insert']);
 });

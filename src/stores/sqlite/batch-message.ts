@@ -135,13 +135,17 @@ function takeEffects(from: Taken): EffectWrite | undefined {
 }
 
 function putChange(flat: unknown[], write: FactWrite): void {
-  const { partition, names, version, system_time, close, insert, inherit, repeats } = write;
+  const { partition, names, version, system_time, close, insert, inherit, repeats, reads } = write;
   putRow(flat, partition, PARTITION);
   putRow(flat, names, CONTENT);
   flat.push(version, system_time);
   putRows(flat, close, CLOSED);
   putFacts(flat, insert);
   putList(flat, repeats);
+  putEach(flat, reads, (_, { partition, version }) => {
+    putRow(flat, partition, PARTITION);
+    flat.push(version);
+  });
   flat.push(inherit?.until);
   if (inherit !== undefined) putFacts(flat, inherit.rows);
 }
@@ -154,10 +158,14 @@ function takeChanges(from: Taken): FactWrite[] | undefined {
     const close = from.rows(CLOSED) ?? [];
     const insert = takeFacts(from, partition);
     const repeats = from.list<Hash>();
+    const reads = from.many(() => ({
+      partition: partitionOf(from.row(PARTITION)),
+      version: from.next<number>(),
+    }));
     const until = from.next<string | undefined>();
     const inherit = until === undefined ? undefined : { until, rows: takeFacts(from, partition) };
     const change = { partition, names, version, system_time, close, insert };
-    return { ...change, ...(repeats && { repeats }), ...(inherit && { inherit }) };
+    return { ...change, ...(repeats && { repeats }), ...(reads && { reads }), ...(inherit && { inherit }) };
   });
 }
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { FactVersion, FactWrite } from '#ledger';
+import type { FactVersion, FactWrite, PartitionName } from '#ledger';
 import { OPEN_END, OPEN_START } from '#memory';
 import { ALICE, changeOf, contentOf, day, keyOfRow } from '../fact-rows.ts';
 import type { FactLedger } from '../fact-store-suite.ts';
@@ -25,6 +25,37 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
       ...OUTDATED,
       partition: BOB,
     });
+  });
+
+  law('a change goes only after the versions of what it was planned on', async () => {
+    const store = await openNew();
+    const branch = { ...ALICE, branch: 'try' };
+    const reading = (n: number, ...reads: (readonly [PartitionName, number])[]): FactWrite => ({
+      ...changeOf({ ...BOB, subject: `${n}` }, 1, 10, [{ fact_id: `${n}` }]),
+      reads: reads.map(([partition, version]) => ({ partition, version })),
+    });
+    const outdated = (n: number) => ({ ...OUTDATED, partition: { ...BOB, subject: `${n}` } });
+    expect(await commit(store, [reading(1, [ALICE, 1])])).toEqual(outdated(1));
+    expect(await commit(store, [reading(1, [ALICE, 0], [branch, 0])])).toEqual(COMMITTED);
+    expect(await store.partition(ALICE)).toBeUndefined();
+    expect(await commit(store, [during(1, 11, 'a'), changeOf(branch, 1, 11, [{ fact_id: 'a' }])])).toEqual(COMMITTED);
+    for (const [alice, tried] of [
+      [0, 1],
+      [1, 0],
+      [2, 1],
+      [1, 2],
+    ] as const)
+      expect(await commit(store, [reading(2, [ALICE, alice], [branch, tried])])).toEqual(outdated(2));
+    // By what there was before the batch, also where the batch changes what it reads.
+    expect(await commit(store, [during(2, 12, 'b'), reading(2, [ALICE, 2])])).toEqual(outdated(2));
+    expect(await commit(store, [during(2, 12, 'b'), reading(2, [ALICE, 1], [branch, 1])])).toEqual(COMMITTED);
+    expect(await store.partition(ALICE)).toMatchObject({ version: 2, latest: day(12) });
+    expect(await store.partition(branch)).toMatchObject({ version: 1, latest: day(11) });
+    // Many at once, some of which change what others were planned on: as if one after the other.
+    const both = [reading(3, [ALICE, 2]), during(3, 13, 'c'), reading(4, [ALICE, 2]), reading(5, [ALICE, 3])];
+    const answers = await Promise.all(both.map((write) => commit(store, [write])));
+    expect(answers).toEqual([COMMITTED, COMMITTED, outdated(4), COMMITTED]);
+    expect(await store.facts({ ...BOB, subject: '3' })).toHaveLength(1);
   });
 
   law('of 50 that change one partition at once, one is committed and 49 are outdated', async () => {
@@ -180,6 +211,13 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
       system_time: [OPEN_START, OPEN_END, undefined],
       close: [undefined, [null], [{ fact_id: 'a' }], [{ fact_id: 'a', system_time_start: 'x' }]],
       insert: [undefined, 7],
+      reads: [
+        7,
+        [null],
+        [{}],
+        ...[-1, 0.5, '1', undefined].map((version) => [{ partition: ALICE, version }]),
+        ...[null, {}, { ...ALICE, branch: '' }, { ...ALICE, space: 7 }].map((partition) => [{ partition, version: 0 }]),
+      ],
     };
     for (const [member, values] of Object.entries(writes))
       for (const value of values) wrong.push([{ ...right, [member]: value }]);

@@ -47,8 +47,11 @@ export function sharedModelLaws({ law, newPlace, openAt, openNew }: Bench<Shared
   law('whatever members say and however they end, all come to what a plain model of their work says', async () => {
     const run = async (each: readonly Step[]): Promise<void> => {
       const store = await openNew();
-      await new Course(async () => store).run(each);
-      await store.close();
+      try {
+        await new Course(async () => store).run(each);
+      } finally {
+        await store.close();
+      }
     };
     await fc.assert(fc.asyncProperty(steps, run), { numRuns: RUNS });
   });
@@ -61,8 +64,11 @@ export function sharedModelLaws({ law, newPlace, openAt, openNew }: Bench<Shared
         opened.push(await openAt(place));
         return opened.at(-1)!;
       };
-      await new Course(open).run(each);
-      for (const store of opened) await store.close();
+      try {
+        await new Course(open).run(each);
+      } finally {
+        for (const store of opened) await store.close();
+      }
     };
     await fc.assert(fc.asyncProperty(steps, run), { numRuns: RUNS / 2 });
   });
@@ -116,6 +122,8 @@ class Course {
       // A handle that others have, too, can't be closed.
       const isShared = [...this.#slots.values(), watcher].some(({ store }) => store === slot.store);
       if (each.do === 'part' || isShared) {
+        // What was taken before is no news then.
+        await watcher.member.say();
         await slot.member.membership.release();
         await this.#expectHeir(watcher);
       } else await slot.store.close();

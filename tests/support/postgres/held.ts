@@ -25,7 +25,12 @@ export async function holdTable(
 }
 
 /** Settles when a store's connection waits for a lock. */
-export async function untilOneWaits(postgres: TestPostgres): Promise<void> {
+export function untilOneWaits(postgres: TestPostgres): Promise<void> {
+  return untilWait(postgres, 1);
+}
+
+/** Settles when so many connections of stores wait for locks. */
+export async function untilWait(postgres: TestPostgres, count: number): Promise<void> {
   const waiting = "SELECT FROM pg_stat_activity WHERE application_name = 'assize' AND wait_event_type = 'Lock'";
-  while ((await postgres.query(waiting)).length === 0);
+  while ((await postgres.query(waiting)).length < count);
 }

@@ -1,5 +1,5 @@
 // A PostgreSQL server for tests: one that is started for the file and gone after it, or the one that ASSIZE_TEST_PG names.
-export { holdTable, untilOneWaits } from './held.ts';
+export { holdTable, untilOneWaits, untilWait } from './held.ts';
 export { type Loss, Relay } from './relay.ts';
 export { GUARDED_USER, PostgresServer } from './server.ts';
 export { type TestPostgres, type WithPostgresOptions, withPostgres } from './with-postgres.ts';
