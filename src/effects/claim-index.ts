@@ -32,23 +32,23 @@ export class ClaimIndex {
     if (!entry.isLive) return;
     this.#size--;
     entry.isLive = false;
-    const { scope, access } = entry.claim;
     const { place: end } = entry;
-    (scope.rest === '/**' ? end!.pathEnds : end!.ends)!.trim(access);
+    (entry.claim.scope.rest === '/**' ? end!.pathEnds : end!.ends)!.trim(entry);
     for (let place = end; place !== undefined; place = place.parent) {
       place.below.live--;
-      place.below.trim(access);
+      place.below.trim(entry);
       if (place.below.live === 0) this.#trie.cut(place);
     }
   }
 
   /** The least epoch among all claims that conflict with this one, equal ones included; Infinity where there is none. */
   least({ scope, access }: Claim): number {
-    let least = Number.POSITIVE_INFINITY;
+    let least = NONE;
     this.#trie.visit(scope, (queues) => {
-      least = Math.min(least, queues.least(access));
+      least = lesser(least, queues.leastWrite);
+      if (access === 'write') least = lesser(least, queues.leastRead);
     });
-    return least;
+    return least === NONE ? Number.POSITIVE_INFINITY : least;
   }
 
   /** The greatest epoch below `epoch` among all claims that conflict with this one; -Infinity where there is none. */
@@ -67,36 +67,47 @@ interface Entry extends Registration {
   place: Place<Queues> | undefined;
 }
 
-/** Those of reads and those of writes, each made when there is one. */
+/** No epoch: a small integer, which a field holds by itself. */
+const NONE = -1;
+
+/** `NONE` only where both are. */
+function lesser(a: number, b: number): number {
+  return a === NONE || (b !== NONE && b < a) ? b : a;
+}
+
+/** Those of reads and those of writes, each made when there is one. Their least epochs are here, where most who ask look no further. */
 class Queues {
   #reads: Queue | undefined;
   #writes: Queue | undefined;
+  leastRead: number = NONE;
+  leastWrite: number = NONE;
   live = 0;
 
   add(entry: Entry, access: Access): void {
     this.live++;
     if (access === 'read') {
-      this.#reads ??= new Queue();
-      this.#reads.add(entry);
+      if (this.#reads === undefined) this.#reads = new Queue(entry);
+      else this.#reads.add(entry);
+      this.leastRead = lesser(this.leastRead, entry.epoch);
     } else {
-      this.#writes ??= new Queue();
-      this.#writes.add(entry);
+      if (this.#writes === undefined) this.#writes = new Queue(entry);
+      else this.#writes.add(entry);
+      this.leastWrite = lesser(this.leastWrite, entry.epoch);
     }
   }
 
-  /** To be called when an entry is dead now. */
-  trim(access: Access): void {
-    (access === 'read' ? this.#reads : this.#writes)?.trim();
+  /** To be called when an entry of them is dead now. */
+  trim({ epoch, claim }: Entry): void {
+    if (claim.access === 'read') {
+      this.#reads!.trim();
+      if (epoch === this.leastRead) this.leastRead = this.#reads!.least;
+    } else {
+      this.#writes!.trim();
+      if (epoch === this.leastWrite) this.leastWrite = this.#writes!.least;
+    }
   }
 
-  /** Of those that conflict with such an access. */
-  least(access: Access): number {
-    const writes = this.#writes?.least ?? Number.POSITIVE_INFINITY;
-    if (access === 'read' || this.#reads === undefined) return writes;
-    return Math.min(writes, this.#reads.least);
-  }
-
-  /** The same, of the greatest below an epoch. */
+  /** The greatest below an epoch, of those that conflict with such an access. */
   latestBefore(access: Access, epoch: number): number {
     const writes = this.#writes?.latestBefore(epoch) ?? Number.NEGATIVE_INFINITY;
     if (access === 'read' || this.#reads === undefined) return writes;
@@ -106,10 +117,15 @@ class Queues {
 
 /** Entries by epoch, ascending. Those that are dead are left where they are until they come first or last, or are as many as the others. */
 class Queue {
-  #entries: Entry[] = [];
+  #entries: Entry[];
   #first = 0;
   /** So many entries are looked through for dead ones. */
   #limit = 16;
+
+  /** Most have one, and are gone with it: there is no room for more at first. */
+  constructor(entry: Entry) {
+    this.#entries = [entry];
+  }
 
   add(entry: Entry): void {
     if (this.#entries.length >= this.#limit) this.#compact();
@@ -127,7 +143,7 @@ class Queue {
   get least(): number {
     const entries = this.#entries;
     while (this.#first < entries.length && !entries[this.#first]!.isLive) this.#first++;
-    return this.#first < entries.length ? entries[this.#first]!.epoch : Number.POSITIVE_INFINITY;
+    return this.#first < entries.length ? entries[this.#first]!.epoch : NONE;
   }
 
   latestBefore(epoch: number): number {

@@ -9,6 +9,9 @@ export interface Place<Slot> {
   readonly token: string;
   /** Most places have none. */
   children: ChurnMap<string, Place<Slot>> | undefined;
+  /** Those of them that are stars, so that they need not be looked up. */
+  pathStar: Place<Slot> | undefined;
+  nameStar: Place<Slot> | undefined;
   /** Of scopes that end here or below. */
   readonly below: Slot;
   /** Of those that end here, and mean whatever is below. */
@@ -40,6 +43,7 @@ export class ScopeTrie<Slot> {
         child = this.#place(place, token);
         place.children ??= new ChurnMap();
         place.children.set(token, child);
+        setStar(place, token, child);
       }
       place = child;
       show(place.below);
@@ -56,41 +60,69 @@ export class ScopeTrie<Slot> {
 
   /** Shows slots that tell, together, of just the scopes that meet this one (`scopesMeet`). */
   visit({ tokens, rest }: Name, show: (slot: Slot) => void): void {
-    const showEnds = (place: Place<Slot>, isInPath: boolean): void => {
+    this.#descend(this.#root, tokens, 0, rest, show);
+  }
+
+  /** `from`: how many of the tokens have led to the place. */
+  #descend(
+    from: Place<Slot>,
+    tokens: readonly string[],
+    depth: number,
+    rest: Name['rest'],
+    show: (slot: Slot) => void,
+  ): void {
+    let place = from;
+    for (let at = depth; at < tokens.length; at++) {
+      const token = tokens[at]!;
+      const isInPath = isOfPath(token);
       if (place.ends !== undefined) show(place.ends);
       if (isInPath && place.pathEnds !== undefined) show(place.pathEnds);
-    };
-    const descend = (place: Place<Slot>, depth: number): void => {
-      if (depth === tokens.length) {
-        if (rest !== '/**') {
-          show(place.below);
-          return;
-        }
-        showEnds(place, true);
-        for (const child of place.children?.values() ?? []) if (isOfPath(child.token)) show(child.below);
-        return;
-      }
-      const token = tokens[depth]!;
-      showEnds(place, isOfPath(token));
       if (isStar(token)) {
-        for (const child of place.children?.values() ?? []) if (child.token[0] === token[0]) descend(child, depth + 1);
+        for (const child of place.children?.values() ?? [])
+          if (child.token[0] === token[0]) this.#descend(child, tokens, at + 1, rest, show);
         return;
       }
+      const star = isInPath ? place.pathStar : place.nameStar;
+      if (star !== undefined) this.#descend(star, tokens, at + 1, rest, show);
       const child = place.children?.get(token);
-      if (child !== undefined) descend(child, depth + 1);
-      const star = place.children?.get(isOfPath(token) ? '/*' : ':*');
-      if (star !== undefined) descend(star, depth + 1);
-    };
-    descend(this.#root, 0);
+      if (child === undefined) return;
+      place = child;
+    }
+    if (rest !== '/**') {
+      show(place.below);
+      return;
+    }
+    if (place.ends !== undefined) show(place.ends);
+    if (place.pathEnds !== undefined) show(place.pathEnds);
+    for (const child of place.children?.values() ?? []) if (isOfPath(child.token)) show(child.below);
   }
 
   /** Takes a place with all that is below out of the trie. */
   cut(place: Place<Slot>): void {
-    if (place.parent === undefined) this.#root = this.#place(undefined, '');
-    else place.parent.children?.delete(place.token);
+    if (place.parent === undefined) {
+      this.#root = this.#place(undefined, '');
+      return;
+    }
+    place.parent.children?.delete(place.token);
+    setStar(place.parent, place.token, undefined);
   }
 
   #place(parent: Place<Slot> | undefined, token: string): Place<Slot> {
-    return { parent, token, children: undefined, below: this.#make(), ends: undefined, pathEnds: undefined };
+    return {
+      parent,
+      token,
+      children: undefined,
+      pathStar: undefined,
+      nameStar: undefined,
+      below: this.#make(),
+      ends: undefined,
+      pathEnds: undefined,
+    };
   }
+}
+
+function setStar<Slot>(parent: Place<Slot>, token: string, child: Place<Slot> | undefined): void {
+  if (!isStar(token)) return;
+  if (isOfPath(token)) parent.pathStar = child;
+  else parent.nameStar = child;
 }
