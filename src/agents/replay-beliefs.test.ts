@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { addMicros, type Json } from '#canon';
 import { BELIEVE_ACTION } from '#kernel';
-import { exportLines, importLines, integrateLog, OPEN_END, readRow } from '#ledger';
+import { exportLines, importLines, integrateLog, OPEN_END, OPEN_START, readRow } from '#ledger';
 import { createOracle, seededRandom } from '#oracle';
-import type { Judge, Memory } from '#runtime';
+import type { Assize, Judge, Memory } from '#runtime';
 import { MemoryStore } from '#stores';
 import { clinic } from '../../tests/support/clinic.ts';
 import { HandClock, operator, runtimeOver, START, writFor } from '../../tests/support/runtime.ts';
@@ -118,6 +118,33 @@ test.each(['shared', 'branch'] as const)(
     expect(changes.some(({ insert }) => insert.some(({ row_kind }) => row_kind === 'audit'))).toBe(true);
   },
 );
+
+test('a run in a branch comes again that was outdated by what its source changed after somebody had looked', async () => {
+  const store = new MemoryStore();
+  const clock = new HandClock();
+  const oracle = createOracle({ store, clock, mode: 'record' });
+  const [assize, beside] = [0, 1].map(() => runtimeOver(store, [clinic], { clock, oracle: store })) as [Assize, Assize];
+  const source = await assize.create(clinic, { trajectoryId: 't', writs: [others] });
+  await source.memory({ space: 'ward', writ: others }).assert(said('drug', 'tea'));
+  clock.forward(1_000);
+  await source.memory({ space: 'ward', writ: others }).assert(said('weight', '70 kg'));
+  const branch = await assize.branch('t', source.head, { trajectoryId: 'b', note: 'try', writs: [others] });
+  const elsewhere = (await beside.open('t', clinic)).memory({ space: 'ward', writ: others });
+  const past = { from: OPEN_START, to: addMicros(START, -MINUTE) };
+  const turns = [
+    [{ verb: 'retract', space: 'ward', subject: 'p7', predicate: 'drug', valid: past }],
+    [said('drug', 'none')],
+  ];
+  const meanwhile = async (turn: number): Promise<void> => {
+    clock.forward(1_000);
+    if (turn === 1) await elsewhere.assert(said('drug', 'ibuprofen'));
+  };
+  const run = { oracle, clock, random: seededRandom('run') };
+  const { head } = await runAgents(branch, [scribe(turns, meanwhile)], run);
+  const replay = await replayed(store, 'b', store, turns);
+  expect(replay.firstDifference).toBeUndefined();
+  expect(replay).toMatchObject({ same: true, headId: head });
+});
 
 test('what an agent says otherwise is found, at its turn', async () => {
   const { store } = await recorded('shared');

@@ -111,7 +111,8 @@ export class ReplayStore extends MemoryStore {
 
   override async commit(batch: Batch): Promise<CommitResult> {
     // What was planned on less than there was is outdated, as it would have been then.
-    for (const { partition } of batch.facts ?? []) await this.#takeIn(partition);
+    for (const { partition, reads = [] } of batch.facts ?? [])
+      for (const name of [partition, ...reads.map((read) => read.partition)]) await this.#takeIn(name);
     return super.commit(batch);
   }
 

@@ -134,8 +134,8 @@ export interface FactVersion extends FactColumns, PartitionName {
 }
 
 /**
- * A change of one partition, for a store. It is written where the partition has exactly the version before, and else not
- * (`outdated`). What does not fit then is misuse, and an error (`store_invalid_input`) with nothing written: a system time that is not
+ * A change of one partition, for a store. It is written where the partition has exactly the version before, and each that it was planned
+ * on the one that it had then, and else not (`outdated`). What does not fit then is misuse, and an error (`store_invalid_input`) with nothing written: a system time that is not
  * greater than the latest, a row to close that is not open, a row that is there already, an open row of a single-valued partition
  * that overlaps another.
  */
@@ -155,7 +155,10 @@ export interface FactWrite {
   readonly inherit?: { readonly until: Instant; readonly rows: readonly FactVersion[] };
   /** Texts that new ones repeat. Where one of them is erased by now, the change is outdated. */
   readonly repeats?: readonly Hash[];
-  /** Partitions that it was planned on and leaves as they are. Where one of them has another version by now, the change is outdated. */
+  /**
+   * Partitions that it was planned on and leaves as they are. Where one of them has another version before the batch, the change is outdated.
+   * By those nothing is judged that is made anew: they are not given then.
+   */
   readonly reads?: readonly PartitionRead[];
 }
 
@@ -166,10 +169,10 @@ export interface PartitionRead {
   readonly version: number;
 }
 
-/** Another commit has changed the partition since it was read: nothing of the batch was written. */
+/** Another commit has changed a partition since it was read: nothing of the batch was written. */
 export interface Outdated {
   readonly status: 'outdated';
-  /** Absent: it is a text that the batch repeats, and that was erased. */
+  /** That was to be changed; what was planned on may be another one (`reads`). Absent: it is a text that the batch repeats, and that was erased. */
   readonly partition?: PartitionName;
 }
 

@@ -157,9 +157,9 @@ export function erasedName(hash: Hash): PartitionName {
 export function factSize(facts: readonly FactWrite[] = []): { readonly rows: number; readonly bytes: number } {
   let rows = 0;
   let bytes = 0;
-  for (const { close, insert, inherit } of facts) {
+  for (const { close, insert, inherit, reads = [] } of facts) {
     const inherited = inherit?.rows ?? [];
-    rows += 1 + close.length + insert.length + inherited.length;
+    rows += 1 + close.length + insert.length + inherited.length + reads.length;
     for (const row of [...insert, ...inherited]) bytes += row.object.length + row.provenance_id.length;
   }
   return { rows, bytes };

@@ -68,7 +68,7 @@ export interface GeneratedChange {
   /** Of a branch's first change: whether it takes over what is shared now. */
   readonly inherits: boolean;
   /** A partition that it was planned on beside its own: the subject, and how far off its version is. */
-  readonly reads: { readonly subject: number; readonly off: number } | undefined;
+  readonly reads: { readonly branch: number; readonly subject: number; readonly off: number } | undefined;
   readonly damage: 'none' | 'begins again' | 'takes over too much' | 'late' | 'early' | 'time' | 'closes' | 'again';
 }
 
@@ -100,7 +100,10 @@ const generatedChange: fc.Arbitrary<GeneratedChange> = fc.record({
   ),
   at: fc.nat(20),
   inherits: fc.boolean(),
-  reads: fc.option(fc.record({ subject: fc.nat(SUBJECTS.length - 1), off: mostly(0, 1) }), { nil: undefined }),
+  reads: fc.option(
+    fc.record({ branch: fc.nat(BRANCHES.length - 1), subject: fc.nat(SUBJECTS.length - 1), off: mostly(0, 1, -1) }),
+    { nil: undefined },
+  ),
   damage: mostly<GeneratedChange['damage']>(
     'none',
     'begins again',
@@ -332,9 +335,10 @@ export class FactModel {
     return this.#damaged(isForm ? { ...drawn, damage: 'none' } : drawn, { ...write, inherit });
   }
 
-  #reading(beside: PartitionName, { subject, off }: NonNullable<GeneratedChange['reads']>): PartitionRead {
-    const partition = { ...beside, subject: SUBJECTS[subject]! };
-    return { partition, version: (this.state(partition)?.version ?? 0) + off };
+  #reading(beside: PartitionName, drawn: NonNullable<GeneratedChange['reads']>): PartitionRead {
+    const branch = BRANCHES[drawn.branch];
+    const partition = { ...beside, subject: SUBJECTS[drawn.subject]!, ...(branch !== undefined && { branch }) };
+    return { partition, version: Math.max(0, (this.state(partition)?.version ?? 0) + drawn.off) };
   }
 
   #plan(drawn: GeneratedChange, writing: Writing): Plan | undefined {

@@ -309,6 +309,16 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       expect(payload.delta.beliefs).toMatchObject([{ inherit: { until: clock.now() } }]);
       expect(objects((await tried.recall({ subject, valid: 'any' })).facts)).toEqual(['ibuprofen', 'none']);
     }
+    // What the source begins to have of its own, too, where the branch is one of a branch.
+    clock.forward(1_000);
+    const { memory: between } = await branch('between');
+    await committed(between.assert({ ...drug('tea'), subject: 'beside' }));
+    const { memory: deeper } = await branch('deeper', 'between');
+    await committed(deeper.retract({ subject: 'p9', predicate: 'drug', valid: late }));
+    const also = (await elsewhere.open('between', clinic)).memory({ space: 'ward', writ });
+    await committed(also.assert({ ...drug('ibuprofen'), subject: 'p9', valid: early }));
+    await committed(deeper.assert({ ...drug('none'), subject: 'p9', valid: late }));
+    expect(objects((await deeper.recall({ subject: 'p9', valid: 'any' })).facts)).toEqual(['ibuprofen', 'none']);
     await expectSound(store);
     await elsewhere.close();
     await assize.close();

@@ -229,7 +229,19 @@ export class Partitions {
 
   /** The store has answered, whatever it did. */
   settled(writes: readonly FactWrite[]): void {
-    for (const { partition } of writes) this.#answered(keyOf(partition));
+    for (const { partition } of writes) {
+      this.#answered(keyOf(partition));
+      this.#forgetSources(partition);
+    }
+  }
+
+  /** Branches that have not changed it may take over another version of it now, and are not to be told so by the store. */
+  #forgetSources(name: PartitionName): void {
+    const names = sharedKeyOf(name);
+    for (const key of this.#ofBranches.get(names) ?? []) {
+      const { state, source } = this.#known.get(key) ?? {};
+      if (source !== undefined && state === undefined && !this.#sent.has(key)) this.#known.set(key, null);
+    }
   }
 
   #answered(key: string): void {

@@ -102,9 +102,9 @@ export class FactPlan implements FactView {
   }
 
   /**
-   * Without a call, by what is remembered of all partitions that these writes change or were planned on; undefined where something is not. That nothing of them is
-   * erased, that no version of them is there, and that the facts are whole is assumed as well: the server sees to it. `path` names the
-   * store in errors.
+   * Without a call, by what is remembered of all partitions that these writes change or were planned on; undefined where something is
+   * not. That nothing of them is erased, that no version of them is there, and that the facts are whole is assumed as well: the server
+   * sees to it. `path` names the store in errors.
    */
   static assumed(writes: readonly FactWrite[], known: KnownFacts, path: string): FactPlan | undefined {
     const { run = 0 } = known;
@@ -192,6 +192,10 @@ export class FactPlan implements FactView {
     }
     for (const { names, version, latest, several, since, open, target } of this.#partitions.values())
       if (target !== undefined) known.learn(this.run, target.name, { names, version, latest, several, since, open });
+    // What was asked about is known, too, where it stays as it is.
+    const reads = this.isAssumed ? [] : [...this.#reads.values()];
+    for (const { partition: name } of reads)
+      if (this.partition(name)?.target === undefined) known.learn(this.run, name, this.partition(name));
   }
 
   /** To be called after the facts of the batch that erases, after which none of its group changes any. */
@@ -309,7 +313,7 @@ function partitionRow(
   return composite([n, hash, before, space, branch, subject, predicate, ...state]);
 }
 
-/** Of a partition that is only to be as it was: nothing of it is written. */
+/** Of a partition that is only to be as it was. One that is not there stands in the table until the call is over, as this row. */
 function readRow(n: number, hash: string, { partition, version }: PartitionRead): string {
   const { space, branch = '', subject, predicate } = partition;
   return composite([
