@@ -24,8 +24,8 @@ const BRANCHES = [2, 4, 8, 16];
 const SINKS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
 const DELIVERIES: readonly Delivery[] = ['buffered', 'externalised'];
 /** Milliseconds that a call may take. */
-const CALL_MS = 25;
-const DEADLINE_MS = 50;
+const CALL_MS = 100;
+const DEADLINE_MS = 200;
 /** Cells that are at work at the same time: those that wait do nothing else. */
 const AT_ONCE = 100;
 
