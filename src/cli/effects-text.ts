@@ -142,8 +142,9 @@ export function printTransactions(out: Output, listed: readonly EffectTransactio
   if (waiting.length === 0) return;
   out.line(line``);
   out.line(
-    line`${yellow(counted(waiting.length, 'effect'))} ${waiting.length === 1 ? 'waits' : 'wait'} for a person. Ask the sink (--json shows the key), then say:`,
+    line`${yellow(counted(waiting.length, 'effect'))} ${waiting.length === 1 ? 'waits' : 'wait'} for a person: assize pending shows the call, --json the key.`,
   );
+  out.line(line`See what became of it, and say:`);
   out.line(dim(line`assize effects resolve EPOCH N --as DECISION --by WHO --evidence TEXT`));
 }
 

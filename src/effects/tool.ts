@@ -113,7 +113,7 @@ const CLASS = z.strictObject({
 export function declareTool<Schema extends z.ZodType>(spec: ToolSpec<Schema>): Tool {
   if (typeof spec !== 'object' || spec === null) throw invalid(String(spec), 'a declaration is an object');
   const name = String(spec.name);
-  if (!NAME.test(name) || name.startsWith('assize.')) {
+  if (typeof spec.name !== 'string' || !NAME.test(name) || name.startsWith('assize.')) {
     throw invalid(
       name,
       'its name has to be of lower-case words joined by dots, such as files.write, and not begin with assize',
@@ -369,7 +369,8 @@ function problemOf(scope: string): string | undefined {
     readClaim('read', scope);
     return undefined;
   } catch (error) {
-    return (error as Error).message;
+    // It stands within a sentence.
+    return (error as Error).message.replace(/\.$/, '');
   }
 }
 

@@ -363,6 +363,12 @@ test('imports lines in batches, once; and names the first wrong line, with nothi
   );
   expect(subjects.filter((subject: string) => /patient 1\d\d\d/.test(subject))).toHaveLength(4);
 
+  // Of lines that contradict each other in one batch one is believed, and it is said that others lost.
+  const both = file('both.jsonl', line(3_000, { object: 'one' }), line(3_000, { object: 'other' }));
+  expect((await assize(...load(both))).out).toMatch(
+    /^2 lines of 2 committed in 1 commit, \d facts? believed anew, 1 lost\n$/,
+  );
+
   const mixed = file(
     'mixed.jsonl',
     line(1, { predicate: 'diagnosis', object: 'flu' }),

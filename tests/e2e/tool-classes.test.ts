@@ -106,6 +106,18 @@ test.each(CLASSES)('%o has the members that the page says', (sort) => {
   expect(declared).toBeGreaterThan(0);
 });
 
+test('a tool has a name, which is a text', () => {
+  const spec = { input: z.strictObject({}), class: 'read', execute: () => null };
+  for (const name of [undefined, null, true, 42, ['x'], '', 'Upper', 'assize.x'])
+    expect(() => declareTool({ ...spec, name } as never)).toThrow(/its name has to be/);
+  expect(declareTool({ ...spec, name: 'undefined' } as never).name).toBe('undefined');
+});
+
+test('a scope that does not parse is named in one sentence', () => {
+  const spec = { name: 'x', input: z.strictObject({}), class: 'read', execute: () => null, reads: ['kv::'] };
+  expect(() => declareTool(spec as never)).toThrow(/"kv::" .*empty segment\.$/);
+});
+
 test('every row of the page is of some class', () => {
   const known = new Set(['read', 'reversible', 'with_cost', 'irreversible', 'buffered', 'externalised']);
   for (const { words } of rowsOfPage()) for (const word of words) expect(known.has(word)).toBe(true);

@@ -466,7 +466,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
         detail: expect.stringContaining(code),
       });
     }
-    await expect(memory.assert({ ...said, confidence: Number.NaN })).rejects.toMatchObject({ code: 'not_finite' });
+    await expect(memory.assert({ ...said, confidence: Number.NaN })).rejects.toMatchObject({ code: 'bad_argument' });
     expect(await memory.history()).toEqual([]);
   });
 

@@ -47,6 +47,10 @@ export interface ForgetInput extends Omit<BelievedPlace, 'space'> {
   readonly principal?: string;
 }
 
+/** By the name of the member: else it would only be no JSON. */
+const CLAIM = form.members({
+  confidence: form.of('a number from 0 to 1', (value) => typeof value !== 'number' || Number.isFinite(value)),
+});
 const FORGET_INPUT = form.only(['subject', 'predicate', 'claim', 'reason', 'writ', 'principal']);
 
 /** What a memory needs of its trajectory, to write. */
@@ -70,27 +74,29 @@ export class Memory extends MemoryView {
     this.#acts = acts;
   }
 
-  /** It is so. What contradicts it is settled as the predicate declares. @throws as `Trajectory.propose` */
+  /** It is so. What contradicts it is settled as the predicate declares. @throws as `Trajectory.propose`; ArgumentError `bad_argument` */
   assert(claim: AssertInput, options?: SayingOptions): Promise<Ruling> {
     return this.assertMany([claim], options);
   }
 
   /** Many at once, of one commit: no order is between them. @throws as `Trajectory.propose`; ArgumentError `bad_argument` */
-  assertMany(claims: readonly AssertInput[], options?: SayingOptions): Promise<Ruling> {
-    requireForm(form.list(form.object), claims, 'claims');
+  async assertMany(claims: readonly AssertInput[], options?: SayingOptions): Promise<Ruling> {
+    requireForm(form.list(CLAIM), claims, 'claims');
     return this.#say(
       claims.map((claim) => ({ ...claim, verb: 'assert', space: this.space })),
       options,
     );
   }
 
-  /** From then on it is so; until then what was believed stays so. @throws as `Trajectory.propose` */
-  change(change: ChangeInput, options?: SayingOptions): Promise<Ruling> {
+  /** From then on it is so; until then what was believed stays so. @throws as `Trajectory.propose`; ArgumentError `bad_argument` */
+  async change(change: ChangeInput, options?: SayingOptions): Promise<Ruling> {
+    requireForm(CLAIM, change, 'change');
     return this.#say([{ ...change, verb: 'change', space: this.space }], options);
   }
 
-  /** In that period it was recorded wrongly, and is so: nothing contradicts, and nobody is asked. @throws as `Trajectory.propose` */
-  correct(correction: CorrectInput, options?: SayingOptions): Promise<Ruling> {
+  /** In that period it was recorded wrongly, and is so: nothing contradicts, and nobody is asked. @throws as `Trajectory.propose`; ArgumentError `bad_argument` */
+  async correct(correction: CorrectInput, options?: SayingOptions): Promise<Ruling> {
+    requireForm(CLAIM, correction, 'correction');
     return this.#say([{ ...correction, verb: 'correct', space: this.space }], options);
   }
 

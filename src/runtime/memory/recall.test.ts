@@ -125,6 +125,39 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await store.close();
   });
 
+  test('a query with a member that there is not, or without a value, does not recall all instead', async () => {
+    const { memory } = await begun();
+    const from = { valid: START, system: START };
+    for (const wrong of [{ sbject: 'ann' }, { subject: undefined }, Object.create({ predicat: 'drug' })]) {
+      const asked = [memory.recall(wrong), memory.history(wrong), memory.diff(from, from, wrong)];
+      for (const each of await Promise.allSettled(asked))
+        expect(each).toMatchObject({ status: 'rejected', reason: { code: 'bad_argument' } });
+    }
+    await expect(memory.history({ valid: START } as never)).rejects.toMatchObject({ code: 'bad_argument' });
+    expect(subjects(await memory.recall({ subject: 'ann', predicate: 'drug' }))).toBe('ann');
+  });
+
+  test('a confidence that is no number is refused by its name, with nothing written', async () => {
+    const { memory, trajectory } = await begun();
+    const { head } = trajectory;
+    const claim = { subject: 'eve', predicate: 'drug' as const, object: 'tea' };
+    for (const confidence of [Number.NaN, Number.POSITIVE_INFINITY]) {
+      const said = { ...claim, confidence };
+      const asked: readonly [() => Promise<unknown>, string][] = [
+        [() => memory.assert(said), 'claims.0.confidence'],
+        [() => memory.assertMany([claim, said]), 'claims.1.confidence'],
+        [() => memory.change(said), 'change.confidence'],
+        [
+          () => memory.correct({ ...said, valid: { from: START, to: '9000-01-01T00:00:00.000000Z' } }),
+          'correction.confidence',
+        ],
+      ];
+      for (const [ask, argument] of asked)
+        await expect(ask()).rejects.toMatchObject({ code: 'bad_argument', evidence: { argument } });
+    }
+    expect(trajectory.head).toBe(head);
+  });
+
   test('what can’t be looked for is refused', async () => {
     const plain = await begun();
     const wrong = async (memory: Pick<Memory, 'recall'>, query: object, code: string) =>

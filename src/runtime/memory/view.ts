@@ -108,13 +108,15 @@ export class MemoryView {
   /**
    * What is believed, and what was: of one instant of both times, or of all. In order of subject, predicate and time; those that answer a
    * text best first, and those that are equally good in that order. By text it sees all that is committed. By embedding it first has
-   * vectors made of texts that have none, and keeps them.
+   * vectors made of texts that have none, and keeps them. A member that there is not, or that is undefined, is refused: without a subject all
+   * are recalled.
    *
    * @throws MemoryError `no_instant`, `unknown_row_kind`, `unknown_relation`, `empty_period`, `reversed_period`, `bad_limit`, `bad_recall`,
    * `empty_text`, `long_text`, `no_embedder`, `bad_vector`; StoreError `store_invalid_input` where the embedder had other dimensions;
    * what the embedder throws; ArgumentError `bad_argument`
    */
   async recall(query: RecallQuery = {}): Promise<Recalled> {
+    requireForm(QUERY_MEMBERS, query, 'query');
     requireForm(QUERY, query, 'query');
     const { subject, predicate, kind = 'current', relation, text, by, signal } = query;
     const { limit = text === undefined ? RECALL_DEFAULT : RANKED_DEFAULT } = query;
@@ -160,6 +162,7 @@ export class MemoryView {
   async history(
     query: Pick<RecallQuery, 'subject' | 'predicate' | 'kind' | 'limit'> = {},
   ): Promise<readonly FactRow[]> {
+    requireForm(HISTORY_MEMBERS, query, 'query');
     const { facts } = await this.recall({ ...query, valid: 'any', system: 'any' });
     return facts;
   }
@@ -172,6 +175,7 @@ export class MemoryView {
   async diff(from: Point, to: Point, of: Pick<RecallQuery, 'subject' | 'predicate'> = {}): Promise<Difference> {
     requireForm(form.object, from, 'from');
     requireForm(form.object, to, 'to');
+    requireForm(OF_MEMBERS, of, 'of');
     const rows = new Map<string, FactRow>();
     for (const point of [from, to]) {
       const { valid, system } = point;
@@ -302,6 +306,12 @@ const RANKED_BY: readonly RankedBy[] = ['text', 'embedding', 'hybrid'];
 
 const SIGNAL = form.optional(form.of('an AbortSignal', (value) => value instanceof AbortSignal));
 
+const OF_MEMBERS = form.only(['subject', 'predicate']);
+const HISTORY_MEMBERS = form.only(['subject', 'predicate', 'kind', 'limit']);
+const QUERY_MEMBERS = form.only([
+  ...['subject', 'predicate', 'valid', 'system', 'kind', 'relation'],
+  ...['text', 'by', 'signal', 'limit'],
+]);
 const QUERY = form.members({
   subject: form.optional(form.text),
   predicate: form.optional(form.text),

@@ -58,7 +58,9 @@ export function importFacts(command: Command): void {
         'said is not said twice. It ends at the first line that is wrong, which is named, with nothing of its batch written.\n' +
         `${INSTANT_HELP}\n` +
         'A batch is ruled on as one: where it is rejected or waits for somebody who chooses, so are all of its lines;\n' +
-        '--batch 1 says which line that is for. Lines that wait since an import before are not put up again, and those of two imports\n' +
+        '--batch 1 says which line that is for. Between lines of one batch there is no order: of those that contradict each other\n' +
+        'any may win, unless the predicate has a strategy that tells them apart; with --batch 1 each comes after the one before.\n' +
+        'Lines that wait since an import before are not put up again, and those of two imports\n' +
         'at once in the same batches are put up once.\n' +
         'With --key the writ that is made covers the whole space.\n' +
         'Negative: something was rejected, or waits, or an open approval freezes it, which ends the import.',
@@ -101,6 +103,8 @@ interface Done {
   readonly commits: number;
   /** Versions of facts that are believed since. */
   readonly believed: number;
+  /** Contradictions that something lost. */
+  readonly lost: number;
   readonly others: readonly NotCommitted[];
   readonly isWhole: boolean;
 }
@@ -119,7 +123,7 @@ async function imported(
     readonly sayOnce: SayOnce;
   },
 ): Promise<Done> {
-  let [committed, commits, believed] = [0, 0, 0];
+  let [committed, commits, believed, lost] = [0, 0, 0, 0];
   const others: NotCommitted[] = [];
   for (let first = 1; first <= file.length; first += batch) {
     interruption.throwIfAborted();
@@ -130,7 +134,9 @@ async function imported(
     if (ruling?.ruling === 'committed') {
       commits += 1;
       committed += lines.length - still.length;
-      believed += changedBy(ruling).believed;
+      const changed = changedBy(ruling);
+      believed += changed.believed;
+      lost += changed.lost;
     } else if (ruling !== undefined) {
       const named = lines.filter(({ name }) => anew.has(name));
       others.push(...inStretches(named.map(({ number }) => ({ lines: [number, number], ruling }))));
@@ -138,7 +144,7 @@ async function imported(
     progress.report('lines imported', last, file.length);
     if (ruling?.ruling === 'frozen') break;
   }
-  return { lines: file.length, committed, commits, believed, others, isWhole: committed === file.length };
+  return { lines: file.length, committed, commits, believed, lost, others, isWhole: committed === file.length };
 }
 
 /** Lines of a batch that wait already, and the others, with what became of them, if there are any. */
@@ -275,7 +281,7 @@ function print({ json, out }: Session, { isWhole, others, ...done }: Done): void
     return;
   }
   printNotCommitted(out, others);
-  const sum = line`${counted(done.committed, 'line')} of ${done.lines} committed in ${counted(done.commits, 'commit')}, ${counted(done.believed, 'fact')} believed anew`;
+  const sum = line`${counted(done.committed, 'line')} of ${done.lines} committed in ${counted(done.commits, 'commit')}, ${counted(done.believed, 'fact')} believed anew${done.lost === 0 ? '' : `, ${done.lost} lost`}`;
   const rest = line`${rejected} rejected, ${waiting} waiting, ${done.lines - done.committed - rejected - waiting} left`;
   out.line(isWhole ? green(sum) : line`${sum}; ${rest}`);
 }
