@@ -139,7 +139,8 @@ onEveryDatabase((stores) => {
   });
 
   const march = { from: '2026-03-01T00:00:00.000000Z', to: '2026-04-01T00:00:00.000000Z' };
-  const old = { subject: 'p7', predicate: 'triage', object: 'can wait' };
+  const names = { subject: 'p7', predicate: 'triage' };
+  const old = { ...names, object: 'can wait' };
   test.each<[string, AssertInput, string]>([
     ['the same proposal', { ...old, object: 'urgent', valid: march }, 't'],
     ['the same proposal, of no time of its own', { ...old, object: 'urgent' }, 't'],
@@ -162,11 +163,11 @@ onEveryDatabase((stores) => {
       return members.find(({ object }) => object !== claim.object)!.claim;
     };
     const after = await begun(place, by, choose);
-    expect((await after.memory.recall({ ...old, valid: march.from })).facts).toMatchObject([{ object: 'can wait' }]);
+    expect((await after.memory.recall({ ...names, valid: march.from })).facts).toMatchObject([{ object: 'can wait' }]);
     const key = by === 't' ? { idempotencyKey: 'triage' } : {};
     expect(await after.memory.assert(claim, key)).toMatchObject({ ruling: 'committed' });
     const at = claim.valid === undefined ? {} : { valid: march.from };
-    const { facts } = await after.memory.recall({ subject: 'p7', predicate: 'triage', ...at });
+    const { facts } = await after.memory.recall({ ...names, ...at });
     expect(facts).toMatchObject([{ object: 'urgent' }]);
     expect(votes).toBe(0);
     // What nobody was asked before is put to who judges now.
