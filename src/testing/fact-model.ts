@@ -67,7 +67,7 @@ export interface GeneratedChange {
   readonly at: number;
   /** Of a branch's first change: whether it takes over what is shared now. */
   readonly inherits: boolean;
-  /** A partition that it was planned on beside its own: the subject, and how far off its version is. */
+  /** A partition that it was planned on beside its own: of which branch and subject, and how far off its version is. */
   readonly reads: { readonly branch: number; readonly subject: number; readonly off: number } | undefined;
   readonly damage: 'none' | 'begins again' | 'takes over too much' | 'late' | 'early' | 'time' | 'closes' | 'again';
 }
