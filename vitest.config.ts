@@ -1,9 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 import { LongestFirst } from './tests/support/longest-first.ts';
-import { TOGETHER } from './tests/support/together.ts';
-
-const TESTS = ['src/**/*.test.ts', 'domains/**/*.test.ts', 'bench/**/*.test.ts', 'tests/**/*.test.ts'];
+import { ALONE, TOGETHER } from './tests/support/together.ts';
 
 const config: ViteUserConfig = defineConfig({
   test: {
@@ -16,8 +14,18 @@ const config: ViteUserConfig = defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     projects: [
-      { extends: true, test: { name: 'alone', include: TESTS, exclude: [...TOGETHER] } },
-      { extends: true, test: { name: 'together', include: [...TOGETHER], isolate: false } },
+      { extends: true, test: { name: 'alone', include: [...ALONE] } },
+      {
+        extends: true,
+        test: {
+          name: 'together',
+          include: [...TOGETHER],
+          isolate: false,
+          setupFiles: ['tests/support/leave-nothing.ts'],
+          // Loaded by Node itself, as programs load them: names that are imported cost nothing then where they are used.
+          experimental: { viteModuleRunner: false },
+        },
+      },
     ],
   },
 });

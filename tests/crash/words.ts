@@ -7,7 +7,18 @@ export function now(): number {
   return Number(process.hrtime.bigint() / 1_000n);
 }
 
-/** Written at once, so that no answer is lost with the process. */
+/** Written at once, so that no answer is lost with the process; whoever reads it may be slow, and the pipe is one that does not wait. */
 export function say(line: string): void {
-  writeSync(1, `${line}\n`);
+  let left = Buffer.from(`${line}\n`);
+  while (left.length > 0) {
+    try {
+      left = left.subarray(writeSync(1, left));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      Atomics.wait(PAUSE, 0, 0, 1);
+    }
+  }
 }
+
+/** Never woken. */
+const PAUSE = new Int32Array(new SharedArrayBuffer(4));

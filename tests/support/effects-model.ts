@@ -130,8 +130,12 @@ export function explore(
     acts: [],
     left: trouble,
   };
-  const seen = new Set([JSON.stringify(start)]);
-  const todo: { readonly world: World; readonly way: Way | undefined }[] = [{ world: start, way: undefined }];
+  const numbersOf = partNumbers();
+  const first = numbersOf(start);
+  const seen = new Set([first.join()]);
+  const todo: { readonly world: World; readonly parts: Parts; readonly way: Way | undefined }[] = [
+    { world: start, parts: first, way: undefined },
+  ];
   let ends = 0;
   for (let at = todo.pop(); at !== undefined; at = todo.pop()) {
     const { world, way } = at;
@@ -145,15 +149,43 @@ export function explore(
     next.push(...model.decisions());
     if (world.left.crashes > 0 && world.last > 0) next.push(['crash', crashed(world)]);
     for (const [what, to] of next) {
-      const key = JSON.stringify(to);
+      const parts = numbersOf(to, at);
+      const key = parts.join();
       if (seen.has(key)) continue;
       seen.add(key);
       const step = { what, before: way };
       new Model(to, plans, rules, () => wayTo(step)).check(world);
-      todo.push({ world: to, way: step });
+      todo.push({ world: to, parts, way: step });
     }
   }
   return { worlds: seen.size, ends };
+}
+
+/** The parts of a world, each by a number. */
+type Parts = readonly number[];
+
+/**
+ * Numbers of what worlds are made of: the same where they say the same, and else others. A step leaves most of a world as it is, and that
+ * has the numbers that it had.
+ */
+function partNumbers(): (world: World, before?: { readonly world: World; readonly parts: Parts }) => Parts {
+  const byText = new Map<string, number>();
+  const numberOf = (part: object): number => {
+    const text = JSON.stringify(part);
+    const n = byText.get(text) ?? byText.size;
+    byText.set(text, n);
+    return n;
+  };
+  return (world, before) => {
+    const known = before && partsOf(before.world);
+    return partsOf(world).map((part, at) => (part === known?.[at] ? before!.parts[at]! : numberOf(part)));
+  };
+}
+
+function partsOf({ last, running, acts, left, ...others }: World): readonly object[] {
+  // What a world has besides would be missing here.
+  others satisfies Record<string, never>;
+  return [[last], ...running, acts, left];
 }
 
 interface Way {
