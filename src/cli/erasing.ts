@@ -111,7 +111,7 @@ async function say(
     } else {
       const logged = answers.length === 0 ? '' : ` and ${counted(answers.length, 'answer')} of the oracle log`;
       out.line(
-        line`${green('erased')} ${counted(values.length, 'value')} of ${entries === 1 ? '1 entry' : `${entries} entries`}${logged}, by ${shortId(id)}, ${trajectory_id} seq ${seq}`,
+        line`${green('erased')} ${counted(values.length, 'value')} of ${counted(entries, 'entry')}${logged}, by ${shortId(id)}, ${trajectory_id} seq ${seq}`,
       );
       if (left.length > 0)
         out.line(line`${yellow('left')}: ${left.join(', ')} also said something of it; erase it there too`);

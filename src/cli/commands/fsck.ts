@@ -1,5 +1,6 @@
 import { fsck as check, readCheckpoint } from 'assize/runtime';
 import type { Command } from 'commander';
+import { counted } from '../counted.ts';
 import { EXIT } from '../errors.ts';
 import { checkpointOption, lastCheckpoint, logKeyOption, readKnownLog } from '../log-files.ts';
 import { withSharedOptions } from '../options.ts';
@@ -46,7 +47,7 @@ export function fsck(program: Command): void {
                   session.out.line(red(line`${trajectory_id} seq ${fault.seq}: ${fault.detail} (${fault.code})`));
               }
               for (const { code, detail } of faults) session.out.line(red(line`${detail} (${code})`));
-              const sum = line`${entries} entries in ${trajectories.length} trajectories, ${logged} of them in the log.`;
+              const sum = line`${counted(entries, 'entry')} in ${counted(trajectories.length, 'trajectory')}, ${logged} of them in the log.`;
               session.out.line(valid ? green(sum) : red(sum));
               session.out.line(
                 'checkpoint' in kept

@@ -57,7 +57,7 @@ export function importCommand(program: Command): void {
             for (const { trajectory_id, seq, detail, code } of faults) {
               session.out.line(red(line`${trajectory_id} seq ${seq}: ${detail} (${code})`));
             }
-            const sum = line`${done.entries} entries, ${done.imported} of them new; ${reports.length} trajectories in the store.`;
+            const sum = line`${counted(done.entries, 'entry')}, ${done.imported} of them new; ${counted(reports.length, 'trajectory')} in the store.`;
             session.out.line(faults.length === 0 ? green(sum) : red(sum));
             if (rebuilt !== undefined)
               session.out.line(

@@ -1,5 +1,6 @@
 import { type Store, type VerifyReport, verifyStore } from 'assize';
 import type { Command } from 'commander';
+import { counted } from '../counted.ts';
 import { type DeepOptions, domainsFor, isSound, printDeeply, replayDeeply, requireDomains } from '../deep.ts';
 import { headOf, shortId } from '../entries.ts';
 import { CliError, EXIT } from '../errors.ts';
@@ -102,6 +103,6 @@ function print(out: Output, reports: readonly VerifyReport[], entries: number): 
   for (const { trajectory_id, warnings = [] } of reports)
     for (const what of warnings) out.line(line`${yellow(trajectory_id)}: ${what}`);
   const valid = reports.filter((report) => report.valid).length;
-  const sum = line`${valid} of ${reports.length} trajectories are valid, ${entries} entries.`;
+  const sum = line`${valid} of ${reports.length} trajectories are valid, ${counted(entries, 'entry')}.`;
   out.line(valid === reports.length ? green(sum) : red(sum));
 }

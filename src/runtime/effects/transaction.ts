@@ -665,7 +665,7 @@ function useOf({ name }: Tool, input: Json, claims: readonly Claim[]): ToolUse {
 }
 
 function notAuthorised({ name }: Tool, { reason, detail }: Pick<Refusal, 'reason' | 'detail'>): EffectError {
-  return new EffectError('not_authorised', `${name} may not be used so: ${detail}.`, {
+  return new EffectError('not_authorised', `${name} may not be used so: ${detail.replace(/\.$/, '')}.`, {
     evidence: { tool: name, reason },
   });
 }

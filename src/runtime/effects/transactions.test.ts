@@ -167,6 +167,7 @@ describe('a transaction', () => {
   test.each([
     ['its body throws', (tx: any) => Promise.reject(new Error(`no ${tx.epoch}`)), 'no 1'],
     ['it does not say what it commits with', () => undefined, 'bad_intent'],
+    ['what it commits with is nothing', (tx: any) => tx.propose(null), 'bad_intent'],
     [
       'what it commits with is refused',
       (tx: any) => tx.propose({ ...COUNT, args: 'forbidden' }),
@@ -260,11 +261,25 @@ describe('a transaction', () => {
     ['a claim that is no scope', { writ, writes: ['a//b'] }, () => undefined, 'bad_resource'],
     ['a deadline that is none', { writ, deadlineMs: 0 }, () => undefined, 'bad_intent'],
     ['a name that is empty', { writ, name: '' }, () => undefined, 'bad_intent'],
+    ['an option that is misspelt', Object.assign({ writ }, { deadlineMS: 5 }), () => undefined, 'bad_intent'],
+    [
+      'an option that is inherited',
+      Object.assign(Object.create({ write: [] }), { writ }),
+      () => undefined,
+      'bad_intent',
+    ],
   ])('refuses %s, and does nothing', async (_, options, body, code) => {
     const { trajectory, sink } = await stage();
     expect(await codeOf(trajectory.transaction({ retries: 0, ...options }, body))).toBe(code);
     expect(sink.log).toEqual([]);
     expect(trajectory.length).toBe(1);
+  });
+
+  test('says which option there is not, and that nothing was proposed', async () => {
+    const { trajectory, all } = await stage();
+    const misspelt = Object.assign({ deadlineMS: 5 }, all);
+    await expect(trajectory.transaction(misspelt, () => undefined)).rejects.toThrow('no option deadlineMS');
+    await expect(trajectory.transaction(all, () => undefined)).rejects.toThrow('returned without');
   });
 
   test('without tools, or a store that keeps an effect log, says so', async () => {

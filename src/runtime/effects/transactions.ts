@@ -74,6 +74,20 @@ export interface TransactionOutcome<T> {
   readonly failure?: Ruling;
 }
 
+/** A slip of the pen would be passed over, and a time limit with it. */
+const OPTIONS: ReadonlySet<string> = new Set<keyof TransactionOptions>([
+  'deadlineMs',
+  'epoch',
+  'name',
+  'principal',
+  'reading',
+  'reads',
+  'retries',
+  'signal',
+  'writ',
+  'writes',
+]);
+
 const DEADLINE_MS = 60_000;
 const RETRIES = 3;
 const NAME_MAX = 512;
@@ -200,8 +214,11 @@ export class Transactions {
   async #commit(options: TransactionOptions, tx: Transaction, run: Run): Promise<Ruling> {
     const { writ, principal, name } = options;
     const { intent, observations } = tx;
-    if (typeof intent !== 'object' || intent === null)
-      throw badIntent('a transaction says with `propose` what it commits with, which is an object');
+    if (intent === undefined)
+      throw badIntent(
+        'the body of a transaction says with `propose` what it commits with, and this one returned without; what it did is undone',
+      );
+    if (typeof intent !== 'object' || intent === null) throw badIntent('what a transaction proposes is an object');
     // Nothing else that may come with it: it may be what a model has said, and its calls were authorised as the options say.
     const { action, role, args } = intent;
     const idempotencyKey = name === undefined ? undefined : keyOf(name);
@@ -514,6 +531,8 @@ function keyOf(name: string): string {
 function checked(options: TransactionOptions, body: unknown): Claim[] {
   if (typeof options !== 'object' || options === null) throw badIntent('a transaction has options, with a writ');
   if (typeof body !== 'function') throw badIntent('a transaction has a body: a function that is given the transaction');
+  // Inherited ones too: they are read like own ones.
+  for (const option in options) if (!OPTIONS.has(option)) throw badIntent(`a transaction has no option ${option}`);
   const { name = 'none', deadlineMs = DEADLINE_MS, retries = RETRIES } = options;
   if (typeof name !== 'string' || name === '' || name.length > NAME_MAX - keyOf('').length)
     throw badIntent(`the name of a transaction is a text of 1 to ${NAME_MAX - keyOf('').length} characters`);

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
+import { isErasedText } from '../../fact-text.ts';
 import { withSharedOptions } from '../../options.ts';
-import { line } from '../../printable.ts';
+import { dim, line } from '../../printable.ts';
 import { inSession, type SharedOptions } from '../../session.ts';
 
 export function spaces(command: Command): void {
@@ -13,7 +14,9 @@ export function spaces(command: Command): void {
           const names = await store.spaces();
           if (session.json) session.out.document({ spaces: names });
           else if (names.length === 0) session.out.line(line`Nothing is remembered in this store.`);
-          else for (const name of names) session.out.line(line`${name}`);
+          else
+            for (const name of names)
+              session.out.line(isErasedText(name) ? dim(line`${name} (was erased)`) : line`${name}`);
           return EXIT.ok;
         }),
       ),
