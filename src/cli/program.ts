@@ -1,74 +1,48 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Argument, Command } from 'commander';
-import { adjudicate } from './commands/adjudicate.ts';
-import { anomalies } from './commands/anomalies.ts';
-import { approve } from './commands/approve.ts';
-import { audit } from './commands/audit.ts';
-import { backtest } from './commands/backtest.ts';
-import { bench } from './commands/bench.ts';
-import { branch } from './commands/branch.ts';
-import { checkpoint } from './commands/checkpoint.ts';
-import { demo } from './commands/demo.ts';
-import { derived } from './commands/derived.ts';
-import { diff } from './commands/diff.ts';
-import { domains } from './commands/domains.ts';
-import { effects } from './commands/effects.ts';
-import { erase } from './commands/erase.ts';
-import { exportCommand } from './commands/export.ts';
-import { faults } from './commands/faults.ts';
-import { fsck } from './commands/fsck.ts';
-import { importCommand } from './commands/import.ts';
-import { keys } from './commands/keys.ts';
-import { log } from './commands/log.ts';
-import { memory } from './commands/memory/index.ts';
-import { ontology } from './commands/ontology/index.ts';
-import { oracle } from './commands/oracle.ts';
-import { pending } from './commands/pending.ts';
-import { prove } from './commands/prove.ts';
-import { reject } from './commands/reject.ts';
-import { show } from './commands/show.ts';
-import { state } from './commands/state.ts';
-import { verify } from './commands/verify.ts';
-import { witness } from './commands/witness.ts';
-import { writ } from './commands/writ/index.ts';
 import { EXIT, type ExitCode, report } from './errors.ts';
 import { listenForSignals } from './interrupt.ts';
 
-/** In the order of the help: the story, the work, the ledger, the people, the auditors. */
-const COMMANDS = [
-  demo,
-  domains,
-  ontology,
-  adjudicate,
-  log,
-  show,
-  state,
-  verify,
-  backtest,
-  branch,
-  diff,
-  pending,
-  approve,
-  reject,
-  effects,
-  memory,
-  derived,
-  oracle,
-  erase,
-  writ,
-  keys,
-  checkpoint,
-  prove,
-  audit,
-  fsck,
-  witness,
-  exportCommand,
-  importCommand,
-  faults,
-  anomalies,
-  bench,
-];
+type Register = (program: Command) => void;
+
+/**
+ * In the order of the help: the story, the work, the ledger, the people, the auditors. Only that which is called is loaded, since to load them
+ * all takes longer than most of them.
+ */
+const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
+  demo: async () => (await import('./commands/demo.ts')).demo,
+  domains: async () => (await import('./commands/domains.ts')).domains,
+  ontology: async () => (await import('./commands/ontology/index.ts')).ontology,
+  adjudicate: async () => (await import('./commands/adjudicate.ts')).adjudicate,
+  log: async () => (await import('./commands/log.ts')).log,
+  show: async () => (await import('./commands/show.ts')).show,
+  state: async () => (await import('./commands/state.ts')).state,
+  verify: async () => (await import('./commands/verify.ts')).verify,
+  backtest: async () => (await import('./commands/backtest.ts')).backtest,
+  branch: async () => (await import('./commands/branch.ts')).branch,
+  diff: async () => (await import('./commands/diff.ts')).diff,
+  pending: async () => (await import('./commands/pending.ts')).pending,
+  approve: async () => (await import('./commands/approve.ts')).approve,
+  reject: async () => (await import('./commands/reject.ts')).reject,
+  effects: async () => (await import('./commands/effects.ts')).effects,
+  memory: async () => (await import('./commands/memory/index.ts')).memory,
+  derived: async () => (await import('./commands/derived.ts')).derived,
+  oracle: async () => (await import('./commands/oracle.ts')).oracle,
+  erase: async () => (await import('./commands/erase.ts')).erase,
+  writ: async () => (await import('./commands/writ/index.ts')).writ,
+  keys: async () => (await import('./commands/keys.ts')).keys,
+  checkpoint: async () => (await import('./commands/checkpoint.ts')).checkpoint,
+  prove: async () => (await import('./commands/prove.ts')).prove,
+  audit: async () => (await import('./commands/audit.ts')).audit,
+  fsck: async () => (await import('./commands/fsck.ts')).fsck,
+  witness: async () => (await import('./commands/witness.ts')).witness,
+  export: async () => (await import('./commands/export.ts')).exportCommand,
+  import: async () => (await import('./commands/import.ts')).importCommand,
+  faults: async () => (await import('./commands/faults.ts')).faults,
+  anomalies: async () => (await import('./commands/anomalies.ts')).anomalies,
+  bench: async () => (await import('./commands/bench.ts')).bench,
+};
 
 /** Runs one command line; never throws, and prints what there is to say. */
 export async function run(args: readonly string[]): Promise<ExitCode> {
@@ -76,14 +50,14 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
   ignoreClosedStreams();
   try {
     process.exitCode = EXIT.ok;
-    await program().parseAsync(args, { from: 'user' });
+    await (await program(args)).parseAsync(args, { from: 'user' });
     return process.exitCode;
   } catch (error) {
     return report(error, args.includes('--json'));
   }
 }
 
-function program(): Command {
+async function program(args: readonly string[]): Promise<Command> {
   const program = new Command('assize')
     .description('Agents propose, a kernel decides, one hash-chained ledger records it all.')
     .version(version(), '--version', 'the version of assize')
@@ -96,8 +70,15 @@ function program(): Command {
     // Mistakes are reported in one place, as one sentence.
     .exitOverride()
     .configureOutput({ outputError: () => undefined });
-  for (const register of COMMANDS) register(program);
+  for (const register of await Promise.all(wanted(args).map((load) => load()))) register(program);
   return program;
+}
+
+/** Of a line that begins with none, all: for the help, and for what is like a word that is no command. */
+function wanted([first = '']: readonly string[]): readonly (() => Promise<Register>)[] {
+  if (first === '--version') return [];
+  const one = Object.hasOwn(COMMANDS, first) ? COMMANDS[first] : undefined;
+  return one === undefined ? Object.values(COMMANDS) : [one];
 }
 
 function termOf(argument: Argument): string {

@@ -419,7 +419,7 @@ export class Writer {
   /** Gives up: another writer was always faster. */
   async lost(): Promise<RuntimeError> {
     await this.reread();
-    return new RuntimeError('conflict', `Other writers of ${this.id} were faster ${TRIES_MAX} times; try again.`, {
+    return new RuntimeError('conflict', `Others were faster ${TRIES_MAX} times, at ${this.id} or at what it reads; try again.`, {
       retryable: true,
     });
   }
