@@ -16,5 +16,7 @@ export interface Experiment {
   readonly name: string;
   /** One line, for the help. */
   readonly about: string;
+  /** All its figures are of time: nothing else is to be run beside it. */
+  readonly isTimed?: true;
   run(running: Running): Promise<readonly Table[]>;
 }

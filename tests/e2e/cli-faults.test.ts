@@ -1,5 +1,5 @@
 /** `assize faults`: experiments as a command. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EXPERIMENTS } from 'assize/faults';
@@ -45,6 +45,37 @@ test('the same seed is the same document, and says what was asked for', async ()
   expect(await run('--seed', '7')).toEqual(first);
   expect(await run('--seed', '7', '--scale', '0.5')).toMatchObject({ scale: 0.5 });
   expect(await run('--quick')).toMatchObject({ seed: 1, scale: 0.1 });
+});
+
+test('several at once come to what each comes to alone, in their own order', async () => {
+  const run = async (...names: string[]): Promise<any[]> =>
+    JSON.parse((await assize(...names, '--json', '--quick')).out).experiments;
+  const together = await run('retries', 'sanity', 'ablation', 'correlated');
+  const alone = [];
+  for (const name of ['ablation', 'sanity', 'retries', 'correlated']) alone.push(...(await run(name)));
+  expect(together).toEqual(alone);
+});
+
+test('of several, one that fails ends all, and says why', async () => {
+  for (const name of ['tau-airline', 'tau-retail']) {
+    mkdirSync(join(folder, 'broken', name), { recursive: true });
+    writeFileSync(join(folder, 'broken', name, 'tasks.json'), '{');
+  }
+  const { code, out, err } = await assize('recovery', 'tasks', '--scale', '1000', '--data', 'broken', '--json');
+  expect(code).toBe(2);
+  expect(JSON.parse(out)).toEqual({ error: { code: 'bad_data', message: expect.stringContaining('broken') } });
+  expect(err).toMatch(/^assize: .*broken.* is not as it should be/m);
+});
+
+test('Ctrl-C ends several between two runs', async () => {
+  const child = startCommand(folder, undefined, 'faults', 'recovery', 'mock', '--scale', '1000');
+  const over = endOf(child);
+  child.stderr?.on('data', (said: string) => {
+    if (/mock.*: /.test(said) && !child.killed) child.kill('SIGINT');
+  });
+  const { code, out, err } = await over;
+  expect({ code, out }).toEqual({ code: 130, out: '' });
+  expect(err).toMatch(/^assize: Stopped by SIGINT/m);
 });
 
 test('plots are drawn into a folder, which is made', async () => {

@@ -1,14 +1,8 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { EXIT } from '../errors.ts';
-import {
-  type Done,
-  drawingInto,
-  listExperiments,
-  namedExperiments,
-  printTables,
-  runExperiment,
-} from '../experiments.ts';
+import { type Done, drawingInto, listExperiments, namedExperiments, printTables } from '../experiments.ts';
+import { runExperiments } from '../experiments-aside.ts';
 import { count, withSharedOptions } from '../options.ts';
 import { inSession, type SharedOptions } from '../session.ts';
 
@@ -65,14 +59,12 @@ export function faults(program: Command): void {
         );
         const scale = options.quick === true ? QUICK : options.scale;
         const done: Done[] = [];
-        for (const experiment of chosen) {
-          const tables = await runExperiment(session, experiment, (watched) =>
-            experiment.run({ ...watched, seed: options.seed, scale, data: resolve(options.data) }),
-          );
+        const settings = { seed: options.seed, scale, data: resolve(options.data) };
+        await runExperiments(session, chosen, settings, (experiment, tables) => {
           draw(experiment, tables);
           done.push({ name: experiment.name, tables });
           printTables(session, tables, tableText);
-        }
+        });
         if (session.json) session.out.document({ seed: options.seed, scale, experiments: done });
         return EXIT.ok;
       }),

@@ -28,6 +28,7 @@ interface Took {
 export const branches: Experiment = {
   name: 'branches',
   about: 'how long it takes to commit one of 2 to 16 speculative branches (table 6)',
+  isTimed: true,
   run: async (running) => [await tableOf(running)],
 };
 

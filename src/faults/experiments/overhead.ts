@@ -28,6 +28,7 @@ type Step = () => Promise<unknown>;
 export const overhead: Experiment = {
   name: 'overhead',
   about: 'what a step costs without faults, in each mode (A.10)',
+  isTimed: true,
   run: async (running) => [await tableOf(running)],
 };
 
