@@ -419,9 +419,13 @@ export class Writer {
   /** Gives up: another writer was always faster. */
   async lost(): Promise<RuntimeError> {
     await this.reread();
-    return new RuntimeError('conflict', `Others were faster ${TRIES_MAX} times, at ${this.id} or at what it reads; try again.`, {
-      retryable: true,
-    });
+    return new RuntimeError(
+      'conflict',
+      `Others were faster ${TRIES_MAX} times, at ${this.id} or at what it reads; try again.`,
+      {
+        retryable: true,
+      },
+    );
   }
 
   /** Forgets what is not durable. */
