@@ -2,7 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import { isAssizeError } from 'assize';
 import { EXPERIMENTS } from 'assize/faults';
-import type { FromThread, ToThread } from './experiments-aside.ts';
+import type { Failed, FromThread, ToThread } from './experiments-aside.ts';
 
 /** Between two words on how far it is. */
 const SAID_MS = 200;
@@ -27,7 +27,14 @@ port.on('message', async (asked: ToThread) => {
     const experiment = EXPERIMENTS.find((each) => each.name === name)!;
     say({ tables: await experiment.run({ ...settings, signal: stopping.signal, progress }) });
   } catch (error) {
-    const { message = String(error), stack = message } = error instanceof Error ? error : {};
-    say({ failed: { message, stack, ...(isAssizeError(error) && { code: error.code }) } });
+    say({ failed: failedWith(error) });
   }
 });
+
+function failedWith(error: unknown): Failed {
+  if (!(error instanceof Error)) return { message: String(error), stack: String(error) };
+  const { message, stack = message } = error;
+  if (isAssizeError(error)) return { message, stack, code: error.code };
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  return typeof code === 'string' && syscall !== undefined ? { message, stack, code, syscall } : { message, stack };
+}

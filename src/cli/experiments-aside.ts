@@ -14,10 +14,18 @@ export type ToThread = 'stop' | { readonly name: string; readonly settings: Sett
 export type FromThread =
   | { readonly done: number; readonly of: number }
   | { readonly tables: readonly Table[] }
-  | { readonly failed: { readonly message: string; readonly stack: string; readonly code?: string } };
+  | { readonly failed: Failed };
+
+/** What was thrown: `code` of what assize or the system says, the second with the call that failed. */
+export interface Failed {
+  readonly message: string;
+  readonly stack: string;
+  readonly code?: string;
+  readonly syscall?: string;
+}
 
 /**
- * Runs experiments, each processor one at a time; but first, and each alone, those whose figures are of time. `told` gets what came of
+ * Runs experiments, each processor one at a time; but first, and each alone, those that measure nothing but time. `told` gets what came of
  * them in the order in which they are given. The first that fails, or Ctrl-C, ends all of them between two runs.
  */
 export async function runExperiments(
@@ -115,9 +123,9 @@ function answerOf(
 }
 
 /** What was thrown there, as far as it can be said here. */
-function errorOf({ message, stack, code }: Extract<FromThread, { readonly failed: object }>['failed']): Error {
-  if (code !== undefined) return new AssizeError(code, message);
-  return Object.assign(new Error(message), { stack });
+function errorOf({ message, stack, code, syscall }: Failed): Error {
+  if (syscall !== undefined) return Object.assign(new Error(message), { stack, code, syscall });
+  return code === undefined ? Object.assign(new Error(message), { stack }) : new AssizeError(code, message);
 }
 
 /** Because another one has failed, which says why. */
