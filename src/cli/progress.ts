@@ -1,7 +1,7 @@
-/** Work that takes less is not worth a word. */
+/** Work that takes less is not worth a word on a terminal. */
 const SILENT_MS = 1_000;
 const REDRAW_MS = 100;
-/** Where every report is a line of its own, such as a log file. */
+/** Where every report is a line of its own, such as a log file: work that takes less, and the time between two lines. */
 const LINE_MS = 5_000;
 
 /** How far long work is, on standard error: one line that is redrawn on a terminal, a line now and then elsewhere. */
@@ -24,9 +24,7 @@ export class Progress {
       this.#phase = phase;
       this.#phaseAt = now;
     }
-    if (now - this.#startedAt < SILENT_MS) return;
-    const pause = this.#stream.isTTY ? REDRAW_MS : LINE_MS;
-    if (this.#saidAt !== undefined && now - this.#saidAt < pause) return;
+    if (now - (this.#saidAt ?? this.#startedAt) < this.#pause()) return;
     this.#saidAt = now;
     this.#say(progressText(phase, done, total, (now - this.#phaseAt) / 1_000));
   }
@@ -42,6 +40,11 @@ export class Progress {
   end(): void {
     if (this.#drawn) this.#stream.write('\r\u001b[K');
     this.#drawn = false;
+  }
+
+  #pause(): number {
+    if (!this.#stream.isTTY) return LINE_MS;
+    return this.#saidAt === undefined ? SILENT_MS : REDRAW_MS;
   }
 
   #say(text: string): void {

@@ -147,7 +147,7 @@ const assize = (...args: string[]): Promise<Ended> => runCommand(folder, undefin
 /** As JSON, having ended with that code. */
 async function json(code: number, ...args: string[]): Promise<any> {
   const { code: found, out, err } = await assize(...args, '--json');
-  expect({ code: found, err: err.replace(/^[a-z ]+: \d.*\n/gm, '') }, out).toEqual({ code, err: '' });
+  expect({ code: found, err }, out).toEqual({ code, err: '' });
   return JSON.parse(out);
 }
 

@@ -11,6 +11,7 @@ const FAMILIES = ['writ', 'keys', 'ontology', 'effects'];
 export interface Ended {
   readonly code: number | null;
   readonly out: string;
+  /** Without how far it was now and then: whether it says so is a matter of how fast the machine is. */
   readonly err: string;
 }
 
@@ -48,8 +49,10 @@ export async function endOf(child: ChildProcess): Promise<Ended> {
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (out += text));
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text));
   const [code] = (await once(child, 'close')) as [number | null];
-  return { code, out, err };
+  return withoutProgress({ code, out, err });
 }
+
+const withoutProgress = (ended: Ended): Ended => ({ ...ended, err: ended.err.replace(/^[a-z ]+: \d.*\n/gm, '') });
 
 /**
  * Runs it to its end. Each command is a process of its own the first time that a test file runs it; after that a process
@@ -84,7 +87,7 @@ function told(line: CommandLine): Promise<Ended> {
 function startResident(): ChildProcess {
   const env = { ...environment(), NO_COLOR: '1' };
   const child = fork(resident, { env, execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  child.on('message', (ended) => waiting.shift()?.done(ended as Ended));
+  child.on('message', (ended) => waiting.shift()?.done(withoutProgress(ended as Ended)));
   child.on('exit', (code, signal) => {
     commander = undefined;
     for (const { fail } of waiting.splice(0)) fail(new Error(`A command ended its process, with ${signal ?? code}.`));
