@@ -52,7 +52,10 @@ export async function endOf(child: ChildProcess): Promise<Ended> {
   return withoutProgress({ code, out, err });
 }
 
-const withoutProgress = (ended: Ended): Ended => ({ ...ended, err: ended.err.replace(/^[a-z ]+: \d.*\n/gm, '') });
+/** As `src/cli/progress.ts` writes it where there is no terminal. */
+const PROGRESS = /^[a-z ]+: \d+(\/\d+ \(\d+ %\))?(, \d+\/s)?\n/gm;
+
+const withoutProgress = (ended: Ended): Ended => ({ ...ended, err: ended.err.replace(PROGRESS, '') });
 
 /**
  * Runs it to its end. Each command is a process of its own the first time that a test file runs it; after that a process
