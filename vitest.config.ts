@@ -13,6 +13,7 @@ const config: ViteUserConfig = defineConfig({
     // For what hangs, and for nothing that is only slow: on a machine that others use as well, some tests take two minutes.
     testTimeout: 600_000,
     hookTimeout: 600_000,
+    expect: { poll: { timeout: 300_000 } },
     projects: [
       { extends: true, test: { name: 'alone', include: [...ALONE] } },
       {

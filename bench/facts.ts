@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openStore } from 'assize';
+import { hashText } from 'assize/canon';
 import type { FactVersion, FactWrite } from 'assize/ledger';
 import { OPEN_END } from 'assize/memory';
 import type { Store } from 'assize/stores';
@@ -226,8 +227,7 @@ function change(subject: number, version: number, close: FactWrite['close']): Fa
   const row: FactVersion = {
     ...partition,
     fact_id: claimOf(subject, version),
-    object: `what is said of ${nameOf(subject)} in version ${version}`,
-    content: { hash: HASH, bytes: 40 },
+    ...said(subject, version),
     valid_from: at(0),
     valid_to: OPEN_END,
     system_time_start: system_time,
@@ -246,12 +246,19 @@ function change(subject: number, version: number, close: FactWrite['close']): Fa
   };
   const audit: FactVersion = {
     ...row,
+    ...said(subject, version - 1),
     fact_id: `audit::${claimOf(subject, version - 1)}::${system_time}`,
     row_kind: 'audit',
     resolution_id: HASH,
   };
   const names = { hash: HASH, bytes: 40 };
   return { partition, names, version, system_time, close, insert: close.length === 0 ? [row] : [row, audit] };
+}
+
+/** By its hash the store tells texts apart that facts are found by. */
+function said(subject: number, version: number): Pick<FactVersion, 'object' | 'content'> {
+  const object = `what is said of ${nameOf(subject)} in version ${version}`;
+  return { object, content: { hash: hashText(object), bytes: 40 } };
 }
 
 function nameOf(subject: number): string {

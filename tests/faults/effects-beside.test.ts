@@ -421,10 +421,15 @@ describe('what was left for want of what another process has', () => {
     await expect(done).rejects.toThrow('the disk is full');
     const bare = await world.process({ domains: [tally] });
     await dying.assize.close();
-    await vi.waitFor(async () => {
-      expect(await bare.assize.recoverEffects()).toEqual([]);
-      expect(await bare.assize.effects()).toMatchObject([{ phase: 'failing', needs: { domain: { name: 'orders' } } }]);
-    });
+    await vi.waitFor(
+      async () => {
+        expect(await bare.assize.recoverEffects()).toEqual([]);
+        expect(await bare.assize.effects()).toMatchObject([
+          { phase: 'failing', needs: { domain: { name: 'orders' } } },
+        ]);
+      },
+      { timeout: 300_000 },
+    );
     isFull = false;
     const able = await world.process();
     expect(await able.assize.recoverEffects()).toEqual([]);

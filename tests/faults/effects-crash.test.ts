@@ -136,7 +136,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
       const wasOpen = (await world.store.openEffects()).length > 0;
       const { value: left = [] } = await world.process(undefined, async (assize) => {
         await assize.open('t');
-        await vi.waitFor(async () => expect(await canGoOn(world.store)).toBe(false), { interval: 1, timeout: 30_000 });
+        await vi.waitFor(async () => expect(await canGoOn(world.store)).toBe(false), { interval: 1, timeout: 300_000 });
         return leftIn(assize);
       });
       await world.check(left as readonly LeftEffect[]);

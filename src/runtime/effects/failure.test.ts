@@ -292,7 +292,7 @@ describe('what its action does then', () => {
     const ruling = await frozen;
     if (ruling?.ruling !== 'escalated') throw new Error('it was not');
     await trajectory.reject(ruling.pending, { ...BOSS, reason: 'no' });
-    await expect.poll(() => at.state(), { timeout: 300_000 }).toMatchObject({ 'no o1': 1 });
+    await expect.poll(() => at.state()).toMatchObject({ 'no o1': 1 });
     expect(await at.left()).toEqual([]);
     await at.told();
   });

@@ -20,7 +20,7 @@ class World extends OutlivingWorld {
 /** One call that acts at once, at a place. */
 const transact = async (assize: Assize, at = 'r', trajectoryId = 't') =>
   (await assize.open(trajectoryId)).transaction(
-    { writ: writFor('alice'), writes: [`test:${at}`], signal: AbortSignal.timeout(5_000) },
+    { writ: writFor('alice'), writes: [`test:${at}`], signal: AbortSignal.timeout(300_000) },
     async (tx) => {
       await tx.call('reversible.externalised', { what: at, at });
       tx.propose({ action: 'count', role: 'counter', args: at });
@@ -64,7 +64,7 @@ async function stage(
     return held !== undefined;
   };
   const isAllDone = () =>
-    vi.waitFor(async () => expect(await store.openEffects()).toEqual([]), { interval: 1, timeout: 5_000 });
+    vi.waitFor(async () => expect(await store.openEffects()).toEqual([]), { interval: 1, timeout: 300_000 });
   return { world, store, opener, isFree, isAllDone };
 }
 
@@ -108,7 +108,7 @@ test('and keeps them where somebody here has asked for them meanwhile', async ()
   const { promise: undo, resolve: goOn } = Promise.withResolvers<void>();
   const { opener, isFree, isAllDone } = await stage({ undo });
   await opener.open('t');
-  await vi.waitFor(async () => expect(await isFree()).toBe(false), { interval: 1 });
+  await vi.waitFor(async () => expect(await isFree()).toBe(false), { interval: 1, timeout: 300_000 });
   expect((await transact(opener, 'other')).ruling.ruling).toBe('committed');
   goOn();
   await isAllDone();
@@ -121,7 +121,7 @@ test('what it was given up for is told, and it is taken again by who asks', asyn
   const { world, store, opener, isFree, isAllDone } = await stage();
   await opener.open('t');
   await isAllDone();
-  await vi.waitFor(async () => expect(await isFree()).toBe(true), { interval: 1 });
+  await vi.waitFor(async () => expect(await isFree()).toBe(true), { interval: 1, timeout: 300_000 });
   expect(world.sink.standing('r')).toBe(0);
   expect((await store.entries('t')).at(-1)?.kind).toBe('rejection');
   expect((await transact(opener)).ruling.ruling).toBe('committed');

@@ -290,21 +290,22 @@ withPostgres('facts', (postgres) => {
     },
   );
 
-  test.each<[Loss, string]>([
-    ['before', 'committed'],
-    ['torn', 'committed'],
-    ['under way', 'unknown'],
-    ['answered', 'unknown'],
+  test.each<[Loss, readonly string[]]>([
+    ['before', ['committed']],
+    ['torn', ['committed']],
+    // The server has made it by the time that its process is ended, or has not, and it is sent again.
+    ['under way', ['unknown', 'committed']],
+    ['answered', ['unknown']],
   ])(
     'a change whose connection is lost is made once, and is never called outdated by itself: %s',
-    async (loss, status) => {
+    async (loss, may) => {
       const through = new URL(postgres.url());
       through.port = String(relay.port);
       const store = await openPostgres({ url: through.href });
       const lost = relay.lose(loss);
       const committing = store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] });
       await lost;
-      expect((await committing).status).toBe(status);
+      expect(may).toContain((await committing).status);
       expect(await store.facts({ space })).toHaveLength(1);
       await store.close();
     },

@@ -294,7 +294,7 @@ describe('of many changes no more wait to be indexed than are indexed at once', 
       await store.close();
     };
     const waiting = () => selected.get()!['n'] as number;
-    const fewWait = () => vi.waitFor(() => expect(waiting()).toBeLessThan(500), { timeout: 20_000 });
+    const fewWait = () => vi.waitFor(() => expect(waiting()).toBeLessThan(500), { timeout: 300_000 });
     return { store, db, put, close, waiting, fewWait };
   }
 

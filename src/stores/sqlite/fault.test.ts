@@ -213,7 +213,9 @@ test.each(['inline', 'thread'] as const)(
     });
     const chain = chainOf('t', CHECKPOINT_PAGES * 1.5);
     expect(await store.commit(batchOf(chain))).toEqual({ status: 'committed' });
-    await vi.waitFor(() => expect(store.head('t')).rejects.toMatchObject({ code: 'store_poisoned' }));
+    await vi.waitFor(() => expect(store.head('t')).rejects.toMatchObject({ code: 'store_poisoned' }), {
+      timeout: 300_000,
+    });
     await expect(store.commit(batchOf(entryAfter(chain.at(-1), 't')))).rejects.toMatchObject({
       code: 'store_poisoned',
     });

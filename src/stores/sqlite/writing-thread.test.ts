@@ -131,7 +131,7 @@ describe.runIf(existsSync('/proc/self/fd'))(
         const before = threads.started.length;
         await expect(openSqlite({ path, writer })).rejects.toMatchObject({ code: 'store_failed' });
         expect(threads.started).toHaveLength(before + (writer === 'thread' ? 1 : 0));
-        await vi.waitFor(() => expect(openFiles(path)).toEqual([]));
+        await vi.waitFor(() => expect(openFiles(path)).toEqual([]), { timeout: 300_000 });
       });
     }
   },

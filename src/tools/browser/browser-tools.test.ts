@@ -240,7 +240,7 @@ withChromium('a browser', (browser) => {
     await looked(shop, 'browser.goto', { url: `${shop.origin}/away` });
     // A page that a page has opened may come after it was left.
     const { pages } = browser.context as unknown as { pages(): unknown[] };
-    await vi.waitFor(() => expect(pages.call(browser.context)).toEqual([]));
+    await vi.waitFor(() => expect(pages.call(browser.context)).toEqual([]), { timeout: 300_000 });
   });
 
   test.each<[string, object, string]>([
