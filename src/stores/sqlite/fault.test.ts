@@ -11,7 +11,7 @@ import { interceptSql, sqliteError } from '../../testing/intercept.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
 import { CHECKPOINT_PAGES } from './group-commit.ts';
 import { openSqlite, type SqliteStore } from './index.ts';
-import { IDLE_MS } from './indexing.ts';
+import { IDLE_MS, PART } from './indexing.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-fault-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -237,7 +237,7 @@ test.each(['inline', 'thread'] as const)(
       if (sql === 'COMMIT' && ++commits > 2) throw sqliteError(10);
       return proceed();
     });
-    const facts = Array.from({ length: 600 }, (_, n) =>
+    const facts = Array.from({ length: PART + 100 }, (_, n) =>
       changeOf({ ...ALICE, subject: `patient ${n}` }, 1, 10, [{ fact_id: `claim ${n}` }]),
     );
     expect(await store.commit({ ...batchOf([]), facts })).toEqual({ status: 'committed' });

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { IDLE_MS, Indexing, PART_MAX } from './indexing.ts';
-import { QUEUE_MAX } from './text-writer.ts';
+import { IDLE_MS, Indexing, PART } from './indexing.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -27,16 +26,16 @@ function stage() {
   return { queue, indexing, write, pass: (looks: number) => vi.advanceTimersByTimeAsync(looks * IDLE_MS) };
 }
 
-test('what is left over is indexed one part at a time, while nobody waits for a commit', async () => {
+test('what is left over is indexed one part at a time, while nobody writes', async () => {
   const { queue, write, pass } = stage();
   queue.isIdle = false;
-  write(10 * PART_MAX, PART_MAX);
+  write(10 * PART, PART);
   await pass(100);
-  expect(queue).toMatchObject({ flushed: 1, waiting: 9 * PART_MAX });
+  expect(queue).toMatchObject({ flushed: 1, waiting: 9 * PART });
   queue.isIdle = true;
   for (let left = 8; left >= 0; left--) {
     await pass(1);
-    expect(queue.waiting).toBe(left * PART_MAX);
+    expect(queue.waiting).toBe(left * PART);
   }
   await pass(100);
   // The last one finds that there is nothing more.
@@ -44,11 +43,24 @@ test('what is left over is indexed one part at a time, while nobody waits for a 
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test('what is left over waits as long as somebody writes, also where nobody waits between two groups', async () => {
+  const { queue, write, pass } = stage();
+  write(3 * PART, PART);
+  await pass(0);
+  for (let n = 0; n < 10; n++) {
+    write(1);
+    await pass(1);
+    expect(queue.flushed).toBe(1);
+  }
+  await pass(3);
+  expect(queue.waiting).toBe(0);
+});
+
 test('what is written while others wait is indexed as it comes, one part for so much', async () => {
   const { queue, write, pass } = stage();
   queue.isIdle = false;
   for (let n = 0; n < 8; n++) {
-    write(QUEUE_MAX / 2);
+    write(PART / 2);
     await pass(0);
   }
   expect(queue).toMatchObject({ flushed: 4, waiting: 0 });
@@ -58,11 +70,11 @@ test('what comes in large parts is indexed in parts as large, and of more at onc
   const { queue, write, pass } = stage();
   queue.isIdle = false;
   for (let n = 0; n < 4; n++) {
-    write(PART_MAX);
+    write(PART);
     await pass(0);
     expect(queue).toMatchObject({ flushed: n + 1, waiting: 0 });
   }
-  write(3 * PART_MAX + QUEUE_MAX);
+  write(4 * PART);
   await pass(0);
   expect(queue).toMatchObject({ flushed: 8, waiting: 0 });
 });
@@ -70,9 +82,9 @@ test('what comes in large parts is indexed in parts as large, and of more at onc
 test('a flush that failed is begun again by the next write, and by nothing else', async () => {
   const { queue, write, pass } = stage();
   queue.fails = true;
-  write(QUEUE_MAX);
+  write(PART);
   await pass(100);
-  expect(queue).toMatchObject({ flushed: 1, waiting: QUEUE_MAX });
+  expect(queue).toMatchObject({ flushed: 1, waiting: PART });
   queue.fails = false;
   write(1);
   await pass(100);
@@ -83,7 +95,7 @@ test('whoever has closed it or indexed all leaves nothing to be done', async () 
   for (const over of ['end', 'caughtUp'] as const) {
     const { queue, indexing, write, pass } = stage();
     queue.isIdle = false;
-    write(3 * QUEUE_MAX, QUEUE_MAX);
+    write(3 * PART, PART);
     await pass(1);
     indexing[over]();
     queue.isIdle = true;

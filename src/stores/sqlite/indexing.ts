@@ -1,23 +1,23 @@
-import { QUEUE_MAX } from './text-writer.ts';
-
 /**
- * Changes that are indexed in one transaction, at most, so that nobody waits for long. Indexing keeps up with two callers who write as many
- * at a time, and has what it needs in memory yet; with more of them it falls behind until they rest.
+ * Changes that are indexed in one transaction: when as many were written, and no more, so that nobody waits for long. Indexing keeps up with
+ * two callers who write as many at a time, and has what it needs in memory yet; with more of them it falls behind until they rest.
  */
-export const PART_MAX = 1_000;
+export const PART = 1_000;
 
-/** Between two looks at whether nobody waits for a commit. */
+/** Between two looks at whether nobody writes. */
 export const IDLE_MS = 20;
 
 /**
- * When what waits to be indexed is indexed: one part after so much was written, and what is left over, as a flush that failed leaves some,
- * one part at a time while nobody waits for a commit. Nobody waits for more than one part.
+ * When what waits to be indexed is indexed: one part after as much was written, and what is left over, as a flush that failed leaves some,
+ * one part at a time while nobody writes. Nobody waits for more than one part.
  */
 export class Indexing {
   readonly #flush: (most: number) => Promise<boolean>;
   readonly #isIdle: () => boolean;
   /** What was written since, that is not under way to be indexed. */
   #written = 0;
+  /** Whether anything was written since somebody looked. */
+  #isWritten = false;
   #isUnderWay = false;
   #hasEnded = false;
   #timer: NodeJS.Timeout | undefined;
@@ -30,11 +30,9 @@ export class Indexing {
 
   /** So much more waits to be indexed, about. */
   later(written: number): void {
+    this.#isWritten = true;
     this.#written += written;
-    if (this.#written < QUEUE_MAX || this.#isUnderWay || this.#hasEnded) return;
-    const part = Math.min(this.#written, PART_MAX);
-    this.#written -= part;
-    this.#begin(part);
+    this.#goOn();
   }
 
   /** All that was written is indexed. */
@@ -48,18 +46,24 @@ export class Indexing {
     clearTimeout(this.#timer);
   }
 
-  #begin(part: number): void {
+  #goOn(): void {
+    if (this.#written < PART || this.#isUnderWay || this.#hasEnded) return;
+    this.#written -= PART;
+    this.#begin();
+  }
+
+  #begin(): void {
     this.#isUnderWay = true;
-    this.#flush(part).then(
+    this.#flush(PART).then(
       (isMore) => {
         this.#isUnderWay = false;
-        this.later(0);
+        this.#goOn();
         if (isMore && !this.#isUnderWay) this.#goOnWhenIdle();
       },
       () => {
         // Whoever writes next begins it again, or a store that is poisoned says so to whoever calls next.
         this.#isUnderWay = false;
-        this.#written += part;
+        this.#written += PART;
       },
     );
   }
@@ -68,9 +72,11 @@ export class Indexing {
   #goOnWhenIdle(): void {
     clearTimeout(this.#timer);
     if (this.#hasEnded) return;
+    // Between two groups of those who write one after the other, nobody waits for a moment.
+    this.#isWritten = false;
     this.#timer = setTimeout(() => {
       if (this.#isUnderWay) return;
-      if (this.#isIdle()) this.#begin(PART_MAX);
+      if (this.#isIdle() && !this.#isWritten) this.#begin();
       else this.#goOnWhenIdle();
     }, IDLE_MS).unref();
   }

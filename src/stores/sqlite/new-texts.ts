@@ -3,6 +3,7 @@ import type { FactVersion, Hash, PartitionName } from '#ledger';
 import { dayOf, wordsOfDocument } from '#memory';
 import { isErasedText } from '../facts.ts';
 import { OBJECT, ROWS } from './facts.ts';
+import { isText } from './migrations/0017-texts-by-partition.ts';
 
 /** A text that facts are found by, before it is indexed. */
 export interface NewText {
@@ -53,7 +54,7 @@ export function prepareNewTexts(
     SELECT ${columns} FROM ${ROWS} WHERE e.key = ?1 AND e.audit = 0 AND e.system_end > ?2 AND f.system_start >= ?2
     UNION ALL SELECT ${columns} FROM ${ROWS} WHERE e.key = ?1 AND e.audit = 1 AND f.system_start >= ?2`);
   const selectText = db.prepare(
-    'SELECT 1 FROM fact_text WHERE key = ? AND content = unhex(?) AND audit = ? AND day = ?',
+    `SELECT 1 FROM fact_text AS t WHERE ${isText('t', { key: '?1', content: '?2', audit: '?3', day: '?4' })}`,
   );
   const read = (key: number, changes: readonly Queued[]): Texts | undefined => {
     const partition = selectPartition.get(key) as unknown as PartitionName | undefined;
@@ -74,7 +75,7 @@ export function prepareNewTexts(
         const name = `${content} ${audit} ${day}`;
         if (seen.has(name) || isErasedText(object)) continue;
         seen.add(name);
-        if (selectText.get(key, content, audit, day) !== undefined) continue;
+        if (selectText.get(key, Buffer.from(content, 'hex'), audit, day) !== undefined) continue;
         const { asserted_from } = row;
         const row_kind = audit === 0 ? 'current' : 'audit';
         const words = wordsOfDocument({ subject, predicate, object, asserted_from, row_kind });

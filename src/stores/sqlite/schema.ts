@@ -17,6 +17,7 @@ import { longObjects } from './migrations/0013-long-objects.ts';
 import { stopWords } from './migrations/0014-stop-words.ts';
 import { rowsInOrder } from './migrations/0015-rows-in-order.ts';
 import { endsBesideRows } from './migrations/0016-ends-beside-rows.ts';
+import { textsByPartition } from './migrations/0017-texts-by-partition.ts';
 
 /** `ASZE`, at offset 68 of the file: how a file says that it is an Assize store. */
 export const APPLICATION_ID = 0x41535a45;
@@ -39,6 +40,7 @@ const MIGRATIONS: readonly string[] = [
   stopWords,
   rowsInOrder,
   endsBesideRows,
+  textsByPartition,
 ];
 
 /** The schema this program reads and writes; `user_version` in the file. */

@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { OPEN_END, OPEN_START } from '#memory';
+import { OPEN_END } from '#memory';
 import { erasedText } from '../facts.ts';
 import { ROWS } from './facts.ts';
 import { type HashedTable, prepareUnindexed } from './hash-index.ts';
 import { ID_START } from './migrations/0015-rows-in-order.ts';
+import { isText } from './migrations/0017-texts-by-partition.ts';
+import { TEXT_OF_ROW } from './wanted-texts.ts';
 
 /** Most findings of SQLite itself, and most partitions of facts that are named. */
 const FINDINGS_MAX = 20;
@@ -90,17 +92,19 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
   const uncounted = db.prepare(`SELECT count(*) AS n FROM fact_text AS t JOIN fact_words AS w ON w.rowid = t.id
     WHERE w.key IS NOT t.key OR w.length IS NOT t.words
       OR length(w.words) - length(replace(w.words, ' ', '')) - 1 IS NOT t.words`);
-  const dayText = `CASE f.asserted_from WHEN '${OPEN_START}' THEN '' ELSE substr(f.asserted_from, 1, 10) END`;
   const isErased = (column: string): string =>
     `(${column} GLOB '{"$erased":"[0-9a-f]*"}' AND length(${column}) = ${erasedText('0'.repeat(64)).length})`;
   // While facts are made anew, texts come after them.
   const unfound = db.prepare(`SELECT count(*) AS n FROM fact AS f JOIN fact_partition AS p ON p.key = f.key
     WHERE NOT ${isErased('f.object')} AND NOT ${isErased('p.subject')} AND f.key NOT IN (SELECT key FROM fact_text_queue)
       AND EXISTS (SELECT 1 FROM fact_rebuild WHERE whole = 1) AND NOT EXISTS
-        (SELECT 1 FROM fact_text AS t WHERE t.key = f.key AND t.content = f.content AND t.audit = f.audit AND t.day = ${dayText})`);
+        (SELECT 1 FROM fact_text AS t WHERE ${isText('t', TEXT_OF_ROW)})`);
   // Looked for one by one, each would be among all of its partition.
   const unsaid = db.prepare(`SELECT count(*) AS n FROM fact_text AS t WHERE (t.key, t.content, t.audit, t.day) NOT IN
-    (SELECT f.key, f.content, f.audit, ${dayText} FROM fact AS f)`);
+    (SELECT f.key, f.content, f.audit, ${TEXT_OF_ROW.day} FROM fact AS f)`);
+  const twice =
+    db.prepare(`SELECT count(*) - (SELECT count(*) FROM (SELECT DISTINCT key, content, audit, day FROM fact_text)) AS n
+    FROM fact_text`);
   const elsewhere = db.prepare(`SELECT count(*) AS n FROM fact_text AS t JOIN fact_partition AS p ON p.key = t.key
     WHERE NOT EXISTS (SELECT 1 FROM fact_text_space AS s WHERE s.space = t.space AND s.name = p.space)`);
   const uneven =
@@ -142,6 +146,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     ...counted(uncounted.get(), (n) => `${n} texts of facts have other words than are counted`),
     ...counted(unfound.get(), (n) => `${n} facts have no text that they are found by${ANEW}`),
     ...counted(unsaid.get(), (n) => `${n} texts are of no fact${ANEW}`),
+    ...counted(twice.get(), (n) => `${n} texts are there more than once${ANEW}`),
     ...counted(elsewhere.get(), (n) => `${n} texts of facts are found in another space than theirs${ANEW}`),
     ...counted(textless.get(), (n) => `${n} vectors belong to no text`),
     ...counted(uneven.get(), (n) => `${n} vectors are of no embedder, or have not as many dimensions as it${ANEW}`),

@@ -3,10 +3,8 @@ import { ChurnMap } from '#canon';
 import type { FactVector, FactVersion, FactWrite, PartitionName } from '#ledger';
 import { otherDimensions, unit } from '../vectors.ts';
 import { noTexts, texts } from './migrations/0010-texts.ts';
+import { textsByPartition } from './migrations/0017-texts-by-partition.ts';
 import { type NewText, prepareNewTexts, type Queued, type Texts, textColumns } from './new-texts.ts';
-
-/** Changes that wait to be indexed before a store does so by itself. */
-export const QUEUE_MAX = 500;
 
 /** How many changes wait to be indexed once these are written: a branch that takes over what was said at many times has one of each. */
 export function queuedBy(writes: readonly FactWrite[]): number {
@@ -125,6 +123,7 @@ export class TextWriter {
     this.forget();
     this.#db.exec(noTexts);
     this.#db.exec(texts);
+    this.#db.exec(textsByPartition);
     this.#db.exec('DELETE FROM fact_text_queue');
   }
 

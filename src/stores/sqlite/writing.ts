@@ -5,7 +5,7 @@ import type { Indexes, Writers } from './commit.ts';
 import { EffectWriter } from './effects.ts';
 import { FactWriter, type FoundPartition } from './facts.ts';
 import { GroupCommit, type GroupCommitOptions } from './group-commit.ts';
-import { Indexing, PART_MAX } from './indexing.ts';
+import { Indexing, PART } from './indexing.ts';
 import { prepareSteps, type StepName, type Steps, stepSize } from './steps.ts';
 import { queuedBy, TextWriter } from './text-writer.ts';
 
@@ -83,7 +83,7 @@ export class WritingHere implements Writing {
 
   index(): Promise<boolean> {
     this.#indexing.caughtUp();
-    return this.#flush(PART_MAX);
+    return this.#flush(PART);
   }
 
   scrub(): Promise<void> {
