@@ -517,7 +517,7 @@ test('a read that fails leaves the store as it is', async () => {
       if (count === at) throw sqliteError(10);
       return proceed();
     });
-    await expect(store.facts({ ...ALICE, valid: day(1), system: 'now' })).rejects.toMatchObject({
+    await expect(store.facts({ ...ALICE, valid: day(1), system: day(9) })).rejects.toMatchObject({
       code: 'store_failed',
     });
     vi.restoreAllMocks();

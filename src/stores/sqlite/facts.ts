@@ -397,11 +397,6 @@ function openOf(row: OpenColumns): OpenRow & Pick<FactVersion, 'seq'> {
   return { fact_id: row[7]!, system_time_start: row[8], valid_from: row[9], valid_to: row[10], seq: row[11] };
 }
 
-interface FoundKey {
-  readonly key: number;
-  readonly several: number;
-}
-
 /** Reads of facts: each sees one moment, and none sees only part of them. */
 export class FactReader {
   readonly #db: DatabaseSync;
@@ -413,7 +408,6 @@ export class FactReader {
   readonly #selectSpaces: StatementSync;
   readonly #selectBranches: StatementSync;
   readonly #selectBranchPartitions: StatementSync;
-  readonly #selectPartition: StatementSync;
   readonly #selectState: StatementSync;
   readonly #selectOpenAt: StatementSync;
   readonly #selectClosedAt: StatementSync;
@@ -437,24 +431,22 @@ export class FactReader {
         AND predicate = coalesce(:predicate, predicate)
         AND (:after_subject IS NULL OR (subject, predicate) > (:after_subject, :after_predicate))
       ORDER BY subject, predicate LIMIT :limit`);
-    this.#selectPartition = db.prepare(
-      'SELECT key, several FROM fact_partition WHERE space = ? AND branch = ? AND subject = ? AND predicate = ?',
-    );
-    const isOpen = `e.key = ? AND e.audit = 0 AND e.system_end = '${OPEN_END}'`;
+    const named = 'p.space = ?1 AND p.branch = ?2 AND p.subject = ?3 AND p.predicate = ?4';
+    const isOpen = `e.key = p.key AND e.audit = 0 AND e.system_end = '${OPEN_END}'`;
     this.#selectState = this.#rows(`SELECT ${ROW}, p.key, lower(hex(p.names)), p.names_bytes, p.version, p.latest,
         p.several, p.since, r.whole
       FROM fact_rebuild AS r
-        LEFT JOIN fact_partition AS p ON p.space = ? AND p.branch = ? AND p.subject = ? AND p.predicate = ?
-        LEFT JOIN fact_time AS e ON e.key = p.key AND e.audit = 0 AND e.system_end = '${OPEN_END}'
+        LEFT JOIN fact_partition AS p ON ${named}
+        LEFT JOIN fact_time AS e ON ${isOpen}
         LEFT JOIN fact AS f ON f.n = e.n
       ORDER BY f.valid_from, f.fact_id, f.system_start`);
     // Of those that overlap nothing, the last one that begins before.
-    this.#selectOpenAt = this.#rows(
-      `SELECT ${ROW} FROM ${ROWS} WHERE ${isOpen} AND e.valid_from <= ? ORDER BY e.valid_from DESC LIMIT 1`,
-    );
-    this.#selectClosedAt = this.#rows(`SELECT ${ROW} FROM ${ROWS}
-      WHERE e.key = ? AND e.audit = 0 AND e.system_end > ? AND e.system_end < '${OPEN_END}'
-        AND e.valid_from <= ? AND f.valid_to > ? AND f.system_start <= ? ORDER BY e.system_end LIMIT 1`);
+    const openAt = `SELECT e.n FROM fact_time AS e WHERE ${isOpen} AND e.valid_from <= ?5 ORDER BY e.valid_from DESC LIMIT 1`;
+    this.#selectOpenAt = this.#rows(`SELECT ${rowThatEnds(`'${OPEN_END}'`)}, p.key, p.several, r.whole
+      FROM fact_rebuild AS r LEFT JOIN fact_partition AS p ON ${named} LEFT JOIN fact AS f ON f.n = (${openAt})`);
+    this.#selectClosedAt = this.#rows(`SELECT ${ROW} FROM fact_partition AS p CROSS JOIN ${ROWS}
+      WHERE ${named} AND e.key = p.key AND e.audit = 0 AND e.system_end > ?6 AND e.system_end < '${OPEN_END}'
+        AND e.valid_from <= ?5 AND f.valid_to > ?5 AND f.system_start <= ?6 ORDER BY e.system_end LIMIT 1`);
   }
 
   /** As `FactStore.partition`. @throws {StoreError} while the facts are incomplete */
@@ -475,7 +467,7 @@ export class FactReader {
 
   /** As `FactStore.facts`, with nothing left out that has a default. @throws {StoreError} while the facts are incomplete */
   facts(query: FactQuery & { readonly limit: number }): FactVersion[] {
-    return this.atOneMoment(() => this.#point(query) ?? this.#search(query));
+    return this.#point(query) ?? this.atOneMoment(() => this.#search(query));
   }
 
   claimKey(): Uint8Array | undefined {
@@ -521,10 +513,6 @@ export class FactReader {
     }
   }
 
-  #find({ space, branch = '', subject, predicate }: PartitionName): FoundKey | undefined {
-    return this.#selectPartition.get(space, branch, subject, predicate) as unknown as FoundKey | undefined;
-  }
-
   /** The row at a point of both times, where there is one at most; undefined where it has to be searched for. */
   #point({
     space,
@@ -540,18 +528,20 @@ export class FactReader {
     if (subject === undefined || predicate === undefined || valid === undefined || system === undefined)
       return undefined;
     if (kind !== 'current' || lineage !== undefined || after !== undefined) return undefined;
+    const at = [space, branch ?? '', subject, predicate, valid] as const;
+    // One statement sees one moment, and most ask for what is believed, or was and still is.
+    const found = this.#selectOpenAt.get(...at) as unknown as OpenAtColumns | undefined;
+    const [key, several, whole] = (found?.slice(ROW_COLUMNS) ?? []) as Partial<PointColumns>;
+    if (whole !== 1) throw incompleteError(this.#path);
+    if (key === null) return [];
+    if (several !== 0) return undefined;
     const name = { space, subject, predicate, ...(branch !== undefined && { branch }) };
-    const found = this.#find(name);
-    if (found === undefined) return [];
-    if (found.several !== 0) return undefined;
-    const open = this.#selectOpenAt.get(found.key, valid) as unknown as RowColumns | undefined;
-    const row = open && versionOf(open, name);
-    if (row !== undefined && valid < row.valid_to && (system === 'now' || row.system_time_start <= system))
-      return [row];
+    const open = found![0] === null ? undefined : versionOf(found as unknown as RowColumns, name);
+    if (open !== undefined && valid < open.valid_to && (system === 'now' || open.system_time_start <= system))
+      return [open];
     if (system === 'now') return [];
-    const closed = this.#selectClosedAt.get(found.key, system, valid, valid, system) as unknown as
-      | RowColumns
-      | undefined;
+    // What ends between the two began after that point of time, and what had ended stays so.
+    const closed = this.atOneMoment(() => this.#selectClosedAt.get(...at, system)) as unknown as RowColumns | undefined;
     return closed === undefined ? [] : [versionOf(closed, name)];
   }
 
@@ -622,9 +612,12 @@ export function restrictions({ space, branch, subject, predicate, kind, valid, s
 export const OBJECT =
   'CASE WHEN f.long IS NULL THEN f.object ELSE (SELECT o.text FROM fact_object AS o WHERE o.id = f.long) END';
 
-export const ROW: string = `f.fact_id, ${OBJECT}, lower(hex(f.content)), f.content_bytes, f.valid_from, f.valid_to, f.system_start, e.system_end,
+const rowThatEnds = (end: string): string =>
+  `f.fact_id, ${OBJECT}, lower(hex(f.content)), f.content_bytes, f.valid_from, f.valid_to, f.system_start, ${end},
   f.provenance, f.confidence, f.strategy, f.audit, f.resolution, f.lineage, f.asserted_seq, f.asserted_from,
   lower(hex(f.entry)), f.seq, f.single`;
+
+export const ROW: string = rowThatEnds('e.system_end');
 
 /** The columns of a STRICT table have the types the schema says. */
 export type RowColumns = [
@@ -662,6 +655,11 @@ type PartitionColumns = [
   since: string,
   whole: number,
 ];
+
+/** Of a partition in which a point is looked for, as above. */
+type PointColumns = [key: number | null, several: number, whole: number];
+
+type OpenAtColumns = [...row: RowColumns | null[], ...PointColumns];
 
 /** An open row, whose are null where there is none, and its partition. */
 type StateColumns = [...row: RowColumns | null[], ...PartitionColumns];
