@@ -95,8 +95,8 @@ export class BatchWriter {
       this.#forgetHeads();
     }
     this.#seenVersion = version;
-    this.#indexes.ids.begin();
-    this.#indexes.blobs.begin();
+    this.#indexes.ids.begin(version);
+    this.#indexes.blobs.begin(version);
   }
 
   /** To be called after every rollback: what is in memory is then ahead of the file. */

@@ -49,6 +49,7 @@ const steps = array(
 function connect(path: string) {
   const db = new DatabaseSync(path, { timeout: 1_000 });
   const index = new HashIndex(db, 'blob', { run: 4, moved: 1, perRow: 1 });
+  const version = db.prepare('PRAGMA data_version');
   const insert = db.prepare("INSERT INTO blob (hash, text) VALUES (unhex(?), '')");
   return {
     db,
@@ -59,7 +60,7 @@ function connect(path: string) {
         if (index.findWritten(hash) === undefined) index.add(hash, Number(insert.run(hash).lastInsertRowid));
       };
       db.exec('BEGIN IMMEDIATE');
-      index.begin();
+      index.begin(version.get()?.['data_version']);
       if (end === 'savepoint') {
         db.exec('SAVEPOINT half');
         hashes.slice(0, hashes.length >> 1).forEach(put);

@@ -86,7 +86,7 @@ export class HashIndex {
 
   /** The row with that hash, as it is committed. */
   find(hash: Hash): number | undefined {
-    this.#refresh();
+    this.#refresh(this.#version());
     const prefix = prefixOf(hash);
     const known = this.#known(prefix, hash);
     if (known !== undefined || !this.#isBehind) return known;
@@ -101,7 +101,7 @@ export class HashIndex {
 
   /** Rows whose hash begins with the hexadecimal prefix, in order of hash, at most so many. */
   findAll(start: string, limit: number): number[] {
-    this.begin();
+    this.begin(this.#version());
     const from = prefixOf(start.padEnd(8, '0'));
     const to = prefixOf(start.padEnd(8, 'f'));
     const places = new Set(this.#selectRange.all(from, to).map((row) => row['position'] as number));
@@ -116,9 +116,9 @@ export class HashIndex {
       .map(({ position }) => position);
   }
 
-  /** To be called first in every transaction that writes rows. */
-  begin(): void {
-    this.#refresh();
+  /** To be called first in every transaction that writes rows, with the file's `data_version`, which tells that others have written. */
+  begin(version: unknown): void {
+    this.#refresh(version);
     if (this.#isBehind) this.#readNew();
   }
 
@@ -199,9 +199,12 @@ export class HashIndex {
     return taken;
   }
 
+  #version(): unknown {
+    return this.#selectVersion.get()?.['data_version'];
+  }
+
   /** Reads how far the table goes, where that may have changed. */
-  #refresh(): void {
-    const version = this.#selectVersion.get()?.['data_version'];
+  #refresh(version: unknown): void {
     if (version === this.#seenVersion && this.#mark !== undefined) return;
     this.#seenVersion = version;
     this.#isBehind = true;
