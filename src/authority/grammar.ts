@@ -88,6 +88,8 @@ export function segment(text: string): string {
   requireForm(form.text, text, 'text');
   if (text === '') return '~';
   if (text === '.' || text === '..') return text.replaceAll('.', '~2e');
+  // Most have nothing of that, and to look costs a third.
+  if (text.search(ESCAPED) === -1) return text;
   return text.replace(ESCAPED, (char) => `~${char.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 

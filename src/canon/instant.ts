@@ -40,13 +40,16 @@ export function instantFromMillis(ms: number, micros = 0): Instant {
     lastMillis = ms;
     lastText = new Date(ms).toISOString().slice(0, 23);
   }
-  return lastText + THOUSANDTHS[micros]! + 'Z';
+  return lastText + THOUSANDTHS[micros]!;
 }
 
 /** A clock is asked many times in a millisecond, and writing out a date is the most that it costs. */
 let lastMillis = Number.NaN;
 let lastText = '';
-const THOUSANDTHS: readonly string[] = Array.from({ length: 1_000 }, (_, micros) => String(micros).padStart(3, '0'));
+const THOUSANDTHS: readonly string[] = Array.from(
+  { length: 1_000 },
+  (_, micros) => `${String(micros).padStart(3, '0')}Z`,
+);
 
 /**
  * Milliseconds since 1970; the last three digits of the instant are cut off (toward the past, also before 1970).

@@ -213,6 +213,9 @@ function heldBack(
   return held === undefined ? {} : { heldBack: held };
 }
 
+/** What has none of these is in every normal form. */
+const BEYOND_ASCII = /[^ -~]/;
+
 function faultOfRole(domain: Domain, role: Intent['role']): string | undefined {
   const declared = Object.hasOwn(domain.roles, role.name) ? domain.roles[role.name] : undefined;
   if (declared === undefined) {
@@ -224,7 +227,7 @@ function faultOfRole(domain: Domain, role: Intent['role']): string | undefined {
     if (typeof value !== 'string' || value === '')
       return `the role ${role.name} needs the parameter ${param}, a non-empty text`;
     // Writs compare names in this form: two spellings of one name would be two places in the state.
-    if (value !== value.normalize('NFC'))
+    if (BEYOND_ASCII.test(value) && value !== value.normalize('NFC'))
       return `the parameter ${param} of the role ${role.name} must be in Unicode's composed form (NFC)`;
   }
   const extra = Object.keys(role.params).find((param) => !wanted.includes(param));
@@ -233,8 +236,9 @@ function faultOfRole(domain: Domain, role: Intent['role']): string | undefined {
 
 /** The resource that a writ must cover for a role: `role:spender:alice`, parameters in the order of declaration. */
 export function roleScope(domain: Domain, role: Intent['role']): string {
-  const params = domain.roles[role.name]?.params ?? [];
-  return ['role', role.name, ...params.map((param) => segment(role.params[param] as string))].join(':');
+  let scope = `role:${role.name}`;
+  for (const param of domain.roles[role.name]?.params ?? []) scope += `:${segment(role.params[param] as string)}`;
+  return scope;
 }
 
 /** After parsing; frozen, because it is what is recorded. */
@@ -268,12 +272,13 @@ function costOf(cost: unknown): Cost {
     throw new Error('its cost is not an object of amounts');
   }
   const amounts: Record<string, number> = {};
-  for (const unit of Reflect.ownKeys(cost)) {
-    const amount: unknown = Reflect.get(cost, unit);
-    if (typeof unit !== 'string') throw new Error('its cost is not an object of amounts');
+  // Twice, and not by `Reflect.ownKeys`: that takes twice as long as both.
+  for (const unit of Object.getOwnPropertyNames(cost)) {
+    const amount = (cost as Readonly<Record<string, unknown>>)[unit];
     if (!isAmount(amount)) throw new Error(`its cost in ${unit} is not a whole amount`);
     setOwn(amounts, unit, amount);
   }
+  if (Object.getOwnPropertySymbols(cost).length > 0) throw new Error('its cost is not an object of amounts');
   return amounts;
 }
 

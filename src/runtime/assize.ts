@@ -49,6 +49,7 @@ import { Kept, saltsAt } from './kept.ts';
 import { Beliefs, type DerivedEntry, derivedFrom, type Judge, MemoryView, requireBeliefs } from './memory/index.ts';
 import { type NoticeListeners, Notices } from './notices.ts';
 import { Hands, type ParallelOptions } from './parallel/index.ts';
+import { randomHex } from './random-hex.ts';
 import { Reading, valid } from './reading.ts';
 import { COMPILER_VERSION } from './records.ts';
 import type { Revocation, RevocationInput } from './revoke.ts';
@@ -265,7 +266,7 @@ export class Assize {
 
   /** A name for a trajectory that nobody has: for writs that must name theirs before it begins. */
   newTrajectoryId(): string {
-    return `t-${Buffer.from(this.#around.random.bytes(12)).toString('hex')}`;
+    return `t-${randomHex(this.#around.random, 12)}`;
   }
 
   /**

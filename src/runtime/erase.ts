@@ -7,6 +7,7 @@ import { type Found, findErasable, type Wanted } from './find-erasable.ts';
 import type { Gathered } from './intent.ts';
 import type { BelievedPlace } from './memory/index.ts';
 import type { Proposals } from './propose.ts';
+import { randomHex } from './random-hex.ts';
 import type { Resolutions } from './resolve.ts';
 import type { Ruling } from './ruling.ts';
 import { TRIES_MAX, type Writer } from './writer.ts';
@@ -113,7 +114,7 @@ export class Erasures {
     const beliefs = found.beliefs.length === 0 ? {} : { beliefs: found.beliefs };
     const logged = answers.length === 0 ? {} : { answers };
     const args = { ...logged, at, ...beliefs, entries, reason: input.reason, values } as unknown as Json;
-    const nonce = Buffer.from(around.random.bytes(16)).toString('hex');
+    const nonce = randomHex(around.random, 16);
     const intent = { action: ERASE_ACTION, role: BUILT_IN_ROLE, args };
     return {
       proposalId: contentHash({ ...intent, nonce, trajectory: id, writ: writId(writ.writ) }),

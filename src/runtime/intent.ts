@@ -154,8 +154,8 @@ export function gather(
   const blobs: BlobRow[] = [];
   const observed: Observed[] = [];
   let misnamed: RuntimeError | undefined;
-  // A list of our own: `map` would make another of the caller's sort.
-  const observations = Array.from(input.observations ?? [], (observation): Sighting => {
+  const observations: Sighting[] = [];
+  for (const observation of input.observations ?? []) {
     const { name, value: given } = observation ?? {};
     if (typeof name !== 'string' || given === undefined) throw badIntent('an observation has a name and a value');
     if (!place.isOwn && !(place.isTurn && 'oracle_key' in observation)) misnamed ??= misnaming(name);
@@ -165,13 +165,16 @@ export function gather(
     const value = copyJson(observation.value, 'oracle_key' in observation ? ORACLE_LIMITS : FOREIGN);
     observed.push({ name, value });
     const isSalted = isSensitive(observation);
-    if (!('oracle_key' in observation))
-      return { seen: { name, value: isSalted ? value : store(value, blobs) }, isSalted };
+    if (!('oracle_key' in observation)) {
+      observations.push({ seen: { name, value: isSalted ? value : store(value, blobs) }, isSalted });
+      continue;
+    }
     const named = { name, oracle_key: observation.oracle_key };
     // That of a turn stays: it pins the turns before it, and nobody guesses its chance of 32 bytes.
     const isTurn = turnNamedBy(place.trajectoryId, named) !== undefined;
-    return { seen: { hash: contentHash(value, ORACLE_LIMITS), ...named }, isSalted: !isTurn && !place.unsalted };
-  });
+    const seen = { hash: contentHash(value, ORACLE_LIMITS), ...named };
+    observations.push({ seen, isSalted: !isTurn && !place.unsalted });
+  }
   const { action, idempotencyKey: key, principal: named } = input;
   if (misnamed !== undefined && key === undefined) throw misnamed;
   const { trajectoryId: trajectory, nonce } = place;
@@ -241,7 +244,7 @@ function roleOf(role: string | RoleRef): RoleRef {
   const texts =
     typeof params === 'object' &&
     params !== null &&
-    Object.entries(params).every(([name, value]) => isName(name) && isName(value));
+    Object.keys(params).every((name) => isName(name) && isName((params as Readonly<Record<string, Json>>)[name]));
   if (!isName(role?.name) || !texts)
     throw badIntent(`a role has a name, and parameters that are texts, of at most ${NAME_MAX} characters`);
   return { name: role.name, params: params as Record<string, string> };

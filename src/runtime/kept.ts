@@ -13,6 +13,7 @@ import {
 } from '#ledger';
 import type { Random } from '#oracle';
 import type { Sighting } from './intent.ts';
+import { randomHex } from './random-hex.ts';
 
 /** Gives a new salt, 32 hex digits. */
 export type Salting = () => string;
@@ -21,7 +22,7 @@ const SALT_BYTES = 16;
 
 /** Salts that are what is drawn: where nobody else has this chance at any other place. */
 export function drawnSalts(random: Random): Salting {
-  return () => Buffer.from(random.bytes(SALT_BYTES)).toString('hex');
+  return () => randomHex(random, SALT_BYTES);
 }
 
 /**

@@ -18,6 +18,7 @@ import {
   requireBeliefs,
 } from './memory/index.ts';
 import type { Turn } from './parallel/index.ts';
+import { randomHex } from './random-hex.ts';
 import { commitPayload, type Erasing, erasedWith, pendingPayload, rejectionPayload } from './records.ts';
 import type { Resolutions } from './resolve.ts';
 import { keyedProposal } from './ruled-proposals.ts';
@@ -49,7 +50,7 @@ export class Proposals {
     const { id: trajectoryId, around } = this.#writer;
     const { ifUnchanged, writ, idempotencyKey: key } = input;
     const unchanged = ifUnchanged === undefined ? undefined : new Unchanged(this.#writer, ifUnchanged);
-    const nonce = key ?? Buffer.from(around.random.bytes(16)).toString('hex');
+    const nonce = key ?? randomHex(around.random, 16);
     const { unsalted, isTurn } = this.#turn;
     const isOwn = acting !== undefined || isForFailure(key);
     const gatheredUnder = gather(input, { trajectoryId, nonce, unsalted, isOwn, isTurn });

@@ -19,6 +19,7 @@ import type { Delegations } from './delegate.ts';
 import { concluded, RuntimeError } from './errors.ts';
 import type { Gathered } from './intent.ts';
 import { Kept } from './kept.ts';
+import { randomHex } from './random-hex.ts';
 import { commitPayload, rejectionPayload } from './records.ts';
 import { type Ruling, rulingOf } from './ruling.ts';
 import { NO_NEWS } from './subscriptions.ts';
@@ -67,7 +68,7 @@ export class Revocations {
 
   async revoke(given: RevocationInput): Promise<Revocation> {
     const input = checkedInput(given);
-    const nonce = Buffer.from(this.#writer.around.random.bytes(16)).toString('hex');
+    const nonce = randomHex(this.#writer.around.random, 16);
     const { id, ruling } = await this.#insist(() => this.#attempt(input, nonce));
     if (ruling.ruling !== 'committed') return { ruling, carried: [] };
     return { ruling, carried: await this.#carry(id, ruling.entry.id) };

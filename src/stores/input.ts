@@ -1,22 +1,23 @@
 import { isInstant } from '#canon';
-import type {
-  Batch,
-  BranchPartitionQuery,
-  EffectPage,
-  EffectWrite,
-  EntryKind,
-  FactKey,
-  FactQuery,
-  FactTextQuery,
-  FactVector,
-  FactVectorQuery,
-  FactVersion,
-  FactWrite,
-  LogStep,
-  PartitionName,
-  PartitionRead,
-  RankedQuery,
-  SnapshotRow,
+import {
+  type Batch,
+  type BranchPartitionQuery,
+  type EffectPage,
+  type EffectWrite,
+  type EntryKind,
+  type FactKey,
+  type FactQuery,
+  type FactTextQuery,
+  type FactVector,
+  type FactVectorQuery,
+  type FactVersion,
+  type FactWrite,
+  isHash,
+  type LogStep,
+  type PartitionName,
+  type PartitionRead,
+  type RankedQuery,
+  type SnapshotRow,
 } from '#ledger';
 import { OPEN_END, OPEN_START } from '#memory';
 import type { OracleRow } from '#oracle';
@@ -467,19 +468,6 @@ export function checkEffectPage(page: EffectPage): void {
   if (before !== undefined) checkEpoch(before);
   if (!isNumberFrom(1, limit)) refuse('limit must be a whole number from 1', { limit });
   if (trajectoryId !== undefined) checkText(trajectoryId, 'trajectory_id');
-}
-
-const scratch = Buffer.alloc(HASH_DIGITS / 2);
-
-// Twice as fast as a regular expression. Written back, because the decoder looks at the low byte of each character alone:
-// U+0661 passes for an `a`.
-function isHash(value: unknown): value is string {
-  return (
-    typeof value === 'string' &&
-    value.length === HASH_DIGITS &&
-    scratch.write(value, 'hex') === HASH_DIGITS / 2 &&
-    scratch.toString('hex') === value
-  );
 }
 
 // A lone surrogate has no UTF-8 bytes, so a database would store another character in its place; and PostgreSQL has no

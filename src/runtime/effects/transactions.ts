@@ -18,6 +18,7 @@ import { type BlobRef, type CommitPayload, type Hash, isCauseCode, type PendingP
 import { RuntimeError } from '../errors.ts';
 import { badIntent, type ProposalInput, TRANSACTION_KEY } from '../intent.ts';
 import type { Proposals } from '../propose.ts';
+import { randomHex } from '../random-hex.ts';
 import type { Ruling } from '../ruling.ts';
 import type { Writer } from '../writer.ts';
 import { type Acting, sum } from './acting.ts';
@@ -111,7 +112,7 @@ export class Transactions {
     const claimed = [...claims];
     for (let tries = 0; ; ) {
       // One that is made up for the attempt alone: no sink takes another one for it.
-      const name = options.name ?? Buffer.from(random.bytes(16)).toString('hex');
+      const name = options.name ?? randomHex(random, 16);
       try {
         // With all that it came to claim: or else those who claim late might make each other stale for ever.
         return await this.#attempt(effects, options, { name, isCareful, claimed }, body);
