@@ -12,6 +12,7 @@ const MILLIS_MAX = Date.parse('9998-12-31T23:59:59.999Z');
 
 /** True for an instant of the calendar: no 30 February, no hour 24, no leap second. */
 export function isInstant(text: unknown): text is Instant {
+  if (text === lastInstant) return true;
   if (typeof text !== 'string' || text.length !== LENGTH) return false;
   const marks =
     text[4] === '-' && text[7] === '-' && text[10] === 'T' && text[13] === ':' && text[16] === ':' && text[19] === '.';
@@ -19,11 +20,14 @@ export function isInstant(text: unknown): text is Instant {
   const year = digits(text, 0, 4);
   const fraction = digits(text, 20, 26);
   if (year < 1 || year > 9998 || fraction < 0) return false;
-  return (
-    isDay(year, digits(text, 5, 7), digits(text, 8, 10)) &&
-    isTime(digits(text, 11, 13), digits(text, 14, 16), digits(text, 17, 19))
-  );
+  if (!isDay(year, digits(text, 5, 7), digits(text, 8, 10))) return false;
+  if (!isTime(digits(text, 11, 13), digits(text, 14, 16), digits(text, 17, 19))) return false;
+  lastInstant = text;
+  return true;
 }
+
+/** The last that was made, or looked at: a proposal is asked about in several places by the one time that it has. */
+let lastInstant: Instant = '1970-01-01T00:00:00.000000Z';
 
 /**
  * The instant of a count of milliseconds since 1970, plus 0 to 999 microseconds.
@@ -36,20 +40,20 @@ export function instantFromMillis(ms: number, micros = 0): Instant {
   if (!Number.isInteger(micros) || micros < 0 || micros > 999) {
     throw badInstant(micros, 'microseconds beside milliseconds must be whole, 0 to 999');
   }
-  if (ms !== lastMillis) {
-    lastMillis = ms;
-    lastText = new Date(ms).toISOString().slice(0, 23);
+  const second = Math.floor(ms / 1000);
+  if (second !== lastSecond) {
+    lastSecond = second;
+    lastText = new Date(second * 1000).toISOString().slice(0, 20);
   }
-  return lastText + THOUSANDTHS[micros]!;
+  lastInstant = lastText + THOUSANDTHS[ms - second * 1000]! + LAST_THOUSANDTHS[micros]!;
+  return lastInstant;
 }
 
-/** A clock is asked many times in a millisecond, and writing out a date is the most that it costs. */
-let lastMillis = Number.NaN;
+/** A clock is asked many times in a second, and writing out a date is the most that it costs. */
+let lastSecond = Number.NaN;
 let lastText = '';
-const THOUSANDTHS: readonly string[] = Array.from(
-  { length: 1_000 },
-  (_, micros) => `${String(micros).padStart(3, '0')}Z`,
-);
+const THOUSANDTHS: readonly string[] = Array.from({ length: 1_000 }, (_, count) => String(count).padStart(3, '0'));
+const LAST_THOUSANDTHS: readonly string[] = THOUSANDTHS.map((digits) => `${digits}Z`);
 
 /**
  * Milliseconds since 1970; the last three digits of the instant are cut off (toward the past, also before 1970).

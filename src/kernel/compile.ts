@@ -236,9 +236,9 @@ function faultOfRole(domain: Domain, role: Intent['role']): string | undefined {
 
 /** The resource that a writ must cover for a role: `role:spender:alice`, parameters in the order of declaration. */
 export function roleScope(domain: Domain, role: Intent['role']): string {
-  let scope = `role:${role.name}`;
-  for (const param of domain.roles[role.name]?.params ?? []) scope += `:${segment(role.params[param] as string)}`;
-  return scope;
+  const segments = ['role', role.name];
+  for (const param of domain.roles[role.name]?.params ?? []) segments.push(segment(role.params[param] as string));
+  return segments.join(':');
 }
 
 /** After parsing; frozen, because it is what is recorded. */

@@ -57,7 +57,13 @@ function keyOf({ keyHash }: Gathered): { key_hash?: Hash } {
   return keyHash === undefined ? {} : { key_hash: keyHash };
 }
 
-/** Its members stand in canonical order, because most entries are commits and so they are written fastest. */
+/** A payload on its way. */
+type Growing<Payload> = { -readonly [Member in keyof Payload]?: Payload[Member] };
+
+/**
+ * Its members stand in canonical order, because most entries are commits and so they are written fastest. One by one, since the engine
+ * takes long over what follows a spread in a literal.
+ */
 export function commitPayload(
   place: Place,
   parentCommit: Hash,
@@ -69,7 +75,7 @@ export function commitPayload(
   beliefs?: readonly BeliefChange[],
 ): CommitPayload {
   const { compiled } = approved;
-  return {
+  const payload: Growing<CommitPayload> = {
     action: {
       args: argsOf(domain, { action: compiled.name, args: compiled.args }, kept),
       name: compiled.name,
@@ -79,17 +85,18 @@ export function commitPayload(
     budget_cost: costOf(approved, gathered.acting),
     compiler_version: COMPILER_VERSION,
     delta: deltaOf(approved.patches(), kept, { effects: gathered.acting?.effects, beliefs }),
-    ...keyOf(gathered),
-    kind: 'commit',
-    observations: kept.observations(gathered.observations),
-    parent: place.parent,
-    parent_commit: parentCommit,
-    ...(compiled.policy === undefined ? {} : { policy: compiled.policy }),
-    proposal_id: gathered.proposalId,
-    seq: place.seq,
-    trajectory_id: place.trajectory_id,
-    writ_id: writId,
   };
+  if (gathered.keyHash !== undefined) payload.key_hash = gathered.keyHash;
+  payload.kind = 'commit';
+  payload.observations = kept.observations(gathered.observations);
+  payload.parent = place.parent;
+  payload.parent_commit = parentCommit;
+  if (compiled.policy !== undefined) payload.policy = compiled.policy;
+  payload.proposal_id = gathered.proposalId;
+  payload.seq = place.seq;
+  payload.trajectory_id = place.trajectory_id;
+  payload.writ_id = writId;
+  return payload as CommitPayload;
 }
 
 export function rejectionPayload(
