@@ -510,7 +510,7 @@ test('a store that is only read has facts and takes none', async () => {
 test('a read that fails leaves the store as it is', async () => {
   const store = await openSqlite({ path: join(folder, 'failed.db') });
   await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] });
-  for (const at of [1, 2, 3, 4]) {
+  for (const at of [1, 2]) {
     let count = 0;
     interceptSql((_, proceed) => {
       count += 1;

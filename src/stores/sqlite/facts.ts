@@ -442,11 +442,16 @@ export class FactReader {
       ORDER BY f.valid_from, f.fact_id, f.system_start`);
     // Of those that overlap nothing, the last one that begins before.
     const openAt = `SELECT e.n FROM fact_time AS e WHERE ${isOpen} AND e.valid_from <= ?5 ORDER BY e.valid_from DESC LIMIT 1`;
-    this.#selectOpenAt = this.#rows(`SELECT ${rowThatEnds(`'${OPEN_END}'`)}, p.key, p.several, r.whole
+    this.#selectOpenAt = this.#rows(`SELECT ${rowThatEnds(`'${OPEN_END}'`)}, p.several, r.whole
       FROM fact_rebuild AS r LEFT JOIN fact_partition AS p ON ${named} LEFT JOIN fact AS f ON f.n = (${openAt})`);
-    this.#selectClosedAt = this.#rows(`SELECT ${ROW} FROM fact_partition AS p CROSS JOIN ${ROWS}
-      WHERE ${named} AND e.key = p.key AND e.audit = 0 AND e.system_end > ?6 AND e.system_end < '${OPEN_END}'
-        AND e.valid_from <= ?5 AND f.valid_to > ?5 AND f.system_start <= ?6 ORDER BY e.system_end LIMIT 1`);
+    // That there is one row of `fact_rebuild` is said for the order: then that of the index will do.
+    this.#selectClosedAt = this.#rows(`SELECT ${ROW}, p.several, r.whole
+      FROM fact_rebuild AS r LEFT JOIN fact_partition AS p ON ${named}
+        LEFT JOIN fact_time AS e ON e.key = p.key AND e.audit = 0 AND e.system_end > ?6 AND e.system_end < '${OPEN_END}'
+          AND e.valid_from <= ?5
+          AND EXISTS (SELECT 1 FROM fact AS f WHERE f.n = e.n AND f.valid_to > ?5 AND f.system_start <= ?6)
+        LEFT JOIN fact AS f ON f.n = e.n
+      WHERE r.one = 1 ORDER BY e.system_end LIMIT 1`);
   }
 
   /** As `FactStore.partition`. @throws {StoreError} while the facts are incomplete */
@@ -528,21 +533,26 @@ export class FactReader {
     if (subject === undefined || predicate === undefined || valid === undefined || system === undefined)
       return undefined;
     if (kind !== 'current' || lineage !== undefined || after !== undefined) return undefined;
-    const at = [space, branch ?? '', subject, predicate, valid] as const;
-    // One statement sees one moment, and most ask for what is believed, or was and still is.
-    const found = this.#selectOpenAt.get(...at) as unknown as OpenAtColumns | undefined;
-    const [key, several, whole] = (found?.slice(ROW_COLUMNS) ?? []) as Partial<PointColumns>;
-    if (whole !== 1) throw incompleteError(this.#path);
-    if (key === null) return [];
-    if (several !== 0) return undefined;
     const name = { space, subject, predicate, ...(branch !== undefined && { branch }) };
-    const open = found![0] === null ? undefined : versionOf(found as unknown as RowColumns, name);
-    if (open !== undefined && valid < open.valid_to && (system === 'now' || open.system_time_start <= system))
-      return [open];
+    const at = [space, branch ?? '', subject, predicate, valid] as const;
+    const open = this.#rowAt(this.#selectOpenAt.get(...at), name);
+    if (open === 'several') return undefined;
+    const isOpen = open !== undefined && valid < open.valid_to;
+    if (isOpen && (system === 'now' || open.system_time_start <= system)) return [open];
     if (system === 'now') return [];
-    // What ends between the two began after that point of time, and what had ended stays so.
-    const closed = this.atOneMoment(() => this.#selectClosedAt.get(...at, system)) as unknown as RowColumns | undefined;
-    return closed === undefined ? [] : [versionOf(closed, name)];
+    // Another moment: what has ended since began after that point of time, and what had ended by then stays so.
+    const closed = this.#rowAt(this.#selectClosedAt.get(...at, system), name);
+    if (closed === 'several') return undefined;
+    return closed === undefined ? [] : [closed];
+  }
+
+  /** `several`: there may be more than one. @throws {StoreError} while the facts are incomplete */
+  #rowAt(found: unknown, name: PartitionName): FactVersion | 'several' | undefined {
+    const columns = found as PointColumns | undefined;
+    const [several, whole] = columns?.slice(ROW_COLUMNS) ?? [];
+    if (whole !== 1) throw incompleteError(this.#path);
+    if (several === 1) return 'several';
+    return columns![0] === null ? undefined : versionOf(columns as unknown as RowColumns, name);
   }
 
   #search(query: FactQuery): FactVersion[] {
@@ -656,10 +666,8 @@ type PartitionColumns = [
   whole: number,
 ];
 
-/** Of a partition in which a point is looked for, as above. */
-type PointColumns = [key: number | null, several: number, whole: number];
-
-type OpenAtColumns = [...row: RowColumns | null[], ...PointColumns];
+/** A row, whose are null where there is none; whether its partition, if there is one, may have several; and whether the facts are whole. */
+type PointColumns = [...row: RowColumns | null[], several: number | null, whole: number];
 
 /** An open row, whose are null where there is none, and its partition. */
 type StateColumns = [...row: RowColumns | null[], ...PartitionColumns];
