@@ -540,7 +540,7 @@ export class FactReader {
     const isOpen = open !== undefined && valid < open.valid_to;
     if (isOpen && (system === 'now' || open.system_time_start <= system)) return [open];
     if (system === 'now') return [];
-    // Another moment: what has ended since began after that point of time, and what had ended by then stays so.
+    // A later moment, of which this is the answer whatever was written in between: what had ended by that point of time stays as it is.
     const closed = this.#rowAt(this.#selectClosedAt.get(...at, system), name);
     if (closed === 'several') return undefined;
     return closed === undefined ? [] : [closed];

@@ -9,7 +9,7 @@ export const IDLE_MS = 20;
 
 /**
  * When what waits to be indexed is indexed: one part after as much was written, and what is left over, as a flush that failed leaves some,
- * one part at a time while nobody writes. Nobody waits for more than one part.
+ * one part at a time while nobody writes; it stays as long as somebody does. Nobody waits for more than one part.
  */
 export class Indexing {
   readonly #flush: (most: number) => Promise<boolean>;

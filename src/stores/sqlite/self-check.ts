@@ -102,9 +102,8 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
   // Looked for one by one, each would be among all of its partition.
   const unsaid = db.prepare(`SELECT count(*) AS n FROM fact_text AS t WHERE (t.key, t.content, t.audit, t.day) NOT IN
     (SELECT f.key, f.content, f.audit, ${TEXT_OF_ROW.day} FROM fact AS f)`);
-  const twice =
-    db.prepare(`SELECT count(*) - (SELECT count(*) FROM (SELECT DISTINCT key, content, audit, day FROM fact_text)) AS n
-    FROM fact_text`);
+  const twice = db.prepare(`SELECT count(*) AS n FROM
+    (SELECT 1 FROM fact_text GROUP BY key, content, audit, day HAVING count(*) > 1)`);
   const elsewhere = db.prepare(`SELECT count(*) AS n FROM fact_text AS t JOIN fact_partition AS p ON p.key = t.key
     WHERE NOT EXISTS (SELECT 1 FROM fact_text_space AS s WHERE s.space = t.space AND s.name = p.space)`);
   const uneven =

@@ -3,7 +3,7 @@ import { ChurnMap } from '#canon';
 import type { FactVector, FactVersion, FactWrite, PartitionName } from '#ledger';
 import { otherDimensions, unit } from '../vectors.ts';
 import { noTexts, texts } from './migrations/0010-texts.ts';
-import { textsByPartition } from './migrations/0017-texts-by-partition.ts';
+import { noTextsByPartition } from './migrations/0017-texts-by-partition.ts';
 import { type NewText, prepareNewTexts, type Queued, type Texts, textColumns } from './new-texts.ts';
 
 /** How many changes wait to be indexed once these are written: a branch that takes over what was said at many times has one of each. */
@@ -123,7 +123,7 @@ export class TextWriter {
     this.forget();
     this.#db.exec(noTexts);
     this.#db.exec(texts);
-    this.#db.exec(textsByPartition);
+    this.#db.exec(noTextsByPartition);
     this.#db.exec('DELETE FROM fact_text_queue');
   }
 
