@@ -95,7 +95,7 @@ function over<T>(values: readonly T[], operation: (value: T) => unknown): (count
 }
 
 /** Commit entries as a ledger has them, about 600 bytes of canonical text. */
-function payloads(): Record<string, unknown>[] {
+export function payloads(): Record<string, unknown>[] {
   return Array.from({ length: VARIANTS }, (_, i) => ({
     kind: 'commit',
     trajectory_id: 'trajectory-' + (i % 7),

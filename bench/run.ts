@@ -1,8 +1,9 @@
 /**
- * Every benchmark, one after the other. `--json` for programs, `--only NAME` for one, `--peer FOLDER` for those of effects beside the
+ * Every benchmark, one after the other, and how fast the machine is. `--json` for programs, `--only NAME` for one, `--peer FOLDER` for those of effects beside the
  * reference in Python of which that is a copy; exit 1 when a goal is missed.
  */
 import { parseArgs } from 'node:util';
+import { machineBench } from './machine.ts';
 import { type BenchResult, formatTable, meetsGoal } from './measure.ts';
 import { type PeerFigures, peerFigures } from './peer.ts';
 
@@ -52,7 +53,7 @@ try {
   process.exit(2);
 }
 
-const all: Record<string, BenchResult[]> = {};
+const all: Record<string, BenchResult[]> = { machine: await machineBench() };
 for (const name of names) {
   if (!values.json) console.error(`… ${name}`);
   all[name] = await BENCHES[name]!(peer);
