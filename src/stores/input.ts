@@ -122,9 +122,11 @@ export function checkFactQuery(query: FactQuery): FactQuery & { readonly kind: F
     limit = FACTS_PAGE,
   } = query;
   checkText(space, 'space');
-  for (const [name, text] of Object.entries({ branch, subject, predicate, lineage }))
-    if (text !== undefined) checkText(text, name);
-  if (!['current', 'audit', 'all'].includes(kind)) refuse('kind is current, audit or all', { kind });
+  if (branch !== undefined) checkText(branch, 'branch');
+  if (subject !== undefined) checkText(subject, 'subject');
+  if (predicate !== undefined) checkText(predicate, 'predicate');
+  if (lineage !== undefined) checkText(lineage, 'lineage');
+  if (kind !== 'current' && kind !== 'audit' && kind !== 'all') refuse('kind is current, audit or all', { kind });
   if (valid !== undefined && !isStart(valid)) refuse('valid must be an instant', { valid });
   if (system !== undefined && system !== 'now' && !isInstant(system))
     refuse('system must be an instant or now', { system });

@@ -533,7 +533,7 @@ export class FactReader {
     if (subject === undefined || predicate === undefined || valid === undefined || system === undefined)
       return undefined;
     if (kind !== 'current' || lineage !== undefined || after !== undefined) return undefined;
-    const name = { space, subject, predicate, ...(branch !== undefined && { branch }) };
+    const name = branch === undefined ? { space, subject, predicate } : { space, subject, predicate, branch };
     const at = [space, branch ?? '', subject, predicate, valid] as const;
     const open = this.#rowAt(this.#selectOpenAt.get(...at), name);
     if (open === 'several') return undefined;
@@ -549,10 +549,9 @@ export class FactReader {
   /** `several`: there may be more than one. @throws {StoreError} while the facts are incomplete */
   #rowAt(found: unknown, name: PartitionName): FactVersion | 'several' | undefined {
     const columns = found as PointColumns | undefined;
-    const [several, whole] = columns?.slice(ROW_COLUMNS) ?? [];
-    if (whole !== 1) throw incompleteError(this.#path);
-    if (several === 1) return 'several';
-    return columns![0] === null ? undefined : versionOf(columns as unknown as RowColumns, name);
+    if (columns?.[ROW_COLUMNS + 1] !== 1) throw incompleteError(this.#path);
+    if (columns[ROW_COLUMNS] === 1) return 'several';
+    return columns[0] === null ? undefined : versionOf(columns as unknown as RowColumns, name);
   }
 
   #search(query: FactQuery): FactVersion[] {
@@ -673,12 +672,11 @@ type PointColumns = [...row: RowColumns | null[], several: number | null, whole:
 type StateColumns = [...row: RowColumns | null[], ...PartitionColumns];
 
 export function versionOf(row: RowColumns, { space, subject, predicate, branch }: PartitionName): FactVersion {
-  return {
+  const version: FactVersion = {
     fact_id: row[0],
     space,
     subject,
     predicate,
-    ...(branch !== undefined && { branch }),
     object: row[1],
     content: { hash: row[2], bytes: row[3] },
     valid_from: row[4],
@@ -697,4 +695,6 @@ export function versionOf(row: RowColumns, { space, subject, predicate, branch }
     seq: row[17],
     cardinality: row[18] === 1 ? 'single-valued' : 'multi-valued',
   };
+  // Not in the middle of a literal, where the engine takes long over what follows.
+  return branch === undefined ? version : { ...version, branch };
 }

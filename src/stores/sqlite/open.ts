@@ -165,7 +165,7 @@ function connect<T>(path: string, { mode, durability, extension }: Connecting, m
   }
 }
 
-function openHere(connection: Connection, connecting: Connecting): Promise<SqliteStore> {
+async function openHere(connection: Connection, connecting: Connecting): Promise<SqliteStore> {
   const { path, lockTimeoutMs } = connection;
   const make = (db: DatabaseSync): SqliteStore => {
     const indexes = indexesOf(db);

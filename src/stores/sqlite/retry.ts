@@ -10,16 +10,29 @@ export const BLOCKING_WAIT_MS = 20;
 /** Between two tries. */
 export const PAUSE_MS = 10;
 
-/** Runs `step` until no one else holds the lock; after `timeoutMs` throws `store_locked`. Other errors pass through. */
-export async function whenUnlocked<T>(step: () => T, path: string, timeoutMs: number): Promise<T> {
+/**
+ * Runs `step`, which mostly gets what it wants at once, and else until no one else holds the lock; after `timeoutMs` throws `store_locked`.
+ * Other errors pass through.
+ */
+export function whenUnlocked<T>(step: () => T, path: string, timeoutMs: number): T | Promise<T> {
+  try {
+    return step();
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+    return onceUnlocked(step, path, timeoutMs, error);
+  }
+}
+
+async function onceUnlocked<T>(step: () => T, path: string, timeoutMs: number, first: unknown): Promise<T> {
   const deadline = performance.now() + timeoutMs;
-  for (;;) {
+  for (let busy = first; ; ) {
+    if (performance.now() >= deadline) throw lockedError(path, timeoutMs, busy);
+    await sleep(PAUSE_MS);
     try {
       return step();
     } catch (error) {
       if (!isBusy(error)) throw error;
-      if (performance.now() >= deadline) throw lockedError(path, timeoutMs, error);
+      busy = error;
     }
-    await sleep(PAUSE_MS);
   }
 }

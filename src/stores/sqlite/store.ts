@@ -452,20 +452,23 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     return this.#writing.step(name, ...given);
   }
 
-  async #read<T>(step: () => T): Promise<T> {
+  /** What is there at once is no promise: most reads are short, and waiting for one takes as long as half of it. */
+  #read<T>(step: () => T): T | Promise<T> {
+    const usable = (): T => {
+      this.#checkUsable();
+      return step();
+    };
     try {
-      return await whenUnlocked(
-        () => {
-          this.#checkUsable();
-          return step();
-        },
-        this.path,
-        this.#lockTimeoutMs,
-      );
+      const read = whenUnlocked(usable, this.path, this.#lockTimeoutMs);
+      return read instanceof Promise ? read.catch(this.#refuse) : read;
     } catch (error) {
-      throw storeError(error, this.path, 'Reading');
+      return this.#refuse(error);
     }
   }
+
+  readonly #refuse = (error: unknown): never => {
+    throw storeError(error, this.path, 'Reading');
+  };
 
   #checkUsable(): void {
     if (this.#closed !== undefined) throw this.#closedError();
