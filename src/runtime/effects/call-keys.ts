@@ -16,6 +16,8 @@ export class CallKeys {
   readonly #options: CallKeysOptions;
   /** Attempts that came before, by their epochs. */
   #attempts: Map<number, Promise<KnownTransaction | undefined>> | undefined;
+  /** Generations of calls that were made in this one: a part that is begun anew makes the same calls again. */
+  #taken: Map<number | string, number> | undefined;
 
   constructor(store: EffectStore, options: CallKeysOptions) {
     this.#store = store;
@@ -28,10 +30,23 @@ export class CallKeys {
     return effectKey({ trajectory, transaction, call, generation });
   }
 
+  /** The first of which nothing was called in this one. */
+  nextGeneration(call: number | string): number {
+    return (this.#taken?.get(call) ?? -1) + 1;
+  }
+
+  /** The free one, which is taken from then on. @throws EffectError `key_collision` */
+  async takeGeneration(call: number | string): Promise<number> {
+    const generation = await this.freeGeneration(call);
+    this.#taken ??= new Map();
+    this.#taken.set(call, generation);
+    return generation;
+  }
+
   /** The first after all that did nothing, or were undone. @throws EffectError `key_collision` */
   async freeGeneration(call: number | string): Promise<number> {
     const { isAgain, name } = this.#options;
-    for (let generation = 0; ; generation++) {
+    for (let generation = this.nextGeneration(call); ; generation++) {
       if (!isAgain) return generation;
       const key = this.of(call, generation);
       const used = await this.#store.effectKey(key);

@@ -331,13 +331,17 @@ export class Transaction {
   }
 
   async #nested<T>(body: (tx: Transaction) => Promise<T> | T, retries: number): Promise<T> {
+    this.#checkGoesOn();
+    // One for all tries: what is called in it and after it has the keys that it would have without them.
+    const family = this.#calls++;
     for (let tries = 0; ; tries++) {
       let failed: { readonly error: unknown } | undefined;
+      const first = ([tried]: readonly Tried<T>[]): number | undefined => {
+        if (tried?.failed === true) failed = tried;
+        return failed === undefined ? 0 : undefined;
+      };
       try {
-        return await this.#speculate([body], ([tried]) => {
-          if (tried?.failed === true) failed = tried;
-          return failed === undefined ? 0 : undefined;
-        });
+        return await this.#speculate([body], first, family);
       } catch (error) {
         const isUndone = error instanceof EffectError && error.code === 'no_branch';
         if (failed === undefined || !isUndone) throw error;
@@ -365,9 +369,10 @@ export class Transaction {
   async #speculate<T>(
     branches: readonly ((tx: Transaction) => Promise<T> | T)[],
     choose: (tried: readonly Tried<T>[]) => Promise<number | undefined> | number | undefined,
+    ofNested?: number,
   ): Promise<T> {
     this.#checkGoesOn();
-    const family = this.#calls++;
+    const family = ofNested ?? this.#calls++;
     const children = branches.map(
       (_, i) =>
         new Transaction(this.#held, this.#run, this.#claims, this.#asking, this, `${this.#place}${family}.${i}/`),
@@ -534,7 +539,8 @@ export class Transaction {
     try {
       this.#charge(tool, input);
       const at = this.#placeOf(ordinal);
-      const key = this.#keys.of(at, this.#asking.isCareful ? await this.#keys.freeGeneration(at) : 0);
+      const keys = this.#keys;
+      const key = keys.of(at, this.#asking.isCareful ? await keys.freeGeneration(at) : keys.nextGeneration(at));
       const prepared = this.#prepared(tool, input, claims, key);
       // What its plan looks at is a read like any other: what is older comes first.
       const reads = claims.filter(({ access }) => access === 'read');
@@ -569,7 +575,7 @@ export class Transaction {
     }
     for (const claim of claims) this.#claims.actAt(tool, claim, this.#place);
     const at = this.#placeOf(ordinal);
-    const generation = await this.#keys.freeGeneration(at);
+    const generation = await this.#keys.takeGeneration(at);
     const prepared = this.#prepared(tool, input, claims, this.#keys.of(at, generation));
     const writBlobs = this.#checkAffords(tool, input, claims, prepared);
     this.#charge(tool, input);

@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import type { Transaction, TransactionOptions } from '#runtime';
+import { MemoryStore } from '#stores';
+import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+
+// Keys of calls in a transaction of which a part is begun anew: by its name it is repeated, and makes the same ones.
+
+const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
+const OPTIONS: TransactionOptions = { writ: writFor('alice'), writes: ['test:**'], retries: 0, name: 'order 1' };
+const { name: _, ...NAMELESS } = OPTIONS;
+const RETRIES = 3;
+const CALL = 'reversible.externalised';
+const HELD = 'reversible.buffered';
+
+type Where = 'in the part' | 'after the part';
+
+/** A world whose part fails so often before it goes, and loses the answer of what is paid where that is said. */
+async function world() {
+  const sink = new OutsideSink('blind');
+  const faults = { shaky: 0, isLost: false };
+  const outside = {
+    sink,
+    steps: new Steps(),
+    fault: (of: 'do' | 'undo' | 'ask', what: string) => {
+      if (of === 'do' && what === 'shaky' && faults.shaky-- > 0) return 'fail';
+      return of === 'do' && what === 'paid' && faults.isLost ? 'lose' : 'none';
+    },
+  };
+  const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'reversible', 'buffered')];
+  const assize = runtimeOver(new MemoryStore(), [tally], { tools });
+  const trajectory = await assize.create(tally, { trajectoryId: 't' });
+  const run = (where: Where, shaky: number, isLost = false) => {
+    Object.assign(faults, { shaky, isLost });
+    return trajectory.transaction(OPTIONS, async (tx) => {
+      await tx.nested(
+        async (part) => {
+          await part.call(CALL, { what: 'shaky', at: 'shaky' });
+          if (where === 'in the part') await part.call(CALL, { what: 'paid', at: 'paid' });
+        },
+        { retries: RETRIES },
+      );
+      if (where === 'after the part') await tx.call(CALL, { what: 'paid', at: 'paid' });
+      await tx.call(HELD, { what: 'held', at: 'held' });
+      tx.propose(COUNT);
+    });
+  };
+  return { sink, faults, assize, trajectory, run };
+}
+
+const ROUNDS = [0, 1, RETRIES].flatMap((first) => [0, 1, RETRIES].map((second) => [first, second] as const));
+
+test.each<Where>(['in the part', 'after the part'])(
+  'what nobody knows of is not called once more, %s',
+  async (where) => {
+    for (const [first, second] of ROUNDS) {
+      const { sink, assize, run } = await world();
+      await expect(run(where, first, true)).rejects.toMatchObject({ code: 'outcome_unknown' });
+      const [left] = await assize.recoverEffects();
+      await assize.resolveEffect({ epoch: left!.epoch, n: left!.n, as: 'residue', by: 'ops', evidence: 'it stays' });
+      await expect(run(where, second)).rejects.toMatchObject({ code: 'key_collision' });
+      expect([first, second, sink.times('do', 'paid')]).toEqual([first, second, 1]);
+      await assize.close();
+    }
+  },
+);
+
+test('a call has its key however often the part before it did nothing', async () => {
+  const keysOf = async (where: Where, shaky: number): Promise<unknown> => {
+    const { sink, assize, run } = await world();
+    await run(where, shaky);
+    await assize.close();
+    return ['paid', 'held'].map((what) => sink.log.filter((each) => each.what === what).map(({ key }) => key));
+  };
+  for (const where of ['in the part', 'after the part'] as const) {
+    const [once, ...others] = await Promise.all([0, 1, RETRIES].map((shaky) => keysOf(where, shaky)));
+    for (const other of others) expect(other).toEqual(once);
+  }
+});
+
+test('what a part has done and undone is done under another key, also where the transaction has no name', async () => {
+  for (const options of [OPTIONS, NAMELESS]) {
+    const { sink, assize, trajectory, faults } = await world();
+    faults.shaky = RETRIES;
+    await trajectory.transaction(options, async (tx) => {
+      const body = async (part: Transaction): Promise<void> => {
+        await part.call(CALL, { what: 'paid', at: 'paid' });
+        await part.call(CALL, { what: 'shaky', at: 'shaky' });
+      };
+      await tx.nested(body, { retries: RETRIES });
+      tx.propose(COUNT);
+    });
+    const keys = sink.log.filter(({ did, what }) => did === 'do' && what === 'paid').map(({ key }) => key);
+    expect([keys.length, new Set(keys).size]).toEqual([RETRIES + 1, RETRIES + 1]);
+    expect([sink.standing('paid'), sink.standing('shaky')]).toEqual([1, 1]);
+    await assize.close();
+  }
+});
+
+test('what is held in a part that is begun anew has no key of what had acted there', async () => {
+  const { sink, assize, trajectory, faults } = await world();
+  faults.shaky = 1;
+  // With a name the store would refuse that key, and all would be begun anew.
+  await trajectory.transaction(NAMELESS, async (tx) => {
+    let tries = 0;
+    const body = async (part: Transaction): Promise<void> => {
+      // The first call of the part acts at once, and in the next try is held.
+      await part.call(tries++ === 0 ? CALL : HELD, { what: 'paid', at: 'paid' });
+      await part.call(CALL, { what: 'shaky', at: 'shaky' });
+    };
+    await tx.nested(body, { retries: RETRIES });
+    tx.propose(COUNT);
+  });
+  const keys = sink.log.filter(({ did, what }) => did === 'do' && what === 'paid').map(({ key }) => key);
+  expect([keys.length, new Set(keys).size, sink.standing('paid')]).toEqual([2, 2, 1]);
+  await assize.close();
+});
