@@ -177,7 +177,7 @@ async function writes(store: Store, folder: string): Promise<BenchResult[]> {
         return put(store, [replacing(subject, version)]);
       }),
   };
-  const bare = bareLoop(join(folder, 'bare.db'));
+  const bare = bareLoop(join(folder, 'bare.db'), GROUP);
   try {
     const [loop, open, closed] = await compare([bare.contender, free, conflicting], { rounds: 9, roundMs: 250 });
     return [
@@ -196,7 +196,7 @@ async function grouped(count: number, write: () => Promise<void>): Promise<void>
 }
 
 /** The statements of one contradiction, on the same tables with as many rows, in transactions of as many. */
-function bareLoop(path: string): { readonly contender: Contender; close(): void } {
+export function bareLoop(path: string, group: number): { readonly contender: Contender; close(): void } {
   const db = new DatabaseSync(path);
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
     CREATE TABLE fact (n INTEGER PRIMARY KEY, key INTEGER, audit INTEGER, valid_from TEXT, fact_id TEXT, system_start TEXT, rest TEXT) STRICT;
@@ -221,9 +221,9 @@ function bareLoop(path: string): { readonly contender: Contender; close(): void 
   db.exec('COMMIT');
   let n = 0;
   const run = (count: number): void => {
-    for (let left = count; left > 0; left -= GROUP) {
+    for (let left = count; left > 0; left -= group) {
       db.exec('BEGIN IMMEDIATE');
-      for (let i = 0; i < Math.min(GROUP, left); i++, n++) {
+      for (let i = 0; i < Math.min(group, left); i++, n++) {
         const [key, time] = [(n * STRIDE) % FACTS, at(n + 1)];
         close.run(time, key);
         row(key, 0, `claim ${n}`, time);
@@ -233,7 +233,7 @@ function bareLoop(path: string): { readonly contender: Contender; close(): void 
     }
   };
   return {
-    contender: { name: `a bare loop of the same statements, groups of ${GROUP}`, run },
+    contender: { name: `a bare loop of the same statements, groups of ${group}`, run },
     close: () => db.close(),
   };
 }

@@ -8,11 +8,11 @@ import { roundTripsOf } from '../tests/support/postgres/round-trips.ts';
 import { PostgresServer } from '../tests/support/postgres/server.ts';
 import { type BenchResult, formatTable, percentile } from './measure.ts';
 import { storageOnPostgres } from './memory-storage.ts';
-import { writersBench } from './memory-writers.ts';
+import { WRITERS, writersBench } from './memory-writers.ts';
 import { believed, openWard, said, type Ward } from './ward.ts';
 
 const SMALL = 300;
-const LARGE = 20_000;
+const LARGE = 100_000;
 const SAMPLES = 300;
 const WARM = 50;
 /** Roughly what a contradiction writes: entry, blobs and rows. */
@@ -27,13 +27,21 @@ export async function memoryOnPostgres(): Promise<BenchResult[]> {
   const server = await PostgresServer.start();
   try {
     const base = `postgres://postgres@127.0.0.1:${server.port}/postgres`;
-    return [
-      ...(await contradictions(base)),
-      ...(await writersBench('PostgreSQL', `${base}?schema=writers`)),
-      ...(await storageOnPostgres(base, 'storage')),
-    ];
+    return [...(await contradictions(base)), ...(await writers(base)), ...(await storageOnPostgres(base, 'storage'))];
   } finally {
     await server.remove();
+  }
+}
+
+async function writers(base: string): Promise<BenchResult[]> {
+  const clients = Array.from({ length: WRITERS }, () => new Client({ connectionString: base }));
+  try {
+    for (const client of clients) await client.connect();
+    await clients[0]!.query('CREATE TABLE commits (n BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text TEXT)');
+    const insert = { name: 'insert', text: 'INSERT INTO commits (text) VALUES ($1)', values: ['x'.repeat(BYTES)] };
+    return await writersBench('PostgreSQL', `${base}?schema=writers`, (n) => clients[n]!.query(insert));
+  } finally {
+    for (const client of clients) await client.end();
   }
 }
 

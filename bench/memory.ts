@@ -7,6 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { OPEN_END } from 'assize/memory';
+import { bareLoop } from './facts.ts';
 import { type BenchResult, compare, formatTable, percentile, rateResult } from './measure.ts';
 import { memoryOnPostgres } from './memory-postgres.ts';
 import { storageOnSqlite } from './memory-storage.ts';
@@ -18,6 +20,8 @@ const LARGE = 100_000;
 /** Facts of one proposal, where many are said at once. */
 const MANY = 16;
 const CALLERS = 16;
+/** Recalls of one kind in a row. */
+const RECALLS = 500;
 const SAMPLES = 300;
 /** Contradictions before that, so that it is the compiled program that is measured. */
 const WARM_UP = 1_000;
@@ -30,12 +34,12 @@ export async function memoryBench(): Promise<BenchResult[]> {
     const large = await openWard(url('large'), { facts: LARGE });
     const results = [
       ...(await one(join(folder, 'bare.db'), small, large)),
-      ...(await recalls(large)),
-      ...(await many(large, '')),
+      ...(await recalls(large, join(folder, 'large.db'))),
+      ...(await many(large, join(folder, 'loop.db'), '')),
     ];
     for (const each of [small, large]) await each.close();
     const aside = await openWard(url('aside'), { facts: LARGE, writer: 'thread' });
-    results.push(...(await many(aside, ', written in a thread')));
+    results.push(...(await many(aside, join(folder, 'loop aside.db'), ', written in a thread')));
     await aside.close();
     return [
       ...results,
@@ -85,22 +89,39 @@ async function one(path: string, small: Ward, large: Ward): Promise<BenchResult[
   ];
 }
 
-async function recalls({ memories: [memory], facts }: Ward): Promise<BenchResult[]> {
-  const times: number[] = [];
-  for (let n = 0; n < 20_000; n++) {
-    const start = performance.now();
-    const { facts: found } = await memory.recall({
-      subject: `patient ${(n * 7_919) % facts}`,
-      predicate: 'takes',
-      limit: 1,
-    });
-    times.push((performance.now() - start) * 1_000);
-    if (found.length !== 1) throw new Error('a fact is not recalled');
+/** Beside a bare statement on the same file, in turns of many. */
+async function recalls({ memories: [memory], facts }: Ward, path: string): Promise<BenchResult[]> {
+  const bare = new DatabaseSync(path, { readOnly: true });
+  const select = bare.prepare(`SELECT f.*, e.system_end FROM fact_partition AS p
+    JOIN fact_time AS e ON e.key = p.key AND e.audit = 0 AND e.system_end = '${OPEN_END}' JOIN fact AS f ON f.n = e.n
+    WHERE p.space = 'bench' AND p.branch = '' AND p.subject = ? AND p.predicate = 'takes'`);
+  select.setReturnArrays(true);
+  const times: [recall: number[], bare: number[]] = [[], []];
+  const name = (n: number): string => `patient ${(n * 7_919) % facts}`;
+  const steps = [
+    async (n: number) => (await memory.recall({ subject: name(n), predicate: 'takes', limit: 1 })).facts,
+    async (n: number) => select.all(name(n)),
+  ];
+  try {
+    for (let from = 0; from < 20_000; from += RECALLS) {
+      for (const [i, step] of steps.entries()) {
+        for (let n = from; n < from + RECALLS; n++) {
+          const start = performance.now();
+          const found = await step(n);
+          times[i]!.push((performance.now() - start) * 1_000);
+          if (found.length !== 1) throw new Error('a fact is not recalled');
+        }
+      }
+    }
+  } finally {
+    bare.close();
   }
-  return [{ name: `recall of one, by key, ${LARGE} facts: p50`, value: percentile(times, 50), unit: 'µs' }];
+  const [value, base] = times.map((each) => percentile(each, 50)) as [number, number];
+  const baseline = { name: 'a bare statement', value: base };
+  return [{ name: `recall of one, by key, ${LARGE} facts: p50`, value, unit: 'µs', baseline, ratio: value / base }];
 }
 
-async function many({ memories: [memory], facts }: Ward, written: string): Promise<BenchResult[]> {
+async function many({ memories: [memory], facts }: Ward, path: string, written: string): Promise<BenchResult[]> {
   let n = 0;
   const writes = (name: string, next: () => ReturnType<typeof said>) => ({
     name,
@@ -115,7 +136,10 @@ async function many({ memories: [memory], facts }: Ward, written: string): Promi
   });
   const free = writes('facts that contradict nothing', () => said(n++, `drug ${n}`, 'fresh'));
   const conflicting = writes('facts that contradict one', () => said((n++ * 7_919) % facts, `again ${n}`));
-  const [freeRate, conflictingRate] = await compare([free, conflicting], { rounds: 7, roundMs: 400 });
+  const bare = bareLoop(path, MANY * CALLERS);
+  const contenders = [bare.contender, free, conflicting];
+  const [loop, freeRate, conflictingRate] = await compare(contenders, { rounds: 7, roundMs: 400 });
+  bare.close();
   const how = `${MANY} a proposal, ${CALLERS} callers, durable${written}`;
   return [
     rateResult({ ...freeRate!, name: `facts that contradict nothing, ${how}` }, undefined),
@@ -123,6 +147,7 @@ async function many({ memories: [memory], facts }: Ward, written: string): Promi
       min: 10_000,
       ratioMin: 0.3,
     }),
+    rateResult({ ...conflictingRate!, name: `facts that contradict one, ${how}: beside the bare loop` }, loop),
   ];
 }
 
