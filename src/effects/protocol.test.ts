@@ -40,6 +40,11 @@ function around(kind: EffectClass, beside: EffectClass = keyed): Plan[] {
   ];
 }
 
+/** Effects of these classes, by where, in that order. */
+function both(of: { readonly [on in 'x' | 'y']: EffectClass }): Plan['effects'] {
+  return (Object.keys(of) as ('x' | 'y')[]).map((on) => ({ class: of[on], on }));
+}
+
 /** The same, where the first is of a branch that is not chosen. */
 function losing(kind: EffectClass): Plan[] {
   const [first, ...others] = around(kind) as [Plan, ...Plan[]];
@@ -72,6 +77,20 @@ describe('all or nothing, once each, in the order of epochs, and all of it ends 
   test.each(SINKS)('in a branch that is not chosen, with a %s sink', (sink) => {
     for (const trouble of [...TROUBLES, ...DECIDED])
       expect(explore(losing({ ...acts, sink }), trouble).worlds).toBeGreaterThan(1_000);
+  });
+
+  // Each touches both resources, and some in the other order.
+  test.each(SINKS)('of three that cross, with a %s sink', (sink) => {
+    const [act, hold] = [
+      { ...acts, sink },
+      { ...held, sink },
+    ];
+    const crossing: Plan[] = [
+      { effects: both({ x: act, y: hold }), ends: 'commit' },
+      { effects: both({ y: act, x: act }), ends: 'commit' },
+      { effects: both({ x: hold, y: act }), ends: 'throw' },
+    ];
+    for (const trouble of TROUBLES) expect(explore(crossing, trouble).worlds).toBeGreaterThan(1_000);
   });
 
   test.runIf(process.env['ASSIZE_CASES'] !== undefined)(
