@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { segment } from '#authority';
-import { copyJson, form, issueText, type Json, requireForm } from '#canon';
+import { copyJson, form, issueText, type Json, type Misfits, requireForm } from '#canon';
 import { refusePromise } from './candidate.ts';
 import type { ActionSpec, Binding } from './define-domain.ts';
 import { messageOf } from './errors.ts';
@@ -151,7 +151,7 @@ export function sayingsOf(
   action: ActionSpec,
   args: Json,
   context: { readonly role: Readonly<Record<string, string>> },
-): { readonly sayings: readonly Saying[] } | { readonly fault: string } {
+): { readonly sayings: readonly Saying[] } | { readonly fault: string; readonly code?: string } {
   if (action.beliefs === undefined) return { sayings: [] };
   let given: unknown;
   try {
@@ -161,12 +161,37 @@ export function sayingsOf(
     return { fault: messageOf(error) };
   }
   const parsed = SAYINGS.safeParse(given);
-  if (!parsed.success) return { fault: `what it says is none that can be believed: ${issueText(parsed.error)}` };
+  if (!parsed.success)
+    return {
+      fault: `what it says is none that can be believed: ${issueText(parsed.error)}`,
+      ...misfitCode(parsed.error),
+    };
   const declared = memory?.predicates ?? {};
   const unknown = parsed.data.find(({ predicate }) => !Object.hasOwn(declared, predicate));
   if (unknown !== undefined)
-    return { fault: `the domain declares no predicate ${JSON.stringify(unknown.predicate)} in its memory` };
+    return {
+      fault: `the domain declares no predicate ${JSON.stringify(unknown.predicate)} in its memory`,
+      code: 'unknown_predicate',
+    };
   return { sayings: copyJson(parsed.data) as unknown as readonly Saying[] };
+}
+
+/** By the member at fault. */
+const CODES: Readonly<Record<string, string>> = {
+  confidence: 'bad_confidence',
+  strategy: 'unknown_strategy',
+  from: 'no_instant',
+  to: 'no_instant',
+  ...Object.fromEntries(['space', 'subject', 'predicate', 'object', 'source', 'was'].map((name) => [name, 'bad_text'])),
+};
+
+/**
+ * What the pure floor calls what is wrong with a saying first (`memory/errors.ts`), if it has a code for it: who reads a rejection finds
+ * the name that an error of a memory has.
+ */
+export function misfitCode({ issues: [first] }: Misfits): { readonly code?: string } {
+  const member = String(first?.path.at(-1));
+  return Object.hasOwn(CODES, member) ? { code: CODES[member] as string } : {};
 }
 
 /**

@@ -1,11 +1,12 @@
 import { segment } from '#authority';
-import { copyJson, form, issueText, type Json, requireForm, setOwn } from '#canon';
+import { copyJson, form, issueText, type Json, type Misfits, requireForm, setOwn } from '#canon';
 import {
   BELIEVE_ACTION,
   BELIEVING,
   believeAction,
   type MemorySpec,
   memoryScope,
+  misfitCode,
   type Saying,
   sayingsOf,
 } from './beliefs.ts';
@@ -108,8 +109,8 @@ export function compile(
     return authorised(intent, eraseAction, frozen(intent.args), [], domain.erasing, authority);
   }
   if (intent.action === BELIEVE_ACTION && domain.memory !== undefined) {
-    const said = options.parsed === true ? { args: frozen(intent.args) } : parsedArgs(believeAction, intent.args);
-    if ('fault' in said) return { reason: 'type_mismatch', detail: `args ${said.fault}` };
+    const said = options.parsed === true ? { args: frozen(intent.args) } : saidArgs(intent.args);
+    if ('fault' in said) return { reason: 'type_mismatch', detail: coded(said.code, `args ${said.fault}`) };
     return authorised(intent, believeAction, said.args, [], BELIEVING, authority, domain.memory);
   }
   const action = (domain.actions as Record<string, ActionSpec | undefined>)[intent.action];
@@ -159,7 +160,8 @@ export function authorised(
   let scopes: readonly string[];
   let cost: Cost;
   const said = sayingsOf(memory, action, args, context);
-  if ('fault' in said) return { reason: 'precondition_failed', detail: `${intent.action}: ${said.fault}` };
+  if ('fault' in said)
+    return { reason: 'precondition_failed', detail: coded(said.code, `${intent.action}: ${said.fault}`) };
   const { sayings } = said;
   try {
     scopes = [...roleScopes, ...scopesOf(action.scopes?.(args, context) ?? [])];
@@ -241,11 +243,22 @@ export function roleScope(domain: Domain, role: Intent['role']): string {
   return segments.join(':');
 }
 
+/** Of who says what is believed and nothing else; `code` is what the fault is called elsewhere. */
+function saidArgs(given: Json): { args: Json } | { fault: string; code?: string } {
+  const said = parsedArgs(believeAction, given);
+  return 'misfits' in said ? { fault: said.fault, ...misfitCode(said.misfits) } : said;
+}
+
+/** What a model that is refused, or a person who reads it, can look up stands first. */
+function coded(code: string | undefined, fault: string): string {
+  return code === undefined ? fault : `${code}: ${fault}`;
+}
+
 /** After parsing; frozen, because it is what is recorded. */
-function parsedArgs(action: ActionSpec, given: Json): { args: Json } | { fault: string } {
+function parsedArgs(action: ActionSpec, given: Json): { args: Json } | { fault: string; misfits?: Misfits } {
   try {
     const parsed = action.args.safeParse(given);
-    if (!parsed.success) return { fault: issueText(parsed.error) };
+    if (!parsed.success) return { fault: issueText(parsed.error), misfits: parsed.error };
     // A copy also where the schema only checks: zod passes over a member named __proto__, and what it saw is what counts.
     return { args: frozen(copyJson(parsed.data)) };
   } catch (error) {

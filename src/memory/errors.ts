@@ -21,6 +21,8 @@ export type MemoryErrorCode =
   | 'duplicate_key'
   /** A row of another space, subject or predicate, or one that is no open current row. */
   | 'wrong_partition'
+  /** Nothing is believed under a predicate that the domain does not declare in its memory. */
+  | 'unknown_predicate'
   /** None of the operators. */
   | 'unknown_strategy'
   /** A predicate is `single-valued` or `multi-valued`. */

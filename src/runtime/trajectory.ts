@@ -197,6 +197,7 @@ export class Trajectory<D extends Domain = Domain> {
     const { around } = this.#writer;
     requireBeliefs(around.beliefs);
     const acts = {
+      domain: this.domain,
       propose: (input: ProposalInput) => this.propose(input as Proposal<D>),
       erase: this.erase.bind(this),
     };

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { createOracle, systemClock } from '#oracle';
 import { openStore } from '#stores';
 import { clinic } from '../support/clinic.ts';
-import { type Ended, runCommand, runProcess } from '../support/command.ts';
+import { type Ended, endOf, runCommand, runProcess } from '../support/command.ts';
 import { keysOf } from '../support/ledger-rows.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
@@ -318,6 +318,60 @@ test('what waits because of a contradiction is shown with its sides, and approve
   );
 });
 
+/** Puts up what expires at once, as a runtime does that was told to. */
+const EXPIRING = `
+import { Assize, issueWrit, openStore } from '${assizeModule}';
+import { ward } from './ward.ts';
+const [issuer, privateKey] = process.argv.slice(2);
+const store = await openStore('sqlite:./ward.db');
+const times = { not_before: '2000-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z' };
+const what = { actions: ['assize.believe'], scopes: ['memory:ward-3:**'], max_depth: 1, nonce: '1' };
+const writ = issueWrit({ issuer, subject: 'agent:scribe', ...what, ...times }, privateKey);
+const assize = new Assize({ store, domains: [ward], anchors: [issuer], approvalMs: 1 });
+const memory = (await assize.open('notes', ward)).memory({ space: 'ward-3', writ });
+const said = { subject: 'patient 7', predicate: 'diagnosis', valid: { from: '2026-03-01T00:00:00.000000Z' } };
+await memory.assert({ ...said, object: 'flu' });
+console.log((await memory.assert({ ...said, object: 'cold' })).pending);
+await store.close();
+`;
+
+test('an answer to what was decided, or has expired, is refused by name, and nothing is written', async () => {
+  const entries = async (): Promise<number> => (await json(0, 'log', 'notes')).entries;
+  const isLate = async (id: string): Promise<void> => {
+    const before = await entries();
+    const answer = ['approve', id, '--as', 'dr.grey', '--domain', 'ward.ts', '--answer'];
+    // Whatever is answered: nobody is left to choose between anything.
+    for (const which of ['1', '2', '3', `${'0'.repeat(64)}=1`, 'deadbeef=1']) {
+      const { error } = await json(2, ...answer, which);
+      expect([which, error.code]).toEqual([which, 'stale_callback']);
+      expect(error.message).toMatch(/the answer is too late, and changes nothing. It is asked anew/);
+    }
+    const elsewhere = await runProcess(folder, 'sqlite:./ward.db', ...answer, '1', '--json');
+    expect(JSON.parse(elsewhere.out)).toMatchObject({ error: { code: 'stale_callback' } });
+    expect((await json(2, ...answer.slice(0, -1))).error.code).toBe('not_pending');
+    expect(await entries()).toBe(before);
+  };
+  await json(0, ...say('assert', 'diagnosis', '--object', 'flu', '--from', '2026-03-01'));
+  await json(1, ...say('assert', 'diagnosis', '--object', 'pneumonia', '--from', '2026-03-02'));
+  const [{ id }] = (await json(0, 'pending')).pending;
+  await json(0, 'approve', id, '--as', 'dr.grey', '--domain', 'ward.ts', '--answer', '1');
+  await isLate(id);
+  await json(0, ...say('retract', 'diagnosis', '--from', '2026-03-01', '--to', 'open'));
+
+  file('expiring.ts', EXPIRING);
+  const child = spawn(process.execPath, ['expiring.ts', anchor.publicKey, anchor.privateKey], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const { code, out } = await endOf(child);
+  expect(code).toBe(0);
+  const expiring = out.trim();
+  // That it has expired is put down once, whoever comes first.
+  const first = await json(1, 'approve', expiring, '--as', 'dr.grey', '--domain', 'ward.ts', '--answer', '1');
+  expect(first).toMatchObject({ ruling: 'rejected', reason: 'expired' });
+  await isLate(expiring);
+}, 60_000);
+
 test('imports lines in batches, once; and names the first wrong line, with nothing of its batch written', async () => {
   const line = (n: number, more: object = {}) => ({
     subject: `patient ${n}`,
@@ -565,6 +619,16 @@ test.each<[string, () => string[], RegExp]>([
   ],
   ['too sure', () => say('assert', 'takes', '--object', 'x', '--confidence', '1.1'), /from 0 to 1/],
   ['no number', () => say('assert', 'takes', '--object', 'x', '--confidence', 'high'), /from 0 to 1/],
+  ...['NaN', 'Infinity', '-0.5', ''].flatMap((sure): [string, () => string[], RegExp][] =>
+    ['assert', 'change', 'correct'].map((verb) => [
+      `${verb} with the confidence '${sure}'`,
+      () => [
+        ...say(verb, 'takes', '--object', 'x', `--confidence=${sure}`),
+        ...(verb === 'correct' ? ['--from', '2026-02-01', '--to', 'open'] : []),
+      ],
+      /It must be a number from 0 to 1/,
+    ]),
+  ),
   ['no kind', () => read('recall', '--kind', 'lost'), /current, audit, all/],
   ['no relation', () => read('recall', '--relation', 'near', '--of', '2026-01-01/open'), /'near' is none of before/],
   ['a relation to nothing', () => read('recall', '--relation', 'during'), /--relation and --of go together/],
@@ -655,6 +719,36 @@ test.each<[string, () => string[], RegExp]>([
   expect((await json(0, 'log', 'notes')).entries).toBe(1);
 });
 
+test.each([
+  ['strategy', "{ cardinality: 'single-valued', strategy: 'newest' }", /expected one of "lww"\|"lww-valid"\|"evi"/],
+  ['cardinality', "{ cardinality: 'many', strategy: 'lww' }", /expected one of "single-valued"\|"multi-valued"/],
+  [
+    'remainder',
+    "{ cardinality: 'single-valued', strategy: 'lww', remainder: 'some' }",
+    /expected one of "keep"\|"drop"/,
+  ],
+])('a domain whose predicate has a %s that there is not is misuse', async (member, declared, wanted) => {
+  const domain = `${WARD}
+export const wrong = defineDomain({
+  name: 'wrong', version: '1', state: z.object({}), initial: {}, processes: {}, roles: {}, actions: {}, invariants: [],
+  memory: { predicates: { takes: ${declared} } },
+});
+`;
+  writeFileSync(join(folder, 'wrong.ts'), domain);
+  const wrong = (args: string[]): string[] => args.map((arg) => (arg === 'ward.ts' ? 'wrong.ts' : arg));
+  const lines = file('good.jsonl', { subject: 'x', predicate: 'takes', object: 'y' });
+  for (const args of [
+    say('assert', 'takes', '--object', 'x'),
+    ['memory', 'import', lines, 'notes', '--space', 's', ...AUTHORITY],
+  ]) {
+    const { code, out, err } = await assize(...wrong(args));
+    expect({ code, out, err }).toEqual({ code: 2, out: '', err: expect.stringMatching(wanted) });
+    expect(err).toContain(`memory/predicates/takes/${member}`);
+    expect((await json(2, ...wrong(args))).error.code).toBe('bad_input');
+  }
+  expect((await json(0, 'log', 'notes')).entries).toBe(1);
+});
+
 const good = { subject: 'x', predicate: 'takes', object: 'y' };
 test.each<[string, unknown, RegExp]>([
   ['no JSON', '{', /bad\.jsonl, line 2 is not JSON/],
@@ -669,6 +763,11 @@ test.each<[string, unknown, RegExp]>([
   ['a period that is empty', { ...good, from: '2026-02-02', to: '2026-02-02' }, /line 2: .*no instant/],
   ['what ended before it began now', { ...good, to: '2020-01-01' }, /line 2: .*ends in the past/],
   ['too sure', { ...good, confidence: 2 }, /line 2, \/confidence/],
+  [
+    'a confidence that is no number',
+    '{"subject":"x","predicate":"takes","object":"y","confidence":NaN}',
+    /line 2 is not JSON/,
+  ],
   ['an empty source', { ...good, source: '' }, /line 2: /],
 ])('a line with %s is named, and nothing is written', async (_what, line, saying) => {
   const name = file('bad.jsonl', good, line);

@@ -4,7 +4,7 @@ import { createOracle, oracleKey, type Question } from '#oracle';
 import type { Assize, Trajectory } from '#runtime';
 import type { Store } from '#stores';
 import { clinic } from './clinic.ts';
-import { HandClock, runtimeOver, writFor } from './runtime.ts';
+import { HandClock, intent, runtimeOver, writFor } from './runtime.ts';
 import { committed, WHO } from './told-of-her.ts';
 
 /** What was answered about her, in every way in which the oracle log may have it. */
@@ -68,10 +68,10 @@ export async function answered(store: Store): Promise<Answered> {
   const said = (object: string, subject = WHO) => ({ subject, predicate: 'allergy', object });
 
   await committed(memory.assert(said('nuts'), await ask('observed by key', by(), 'she')));
-  const wrong = await memory.assert(
-    { ...said('eggs'), confidence: 7 },
-    await ask('of a proposal refused', by(), 'she'),
-  );
+  // As a model proposes it: a memory would refuse it before it is on record.
+  const eggs = { ...said('eggs'), verb: 'assert', space: 'ward', confidence: 7 };
+  const believe = intent('assize.believe', { sayings: [eggs] }, writ);
+  const wrong = await trajectory.propose({ ...believe, ...(await ask('of a proposal refused', by(), 'she')) });
   expect(wrong).toMatchObject({ ruling: 'rejected' });
   await ask('named by nobody', by());
   const agent = { kind: 'call', trajectory: 't', branch: null, agent: 'assize.extraction', ordinal: 0 };

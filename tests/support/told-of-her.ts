@@ -74,7 +74,7 @@ export async function told({ clock, trajectory, memory }: Ward): Promise<void> {
   await refused(say({ ...assert, ...of('shoe size', 'never declared') }), 'precondition_failed');
   await refused(say({ ...assert, ...of('drug', 'too sure'), confidence: 7 }), 'type_mismatch');
   await refused(say({ ...assert, says: { [`of ${WHO}`]: 'too sure' } }), 'type_mismatch');
-  await refused(memory.assert({ ...of('drug', 'stamped'), strategy: 'evi' }), 'precondition_failed');
+  await refused(say({ ...assert, ...of('drug', 'stamped'), strategy: 'evi' }), 'precondition_failed');
   await refused(trajectory.propose(intent('vist', { patient: `${WHO}: mistyped` }, writ)), 'unknown_tool');
   const visitor = writFor('visitor', { scopes: ['role:nurse'] });
   const visit = { ...intent('visit', { patient: WHO, weight: 'not for visitors' }, visitor), role: 'nurse' };

@@ -1,3 +1,5 @@
+import { isAssizeError, type Trajectory } from 'assize';
+import type { GivenAnswer } from 'assize/runtime';
 import type { Command } from 'commander';
 import { anchorsPath, readAnchors } from '../anchors.ts';
 import { CliError } from '../errors.ts';
@@ -53,7 +55,7 @@ export function approve(program: Command): void {
           ['committed', 'escalated'],
           async (trajectory, row, digest) =>
             trajectory.approve(row.id, {
-              ...(answer.length > 0 && { answers: answersTo(await trajectory.questionsOf(row.id), answer) }),
+              ...(answer.length > 0 && { answers: await answersIn(trajectory, row.id, answer) }),
               principal,
               method: METHOD,
               override,
@@ -64,6 +66,19 @@ export function approve(program: Command): void {
         );
       }),
     );
+}
+
+/**
+ * What was typed, as answers to what is asked. Where nothing is asked any more it is handed over as it was typed: that it is too late, and
+ * why, is for the runtime to say, which never looks at it then.
+ */
+async function answersIn(trajectory: Trajectory, id: string, typed: readonly string[]): Promise<GivenAnswer[]> {
+  try {
+    return answersTo(await trajectory.questionsOf(id), typed);
+  } catch (error) {
+    if (!isAssizeError(error, 'not_pending')) throw error;
+    return typed.map((text) => ({ request: text, winner: text }));
+  }
 }
 
 /** Without them no writ counts, and the runtime could only say that what was authorised is not so now. */

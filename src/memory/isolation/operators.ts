@@ -8,9 +8,9 @@ export interface Requirement {
   readonly declared: Level;
   /**
    * What a commit of Assize holds. It is more than is declared: evidence at SI admits write skew, and last writer wins at RC leaves two
-   * open rows. A commit checks the version of each partition and policy row that it rests on, so that all it has read is of one instant
-   * and still so; the judge log takes the first answer to a question, and a callback is an entry of the chain. What is promised is
-   * that each of these is serializable, partition by partition (Remark 1).
+   * open rows. A commit checks the version of each partition that it changes, so that what it has read there is of one instant and still
+   * so. It reads no table of policies: the judge log takes the first answer to a question, under the version of the policy, and a callback is
+   * an entry of the chain. What is promised is that each of these is serializable, partition by partition (Remark 1).
    */
   readonly enforced: Level;
 }

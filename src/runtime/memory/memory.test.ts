@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { addMicros, type Instant } from '#canon';
+import { defineDomain } from '#kernel';
 import { type CommitPayload, type PendingPayload, readRow } from '#ledger';
 import { type FactRow, OPEN_END, readWitness } from '#memory';
 import { attemptsOf, createOracle, oracleKey, type Pause } from '#oracle';
@@ -18,6 +20,17 @@ const writ = writFor('nurse');
 const day = (text: string): Instant => `${text}T00:00:00.000000Z`;
 const objects = (facts: readonly FactRow[]): string[] => facts.map(({ object }) => object);
 let files = 0;
+
+/** A domain with nothing in it. */
+const PLAIN = {
+  version: '1',
+  state: z.object({}),
+  initial: {},
+  processes: {},
+  roles: {},
+  actions: {},
+  invariants: [],
+};
 
 describe.each(['memory', 'sqlite'])('on %s', (kind) => {
   const begun = async (options: Partial<AssizeOptions> = {}) => {
@@ -450,23 +463,151 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(await say(change, { ...assert, subject: 'p8' })).toMatchObject({ ruling: 'committed' });
   });
 
-  test('what does not go with what is believed is a rejection by name', async () => {
-    const { memory } = await begun();
-    const said = { subject: 'p7', predicate: 'drug', object: 'aspirin' };
-    for (const [input, code] of [
-      [{ ...said, strategy: 'evi' as const }, 'strategy_not_allowed'],
-      [{ ...said, valid: { from: day('2026-03-02'), to: day('2026-03-01') } }, 'reversed_period'],
-      [{ ...said, valid: { from: day('2026-03-02'), to: day('2026-03-02') } }, 'empty_period'],
-      [{ ...said, valid: { from: 'yesterday' } }, 'no_instant'],
-    ] as const) {
-      const ruling = await memory.assert(input);
-      expect(ruling).toMatchObject({
+  test('what can’t be said is refused by name before it is proposed, with nothing written', async () => {
+    const { store, trajectory, memory, assize } = await begun();
+    const about = { subject: 'p7', predicate: 'drug' };
+    const said = { ...about, object: 'aspirin' };
+    const [first, second] = [day('2026-03-01'), day('2026-03-02')];
+    const periods = [
+      [{ from: second, to: first }, 'reversed_period'],
+      [{ from: first, to: first }, 'empty_period'],
+      [{ from: 'yesterday', to: second }, 'no_instant'],
+      [{ from: first, to: 7 }, 'no_instant'],
+      [7, 'bad_argument'],
+    ] as const;
+    const claims: (readonly [object, string, string])[] = [
+      ...[Number.NaN, Number.POSITIVE_INFINITY, 1.5, -1, '0.5', null].map(
+        (confidence) => [{ confidence }, 'confidence', 'bad_confidence'] as const,
+      ),
+      [{ predicate: 'mood' }, 'predicate', 'unknown_predicate'],
+      [{ predicate: 'toString' }, 'predicate', 'unknown_predicate'],
+      [{ predicate: '' }, 'predicate', 'bad_text'],
+      [{ subject: undefined }, 'subject', 'bad_text'],
+      [{ subject: 'e\u0301' }, 'subject', 'bad_text'],
+      [{ object: 'a\0b' }, 'object', 'bad_text'],
+      [{ source: '' }, 'source', 'bad_text'],
+    ];
+    const stamps = [
+      [{ strategy: 'newest' }, 'strategy', 'unknown_strategy'],
+      [{ strategy: 'evi' }, 'strategy', 'strategy_not_allowed'],
+    ] as const;
+    const wrong: [() => Promise<unknown>, string, string][] = [];
+    const add = (argument: string, code: string, ask: () => Promise<unknown>): unknown =>
+      wrong.push([ask, argument, code]);
+    for (const [more, member, code] of [...claims, ...stamps]) {
+      add(`claims.0.${member}`, code, () => memory.assert({ ...said, ...more } as never));
+      add(`claims.1.${member}`, code, () => memory.assertMany([said, { ...said, ...more }] as never));
+    }
+    for (const [more, member, code] of claims) {
+      add(`change.${member}`, code, () => memory.change({ ...said, ...more } as never));
+      const valid = { from: first, to: second };
+      add(`correction.${member}`, code, () => memory.correct({ ...said, valid, ...more } as never));
+    }
+    for (const [valid, code] of periods) {
+      add('claims.0.valid', code, () => memory.assert({ ...said, valid } as never));
+      add('correction.valid', code, () => memory.correct({ ...said, valid } as never));
+      add('retraction.valid', code, () => memory.retract({ ...about, valid } as never));
+    }
+    add('claims.0.valid', 'no_instant', () => memory.assert({ ...said, valid: { from: 'yesterday' } }));
+    add('change.from', 'no_instant', () => memory.change({ ...said, from: 'yesterday' }));
+    add('change.from', 'no_instant', () => memory.change({ ...said, from: OPEN_END }));
+    add('correction.valid', 'bad_argument', () => memory.correct(said as never));
+    add('retraction.valid', 'bad_argument', () => memory.retract(about as never));
+    add('retraction.predicate', 'unknown_predicate', () =>
+      memory.retract({ ...about, predicate: 'mood', valid: { from: first, to: second } }),
+    );
+    add('space', 'bad_text', () => trajectory.memory({ space: 'e\u0301', writ }).assert(said));
+    const { head, length } = trajectory;
+    for (const [ask, argument, code] of wrong) {
+      const error = await ask().then(
+        () => ({ code: 'taken', evidence: { argument } }),
+        (thrown: { code: string; evidence: object; message: string }) => thrown,
+      );
+      expect([error.code, error.evidence], `${argument} ${code}`).toMatchObject([code, { argument }]);
+      expect((error as { message: string }).message).toContain(argument);
+    }
+    expect([trajectory.head, trajectory.length, (await store.entries('t')).length]).toEqual([head, length, length]);
+    expect(await memory.history()).toEqual([]);
+    await expect(memory.assert({ ...said, predicate: 'mood' })).rejects.toThrow(/it declares allergy, .*weight/);
+    // A domain that has none has nothing that can be said.
+    const plain = defineDomain({ ...PLAIN, name: 'plain' });
+    const other = await runtimeOver(store, [plain]).create(plain, { trajectoryId: 'plain', writs: [writ] });
+    const nothing = other.memory({ space: 'ward', writ });
+    await expect(nothing.assert(said)).rejects.toMatchObject({ code: 'unknown_predicate' });
+    expect(other.length).toBe(1);
+    await assize.close();
+  });
+
+  test('what can’t be said is a rejection on record where a model proposes it, or an action says it, under the same name', async () => {
+    const { trajectory, memory, store, clock } = await begun();
+    const about = { space: 'ward', subject: 'p7', predicate: 'drug' };
+    const said = { ...about, verb: 'assert', object: 'aspirin' };
+    const valid = { from: day('2026-03-02'), to: day('2026-03-01') };
+    const refusals = [
+      [{ ...said, confidence: 1.5 }, 'bad_confidence', 'type_mismatch'],
+      [{ ...said, strategy: 'newest' }, 'unknown_strategy', 'type_mismatch'],
+      [{ ...said, subject: '' }, 'bad_text', 'type_mismatch'],
+      [{ ...said, valid: { from: 7 } }, 'no_instant', 'type_mismatch'],
+      [{ ...said, predicate: 'mood' }, 'unknown_predicate', 'precondition_failed'],
+      [{ ...said, strategy: 'evi' }, 'strategy_not_allowed', 'precondition_failed'],
+      [{ ...said, valid }, 'reversed_period', 'precondition_failed'],
+      [{ ...said, valid: { from: valid.to, to: valid.to } }, 'empty_period', 'precondition_failed'],
+      [{ ...said, valid: { from: 'yesterday' } }, 'no_instant', 'precondition_failed'],
+      [{ ...said, verb: 'change', predicate: 'allergy' }, 'not_single_valued', 'precondition_failed'],
+    ] as const;
+    for (const [saying, code, reason] of refusals) {
+      const { length } = trajectory;
+      const believe = intent('assize.believe', { sayings: [saying] }, writ);
+      expect(await trajectory.propose({ ...believe, role: 'assize' as never })).toMatchObject({
+        ruling: 'rejected',
+        reason,
+        detail: expect.stringMatching(new RegExp(`^${code}: `)),
+      });
+      expect(trajectory.length).toBe(length + 1);
+    }
+    // What no code is for has none before it.
+    const guess = intent('assize.believe', { sayings: [{ ...said, verb: 'guess' }] }, writ);
+    expect(await trajectory.propose({ ...guess, role: 'assize' as never })).toMatchObject({
+      reason: 'type_mismatch',
+      detail: expect.stringMatching(/^args /),
+    });
+    expect(await memory.history()).toEqual([]);
+
+    const telling = defineDomain({
+      ...PLAIN,
+      name: 'telling',
+      processes: { telling: {} },
+      roles: { teller: { processes: ['telling'] } },
+      actions: {
+        tell: {
+          process: 'telling',
+          args: z.object({ sayings: z.array(z.any()) }),
+          apply: () => {},
+          beliefs: ({ sayings }) => sayings,
+        },
+      },
+      counselors: clinic.counselors,
+      memory: clinic.memory as never,
+    });
+    const teller = await runtimeOver(store, [telling], { clock }).create(telling, { trajectoryId: 'u', writs: [writ] });
+    for (const [saying, code] of refusals)
+      expect(
+        await teller.propose({ ...intent('tell', { sayings: [saying] }, writ), role: 'teller' } as never),
+      ).toMatchObject({
         ruling: 'rejected',
         reason: 'precondition_failed',
-        detail: expect.stringContaining(code),
+        detail: expect.stringMatching(new RegExp(`^${code}: `)),
       });
-    }
-    await expect(memory.assert({ ...said, confidence: Number.NaN })).rejects.toMatchObject({ code: 'bad_argument' });
+  });
+
+  test('what ends before it is said is ruled on, because only the commit says when that is', async () => {
+    const { memory } = await begun();
+    const over = { subject: 'p7', predicate: 'drug', object: 'aspirin', valid: { to: day('2026-03-01') } };
+    expect(await memory.assert(over)).toMatchObject({
+      ruling: 'rejected',
+      reason: 'precondition_failed',
+      detail: expect.stringMatching(/^reversed_period: /),
+    });
     expect(await memory.history()).toEqual([]);
   });
 

@@ -7,6 +7,7 @@ import type { ObservationInput, ProposalInput } from '../intent.ts';
 import type { Ruling } from '../ruling.ts';
 import type { WritChain } from '../writs.ts';
 import type { BelievedPlace } from './find-believed.ts';
+import { type Declaring, requireSayable } from './sayable.ts';
 import { type MemorySurroundings, MemoryView } from './view.ts';
 
 /** Where something is remembered, and by whose authority. */
@@ -47,21 +48,19 @@ export interface ForgetInput extends Omit<BelievedPlace, 'space'> {
   readonly principal?: string;
 }
 
-/** By the name of the member: else it would only be no JSON. */
-const CLAIM = form.members({
-  confidence: form.of('a number from 0 to 1', (value) => typeof value !== 'number' || Number.isFinite(value)),
-});
 const FORGET_INPUT = form.only(['subject', 'predicate', 'claim', 'reason', 'writ', 'principal']);
 
 /** What a memory needs of its trajectory, to write. */
 export interface MemoryActs {
+  readonly domain: Declaring;
   readonly propose: (input: ProposalInput) => Promise<Ruling>;
   readonly erase: (input: ErasureInput) => Promise<ErasureRuling>;
 }
 
 /**
  * What is believed in one space, to read and to write: in a branch its own memory, which nobody else sees but who comes of it. What is said is a proposal of `assize.believe`: ruled on like any, and one entry
- * of the trajectory. A refusal is an answer.
+ * of the trajectory. A refusal is an answer. What can't be said at all is not even proposed: it is an error, with
+ * nothing written (`sayable.ts`).
  */
 export class Memory extends MemoryView {
   readonly #options: MemoryOptions;
@@ -74,35 +73,41 @@ export class Memory extends MemoryView {
     this.#acts = acts;
   }
 
-  /** It is so. What contradicts it is settled as the predicate declares. @throws as `Trajectory.propose`; ArgumentError `bad_argument` */
+  /** It is so. What contradicts it is settled as the predicate declares. @throws as `assertMany` */
   assert(claim: AssertInput, options?: SayingOptions): Promise<Ruling> {
     return this.assertMany([claim], options);
   }
 
-  /** Many at once, of one commit: no order is between them. @throws as `Trajectory.propose`; ArgumentError `bad_argument` */
+  /**
+   * Many at once, of one commit: no order is between them.
+   *
+   * @throws MemoryError `bad_text`, `bad_confidence`, `no_instant`, `empty_period`, `reversed_period`, `unknown_predicate`,
+   * `unknown_strategy`, `strategy_not_allowed`; as `Trajectory.propose`; ArgumentError `bad_argument`
+   */
   async assertMany(claims: readonly AssertInput[], options?: SayingOptions): Promise<Ruling> {
-    requireForm(form.list(CLAIM), claims, 'claims');
+    requireForm(form.list(form.object), claims, 'claims');
     return this.#say(
-      claims.map((claim) => ({ ...claim, verb: 'assert', space: this.space })),
+      claims.map((claim, i) => this.#sayable({ ...claim, verb: 'assert', space: this.space }, `claims.${i}`)),
       options,
     );
   }
 
-  /** From then on it is so; until then what was believed stays so. @throws as `Trajectory.propose`; ArgumentError `bad_argument` */
+  /** From then on it is so; until then what was believed stays so. @throws as `assertMany` */
   async change(change: ChangeInput, options?: SayingOptions): Promise<Ruling> {
-    requireForm(CLAIM, change, 'change');
-    return this.#say([{ ...change, verb: 'change', space: this.space }], options);
+    requireForm(form.object, change, 'change');
+    return this.#say([this.#sayable({ ...change, verb: 'change', space: this.space }, 'change')], options);
   }
 
-  /** In that period it was recorded wrongly, and is so: nothing contradicts, and nobody is asked. @throws as `Trajectory.propose`; ArgumentError `bad_argument` */
+  /** In that period it was recorded wrongly, and is so: nothing contradicts, and nobody is asked. @throws as `assertMany` */
   async correct(correction: CorrectInput, options?: SayingOptions): Promise<Ruling> {
-    requireForm(CLAIM, correction, 'correction');
-    return this.#say([{ ...correction, verb: 'correct', space: this.space }], options);
+    requireForm(form.object, correction, 'correction');
+    return this.#say([this.#sayable({ ...correction, verb: 'correct', space: this.space }, 'correction')], options);
   }
 
-  /** In that period it is not believed; it remains as of before. @throws as `Trajectory.propose` */
-  retract(retraction: RetractInput, options?: SayingOptions): Promise<Ruling> {
-    return this.#say([{ ...retraction, verb: 'retract', space: this.space }], options);
+  /** In that period it is not believed; it remains as of before. @throws as `assertMany` */
+  async retract(retraction: RetractInput, options?: SayingOptions): Promise<Ruling> {
+    requireForm(form.object, retraction, 'retraction');
+    return this.#say([this.#sayable({ ...retraction, verb: 'retract', space: this.space }, 'retraction')], options);
   }
 
   /**
@@ -120,6 +125,11 @@ export class Memory extends MemoryView {
     const narrower = { ...(predicate !== undefined && { predicate }), ...(claim !== undefined && { claim }) };
     const beliefs = [{ space: this.space, subject, ...narrower }];
     return this.#acts.erase({ beliefs, reason, writ, ...(principal !== undefined && { principal }) });
+  }
+
+  #sayable(saying: Saying, argument: string): Saying {
+    requireSayable(saying, this.#acts.domain, argument);
+    return saying;
   }
 
   #say(sayings: readonly Saying[], options: SayingOptions = {}): Promise<Ruling> {

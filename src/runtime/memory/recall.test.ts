@@ -137,25 +137,21 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(subjects(await memory.recall({ subject: 'ann', predicate: 'drug' }))).toBe('ann');
   });
 
-  test('a confidence that is no number is refused by its name, with nothing written', async () => {
-    const { memory, trajectory } = await begun();
-    const { head } = trajectory;
-    const claim = { subject: 'eve', predicate: 'drug' as const, object: 'tea' };
-    for (const confidence of [Number.NaN, Number.POSITIVE_INFINITY]) {
-      const said = { ...claim, confidence };
-      const asked: readonly [() => Promise<unknown>, string][] = [
-        [() => memory.assert(said), 'claims.0.confidence'],
-        [() => memory.assertMany([claim, said]), 'claims.1.confidence'],
-        [() => memory.change(said), 'change.confidence'],
-        [
-          () => memory.correct({ ...said, valid: { from: START, to: '9000-01-01T00:00:00.000000Z' } }),
-          'correction.confidence',
-        ],
-      ];
-      for (const [ask, argument] of asked)
-        await expect(ask()).rejects.toMatchObject({ code: 'bad_argument', evidence: { argument } });
-    }
-    expect(trajectory.head).toBe(head);
+  test('a relation that is none, or to what is no period, is refused also where there is nothing to compare', async () => {
+    const { memory } = await begun();
+    const [early, late] = [START, '9000-01-01T00:00:00.000000Z'];
+    for (const [relation, code] of [
+      [{ to: { from: early, to: late }, is: ['near'] }, 'unknown_relation'],
+      [{ to: { from: late, to: early }, is: ['before'] }, 'reversed_period'],
+      [{ to: { from: late, to: early }, is: [] }, 'reversed_period'],
+      [{ to: { from: early, to: early }, is: ['before'] }, 'empty_period'],
+      [{ to: { from: 'monday', to: late }, is: ['before'] }, 'no_instant'],
+    ] as const)
+      for (const subject of ['ann', 'nobody'])
+        for (const more of [{}, { text: 'aspirin' }, { text: 'xyzzy' }])
+          await expect(memory.recall({ subject, relation, ...more } as never)).rejects.toMatchObject({ code });
+    const whole = { to: { from: early, to: late }, is: ['before'] as const };
+    expect((await memory.recall({ subject: 'nobody', relation: whole })).facts).toEqual([]);
   });
 
   test('what can’t be looked for is refused', async () => {

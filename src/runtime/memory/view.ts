@@ -122,6 +122,8 @@ export class MemoryView {
     const { limit = text === undefined ? RECALL_DEFAULT : RANKED_DEFAULT } = query;
     const { valid = relation === undefined ? this.#around.clock.now() : 'any', system = 'now' } = query;
     if (limit < 1 || limit > RECALL_MAX) throw badLimit(limit);
+    // Of nothing, because what is asked for may have no row that would be compared.
+    if (relation !== undefined) selectByRelation([], relation.is, relation.to);
     const [{ branch }] = await this.#line();
     const asked: FactQuery = {
       space: this.space,
