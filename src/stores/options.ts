@@ -22,6 +22,9 @@ export type VectorSearch = 'exact' | 'sqlite-vec';
  */
 export type Writer = 'inline' | 'thread';
 
+/** When the tables of a PostgreSQL store are written anew after an erasure: before it is answered, or when another process opens the store. */
+export type Scrubbing = 'at_once' | 'later';
+
 /** How long a turn at writing is waited for before a writer goes on without: others' turns are far shorter. */
 export const TURN_WAIT_MS = 1_000;
 
@@ -30,6 +33,7 @@ const DURABILITIES: readonly Durability[] = ['full', 'normal', 'off'];
 
 const VECTOR_SEARCHES: readonly VectorSearch[] = ['exact', 'sqlite-vec'];
 const WRITERS: readonly Writer[] = ['inline', 'thread'];
+const SCRUBBINGS: readonly Scrubbing[] = ['at_once', 'later'];
 
 /** Throws `store_invalid_input` unless both are what their types say. */
 export function checkChoices(mode: OpenMode, durability: Durability): void {
@@ -45,6 +49,11 @@ export function checkVectorSearch(vectors: VectorSearch): void {
 /** Throws `store_invalid_input` unless it is what its type says. */
 export function checkWriter(writer: Writer): void {
   checkChoice('writer', writer, WRITERS);
+}
+
+/** Throws `store_invalid_input` unless it is what its type says. */
+export function checkScrubbing(scrub: Scrubbing): void {
+  checkChoice('scrub', scrub, SCRUBBINGS);
 }
 
 // Options may come from a command line; a word that is none of these must not pass for a default.

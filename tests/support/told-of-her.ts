@@ -26,6 +26,12 @@ export const SECRETS = [
   WHO,
 ];
 
+/** Words of it, each by itself, as an index has them: those that nothing else on a server has. */
+export const WORDS: readonly string[] = [
+  ...['penizillin', 'amoxicillin', 'ibuprofen', 'influenza', 'pneumonia', 'measles', '81.3', '79.4', '97.5'],
+  ...['Ångström', 'angstrom', 'mistyped'],
+];
+
 /** Says all of it. */
 export async function told({ clock, trajectory, memory }: Ward): Promise<void> {
   const of = (predicate: string, object: string) => ({ subject: WHO, predicate, object });

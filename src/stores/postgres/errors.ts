@@ -124,6 +124,22 @@ export function doubtError(path: string, cause: unknown): StoreError {
   );
 }
 
+/** Of `scrub.ts`, whatever was in its way. */
+export function notScrubbedError(path: string, cause: unknown): StoreError {
+  const state = sqlState(cause);
+  const todo = TO_SCRUB[state ?? ''] ?? 'Let';
+  return new StoreError(
+    'store_not_scrubbed',
+    `What was erased is committed and nobody reads it any more, but bytes of it may still be in the files of ${path}, whose tables could not be written anew (${reason(cause)}). ${todo} the owner of the tables open the store for writing, which goes on with it; \`assize fsck\` says whether it is done.`,
+    { evidence: { path, ...(state !== undefined && { sqlstate: state }) }, retryable: true, cause },
+  );
+}
+
+const TO_SCRUB: Readonly<Record<string, string>> = {
+  '55P03': 'Others are at them: wait until they are done, and let',
+  '53100': 'It takes as much free space as they have: make room, and let',
+};
+
 export function readonlyError(path: string, why: string): StoreError {
   return new StoreError('store_readonly', `${path} can't be written: ${why}.`, { evidence: { path } });
 }

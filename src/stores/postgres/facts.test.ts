@@ -183,6 +183,7 @@ withPostgres('facts', (postgres) => {
     const text = (await exportFacts(eraser)).join();
     expect(text).not.toMatch(/"object":"secret"|"subject":"0 0"/);
     expect(text).toContain('$erased');
+    await eraser.scrub();
     expect(await eraser.selfCheck()).toEqual([]);
     for (const store of [eraser, ...others]) await store.close();
   });
@@ -200,6 +201,7 @@ withPostgres('facts', (postgres) => {
     const asked = [put(reading(1, 1)), store.commit({ ...batchOf([]), erased }), put(reading(2, 0)), put(anew)];
     expect(await Promise.all([...asked, put(reading(3, 1))])).toEqual(Array(5).fill(COMMITTED));
     expect(await store.partition(ALICE)).toMatchObject({ version: 1, open: [{ fact_id: 'b' }] });
+    await store.scrub();
     expect(await store.selfCheck()).toEqual([]);
     await store.close();
   });
@@ -212,6 +214,7 @@ withPostgres('facts', (postgres) => {
     const erased = [{ hash: contentOf('secret').hash, by: blobOf('by').hash }];
     expect(await store.commit({ ...batchOf([]), facts, erased })).toEqual(COMMITTED);
     expect(await store.factsByText({ space: ALICE.space, text: 'tea' })).toMatchObject([{ fact: { fact_id: 'b' } }]);
+    await store.scrub();
     expect(await store.selfCheck()).toEqual([]);
     await store.close();
   });
@@ -385,6 +388,7 @@ withPostgres('facts', (postgres) => {
       expect(await put(other, changeOf(ALICE, 3, 30, []))).toEqual(COMMITTED);
       expect(await other.partition(ALICE)).toBeUndefined();
       expect((await exportFacts(other)).join()).not.toContain('"subject":"alice"');
+      await other.scrub();
       expect(await other.selfCheck()).toEqual([]);
       await close(stores);
     });
@@ -460,6 +464,7 @@ withPostgres('facts', (postgres) => {
     const url = postgres.url();
     const store = await openPostgres({ url });
     await say(store);
+    await store.scrub();
     expect(await store.selfCheck()).toEqual([]);
     await postgres.query(`SET search_path TO "${postgres.schemaOf(url)}";
       ALTER TABLE fact_vector DROP CONSTRAINT fact_vector_text_fkey;

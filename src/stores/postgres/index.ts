@@ -2,7 +2,7 @@
 // database. It keeps rows and answers compare-and-set; it never judges what the rows say, and never shows a password. The
 // folder has one file an operation, as sqlite/ has. The driver is the package `pg`, loaded when a store is opened.
 export type { Followable, News } from '../follow.ts';
-export type { Durability, OpenMode } from '../options.ts';
+export type { Durability, OpenMode, Scrubbing } from '../options.ts';
 export {
   CONNECT_ATTEMPTS,
   CONNECT_TIMEOUT_MS,

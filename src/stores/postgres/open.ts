@@ -1,10 +1,19 @@
+import { isAssizeError } from '#canon';
 import { StoreError } from '../errors.ts';
-import { checkChoices, type Durability, type OpenMode, TURN_WAIT_MS } from '../options.ts';
+import {
+  checkChoices,
+  checkScrubbing,
+  type Durability,
+  type OpenMode,
+  type Scrubbing,
+  TURN_WAIT_MS,
+} from '../options.ts';
 import { loadDriver } from './driver.ts';
 import { storeError } from './errors.ts';
 import { badUrl, readUrl } from './place.ts';
 import { Readers } from './readers.ts';
 import { checkMark, migrate, readMark, SCHEMA_VERSION } from './schema.ts';
+import { REWRITE_TIMEOUT_MS } from './scrub.ts';
 import { newClient, Session, type SessionOptions } from './session.ts';
 import { PostgresStore } from './store.ts';
 import { TENURE_WAIT_MS, Tenures } from './tenure.ts';
@@ -39,6 +48,11 @@ export interface PostgresOptions {
    * one after the other, so many processes that write all the time are faster without.
    */
   readonly notify?: boolean;
+  /**
+   * When the tables are written anew after an erasure, so that their files have nothing of it (default `at_once`). They are locked for as long
+   * as that takes. With `later` it stays due, also when this process opens the store: until one opens it, or erases, that is not told so.
+   */
+  readonly scrub?: Scrubbing;
   /** How the server names the connections in its own views. */
   readonly applicationName?: string;
 }
@@ -71,8 +85,9 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     notify: tell = true,
     connectAttempts: attempts = CONNECT_ATTEMPTS,
   } = options;
-  const { readers: max = READERS } = options;
+  const { readers: max = READERS, scrub = 'at_once' } = options;
   checkChoices(mode, durability);
+  checkScrubbing(scrub);
   const { url, schema } = readUrl(options.url);
   checkNumber('connectAttempts', attempts, 1);
   checkNumber('readers', max, 1);
@@ -93,15 +108,40 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     const tenures = new Tenures(waitForTenure, schema);
     if (mode === 'readonly') {
       readers.add(session);
-      return new PostgresStore({ url, path, schema, readers, writer: undefined, turns, tenures, tell, open });
+      return new PostgresStore({
+        url,
+        path,
+        schema,
+        readers,
+        writer: undefined,
+        scrubbing: undefined,
+        turns,
+        tenures,
+        tell,
+        open,
+      });
     }
     const check = async (again: Session): Promise<void> => checkMark(await readMark(again, schema), path, 'readonly');
+    const openToRewrite = (): Promise<Session> => Session.open({ ...settings, statementTimeoutMs: REWRITE_TIMEOUT_MS });
     const writer = await Writer.over(session, { path, durability, attempts, open, check });
     if (mark.is !== 'ours' || mark.version < SCHEMA_VERSION) await migrate(session, schema, path, mode);
-    return new PostgresStore({ url, path, schema, readers, writer, turns, tenures, tell, open });
+    const scrubbing = scrub === 'later' ? undefined : { lockTimeoutMs: settings.lockTimeoutMs, open: openToRewrite };
+    const store = new PostgresStore({ url, path, schema, readers, writer, scrubbing, turns, tenures, tell, open });
+    await goOnErasing(store);
+    return store;
   } catch (error) {
     await session.end();
     throw storeError(error, path, 'Opening');
+  }
+}
+
+/** What an erasure had still to do when its process ended. A store that can't do that now is a store all the same. */
+async function goOnErasing(store: PostgresStore): Promise<void> {
+  try {
+    await store.scrub();
+  } catch (error) {
+    // It stays due, and the check of the store says so.
+    if (!isAssizeError(error, 'store_not_scrubbed')) throw error;
   }
 }
 

@@ -46,6 +46,7 @@ test.each([
   { durability: 'fast' },
   { readers: 0 },
   { lockTimeoutMs: -1 },
+  { scrub: 'never' as never },
   { statementTimeoutMs: 0 },
   { connectTimeoutMs: 1.5 },
   { connectAttempts: Number.NaN },

@@ -17,6 +17,7 @@ import { heldTexts } from './migrations/0014-held-texts.ts';
 import { factContent } from './migrations/0015-fact-content.ts';
 import { factRows } from './migrations/0016-fact-rows.ts';
 import { factReads } from './migrations/0017-fact-reads.ts';
+import { scrub } from './migrations/0018-scrub.ts';
 import type { Session } from './session.ts';
 import { addStopWords, indexTexts } from './texts.ts';
 
@@ -39,6 +40,7 @@ const MIGRATIONS: readonly string[] = [
   factContent,
   factRows,
   factReads,
+  scrub,
 ];
 
 /** The migration with which facts are indexed by their words, which only the program can make. */

@@ -49,6 +49,7 @@ export function prepareSelfCheck(readers: Readers, schema: string): () => Promis
         WHERE cardinality(v.vector) IS DISTINCT FROM e.dimensions),
       (SELECT count(*) FROM "${schema}".fact_rebuild AS r WHERE NOT r.whole),
       (SELECT abs(count(*) - 1) FROM "${schema}".fact_rebuild),
+      (SELECT coalesce(sum(erasures - rewritten), 0) FROM "${schema}".scrub),
       (SELECT checksum_failures FROM pg_stat_database WHERE datname = current_database()),
       (SELECT count(*) FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
         WHERE c.relnamespace = $1::regnamespace AND NOT (i.indisvalid AND i.indisready))`,
@@ -105,6 +106,7 @@ const FINDINGS: readonly string[] = [
   `vectors are of no embedder, or have not as many dimensions as it${ANEW}`,
   'rebuildings of the facts are not finished; make them anew: assize memory rebuild',
   'marks that say whether facts are whole are missing or too many',
+  'erasures may have left bytes in the files of the tables; let their owner open the store for writing',
   'pages of the database had another checksum than theirs',
   'indexes are not whole',
 ];

@@ -98,6 +98,7 @@ import { prepareJoin } from './members.ts';
 import { prepareOracleErased, prepareOracleGet, prepareOracleWithin } from './oracle.ts';
 import type { Readers } from './readers.ts';
 import { prepareResolve } from './resolve.ts';
+import { Scrubber, type ScrubberOptions } from './scrub.ts';
 import { prepareSelfCheck } from './self-check.ts';
 import type { Session } from './session.ts';
 import { prepareDropSnapshots, prepareErasures, preparePutSnapshot, prepareSnapshot } from './snapshot.ts';
@@ -119,6 +120,8 @@ export interface Connections {
   readonly turns: Turns;
   readonly tenures: Tenures;
   readonly tell: boolean;
+  /** None where what was erased is left in the files, for somebody else to take out. */
+  readonly scrubbing: Pick<ScrubberOptions, 'lockTimeoutMs' | 'open'> | undefined;
   readonly open: () => Promise<Session>;
 }
 
@@ -144,6 +147,7 @@ export class PostgresStore
   readonly readonly: boolean;
   readonly #connections: Connections;
   readonly #group: GroupCommit | undefined;
+  readonly #scrubber: Scrubber | undefined;
   readonly #followings = new Set<Following>();
   readonly #resolve: (id: Hash) => Promise<EntryRow | undefined>;
   readonly #entries: (trajectoryId: string, from: number, limit: number) => Promise<EntryRow[]>;
@@ -184,11 +188,12 @@ export class PostgresStore
 
   /** Takes over connections that `openPostgres` has checked and set up, and ends them. */
   constructor(connections: Connections) {
-    const { path, schema, readers, writer } = connections;
+    const { path, schema, readers, writer, scrubbing } = connections;
     this.path = path;
     this.readonly = writer === undefined;
     this.#connections = connections;
     this.#group = writer && new GroupCommit({ ...connections, writer });
+    this.#scrubber = this.#group && scrubbing && new Scrubber({ ...scrubbing, path, schema, group: this.#group });
     this.#resolve = prepareResolve(readers, schema);
     this.#entries = prepareEntries(readers, schema);
     this.#head = prepareHead(readers, schema);
@@ -452,6 +457,11 @@ export class PostgresStore
     );
   }
 
+  async scrub(): Promise<void> {
+    this.#writable();
+    return this.#scrubber?.scrub();
+  }
+
   async selfCheck(): Promise<string[]> {
     return this.#read(this.#selfCheck);
   }
@@ -484,6 +494,7 @@ export class PostgresStore
 
   async #close(): Promise<void> {
     this.#connections.tenures.refuse(this.#closedError());
+    await this.#scrubber?.idle();
     await this.#group?.idle();
     await this.#connections.tenures.end();
     await this.#connections.turns.end();
