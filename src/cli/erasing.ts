@@ -97,7 +97,8 @@ async function say(
     const { values } = erasure;
     const answers = answersErasedBy(erasure);
     const entries = new Set(values.map((value) => value.seq)).size;
-    const { left = [] } = ruling;
+    const { left = [], unmarked = [] } = ruling;
+    const others = left.filter((id) => id !== trajectory_id);
     if (json) {
       const logged = answers.length > 0 && { answers };
       out.document({
@@ -106,15 +107,19 @@ async function say(
         entries,
         values,
         ...logged,
-        ...(ruling.left && { left, writs: naming }),
+        ...(ruling.left && { left, unmarked, writs: naming }),
       });
     } else {
       const logged = answers.length === 0 ? '' : ` and ${counted(answers.length, 'answer')} of the oracle log`;
       out.line(
         line`${green('erased')} ${counted(values.length, 'value')} of ${counted(entries, 'entry')}${logged}, by ${shortId(id)}, ${trajectory_id} seq ${seq}`,
       );
-      if (left.length > 0)
-        out.line(line`${yellow('left')}: ${left.join(', ')} also said something of it; erase it there too`);
+      if (others.length > 0)
+        out.line(line`${yellow('left')}: ${others.join(', ')} also said something of it; erase it there too`);
+      if (unmarked.length > 0)
+        out.line(
+          line`${yellow('left')} in the state, where it is not marked sensitive, by ${counted(unmarked.length, 'entry')}: ${unmarked.map(shortId).join(', ')}; assize show says what each wrote`,
+        );
       if (naming.length > 0)
         out.line(
           line`${yellow('named')} in a scope of ${counted(naming.length, 'writ')}, which stay in the ledger as they are: ${naming.map(shortName).join(', ')}; write * for subjects, or a pseudonym`,

@@ -34,8 +34,14 @@ export interface ErasureInput {
   readonly principal?: string;
 }
 
-/** The ruling, and which other trajectories still have something of what is believed: it is erased where it was written. */
-export type ErasureRuling = Ruling & { readonly left?: readonly string[] };
+/**
+ * The ruling, and what still has something of what is believed, where that was asked for and the erasure is committed.
+ *
+ * `left`: trajectories that do. Of others it is erased where it was written; this one is among them where `unmarked` names an entry.
+ * `unmarked`: entries of this one that have a text of it in what they changed of the state, at places that are not sensitive or in names of
+ * members, in the order in which they were written. Nothing erases those.
+ */
+export type ErasureRuling = Ruling & { readonly left?: readonly string[]; readonly unmarked?: readonly Hash[] };
 
 const REASON_MAX = 4_096;
 const PLACES_MAX = 1_000;
@@ -63,6 +69,8 @@ export class Erasures {
     // What is proposed while the ledger is searched would not be found, and one search after the other would be in vain.
     const ruling = await writer.alone(async () => {
       let losing: readonly PartitionName[] = [];
+      // By what is erased with the first entry of several nobody finds them any more.
+      const unmarked = new Set<Hash>();
       for (let tries = 0; tries < TRIES_MAX; tries++) {
         // Whoever says things of the same in other trajectories would be faster each time.
         const letGo = await writer.around.beliefs?.hold(losing);
@@ -79,6 +87,7 @@ export class Erasures {
             writer.parts.domain,
           );
           losing = found.losing.map(({ name }) => name);
+          for (const id of found.unmarked) unmarked.add(id);
           if (writer.stale) continue;
           if (found.length !== writer.parts.chain.seq) {
             // Somebody else was faster, or something that is no proposal was written here.
@@ -91,7 +100,7 @@ export class Erasures {
           if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
           const isRest = found.answers.length + found.values.length > VALUES_MAX;
           if (ruling?.ruling === 'committed' && isRest) tries = -1;
-          else if (ruling !== undefined) return await told(ruling, wanted, found);
+          else if (ruling !== undefined) return await this.#told(ruling, wanted, found, [...unmarked]);
         } finally {
           letGo?.();
         }
@@ -101,6 +110,18 @@ export class Erasures {
     // Once for all entries that it took, and also where a later one of them was refused.
     await this.#writer.around.store.scrub?.();
     return ruling;
+  }
+
+  /** From the commit on nobody writes down again what it took; what was written before is there. */
+  async #told(
+    ruling: Ruling,
+    { beliefs }: Wanted,
+    { leftByNow }: Found,
+    unmarked: readonly Hash[],
+  ): Promise<ErasureRuling> {
+    if (ruling.ruling !== 'committed' || beliefs.length === 0) return ruling;
+    const others = await leftByNow();
+    return { ...ruling, left: unmarked.length === 0 ? others : [...others, this.#writer.id].sort(), unmarked };
   }
 
   #gather(input: ErasureInput, wanted: Wanted, found: Found): Gathered {
@@ -181,11 +202,6 @@ function isName(name: unknown): name is string {
   );
 }
 
-/** From the commit on nobody writes down again what it took; what was written before is there. */
-async function told(ruling: Ruling, { beliefs }: Wanted, { leftByNow }: Found): Promise<ErasureRuling> {
-  return ruling.ruling === 'committed' && beliefs.length > 0 ? { ...ruling, left: await leftByNow() } : ruling;
-}
-
 function quoted(given: unknown): string {
   return typeof given === 'string' ? JSON.stringify(given) : `a thing of the type ${typeof given}`;
 }
@@ -219,10 +235,14 @@ async function checkFound({ at, entries, beliefs }: Wanted, found: Found, domain
   const where = [...at, ...entries, ...spaces].join(', ');
   const left = await found.leftByNow();
   const others = left.length === 0 ? '' : ` Other trajectories have something of it: ${left.join(', ')}.`;
+  const own =
+    found.unmarked.length === 0
+      ? ''
+      : ` The state has texts of it that are not sensitive, by ${found.unmarked.join(', ')}.`;
   throw new RuntimeError(
     'nothing_to_erase',
-    `There is nothing sensitive at ${where} in this trajectory, or it was erased before; only values that the domain marks sensitive, and what is believed, can be erased.${others}`,
-    { evidence: { left } },
+    `There is nothing sensitive at ${where} in this trajectory, or it was erased before; only values that the domain marks sensitive, and what is believed, can be erased.${others}${own}`,
+    { evidence: { left, unmarked: found.unmarked } },
   );
 }
 

@@ -48,6 +48,8 @@ export interface Found {
   readonly left: readonly string[];
   /** And those that have it in what somebody is asked, or was, in code-unit order: to be looked for when nothing can come in any more. */
   readonly leftByNow: () => Promise<readonly string[]>;
+  /** Entries of this trajectory that have it in what they changed of the state, where that is not sensitive and stays. */
+  readonly unmarked: readonly Hash[];
 }
 
 const PAGE = 500;
@@ -56,7 +58,7 @@ const PAGE = 500;
  * Goes through a trajectory for salted values that are not erased yet: what was ever written at or below the places, and the
  * arguments and observations of the proposals that wrote there, or were of a role that is for just that place: because what
  * they wrote, or would have, was in them. So it is with what of the oracle log they observed, and attempts at that. Of what is believed
- * as `BelievedSearch` says.
+ * as `BelievedSearch` says, with what was written into the state from the same (`WrittenSearch`).
  */
 export async function findErasable(
   store: LedgerStore,
@@ -81,8 +83,10 @@ export async function findErasable(
     // A list in a blob has paths too, and no references.
     for (const list of listsOf(payload))
       lists.push(isBlobRef(list) ? await replayer.values.patches(at(payload), list) : list);
-    search.take(id, payload, lists);
-    await believed?.take(at(payload), payload);
+    const patches = lists.flat();
+    const replaced = believed === undefined ? [] : search.standingAt(patches);
+    search.take(id, payload, patches);
+    await believed?.take(at(payload), payload, { id, patches, replaced });
   });
   const found = () => foundBy(search, believed);
   const losing = await losingPartitions(
@@ -108,6 +112,7 @@ export async function findErasable(
     unknown: believed?.unknown ?? [],
     losing,
     left,
+    unmarked: believed?.unmarked ?? [],
     leftByNow: async () => [...new Set([...left, ...((await believed?.trajectoriesAsked(trajectoryId)) ?? [])])].sort(),
   };
 }
@@ -115,9 +120,15 @@ export async function findErasable(
 function foundBy(search: Search, believed: BelievedSearch | undefined): ErasedValue[] {
   const sought = believed?.sought ?? new Map<Hash, Sought>();
   const values = new Map(search.values().map((value) => [value.hash, value]));
-  for (const [hash, { seq }] of sought) if (!values.has(hash)) values.set(hash, { hash, seq });
+  const paths = search.paths();
+  for (const [hash, { seq }] of sought) if (!values.has(hash)) values.set(hash, erasedValue(hash, seq, paths));
   const rankOf = ({ hash }: ErasedValue): number => sought.get(hash)?.rank ?? 0;
   return [...values.values()].sort((a, b) => rankOf(a) - rankOf(b));
+}
+
+function erasedValue(hash: Hash, seq: number, paths: ReadonlyMap<Hash, string>): ErasedValue {
+  const path = paths.get(hash);
+  return { hash, seq, ...(path === undefined ? {} : { path }) };
 }
 
 /** How many there are. */
@@ -155,8 +166,7 @@ class Search {
     this.#places = wanted.at.map((place) => ({ segments: parsePointer(place), append: false }));
   }
 
-  take(id: Hash, payload: Payload, lists: readonly (readonly Patch[])[]): void {
-    const patches = lists.flat();
+  take(id: Hash, payload: Payload, patches: readonly Patch[]): void {
     if (payload.kind === 'commit' || payload.kind === 'root') for (const patch of patches) this.#follow(patch);
     const inside = patches.filter(({ path }) => this.#wanted.at.some((place) => isWithin(path, place)));
     if (this.#wanted.entries.includes(id)) {
@@ -187,11 +197,18 @@ class Search {
   }
 
   values(): ErasedValue[] {
-    const paths = new Map([...this.#standing.values()].map(([path, hash]) => [hash, path]));
-    return [...this.#chosen].map(([hash, seq]) => {
-      const path = paths.get(hash);
-      return { hash, seq, ...(path === undefined ? {} : { path }) };
-    });
+    const paths = this.paths();
+    return [...this.#chosen].map(([hash, seq]) => erasedValue(hash, seq, paths));
+  }
+
+  /** Where values stand that stand anywhere. */
+  paths(): ReadonlyMap<Hash, string> {
+    return new Map([...this.#standing.values()].map(([path, hash]) => [hash, path]));
+  }
+
+  /** What stands where something is about to be written, or below. */
+  standingAt(patches: readonly Patch[]): Hash[] {
+    return patches.flatMap(({ path }) => [...(this.#standing.at(path)?.values() ?? [])].map(([, hash]) => hash));
   }
 
   #choose(hashes: readonly Hash[], seq: number): void {
@@ -220,15 +237,18 @@ class Standing {
   }
 
   cut(path: string): void {
-    const keys = keysOf(path);
-    const last = keys.pop() as string;
-    let here: Standing = this;
-    for (const key of keys) {
-      const next = here.#below.get(key);
-      if (next === undefined) return;
-      here = next;
+    const last = path.lastIndexOf('/');
+    const above = this.at(path.slice(0, last));
+    if (above !== undefined) above.#below.delete(path.slice(last + 1));
+  }
+
+  at(path: string): Standing | undefined {
+    let here: Standing | undefined = this;
+    for (const key of keysOf(path)) {
+      if (here === undefined) return undefined;
+      here = here.#below.get(key);
     }
-    here.#below.delete(last);
+    return here;
   }
 
   *values(path = ''): Generator<readonly [path: string, hash: Hash]> {

@@ -271,11 +271,12 @@ export class Trajectory<D extends Domain = Domain> {
   /**
    * Erases what is sensitive at or below places of the state, and all that was ever written there, with the arguments and
    * observations of the proposals that wrote it; or everything sensitive in some entries; or what is believed of a subject, a
-   * predicate of it or by one claim, with all that said, asked or recalled it here. It is adjudicated like any
-   * proposal, under a writ for `assize.erase`, and once it is committed the store has the texts no more: hashes stay as they
+   * predicate of it or by one claim, with all that said, asked or recalled it here, and the sensitive values that who
+   * said it wrote into the state. It is adjudicated like any proposal, under a writ for `assize.erase`, and once it is committed the store has the texts no more: hashes stay as they
    * are, states and facts have `{"$erased": hash}`, and what was copied into places that are not sensitive stays.
    *
-   * What other trajectories have said of the same is erased there; `left` names them. Names go with the last of them.
+   * What other trajectories have said of the same is erased there; `left` names them. Names go with the last of them. What the state has of
+   * it at places that are not sensitive stays; `unmarked` names the entries, and `left` this trajectory then.
    *
    * Values that were inherited by a branch are erased in its source. A copy, backup or export that was made before is not
    * reached.

@@ -24,6 +24,7 @@ import {
 import { everyWordOf, wordsOf } from '#memory';
 import type { OracleStore } from '#oracle';
 import { answersNamedBy, answersWithin } from '../observed-answers.ts';
+import { leavesOf, type Writes, WrittenSearch } from './find-written.ts';
 import type { Line } from './line.ts';
 import type { AskedQuestion } from './questions.ts';
 
@@ -75,6 +76,7 @@ export class BelievedSearch {
   readonly #replayer: Replayer;
   readonly #names: Map<Hash, PartitionName | undefined> = new Map();
   readonly #chosen: Map<Hash, Sought> = new Map();
+  readonly #written: WrittenSearch;
   /** Names of partitions that are to be erased, with the first entry that refers to them. */
   readonly #named: Map<Hash, number> = new Map();
   /** Effects of proposals that say something of a place: later entries tell what came of them. */
@@ -102,6 +104,7 @@ export class BelievedSearch {
     this.#domain = domain;
     this.#store = store;
     this.#replayer = replayer;
+    this.#written = new WrittenSearch(replayer);
   }
 
   /** Which partitions are meant, and what claims say. @throws LedgerFault */
@@ -171,14 +174,18 @@ export class BelievedSearch {
     return this.#places.filter(({ hasClaim }) => !hasClaim);
   }
 
-  /** Chooses what an entry has of the places. @throws LedgerFault */
-  async take(at: At, payload: Payload): Promise<void> {
+  /** Chooses what an entry has of the places, and what it writes into the state from that. @throws LedgerFault */
+  async take(at: At, payload: Payload, writes: Writes): Promise<void> {
     const { seq } = at;
     if (payload.kind === 'commit') for (const change of payload.delta.beliefs) await this.#takeChange(at, change);
     const asked = askedIn(payload);
     if (asked === undefined) return;
     const { action, observations, questions, effects } = asked;
     const isMeant = await this.#isMeant(at, payload, asked);
+    if (writes.patches.length > 0) {
+      if (isMeant) await this.#written.takeSaid(at, writes, await this.#textsOf(at, asked));
+      else await this.#written.takeAfter(at, writes);
+    }
     if (isMeant) {
       this.#choose([action.args], seq, RANK.args);
       this.#choose(
@@ -221,7 +228,15 @@ export class BelievedSearch {
       const name = this.#names.get(hash)!;
       return !this.#left.some((row) => isOf(name, row) && row.branch === name.branch);
     });
-    return new Map([...this.#chosen, ...names.map(([hash, seq]) => [hash, { seq, rank: RANK.names }] as const)]);
+    // What was written later is known by what it took over, which goes after it.
+    const written = this.#written.chosen.map(([hash, seq]) => [hash, { seq, rank: -seq }] as const);
+    const named = names.map(([hash, seq]) => [hash, { seq, rank: RANK.names }] as const);
+    return new Map([...written, ...this.#chosen, ...named]);
+  }
+
+  /** Entries that have a text of the places in what they changed of the state, where that can't be erased. */
+  get unmarked(): readonly Hash[] {
+    return [...this.#written.unmarked];
   }
 
   /** The places, as the erasure has them. */
@@ -317,6 +332,19 @@ export class BelievedSearch {
     return this.#places.some((place) =>
       said === undefined ? isSomewhereIn(place, args) : said.some((saying) => isSaidOf(place, saying)),
     );
+  }
+
+  /** What a proposal that is meant says of the places: whose it is, and what is said. */
+  async #textsOf(at: At, { action }: Asked): Promise<readonly string[]> {
+    const args = await this.#read(at, action.args);
+    const said = args === undefined ? [] : (saidBy(this.#domain, action, args) ?? []);
+    return this.#places.flatMap((place) => {
+      if (place.claim !== undefined) return [...place.texts];
+      return [
+        place.subject,
+        ...said.filter((one) => isOf(place, one)).flatMap(({ object = '', was = '' }) => [object, was]),
+      ];
+    });
   }
 
   /** Whether somebody is asked to choose between claims of a place. */
@@ -438,14 +466,7 @@ function isAskedOf(place: Known, questions: readonly AskedQuestion[]): boolean {
 function isSomewhereIn({ subject, claim, texts }: Known, json: Json): boolean {
   const wanted = claim === undefined ? [subject] : [...texts];
   const has = (text: string): boolean => wanted.some((one) => text.normalize('NFC').includes(one));
-  const isIn = (value: Json): boolean => {
-    if (typeof value === 'string') return has(value);
-    if (typeof value !== 'object' || value === null) return false;
-    return Array.isArray(value)
-      ? value.some(isIn)
-      : Object.entries(value).some(([name, member]) => has(name) || isIn(member));
-  };
-  return isIn(json);
+  return leavesOf(json).some((leaf) => typeof leaf === 'string' && has(leaf));
 }
 
 /** The key of the vote by which a judge chose. */
