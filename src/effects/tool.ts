@@ -81,6 +81,11 @@ export interface ToolSpec<Schema extends z.ZodType = z.ZodType> {
    * spent when it was compensated (decisions §5.7).
    */
   readonly undoCost?: (input: z.infer<Schema>) => Amounts;
+  /**
+   * Why it can't be used beside that other tool, or undefined: asked about all that a runtime is given with it. A declared tool says so
+   * of one that calls the same function, where both may do so under one key.
+   */
+  readonly problemBeside?: (other: Tool) => string | undefined;
 }
 
 /** A tool ready for use. Made by `declareTool`; immutable. */
@@ -165,6 +170,7 @@ const MEMBERS: Readonly<Record<keyof ToolSpec, 'text' | 'function' | 'true or fa
   channel: 'any',
   cost: 'any',
   undoCost: 'any',
+  problemBeside: 'function',
 };
 
 function checkMembers(name: string, spec: ToolSpec<any>): void {

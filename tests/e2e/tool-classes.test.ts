@@ -26,6 +26,7 @@ const FREE = {
   sensitive: true,
   parallel: true,
   description: 'x',
+  problemBeside: () => undefined,
 };
 
 const SINKS = ['keyed', 'queryable', 'blind'];

@@ -20,6 +20,7 @@ const files = [
   'asked.ts',
   'pivot.ts',
   'names.ts',
+  'declared.ts',
   'browser.ts',
   'branches.ts',
 ];
@@ -39,7 +40,7 @@ test('the programs compile', () => {
   expect([status, stdout]).toEqual([0, '']);
 });
 
-test.each(['costs', 'names', 'branches', 'asked', 'pivot'])('%s prints what the page says', (name) => {
+test.each(['costs', 'names', 'declared', 'branches', 'asked', 'pivot'])('%s prints what the page says', (name) => {
   const printed = execFileSync(process.execPath, [`${name}.ts`], { cwd: folder, encoding: 'utf8' });
   expect(printed).toBe(blockOf(PAGE, `text ${name}`));
 });

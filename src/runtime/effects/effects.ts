@@ -86,7 +86,7 @@ export class Effects {
   #reserved: Reserved = new Reserved();
   #isClosed = false;
 
-  /** @throws EffectError `invalid_tool` for two of one name, `bad_resolver`; CopyError `other_copy` */
+  /** @throws EffectError `invalid_tool` for two of one name, or that don't go together, `bad_resolver`; CopyError `other_copy` */
   constructor(options: EffectsOptions) {
     this.#options = options;
     this.#names = new Names(options.resolvers, options.callMs);
@@ -97,6 +97,7 @@ export class Effects {
       requireOwnTool(tool);
       if (tools.has(tool.name))
         throw new EffectError('invalid_tool', `Two tools are named ${tool.name}; give one of them another name.`);
+      for (const other of tools.values()) requireGoTogether(tool, other);
       tools.set(tool.name, tool);
     }
     this.tools = tools;
@@ -271,6 +272,19 @@ export class Effects {
 
   get #isOrdered(): boolean {
     return this.#options.frontier === 'derived';
+  }
+}
+
+/** Either may know why it doesn't. @throws EffectError `invalid_tool` */
+function requireGoTogether(tool: Tool, earlier: Tool): void {
+  for (const [one, other] of [
+    [tool, earlier],
+    [earlier, tool],
+  ] as const) {
+    const problem = one.spec.problemBeside?.(other);
+    if (problem === undefined) continue;
+    const why = `The tool ${one.name} can't be used beside ${other.name}: ${problem}.`;
+    throw new EffectError('invalid_tool', why, { evidence: { tool: one.name } });
   }
 }
 

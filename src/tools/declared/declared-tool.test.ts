@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Call, declareTool } from '#effects';
+import { type Call, declareTool, readTransaction, type Tool } from '#effects';
+import { MemoryStore } from '#stores';
 import { cases } from '../../../tests/support/cases.ts';
+import { attended } from '../../../tests/support/effects-ledger.ts';
 import { OutsideSink } from '../../../tests/support/effects-stage.ts';
 import { errorOf } from '../../../tests/support/error-of.ts';
+import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { crashedEverywhere, transact } from '../../../tests/support/tool-stage.ts';
 import { declaredTool, declaredTools, type ToolDeclaration } from './index.ts';
 import { filledKey, keyProblem } from './key.ts';
@@ -191,6 +194,17 @@ describe('a declaration is refused', () => {
     });
   });
 
+  test('whose mitigation comes from where nothing is left', () => {
+    const mitigate = { call: 'cancel', args: { $from: '/result/id' } };
+    expect(errorOf(() => declaredTool({ ...ORDER, mitigate }, shop().callables))).toMatchObject({
+      code: 'invalid_tool',
+      message: expect.stringContaining("its mitigate can't be called"),
+    });
+    const { compensate: _, ...rest } = ORDER;
+    const alone = { ...rest, uncompensated: 'it may stay', mitigate: { call: 'cancel' } };
+    expect(errorOf(() => declaredTool(alone, shop().callables))).toMatchObject({ code: 'invalid_tool' });
+  });
+
   test('whose keys may be those of another, or whose name is', () => {
     const { compensate: _, ...rest } = ORDER;
     const one = { ...rest, class: keyed, key: 'order:{shop}' } as ToolDeclaration;
@@ -201,5 +215,160 @@ describe('a declaration is refused', () => {
     });
     expect(errorOf(() => of({ key: 'x:{what}' }))).toMatchObject({ message: expect.stringContaining('this name') });
     expect(of({ name: 'shop.other', key: 'other:{what}' }).length).toBe(2);
+  });
+});
+
+describe('of two tools that call one function', () => {
+  const keyed = { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' } as const;
+  const of = (name: string, key: string, parts: object = {}): ToolDeclaration => {
+    const { compensate: _, ...rest } = ORDER;
+    return { ...rest, name, class: keyed, key, ...parts } as ToolDeclaration;
+  };
+  const take = () => null;
+  const beside = (...tools: Tool[]) => runtimeOver(new MemoryStore(), [], { tools });
+  const refusal = { code: 'invalid_tool', evidence: { tool: 'b' } };
+
+  test.each<[string, string, boolean]>([
+    ['pay/{what}', 'pay/rent{what}', true],
+    ['{what}', 'x{shop}', true],
+    ['{what}a', 'b{shop}', true],
+    ['a{what}', 'b{shop}', false],
+    ['pay/{what}', 'pay{what}', false],
+    ['{what}:{shop}', '{what}:x', true],
+    ['{what}:{shop}', '{what}:x:{shop}', false],
+    // Escapes are of two digits in lower case, of what needs one, and of whole characters.
+    ['%{what}', '{what}', true],
+    ['%2f{what}', '{what}', true],
+    ['%2F{what}', '{what}', false],
+    ['%41{what}', '{what}', false],
+    ['%c3{what}', '{what}', false],
+    ['%c3%{what}', '{what}', true],
+    ['%ed%80%{what}', '{what}', true],
+    ['%ed%a0%{what}', '{what}', false],
+    // No two effects have one key of their own, but whoever makes an input may know the key of an effect.
+    ['{key}', '{key}', false],
+    ['{shop}/{key}', '{what}/{key}', false],
+    ['{key}', 'x{key}', false],
+    ['{key}x', 'a{key}', false],
+    ['{key}b', 'a{key}', true],
+    ['{key}', '{what}', true],
+    ['{shop}/{key}', '{key}/{what}', true],
+  ])('the keys %s and %s', (one, other, meet) => {
+    const declared = () => declaredTools([of('a', one), of('b', other)], { take });
+    if (meet) expect(errorOf(declared)).toMatchObject({ ...refusal, message: expect.stringContaining('those of a') });
+    else expect(declared().length).toBe(2);
+    const apart = () => beside(declaredTool(of('a', one), { take }), declaredTool(of('b', other), { take }));
+    if (meet) expect(errorOf(apart)).toMatchObject(refusal);
+    else expect(apart).not.toThrow();
+  });
+
+  test('under two names, by themselves, or as another tool does', () => {
+    expect(
+      errorOf(() =>
+        declaredTools([of('a', '{what}'), of('b', '{shop}', { execute: { call: 'grab' } })], { take, grab: take }),
+      ),
+    ).toMatchObject(refusal);
+    const sold = declareTool({ name: 'take', input: z.looseObject({}), class: keyed, writes: ['x:y'], execute: take });
+    const over = (name: string, key: string) => declaredTool(of(name, key), { take: sold });
+    expect(errorOf(() => beside(over('a', '{what}'), over('b', '{shop}')))).toMatchObject(refusal);
+    // The tool itself hands on the key of its effect.
+    expect(errorOf(() => beside(sold, over('b', '{shop}')))).toMatchObject(refusal);
+    expect(errorOf(() => beside(over('b', '{shop}'), sold))).toMatchObject(refusal);
+    expect(() => beside(sold, over('a', '{key}'), over('b', 'b/{shop}'))).not.toThrow();
+    // Around a tool, as somebody does who counts its calls.
+    const { spec } = over('a', '{what}');
+    const counted = declareTool({ ...spec, execute: (input, call, planned) => spec.execute(input, call, planned) });
+    expect(errorOf(() => beside(counted, over('b', '{shop}')))).toMatchObject(refusal);
+  });
+
+  test('by way of a declared tool', () => {
+    const inner = declaredTool(of('take', 'x/{key}'), { take });
+    const calls = { execute: { call: 'inner' } };
+    const through = (name: string, key: string) => declaredTool(of(name, key, calls), { inner });
+    expect(errorOf(() => beside(through('a', '{what}'), through('b', 'b{shop}')))).toMatchObject(refusal);
+    expect(() => beside(through('a', 'a/{what}'), through('b', 'b/{shop}'))).not.toThrow();
+    // What fills a place is escaped once more there.
+    expect(() => beside(through('a', '{what}'), declaredTool(of('b', 'x/%2f{shop}'), { take }))).not.toThrow();
+    expect(
+      errorOf(() => beside(through('a', '{what}'), declaredTool(of('b', 'x/%252f{shop}'), { take }))),
+    ).toMatchObject(refusal);
+    expect(() => beside(through('a', 'a/{what}'), declaredTool(of('b', 'x/a/{shop}'), { take }))).not.toThrow();
+    expect(
+      errorOf(() => beside(through('a', 'a/{what}'), declaredTool(of('b', 'x/a%2f{shop}'), { take }))),
+    ).toMatchObject(refusal);
+  });
+
+  test('also to undo what they did, or to ask about it', () => {
+    const sort = { reversibility: 'reversible', delivery: 'externalised', sink: 'queryable' } as const;
+    const call = (call: string) => ({ call });
+    const all = { class: sort, execute: call('f'), compensate: call('take'), reconcile: call('find') };
+    const callables = { take, f: () => null, find: () => null, g: () => null };
+    const pair = (key: string, parts: object) => () =>
+      declaredTools([of('a', '{key}', all), of('b', key, parts)], callables);
+    expect(errorOf(pair('undo-{what}', { execute: call('take') }))).toMatchObject(refusal);
+    expect(errorOf(pair('{what}', { execute: call('find') }))).toMatchObject(refusal);
+    expect(pair('{what}', { execute: call('take') })().length).toBe(2);
+    expect(pair('{shop}', { execute: call('g') })().length).toBe(2);
+  });
+});
+
+describe('what undoes it answers', () => {
+  const answered = (said: unknown, declaration: object = {}, callables: object = {}) =>
+    declaredTool({ ...ORDER, ...declaration } as never, { ...shop().callables, cancel: () => said, ...callables });
+
+  /** What is left in the log of an effect that was undone, and what waits for a person. */
+  async function leftBy(tool: Tool) {
+    const store = new MemoryStore();
+    const assize = runtimeOver(store, [attended], { tools: [tool] });
+    const trajectory = await assize.create(attended, { trajectoryId: 't' });
+    const thrown = trajectory.transaction({ writ: writFor('alice'), writes: ['**'], retries: 0 }, async (tx) => {
+      await tx.call('shop.order', GIVEN);
+      throw new Error('as planned');
+    });
+    await expect(thrown).rejects.toThrow('as planned');
+    const left = await assize.recoverEffects();
+    await assize.close();
+    const ref = readTransaction((await store.effectsOf(1))!).effects[0]!.residue;
+    const residue = ref && JSON.parse((await store.blob(ref.$blob))!).value;
+    return { residue, left: left.map(({ phase }) => phase) };
+  }
+
+  const costs = { class: { ...(ORDER.class as object), reversibility: 'with_cost' } };
+
+  test('what is left, which is kept in the effect log', async () => {
+    expect(await leftBy(answered({ undone: 'partly', residue: { fee: 5 } }, costs))).toEqual({
+      residue: { fee: 5 },
+      left: [],
+    });
+  });
+
+  test.each([[{ undone: 'all' }], [undefined], [{ cancelled: true }], ['done'], [[1]]])(
+    'that all is undone: %j',
+    async (said) => {
+      expect(await leftBy(answered(said, costs))).toEqual({ residue: undefined, left: [] });
+    },
+  );
+
+  test.each([[{ undone: 'partly' }], [{ undone: 'some', residue: 1 }], [{ undone: true }]])(
+    'what is none, and a person looks: %j',
+    async (said) => {
+      expect(await leftBy(answered(said))).toEqual({ residue: undefined, left: ['in_doubt'] });
+    },
+  );
+
+  test('what another tool is called to mitigate, by a key of its own', async () => {
+    const keys: string[] = [];
+    const args = { about: { $from: '/input/what' }, fee: { $from: '/residue/fee' } };
+    const complain = (given: unknown, { key }: Call) => {
+      keys.push(key);
+      return given as never;
+    };
+    const mitigate = { call: 'complain', args };
+    const tool = answered({ undone: 'partly', residue: { fee: 5 } }, { ...costs, mitigate }, { complain });
+    expect(await leftBy(tool)).toEqual({
+      residue: { mitigated: { about: 'a', fee: 5 }, residue: { fee: 5 } },
+      left: [],
+    });
+    expect(keys).toEqual([expect.stringMatching(/^mitigate-x%2fy\/[0-9a-f]{64}$/)]);
   });
 });

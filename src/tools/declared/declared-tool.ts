@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { Amounts } from '#authority';
 import { copyJson, type Json } from '#canon';
-import { type Call, DidNothing, declareTool, EffectError, type Tool, type ToolSpec } from '#effects';
+import { type Call, DidNothing, declareTool, EffectError, type Tool, type ToolSpec, type Undone } from '#effects';
 import { invalidTool, readOptions } from '../options.ts';
-import { filledKey, keyProblem } from './key.ts';
-import { type Mapping, mapped, mappingProblem } from './mapping.ts';
+import { filledKey, keyForm, keyProblem } from './key.ts';
+import { besideProblem, CALLS, type KeyedCall, keyedCalls, type Part } from './keyed-calls.ts';
+import { type Mapping, mapped, mappingProblem, type Sources } from './mapping.ts';
 
 /** What is called, by its name, and with what. By default a tool gets the whole input. */
 export interface Called {
@@ -25,8 +26,13 @@ export interface ToolDeclaration {
   /** What the sink knows a call by, with `{member}` and `{key}`. By default the key of the effect, `{key}`. */
   readonly key?: string;
   readonly execute: Called;
-  /** Undoes it; its arguments come from the input and the result. */
+  /**
+   * Undoes it; its arguments come from the input and the result. An answer with `undone` says how far, as `Undone`; any other, that all
+   * is undone.
+   */
   readonly compensate?: Called;
+  /** Does something about what that has left; its arguments come from the input and the residue. */
+  readonly mitigate?: Called;
   /** Asks whether it has happened, by arguments from the input; the answer is `{"happened": true, "result": …}` or false. */
   readonly reconcile?: Called;
   readonly uncompensated?: string;
@@ -66,6 +72,7 @@ const DECLARATION = z.strictObject({
   key: z.string().optional(),
   execute: CALLED,
   compensate: CALLED.optional(),
+  mitigate: CALLED.optional(),
   reconcile: CALLED.optional(),
   uncompensated: z.string().optional(),
   cost: AMOUNTS.optional(),
@@ -91,12 +98,20 @@ export function declaredTool(
   requireScopes(name, [...(reads ?? []), ...(writes ?? [])], members);
   const problem = keyProblem(key, members, { isUndone: read.compensate !== undefined });
   if (problem !== undefined) throw invalidTool(name, problem);
-  const maker = (part: 'execute' | 'compensate' | 'reconcile') => callerOf(read, part, callables, members);
+  const calls: KeyedCall[] = [];
+  const maker = (part: Part): Caller | undefined => {
+    const target = targetOf(read, part, callables);
+    if (target === undefined) return undefined;
+    calls.push(...keyedCalls(part, read[part]!.call, target, [PREFIXES[part], ...keyForm(key)]));
+    const caller = callerOf(read, part, target, members);
+    return (sources, call) =>
+      caller(sources, { ...call, key: PREFIXES[part] + filledKey(key, sources.input, call.key) });
+  };
   const execute = maker('execute')!;
   const compensate = maker('compensate');
+  const mitigate = maker('mitigate');
   const reconcile = maker('reconcile');
-  const keyed = (given: unknown, call: Call): Call => ({ ...call, key: filledKey(key, given, call.key) });
-  return declareTool({
+  const spec: ToolSpec & { readonly [CALLS]: readonly KeyedCall[] } = {
     name,
     input,
     class: sort,
@@ -107,23 +122,38 @@ export function declaredTool(
     ...(cost === undefined ? {} : { cost: () => cost }),
     ...(undoCost === undefined ? {} : { undoCost: () => undoCost }),
     ...(channel === undefined ? {} : { channel }),
-    execute: (given, call) => execute({ input: given as Json }, keyed(given, call)),
+    problemBeside: (other) => besideProblem(name, calls, other),
+    [CALLS]: calls,
+    execute: (given, call) => execute({ input: given as Json }, call),
     ...(compensate === undefined
       ? {}
       : {
-          compensate: async (given: unknown, result: unknown, call: Call) => {
-            await compensate({ input: given as Json, result: result as Json }, undoing(keyed(given, call)));
-            return { undone: 'all' as const };
-          },
+          compensate: async (given: unknown, result: unknown, call: Call) =>
+            undoneBy(await compensate({ input: given as Json, result: result as Json }, call)),
+        }),
+    ...(mitigate === undefined
+      ? {}
+      : {
+          mitigate: (given: unknown, residue: unknown, call: Call) =>
+            mitigate({ input: given as Json, residue: residue as Json }, call),
         }),
     ...(reconcile === undefined
       ? {}
       : {
           reconcile: async (given: unknown, call: Call) =>
-            HAPPENED.parse(await reconcile({ input: given as Json }, keyed(given, call))) as never,
+            HAPPENED.parse(await reconcile({ input: given as Json }, call)) as never,
         }),
-  });
+  };
+  return declareTool(spec);
 }
+
+/** A sink must not take what is done about a deed for the deed itself, which it is asked about by its own key. */
+const PREFIXES: Readonly<Record<Part, string>> = {
+  execute: '',
+  compensate: 'undo-',
+  mitigate: 'mitigate-',
+  reconcile: '',
+};
 
 /**
  * Tools of several declarations. None has a name that another has, nor keys that another may have at the same callable.
@@ -133,20 +163,22 @@ export function declaredTool(
 export function declaredTools(declarations: readonly ToolDeclaration[], callables: Callables): Tool[] {
   if (!Array.isArray(declarations)) throw invalidTool('?', 'declarations are a list');
   const tools = Array.from(declarations, (each) => declaredTool(each, callables));
-  const names = new Set<string>();
-  const keys = new Map<string, string>();
-  for (const [n, { name }] of tools.entries()) {
-    if (names.has(name)) throw invalidTool(name, 'another declaration has this name');
-    names.add(name);
-    const { key = '{key}', execute } = declarations[n] as ToolDeclaration;
-    if (key.includes('{key}')) continue;
-    const shape = JSON.stringify([execute.call, key.replaceAll(/\{\w+\}/g, '{}')]);
-    const other = keys.get(shape);
-    if (other !== undefined)
-      throw invalidTool(name, `its keys may be those of ${other} at ${execute.call}; begin one of them otherwise`);
-    keys.set(shape, name);
+  for (const [n, tool] of tools.entries()) {
+    for (const other of tools.slice(0, n)) {
+      if (tool.name === other.name) throw invalidTool(tool.name, 'another declaration has this name');
+      const problem = tool.spec.problemBeside!(other);
+      if (problem !== undefined) throw invalidTool(tool.name, problem);
+    }
   }
   return tools;
+}
+
+/**
+ * How far it is undone. What is called may be any function or tool, which says that it failed by throwing; but where it speaks of that,
+ * it is taken at its word, and the runtime takes no word that it doesn't know for an answer.
+ */
+function undoneBy(said: unknown): Undone {
+  return isRecord(said) && 'undone' in said ? (said as unknown as Undone) : { undone: 'all' };
 }
 
 const HAPPENED = z.union([
@@ -186,26 +218,35 @@ function requireScopes(name: string, scopes: readonly string[], members: Readonl
   }
 }
 
-type Caller = (sources: { readonly input: Json; readonly result?: Json }, call: Call) => Promise<unknown>;
+type Caller = (sources: Sources, call: Call) => Promise<unknown>;
+type Target = Callables[string];
 
-function callerOf(
-  declaration: ToolDeclaration,
-  part: 'execute' | 'compensate' | 'reconcile',
-  callables: Callables,
-  members: ReadonlySet<string>,
-): Caller | undefined {
-  const { name } = declaration;
-  const called = declaration[part];
-  if (called === undefined) return undefined;
-  const target = isRecord(callables) && Object.hasOwn(callables, called.call) ? callables[called.call] : undefined;
-  if (typeof target !== 'function' && typeof target?.spec?.execute !== 'function')
-    throw invalidTool(name, `its ${part} calls ${JSON.stringify(called.call)}, which is no tool and no function here`);
-  const { args = { $from: '/input' } } = called;
-  const problem = mappingProblem(args, part === 'compensate' ? ['input', 'result'] : ['input'], members);
-  if (problem !== undefined) throw invalidTool(name, `its ${part} can't be called: ${problem}`);
+function targetOf(declaration: ToolDeclaration, part: Part, callables: Callables): Target | undefined {
+  const name = declaration[part]?.call;
+  if (name === undefined) return undefined;
+  const target = isRecord(callables) && Object.hasOwn(callables, name) ? callables[name] : undefined;
+  if (typeof target === 'function' || typeof target?.spec?.execute === 'function') return target;
+  throw invalidTool(
+    declaration.name,
+    `its ${part} calls ${JSON.stringify(name)}, which is no tool and no function here`,
+  );
+}
+
+/** What a part may take its arguments from. */
+const SOURCES: Readonly<Record<Part, readonly (keyof Sources)[]>> = {
+  execute: ['input'],
+  compensate: ['input', 'result'],
+  mitigate: ['input', 'residue'],
+  reconcile: ['input'],
+};
+
+function callerOf(declaration: ToolDeclaration, part: Part, target: Target, members: ReadonlySet<string>): Caller {
+  const { args = { $from: '/input' } } = declaration[part]!;
+  const problem = mappingProblem(args, SOURCES[part], members);
+  if (problem !== undefined) throw invalidTool(declaration.name, `its ${part} can't be called: ${problem}`);
   return async (sources, call) => {
     const made = mapped(args, sources);
-    return typeof target === 'function' ? target(made, call) : target!.spec.execute(fitting(target!, made), call, []);
+    return typeof target === 'function' ? target(made, call) : target.spec.execute(fitting(target, made), call, []);
   };
 }
 
@@ -219,11 +260,6 @@ function fitting(tool: Tool, args: Json): any {
   }
 }
 
-/** A sink must not take it for the deed itself. */
-function undoing(call: Call): Call {
-  return { ...call, key: `undo-${call.key}` };
-}
-
-function isRecord(value: unknown): boolean {
+function isRecord(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }

@@ -5,6 +5,15 @@ const PART = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 /** What fills a place of a template never has one of these outside of an escape, so whatever has one keeps two places apart. */
 const APART = /[^A-Za-z0-9%]/;
 
+/** What keys look like: texts as they stand, and places that are filled. */
+export type KeyForm = readonly (string | KeyPlace)[];
+
+/** Filled by the key of the effect, or by something of the input, escaped that many times. */
+export type KeyPlace = { readonly of: 'effect' } | { readonly of: 'input'; readonly escaped: number };
+
+/** Of calls that hand on the key of the effect as it is. */
+export const EFFECT_KEY: KeyForm = [{ of: 'effect' }];
+
 /**
  * Why a template of keys can't be used, or undefined. Two different calls have to have different keys: each place has to be
  * kept apart from the next, and what may be compensated needs `{key}`, since a sink must not answer a new attempt with
@@ -35,12 +44,35 @@ export function filledKey(template: string, input: unknown, key: string): string
     const value = name === 'key' ? key : (input as Record<string, unknown> | null)?.[name];
     if (typeof value !== 'string' && typeof value !== 'number')
       throw new DidNothing(`its key needs ${name}, a text or a number`, { final: true });
-    return [...new TextEncoder().encode(String(value))]
-      .map((byte) => (isPlain(byte) ? String.fromCharCode(byte) : `%${byte.toString(16).padStart(2, '0')}`))
-      .join('');
+    return escapedText(String(value));
   });
 }
 
-function isPlain(byte: number): boolean {
+/** Of the keys that a template is filled to. */
+export function keyForm(template: string): KeyForm {
+  return template.split(PART).map((part, i) => {
+    if (i % 2 === 0) return part;
+    return part === 'key' ? { of: 'effect' } : { of: 'input', escaped: 1 };
+  });
+}
+
+/** Of the keys of calls that are made with the keys of another form, in place of the key of an effect. */
+export function formWithin(form: KeyForm, given: KeyForm): KeyForm {
+  return form.flatMap((part) => (typeof part !== 'string' && part.of === 'effect' ? given.map(escapedPart) : [part]));
+}
+
+function escapedPart(part: string | KeyPlace): string | KeyPlace {
+  if (typeof part === 'string') return escapedText(part);
+  return part.of === 'effect' ? part : { of: 'input', escaped: part.escaped + 1 };
+}
+
+function escapedText(text: string): string {
+  return [...new TextEncoder().encode(text)]
+    .map((byte) => (isPlain(byte) ? String.fromCharCode(byte) : `%${byte.toString(16).padStart(2, '0')}`))
+    .join('');
+}
+
+/** Whether a byte stands as it is where a place is filled. */
+export function isPlain(byte: number): boolean {
   return /[A-Za-z0-9]/.test(String.fromCharCode(byte));
 }

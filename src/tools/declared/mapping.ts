@@ -5,9 +5,10 @@ import { DidNothing } from '#effects';
 export interface Sources {
   readonly input: Json;
   readonly result?: Json;
+  readonly residue?: Json;
 }
 
-/** Arguments as data: every `{"$from": "/input/…"}` or `{"$from": "/result/…"}` in them stands for what is there. */
+/** Arguments as data: every `{"$from": "/input/…"}`, or `/result/…` or `/residue/…`, in them stands for what is there. */
 export type Mapping = Json;
 
 /** Why a mapping can't be used, or undefined. `members`: those that the input can have. */

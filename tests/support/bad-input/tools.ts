@@ -25,6 +25,7 @@ const declaration = (): any => ({
   key: '{what}:{key}',
   execute: { call: 'take', args: { what: { $from: '/input/what' } } },
   compensate: { call: 'take', args: { $from: '/result' } },
+  mitigate: { call: 'take', args: { $from: '/residue' } },
   reconcile: { call: 'take' },
 });
 const site = (): any => ({
