@@ -38,6 +38,7 @@ export {
   type LogRecord,
   protocolOf,
   readClaims,
+  readNaming,
   readTransaction,
   recordsText,
   type TransactionBody,

@@ -4,6 +4,7 @@ import {
   BEGUN,
   type Decision,
   type EffectClass,
+  type EffectPhase,
   type EffectRecord,
   recorded,
   type TransactionState,
@@ -139,7 +140,19 @@ export function claimTexts(claims: readonly Claim[]): TransactionBody['claims'] 
 }
 
 /** Reads a transaction back. @throws CanonError for a text that is not its own canonical text */
-export function readTransaction({ epoch, trajectory_id, body, records }: LoggedTransaction): KnownTransaction {
+export function readTransaction(logged: LoggedTransaction): KnownTransaction {
+  return readNaming(logged).known;
+}
+
+/**
+ * The same, with what its commit has named, where it was committed: the keys of what had happened by then and was to stay, and of what
+ * was planned. @throws as `readTransaction`
+ */
+export function readNaming({ epoch, trajectory_id, body, records }: LoggedTransaction): {
+  readonly known: KnownTransaction;
+  readonly named: readonly Hash[];
+} {
+  let named: readonly Hash[] = [];
   let state = BEGUN;
   const effects: KnownEffect[] = [];
   const known = parseCanonical(body) as unknown as TransactionBody;
@@ -154,10 +167,13 @@ export function readTransaction({ epoch, trajectory_id, body, records }: LoggedT
     if (record.is === 'intended') effects.push(effectOf(record));
     else if (record.is === 'committed') effects.push(...record.planned);
     else if ('n' in record) effects[record.n] = { ...(effects[record.n] as KnownEffect), ...learnt(record) };
-    if (record.is === 'committed') ruled = { entry: record.entry };
-    else if (record.is === 'aborting') ruled = { cause: record.cause };
+    if (record.is === 'committed') {
+      ruled = { entry: record.entry };
+      const { effects: states } = state;
+      named = effects.flatMap(({ key }, n) => (STANDS.has(states[n]!.phase) ? [key] : []));
+    } else if (record.is === 'aborting') ruled = { cause: record.cause };
   }
-  return {
+  const read = {
     epoch,
     trajectoryId: trajectory_id,
     body: known,
@@ -167,7 +183,11 @@ export function readTransaction({ epoch, trajectory_id, body, records }: LoggedT
     ...ruled,
     length: records.length,
   };
+  return { known: read, named };
 }
+
+/** Of what a commit names, as soon as it is recorded. */
+const STANDS: ReadonlySet<EffectPhase> = new Set(['applied', 'due']);
 
 function effectOf({ key, tool, class: kind, payload, undo_cost }: LoggedEffect): KnownEffect {
   return { key, tool, class: kind, payload, ...(undo_cost === undefined ? {} : { undo_cost }) };

@@ -110,6 +110,16 @@ export interface EffectStore {
   effectsOf(epoch: number): Promise<LoggedTransaction | undefined>;
   /** Where a key was used. */
   effectKey(key: Hash): Promise<EffectKeyRow | undefined>;
+  /**
+   * Optional: whether anybody has ever had a tenure or a membership here, so that the store has an effect log of its own, also an empty one.
+   * By that `verify` tells a ledger that was imported from one whose log has lost its rows. By default it has one when a transaction is there.
+   */
+  wereEffectsHeld?(): Promise<boolean>;
+}
+
+/** Whether a store keeps an effect log, as those of this package do. */
+export function isEffectStore<Store extends object>(store: Store): store is Store & EffectStore {
+  return typeof (store as Partial<EffectStore>).listEffects === 'function';
 }
 
 /** What a member says about its live work, to all who work on the effects of a store. */

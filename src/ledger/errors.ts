@@ -25,6 +25,8 @@ export type FaultCode =
   | 'overspent'
   /** The entry or trajectory that is referred to is not there, or not valid itself. */
   | 'source_missing'
+  /** What it tells of effects is not what the effect log of the store has of them. */
+  | 'effects_differ'
   /** The ledger has a trajectory with no entries, or none of that name. */
   | 'not_found';
 

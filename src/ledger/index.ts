@@ -11,20 +11,21 @@ export { APPROVALS_MAX, approvalsOf, isSamePrincipal } from './approvals.ts';
 export { beliefChange, factWrites, inheritanceOf, type PlannedChange, type PlannedFact } from './beliefs.ts';
 export { blobOf, INLINE_MAX, isBlobRef, isErased, store, storeSalted } from './blob.ts';
 export { Chain, type ChainState } from './chain.ts';
-export type {
-  EffectKeyRow,
-  EffectPage,
-  EffectRecordRow,
-  EffectRefusal,
-  EffectStore,
-  EffectTransactionRow,
-  EffectWrite,
-  Happening,
-  LoggedTransaction,
-  Membership,
-  Said,
-  SharedEffectStore,
-  Tenure,
+export {
+  type EffectKeyRow,
+  type EffectPage,
+  type EffectRecordRow,
+  type EffectRefusal,
+  type EffectStore,
+  type EffectTransactionRow,
+  type EffectWrite,
+  type Happening,
+  isEffectStore,
+  type LoggedTransaction,
+  type Membership,
+  type Said,
+  type SharedEffectStore,
+  type Tenure,
 } from './effect-log.ts';
 export type * from './entry.ts';
 export { checkRow, type EntrySigner, entryRow, readRow } from './entry-text.ts';

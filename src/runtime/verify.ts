@@ -4,6 +4,7 @@ import {
   type Fault,
   type Hash,
   inheritanceFaults,
+  isEffectStore,
   LedgerFault,
   type LedgerStore,
   Replayer,
@@ -13,6 +14,8 @@ import {
   verifyTrajectory,
 } from '#ledger';
 import { AuthorityFold } from './authority-fold.ts';
+import { toldFaults } from './effects/check-told.ts';
+import { EffectsTold } from './effects/compare-told.ts';
 import { NAMES } from './forms.ts';
 
 export interface VerifyOptions {
@@ -36,7 +39,8 @@ const ENTRIES_MAX = 2 ** 31 - 1;
 
 /**
  * Verifies trajectories by replay: every id, every chain rule, every fold, and that each writ that is named is in the
- * ledger, signed down from a root, and not overspent; and that branches begin with what their sources believed. With two threads the other checks entries ahead and hands over whole
+ * ledger, signed down from a root, and not overspent; that branches begin with what their sources believed; and that the effect log has of
+ * effects what the ledger tells of them, where the store ever had one. With two threads the other checks entries ahead and hands over whole
  * runs; this one checks what it comes to first, and folds everything.
  * What is wrong is in the reports; an error means that the store could not be read. Of a trajectory that goes on because
  * nobody told it what was revoked where it was delegated, there is a warning, where both are verified.
@@ -68,7 +72,7 @@ export async function verifyStore(store: LedgerStore, options: VerifyOptions = {
   } finally {
     await ahead?.close();
   }
-  return warned(await inherited(store, verified));
+  return warned(await toldAsLogged(store, await inherited(store, verified)));
 }
 
 /**
@@ -106,10 +110,22 @@ function unsound(trajectory_id: string, { message }: LedgerFault): Fault {
   return { trajectory_id, seq: 0, code: 'source_missing', detail };
 }
 
+/** What each valid trajectory tells of effects is compared with the effect log, of which nothing else is chained. */
+async function toldAsLogged(store: LedgerStore, verified: readonly Verified[]): Promise<readonly Verified[]> {
+  if (!isEffectStore(store)) return verified;
+  const valid = verified.filter(({ report }) => report.valid);
+  const faults = await toldFaults(store, new Map(valid.map(({ report, told }) => [report.trajectory_id, told])));
+  return verified.map((one) => {
+    const fault = faults.get(one.report.trajectory_id);
+    return fault === undefined ? one : { ...one, report: { ...one.report, valid: false, fault } };
+  });
+}
+
 /** A report, and what the writs came to of a trajectory that is valid and has to do with delegations. */
 interface Verified {
   readonly report: VerifyReport;
   readonly authority?: AuthorityFold;
+  readonly told: EffectsTold;
   /** Partitions that it changes of a branch's memory, by the blobs that they are named by. */
   readonly branches: ReadonlyMap<Hash, BranchesPartition>;
 }
@@ -122,22 +138,29 @@ async function verifyOne(
   options: Pick<ReplayOptions, 'ahead' | 'onPage'>,
 ): Promise<Verified> {
   const branches = new Map<Hash, BranchesPartition>();
-  if (trajectoryId.includes('\0')) return { report: unnameable(trajectoryId), branches };
+  const told = new EffectsTold();
+  if (trajectoryId.includes('\0')) return { report: unnameable(trajectoryId), told, branches };
   const authority = new AuthorityFold(trajectoryId);
   const report = await verifyTrajectory(replayer, trajectoryId, {
     ...options,
-    onEntry: (entry) => authority.note(entry),
-    onRun: (run) => authority.noteRun(run),
+    onEntry: (entry) => {
+      authority.note(entry);
+      told.note(entry);
+    },
+    onRun: (run) => {
+      authority.noteRun(run);
+      told.pass(run.count);
+    },
     onInherited: (revoked) => authority.inherit(revoked),
     onBranches: (partition) => branches.set(partition.names, partition),
   });
-  if (!report.valid) return { report, branches };
+  if (!report.valid) return { report, told, branches };
   try {
     await authority.settle((hash) => store.blob(hash));
-    return authority.isLinked ? { report, authority, branches } : { report, branches };
+    return authority.isLinked ? { report, authority, told, branches } : { report, told, branches };
   } catch (error) {
     if (!(error instanceof LedgerFault)) throw error;
-    return { report: { ...report, valid: false, fault: error.fault }, branches };
+    return { report: { ...report, valid: false, fault: error.fault }, told, branches };
   }
 }
 

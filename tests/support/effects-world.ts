@@ -1,6 +1,7 @@
+import { expect } from 'vitest';
 import type { Delivery, Reversibility, Sink } from '#effects';
 import type { Domain } from '#kernel';
-import type { Assize, LeftEffect } from '#runtime';
+import { type Assize, type LeftEffect, verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
 import { type Outside, OutsideSink, Steps, storeOf, toolFor } from './effects-stage.ts';
 import { runtimeOver } from './runtime.ts';
@@ -35,6 +36,8 @@ export abstract class OutlivingWorld {
     const assize = runtimeOver(storeOf(this.store, steps), [this.#domain], { tools });
     const value = await Promise.race([live(assize), steps.ended.then(() => undefined)]);
     if (!steps.isDead) await Promise.race([assize.close(), steps.ended]);
+    // Wherever it ended, the ledger and the effect log say the same, before anybody has gone on with it.
+    if (steps.isDead) for (const { fault } of await verifyStore(this.store)) expect(fault).toBeUndefined();
     return { value, isDead: steps.isDead };
   }
 

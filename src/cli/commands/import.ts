@@ -42,8 +42,9 @@ export function importCommand(program: Command): void {
             onProgress: (at, total) => session.progress.report('verifying entries', at, total),
           });
           const faults = reports.flatMap(({ fault }) => fault ?? []);
-          // Of entries that do not verify nothing is believed.
-          const rebuilt = done.beliefs > 0 && faults.length === 0 ? await believed(session, store, done) : undefined;
+          // Of entries that do not verify nothing is believed; the effect log is none of them.
+          const doVerify = faults.every(({ code }) => code === 'effects_differ');
+          const rebuilt = done.beliefs > 0 && doVerify ? await believed(session, store, done) : undefined;
           session.progress.end();
           if (session.json)
             session.out.document({

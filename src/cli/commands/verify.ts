@@ -18,7 +18,9 @@ export function verify(program: Command): void {
   withSharedOptions(
     program
       .command('verify')
-      .description('replay trajectories from their stored bytes: ids, chains, rules, signatures, patches, blobs')
+      .description(
+        'replay trajectories from their stored bytes: ids, chains, rules, signatures, patches, blobs; compare the effect log',
+      )
       .argument('[trajectory...]', 'default: all of the store')
       .option('--deep', 'also run their domains again, and compare every ruling, change and cost with what is recorded')
       .addOption(domainOption)

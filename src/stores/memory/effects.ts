@@ -60,6 +60,10 @@ export class MemoryEffects implements EffectView {
     return found && { ...found, places: found.records.length };
   }
 
+  get wereHeld(): boolean {
+    return this.#fence > 0;
+  }
+
   record(epoch: number, place: number): string | undefined {
     return this.#transactions.get(epoch)?.records[place];
   }

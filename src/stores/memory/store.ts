@@ -306,6 +306,11 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
     return this.#effects.key(key);
   }
 
+  async wereEffectsHeld(): Promise<boolean> {
+    this.#checkOpen();
+    return this.#effects.wereHeld;
+  }
+
   async partition(name: PartitionName): Promise<PartitionState | undefined> {
     checkPartition(name);
     this.#checkOpen();

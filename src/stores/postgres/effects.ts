@@ -15,6 +15,15 @@ export function prepareEffectKey(readers: Readers, schema: string): (key: Hash) 
   };
 }
 
+/** Whether a tenure or a membership was ever given. */
+export function prepareWereEffectsHeld(readers: Readers, schema: string): () => Promise<boolean> {
+  const statement: Statement = {
+    name: 'assize effects were held',
+    text: `SELECT 1 FROM "${schema}".effect_tenure WHERE fence > 0`,
+  };
+  return async () => (await readers.run(statement, [])).length > 0;
+}
+
 /** Transactions that have not ended, by epoch. */
 export function prepareOpenEffects(readers: Readers, schema: string): () => Promise<LoggedTransaction[]> {
   const from = `"${schema}".effect_open AS o JOIN "${schema}".effect_transaction AS t ON t.epoch = o.epoch`;

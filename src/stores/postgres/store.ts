@@ -70,7 +70,13 @@ import {
 import { rebuild } from '../rebuild.ts';
 import { prepareBlob, prepareErasedBy } from './blob.ts';
 import { COMMITTED } from './commit.ts';
-import { prepareEffectKey, prepareEffectsOf, prepareListEffects, prepareOpenEffects } from './effects.ts';
+import {
+  prepareEffectKey,
+  prepareEffectsOf,
+  prepareListEffects,
+  prepareOpenEffects,
+  prepareWereEffectsHeld,
+} from './effects.ts';
 import { prepareEntries } from './entries.ts';
 import { readonlyError, storeError } from './errors.ts';
 import {
@@ -183,6 +189,7 @@ export class PostgresStore
   readonly #factsByText: (query: FactTextQuery & { readonly limit: number }) => Promise<FactHit[]>;
   readonly #factsByVector: (query: FactVectorQuery & { readonly limit: number }) => Promise<FactHit[]>;
   readonly #textsToEmbed: (embedder: string, space: string, limit: number) => Promise<FactText[]>;
+  readonly #wereEffectsHeld: () => Promise<boolean>;
   readonly #selfCheck: () => Promise<string[]>;
   #closed: Promise<void> | undefined;
 
@@ -228,6 +235,7 @@ export class PostgresStore
     this.#factsByText = prepareFactsByText(readers, schema, path);
     this.#factsByVector = prepareFactsByVector(readers, schema, path);
     this.#textsToEmbed = prepareTextsToEmbed(readers, schema, path);
+    this.#wereEffectsHeld = prepareWereEffectsHeld(readers, schema);
     this.#selfCheck = prepareSelfCheck(readers, schema);
   }
 
@@ -393,6 +401,10 @@ export class PostgresStore
   async effectKey(key: Hash): Promise<EffectKeyRow | undefined> {
     checkHash(key, 'key');
     return this.#read(() => this.#effectKey(key));
+  }
+
+  async wereEffectsHeld(): Promise<boolean> {
+    return this.#read(this.#wereEffectsHeld);
   }
 
   async partition(name: PartitionName): Promise<PartitionState | undefined> {

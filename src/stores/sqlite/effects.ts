@@ -132,6 +132,12 @@ export function prepareEffectKey(db: DatabaseSync): (key: Hash) => EffectKeyRow 
   };
 }
 
+/** Whether a tenure was ever given. */
+export function prepareWereEffectsHeld(db: DatabaseSync): () => boolean {
+  const statement = db.prepare('SELECT 1 FROM effect_tenure WHERE fence > 0');
+  return () => statement.get() !== undefined;
+}
+
 /** Transactions that have not ended, by epoch. */
 export function prepareOpenEffects(db: DatabaseSync): () => LoggedTransaction[] {
   return prepareLogged(db, 'effect_open AS o JOIN effect_transaction AS t ON t.epoch = o.epoch', '');

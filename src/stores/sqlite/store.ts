@@ -65,7 +65,13 @@ import type { VectorSearch } from '../options.ts';
 import { rebuild } from '../rebuild.ts';
 import { prepareBlob, prepareErasedBy } from './blob.ts';
 import { COMMITTED, type Indexes } from './commit.ts';
-import { prepareEffectKey, prepareEffectsOf, prepareListEffects, prepareOpenEffects } from './effects.ts';
+import {
+  prepareEffectKey,
+  prepareEffectsOf,
+  prepareListEffects,
+  prepareOpenEffects,
+  prepareWereEffectsHeld,
+} from './effects.ts';
 import { prepareEntries } from './entries.ts';
 import { readonlyError, storeError } from './errors.ts';
 import { FactReader } from './facts.ts';
@@ -139,6 +145,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #openEffects: () => LoggedTransaction[];
   readonly #effectsOf: (epoch: number) => LoggedTransaction | undefined;
   readonly #effectKey: (key: Hash) => EffectKeyRow | undefined;
+  readonly #wereEffectsHeld: () => boolean;
   readonly #selfCheck: () => string[];
   #closed: Promise<void> | undefined;
 
@@ -170,6 +177,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     this.#listEffects = prepareListEffects(db);
     this.#effectsOf = prepareEffectsOf(db);
     this.#effectKey = prepareEffectKey(db);
+    this.#wereEffectsHeld = prepareWereEffectsHeld(db);
     this.#selfCheck = prepareSelfCheck(db);
     this.#factReader = new FactReader(db, connection.path);
     const rows = new RankedRows(db);
@@ -329,6 +337,10 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   async effectKey(key: Hash): Promise<EffectKeyRow | undefined> {
     checkHash(key, 'key');
     return this.#read(() => this.#effectKey(key));
+  }
+
+  async wereEffectsHeld(): Promise<boolean> {
+    return this.#read(this.#wereEffectsHeld);
   }
 
   async partition(name: PartitionName): Promise<PartitionState | undefined> {

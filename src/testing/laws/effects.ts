@@ -13,7 +13,9 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     expect(await store.openEffects()).toEqual([]);
     expect(await store.effectsOf(1)).toBeUndefined();
     expect(await store.effectKey(keyOf(1).key)).toBeUndefined();
+    expect((await store.wereEffectsHeld?.()) ?? false).toBe(false);
     expect(await store.holdEffects()).toMatchObject({ fence: 1, lastEpoch: 0 });
+    expect((await store.wereEffectsHeld?.()) ?? true).toBe(true);
   });
 
   law('a transaction is open until it is ended, and can be read for ever', async () => {

@@ -1,0 +1,266 @@
+import { type EffectPhase, isLeft, type KnownTransaction, readNaming } from '#effects';
+import {
+  type AbandonedEffect,
+  abandonedArgs,
+  type Entry,
+  type Hash,
+  isEffectPending,
+  isSettlement,
+  type LoggedTransaction,
+  type SettledAs,
+  type WaitingEffect,
+  waitingEffectOf,
+} from '#ledger';
+
+// What the ledger tells of effects, beside what the effect log has of them. Of the two only the ledger is chained: whoever changes a row
+// of the log changes what is called next, so that each has to say what the other does. Pure; `check-told.ts` reads both.
+
+/** Where the effect log and the ledger of a trajectory do not agree. */
+export interface ToldDifference {
+  /** Of the entry that the log does not agree with; where there is none, of the last one. */
+  readonly seq: number;
+  readonly detail: string;
+}
+
+/** What a commit has named, and what the chain says became of each: undefined as long as it says nothing. */
+interface CommitTold {
+  readonly seq: number;
+  readonly effects: Map<Hash, SettledAs | undefined>;
+}
+
+type WaitingTold = WaitingEffect & { readonly id: Hash; readonly seq: number; readonly reason: EffectPhase };
+
+interface AbandonedTold {
+  readonly seq: number;
+  readonly effects: readonly AbandonedEffect[];
+}
+
+/** What one chain tells of effects, by its entries. Those that name none may be passed over. */
+export class EffectsTold {
+  /** Of the next entry. */
+  seq = 0;
+  readonly commits: Map<Hash, CommitTold> = new Map();
+  /** Open pendings about effects, by entry. */
+  readonly waiting: Map<Hash, WaitingTold> = new Map();
+  /** By epoch. */
+  readonly abandoned: Map<number, AbandonedTold> = new Map();
+  /** Nothing follows a final answer: what becomes of effects after it is in the log alone. */
+  isAnswered = false;
+
+  get isEmpty(): boolean {
+    return this.commits.size + this.waiting.size + this.abandoned.size === 0;
+  }
+
+  /** An entry that its chain has accepted. */
+  note({ id, seq, trajectory_id, payload }: Entry): void {
+    this.seq = seq + 1;
+    if ('resolves' in payload && payload.resolves !== undefined) this.waiting.delete(payload.resolves);
+    if (isSettlement(payload)) {
+      for (const { commit, effects } of payload.action.args.settled)
+        for (const { id: effect, outcome } of effects) this.commits.get(commit)?.effects.set(effect, outcome);
+    } else if (payload.kind === 'commit' && payload.delta.effects.length > 0) {
+      this.commits.set(id, { seq, effects: new Map(payload.delta.effects.map((effect) => [effect.id, undefined])) });
+    } else if (isEffectPending(payload)) {
+      this.waiting.set(id, { ...waitingEffectOf(payload), seq, reason: payload.reason });
+    } else if (payload.kind === 'rejection') {
+      const args = abandonedArgs(payload);
+      if (args !== undefined) this.abandoned.set(args.epoch, { seq, effects: args.effects });
+    } else if (payload.kind === 'delegation' && payload.child_trajectory_id === trajectory_id) {
+      this.isAnswered = true;
+      this.waiting.clear();
+    }
+  }
+
+  /** Entries of which none is about effects. */
+  pass(entries: number): void {
+    this.seq += entries;
+  }
+}
+
+/** Compares transactions of one trajectory, as the log has them, with what its chain tells. */
+export class ToldComparison {
+  /** Commits that transactions name which have nothing that a commit would name: whether they are there has to be looked up. */
+  readonly unknown: { readonly epoch: number; readonly entry: Hash }[] = [];
+  readonly #told: EffectsTold;
+  readonly #open: ReadonlySet<number>;
+  readonly #differences: ToldDifference[] = [];
+  /** By commit, the epoch of its transaction. */
+  readonly #epochs: Map<Hash, number> = new Map();
+  readonly #waiting: Map<number, WaitingTold[]> = new Map();
+  #isUnread = false;
+
+  /** `open`: epochs of transactions that are open in the log. */
+  constructor(told: EffectsTold, open: ReadonlySet<number>) {
+    this.#told = told;
+    this.#open = open;
+    for (const each of told.waiting.values()) {
+      const there = this.#waiting.get(each.epoch);
+      if (there === undefined) this.#waiting.set(each.epoch, [each]);
+      else there.push(each);
+    }
+  }
+
+  /** The next transaction, in any order. */
+  add(logged: LoggedTransaction): void {
+    const { epoch } = logged;
+    let known: KnownTransaction;
+    let named: readonly Hash[] = [];
+    try {
+      ({ known, named } = readNaming(logged));
+    } catch (error) {
+      this.#isUnread = true;
+      this.#say(undefined, `transaction ${epoch} of the effect log can't be read: ${(error as Error).message}`);
+      return;
+    }
+    if (known.effects.length !== known.state.effects.length) {
+      this.#isUnread = true;
+      this.#say(undefined, `transaction ${epoch} of the effect log has records of effects that it has not`);
+      return;
+    }
+    this.#checkOpen(known);
+    if (known.entry !== undefined) this.#checkCommit(known, known.entry, named);
+    else if (COMMITTED.has(known.state.phase))
+      this.#say(
+        undefined,
+        `transaction ${epoch} is ${known.state.phase} in the effect log, and no entry has committed it`,
+      );
+    this.#checkAbandoned(known);
+    for (const waiting of this.#waiting.get(epoch) ?? []) this.#checkWaiting(known, waiting);
+    this.#waiting.delete(epoch);
+  }
+
+  /** A commit that a transaction names is not there. */
+  missing({ epoch, entry }: { readonly epoch: number; readonly entry: Hash }): void {
+    this.#say(
+      undefined,
+      `transaction ${epoch} of the effect log is committed with ${entry}, which is no commit of this trajectory`,
+    );
+  }
+
+  /**
+   * When all of the trajectory was added. `isLogHere`: whether the store ever had an effect log. Of a ledger that was imported it has
+   * none, and nothing is missing then.
+   */
+  differences(isLogHere: boolean): readonly ToldDifference[] {
+    // What seems to be missing may be what could not be read.
+    if (isLogHere && !this.#isUnread) {
+      for (const [commit, { seq, effects }] of this.#told.commits) {
+        if (this.#epochs.has(commit)) continue;
+        const left = [...effects].filter(([, outcome]) => outcome === undefined);
+        if (left.length > 0)
+          this.#say(
+            seq,
+            `${left.length} effects of this commit are not settled, and the effect log has no transaction of it`,
+          );
+      }
+      for (const { seq, tool, n, epoch } of [...this.#waiting.values()].flat())
+        this.#say(
+          seq,
+          `${tool}, effect ${n} of transaction ${epoch}, waits, and the effect log has no such transaction here`,
+        );
+    }
+    return this.#differences.toSorted((a, b) => a.seq - b.seq);
+  }
+
+  /** What has not ended is open, or nobody would go on with it. */
+  #checkOpen({ epoch, state: { phase } }: KnownTransaction): void {
+    if (ENDED.has(phase) || this.#open.has(epoch)) return;
+    this.#say(
+      undefined,
+      `transaction ${epoch} of the effect log is ${phase}, and is not open there: nobody goes on with it`,
+    );
+  }
+
+  #checkCommit({ epoch, state, effects }: KnownTransaction, entry: Hash, named: readonly Hash[]): void {
+    const commit = this.#told.commits.get(entry);
+    if (commit === undefined) {
+      if (named.length === 0) this.unknown.push({ epoch, entry });
+      else this.missing({ epoch, entry });
+      return;
+    }
+    const { seq } = commit;
+    const other = this.#epochs.get(entry);
+    if (other !== undefined) {
+      const both = `${Math.min(epoch, other)} and ${Math.max(epoch, other)}`;
+      this.#say(seq, `transactions ${both} of the effect log are both committed with this entry`);
+      return;
+    }
+    this.#epochs.set(entry, epoch);
+    const keys = new Set(named);
+    if (keys.size !== commit.effects.size || named.some((key) => !commit.effects.has(key))) {
+      this.#say(seq, `transaction ${epoch} of the effect log has other effects than this commit names`);
+      return;
+    }
+    for (const [n, { key, tool }] of effects.entries()) {
+      if (!keys.has(key)) continue;
+      const outcome = commit.effects.get(key);
+      const { phase } = state.effects[n]!;
+      const what = `${tool}, effect ${n} of transaction ${epoch}`;
+      if (outcome !== undefined) {
+        if (settledAs(phase) !== outcome)
+          this.#say(seq, `${what}, is ${phase} in the effect log, and was settled as ${outcome}`);
+      } else if (ENDED.has(state.phase) && !this.#open.has(epoch) && !this.#told.isAnswered)
+        this.#say(
+          seq,
+          `${what}, is ${phase} in the effect log, which says that all has ended, and no entry settles it`,
+        );
+    }
+  }
+
+  /** What an attempt did that came to nothing, where no ruling says why, is listed when it is undone. */
+  #checkAbandoned({ epoch, state, effects, cause = '' }: KnownTransaction): void {
+    const told = this.#told.abandoned.get(epoch);
+    const acted = effects.flatMap(({ key }, n) => {
+      const { phase } = state.effects[n]!;
+      return phase === 'undone' || phase === 'accepted' ? [`${key} ${phase}`] : [];
+    });
+    if (told !== undefined) {
+      const listed = told.effects.map(({ id, outcome }) => `${id} ${outcome}`);
+      const isSame = state.phase === 'aborted' && listed.sort().join() === acted.sort().join();
+      if (!isSame)
+        this.#say(
+          told.seq,
+          `transaction ${epoch} of the effect log, which is ${state.phase} there, did not come to what is listed here`,
+        );
+      return;
+    }
+    if (state.phase !== 'aborted' || this.#open.has(epoch) || this.#told.isAnswered || acted.length === 0) return;
+    const isDear = effects.some(
+      ({ undo_cost }, n) => undo_cost !== undefined && state.effects[n]!.isCompensated === true,
+    );
+    if (!RULED.has(cause) || isDear)
+      this.#say(
+        undefined,
+        `transaction ${epoch} has acted and was undone by the effect log, and no entry lists what it did`,
+      );
+  }
+
+  #checkWaiting(
+    { epoch, state, effects, entry }: KnownTransaction,
+    { seq, n, id, tool, reason, commit }: WaitingTold,
+  ): void {
+    const what = `${tool}, effect ${n} of transaction ${epoch}, waits (${reason}), and`;
+    if (effects[n]?.key !== id) {
+      this.#say(seq, `${what} the effect log has another one there`);
+      return;
+    }
+    if (commit !== undefined && commit !== entry)
+      this.#say(seq, `${what} the effect log has that transaction as none of ${commit}`);
+    const { phase } = state.effects[n]!;
+    if (!isLeft(phase) || phase !== reason) this.#say(seq, `${what} is ${phase} in the effect log`);
+  }
+
+  #say(seq: number | undefined, detail: string): void {
+    this.#differences.push({ seq: seq ?? Math.max(this.#told.seq - 1, 0), detail });
+  }
+}
+
+const ENDED: ReadonlySet<string> = new Set(['settled', 'aborted']);
+const COMMITTED: ReadonlySet<string> = new Set(['committed', 'failing', 'settled']);
+/** Causes that a ruling says, or said in ledgers of earlier versions. */
+const RULED: ReadonlySet<string> = new Set(['rejected', 'escalated']);
+
+/** What never was is not there, as what was undone. */
+function settledAs(phase: EffectPhase): EffectPhase {
+  return phase === 'dropped' ? 'undone' : phase;
+}

@@ -1,0 +1,225 @@
+/** The effect log changed by hand beside a ledger that nobody has touched: `verify` compares the two. */
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exportLines, importLines, integrateLog } from '#ledger';
+import { verifyStore } from '#runtime';
+import { MemoryStore, openSqlite } from '#stores';
+import { runCommand } from '../support/command.ts';
+import { type Fault, OutsideSink, Steps, tally, toolFor } from '../support/effects-stage.ts';
+import { runtimeOver, writFor } from '../support/runtime.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'assize-effects-'));
+const whole = join(folder, 'whole.db');
+const changed = join(folder, 'changed.db');
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Of each transaction that it has, by the name of its trajectory: one is settled, one in doubt, one was undone, one is to be undone yet. */
+const EPOCH = { settled: 1, doubt: 2, thrown: 3, stuck: 4 };
+
+beforeAll(async () => {
+  const store = await openSqlite({ path: whole });
+  const writ = writFor('alice');
+  for (const [trajectoryId, faults] of Object.entries<readonly Fault[]>({
+    settled: [],
+    doubt: ['none', 'lose', 'lose', 'lose'],
+    thrown: [],
+    stuck: ['none', 'fail_for_good'],
+  })) {
+    const left = [...faults];
+    const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => left.shift() ?? 'none' };
+    const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
+    const assize = runtimeOver(store, [tally], { tools, tries: 1 });
+    const trajectory = await assize.create(tally, { trajectoryId });
+    const claims = { writes: [`test:${trajectoryId}`] };
+    await trajectory
+      .transaction({ writ, ...claims, name: trajectoryId, retries: 0 }, async (tx) => {
+        const at = trajectoryId;
+        await tx.call('reversible.externalised', { what: 'acted', at });
+        await tx.call('irreversible.buffered', { what: 'held', at });
+        if (trajectoryId === 'thrown' || trajectoryId === 'stuck') throw new Error('it is not to be');
+        tx.propose({ action: 'count', role: 'counter', args: trajectoryId });
+      })
+      .catch((error: Error) => expect(error.message).toBe('it is not to be'));
+    await assize.close();
+  }
+  await store.close();
+});
+
+/** What `verify` says of a copy that was changed with SQL, of each trajectory that it does not let pass. */
+async function foundAfter(change: (db: DatabaseSync) => void): Promise<Record<string, string>> {
+  copyFileSync(whole, changed);
+  const db = new DatabaseSync(changed);
+  change(db);
+  db.close();
+  const store = await openSqlite({ path: changed });
+  try {
+    const reports = await verifyStore(store);
+    expect(reports.filter(({ valid }) => !valid).map(({ fault }) => fault?.code)).toEqual(
+      reports.flatMap(({ fault }) => (fault === undefined ? [] : 'effects_differ')),
+    );
+    return Object.fromEntries(
+      reports.flatMap(({ fault: at }) => (at === undefined ? [] : [[at.trajectory_id, at.detail]])),
+    );
+  } finally {
+    await store.close();
+  }
+}
+
+const sql = (text: string) => (db: DatabaseSync) => void db.exec(text);
+
+/** Rewrites all that was written of a transaction, wherever that stands. */
+const rewrite = (epoch: number, from: RegExp, to: string) => (db: DatabaseSync) => {
+  let times = 0;
+  const rewritten = (text: string): string =>
+    text.replaceAll(new RegExp(from, 'g'), () => {
+      times += 1;
+      return to;
+    });
+  for (const [table, column] of [
+    ['effect_transaction', 'first'],
+    ['effect_record', 'record'],
+  ] as const) {
+    const by = table === 'effect_record' ? 'place' : 'epoch';
+    const all = db.prepare(
+      `SELECT ${by} AS at, ${column} AS text FROM ${table} WHERE epoch = ? AND ${column} IS NOT NULL`,
+    );
+    for (const { at, text } of all.all(epoch) as { at: number; text: string }[])
+      db.prepare(`UPDATE ${table} SET ${column} = ? WHERE epoch = ? AND ${by} = ?`).run(rewritten(text), epoch, at);
+  }
+  expect(times).toBeGreaterThan(0);
+};
+
+const dropped = (epoch: number): string =>
+  ['open', 'record', 'key', 'transaction']
+    .map((table) => `DELETE FROM effect_${table} WHERE epoch = ${epoch};`)
+    .join(' ');
+const ended = (epoch: number): string => `DELETE FROM effect_open WHERE epoch = ${epoch};`;
+
+describe('the effect log changed by hand', () => {
+  test('as it was made it passes', async () => {
+    expect(await foundAfter(() => undefined)).toEqual({});
+  });
+
+  const { settled, doubt, thrown, stuck } = EPOCH;
+  const last = `place = (SELECT max(place) FROM effect_record WHERE epoch = ${doubt}) AND epoch = ${doubt}`;
+  const cases: [string, (db: DatabaseSync) => void, string, RegExp][] = [
+    [
+      'what is in doubt is said to be applied, and all settled',
+      sql(
+        `UPDATE effect_record SET record = '[{"is":"applied","n":1},{"is":"settled"}]' WHERE ${last}; ${ended(doubt)}`,
+      ),
+      'doubt',
+      /which says that all has ended, and no entry settles it/,
+    ],
+    [
+      'the same, and it is left open',
+      sql(`UPDATE effect_record SET record = '[{"is":"applied","n":1},{"is":"settled"}]' WHERE ${last}`),
+      'doubt',
+      /waits \(in_doubt\), and is applied in the effect log/,
+    ],
+    [
+      'it is refused and not in doubt',
+      rewrite(doubt, /"is":"in_doubt"/, '"is":"unresolved"'),
+      'doubt',
+      /is unresolved in the effect log/,
+    ],
+    ['its transaction is deleted', sql(dropped(doubt)), 'doubt', /the effect log has no transaction of it/],
+    [
+      'what came after the commit is deleted',
+      (db) => {
+        const rows = db.prepare('SELECT place, record FROM effect_record WHERE epoch = ? ORDER BY place').all(doubt);
+        const at = rows.find(({ record }) => String(record).includes('"is":"committed"'))!['place'] as number;
+        db.prepare('DELETE FROM effect_record WHERE epoch = ? AND place > ?').run(doubt, at);
+      },
+      'doubt',
+      /is due in the effect log/,
+    ],
+    ['it is not open any more', sql(ended(doubt)), 'doubt', /is committed, and is not open there/],
+    [
+      'the commit is deleted too',
+      sql(`DELETE FROM effect_record WHERE epoch = ${doubt}`),
+      'doubt',
+      /the effect log has/,
+    ],
+    [
+      'its key is another one',
+      rewrite(doubt, /"key":"[0-9a-f]{64}"/, `"key":"${'a'.repeat(64)}"`),
+      'doubt',
+      /has other effects than/,
+    ],
+    [
+      'its entry is another one',
+      rewrite(doubt, /"entry":"[0-9a-f]{64}"/, `"entry":"${'b'.repeat(64)}"`),
+      'doubt',
+      /.*/,
+    ],
+    ['a record is none', rewrite(doubt, /"is":"in_doubt"/, '"is" :"in_doubt"'), 'doubt', /can't be read/],
+    [
+      'what was settled as applied was not',
+      rewrite(settled, /"is":"applied"/, '"is":"accepted"'),
+      'settled',
+      /is accepted in the effect log, and was settled as applied/,
+    ],
+    [
+      'the key of what was settled is another one',
+      rewrite(settled, /"key":"[0-9a-f]{64}"/, `"key":"${'a'.repeat(64)}"`),
+      'settled',
+      /has other effects than/,
+    ],
+    [
+      'the entry of what was settled is another one',
+      rewrite(settled, /"entry":"[0-9a-f]{64}"/, `"entry":"${'b'.repeat(64)}"`),
+      'settled',
+      /is no commit of this trajectory/,
+    ],
+    [
+      'what was undone is said to stand',
+      rewrite(thrown, /"is":"undone"/, '"is":"dropped"'),
+      'thrown',
+      /did not come to what is listed here/,
+    ],
+    [
+      'what is to be undone is said to be',
+      sql(`UPDATE effect_record SET record = '[{"is":"undone","n":0},{"is":"aborted"}]'
+        WHERE epoch = ${stuck} AND place = (SELECT max(place) FROM effect_record WHERE epoch = ${stuck}); ${ended(stuck)}`),
+      'stuck',
+      /and no entry lists what it did|waits \(unresolved\), and/,
+    ],
+  ];
+  test.each(cases)('%s', async (_, change, trajectory, detail) => {
+    const found = await foundAfter(change);
+    expect(Object.keys(found)).toEqual([trajectory]);
+    expect(found[trajectory]).toMatch(detail);
+  });
+
+  test('the whole log is deleted, but not that there was one', async () => {
+    const found = await foundAfter(sql([settled, doubt, thrown, stuck].map(dropped).join(' ')));
+    expect(found).toEqual({
+      doubt: expect.stringContaining('2 effects of this commit are not settled, and the effect log has no transaction'),
+      stuck: expect.stringContaining('waits, and the effect log has no such transaction here'),
+    });
+  });
+
+  test('the command ends with 1, and says where', async () => {
+    await foundAfter(sql(dropped(doubt)));
+    const { code, out } = await runCommand(folder, `sqlite:${changed}`, 'verify');
+    expect(code).toBe(1);
+    expect(out).toMatch(/doubt .*seq 1: 2 effects of this commit are not settled.*\(effects_differ\)/);
+    expect(out).toContain('3 of 4 trajectories are valid');
+  });
+});
+
+test('a ledger that was imported has no effect log, and nothing is missing', async () => {
+  const store = await openSqlite({ path: whole });
+  const copy = new MemoryStore();
+  await integrateLog(store);
+  const lines = (async function* () {
+    for await (const text of exportLines(store)) yield text.trimEnd();
+  })();
+  expect((await importLines(copy, lines)).imported).toBeGreaterThan(4);
+  await store.close();
+  expect((await verifyStore(copy)).filter(({ valid }) => !valid)).toEqual([]);
+});
