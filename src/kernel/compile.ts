@@ -246,7 +246,8 @@ export function roleScope(domain: Domain, role: Intent['role']): string {
 /** Of who says what is believed and nothing else; `code` is what the fault is called elsewhere. */
 function saidArgs(given: Json): { args: Json } | { fault: string; code?: string } {
   const said = parsedArgs(believeAction, given);
-  return 'misfits' in said ? { fault: said.fault, ...misfitCode(said.misfits) } : said;
+  if (!('fault' in said) || said.misfits === undefined) return said;
+  return { fault: said.fault, ...misfitCode(said.misfits) };
 }
 
 /** What a model that is refused, or a person who reads it, can look up stands first. */
