@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { openStore } from 'assize';
 import { hashText } from 'assize/canon';
 import type { FactVersion, FactWrite } from 'assize/ledger';
@@ -24,6 +24,8 @@ const ONE_BY_ONE = 400;
 const STRIDE = 7_919;
 const TURN_OF_NEXT = 17_679;
 const HASH = 'ab'.repeat(32);
+/** Of rows that `bareRows` asks for. */
+export const BELIEVED_NOW: string = `e.system_end = '${OPEN_END}'`;
 const START = Date.UTC(2026, 0, 1);
 
 export async function factsBench(): Promise<BenchResult[]> {
@@ -60,18 +62,11 @@ export async function factsBench(): Promise<BenchResult[]> {
 /** Each read beside a bare one on the same file, in turns: the rows of one partition that are believed at a time, by one statement. */
 async function reads(store: Store, path: string): Promise<BenchResult[]> {
   const bare = new DatabaseSync(path, { readOnly: true });
-  const rowsThat = (hold: string) => {
-    const statement = bare.prepare(`SELECT f.*, e.system_end FROM fact_partition AS p
-      JOIN fact_time AS e ON e.key = p.key AND e.audit = 0 JOIN fact AS f ON f.n = e.n
-      WHERE p.space = 'bench' AND p.branch = '' AND p.subject = ? AND p.predicate = 'p' AND ${hold}`);
-    statement.setReturnArrays(true);
-    return statement;
-  };
-  const open = `e.system_end = '${OPEN_END}'`;
+  const rowsThat = (hold: string) => bareRows(bare, 'p', hold);
   const atPoint = 'e.valid_from <= ? AND f.valid_to > ?';
-  const openThere = rowsThat(`${open} AND ${atPoint}`);
+  const openThere = rowsThat(`${BELIEVED_NOW} AND ${atPoint}`);
   const thereThen = rowsThat(`e.system_end > ? AND f.system_start <= ? AND ${atPoint} ORDER BY e.system_end LIMIT 1`);
-  const openRows = rowsThat(open);
+  const openRows = rowsThat(BELIEVED_NOW);
   const valid = at(5);
   const point = (subject: number, system: string): Pair => [
     () => store.facts({ space: 'bench', subject: nameOf(subject), predicate: 'p', valid, system, limit: 1 }),
@@ -96,6 +91,15 @@ async function reads(store: Store, path: string): Promise<BenchResult[]> {
   } finally {
     bare.close();
   }
+}
+
+/** A bare statement for believed rows of one subject in the space of benchmarks: the subject first, then what `hold` asks for. */
+export function bareRows(db: DatabaseSync, predicate: string, hold: string): StatementSync {
+  const statement = db.prepare(`SELECT f.*, e.system_end FROM fact_partition AS p
+    JOIN fact_time AS e ON e.key = p.key AND e.audit = 0 JOIN fact AS f ON f.n = e.n
+    WHERE p.space = 'bench' AND p.branch = '' AND p.subject = ? AND p.predicate = '${predicate}' AND ${hold}`);
+  statement.setReturnArrays(true);
+  return statement;
 }
 
 /** A read of the store, and a bare one of the same. */

@@ -7,8 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { OPEN_END } from 'assize/memory';
-import { bareLoop } from './facts.ts';
+import { BELIEVED_NOW, bareLoop, bareRows } from './facts.ts';
 import { type BenchResult, compare, formatTable, percentile, rateResult } from './measure.ts';
 import { memoryOnPostgres } from './memory-postgres.ts';
 import { storageOnSqlite } from './memory-storage.ts';
@@ -92,10 +91,7 @@ async function one(path: string, small: Ward, large: Ward): Promise<BenchResult[
 /** Beside a bare statement on the same file, in turns of many. */
 async function recalls({ memories: [memory], facts }: Ward, path: string): Promise<BenchResult[]> {
   const bare = new DatabaseSync(path, { readOnly: true });
-  const select = bare.prepare(`SELECT f.*, e.system_end FROM fact_partition AS p
-    JOIN fact_time AS e ON e.key = p.key AND e.audit = 0 AND e.system_end = '${OPEN_END}' JOIN fact AS f ON f.n = e.n
-    WHERE p.space = 'bench' AND p.branch = '' AND p.subject = ? AND p.predicate = 'takes'`);
-  select.setReturnArrays(true);
+  const select = bareRows(bare, 'takes', BELIEVED_NOW);
   const times: [recall: number[], bare: number[]] = [[], []];
   const name = (n: number): string => `patient ${(n * 7_919) % facts}`;
   const steps = [
