@@ -98,7 +98,13 @@ export interface AssizeOptions extends NoticeListeners {
    * those of this package do. With tools, the runtime is to be ended with `close`.
    */
   readonly tools?: readonly Tool[];
-  /** Milliseconds after which the answer of a tool is taken for lost. Default 30,000. */
+  /**
+   * Milliseconds that a transaction which hangs may hold up who comes where it has acted: its lease. Half of it is for a body that is
+   * silent (`idleMs` of a transaction says otherwise), and half for calls of tools, to act and to undo, that are not answered or
+   * refused, however often they are tried. What nobody can tell by then waits for a person. Default 120,000.
+   */
+  readonly holdMs?: number;
+  /** Milliseconds after which the answer of a tool is taken for lost. At most a quarter of `holdMs`; default a sixth of it, 20,000. */
   readonly callMs?: number;
   /**
    * Calls of one effect after the commit, or to undo it, that may fail or be lost before it is left to a person; pauses between them grow
@@ -700,7 +706,8 @@ function effectsFor(
     store,
     random = systemRandom,
     pause = systemPause,
-    callMs = CALL_MS,
+    holdMs = HOLD_MS,
+    callMs = Math.max(1, Math.floor(holdMs / 6)),
     tries = TRIES,
     leaseMs = LEASE_MS,
     frontier = 'derived',
@@ -711,15 +718,19 @@ function effectsFor(
   if (tools === undefined) return undefined;
   if (!Array.isArray(tools)) throw badOption('tools must be a list of what `declareTool` makes');
   const log = effectLogOf(store);
-  if (!(Number.isSafeInteger(callMs) && callMs > 0 && callMs < 2 ** 31))
-    throw badOption('callMs must be a whole number of milliseconds above 0');
+  if (!(Number.isSafeInteger(holdMs) && holdMs >= HOLD_MS_MIN && holdMs < 2 ** 31))
+    throw badOption(`holdMs must be a whole number of milliseconds from ${HOLD_MS_MIN}`);
+  if (!(Number.isSafeInteger(callMs) && callMs > 0 && callMs <= holdMs / 4))
+    throw badOption(
+      `callMs must be a whole number of milliseconds above 0, and at most a quarter of holdMs, which is ${holdMs}: a call that hangs holds others up`,
+    );
   if (!(Number.isSafeInteger(tries) && tries >= 1 && tries <= TRIES_MAX))
     throw badOption(`tries must be a whole number from 1 to ${TRIES_MAX}`);
   if (!(Number.isSafeInteger(leaseMs) && leaseMs >= LEASE_MS_MIN && leaseMs < 2 ** 31))
     throw badOption(`leaseMs must be a whole number of milliseconds from ${LEASE_MS_MIN}`);
   if (frontier !== 'derived' && frontier !== 'none') throw badOption('frontier is derived, or none for experiments');
   const blob = (hash: Hash) => log.blob(hash);
-  const given = { store: log, tools, random, pause, callMs, tries, leaseMs, frontier, resolvers, blob };
+  const given = { store: log, tools, random, pause, callMs, tries, holdMs, leaseMs, frontier, resolvers, blob };
   return new Effects({ ...given, ...trajectories });
 }
 
@@ -729,8 +740,9 @@ function effectLogOf(store: LedgerStore): LedgerStore & EffectStore {
   throw badOption('tools need a store that keeps an effect log');
 }
 
-/** How long a tool may take to answer, by default. */
-const CALL_MS = 30_000;
+/** How long what hangs may hold others up, by default, and at least. */
+const HOLD_MS = 120_000;
+const HOLD_MS_MIN = 100;
 
 /** How long a process may be silent, by default, and at least: a process that works is silent now and then. */
 const LEASE_MS = 10_000;

@@ -17,6 +17,7 @@ const files = [
   'costs.ts',
   'failing.ts',
   'parts.ts',
+  'hang.ts',
   'asked.ts',
   'pivot.ts',
   'names.ts',
@@ -45,14 +46,17 @@ test.each(['costs', 'names', 'declared', 'branches', 'asked', 'pivot'])('%s prin
   expect(printed).toBe(blockOf(PAGE, `text ${name}`));
 });
 
-test.each(['parts', 'failing'])('%s prints what the page says, where nobody has ordered anything yet', (program) => {
-  const own = join(folder, program);
-  mkdirSync(own);
-  for (const name of ['outside.ts', 'tools.ts', 'shop.ts', `${program}.ts`])
-    copyFileSync(join(folder, name), join(own, name));
-  const printed = execFileSync(process.execPath, [`${program}.ts`], { cwd: own, encoding: 'utf8' });
-  expect(printed).toBe(blockOf(PAGE, `text ${program}`));
-});
+test.each(['parts', 'failing', 'hang'])(
+  '%s prints what the page says, where nobody has ordered anything yet',
+  (program) => {
+    const own = join(folder, program);
+    mkdirSync(own);
+    for (const name of ['outside.ts', 'tools.ts', 'shop.ts', `${program}.ts`])
+      copyFileSync(join(folder, name), join(own, name));
+    const printed = execFileSync(process.execPath, [`${program}.ts`], { cwd: own, encoding: 'utf8' });
+    expect(printed).toBe(blockOf(PAGE, `text ${program}`));
+  },
+);
 
 test.skipIf(chromiumPath() === undefined)('browser prints what the page says (where there is a Chromium)', () => {
   const printed = execFileSync(process.execPath, ['browser.ts'], { cwd: folder, encoding: 'utf8' });

@@ -1,6 +1,7 @@
 import { type Claim, conflicts, covers, EffectError, readClaim, type Tool, type Work } from '#effects';
 import type { Held } from './effects.ts';
 import type { Run } from './run.ts';
+import type { TimeLimit } from './time-limit.ts';
 
 /** Resources, as scopes. */
 export interface Scoped {
@@ -20,6 +21,7 @@ export interface ClaimsOptions {
   /** All that was claimed on the way, for whoever begins anew. */
   readonly claimed: Claim[];
   readonly signal: AbortSignal;
+  readonly limit: TimeLimit;
 }
 
 /** Who asks for a change of what may be touched. @throws where it goes on no more */
@@ -236,7 +238,11 @@ export class Claims {
   }
 
   #enterNow(claims: readonly Claim[]): Promise<void> | undefined {
-    return this.#held.enter(this.#work, claims, this.#options.signal);
+    const { signal, limit } = this.#options;
+    const entered = this.#held.enter(this.#work, claims, signal);
+    if (entered === undefined) return undefined;
+    limit.waits();
+    return entered.finally(() => limit.goesOn());
   }
 
   /** Whoever was waited for may have changed what names lead to; and while that is asked, somebody may claim more. */

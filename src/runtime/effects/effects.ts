@@ -39,6 +39,7 @@ export interface EffectsOptions {
   readonly pause: Pause;
   readonly callMs: number;
   readonly tries: number;
+  readonly holdMs: number;
   readonly leaseMs: number;
   readonly frontier: Frontier;
   readonly resolvers: Resolvers | undefined;
@@ -101,6 +102,11 @@ export class Effects {
       tools.set(tool.name, tool);
     }
     this.tools = tools;
+  }
+
+  /** Milliseconds that a body may be silent, where its transaction does not say otherwise. */
+  get idleMs(): number {
+    return idleOf(this.#options.holdMs);
   }
 
   /** What of budgets is kept for undoing what is at work here, since that was begun or taken over. */
@@ -214,7 +220,7 @@ export class Effects {
   }
 
   async #begin(signal: AbortSignal): Promise<Held> {
-    const { store, random, pause, callMs, tries, blob, bookOf, answer } = this.#options;
+    const { store, random, pause, callMs, tries, holdMs, blob, bookOf, answer } = this.#options;
     const place = isShared(store) ? await this.#join(store, signal) : await this.#keep(signal);
     const { coordination } = place;
     // Given up when it was there already.
@@ -225,7 +231,7 @@ export class Effects {
     }
     const settling = new Settling(store, coordination.fence, bookOf);
     const reserved = new Reserved();
-    const around = { random, pause, callMs, tries, blob, answer };
+    const around = { random, pause, callMs, patienceMs: patienceOf(holdMs), tries, blob, answer };
     const ports = { store, coordination, tools: this.tools, settling, reserved, ...around };
     // What was at work before is taken over, here or elsewhere.
     this.#reserved = reserved;
@@ -273,6 +279,15 @@ export class Effects {
   get #isOrdered(): boolean {
     return this.#options.frontier === 'derived';
   }
+}
+
+/** Of what somebody may hold others up, half is for a body that is silent, and half for calls that are not answered. */
+function idleOf(holdMs: number): number {
+  return Math.ceil(holdMs / 2);
+}
+
+function patienceOf(holdMs: number): number {
+  return Math.floor(holdMs / 2);
 }
 
 /** Either may know why it doesn't. @throws EffectError `invalid_tool` */

@@ -93,6 +93,7 @@ describe('of several who find out that their place is lost', () => {
       random: seededRandom('joining'),
       pause: async () => {},
       callMs: 1_000,
+      holdMs: 120_000,
       tries: 3,
       leaseMs: 600_000,
       frontier: 'derived',

@@ -38,6 +38,7 @@ import type { UndoneBy } from './acting.ts';
 import type { Coordination } from './coordination.ts';
 import type { EffectLeft } from './effect-entries.ts';
 import type { Failure, FailureAnswer } from './failure.ts';
+import { Patience } from './patience.ts';
 import { readSalted } from './quarantine.ts';
 import { refused } from './refused.ts';
 import type { Reserved, Reserving } from './reserved.ts';
@@ -51,8 +52,10 @@ export interface RunPorts {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly random: Random;
   readonly pause: Pause;
-  /** Milliseconds after which the answer to a call is taken for lost. */
+  /** Milliseconds after which the answer to a call is taken for lost, at most. */
   readonly callMs: number;
+  /** Milliseconds that calls of a transaction may take for nothing, and pauses between them, in all. */
+  readonly patienceMs: number;
   /** Calls of one effect that may fail, or be lost, before it is left to a person. */
   readonly tries: number;
   /** The text of a blob; undefined where it was erased. */
@@ -135,6 +138,8 @@ export class Run implements Reserving {
   #planned: readonly LoggedEffect[] = [];
   /** What was sent last. */
   #sending: Promise<void> | undefined;
+  /** Undefined before anything was waited for in vain. What a person has decided on is gone on with by another one. */
+  #patience: Patience | undefined;
   /** Settles when the log has its end. */
   readonly #ended = Promise.withResolvers<void>();
   /** Why something could not be written that nobody waited for. */
@@ -549,19 +554,31 @@ export class Run implements Reserving {
   }
 
   #wait(times: number): Promise<void> {
-    const ms = Math.min(PAUSE_MS * GROWTH ** (times - 1), PAUSE_MAX_MS);
-    return this.#ports.pause(ms, ms * 2);
+    const wished = Math.min(PAUSE_MS * GROWTH ** (times - 1), PAUSE_MAX_MS);
+    const patience = this.#takePatience();
+    const longest = patience.of(2 * wished);
+    patience.lose(longest);
+    return this.#ports.pause(longest / 2, longest);
+  }
+
+  #takePatience(): Patience {
+    this.#patience ??= new Patience(this.#ports.patienceMs);
+    return this.#patience;
   }
 
   /** Goes on without an answer when that takes too long: a tool that hangs holds nobody up. */
   async #bounded<T>({ key }: Effect, make: (call: Call) => T | Promise<T>): Promise<T> {
     const { callMs, coordination } = this.#ports;
-    const limit = new TimeLimit(callMs, coordination.lost);
+    const ms = this.#patience?.of(callMs) ?? callMs;
+    const limit = new TimeLimit(ms, coordination.lost);
     try {
       return await limit.bound(
         () => make({ key, signal: limit.signal, epoch: this.epoch }),
-        () => new Error(`it did not answer within ${callMs} ms`),
+        () => new Error(`it did not answer within ${ms} ms`),
       );
+    } catch (error) {
+      this.#takePatience().lose(limit.signal.aborted ? ms : limit.elapsedMs);
+      throw error;
     } finally {
       limit.end();
     }

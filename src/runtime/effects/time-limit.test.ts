@@ -102,6 +102,71 @@ describe('a time limit', () => {
   });
 });
 
+describe('what is attended', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test('is over when nothing was heard of it for so long, and no sooner', async () => {
+    const limit = new TimeLimit(1_000);
+    limit.attend(50);
+    const made = limit.bound(never, late);
+    for (let i = 0; i < 10; i++) {
+      vi.advanceTimersByTime(49);
+      limit.heard();
+    }
+    vi.advanceTimersByTime(49);
+    expect(limit.signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    await expect(made).rejects.toThrow('late: It took 50 ms without a sign of life');
+    expect(limit.signal.reason).toMatchObject({ name: 'TimeoutError' });
+    limit.end();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('is over by its whole time, whatever is heard of it', async () => {
+    const limit = new TimeLimit(100);
+    limit.attend(50);
+    const made = limit.bound(never, late);
+    for (let i = 0; i < 99; i++) {
+      vi.advanceTimersByTime(1);
+      limit.heard();
+    }
+    expect(limit.signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    await expect(made).rejects.toThrow('late: It took 100 ms');
+  });
+
+  test('is not silent while it waits for others, one inside of another', () => {
+    const limit = new TimeLimit(1_000);
+    limit.attend(50);
+    Promise.resolve(limit.bound(never, late)).catch(() => undefined);
+    limit.waits();
+    limit.waits();
+    vi.advanceTimersByTime(200);
+    limit.goesOn();
+    vi.advanceTimersByTime(200);
+    expect(limit.signal.aborted).toBe(false);
+    limit.goesOn();
+    vi.advanceTimersByTime(49);
+    expect(limit.signal.aborted).toBe(false);
+    vi.advanceTimersByTime(51);
+    expect(limit.signal.aborted).toBe(true);
+  });
+
+  test('may be so from somewhere in the middle to somewhere in the middle', () => {
+    const limit = new TimeLimit(1_000);
+    Promise.resolve(limit.bound(never, late)).catch(() => undefined);
+    vi.advanceTimersByTime(200);
+    limit.attend(50);
+    vi.advanceTimersByTime(49);
+    limit.unattend();
+    vi.advanceTimersByTime(750);
+    expect(limit.signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(limit.signal.aborted).toBe(true);
+  });
+});
+
 describe('what is made in time', () => {
   test('is let through, and what fails in time; nothing of it is kept', async () => {
     const { signal } = new AbortController();

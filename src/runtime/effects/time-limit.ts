@@ -1,12 +1,19 @@
 /**
  * How long something may take, from when this is made, whether it waits or computes; there is a timer only once it waits. Whoever sets a
  * limit ends it, so that nothing is kept for a timer that nobody needs any more; a timer that runs keeps no process alive.
+ *
+ * It may be attended too: then it is over as soon as nothing was heard of it for some time, but for what it waits for others.
  */
 export class TimeLimit {
   readonly #controller = new AbortController();
   readonly #ms: number;
   readonly #begun = performance.now();
   #timer: NodeJS.Timeout | undefined;
+  /** How long it may be silent while it is attended, and when something was heard of it last. */
+  #idleMs = Number.POSITIVE_INFINITY;
+  #heard = this.#begun;
+  /** What it waits for of others, one inside of another. */
+  #waits = 0;
   readonly #outer: AbortSignal | undefined;
   readonly #onOuter = (): void => this.#stop(this.#outer!.reason);
   #over: (() => void) | undefined;
@@ -33,14 +40,14 @@ export class TimeLimit {
   bound<T>(make: () => T | Promise<T>, late: (reason: unknown) => Error): T | Promise<T> {
     const { signal } = this;
     // No timer tells it to whoever has computed all the while.
-    if (!signal.aborted && this.#left() === 0) this.#expire();
+    if (!signal.aborted && this.#left() === 0) this.#expire(this.#ms);
     if (signal.aborted) throw late(signal.reason);
     const made = make();
     if (!isPromise(made)) {
       if (signal.aborted) throw late(signal.reason);
       return made;
     }
-    this.#timer ??= this.#started();
+    if (this.#timer === undefined) this.#start();
     return new Promise((resolve, reject) => {
       this.#over = () => reject(late(signal.reason));
       if (signal.aborted) this.#over();
@@ -54,8 +61,51 @@ export class TimeLimit {
     this.#outer?.removeEventListener('abort', this.#onOuter);
   }
 
-  #started(): NodeJS.Timeout {
-    return setTimeout(() => this.#expire(), this.#left()).unref();
+  /** From now on something is to be heard of it every so many milliseconds. */
+  attend(idleMs: number): void {
+    this.#idleMs = idleMs;
+    this.heard();
+    if (this.#timer !== undefined) this.#start();
+  }
+
+  /** It is over by its whole time alone again. */
+  unattend(): void {
+    this.#idleMs = Number.POSITIVE_INFINITY;
+  }
+
+  /** It goes on. */
+  heard(): void {
+    this.#heard = performance.now();
+  }
+
+  /** It waits for others, who have limits of their own, until `goesOn`: that is not its silence. */
+  waits(): void {
+    this.#waits++;
+  }
+
+  goesOn(): void {
+    this.#waits--;
+    this.heard();
+  }
+
+  /** Milliseconds since this was made. */
+  get elapsedMs(): number {
+    return performance.now() - this.#begun;
+  }
+
+  #start(): void {
+    clearTimeout(this.#timer);
+    const left = this.#left();
+    const silent = this.#silent();
+    this.#timer =
+      left <= silent
+        ? setTimeout(() => this.#expire(this.#ms), left).unref()
+        : setTimeout(() => this.#looked(), silent).unref();
+  }
+
+  #looked(): void {
+    if (this.#silent() > 0) this.#start();
+    else this.#expire(this.#idleMs, ' without a sign of life');
   }
 
   /** Milliseconds, at least 0. */
@@ -63,8 +113,13 @@ export class TimeLimit {
     return Math.max(0, this.#begun + this.#ms - performance.now());
   }
 
-  #expire(): void {
-    this.#stop(new DOMException(`It took ${this.#ms} ms`, 'TimeoutError'));
+  /** Milliseconds that it may still be silent, at least 0. */
+  #silent(): number {
+    return this.#waits > 0 ? this.#idleMs : Math.max(0, this.#heard + this.#idleMs - performance.now());
+  }
+
+  #expire(ms: number, how = ''): void {
+    this.#stop(new DOMException(`It took ${ms} ms${how}`, 'TimeoutError'));
   }
 
   #stop(reason: unknown): void {

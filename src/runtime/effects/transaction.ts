@@ -20,7 +20,7 @@ import type { Claims, Judgement, Scoped } from './claims.ts';
 import type { Held } from './effects.ts';
 import { undoCostOf } from './reserved.ts';
 import type { Prepared, Run } from './run.ts';
-import { inTime } from './time-limit.ts';
+import { inTime, type TimeLimit } from './time-limit.ts';
 import { UnderWay } from './under-way.ts';
 
 /** What a transaction commits with: an action of the domain. */
@@ -60,6 +60,8 @@ export interface Asking {
   /** The kinds of counselors that the domain has. */
   readonly counselors: readonly string[];
   readonly signal: AbortSignal;
+  /** Whose signal that is: it is told what is heard of the body. */
+  readonly limit: TimeLimit;
 }
 
 /** A call that acted at once, and the key under which it would be made again. */
@@ -107,7 +109,7 @@ export class Transaction {
   readonly #place: string;
   #calls = 0;
   #isOver = false;
-  readonly #begun = new UnderWay();
+  readonly #begun: UnderWay;
   /** What acts at once acts one after the other, and each plan sees those before. Of the whole transaction; undefined with none under way. */
   #last: Promise<void> | undefined;
 
@@ -121,6 +123,7 @@ export class Transaction {
     this.#run = run;
     this.#claims = claims;
     this.#asking = asking;
+    this.#begun = new UnderWay(asking.limit);
     this.#keys = parent === undefined ? new CallKeys(held.ports.store, asking) : parent.#keys;
   }
 
@@ -407,7 +410,8 @@ export class Transaction {
 
   async #discard(losers: readonly Transaction[]): Promise<void> {
     const others = losers.flatMap((loser) => loser.#acted.map(({ n }) => n));
-    await this.#run?.discard(others.sort((a, b) => a - b));
+    const run = this.#run;
+    if (run !== undefined) await this.#whileActing(() => run.discard(others.sort((a, b) => a - b)));
     this.#claims.discard(losers.map((loser) => loser.#place));
   }
 
@@ -579,10 +583,23 @@ export class Transaction {
     const prepared = this.#prepared(tool, input, claims, this.#keys.of(at, generation));
     const writBlobs = this.#checkAffords(tool, input, claims, prepared);
     this.#charge(tool, input);
-    const { n, result } = await run.call({ ...prepared, blobs: [...prepared.blobs, ...writBlobs] });
+    const { n, result } = await this.#whileActing(() =>
+      run.call({ ...prepared, blobs: [...prepared.blobs, ...writBlobs] }),
+    );
     this.#acted.push({ n, tool, input, claims, answer: result, next: this.#keys.of(at, generation + 1) });
     this.#observe(tool, ordinal, result);
     return result;
+  }
+
+  /** How long that may take is its own limit (`Patience`), and not the silence of the body. */
+  async #whileActing<T>(act: () => Promise<T>): Promise<T> {
+    const { limit } = this.#asking;
+    limit.waits();
+    try {
+      return await act();
+    } finally {
+      limit.goesOn();
+    }
   }
 
   /**

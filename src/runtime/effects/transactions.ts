@@ -41,8 +41,13 @@ export interface TransactionOptions extends Pick<ProposalInput, 'writ' | 'princi
   /** Resources that it may read and write, as scopes; a call that touches anything else is refused. */
   readonly reads?: readonly string[];
   readonly writes?: readonly string[];
-  /** Milliseconds after which it is undone, from begin to gate. Default 60,000. */
+  /** Milliseconds after which it is undone, from begin to gate, also while it waits for others. Default 300,000. */
   readonly deadlineMs?: number;
+  /**
+   * Milliseconds after which a body is taken for hung, and undone: in which it called nothing here, and nothing that it called came
+   * back. Waiting for who is older, and for a tool that acts, does not count. Default: half of the runtime's `holdMs`, a minute.
+   */
+  readonly idleMs?: number;
   /**
    * `early`: the epoch is taken, and claims are registered, before the body runs. `late`: at the gate, when the body is done; for what
    * is held until the commit, and reads that do not wait. Others wait for it only that long. Default `early`.
@@ -79,6 +84,7 @@ export interface TransactionOutcome<T> {
 const OPTIONS: ReadonlySet<string> = new Set<keyof TransactionOptions>([
   'deadlineMs',
   'epoch',
+  'idleMs',
   'name',
   'principal',
   'reading',
@@ -89,7 +95,7 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof TransactionOptions>([
   'writes',
 ]);
 
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 300_000;
 const RETRIES = 3;
 const NAME_MAX = 512;
 
@@ -168,6 +174,7 @@ export class Transactions {
       unstored: () => this.#writer.parts.writs.unstored(writ),
       counselors: Object.keys(parts.domain.counselors),
       signal,
+      limit,
     };
     // One that is late has its claims to itself, and no epoch.
     const work = begun?.work ?? { epoch: 0, claims: [...claims] };
@@ -180,15 +187,19 @@ export class Transactions {
       let before = await limit.bound(ruledBefore, stopped);
       if (before !== undefined) return await this.#asBefore(held, begun, before, { named, principal });
       held.checkDoubts(claims);
+      limit.attend(options.idleMs ?? effects.idleMs);
       const value = await limit.bound(() => tx.run(body), stopped);
       await tx.end();
       if (begun === undefined) {
         begun = await begin(tx.claims);
         tx.attach(begun.run, begun.work);
+        limit.waits();
         before = await limit.bound(ruledBefore, stopped);
+        limit.goesOn();
         if (before !== undefined) return await this.#asBefore(held, begun, before, { named, principal });
       }
       await limit.bound(() => tx.enter(), stopped);
+      limit.unattend();
       done = { value, ruling: await this.#commit(options, tx, begun.run) };
     } catch (error) {
       await tx.end();
@@ -534,11 +545,13 @@ function checked(options: TransactionOptions, body: unknown): Claim[] {
   if (typeof body !== 'function') throw badIntent('a transaction has a body: a function that is given the transaction');
   // Inherited ones too: they are read like own ones.
   for (const option in options) if (!OPTIONS.has(option)) throw badIntent(`a transaction has no option ${option}`);
-  const { name = 'none', deadlineMs = DEADLINE_MS, retries = RETRIES } = options;
+  const { name = 'none', deadlineMs = DEADLINE_MS, idleMs = DEADLINE_MS, retries = RETRIES } = options;
   if (typeof name !== 'string' || name === '' || name.length > NAME_MAX - keyOf('').length)
     throw badIntent(`the name of a transaction is a text of 1 to ${NAME_MAX - keyOf('').length} characters`);
   if (!(Number.isSafeInteger(deadlineMs) && deadlineMs > 0 && deadlineMs < 2 ** 31))
     throw badIntent('a deadline is a whole number of milliseconds, more than none');
+  if (!(Number.isSafeInteger(idleMs) && idleMs > 0 && idleMs < 2 ** 31))
+    throw badIntent('idleMs is a whole number of milliseconds, more than none');
   if (!(Number.isSafeInteger(retries) && retries >= 0)) throw badIntent('retries are a whole number');
   const { epoch = 'early', reading = epoch === 'late' ? 'optimistic' : 'ordered' } = options;
   if (epoch !== 'early' && epoch !== 'late') throw badIntent('the epoch is taken early or late');
@@ -557,9 +570,13 @@ function checked(options: TransactionOptions, body: unknown): Claim[] {
 function stopped(cause: unknown): EffectError {
   return new EffectError(
     'deadline',
-    'The transaction was told to stop, or took longer than it may; what it did is undone.',
+    `The transaction was told to stop, or took longer than it may${isTimeout(cause) ? ` (${cause.message})` : ''}; what it did is undone.`,
     { cause },
   );
+}
+
+function isTimeout(cause: unknown): cause is DOMException {
+  return cause instanceof DOMException && cause.name === 'TimeoutError';
 }
 
 /** Why an attempt came to nothing, as a code: whatever a body throws, no text of it is kept. */

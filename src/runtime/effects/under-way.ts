@@ -1,5 +1,6 @@
 import { EffectError } from '#effects';
 import { AskedPromise } from './asked-promise.ts';
+import type { TimeLimit } from './time-limit.ts';
 
 /** Something that a body has begun: the name of a tool, or of what else it does here. */
 interface Begun {
@@ -12,7 +13,13 @@ interface Begun {
 /** What a body has begun that is not over yet, or was refused, and nobody had asked about it by then. */
 export class UnderWay {
   readonly #begun = new Set<Begun>();
+  readonly #limit: Pick<TimeLimit, 'heard'>;
   #hasReturned = false;
+
+  /** `limit`: of the body, which is told of each sign of life. */
+  constructor(limit: Pick<TimeLimit, 'heard'>) {
+    this.#limit = limit;
+  }
 
   /** What was let begin, until it is over. To know more of it takes a tenth of what the whole transaction of a call does. */
   certain<T>(what: string, make: () => Promise<T>): Promise<T> {
@@ -24,9 +31,11 @@ export class UnderWay {
   }
 
   async #untilOver<T>(begun: Begun, make: () => Promise<T>): Promise<T> {
+    this.#limit.heard();
     try {
       return await make();
     } finally {
+      this.#limit.heard();
       this.#begun.delete(begun);
     }
   }
@@ -45,6 +54,7 @@ export class UnderWay {
   }
 
   async #untilSeen<T>(begun: Begun, make: () => Promise<T>): Promise<T> {
+    this.#limit.heard();
     try {
       const value = await make();
       this.#begun.delete(begun);
@@ -53,6 +63,8 @@ export class UnderWay {
       begun.failed = { error };
       if (isSeen(begun)) this.#begun.delete(begun);
       throw error;
+    } finally {
+      this.#limit.heard();
     }
   }
 

@@ -166,7 +166,11 @@ describe('a command whose folder is kept', () => {
   test('is part of a transaction', async () => {
     const root = folder();
     const before = listing(root);
-    const assize = runtimeOver(new MemoryStore(), [tally], { tools: [changing(root, CHANGE)], callMs: 60_000 });
+    const assize = runtimeOver(new MemoryStore(), [tally], {
+      tools: [changing(root, CHANGE)],
+      holdMs: 240_000,
+      callMs: 60_000,
+    });
     const trajectory = await assize.create(tally, { trajectoryId: 't' });
     const transact = (args: string) =>
       trajectory.transaction({ writ: writFor('alice'), writes: [`fs:${root}`] }, async (tx) => {

@@ -170,6 +170,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
         reads: ['other:x'],
         writes: ['other:y'],
         deadlineMs: 1_000,
+        idleMs: 1_000,
         retries: 0,
       },
       (tx: any) => tx.propose({ action: 'count', role: 'counter', args: 'next' }),

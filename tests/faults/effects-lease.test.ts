@@ -1,0 +1,276 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { declareTool, type Sink, type Tool } from '#effects';
+import type { Assize, Trajectory, Transaction } from '#runtime';
+import { MemoryStore } from '#stores';
+import { type Fault, type Outside, OutsideSink, Steps, tally, toolFor } from '../support/effects-stage.ts';
+import { runtimeOver, writFor } from '../support/runtime.ts';
+
+// How long something that hangs holds others up where nobody has said anything about time: no longer than the lease of a transaction,
+// whatever hangs of it, one thing or several. Two processes share a store here. Time stands still, and passes when a test says so.
+
+const writ = writFor('alice');
+const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
+const ACT = 'reversible.externalised';
+const HELD = 'irreversible.buffered';
+const never = (): Promise<never> => new Promise(() => undefined);
+/** `holdMs`, by default. */
+const HOLD_MS = 120_000;
+const STEP_MS = 100;
+/** Each try of a call may take a step more than its time. */
+const SLACK_MS = 40 * STEP_MS;
+/** Of the event loop, in which as much is done as there is to do before time goes on. */
+const TURNS = 20;
+
+beforeEach(
+  () =>
+    void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] }),
+);
+afterEach(() => void vi.useRealTimers());
+
+const hanging: readonly Tool[] = [
+  declareTool({
+    name: 'hanging.plan',
+    input: z.strictObject({}),
+    class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
+    writes: ['test:r'],
+    plan: never,
+    execute: () => null,
+  }),
+  declareTool({ name: 'hanging.read', input: z.strictObject({}), class: 'read', reads: ['test:r'], execute: never }),
+];
+
+interface World {
+  readonly sink: OutsideSink;
+  /** Whose transactions hang. */
+  readonly one: Trajectory;
+  /** Somebody else's, in another process. */
+  readonly other: Trajectory;
+  readonly assize: Assize;
+  close(): Promise<void>;
+}
+
+async function world(fault: NonNullable<Outside['fault']> = () => 'none', sort: Sink = 'keyed', tries = 3) {
+  const sink = new OutsideSink(sort);
+  const outside = { sink, steps: new Steps(), fault };
+  const tools = [
+    toolFor(outside, 'reversible', 'externalised'),
+    toolFor(outside, 'irreversible', 'buffered'),
+    ...hanging,
+  ];
+  const store = new MemoryStore({ shared: true });
+  const processOf = () => runtimeOver(store, [tally], { tools, tries, pause: waits });
+  const [assize, beside] = [processOf(), processOf()];
+  const one = await assize.create(tally, { trajectoryId: 'one' });
+  const other = await beside.create(tally, { trajectoryId: 'other' });
+  const close = async (): Promise<void> => void (await Promise.all([assize.close(), beside.close()]));
+  return { sink, one, other, assize, close } satisfies World;
+}
+
+/** As long as a pause may be. */
+function waits(_: number, longest: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, longest));
+}
+
+/** Acts once, at a place that it claims, and commits; answers with when that was settled, or refused. */
+async function follower(trajectory: Trajectory, what: string, at: string): Promise<{ is: unknown; ms: number }> {
+  const made = trajectory.transaction({ writ, writes: [`test:${at}`], retries: 0 }, async (tx) => {
+    await tx.call(ACT, { what, at });
+    tx.propose(COUNT);
+  });
+  const is = await codeOf(made);
+  return { is, ms: performance.now() };
+}
+
+function codeOf(made: Promise<unknown>): Promise<unknown> {
+  return made.then(
+    () => 'done',
+    (error: { code?: string; message: string }) => error.code ?? error.message,
+  );
+}
+
+/** Lets time pass until that is settled, in steps, so that what two processes tell each other arrives in between. */
+async function passUntil<T>(settled: Promise<T>): Promise<T> {
+  let isOver = false;
+  void settled.finally(() => {
+    isOver = true;
+  });
+  for (let i = 0; i < (3 * HOLD_MS) / STEP_MS && !isOver; i++) {
+    for (let turn = 0; turn < TURNS && !isOver; turn++) await new Promise((resolve) => setImmediate(resolve));
+    if (!isOver) await vi.advanceTimersByTimeAsync(STEP_MS);
+  }
+  expect(isOver).toBe(true);
+  return settled;
+}
+
+type Body = (tx: Transaction) => Promise<unknown>;
+const acts = (what: string, tx: Transaction): Promise<unknown> => tx.call(ACT, { what, at: 'r' });
+
+/** What hangs, at which sinks, and what it does there. A fault is met by what is named `held`. */
+const HANGING: readonly [what: string, sort: Sink, fault: (of: string) => Fault, body: Body][] = [
+  ['a body', 'keyed', () => 'none', never],
+  ['a body that has planned', 'keyed', () => 'none', (tx) => tx.call(HELD, { what: 'planned', at: 'r' }).then(never)],
+  ['a read', 'keyed', () => 'none', (tx) => tx.call('hanging.read', {})],
+  ['a plan', 'keyed', () => 'none', (tx) => tx.call('hanging.plan', {})],
+  ['a branch', 'keyed', () => 'none', (tx) => tx.speculate([(one) => acts('branch', one), never], () => 0)],
+  ['a choice', 'keyed', () => 'none', (tx) => tx.speculate([(one) => acts('branch', one)], never)],
+  ['a call', 'keyed', (of) => (of === 'do' ? 'hang' : 'none'), (tx) => acts('held', tx)],
+  ['a call', 'blind', (of) => (of === 'do' ? 'hang' : 'none'), (tx) => acts('held', tx)],
+  ['a call and what asks for it', 'queryable', (of) => (of === 'undo' ? 'none' : 'hang'), (tx) => acts('held', tx)],
+  ['a call and what undoes it', 'keyed', () => 'hang', (tx) => acts('held', tx)],
+  [
+    'what undoes it',
+    'keyed',
+    (of) => (of === 'undo' ? 'hang' : 'none'),
+    (tx) => acts('held', tx).then(() => Promise.reject(new Error('undo it'))),
+  ],
+  [
+    'the body, and then what undoes it',
+    'keyed',
+    (of) => (of === 'undo' ? 'hang' : 'none'),
+    (tx) => acts('held', tx).then(never),
+  ],
+  [
+    'one call after the other',
+    'keyed',
+    (of) => (of === 'do' ? 'hang' : 'none'),
+    async (tx) => {
+      for (let i = 0; i < 20; i++) await acts('held', tx).catch(() => undefined);
+      return never();
+    },
+  ],
+  [
+    'all of ten calls after the commit',
+    'keyed',
+    () => 'hang',
+    async (tx) => {
+      for (let i = 0; i < 10; i++) await tx.call(HELD, { what: 'held', at: 'r' });
+      tx.propose(COUNT);
+    },
+  ],
+];
+
+describe.each(HANGING)('where %s hangs, of a %s sink', (_, sort, fault, body) => {
+  test.each([
+    ['another process', 'other'],
+    ['its own', 'one'],
+  ] as const)('who comes there in %s is held up no longer than the lease of a transaction', async (_, where) => {
+    const made = await world((of, what) => (what === 'held' ? fault(of) : 'none'), sort);
+    const { sink, one, close } = made;
+    const begun = performance.now();
+    const holder = codeOf(
+      one.transaction({ writ, writes: ['test:r'], retries: 0 }, async (tx) => {
+        await acts('first', tx);
+        await body(tx);
+      }),
+    );
+    const there = Promise.all([0, 1, 2].map((i) => follower(made[where], `there ${i}`, `s${i}`)));
+    const here = Promise.all([0, 1, 2].map((i) => follower(made[where], `here ${i}`, 'r')));
+    // No time passes for who is elsewhere.
+    for (const { is, ms } of await passUntil(there)) expect([is, ms - begun]).toEqual(['done', 0]);
+    const ends = await passUntil(here);
+    for (const { is, ms } of ends) {
+      expect(['done', 'resource_in_doubt']).toContain(is);
+      expect(ms - begun).toBeLessThanOrEqual(HOLD_MS + SLACK_MS);
+    }
+    // Nobody acts between what hangs and what undoes it.
+    const did = sink.log.map(({ what }) => what);
+    const first = did.findIndex((what) => what.startsWith('here'));
+    if (first !== -1) expect(did.slice(first).every((what) => what.startsWith('here'))).toBe(true);
+    await passUntil(holder);
+    vi.useRealTimers();
+    await close();
+  });
+});
+
+test('what is refused is tried more often than that takes, and is left to a person by then', async () => {
+  const { one, other, assize, sink, close } = await world(
+    (of, what) => (what === 'held' && of === 'do' ? 'fail' : 'none'),
+    'keyed',
+    30,
+  );
+  const begun = performance.now();
+  const holder = one.transaction({ writ, writes: ['test:r'], retries: 0 }, async (tx) => {
+    await tx.call(HELD, { what: 'held', at: 'r' });
+    tx.propose(COUNT);
+  });
+  const here = follower(other, 'here', 'r');
+  const { is, ms } = await passUntil(here);
+  expect([is, ms - begun <= HOLD_MS / 2 + SLACK_MS]).toEqual(['resource_in_doubt', true]);
+  expect((await holder).effects).toBe('person');
+  expect(sink.standing('held')).toBe(0);
+  expect(await assize.recoverEffects()).toMatchObject([{ phase: 'unresolved' }]);
+  vi.useRealTimers();
+  await close();
+});
+
+describe('what gives signs of life is not taken for hung', () => {
+  const MINUTE = 60_000;
+  const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+  test.each<[string, Body]>([
+    ['a call', (tx) => acts('sign', tx)],
+    ['a read', (tx) => tx.call('tally.read', {})],
+    ['a claim', (tx) => tx.expand({ reads: ['test:more'] })],
+    ['a part', (tx) => tx.nested(async () => undefined)],
+  ])('%s every 50 s', async (_, sign) => {
+    const read = declareTool({
+      name: 'tally.read',
+      input: z.strictObject({}),
+      class: 'read',
+      reads: ['test:r'],
+      execute: () => 1,
+    });
+    const sink = new OutsideSink('keyed');
+    const tools = [toolFor({ sink, steps: new Steps() }, 'reversible', 'externalised'), read];
+    const assize = runtimeOver(new MemoryStore(), [tally], { tools });
+    const trajectory = await assize.create(tally);
+    const made = trajectory.transaction({ writ, writes: ['test:r'] }, async (tx) => {
+      for (let i = 0; i < 4; i++) {
+        await pause(MINUTE - 10_000);
+        await sign(tx);
+      }
+      tx.propose(COUNT);
+    });
+    expect((await passUntil(made)).effects).toBe('settled');
+  });
+
+  test('who waits for somebody older that hangs', async () => {
+    const { one, other, close } = await world();
+    const holder = codeOf(one.transaction({ writ, writes: ['test:r'], idleMs: 2 * MINUTE, retries: 0 }, never));
+    const waiting = other.transaction({ writ, writes: ['test:r', 'test:s'], retries: 0 }, async (tx) => {
+      await acts('waited', tx);
+      tx.propose(COUNT);
+    });
+    expect((await passUntil(waiting)).effects).toBe('settled');
+    expect(await holder).toBe('deadline');
+    vi.useRealTimers();
+    await close();
+  });
+
+  test('nor is who says that it will be silent for longer; and it is told so if it says less', async () => {
+    const { one, close } = await world();
+    const silent = async (tx: Transaction) => {
+      await pause(MINUTE + 10_000);
+      tx.propose(COUNT);
+    };
+    const told = one.transaction({ writ, idleMs: 2 * MINUTE }, silent);
+    expect((await passUntil(told)).effects).toBe('settled');
+    const untold = one.transaction({ writ, retries: 0 }, silent).catch((error: unknown) => error);
+    expect(await passUntil(untold)).toMatchObject({
+      code: 'deadline',
+      message: expect.stringContaining('It took 60000 ms without a sign of life'),
+    });
+    vi.useRealTimers();
+    await close();
+  });
+});
+
+test.each([
+  [{ holdMs: 99 }, /holdMs must be a whole number of milliseconds from 100/],
+  [{ holdMs: 1.5 }, /holdMs/],
+  [{ holdMs: 1_000, callMs: 251 }, /callMs .* at most a quarter of holdMs, which is 1000/],
+  [{ callMs: 30_001 }, /at most a quarter of holdMs, which is 120000/],
+])('limits that do not go together are refused by name: %j', (options, message) => {
+  expect(() => runtimeOver(new MemoryStore(), [tally], { tools: [...hanging], ...options })).toThrow(message);
+});
