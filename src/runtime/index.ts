@@ -8,12 +8,12 @@
  */
 export {
   Assize,
-  type AssizeOptions,
   type BranchOptions,
   type CreateOptions,
   type OpenPending,
   type PendingQuery,
 } from './assize.ts';
+export type { AssizeOptions } from './assize-options.ts';
 export {
   type BacktestOptions,
   type BacktestReport,
