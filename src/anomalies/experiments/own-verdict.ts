@@ -9,7 +9,7 @@ import {
   systemClock,
 } from 'assize';
 import { type Question, readWitness } from 'assize/memory';
-import type { Judge, Memory } from 'assize/runtime';
+import type { AssertInput, Judge, Memory } from 'assize/runtime';
 import { z } from 'zod';
 
 /** What a memory that was run has shown: true where an anomaly was seen. */
@@ -18,6 +18,13 @@ export interface Shown {
   readonly n2: boolean;
   readonly n3: boolean;
 }
+
+/**
+ * By what something that is said again is known to be the same: by the name of where it was heard, as the same proposal, or by nothing, so that
+ * it is said anew.
+ */
+export const NAMINGS = ['source', 'key', 'nothing'] as const;
+export type Naming = (typeof NAMINGS)[number];
 
 const ward = defineDomain({
   name: 'verdicts',
@@ -41,11 +48,17 @@ const SPACE = 'verdicts';
 const FROM = '2026-03-01T00:00:00.000000Z';
 const AT_ONCE = 8;
 
-/** One of several runtimes over one store, as processes of their own have them; each writes to a trajectory of its own. */
-type Begin = (trajectoryId: string, judge?: Judge) => Promise<Memory>;
+/** One of several runtimes over one store, as processes of their own have them. */
+type Begin = (trajectoryId: string, judge?: Judge) => Promise<Says>;
+
+/** A memory to which everything is said under a name. */
+interface Says {
+  readonly memory: Memory;
+  say(name: string, claim: AssertInput): Promise<unknown>;
+}
 
 /** N1 to N3 of Assize, by its runtime: what is said are proposals, in a store in memory. */
-export async function runtimeVerdict(seed: string): Promise<Shown> {
+export async function runtimeVerdict(seed: string, naming: Naming): Promise<Shown> {
   const store = await openStore('memory:');
   const keys = generateKeys(seededRandom(`keys ${seed}`).bytes(32));
   const writ = issueWrit(
@@ -64,13 +77,24 @@ export async function runtimeVerdict(seed: string): Promise<Shown> {
   const oracle = createOracle({ store, clock: systemClock, mode: 'record' });
   const begin: Begin = async (trajectoryId, judge) => {
     const assize = new Assize({ store, domains: [ward], anchors: [keys.publicKey], ...(judge && { judge }) });
-    const trajectory = await assize.create(ward, { trajectoryId, writs: [writ] });
-    return trajectory.memory({ space: SPACE, writ });
+    const isThere = (await store.head(trajectoryId)) !== undefined;
+    const trajectory = await (isThere
+      ? assize.open(trajectoryId, ward)
+      : assize.create(ward, { trajectoryId, writs: [writ] }));
+    const memory = trajectory.memory({ space: SPACE, writ });
+    const say: Says['say'] = (name, claim) =>
+      memory.assert(
+        naming === 'source' ? { ...claim, source: name } : claim,
+        naming === 'key' ? { idempotencyKey: name } : {},
+      );
+    return { memory, say };
   };
   const chance = seededRandom(`said ${seed}`);
-  const n1 = await voteIsLost(begin, oracle, chance.bytes(1)[0]! % 2 === 0);
+  // A key is of one trajectory; the name of a source is the same in all.
+  const again = naming === 'key' ? 'judged' : 'judged-again';
+  const n1 = await voteIsLost(begin, oracle, again, chance.bytes(1)[0]! % 2 === 0);
   const n2 = await isDrifting(begin, [...chance.bytes(AT_ONCE)]);
-  const n3 = await isErased(await begin('reader'));
+  const n3 = await isErased((await begin('reader')).memory);
   await store.close();
   return { n1, n2, n3 };
 }
@@ -79,7 +103,7 @@ export async function runtimeVerdict(seed: string): Promise<Shown> {
  * A judge votes, and its process ends before anything is committed; another process says the same, with a judge that would vote otherwise.
  * Whether that one is asked, or something else is believed.
  */
-async function voteIsLost(begin: Begin, oracle: Judge['oracle'], isBob: boolean): Promise<boolean> {
+async function voteIsLost(begin: Begin, oracle: Judge['oracle'], again: string, isBob: boolean): Promise<boolean> {
   const [voted, other] = isBob ? ['Bob', 'Carol'] : ['Carol', 'Bob'];
   const ended = new Error('the process has ended');
   const dying: Judge['oracle'] = {
@@ -91,15 +115,15 @@ async function voteIsLost(begin: Begin, oracle: Judge['oracle'], isBob: boolean)
   };
   let calls = 0;
   const first = await begin('judged', { oracle: dying, choose: voteFor(voted as string) });
-  const second = await begin('judged-again', {
+  const second = await begin(again, {
     oracle,
     choose: (question) => {
       calls += 1;
       return voteFor(other as string)(question);
     },
   });
-  const say = (memory: Memory, object: string) =>
-    memory.assert({ subject: SUBJECT, predicate: 'manager', object, valid: { from: FROM }, source: `of ${object}` });
+  const say = (process: Says, object: string) =>
+    process.say(`of ${object}`, { subject: SUBJECT, predicate: 'manager', object, valid: { from: FROM } });
   await say(first, 'Bob');
   const isCut = await say(first, 'Carol').then(
     () => false,
@@ -109,7 +133,7 @@ async function voteIsLost(begin: Begin, oracle: Judge['oracle'], isBob: boolean)
   const believed: string[] = [];
   for (let round = 0; round < 2; round++) {
     await say(second, 'Carol');
-    const { facts } = await second.recall({ predicate: 'manager', valid: FROM });
+    const { facts } = await second.memory.recall({ predicate: 'manager', valid: FROM });
     believed.push(facts.map(({ object }) => object).join());
   }
   return calls > 0 || believed.some((object) => object !== voted);
@@ -121,10 +145,10 @@ function voteFor(object: string): Judge['choose'] {
 
 /** Two runtimes revise one partition at once: whether more than one is believed then, or a less confident one. */
 async function isDrifting(begin: Begin, confidences: readonly number[]): Promise<boolean> {
-  const memories = [await begin('one'), await begin('other')];
+  const [one, other] = [await begin('one'), await begin('other')];
   await Promise.all(
     confidences.map((given, n) =>
-      (memories[n % 2] as Memory).assert({
+      (n % 2 === 0 ? one : other).say(`of value ${n}`, {
         subject: SUBJECT,
         predicate: 'weight',
         object: `value ${n}`,
@@ -133,7 +157,7 @@ async function isDrifting(begin: Begin, confidences: readonly number[]): Promise
       }),
     ),
   );
-  const { facts } = await (memories[0] as Memory).recall({ predicate: 'weight', valid: 'any' });
+  const { facts } = await one.memory.recall({ predicate: 'weight', valid: 'any' });
   return facts.length !== 1 || facts[0]?.confidence !== Math.max(...confidences) / 255;
 }
 

@@ -1,14 +1,18 @@
-import { driftGrid } from 'assize/memory/experiments';
-import { seededRandom } from 'assize/oracle';
 import { breath, type Table } from 'assize/tables';
+import { census } from '../census.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { PEERS, type Peer, type PeerAnswer } from '../peers/peer.ts';
 import { checkPeers, runPeer } from '../peers/run-peer.ts';
-import { BASELINE, deploy } from './configuration.ts';
-import { runtimeVerdict } from './own-verdict.ts';
+import { NAMINGS, type Naming, runtimeVerdict, type Shown } from './own-verdict.ts';
 
 const SEEDS = 20;
-const DRIFTS = 200;
+
+/** What names a claim that is said again, as the table calls it. What is said anew is a question of its own, and the judge is asked again (D31). */
+const OWN: Readonly<Record<Naming, { readonly system: string; readonly expected: readonly string[] }>> = {
+  source: { system: 'Assize, by source', expected: ['X', 'X', 'X'] },
+  key: { system: 'Assize, by key', expected: ['X', 'X', 'X'] },
+  nothing: { system: 'Assize, said anew', expected: ['A', 'X', 'X'] },
+};
 
 /** Table 4: claim and wire, for N1, N2 and N3. */
 const PAPER: readonly (readonly [system: string, n1: string, n2: string, n3: string])[] = [
@@ -36,19 +40,9 @@ async function verdictTable(running: Running): Promise<Table> {
   const { peers: folder } = running;
   if (folder !== undefined) checkPeers(folder);
   const seeds = running.runs ?? SEEDS;
-  const shown = [];
-  for (let run = 0; run < seeds; run++) {
-    await breath(running);
-    const seed = `${running.seed} ${run}`;
-    shown.push(deploy(BASELINE, seed).verdict, await runtimeVerdict(seed));
-    running.progress(run + 1, seeds);
-  }
-  const drift = driftGrid(seededRandom(running.seed), running.runs ?? DRIFTS).rows;
-  const admits = [
-    shown.some(({ n1 }) => n1),
-    drift.some(({ cell, found }) => cell['level'] === 'SR' && found > 0) || shown.some(({ n2 }) => n2),
-    shown.some(({ n3 }) => n3),
-  ];
+  const shown = await census(running, NAMINGS, seeds, (naming, run) =>
+    runtimeVerdict(`${running.seed} ${run}`, naming),
+  );
   const others = folder === undefined ? [] : await executed(folder, running);
   return {
     source: 'Table 4',
@@ -56,7 +50,7 @@ async function verdictTable(running: Running): Promise<Table> {
     keys: ['system'],
     columns: ['N1', 'N2', 'N3'],
     rows: [
-      { keys: ['Assize'], cells: admits.map((is) => ({ measured: is ? 'A' : 'X', expected: 'X' })) },
+      ...NAMINGS.map((naming, i) => ownRow(OWN[naming], shown[i]!)),
       ...others.map(peerRow),
       ...PAPER.map(([system, ...paper]) => ({
         keys: [system],
@@ -65,9 +59,18 @@ async function verdictTable(running: Running): Promise<Table> {
     ],
     notes: [
       `In brackets claim and wire; - is not applicable; T and I are transcribed and imported logic. They are reported${folder === undefined ? ': no other system is run here; --peers runs some' : '; what is run here, with a stub for its model, stands above'}.`,
-      `Assize: ${seeds} memories of the runtime, and as many by the package’s own plans. N1: a judge votes and its process ends; another one, which would vote otherwise, is asked over the same log. N2: two runtimes revise one partition at once; and revisions at the level that a commit holds it at, which is SR. N3: everything that lost is looked for, with who won.`,
+      `Assize: ${seeds} memories of the runtime a row. N1: a judge votes and its process ends; another one, which would vote otherwise, is told the same over the same log. N2: two runtimes say eight things of unequal confidence of one partition at once. N3: everything that lost is looked for, with who won.`,
+      'By source: what is said names where it was heard, as what is extracted from messages does. By key: it is the same proposal. Said anew: it has neither, so that it is another claim and another question, which nobody has voted on yet: the votes of one (R, θ) are one, and yet who says a thing twice may see another winner. A where that was seen.',
       ...others.flatMap(peerNotes),
     ],
+  };
+}
+
+function ownRow({ system, expected }: (typeof OWN)[Naming], shown: readonly Shown[]): Table['rows'][number] {
+  const seen = (['n1', 'n2', 'n3'] as const).map((anomaly) => shown.some((one) => one[anomaly]));
+  return {
+    keys: [system],
+    cells: seen.map((isAdmitted, n) => ({ measured: isAdmitted ? 'A' : 'X', expected: expected[n]! })),
   };
 }
 

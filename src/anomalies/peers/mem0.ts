@@ -1,39 +1,57 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { load } from './loading.ts';
-import { type ModelStub, modelStub, STUB_DIMENSIONS } from './model-stub.ts';
+import { judgeDrift } from './drift.ts';
+import { isReplacedBy, type Mem0Memory, openMem0, sayBegun } from './mem0-memory.ts';
+import { startMem0Writer } from './mem0-writer.ts';
+import { type ModelStub, modelStub } from './model-stub.ts';
 import type { Found, PeerTask } from './peer.ts';
 
 const BOB = 'The manager is Bob';
 const CAROL = 'The manager is Carol';
-const USER = 'stub';
 const AT_ONCE = 8;
 
 /** What the stub votes: what is to become of what is new, in the form of each version. */
-type Vote = 'add' | 'update' | 'none' | 'say it otherwise';
+type Vote = 'add' | 'update' | 'none' | 'say it otherwise' | 'replace';
 
 /** A memory of its own, in files of its own. */
-interface Mem0 {
+interface Mem0 extends Mem0Memory {
   readonly stub: ModelStub;
+  readonly place: string;
   vote: Vote;
-  /** Says it in a message; the stub finds just that in it. */
-  say(text: string): Promise<void>;
-  live(): Promise<string[]>;
-  historyOf(text: string): Promise<string>;
   /** Everything that it has written. */
   written(): string;
 }
 
 /** N1 to N3 of mem0, on the paper’s story: the manager is Bob, and then it is Carol. */
 export async function judgeMem0(task: PeerTask): Promise<Found> {
-  const isOld = task.peer === 'mem0ai-v2';
-  const { Memory } = load(task.folder, `${task.peer}/oss`, isOld);
   let made = 0;
-  const begun = async (): Promise<Mem0> => mem0(Memory, join(task.scratch, `mem0-${++made}-`), isOld);
-  return isOld ? judgeVersion2(begun) : judgeVersion3(begun);
+  const begun = async (): Promise<Mem0> => mem0(task, join(task.scratch, `mem0-${++made}-`));
+  const found = await (task.peer === 'mem0ai-v2' ? judgeVersion2(begun) : judgeVersion3(begun));
+  const { n2, seen } = await judgeRevisions(task, begun);
+  return { ...found, n2, seen: [...found.seen, seen] };
 }
 
-async function judgeVersion2(begun: () => Promise<Mem0>): Promise<Found> {
+/** N2, by two processes over the files of one memory. */
+async function judgeRevisions(task: PeerTask, begun: () => Promise<Mem0>): ReturnType<typeof judgeDrift> {
+  const writers = [startMem0Writer(), startMem0Writer()] as const;
+  try {
+    return await judgeDrift(async () => {
+      const memory = await begun();
+      await sayBegun(memory);
+      memory.vote = 'replace';
+      const { peer, folder } = task;
+      for (const writer of writers)
+        await writer.open({ peer, folder, place: memory.place, baseURL: memory.stub.baseURL });
+      return writers;
+    });
+  } finally {
+    for (const writer of writers) await writer.end();
+  }
+}
+
+type FoundAlone = Omit<Found, 'n2'>;
+
+async function judgeVersion2(begun: () => Promise<Mem0>): Promise<FoundAlone> {
   const asked = await begun();
   const [first, again, calls] = await twice(asked, 'none', 'update');
   const rejecting = await begun();
@@ -52,17 +70,16 @@ async function judgeVersion2(begun: () => Promise<Mem0>): Promise<Found> {
   const live = (await together.live()).filter((text) => text.startsWith(CAROL)).length;
   return {
     n1: calls > 0 && first !== again ? 'A' : 'X',
-    n2: '-',
     n3: isRejectedKept && isReplacedKept ? 'X' : 'A',
     seen: [
       `The same message again asks the model again (calls: ${calls}): “${first}” is believed after one vote, “${again}” after the other.`,
       `What the judge rejects is ${isRejectedKept ? 'kept' : 'nowhere'}; the text that it replaces is ${isReplacedKept ? 'in the history, without who won or why' : 'nowhere'}.`,
-      `There is no confidence that N2 could be about. Of ${AT_ONCE} that are to replace each other ${live} are believed, as they are said at once.`,
+      `Of ${AT_ONCE} that are to replace each other ${live} are believed, as they are said at once.`,
     ],
   };
 }
 
-async function judgeVersion3(begun: () => Promise<Mem0>): Promise<Found> {
+async function judgeVersion3(begun: () => Promise<Mem0>): Promise<FoundAlone> {
   const asked = await begun();
   const [first, again, calls] = await twice(asked, 'add', 'say it otherwise');
   const both = await begun();
@@ -76,12 +93,11 @@ async function judgeVersion3(begun: () => Promise<Mem0>): Promise<Found> {
   const copies = (await together.live()).filter((text) => text === CAROL).length;
   return {
     n1: calls > 0 && first !== again ? 'A' : 'X',
-    n2: '-',
     n3: isLinked ? 'X' : 'A',
     seen: [
       `The same message again asks the model again (calls: ${calls}): “${first}” is believed after one answer, “${again}” after the other.`,
       `${isBoth ? 'Both of two that contradict each other are believed' : 'Of two that contradict each other one is believed'}, and ${isLinked ? 'one names the other' : 'nothing says that one has lost'}.`,
-      `There is no confidence that N2 could be about. Of ${AT_ONCE} times the same, said at once, ${copies} are believed.`,
+      `Of ${AT_ONCE} times the same, said at once, ${copies} are believed.`,
     ],
   };
 }
@@ -98,38 +114,18 @@ async function twice(memory: Mem0, one: Vote, other: Vote): Promise<[first: stri
   return [first, (await memory.live()).sort().join(', '), memory.stub.asked.length - before];
 }
 
-async function mem0(Memory: any, place: string, isOld: boolean): Promise<Mem0> {
+async function mem0({ peer, folder }: PeerTask, place: string): Promise<Mem0> {
   const said = { vote: 'add' as Vote };
-  const stub = await modelStub((prompt) => (isOld ? answerOf2 : answerOf3)(prompt, said.vote));
-  const service = { apiKey: 'none', baseURL: stub.baseURL, model: 'stub' };
-  const memory = new Memory({
-    version: 'v1.1',
-    llm: { provider: 'openai', config: service },
-    embedder: { provider: 'openai', config: { ...service, embeddingDims: STUB_DIMENSIONS } },
-    vectorStore: {
-      provider: 'memory',
-      config: { collectionName: 'stub', dimension: STUB_DIMENSIONS, dbPath: `${place}vectors.db` },
-    },
-    historyStore: { provider: 'sqlite', config: { historyDbPath: `${place}history.db` } },
-  });
-  const user = isOld ? { userId: USER } : { filters: { user_id: USER } };
-  const all = async (): Promise<readonly { readonly id: string; readonly memory: string }[]> =>
-    (await memory.getAll(user)).results;
+  const stub = await modelStub((prompt) => (peer === 'mem0ai-v2' ? answerOf2 : answerOf3)(prompt, said.vote));
   return {
+    ...openMem0({ peer, folder, place, baseURL: stub.baseURL }),
+    place,
     stub,
     get vote() {
       return said.vote;
     },
     set vote(vote) {
       said.vote = vote;
-    },
-    say: async (text) => {
-      await memory.add([{ role: 'user', content: `<<${text}>>` }], { userId: USER });
-    },
-    live: async () => (await all()).map((one) => one.memory),
-    historyOf: async (text) => {
-      const found = (await all()).find((one) => one.memory === text);
-      return found === undefined ? '' : JSON.stringify(await memory.history(found.id));
     },
     // The message itself, which some versions keep for a while, is not what is believed.
     written: () => filesAt(place).replaceAll(/<<.*?>>/g, ''),
@@ -153,9 +149,14 @@ function answerOf2(prompt: string, vote: Vote): string {
   if (facts === undefined)
     throw new Error('The judge is asked in another form than that of the version that is pinned.');
   const [fact = ''] = JSON.parse(facts) as string[];
-  const isFirst = /format only:\s*\[\]/.test(prompt);
-  const event = { add: 'ADD', update: isFirst ? 'ADD' : 'UPDATE', none: 'NONE', 'say it otherwise': 'ADD' }[vote];
-  return JSON.stringify({ memory: [{ id: '0', text: fact, event, old_memory: BOB }] });
+  const [, before = '[]'] = /format only:\s*(\[[^\]]*\])\s*The new/.exec(prompt) ?? [];
+  const known = JSON.parse(before) as readonly { readonly id: string; readonly text: string }[];
+  const isIn = vote === 'replace' ? known.find((one) => isReplacedBy(one.text, fact)) : known[0];
+  const event = { add: 'ADD', update: 'UPDATE', replace: 'UPDATE', none: 'NONE', 'say it otherwise': 'ADD' }[vote];
+  const isAdded = event === 'UPDATE' && isIn === undefined;
+  return JSON.stringify({
+    memory: [{ id: isIn?.id ?? '0', text: fact, event: isAdded ? 'ADD' : event, old_memory: isIn?.text ?? '' }],
+  });
 }
 
 /** Version 3 asks once, and adds what is answered. */

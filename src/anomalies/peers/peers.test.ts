@@ -21,23 +21,52 @@ function write(path: string, text: string): void {
   writeFileSync(join(folder, path), text);
 }
 
-/** What is said once is asked once, and everything is written down with what came of it. */
+/**
+ * What is said once is asked once, and everything is written down with what came of it. Who is sure of something is kept beside; a change
+ * of what was there is refused where something else was changed since it was read. All is in a file, which several open.
+ */
 const SOUND_MEM0 = `
-const { appendFileSync } = require('node:fs');
-const said = new Map();
+const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs');
 exports.Memory = class {
   constructor({ llm, historyStore }) { this.file = historyStore.config.historyDbPath; this.base = llm.config.baseURL; }
-  of() { if (!said.has(this.file)) said.set(this.file, []); return said.get(this.file); }
-  async add([{ content }]) {
-    const text = content.slice(2, -2);
-    if (this.of().includes(text)) return;
-    const [before] = this.of().slice(-1);
-    this.of().push(text);
-    appendFileSync(this.file, text + ' won against ' + before);
+  state() {
+    const file = this.file + '.json';
+    return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { changes: 0, said: [], held: [] };
+  }
+  keep(state) { writeFileSync(this.file + '.json', JSON.stringify(state)); }
+  change(state, held, to) {
+    if (this.read !== state.changes) throw new Error('It was changed since.');
+    Object.assign(held, to);
+    state.changes += 1;
+    this.read = state.changes;
+    this.keep(state);
+  }
+  async add([{ content }], { metadata }) {
+    const memory = content.slice(2, -2);
+    const state = this.state();
+    if (metadata?.confidence !== undefined || memory.startsWith('It is believed')) {
+      const isIt = (one) => one.memory.slice(0, 14) === memory.slice(0, 14) && (metadata === undefined || one.memory === memory);
+      const held = state.held.find(isIt);
+      if (held !== undefined) return this.change(state, held, { memory, ...(metadata && { metadata }) });
+      state.held.push({ id: memory, memory, metadata });
+      return this.keep(state);
+    }
+    if (state.said.includes(memory)) return;
+    appendFileSync(this.file, memory + ' won against ' + state.said.at(-1));
+    state.said.push(memory);
+    this.keep(state);
     await fetch(this.base + '/chat/completions', { method: 'POST', body: JSON.stringify({ messages: [{ content }] }) });
   }
-  async getAll() { return { results: this.of().slice(-1).map((memory) => ({ id: memory, memory })) }; }
-  async history() { return this.of(); }
+  async update(id, { text, metadata }) {
+    const state = this.state();
+    this.change(state, state.held.find((one) => one.id === id), { ...(text && { memory: text }), ...(metadata && { metadata }) });
+  }
+  async getAll() {
+    const { changes, said, held } = this.state();
+    this.read = changes;
+    return { results: [...held, ...said.slice(-1).map((memory) => ({ id: memory, memory }))] };
+  }
+  async history() { return this.state().said; }
 };
 `;
 
@@ -106,6 +135,34 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
 });
 `;
 
+/** Has one entity, and refuses what its caller has to have read anew. */
+const GRAPH = `
+const { existsSync, readFileSync, writeFileSync } = require('node:fs');
+const file = process.env.MEMORY_FILE_PATH;
+const known = () => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { changes: 0, name: 'manager', observations: [] });
+let read;
+const serve = (isRefused) => require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const say = (text, isError) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }], isError } }));
+  const entity = known();
+  const { name, arguments: args } = params;
+  if (name === undefined) return say('{}');
+  if (name === 'read_graph') {
+    read = entity.changes;
+    return say(JSON.stringify({ entities: [entity] }));
+  }
+  if (name !== 'create_entities' && read !== undefined && isRefused(read, entity.changes)) return say('It was changed since.', true);
+  entity.observations.push(...(args.entities?.[0].observations ?? args.observations?.[0].contents ?? []));
+  const gone = args.deletions?.[0].observations ?? [];
+  entity.observations = entity.observations.filter((text) => !gone.includes(text));
+  entity.changes += 1;
+  if (name !== 'create_entities') read = entity.changes;
+  writeFileSync(file, JSON.stringify(entity));
+  say('{}');
+});
+`;
+
 function soundPeers(): void {
   for (const { path, version } of PEERS) {
     write(`node_modules/${path}/package.json`, JSON.stringify({ version, bin: { server: 'server.js' } }));
@@ -138,12 +195,22 @@ test('a memory that keeps who lost and asks once is found to exclude what others
   soundPeers();
   const { code, table } = await verdicts();
   expect(code).toBe(0);
-  expect(rowOf(table, 'Assize')).toEqual(['X', 'X', 'X']);
-  expect(rowOf(table, 'mem0ai 2.4.6')).toEqual(['X', '-', 'X']);
-  expect(rowOf(table, 'mem0ai 3.3.1')).toEqual(['X', '-', 'X']);
+  expect(rowOf(table, 'Assize, by source')).toEqual(['X', 'X', 'X']);
+  expect(rowOf(table, 'Assize, by key')).toEqual(['X', 'X', 'X']);
+  expect(rowOf(table, 'Assize, said anew')).toEqual(['A', 'X', 'X']);
+  expect(rowOf(table, 'mem0ai 2.4.6')).toEqual(['X', 'X', 'X']);
+  expect(rowOf(table, 'mem0ai 3.3.1')).toEqual(['X', 'X', 'X']);
   expect(rowOf(table, '@modelcontextprotocol/server-memory 2026.8.31')).toEqual(['-', '-', 'X']);
   expect(rowOf(table, 'mem0 v3-I')).toEqual(['not run', 'not run', 'not run']);
-  expect(table.notes.join('\n')).toContain('Of 8 observations that are added at once 8 are kept.');
+  const notes = table.notes.join('\n');
+  expect(notes).toContain('Of 8 observations that are added at once 8 are kept.');
+  expect(notes).toContain(
+    'where both have read before either writes, Bob 0.7 and Carol 0.5 with Bob believed. One was refused: Error: It was changed since.',
+  );
+  // That server says of nothing what it has.
+  expect(notes).toContain(
+    'N2 is not applicable: of Bob 0.9 and Carol 0.5 with Bob believed, as it was said, nothing with nobody believed comes back.',
+  );
   expect(readdirSync(folder)).toEqual(['node_modules']);
 });
 
@@ -164,7 +231,7 @@ test('a library that is absent is stood for in all forms in which compiled code 
   soundPeers();
   write('node_modules/mem0ai-v2/oss.js', `${COMPILED}${SOUND_MEM0}`);
   const [v2] = PEERS;
-  expect(await runPeer(folder, v2!)).toMatchObject({ found: { n1: 'X', n2: '-', n3: 'X' } });
+  expect(await runPeer(folder, v2!)).toMatchObject({ found: { n1: 'X', n2: 'X', n3: 'X' } });
   write('node_modules/mem0ai-v2/oss.js', `${COMPILED}new Own();`);
   expect(await runPeer(folder, v2!)).toEqual({ failed: 'This library is not installed among the peers.' });
   const awaiting = `exports.Memory = class { async add() { throw new Error((await later()).map(({ Client }) => typeof Client).join()); } };`;
@@ -180,6 +247,29 @@ test('one looks up no other machine, and is given nothing of who runs it', async
   expect(await runPeer(folder, v3!)).toEqual({ failed: expect.stringContaining('memory.example is not looked up') });
   write('node_modules/mem0ai-v3/oss.js', `throw new Error(Object.keys(process.env).sort().join());`);
   expect(await runPeer(folder, v3!)).toEqual({ failed: 'HOME,MEM0_DIR,MEM0_TELEMETRY' });
+});
+
+test('N2 is found where a memory takes what rests on what was changed since, and not where nothing comes of it in turn', async () => {
+  soundPeers();
+  const [v2, v3, server] = PEERS;
+  write('node_modules/mem0ai-v3/oss.js', SOUND_MEM0.replace('this.read !== state.changes', 'false'));
+  expect(await runPeer(folder, v3!)).toMatchObject({ found: { n1: 'X', n2: 'A', n3: 'X' } });
+  // What is believed can't be replaced there, so that no order leaves it right.
+  write(
+    'node_modules/mem0ai-v2/oss.js',
+    SOUND_MEM0.replace('if (held !== undefined)', 'if (held !== undefined && metadata)'),
+  );
+  const stubborn = await runPeer(folder, v2!);
+  expect(stubborn).toMatchObject({ found: { n2: '-' } });
+  expect(JSON.stringify(stubborn)).toContain(
+    'N2 is not applicable: also one after the other they leave Bob 0.7 and Carol 0.8 with Bob believed.',
+  );
+  write(`node_modules/${server!.path}/server.js`, `${GRAPH}serve(() => false);`);
+  expect(await runPeer(folder, server!)).toMatchObject({ found: { n1: '-', n2: 'A' } });
+  write(`node_modules/${server!.path}/server.js`, `${GRAPH}serve((read, now) => read !== now);`);
+  const careful = await runPeer(folder, server!);
+  expect(careful).toMatchObject({ found: { n1: '-', n2: 'X' } });
+  expect(JSON.stringify(careful)).toContain('One was refused: Error: It was changed since.');
 });
 
 test('a folder without them, or with another version, is misuse; nothing is run', async () => {
@@ -210,14 +300,14 @@ test('the versions are those that are pinned, and the lockfile names no registry
 });
 
 test.skipIf(!existsSync(join(installed, 'node_modules')))(
-  'those that are pinned admit N3 (absent without npm ci --prefix peers)',
+  'those that are pinned admit N2 and N3 (absent without npm ci --prefix peers)',
   async () => {
     const answers = [];
     for (const peer of PEERS) answers.push(await runPeer(installed, peer));
     expect(answers).toMatchObject([
-      { found: { n1: 'A', n2: '-', n3: 'A' } },
-      { found: { n1: 'A', n2: '-', n3: 'A' } },
-      { found: { n1: '-', n2: '-', n3: 'A' } },
+      { found: { n1: 'A', n2: 'A', n3: 'A' } },
+      { found: { n1: 'A', n2: 'A', n3: 'A' } },
+      { found: { n1: '-', n2: 'A', n3: 'A' } },
     ]);
   },
 );

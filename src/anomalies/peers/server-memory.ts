@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { BEGUN, BELIEVED_FIRST, type Held, judgeDrift, type Reviser } from './drift.ts';
 import type { Found, PeerTask } from './peer.ts';
 
 const AT_ONCE = 8;
@@ -28,14 +29,16 @@ export async function judgeServerMemory({ folder, scratch }: PeerTask): Promise<
     );
     const written = readFileSync(file, 'utf8');
     const left = numbers.filter((text) => written.includes(text)).length;
+    const { n2, seen } = await judgeRevisions(folder, scratch);
     return {
       n1: '-',
-      n2: '-',
+      n2,
       n3: isKept && isSecondKept ? 'X' : 'A',
       seen: [
-        'No model is asked, so that N1 is of whoever calls it; there is no confidence that N2 could be about.',
+        'No model is asked, so that N1 is of whoever calls it.',
         `What is deleted because something else is so is ${isKept ? 'kept' : 'nowhere'}; what is said of an entity that is there already is ${isSecondKept ? 'kept' : 'dropped'}.`,
         `Of ${AT_ONCE} observations that are added at once ${left} are kept.`,
+        seen,
       ],
     };
   } finally {
@@ -43,8 +46,87 @@ export async function judgeServerMemory({ folder, scratch }: PeerTask): Promise<
   }
 }
 
+const ENTITY = 'manager';
+
+/** N2, by two servers over one file. All that is kept of an entity are texts, so that confidences stand in those. */
+async function judgeRevisions(folder: string, scratch: string): ReturnType<typeof judgeDrift> {
+  const servers: McpServer[] = [];
+  let made = 0;
+  try {
+    return await judgeDrift(async () => {
+      const file = join(scratch, `drift-${++made}.jsonl`);
+      const [one, other] = [await mcpServer(folder, file), await mcpServer(folder, file)];
+      servers.push(one, other);
+      const observations = [
+        ...Object.entries(BEGUN).map(([who, sure]) => sureOf(who, sure)),
+        believedOf(BELIEVED_FIRST),
+      ];
+      await one.call('create_entities', { entities: [{ name: ENTITY, entityType: 'role', observations }] });
+      return [reviserOf(one), reviserOf(other)];
+    });
+  } finally {
+    for (const server of servers) await server.close();
+  }
+}
+
+function sureOf(who: string, confidence: number): string {
+  return `${who} with confidence ${confidence}`;
+}
+
+function believedOf(who: string): string {
+  return `believed: ${who}`;
+}
+
+function reviserOf(server: McpServer): Reviser {
+  let texts: readonly string[] = [];
+  const replace = async (isIt: (text: string) => boolean, by: string): Promise<void> => {
+    await server.call('delete_observations', { deletions: [{ entityName: ENTITY, observations: texts.filter(isIt) }] });
+    await server.call('add_observations', { observations: [{ entityName: ENTITY, contents: [by] }] });
+  };
+  return {
+    read: async () => {
+      texts = await observationsOf(server);
+      return heldIn(texts);
+    },
+    revise: (who, confidence) => replace((text) => text.startsWith(`${who} with`), sureOf(who, confidence)),
+    believe: (who) => replace((text) => text.startsWith(believedOf('')), believedOf(who)),
+  };
+}
+
+async function observationsOf(server: McpServer): Promise<readonly string[]> {
+  const { entities = [] } = JSON.parse(textIn(await server.call('read_graph', {})) ?? '{}') as {
+    readonly entities?: readonly Entity[];
+  };
+  return entities.find(({ name }) => name === ENTITY)?.observations ?? [];
+}
+
+/** What a tool of MCP answers. */
+interface Answered {
+  readonly content?: readonly { readonly text?: string }[];
+  readonly isError?: boolean;
+}
+
+function textIn({ content }: Answered): string | undefined {
+  return content?.[0]?.text;
+}
+
+interface Entity {
+  readonly name: string;
+  readonly observations: readonly string[];
+}
+
+function heldIn(texts: readonly string[]): Held {
+  const sure = texts.flatMap((text): [string, number][] => {
+    const [, who, confidence] = /^(.+) with confidence (.+)$/.exec(text) ?? [];
+    return who === undefined ? [] : [[who, Number(confidence)]];
+  });
+  const believed = texts.find((text) => text.startsWith(believedOf('')))?.slice(believedOf('').length);
+  return { confidences: Object.fromEntries(sure.sort()), ...(believed !== undefined && { believed }) };
+}
+
 interface McpServer {
-  call(tool: string, args: object): Promise<unknown>;
+  /** @throws where the tool says that it did not do it */
+  call(tool: string, args: object): Promise<Answered>;
   close(): Promise<void>;
 }
 
@@ -65,7 +147,11 @@ async function mcpServer(folder: string, file: string): Promise<McpServer> {
   });
   rpc.notify('notifications/initialized');
   return {
-    call: (name, args) => rpc.request('tools/call', { name, arguments: args }),
+    call: async (name, args) => {
+      const answered = (await rpc.request('tools/call', { name, arguments: args })) as Answered;
+      if (answered.isError === true) throw new Error(textIn(answered) ?? `${name} was refused`);
+      return answered;
+    },
     close: async () => {
       const ended = once(child, 'exit');
       child.kill();

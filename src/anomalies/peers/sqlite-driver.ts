@@ -1,5 +1,8 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 
+/** As that package has it. */
+const TIMEOUT_MS = 5_000;
+
 /**
  * What memories use of the package better-sqlite3, on the SQLite of Node: that package is compiled for each machine, and what is judged
  * here is what is written, and not by which driver.
@@ -8,7 +11,7 @@ export default class Database {
   readonly #database: DatabaseSync;
 
   constructor(path: string) {
-    this.#database = new DatabaseSync(path);
+    this.#database = new DatabaseSync(path, { timeout: TIMEOUT_MS });
   }
 
   exec(sql: string): this {

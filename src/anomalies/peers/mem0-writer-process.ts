@@ -1,0 +1,24 @@
+import { type Mem0Memory, openMem0 } from './mem0-memory.ts';
+import type { Heard, Told } from './mem0-writer.ts';
+
+/** The process that `mem0-writer.ts` starts: it ends when who started it does. */
+let memory: Mem0Memory | undefined;
+
+process.on('message', async (told: Told) => {
+  let heard: Heard;
+  try {
+    heard = await done(told);
+  } catch (error) {
+    heard = { failed: error instanceof Error ? error.message : String(error) };
+  }
+  process.send?.(heard);
+});
+
+async function done(told: Told): Promise<Heard> {
+  if ('open' in told) memory = openMem0(told.open);
+  if (memory === undefined) throw new Error('No memory was opened.');
+  if ('read' in told) return { held: await memory.read() };
+  if ('revise' in told) await memory.revise(...told.revise);
+  if ('believe' in told) await memory.believe(told.believe);
+  return { done: true };
+}

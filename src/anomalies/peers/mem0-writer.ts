@@ -1,0 +1,53 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Held, Reviser } from './drift.ts';
+import { beside } from './loading.ts';
+import type { Mem0Place } from './mem0-memory.ts';
+
+/** What a process that writes is told to do, one thing after the other. */
+export type Told =
+  | { readonly open: Mem0Place }
+  | { readonly read: true }
+  | { readonly revise: readonly [who: string, confidence: number] }
+  | { readonly believe: string };
+
+/** What it answers each time. */
+export type Heard = { readonly held: Held } | { readonly done: true } | { readonly failed: string };
+
+/** A process of its own that works with a memory of mem0. */
+export interface Mem0Writer extends Reviser {
+  open(place: Mem0Place): Promise<void>;
+  end(): Promise<void>;
+}
+
+export function startMem0Writer(): Mem0Writer {
+  const child = fork(fileURLToPath(beside('mem0-writer-process')), {
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  const ended = once(child, 'exit');
+  return {
+    open: async (open) => void (await tell(child, ended, { open })),
+    read: async () => {
+      const heard = await tell(child, ended, { read: true });
+      if (!('held' in heard)) throw new Error('A process that reads has answered something else.');
+      return heard.held;
+    },
+    revise: async (...revise) => void (await tell(child, ended, { revise })),
+    believe: async (believe) => void (await tell(child, ended, { believe })),
+    end: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+async function tell(child: ChildProcess, ended: Promise<unknown[]>, told: Told): Promise<Heard> {
+  const answered = once(child, 'message') as Promise<[Heard]>;
+  const failed = ended.then(([code, signal]): [Heard] => [{ failed: `Its process ended with ${signal ?? code}.` }]);
+  child.send(told);
+  const [heard] = await Promise.race([answered, failed]);
+  if ('failed' in heard) throw new Error(heard.failed);
+  return heard;
+}
