@@ -109,7 +109,32 @@ test('numbers among the keys are named in the legend', async () => {
   expect(textsOf(svg)).toEqual(expect.arrayContaining(['retries 3: success', 'retries 20: success']));
 });
 
+test('only the keys and columns that are named tell series apart, and each place stands below its own', async () => {
+  const places = Array.from({ length: 12 }, (_, i) => `a place of the name ${i}`);
+  const rows = places.map((place, i) => ({
+    keys: [place, `detail ${i}`],
+    cells: [{ measured: i }, { measured: 10 * i }],
+  }));
+  const plot = { sort: 'bar', x: 'workload', y: 'y', keys: [], columns: ['No-Tx'] } as const;
+  const texts = textsOf((await plotter())({ ...table, unit: 'µs', rows, plot }));
+  for (const i of places.keys()) expect(texts.join(' ')).toContain(` ${i} `);
+  expect(texts).toContain('No-Tx');
+  expect(texts.join(' ')).not.toMatch(/Tx-Full|detail/);
+  // Of the column that is drawn, the second one.
+  expect(texts).toContain('120');
+});
+
 describe('what can’t be drawn is refused', () => {
+  test.each([
+    ['a key', { keys: ['rate'] }, 'workload, fp'],
+    ['a column', { columns: ['rate'] }, 'Tx-Full, No-Tx'],
+  ])('%s that it has not', async (_, apart, there) => {
+    const draw = await plotter();
+    expect(() => draw({ ...table, plot: { ...table.plot!, ...apart } })).toThrow(
+      expect.objectContaining({ code: 'bad_input', message: expect.stringContaining(there) }),
+    );
+  });
+
   test('a table that says nothing of it', async () => {
     const { plot: _, ...rest } = table;
     const draw = await plotter();

@@ -9,6 +9,13 @@ const HEIGHT = 560;
 /** Names in the legend that have room in one line. */
 const NAMES_A_LINE = 4;
 const LINE_HEIGHT = 22;
+/** Beside the drawing. */
+const LEFT = 72;
+const RIGHT = 32;
+/** Of what stands along the axis: between two, of a letter at most, and of a line. */
+const LABEL_GAP = 8;
+const LETTER_WIDTH = 7.5;
+const LABEL_HEIGHT = 14;
 /** Of columns, in their order. */
 const COLOURS = ['#1f6f8b', '#c8553d', '#588157', '#8d6a9f', '#b08d00', '#5c677d', '#d17a9b', '#2b9348'];
 /** Of groups of rows, for lines: full for what was measured, hollow for what the paper says. */
@@ -70,12 +77,15 @@ interface Series {
 function optionOf(table: Table, known: readonly string[]): Charts.EChartsOption {
   const { plot, unit } = table;
   if (plot === undefined) throw new TableError('bad_input', `${headingOf(table)} does not say how it is plotted.`);
+  for (const key of [plot.x, ...(plot.keys ?? [])]) requireOne(table, 'key', table.keys, key);
+  for (const column of plot.columns ?? []) requireOne(table, 'column', table.columns, column);
   const at = table.keys.indexOf(plot.x);
-  if (at < 0)
-    throw new TableError('bad_input', `${headingOf(table)} has no key ${plot.x}; it has ${table.keys.join(', ')}.`);
   const places = [...new Set(table.rows.map(({ keys }) => String(keys[at])))];
-  const series = seriesOf(table, at, places, known);
+  const series = seriesOf(table, plot, at, places, known);
   const lines = Math.ceil(series.length / NAMES_A_LINE);
+  const width = (WIDTH - LEFT - RIGHT) / places.length - LABEL_GAP;
+  const labelLines = Math.max(1, ...places.map((place) => Math.ceil((place.length * LETTER_WIDTH) / width)));
+  const labels = (labelLines - 1) * LABEL_HEIGHT;
   return {
     animation: false,
     backgroundColor: '#ffffff',
@@ -88,8 +98,16 @@ function optionOf(table: Table, known: readonly string[]): Charts.EChartsOption 
       textStyle: { fontSize: 16, fontWeight: 'normal' },
     },
     legend: { bottom: 8, data: series.map(({ name }) => name), itemGap: 28 },
-    grid: { left: 72, right: 32, top: 72, bottom: 72 + lines * LINE_HEIGHT },
-    xAxis: { type: 'category', data: places, name: plot.x, nameLocation: 'middle', nameGap: 30 },
+    grid: { left: LEFT, right: RIGHT, top: 72, bottom: 72 + labels + lines * LINE_HEIGHT },
+    xAxis: {
+      type: 'category',
+      data: places,
+      name: plot.x,
+      nameLocation: 'middle',
+      nameGap: 30 + labels,
+      // Each of them stands there, in several lines where it is long.
+      ...(labelLines > 1 && { axisLabel: { interval: 0, width, overflow: 'break' as const } }),
+    },
     yAxis: {
       type: plot.log === true ? 'log' : 'value',
       name: unit === undefined ? plot.y : `${plot.y} (${unit})`,
@@ -105,13 +123,21 @@ function optionOf(table: Table, known: readonly string[]): Charts.EChartsOption 
   };
 }
 
+/** @throws TableError `bad_input` */
+function requireOne(table: Table, what: 'key' | 'column', all: readonly string[], name: string): void {
+  if (all.includes(name)) return;
+  throw new TableError('bad_input', `${headingOf(table)} has no ${what} ${name}; it has ${all.join(', ')}.`);
+}
+
 function seriesOf(
-  { keys, columns, rows }: Table,
+  { keys, columns: all, rows }: Table,
+  { keys: apart = keys, columns = all }: NonNullable<Table['plot']>,
   at: number,
   places: readonly string[],
   known: readonly string[],
 ): Series[] {
-  const groups = [...new Set(rows.map((row) => groupOf(keys, row, at)))];
+  const beside = keys.flatMap((key, i) => (i !== at && apart.includes(key) ? [i] : []));
+  const groups = [...new Set(rows.map((row) => groupOf(keys, row, beside)))];
   const count = groups.length * columns.length;
   return groups.flatMap((group, g) =>
     columns.map((column, c) => ({
@@ -120,8 +146,8 @@ function seriesOf(
       symbol: SYMBOLS[g % SYMBOLS.length] as string,
       width: 1.5 + (4 * (count - 1 - (g * columns.length + c))) / count,
       cells: places.map((place) => {
-        const row = rows.find((each) => String(each.keys[at]) === place && groupOf(keys, each, at) === group);
-        const cell = row?.cells[c];
+        const row = rows.find((each) => String(each.keys[at]) === place && groupOf(keys, each, beside) === group);
+        const cell = row?.cells[all.indexOf(column)];
         return typeof cell?.measured === 'number' ? cell : undefined;
       }),
     })),
@@ -134,11 +160,9 @@ function colourOf(column: string, place: number, known: readonly string[]): stri
   return COLOURS[(own < 0 ? place : own) % COLOURS.length] as string;
 }
 
-/** What the keys of a row say beside its place on the axis: a number with what it is of. */
-function groupOf(keys: readonly string[], row: Table['rows'][number], at: number): string {
-  return row.keys
-    .flatMap((key, i) => (i === at ? [] : [typeof key === 'number' ? `${keys[i]} ${key}` : key]))
-    .join(', ');
+/** What some keys of a row say beside its place on the axis: a number with what it is of. */
+function groupOf(keys: readonly string[], row: Table['rows'][number], beside: readonly number[]): string {
+  return beside.map((i) => (typeof row.keys[i] === 'number' ? `${keys[i]} ${row.keys[i]}` : row.keys[i])).join(', ');
 }
 
 function measuredOf({ name, color, symbol, width, cells }: Series, sort: 'line' | 'bar'): Charts.SeriesOption {

@@ -30,5 +30,13 @@ export interface Table {
    * Drawn so; not where it is left out. `x`: the key along the axis, the other keys and the columns are series. `log`: for cells of
    * different magnitudes, all above 0.
    */
-  readonly plot?: { readonly sort: 'line' | 'bar'; readonly x: string; readonly y: string; readonly log?: boolean };
+  readonly plot?: {
+    readonly sort: 'line' | 'bar';
+    readonly x: string;
+    readonly y: string;
+    readonly log?: boolean;
+    /** Of the other keys, those that tell series apart, where the rest only says more of a row; and of the columns, those that are drawn. */
+    readonly keys?: readonly string[];
+    readonly columns?: readonly string[];
+  };
 }

@@ -44,6 +44,8 @@ export const TABLE = form.members({
       x: form.text,
       y: form.text,
       log: form.optional(form.of('true or false', (value) => typeof value === 'boolean')),
+      keys: form.optional(form.list(form.text)),
+      columns: form.optional(form.list(form.text)),
     }),
   ),
 });

@@ -72,6 +72,7 @@ async function confluenceTable(running: Running): Promise<Table> {
     notes: [
       'Each order is planned by the package’s own plan. All members have their claim, another object, and a confidence. In one commit two of them are the surest, and the claim decides; in turn, one commit after the other, no two are, since between those the order of commits decides. That is as many plans an order as there are facts, and so it is done for up to six. Dominated: each loser has an audit row, whose provenance its own precedes; in one commit that of each member does.',
     ],
+    plot: { sort: 'bar', x: 'facts', y: 'of all orders', keys: ['operator'] },
   };
 }
 

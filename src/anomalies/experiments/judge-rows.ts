@@ -110,6 +110,7 @@ async function votesTable(running: Running, ground: Ground): Promise<Table> {
       `${questions} questions a row on PostgreSQL ${ground.version}. Judges vote 0 and 1 in turn, so that no two neighbours agree. A judge acts on the vote that its transaction ends with, if it commits; who is aborted asks again.`,
       'With a key the level makes no difference for what is acted on: at RC the first vote is what all find, above it those who have looked too early are aborted. Without a key only SR helps.',
     ],
+    plot: { sort: 'bar', x: 'log', y: 'questions', columns: ['questions acted on differently'] },
   };
 }
 

@@ -45,6 +45,11 @@ withPostgres('on a server', (postgres) => {
     expect(wrong).toEqual([]);
     expect({ code, differing, runs, skipped }).toEqual({ code: 0, differing: 0, runs: RUNS, skipped: [] });
     expect((experiments as { name: string }[]).map(({ name }) => name)).toEqual(named);
+    for (const { name, tables } of experiments as { name: string; tables: Table[] }[])
+      expect(
+        tables.filter(({ plot }) => plot !== undefined),
+        `${name} has something to draw`,
+      ).not.toEqual([]);
     // Against what the paper and the notes to it have, and not against what the experiments themselves expect.
     expect(columnOf(found, 'lost update', 'admit')).toEqual([0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0]);
     expect(columnOf(found, 'lost update', 'aborted')).toEqual([

@@ -57,6 +57,7 @@ async function tables(running: Running, ground: Ground): Promise<readonly Table[
         `${runs} runs a cell on PostgreSQL ${ground.version}. Each writer reads the open row, waits until all have, closes it, and inserts its own. The operator is declared at RC (Table 1), where all do; and Algorithm 1 raises for good where a partition has more than one incumbent (line 11).`,
         'C.1 has a close that raises where nothing was open. Either that, or a constraint, or RR keeps the promise; RC by itself does not.',
       ],
+      plot: { sort: 'line', x: 'writers', y: 'with several open rows' },
     },
     {
       source: 'Algorithm 1',

@@ -79,6 +79,7 @@ async function promptsTable(running: Running, store: Store): Promise<Table> {
       'Of other models the paper reports 0.507, 0.627 and 0.853 in PARTIAL.',
       `Each deployment has a memory space and a decoder (θ) of its own, and asks ${2 * REPLAYS} times more through the log, half of them in replay: whatever the stub would say then, it is answered as before (Lemma 5 (1)). Of an item there are two verdicts at most, however many prompts (Proposition 6).`,
     ],
+    plot: { sort: 'bar', x: 'band', y: 'part of the items', columns: ['unstable'] },
   };
 }
 

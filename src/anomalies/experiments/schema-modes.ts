@@ -54,6 +54,7 @@ async function erasureTable(running: Running, ground: Ground): Promise<Table> {
       `${runs} runs a row on PostgreSQL ${ground.version}. One fact is believed, another one contradicts it, and the one with the greater confidence wins (Algorithm 1). Then the loser is looked for in all rows that there are.`,
       'A closed row of an incumbent is still there in every mode; that it lost, and to whom, stands in the audit row alone. The level makes no difference.',
     ],
+    plot: { sort: 'bar', x: 'mode', y: 'not to be found' },
   };
 }
 

@@ -83,6 +83,7 @@ export const schema: Experiment = {
         notes: [
           `${runs} schedules a cell. Erased: its row is not to be found, or provenance there does not name its write.`,
         ],
+        plot: { sort: 'bar', x: 'level', y: 'erased' },
       }),
     ],
     ({ seed, runs = SCHEDULES }) => [
@@ -115,6 +116,7 @@ export const drift: Experiment = {
           notes: [
             `${runs} schedules a cell. What RC and SI admit tends to the contention, whatever the size; a cell may be ${away(runs)} away from it.`,
           ],
+          plot: { sort: 'line', x: 'size', y: 'wrong' },
         }),
         meansTable(grid, runs),
       ];
@@ -228,6 +230,7 @@ export const bridge: Experiment = {
         notes: [
           `${runs} schedules. isClassical: their images have classical events only. keepsConflicts: the conflicts on the operands are the same. isEquivalent: judgements of a question differ iff its row has a fuzzy read or a phantom. keepsKeys: each question has a row of its own.`,
         ],
+        plot: { sort: 'bar', x: 'check', y: 'passing' },
       }),
     ],
   ]),
@@ -244,6 +247,7 @@ export const carriers: Experiment = {
         keys: ['carrier', 'defence'],
         column: 'target',
         notes: [`${runs} schedules a cell.`],
+        plot: { sort: 'bar', x: 'defence', y: 'excluded' },
       }),
       gridTable(labelled(tokenRecall(seededRandom(seed), runs), 'recall'), {
         source: 'Table 22',
@@ -285,6 +289,7 @@ export const weakened: Experiment = {
             cells: [below!, at!].map(({ found, expected }) => ({ measured: found, expected, paper: expected })),
           })),
           notes: ['1: exposed. The histories are the minimal ones of the table.'],
+          plot: { sort: 'bar', x: 'history', y: 'exposed', keys: [] },
         },
       ];
     },
