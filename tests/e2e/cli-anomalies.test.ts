@@ -114,10 +114,14 @@ describe('all that needs no server', () => {
     };
     for (const column of ['unstable', 'by prompt', 'by temperature', 'by both'])
       expect(expectedIn('prompts', 0, column)).toEqual(Array(4).fill(undefined));
-    expect(expectedIn('selectivity', 0, 'of a full scan')).toEqual(Array(6).fill(undefined));
+    for (const column of ['of everything', 'of a bare statement'])
+      expect(expectedIn('selectivity', 0, column)).toEqual(Array(6).fill(undefined));
     expect(expectedIn('oracle', 1, 'without a log')).toEqual(Array(4).fill(undefined));
     for (const column of ['N1', 'N2', 'N3'])
-      expect(expectedIn('verdicts', 0, column)).toEqual(['X', ...Array(12).fill(undefined)]);
+      expect(expectedIn('verdicts', 0, column)).toEqual([
+        ...['X', 'X', column === 'N1' ? 'A' : 'X'],
+        ...Array(12).fill(undefined),
+      ]);
     const ablation = tablesOf('ablation')[0]!;
     expect(cellsOf(ablation).map(({ expected }) => expected)).toEqual([
       ...[0.05, 0.05, 0.05, 0.5, 0.95, 0.5],
@@ -130,12 +134,30 @@ describe('all that needs no server', () => {
     expect(tablesOf('prompts')[0]!.notes.join(' ')).toMatch(/The answers are a stub’s, .*no language model is asked/);
   });
 
+  test('verdicts: what is said anew is another question, and nothing else is admitted', () => {
+    expect(linesOf(tablesOf('verdicts')[0]!).slice(0, 3)).toEqual([
+      ['X', 'X', 'X'],
+      ['X', 'X', 'X'],
+      ['A', 'X', 'X'],
+    ]);
+  });
+
+  test('selectivity: a recall as of the past finds what was believed by then, at each of its instants', () => {
+    expect(linesOf(tablesOf('selectivity')[1]!)).toEqual([[50], [250], [500], [1_250], [2_500], [5_000]]);
+  });
+
+  test('each has something to draw, but for verdicts, whose cells are letters', () => {
+    const drawn = found.experiments.filter(({ tables }) => tables.some(({ plot }) => plot !== undefined));
+    expect(drawn.map(({ name }) => name)).toEqual(withoutServer.filter((name) => name !== 'verdicts'));
+  });
+
   test('configuration: what is set for reading changes what is recalled, and nothing that is believed', () => {
     const [table] = tablesOf('configuration');
     const line = (name: string) =>
       table!.rows.find(({ keys }) => keys[0] === name)!.cells.map(({ measured }) => measured);
-    expect(line('baseline')).toEqual([0, 0, 0, 0, 0, 0]);
-    expect(line('reranked by time')).toEqual([0, 0, 0, 0, 0, Number(RUNS)]);
+    expect(line('baseline: by embedding')).toEqual([0, 0, 0, 0, 0, 0]);
+    for (const read of ['reranked by time', 'the top 30', 'by key', 'by text', 'by text and embedding'])
+      expect(line(read), read).toEqual([0, 0, 0, 0, 0, Number(RUNS)]);
     expect(line('another instruction of the judge')).toEqual([0, 0, 0, 0, Number(RUNS), Number(RUNS)]);
   });
 });
@@ -148,10 +170,11 @@ test('the same seed is the same document, and another one is another', async () 
 });
 
 test('as text it names what was left out, and draws what has a plot', async () => {
-  const { code, out } = await assize('weakening', 'ablation', 'ablation', '--runs', RUNS, '--svg', 'plots/here');
+  const { code, out } = await assize('schema', 'ablation', 'ablation', '--runs', RUNS, '--svg', 'plots/here');
   expect(code).toBe(0);
-  expect([...out.matchAll(/^(Table \d+):/gm)].map(([, source]) => source)).toEqual(['Table 9', 'Table 21']);
-  expect(readdirSync(join(folder, 'plots/here'))).toEqual(['ablation.svg']);
+  expect([...out.matchAll(/^(Table \d+):/gm)].map(([, source]) => source)).toEqual(['Table 23', 'Table 21']);
+  // Of the tables of schema one says nothing of a plot.
+  expect(readdirSync(join(folder, 'plots/here')).sort()).toEqual(['ablation.svg', 'schema.svg']);
   expect(readFileSync(join(folder, 'plots/here/ablation.svg'), 'utf8')).toMatch(
     /^<svg [\s\S]*Table 21[\s\S]*<\/svg>\s*$/,
   );

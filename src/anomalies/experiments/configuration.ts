@@ -1,73 +1,71 @@
-import { isAssizeError } from 'assize';
+import { type Embedder, isAssizeError, type RankedBy, type RecallQuery } from 'assize';
 import { contentHash } from 'assize/canon';
-import {
-  type Answer,
-  type Assertion,
-  answerOf,
-  applyPlan,
-  checkOpen,
-  declarePredicate,
-  type FactRow,
-  OPEN_END,
-  planAssert,
-  type Question,
-  readWitness,
-  type Writing,
-} from 'assize/memory';
+import { checkOpen, declarePredicate, type FactRow, type Question, readWitness } from 'assize/memory';
 import { type Random, seededRandom } from 'assize/oracle';
+import type { AssertInput, Judge, Memory, Recalled } from 'assize/runtime';
 import type { Table } from 'assize/tables';
 import { census } from '../census.ts';
 import type { Experiment, Running } from '../experiment.ts';
+import { committed, endingAfterVote, hasEnded, openOwnMemory } from './own-memory.ts';
+import { wordEmbedder } from './word-embedder.ts';
 
 /** As many seeds as the paper has (D.5). */
 const SEEDS = 5;
-const SUBJECTS = 24;
-const COMMITS = 120;
+const SUBJECTS = 16;
+const COMMITS = 30;
 const OBJECTS = 4;
+/** Between two recalls whoever writes says so much. */
+const RECALLED_EVERY = 10;
 
 /** What a deployment may set. */
 interface Configuration {
   readonly name: string;
-  /** Whether it takes part in what is written, or only in how it is ranked for who reads. */
+  /** Whether it takes part in what is written, or only in what who reads is given. */
   readonly path: 'read' | 'write';
-  readonly distance: 'cosine' | 'euclidean';
-  readonly normalised: boolean;
+  /** By a key alone, or by a text: by its words, by what it means, or by both, fused. */
+  readonly by: 'key' | RankedBy;
+  readonly embedder: Embedder;
+  /** What the caller makes of what came back. */
   readonly rerankedBy: 'nothing' | 'confidence' | 'time';
   readonly top: number;
   /** What the judge is told, which is a part of what its answers are kept under. */
   readonly instruction: string;
+  /** Of the paper: seeds of five with which mem0 v3 has another verdict than with its baseline. */
+  readonly paper?: number;
 }
 
 export const BASELINE: Configuration = {
-  name: 'baseline',
+  name: 'baseline: by embedding',
   path: 'read',
-  distance: 'cosine',
-  normalised: false,
+  by: 'embedding',
+  embedder: wordEmbedder({ salt: 'words' }),
   rerankedBy: 'nothing',
   top: 10,
   instruction: 'choose the one that is so',
 };
 
-/** The six cells of the paper (D.5), and its k of the top. */
-const CONFIGURATIONS: readonly Configuration[] = [
-  BASELINE,
-  { ...BASELINE, name: 'another distance', distance: 'euclidean' },
-  { ...BASELINE, name: 'vectors of length 1', distance: 'euclidean', normalised: true },
-  { ...BASELINE, name: 'reranked by confidence', rerankedBy: 'confidence' },
-  { ...BASELINE, name: 'reranked by time', rerankedBy: 'time' },
-  { ...BASELINE, name: 'the top 30', top: 30 },
-  { ...BASELINE, name: 'another instruction of the judge', path: 'write', instruction: 'choose the safer one' },
-];
+/** As the paper has it, with the verdicts of its own baseline. */
+const REPORTED: Configuration = { ...BASELINE, paper: 0 };
 
-/** Of the paper: seeds of five with which mem0 v3 has another verdict than with its baseline. */
-const PAPER: Readonly<Record<string, number>> = {
-  baseline: 0,
-  'another distance': 0,
-  'vectors of length 1': 0,
-  'reranked by confidence': 0,
-  'reranked by time': 0,
-  'another instruction of the judge': 4,
-};
+/** Those of the paper (D.5) as far as they can be set here, its k of the top, and the other ways to recall. */
+const CONFIGURATIONS: readonly Configuration[] = [
+  REPORTED,
+  { ...REPORTED, name: 'vectors of length 1', embedder: wordEmbedder({ salt: 'words', isNormalised: true }) },
+  { ...BASELINE, name: 'another embedder', embedder: wordEmbedder({ salt: 'other words' }) },
+  { ...REPORTED, name: 'reranked by confidence', rerankedBy: 'confidence' },
+  { ...REPORTED, name: 'reranked by time', rerankedBy: 'time' },
+  { ...BASELINE, name: 'the top 30', top: 30 },
+  { ...BASELINE, name: 'by key', by: 'key' },
+  { ...BASELINE, name: 'by text', by: 'text' },
+  { ...BASELINE, name: 'by text and embedding', by: 'hybrid' },
+  {
+    ...REPORTED,
+    name: 'another instruction of the judge',
+    path: 'write',
+    instruction: 'choose the safer one',
+    paper: 4,
+  },
+];
 
 export const configuration: Experiment = {
   name: 'configuration',
@@ -94,12 +92,12 @@ async function configurationTable(running: Running): Promise<Table> {
     title: 'seeds that show an anomaly, or another thing than the baseline, by configuration',
     keys: ['configuration', 'path'],
     columns: ['N1', 'N2', 'N3', 'another verdict', 'other beliefs', 'recalled otherwise'],
-    rows: CONFIGURATIONS.map(({ name, path }, c) => {
+    rows: CONFIGURATIONS.map(({ name, path, paper: reported }, c) => {
       const count = (isSo: (one: Deployed, i: number) => boolean): number => deployed[c]!.filter(isSo).length;
       const verdicts = deployed[c]!.map(({ verdict }) => JSON.stringify(verdict));
       const others = verdicts.filter((verdict, i) => verdict !== JSON.stringify(baseline![i]!.verdict)).length;
       // Of as many seeds as the paper has.
-      const paper = seeds === SEEDS ? PAPER[name] : undefined;
+      const paper = seeds === SEEDS ? reported : undefined;
       return {
         keys: [name, path],
         cells: [
@@ -116,99 +114,112 @@ async function configurationTable(running: Running): Promise<Table> {
       };
     }),
     notes: [
-      `${seeds} seeds a row. ${COMMITS} commits say something of ${SUBJECTS} subjects; who wins a contradiction a judge says, which is a stub. N1: another stub over the same log ends with other beliefs. N2: two open rows overlap. N3: what was contradicted has no audit row that names it.`,
-      'What is set for reading changes what is recalled and in which order, and nothing of what is believed. Another instruction is another question to the judge, so that other facts are believed; no anomaly comes of it. The paper’s figures are of mem0 v3, and reported.',
+      `${seeds} seeds a row. Runtimes say ${COMMITS} times something of ${SUBJECTS} subjects, and recall as configured before each ${RECALLED_EVERY}, which their proposals observe; who wins a contradiction a judge says, which is a stub. Each process ends when a vote is in the log, and another one, whose judge would vote otherwise, says the same. N1: that judge is asked, or another fact is believed than was voted for. N2: two open rows overlap. N3: what was contradicted has no audit row that names it.`,
+      'What is set for reading changes what is recalled and in which order, and nothing of what is believed. Another instruction is another question to the judge, so that other facts are believed; no anomaly comes of it. The paper’s figures are of mem0 v3, and reported: for another distance it has 0, which can’t be set here, where vectors are compared by cosine alone. Reranked is by who asks; the embedder is a stub, which counts words.',
     ],
+    plot: { sort: 'bar', x: 'configuration', y: 'seeds', keys: [] },
   };
 }
 
-/** Writes what chance says, once with a judge and once more with another one over the same log. */
-export function deploy(of: Configuration, seed: string): Deployed {
-  const log = new Map<string, Answer>();
+/** Says what chance says, each thing by a process that ends over it where a judge is asked, and by another one then. */
+export async function deploy(of: Configuration, seed: string): Promise<Deployed> {
+  const own = await openOwnMemory({ medication: 'rule' }, seed);
+  const votes: Votes = new Map();
+  let asked = 0;
+  const theta = { prompt: of.instruction };
+  const dying: Judge = {
+    oracle: endingAfterVote(own.oracle),
+    theta,
+    choose: (question) => voteOf(question, of.instruction, votes),
+  };
+  const other: Judge = {
+    oracle: own.oracle,
+    theta,
+    choose: ({ members }) => {
+      asked += 1;
+      return members.find(({ claim }) => !votes.has(claim))?.claim ?? members[0]!.claim;
+    },
+  };
+  const first = await own.begin('first', { judge: dying, embedder: of.embedder });
+  const second = await own.begin('second', { judge: other, embedder: of.embedder });
   const said = assertions(seededRandom(`said ${seed}`));
-  const rows = written(of, said, log, seededRandom(`judge ${of.instruction} ${seed}`));
-  const again = written(of, said, log, seededRandom(`another judge ${seed}`));
+  let isOtherwise = false;
+  let observations: Recalled['observation'][] = [];
+  for (const [n, claim] of said.entries()) {
+    if (n % RECALLED_EVERY === 0) observations = [(await recall(of, first, claim)).observation];
+    votes.clear();
+    if (!(await hasEnded(first.assert(claim, { observations })))) continue;
+    await committed(second.assert(claim, { observations }));
+    const { facts } = await second.recall({ subject: claim.subject, valid: AT });
+    const [voted] = votes.values();
+    isOtherwise ||= facts.length !== 1 || facts[0]!.object !== voted;
+  }
+  const believed = (await second.recall({ valid: 'any' })).facts;
+  const audit = (await second.recall({ valid: 'any', kind: 'audit' })).facts;
+  const found = [];
+  for (const claim of said.slice(0, ASKED)) found.push(ranked(of, await recall(of, second, claim)));
+  await own.close();
   return {
     verdict: {
-      n1: contentHash(rows) !== contentHash(again),
-      n2: overlaps(rows),
-      n3: said.some(({ subject, object }) => isLost(rows, subject, object)),
+      n1: asked > 0 || isOtherwise,
+      n2: overlaps(believed),
+      n3: said.some((claim) => isLost(claim, believed, audit)),
     },
-    beliefs: contentHash(believed(rows).map(({ subject, object }) => [subject, object])),
-    recalled: contentHash(recall(of, believed(rows), seed).map(({ fact_id }) => fact_id)),
+    beliefs: contentHash(believed.map(({ subject, object }) => [subject, object])),
+    recalled: contentHash(found),
   };
 }
 
-interface Said extends Assertion {
-  readonly subject: string;
-}
+/** Questions of which it is compared what comes back. */
+const ASKED = 3;
 
-function assertions(chance: Random): readonly Said[] {
+const AT = '2026-04-15T00:00:00.000000Z';
+const DECLARATION = declarePredicate({ cardinality: 'single-valued', strategy: 'rule' });
+
+function assertions(chance: Random): readonly AssertInput[] {
   return Array.from({ length: COMMITS }, (_, i) => {
     const [subject = 0, object = 0, confidence = 0] = chance.bytes(3);
     return {
-      subject: `subject ${subject % SUBJECTS}`,
-      claim: `claim ${i}`,
-      object: `object ${object % OBJECTS}`,
-      valid: { from: AT, to: OPEN_END },
+      subject: `patient ${subject % SUBJECTS}`,
+      predicate: 'medication',
+      object: `substance ${object % OBJECTS}`,
+      valid: { from: AT },
       confidence: confidence / 255,
-      provenance: `w:@${i}`,
+      source: `letter ${i}`,
     };
   });
 }
 
-const AT = '2026-04-15T00:00:00.000000Z';
-const DECLARATION = declarePredicate({ cardinality: 'single-valued', strategy: 'await' });
+/** The winner of the vote that was cast last, and what it says. */
+type Votes = Map<string, string>;
 
-/** All that was said, one commit after the other; a question that is in the log is not asked again. */
-function written(
-  of: Configuration,
-  said: readonly Said[],
-  log: Map<string, Answer>,
-  judge: Random,
-): readonly FactRow[] {
-  const rows = new Map<string, readonly FactRow[]>();
-  for (const [i, { subject, ...assertion }] of said.entries()) {
-    const partition = { space: 'configuration', subject, predicate: 'medication' };
-    const own = rows.get(subject) ?? [];
-    const writing: Writing = {
-      partition,
-      declaration: DECLARATION,
-      open: believed(own),
-      latest: own.at(-1)?.system_time_start ?? null,
-      at: AT,
-      seq: i,
-      merge: (a, b) => [...a.split(' + '), ...b.split(' + ')].sort().join(' + '),
-    };
-    const plan = planAssert(writing, [assertion]);
-    const settled =
-      plan.kind === 'plan'
-        ? plan
-        : planAssert({ ...writing, answers: plan.questions.map((asked) => answered(of, asked, log, judge)) }, [
-            assertion,
-          ]);
-    if (settled.kind === 'ask') throw new Error('A question that was answered is asked again.');
-    rows.set(subject, applyPlan(own, settled));
-  }
-  return [...rows.values()].flat();
+/** A stub: the same for what says the same, under one instruction. */
+function voteOf({ members }: Question, instruction: string, votes: Votes): string {
+  const ordered = members.toSorted((a, b) => (a.object < b.object ? -1 : 1));
+  const chance = Number.parseInt(contentHash([instruction, ...ordered.map(({ object }) => object)]).slice(0, 8), 16);
+  const { claim, object } = ordered[chance % ordered.length]!;
+  votes.set(claim, object);
+  return claim;
 }
 
-function answered({ instruction }: Configuration, question: Question, log: Map<string, Answer>, judge: Random): Answer {
-  const key = JSON.stringify([question.request, instruction]);
-  const known = log.get(key);
-  if (known !== undefined) return known;
-  const answer = answerOf(question, judge.bytes(1)[0]! % question.members.length);
-  log.set(key, answer);
-  return answer;
+/** As configured: what whoever reads asks the memory. */
+function recall({ by, top }: Configuration, memory: Memory, { subject, object }: AssertInput): Promise<Recalled> {
+  const query: RecallQuery = by === 'key' ? { subject } : { text: `${subject} ${object}`, by };
+  return memory.recall({ ...query, valid: AT, limit: top });
 }
 
-function believed(rows: readonly FactRow[]): readonly FactRow[] {
-  return rows.filter((row) => row.row_kind === 'current' && row.system_time_end === OPEN_END);
+function ranked({ rerankedBy }: Configuration, { facts }: Recalled): readonly (readonly string[])[] {
+  const orders = {
+    nothing: () => 0,
+    confidence: (a: FactRow, b: FactRow) => b.confidence - a.confidence,
+    time: (a: FactRow, b: FactRow) => b.asserted_seq - a.asserted_seq,
+  };
+  return facts.toSorted(orders[rerankedBy]).map(({ subject, object }) => [subject, object]);
 }
 
 function overlaps(rows: readonly FactRow[]): boolean {
   try {
-    checkOpen(rows, DECLARATION);
+    for (const own of Map.groupBy(rows, ({ subject }) => subject).values()) checkOpen(own, DECLARATION);
     return false;
   } catch (error) {
     if (isAssizeError(error, 'overlaps_open')) return true;
@@ -217,41 +228,8 @@ function overlaps(rows: readonly FactRow[]): boolean {
 }
 
 /** Whether something that was said is neither believed nor named by the witness of an audit row. */
-function isLost(rows: readonly FactRow[], subject: string, object: string): boolean {
-  const own = rows.filter((row) => row.subject === subject);
-  if (believed(own).some((row) => row.object === object)) return false;
-  return !own.some(
-    (row) => row.row_kind === 'audit' && readWitness(row).members.some((member) => member.object === object),
-  );
-}
-
-/** What a search finds: rows by how near they are, as configured. None of it is asked by who writes. */
-function recall(of: Configuration, rows: readonly FactRow[], question: string): readonly FactRow[] {
-  const asked = vectorOf(question, of.normalised);
-  const near = rows
-    .map((row) => ({
-      row,
-      distance: distanceOf(of.distance, vectorOf(row.object + row.subject, of.normalised), asked),
-    }))
-    .sort((a, b) => a.distance - b.distance)
-    .slice(0, of.top)
-    .map(({ row }) => row);
-  if (of.rerankedBy === 'confidence') return near.toSorted((a, b) => b.confidence - a.confidence);
-  return of.rerankedBy === 'time' ? near.toSorted((a, b) => b.asserted_seq - a.asserted_seq) : near;
-}
-
-const DIMENSIONS = 8;
-
-/** A vector that stands for a text: the same for the same text, and no more meaning than that. */
-function vectorOf(text: string, normalised: boolean): readonly number[] {
-  const hash = Buffer.from(contentHash(text), 'hex');
-  const vector = Array.from({ length: DIMENSIONS }, (_, i) => hash[i]! - 128);
-  const length = normalised ? Math.hypot(...vector) : 1;
-  return vector.map((one) => one / length);
-}
-
-function distanceOf(sort: Configuration['distance'], a: readonly number[], b: readonly number[]): number {
-  if (sort === 'euclidean') return Math.hypot(...a.map((one, i) => one - b[i]!));
-  const dot = a.reduce((sum, one, i) => sum + one * b[i]!, 0);
-  return 1 - dot / (Math.hypot(...a) * Math.hypot(...b));
+function isLost({ subject, object }: AssertInput, believed: readonly FactRow[], audit: readonly FactRow[]): boolean {
+  const isIt = (row: FactRow): boolean => row.subject === subject;
+  if (believed.some((row) => isIt(row) && row.object === object)) return false;
+  return !audit.some((row) => isIt(row) && readWitness(row).members.some((member) => member.object === object));
 }

@@ -1,16 +1,7 @@
-import {
-  Assize,
-  createOracle,
-  defineDomain,
-  generateKeys,
-  issueWrit,
-  openStore,
-  seededRandom,
-  systemClock,
-} from 'assize';
+import { seededRandom } from 'assize';
 import { type Question, readWitness } from 'assize/memory';
-import type { AssertInput, Judge, Memory } from 'assize/runtime';
-import { z } from 'zod';
+import type { AssertInput, Judge, Memory, Ruling } from 'assize/runtime';
+import { committed, endingAfterVote, hasEnded, type OwnMemory, openOwnMemory } from './own-memory.ts';
 
 /** What a memory that was run has shown: true where an anomaly was seen. */
 export interface Shown {
@@ -26,25 +17,7 @@ export interface Shown {
 export const NAMINGS = ['source', 'key', 'nothing'] as const;
 export type Naming = (typeof NAMINGS)[number];
 
-const ward = defineDomain({
-  name: 'verdicts',
-  version: '1',
-  state: z.object({}),
-  initial: {},
-  processes: {},
-  roles: {},
-  actions: {},
-  invariants: [],
-  memory: {
-    predicates: {
-      manager: { cardinality: 'single-valued', strategy: 'rule' },
-      weight: { cardinality: 'single-valued', strategy: 'evi' },
-    },
-  },
-});
-
 const SUBJECT = 'office';
-const SPACE = 'verdicts';
 const FROM = '2026-03-01T00:00:00.000000Z';
 const AT_ONCE = 8;
 
@@ -54,34 +27,14 @@ type Begin = (trajectoryId: string, judge?: Judge) => Promise<Says>;
 /** A memory to which everything is said under a name. */
 interface Says {
   readonly memory: Memory;
-  say(name: string, claim: AssertInput): Promise<unknown>;
+  say(name: string, claim: AssertInput): Promise<Ruling>;
 }
 
 /** N1 to N3 of Assize, by its runtime: what is said are proposals, in a store in memory. */
 export async function runtimeVerdict(seed: string, naming: Naming): Promise<Shown> {
-  const store = await openStore('memory:');
-  const keys = generateKeys(seededRandom(`keys ${seed}`).bytes(32));
-  const writ = issueWrit(
-    {
-      issuer: keys.publicKey,
-      subject: 'agent',
-      actions: ['assize.believe'],
-      scopes: [`memory:${SPACE}:**`],
-      not_before: '2000-01-01T00:00:00.000000Z',
-      expires: '2100-01-01T00:00:00.000000Z',
-      max_depth: 0,
-      nonce: seed,
-    },
-    keys.privateKey,
-  );
-  const oracle = createOracle({ store, clock: systemClock, mode: 'record' });
+  const own = await openOwnMemory({ manager: 'rule', weight: 'evi' }, seed);
   const begin: Begin = async (trajectoryId, judge) => {
-    const assize = new Assize({ store, domains: [ward], anchors: [keys.publicKey], ...(judge && { judge }) });
-    const isThere = (await store.head(trajectoryId)) !== undefined;
-    const trajectory = await (isThere
-      ? assize.open(trajectoryId, ward)
-      : assize.create(ward, { trajectoryId, writs: [writ] }));
-    const memory = trajectory.memory({ space: SPACE, writ });
+    const memory = await own.begin(trajectoryId, judge && { judge });
     const say: Says['say'] = (name, claim) =>
       memory.assert(
         naming === 'source' ? { ...claim, source: name } : claim,
@@ -92,10 +45,10 @@ export async function runtimeVerdict(seed: string, naming: Naming): Promise<Show
   const chance = seededRandom(`said ${seed}`);
   // A key is of one trajectory; the name of a source is the same in all.
   const again = naming === 'key' ? 'judged' : 'judged-again';
-  const n1 = await voteIsLost(begin, oracle, again, chance.bytes(1)[0]! % 2 === 0);
+  const n1 = await voteIsLost(begin, own.oracle, again, chance.bytes(1)[0]! % 2 === 0);
   const n2 = await isDrifting(begin, [...chance.bytes(AT_ONCE)]);
   const n3 = await isErased((await begin('reader')).memory);
-  await store.close();
+  await own.close();
   return { n1, n2, n3 };
 }
 
@@ -103,18 +56,10 @@ export async function runtimeVerdict(seed: string, naming: Naming): Promise<Show
  * A judge votes, and its process ends before anything is committed; another process says the same, with a judge that would vote otherwise.
  * Whether that one is asked, or something else is believed.
  */
-async function voteIsLost(begin: Begin, oracle: Judge['oracle'], again: string, isBob: boolean): Promise<boolean> {
+async function voteIsLost(begin: Begin, oracle: OwnMemory['oracle'], again: string, isBob: boolean): Promise<boolean> {
   const [voted, other] = isBob ? ['Bob', 'Carol'] : ['Carol', 'Bob'];
-  const ended = new Error('the process has ended');
-  const dying: Judge['oracle'] = {
-    ...oracle,
-    consult: async (asking) => {
-      await oracle.consult(asking);
-      throw ended;
-    },
-  };
   let calls = 0;
-  const first = await begin('judged', { oracle: dying, choose: voteFor(voted as string) });
+  const first = await begin('judged', { oracle: endingAfterVote(oracle), choose: voteFor(voted as string) });
   const second = await begin(again, {
     oracle,
     choose: (question) => {
@@ -124,15 +69,11 @@ async function voteIsLost(begin: Begin, oracle: Judge['oracle'], again: string, 
   });
   const say = (process: Says, object: string) =>
     process.say(`of ${object}`, { subject: SUBJECT, predicate: 'manager', object, valid: { from: FROM } });
-  await say(first, 'Bob');
-  const isCut = await say(first, 'Carol').then(
-    () => false,
-    (error: unknown) => error === ended,
-  );
-  if (!isCut) throw new Error('The judge was not asked, so that nothing is shown.');
+  await committed(say(first, 'Bob'));
+  if (!(await hasEnded(say(first, 'Carol')))) throw new Error('The judge was not asked, so that nothing is shown.');
   const believed: string[] = [];
   for (let round = 0; round < 2; round++) {
-    await say(second, 'Carol');
+    await committed(say(second, 'Carol'));
     const { facts } = await second.memory.recall({ predicate: 'manager', valid: FROM });
     believed.push(facts.map(({ object }) => object).join());
   }
@@ -148,13 +89,15 @@ async function isDrifting(begin: Begin, confidences: readonly number[]): Promise
   const [one, other] = [await begin('one'), await begin('other')];
   await Promise.all(
     confidences.map((given, n) =>
-      (n % 2 === 0 ? one : other).say(`of value ${n}`, {
-        subject: SUBJECT,
-        predicate: 'weight',
-        object: `value ${n}`,
-        confidence: given / 255,
-        valid: { from: FROM },
-      }),
+      committed(
+        (n % 2 === 0 ? one : other).say(`of value ${n}`, {
+          subject: SUBJECT,
+          predicate: 'weight',
+          object: `value ${n}`,
+          confidence: given / 255,
+          valid: { from: FROM },
+        }),
+      ),
     ),
   );
   const { facts } = await one.memory.recall({ predicate: 'weight', valid: 'any' });

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import type { Table } from 'assize/tables';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runCommand } from '../../../tests/support/command.ts';
-import { PEERS } from './peer.ts';
+import { blockOf } from '../../../tests/support/guide-files.ts';
+import { type Found, PEERS } from './peer.ts';
 import { runPeer } from './run-peer.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -309,5 +310,12 @@ test.skipIf(!existsSync(join(installed, 'node_modules')))(
       { found: { n1: 'A', n2: 'A', n3: 'A' } },
       { found: { n1: '-', n2: 'A', n3: 'A' } },
     ]);
+    // As the guide shows it, of which the counts are of one machine.
+    const shown = blockOf('anomalies.md', 'text peers');
+    for (const [n, { package: name, version }] of PEERS.entries()) {
+      const { n1, n2, n3 } = (answers[n] as { found: Found }).found;
+      const cells = [n1, n2, n3].map((verdict) => `${verdict}( \\[. .\\])?`).join(' +');
+      expect(shown).toMatch(new RegExp(`^${name} ${version} +${cells}$`, 'm'));
+    }
   },
 );
