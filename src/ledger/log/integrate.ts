@@ -30,7 +30,8 @@ export async function integrateLog(store: LogStore, options: IntegrateOptions = 
     const size = await store.logSize();
     if (size >= upTo) return size;
     const rows = await store.unlogged(STEP);
-    if (rows.length === 0) return size;
+    // Another one may have logged them between the two questions.
+    if (rows.length === 0) return store.logSize();
     if (frontier?.size !== size) frontier = new Frontier(await askNodes(store, (read) => frontierAt(size, read)));
     const leaves = rows.map(({ id, payload }) => ({ id, hash: leafHash(payload) }));
     const nodes = frontier.append(leaves.map(({ hash }) => hash)).filter(({ level }) => level > 0);
