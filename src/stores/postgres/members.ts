@@ -32,31 +32,43 @@ export function prepareJoin(
     const [joined] = await session.run(join, [leaseMs, channel]);
     const fence = Number(joined![0]);
     let isMember = true;
-    /** Exchanges that are under way. */
+    /** Exchanges that are under way, or wait for those. */
     let saying = 0;
+    /** The last of what the connection was asked, which is asked one thing at a time. */
+    let asked: Promise<unknown> = Promise.resolve();
+    const inTurn = <T>(ask: () => Promise<T>): Promise<T> => {
+      const answer = asked.then(ask);
+      asked = answer.catch(() => undefined);
+      return answer;
+    };
+    const exchange: Membership['exchange'] = async (heard, said, look) => {
+      if (!session.isOpen) return undefined;
+      const values = [
+        fence,
+        leaseMs,
+        heard,
+        said.map(({ is }) => is),
+        said.map((each) => ('epoch' in each ? each.epoch : null)),
+        said.map((each) => ('claims' in each ? (each.claims ?? null) : null)),
+        look,
+        channel,
+      ];
+      try {
+        const [row] = await session.run(share, values);
+        const happened = JSON.parse(row![0] ?? 'null') as readonly Told[] | null;
+        if (happened === null) isMember = false;
+        return happened?.map(happeningOf);
+      } catch (error) {
+        isMember = false;
+        throw storeError(error, path, 'Working on the effects of');
+      }
+    };
     return {
       fence,
-      exchange: async (heard, said, look) => {
-        if (!session.isOpen) return undefined;
-        const values = [
-          fence,
-          leaseMs,
-          heard,
-          said.map(({ is }) => is),
-          said.map((each) => ('epoch' in each ? each.epoch : null)),
-          said.map((each) => ('claims' in each ? (each.claims ?? null) : null)),
-          look,
-          channel,
-        ];
+      exchange: async (...given) => {
         saying++;
         try {
-          const [row] = await session.run(share, values);
-          const happened = JSON.parse(row![0] ?? 'null') as readonly Told[] | null;
-          if (happened === null) isMember = false;
-          return happened?.map(happeningOf);
-        } catch (error) {
-          isMember = false;
-          throw storeError(error, path, 'Working on the effects of');
+          return await inTurn(() => exchange(...given));
         } finally {
           saying--;
         }
@@ -65,7 +77,7 @@ export function prepareJoin(
         // Not on a connection that may never answer.
         if (!isMember || saying > 0 || !session.isOpen) return;
         isMember = false;
-        await session.run(leave, [fence, channel]).catch(() => undefined);
+        await inTurn(() => session.run(leave, [fence, channel])).catch(() => undefined);
       },
       onNews: (listener) => {
         // What one says it is told of, too.

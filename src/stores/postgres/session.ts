@@ -31,7 +31,7 @@ const KEEP_ALIVE_MS = 10_000;
 
 /**
  * One connection, from its opening to its end. Once it was asked something, it keeps the process alive only while it waits for
- * an answer. One question at a time.
+ * an answer. One question at a time: who asks another one before has not kept an order of its own, and the driver would do that for it no longer.
  */
 export class Session {
   readonly #client: DriverClient;
@@ -39,6 +39,7 @@ export class Session {
   readonly #patienceMs: number;
   #end: unknown;
   #hasFailedToWrite = false;
+  #isAsked = false;
   #whenEnded: () => void = () => undefined;
 
   private constructor(client: DriverClient, socket: Socket, patienceMs: number) {
@@ -87,6 +88,8 @@ export class Session {
    * @throws {ConnectionLost} when it does not go on.
    */
   async run(statement: Statement, values: unknown[] = []): Promise<Row[]> {
+    if (this.#isAsked) throw new Error('a connection was asked something before it had answered');
+    this.#isAsked = true;
     let isAnswered = false;
     const giveUp = (): void => {
       if (!isAnswered) this.#cut(new Error('the server did not answer in time'));
@@ -103,6 +106,7 @@ export class Session {
       throw new ConnectionLost(this.#end ?? error, wasSent);
     } finally {
       isAnswered = true;
+      this.#isAsked = false;
       clearTimeout(timer);
       this.#socket.unref();
     }

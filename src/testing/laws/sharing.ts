@@ -461,6 +461,16 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     expect((await store.holdEffects()).fence).toBeGreaterThan(tenure.fence);
   });
 
+  law('what one says before it is answered is said in the order in which it was asked', async () => {
+    const store = await openNew();
+    const [{ membership }, other] = [await joined(store), await joined(store)];
+    const scopes = Array.from({ length: 8 }, (_, n) => `r:/${n}`);
+    const heard = await Promise.all(scopes.map((scope) => membership.exchange(0, [begun(scope)], false)));
+    const last = heard.map((happened) => happened?.at(-1));
+    expect(last).toMatchObject(scopes.map((scope) => ({ is: 'begun', claims: claimsAt(scope) })));
+    expect((await other.say())!.slice(-8)).toEqual(last);
+  });
+
   law('news of what was said reach all others', async () => {
     const store = await openNew();
     const [one, ...others] = await Promise.all([1, 2, 3].map(() => joined(store)));

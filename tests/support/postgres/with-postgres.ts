@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { whyNoServer } from './binaries.ts';
 import { PostgresServer, type ServerOptions } from './server.ts';
 
@@ -21,7 +21,10 @@ export interface WithPostgresOptions extends ServerOptions {
   readonly own?: boolean;
 }
 
-/** Tests with a server that is started before the first and removed after the last; skipped, with the reason, without one. */
+/**
+ * Tests with a server that is started before the first and removed after the last; skipped, with the reason, without one. They fail where
+ * the driver is used in a way that it will not bear any more.
+ */
 export function withPostgres(
   title: string,
   tests: (postgres: TestPostgres) => void,
@@ -31,8 +34,19 @@ export function withPostgres(
   const reason = given === undefined ? whyNoServer() : undefined;
   const database = new TestDatabase(given, options);
   describe.skipIf(reason !== undefined)(reason === undefined ? title : `${title} (${reason})`, () => {
-    beforeAll(() => database.start());
-    afterAll(() => database.stop());
+    const deprecated: Error[] = [];
+    const note = (warning: Error): void => {
+      if (warning.name === 'DeprecationWarning') deprecated.push(warning);
+    };
+    beforeAll(() => {
+      process.on('warning', note);
+      return database.start();
+    });
+    afterAll(async () => {
+      await database.stop();
+      process.off('warning', note);
+      expect(deprecated).toEqual([]);
+    });
     tests(database);
   });
 }
