@@ -51,6 +51,7 @@ export {
   importLines,
   readExport,
   splitLines,
+  wasImported,
 } from './export/index.ts';
 export type * from './facts.ts';
 export { isFactStore, OPEN_END, OPEN_START } from './facts.ts';

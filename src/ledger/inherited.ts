@@ -27,19 +27,29 @@ const PAGE = 1_000;
  * Which of the changes of others had come by then no ledger says, because their clocks may differ: what is as of some instant before is right.
  * Where the names of a partition were erased, any such one may be the source.
  *
+ * `unsound`: trajectories that do not verify, with the seq of the fault. Their entries from there on are not read. Where changes of a source are missing by
+ * their versions, so that they may be among those, nobody can tell what a branch should have begun with.
+ *
  * One fault a trajectory.
  *
  * @throws LedgerFault where a trajectory is at fault by itself
  */
-export async function inheritanceFaults(reader: Reader, partitions: readonly BranchesPartition[]): Promise<Fault[]> {
+export async function inheritanceFaults(
+  reader: Reader,
+  partitions: readonly BranchesPartition[],
+  unsound: ReadonlyMap<string, number> = new Map(),
+): Promise<Fault[]> {
   const sources = new Map<string, readonly Source[]>();
   for (const { name } of partitions)
     if (!sources.has(name.branch)) sources.set(name.branch, await sourcesOf(reader, name.branch));
-  const changes = await changesOf(reader, partitions, [...sources.values()].flat());
+  const changes = await changesOf(reader, partitions, [...sources.values()].flat(), unsound);
   for (const line of sources.values()) nestTimes(line);
   const faults = new Map<string, Fault>();
   for (const { name, names } of partitions) {
-    const found = faultIn(changes, sources.get(name.branch) as readonly Source[], { name, names });
+    const line = sources.get(name.branch) as readonly Source[];
+    // Of a source that does not verify where the branch begins, nobody knows what it had changed.
+    if (line.some(({ trajectoryId, seq }) => (unsound.get(trajectoryId) ?? seq + 1) <= seq)) continue;
+    const found = faultIn(changes, line, { name, names });
     if (found === undefined) continue;
     const { trajectory_id, seq } = found.change;
     if ((faults.get(trajectory_id)?.seq ?? seq) >= seq)
@@ -82,15 +92,14 @@ interface Changes {
   readonly unnamed: readonly Hash[];
   /** In the order of their versions. */
   readonly of: ReadonlyMap<Hash, readonly Change[]>;
+  /** Whether some may be missing of the memory of that branch, or of what is shared. */
+  readonly mayLack: (branch: string | undefined) => boolean;
 }
 
 /** The nearest first; what is shared is the last one. Honest ones never meet again. */
 async function sourcesOf(reader: Reader, branch: string): Promise<Source[]> {
   const found: Source[] = [];
-  const firstOf = async (trajectoryId: string): Promise<Payload | undefined> => {
-    const [row] = await reader.entries(trajectoryId, { from: 0, limit: 1 });
-    return row === undefined ? undefined : checkRow(row).payload;
-  };
+  const firstOf = firstIn(reader);
   const passed = new Set<string>();
   for (let at: string | undefined = branch; at !== undefined && !passed.has(at); ) {
     passed.add(at);
@@ -110,6 +119,30 @@ async function sourcesOf(reader: Reader, branch: string): Promise<Source[]> {
   return found;
 }
 
+function firstIn(reader: Reader): (trajectoryId: string) => Promise<Payload | undefined> {
+  return async (trajectoryId) => {
+    const [row] = await reader.entries(trajectoryId, { from: 0, limit: 1 });
+    return row === undefined ? undefined : checkRow(row).payload;
+  };
+}
+
+/** In which memories trajectories that do not verify may have changed something: in their own, where it can be told which that is. */
+async function lackedBy(
+  reader: Reader,
+  unsound: ReadonlyMap<string, number>,
+): Promise<(branch: string | undefined) => boolean> {
+  const memories = new Set<string | undefined>();
+  for (const trajectoryId of unsound.keys()) {
+    const memory = await memoryOf(trajectoryId, firstIn(reader)).catch((error: unknown) => {
+      if (error instanceof LedgerFault) return undefined;
+      throw error;
+    });
+    if (memory === undefined) return () => true;
+    memories.add(memory.branch);
+  }
+  return (branch) => memories.has(branch);
+}
+
 /** A branch begins no earlier than what it comes from. */
 function nestTimes(line: readonly Source[]): void {
   for (const [i, source] of [...line.entries()].reverse())
@@ -121,6 +154,7 @@ async function changesOf(
   reader: Reader,
   partitions: readonly BranchesPartition[],
   sources: readonly Source[],
+  unsound: ReadonlyMap<string, number>,
 ): Promise<Changes> {
   const wanted = new Set(partitions.map(({ name }) => keyOf({ ...name, branch: undefined })));
   const values = new Values(reader);
@@ -129,7 +163,7 @@ async function changesOf(
   const unnamed: Hash[] = [];
   const of = new Map<Hash, Change[]>();
   const sourcesIn = Map.groupBy(sources, ({ trajectoryId }) => trajectoryId);
-  for await (const entry of believing(reader)) {
+  for await (const entry of believing(reader, unsound)) {
     const { trajectory_id, seq, payload } = entry;
     const later = sourcesIn.get(trajectory_id)?.filter((source) => source.seq >= seq) ?? [];
     for (const change of payload.delta.beliefs) {
@@ -151,11 +185,12 @@ async function changesOf(
     }
   }
   for (const list of of.values()) list.sort((a, b) => a.version - b.version || Number(!a.inherit) - Number(!b.inherit));
-  return { named, unnamed, of };
+  return { named, unnamed, of, mayLack: await lackedBy(reader, unsound) };
 }
 
-async function* believing(reader: Reader): AsyncGenerator<Entry<CommitPayload>> {
-  for (const { trajectory_id, entries } of await reader.trajectories())
+async function* believing(reader: Reader, unsound: ReadonlyMap<string, number>): AsyncGenerator<Entry<CommitPayload>> {
+  for (const { trajectory_id, entries: length } of await reader.trajectories()) {
+    const entries = Math.min(length, unsound.get(trajectory_id) ?? length);
     for (let from = 0; from < entries; from += PAGE) {
       const rows = await reader.entries(trajectory_id, { from, limit: Math.min(PAGE, entries - from) });
       for (const row of rows) {
@@ -164,6 +199,7 @@ async function* believing(reader: Reader): AsyncGenerator<Entry<CommitPayload>> 
         if (entry.payload.delta.beliefs.length > 0) yield entry;
       }
     }
+  }
 }
 
 function changeOf({ id, trajectory_id, seq }: Entry, change: BeliefChange): Change {
@@ -195,8 +231,11 @@ function faultIn(changes: Changes, sources: readonly Source[], { name, names }: 
   const again = rest.find(({ version, inherit }) => inherit !== undefined || version === first.version);
   if (again !== undefined) return { change: again, detail: `the partition ${names} begins twice` };
   const { inherit, version } = first;
-  if (inherit === undefined && version !== 1)
+  if (inherit === undefined && version !== 1) {
+    // It may have begun where nobody can read it.
+    if (changes.mayLack(name.branch)) return undefined;
     return { change: first, detail: `the partition ${names} begins with version ${version}, and inherits nothing` };
+  }
   // From one to the next, as long as nothing had been changed there.
   for (const source of sources) {
     const there = changes.named.get(keyOf({ ...name, branch: source.branch })) ?? [];
@@ -210,10 +249,23 @@ function faultIn(changes: Changes, sources: readonly Source[], { name, names }: 
   }
   if (inherit === undefined) return undefined;
   const [nearest] = sources as readonly [Source];
+  const isLacking = sources.some(({ branch }) => changes.mayLack(branch));
+  if (isLacking && !sources.some(({ branch }) => isKnown(changes, { ...name, branch }, version))) return undefined;
   const isOfErased = changes.unnamed.some((hash) => isTakenOver(inherit, nearest, changes.of.get(hash) ?? []));
   return isOfErased
     ? undefined
     : { change: first, detail: `what it inherits of ${names} is not what its source had at ${inherit.until}` };
+}
+
+/** Whether all changes of a partition are there before that version: what a branch begins with was changed so often in its source. */
+function isKnown({ named, of }: Changes, name: NameParts, version: number): boolean {
+  return (named.get(keyOf(name)) ?? []).some((hash) => {
+    const versions = new Set((of.get(hash) ?? []).map((change) => change.version));
+    const first = (of.get(hash) ?? [])[0];
+    let next = first?.inherit === undefined ? 1 : first.version;
+    while (versions.has(next)) next += 1;
+    return next >= version;
+  });
 }
 
 /** Whether the branch's source had made it where the branch begins. */
@@ -242,6 +294,8 @@ function keyOfRow({ fact_id, system_time_start }: FactKey): string {
   return `${system_time_start} ${fact_id}`;
 }
 
-function keyOf({ space, subject, predicate, branch }: { [name in keyof PartitionName]: string | undefined }): string {
+type NameParts = { readonly [name in keyof PartitionName]: string | undefined };
+
+function keyOf({ space, subject, predicate, branch }: NameParts): string {
   return JSON.stringify([space, subject, predicate, branch ?? null]);
 }

@@ -14,7 +14,7 @@ import {
   verifyTrajectory,
 } from '#ledger';
 import { AuthorityFold } from './authority-fold.ts';
-import { toldFaults } from './effects/check-told.ts';
+import { ToldCheck } from './effects/check-told.ts';
 import { EffectsTold } from './effects/compare-told.ts';
 import { NAMES } from './forms.ts';
 
@@ -55,36 +55,49 @@ export async function verifyStore(store: LedgerStore, options: VerifyOptions = {
   const ahead = worth ? store.checkAhead?.(ranges) : undefined;
   const replayer = new Replayer(store);
   const verified: Verified[] = [];
+  const known = new Set(ranges.map(({ trajectory_id }) => trajectory_id));
+  const isAll = options.trajectoryIds === undefined;
+  const toldCheck = isEffectStore(store) ? new ToldCheck(store, isAll ? known : undefined) : undefined;
   try {
     for (const { trajectory_id, position } of ranges) {
       const onPage = (seq: number): void => {
         ahead?.reached(position + seq);
         options.onProgress?.(position + seq, total);
       };
-      const one = await verifyOne(store, replayer, trajectory_id, {
+      let told = new EffectsTold();
+      let one = await verifyOne(store, replayer, trajectory_id, told, {
         onPage,
         ...(ahead === undefined ? {} : { ahead }),
       });
       // A run can't tell which of its entries is at fault: without runs it is found and named.
-      const again = ahead !== undefined && !one.report.valid;
-      verified.push(again ? await verifyOne(store, new Replayer(store), trajectory_id, {}) : one);
+      if (ahead !== undefined && !one.report.valid) {
+        told = new EffectsTold();
+        one = await verifyOne(store, new Replayer(store), trajectory_id, told, {});
+      }
+      verified.push(one);
+      if (one.report.valid) await toldCheck?.add(trajectory_id, told);
     }
   } finally {
     await ahead?.close();
   }
-  return warned(await toldAsLogged(store, await inherited(store, verified)));
+  const differ = (await toldCheck?.end()) ?? new Map<string, Fault>();
+  return [...warned(asLogged(await inherited(store, verified), differ)), ...unknown(known, differ)];
 }
 
 /**
- * What branches begin with is compared with all that was changed of it, wherever, once each trajectory is found valid by itself. A fault in
+ * What branches begin with is compared with all that was changed of it, wherever, by entries that are found valid. A fault in
  * one that was not asked for is one of whoever needs it.
  */
 async function inherited(store: LedgerStore, verified: readonly Verified[]): Promise<readonly Verified[]> {
-  const partitions = new Map(verified.flatMap(({ branches }) => [...branches]));
-  if (partitions.size === 0 || verified.some(({ report }) => !report.valid)) return verified;
-  const faults = await inheritedFaults(store, partitions);
+  const partitions = new Map(verified.flatMap(({ report, branches }) => (report.valid ? [...branches] : [])));
+  if (partitions.size === 0) return verified;
+  const doubtful = new Map(
+    verified.flatMap(({ report: { fault } }) => (fault === undefined ? [] : [[fault.trajectory_id, fault.seq]])),
+  );
+  const faults = await inheritedFaults(store, partitions, doubtful);
   return verified.map((one) => {
-    const { trajectory_id } = one.report;
+    const { trajectory_id, valid } = one.report;
+    if (!valid) return one;
     const fault =
       faults instanceof LedgerFault
         ? one.branches.size > 0 && unsound(trajectory_id, faults)
@@ -96,9 +109,10 @@ async function inherited(store: LedgerStore, verified: readonly Verified[]): Pro
 async function inheritedFaults(
   store: LedgerStore,
   partitions: ReadonlyMap<Hash, BranchesPartition>,
+  doubtful: ReadonlyMap<string, number>,
 ): Promise<readonly Fault[] | LedgerFault> {
   try {
-    return await inheritanceFaults(store, [...partitions.values()]);
+    return await inheritanceFaults(store, [...partitions.values()], doubtful);
   } catch (error) {
     if (error instanceof LedgerFault) return error;
     throw error;
@@ -110,22 +124,23 @@ function unsound(trajectory_id: string, { message }: LedgerFault): Fault {
   return { trajectory_id, seq: 0, code: 'source_missing', detail };
 }
 
-/** What each valid trajectory tells of effects is compared with the effect log, of which nothing else is chained. */
-async function toldAsLogged(store: LedgerStore, verified: readonly Verified[]): Promise<readonly Verified[]> {
-  if (!isEffectStore(store)) return verified;
-  const valid = verified.filter(({ report }) => report.valid);
-  const faults = await toldFaults(store, new Map(valid.map(({ report, told }) => [report.trajectory_id, told])));
+/** Where the effect log is not what a valid trajectory tells of effects. */
+function asLogged(verified: readonly Verified[], differ: ReadonlyMap<string, Fault>): readonly Verified[] {
   return verified.map((one) => {
-    const fault = faults.get(one.report.trajectory_id);
-    return fault === undefined ? one : { ...one, report: { ...one.report, valid: false, fault } };
+    const fault = differ.get(one.report.trajectory_id);
+    return fault === undefined || !one.report.valid ? one : { ...one, report: { ...one.report, valid: false, fault } };
   });
+}
+
+/** Trajectories that the effect log alone has. */
+function unknown(known: ReadonlySet<string>, differ: ReadonlyMap<string, Fault>): VerifyReport[] {
+  return [...differ.values()].filter(({ trajectory_id }) => !known.has(trajectory_id)).map(absent);
 }
 
 /** A report, and what the writs came to of a trajectory that is valid and has to do with delegations. */
 interface Verified {
   readonly report: VerifyReport;
   readonly authority?: AuthorityFold;
-  readonly told: EffectsTold;
   /** Partitions that it changes of a branch's memory, by the blobs that they are named by. */
   readonly branches: ReadonlyMap<Hash, BranchesPartition>;
 }
@@ -135,11 +150,11 @@ async function verifyOne(
   store: LedgerStore,
   replayer: Replayer,
   trajectoryId: string,
+  told: EffectsTold,
   options: Pick<ReplayOptions, 'ahead' | 'onPage'>,
 ): Promise<Verified> {
   const branches = new Map<Hash, BranchesPartition>();
-  const told = new EffectsTold();
-  if (trajectoryId.includes('\0')) return { report: unnameable(trajectoryId), told, branches };
+  if (trajectoryId.includes('\0')) return { report: unnameable(trajectoryId), branches };
   const authority = new AuthorityFold(trajectoryId);
   const report = await verifyTrajectory(replayer, trajectoryId, {
     ...options,
@@ -154,13 +169,13 @@ async function verifyOne(
     onInherited: (revoked) => authority.inherit(revoked),
     onBranches: (partition) => branches.set(partition.names, partition),
   });
-  if (!report.valid) return { report, told, branches };
+  if (!report.valid) return { report, branches };
   try {
     await authority.settle((hash) => store.blob(hash));
-    return authority.isLinked ? { report, authority, told, branches } : { report, told, branches };
+    return authority.isLinked ? { report, authority, branches } : { report, branches };
   } catch (error) {
     if (!(error instanceof LedgerFault)) throw error;
-    return { report: { ...report, valid: false, fault: error.fault }, told, branches };
+    return { report: { ...report, valid: false, fault: error.fault }, branches };
   }
 }
 
@@ -184,7 +199,12 @@ function warned(verified: readonly Verified[]): VerifyReport[] {
 
 /** No store has written such a name, and none can be asked for it. */
 function unnameable(trajectory_id: string): VerifyReport {
-  const fault = { trajectory_id, seq: 0, code: 'malformed', detail: 'its name has a NUL' } as const;
+  return absent({ trajectory_id, seq: 0, code: 'malformed', detail: 'its name has a NUL' });
+}
+
+/** Of a trajectory of which no entry was read. */
+function absent(fault: Fault): VerifyReport {
+  const { trajectory_id } = fault;
   return { trajectory_id, valid: false, entries: 0, head: null, open: 0, delegated: 0, signed: 0, erased: 0, fault };
 }
 

@@ -1,10 +1,11 @@
 /** The effect log changed by hand beside a ledger that nobody has touched: `verify` compares the two. */
+import { createHash } from 'node:crypto';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exportLines, importLines, integrateLog } from '#ledger';
+import { exportLines, importLines, integrateLog, type LedgerStore, type LogStore } from '#ledger';
 import { verifyStore } from '#runtime';
 import { MemoryStore, openSqlite } from '#stores';
 import { runCommand } from '../support/command.ts';
@@ -212,14 +213,138 @@ describe('the effect log changed by hand', () => {
   });
 });
 
-test('a ledger that was imported has no effect log, and nothing is missing', async () => {
-  const store = await openSqlite({ path: whole });
-  const copy = new MemoryStore();
+/** The lines of what a store has, or of its first entries. */
+async function* linesOf(store: LedgerStore & LogStore, size?: number): AsyncGenerator<string> {
   await integrateLog(store);
-  const lines = (async function* () {
-    for await (const text of exportLines(store)) yield text.trimEnd();
-  })();
-  expect((await importLines(copy, lines)).imported).toBeGreaterThan(4);
+  for await (const text of exportLines(store, size === undefined ? {} : { size })) yield text.trimEnd();
+}
+
+const invalid = async (store: LedgerStore): Promise<Record<string, string | undefined>> =>
+  Object.fromEntries(
+    (await verifyStore(store)).flatMap(({ trajectory_id, fault }) =>
+      fault === undefined ? [] : [[trajectory_id, `${fault.code}: ${fault.detail}`]],
+    ),
+  );
+
+describe('a ledger that was imported with effects that are not settled', () => {
+  test('into a store without an effect log: nothing is missing', async () => {
+    const store = await openSqlite({ path: whole });
+    const copy = new MemoryStore();
+    expect((await importLines(copy, linesOf(store))).imported).toBeGreaterThan(4);
+    await store.close();
+    expect(await invalid(copy)).toEqual({});
+    // Nor when it comes to have one.
+    await (await copy.holdEffects()).release();
+    expect(await invalid(copy)).toEqual({});
+  });
+
+  test('into the store where it was made: it is there, and is not taken for imported', async () => {
+    copyFileSync(whole, changed);
+    const store = await openSqlite({ path: changed });
+    expect((await importLines(store, linesOf(store))).imported).toBe(0);
+    await store.close();
+    const db = new DatabaseSync(changed);
+    db.exec(dropped(EPOCH.doubt));
+    db.close();
+    const again = await openSqlite({ path: changed });
+    expect(Object.keys(await invalid(again))).toEqual(['doubt']);
+    await again.close();
+  });
+
+  describe('into a store with effects of its own', () => {
+    const own = join(folder, 'own.db');
+
+    /** Has `here`, with an effect that is in doubt; and goes on with `thrown`, whose transactions had the same epochs elsewhere. */
+    beforeAll(async () => {
+      const store = await openSqlite({ path: own });
+      const from = await openSqlite({ path: whole });
+      // Cut off, and made again: then it goes on one by one.
+      await importLines(store, linesOf(from, 2));
+      await importLines(store, linesOf(from));
+      await from.close();
+      const fault = (_: unknown, what: string): Fault => (what === 'lost' ? 'lose' : 'none');
+      const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault };
+      const tools = [toolFor(outside, 'irreversible', 'buffered')];
+      const assize = runtimeOver(store, [tally], { tools, tries: 1 });
+      const writ = writFor('alice');
+      const here = await assize.create(tally, { trajectoryId: 'here' });
+      const thrown = await assize.open('thrown');
+      for (const trajectory of [thrown, thrown, thrown, here])
+        await trajectory.transaction({ writ, writes: ['test:**'], retries: 0 }, async (tx) => {
+          await tx.call('irreversible.buffered', { what: trajectory === here ? 'lost' : 'held' });
+          tx.propose({ action: 'count', role: 'counter', args: 'x' });
+        });
+      await assize.close();
+      await store.close();
+    });
+
+    const foundIn = async (change: (db: DatabaseSync) => void): Promise<Record<string, string | undefined>> => {
+      copyFileSync(own, changed);
+      const db = new DatabaseSync(changed);
+      change(db);
+      db.close();
+      const store = await openSqlite({ path: changed });
+      try {
+        return await invalid(store);
+      } finally {
+        await store.close();
+      }
+    };
+
+    test('only what was made here is looked for in its log', async () => {
+      expect(await foundIn(() => undefined)).toEqual({});
+    });
+
+    test('what was made here and is deleted is found, also when its trajectory begins elsewhere', async () => {
+      expect(
+        await foundIn(sql(`DELETE FROM effect_transaction; DELETE FROM effect_open; DELETE FROM effect_record`)),
+      ).toEqual({
+        here: expect.stringContaining(
+          '1 effects of this commit are not settled, and the effect log has no transaction',
+        ),
+      });
+    });
+
+    test('without the marks, what was imported is missed; a mark is no other text', async () => {
+      const imported = {
+        doubt: expect.stringContaining('effects_differ'),
+        stuck: expect.stringContaining('effects_differ'),
+        // Its epochs are taken for those of transactions here.
+        thrown: expect.stringContaining('did not come to what is listed here'),
+      };
+      expect(await foundIn(sql("DELETE FROM blob WHERE text LIKE 'imported %'"))).toEqual(imported);
+      expect(await foundIn(sql("UPDATE blob SET text = 'imported' WHERE text LIKE 'imported %'"))).toEqual(imported);
+    });
+
+    test('who marks what was made here has to delete it from the log as well', async () => {
+      const forged = (db: DatabaseSync): void => {
+        const [{ id }] = db
+          .prepare(
+            'SELECT lower(hex(id)) AS id FROM entry WHERE payload LIKE \'%"effects":[{%\' AND payload LIKE \'%"trajectory_id":"here"%\'',
+          )
+          .all() as [{ id: string }];
+        const text = `imported ${id}`;
+        db.prepare('INSERT INTO blob (hash, text) VALUES (?, ?)').run(createHash('sha256').update(text).digest(), text);
+      };
+      expect(await foundIn(forged)).toEqual({});
+      expect(
+        await foundIn((db) => {
+          forged(db);
+          db.exec(`UPDATE effect_record SET record = replace(record, '"is":"in_doubt"', '"is":"unresolved"')`);
+        }),
+      ).toEqual({ here: expect.stringContaining('effects_differ') });
+    });
+  });
+});
+
+test('a trajectory that the effect log alone has is reported, where all are asked for', async () => {
+  const gone = sql(`
+    DELETE FROM log WHERE entry IN (SELECT position FROM entry WHERE payload LIKE '%"trajectory_id":"thrown"%');
+    DELETE FROM entry WHERE payload LIKE '%"trajectory_id":"thrown"%'`);
+  expect(await foundAfter(gone)).toEqual({
+    thrown: 'the effect log has transactions of it (1), and the ledger has no such trajectory',
+  });
+  const store = await openSqlite({ path: changed });
+  expect((await verifyStore(store, { trajectoryIds: ['settled'] })).map(({ valid }) => valid)).toEqual([true]);
   await store.close();
-  expect((await verifyStore(copy)).filter(({ valid }) => !valid)).toEqual([]);
 });

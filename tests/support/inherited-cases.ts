@@ -346,6 +346,17 @@ export async function faultsOf(ledger: Ledger): Promise<string[]> {
     yield* linesOf(ledger).trimEnd().split('\n');
   }
   await importLines(store, lines());
+  return faultsIn(store);
+}
+
+/** The same of a ledger that no export would have: its rows are kept as they are. */
+export async function faultsOfRows({ rows, blobs, erased }: Ledger): Promise<string[]> {
+  const store = new MemoryStore();
+  await store.commit({ entries: rows, blobs, erased });
+  return faultsIn(store);
+}
+
+async function faultsIn(store: MemoryStore): Promise<string[]> {
   const reports = await verifyStore(store);
   const faults = reports.flatMap(({ trajectory_id, fault }) =>
     fault === undefined ? [] : [`${trajectory_id} ${fault.seq} ${fault.code}`],

@@ -4,6 +4,7 @@ import { answersErasedBy, isErasure } from '../erasure.ts';
 import type { BlobRow, ErasedAnswer, ErasedRow, LedgerStore } from '../store.ts';
 import { Values } from '../values.ts';
 import { ExportError } from './errors.ts';
+import { importMark, isMarked } from './imported.ts';
 import { readExport } from './read.ts';
 
 export interface ImportOptions {
@@ -32,7 +33,8 @@ const GROUP_UNITS = 2 ** 21;
 
 /**
  * Writes an export into a store. What the store has already, the same entry at the same place, is passed over, so that an
- * import that was cut off can be made again. Into an empty store, it makes the same log: an export of it has the same bytes.
+ * import that was cut off can be made again. Into an empty store, it makes the same log: an export of it has the same bytes. Of what is new, those
+ * entries are marked that tell of effects (`wasImported`).
  *
  * @throws ExportError; StoreError `store_not_scrubbed`; what stands before the wrong line is imported by then, and it says so; ArgumentError `bad_argument`
  */
@@ -57,6 +59,7 @@ export async function importLines(
   };
   for await (const { row, entry, blobs, erased } of readExport(lines)) {
     group.add(row, blobs, erased);
+    if (isMarked(entry.payload)) group.mark(row);
     if (isErasure(entry.payload)) group.erasures.push(entry as Entry<CommitPayload>);
     entries++;
     if (entry.payload.kind === 'commit') beliefs += entry.payload.delta.beliefs.length;
@@ -70,6 +73,8 @@ export async function importLines(
 class Group {
   readonly #rows: EntryRow[] = [];
   readonly #blobs: BlobRow[] = [];
+  /** By entry. */
+  readonly #marks: Map<Hash, BlobRow> = new Map();
   readonly #erased: ErasedRow[] = [];
   /** Entries that erase: they name answers of the oracle log, which is not exported. */
   readonly erasures: Entry<CommitPayload>[] = [];
@@ -84,6 +89,11 @@ class Group {
     this.#erased.push(...erased);
     this.#blobs.push(...blobs);
     this.#units += row.payload.length + blobs.reduce((sum, { text }) => sum + text.length, 0);
+  }
+
+  /** That the entry was imported stands with it, or neither is there. */
+  mark({ id }: EntryRow): void {
+    this.#marks.set(id, importMark(id));
   }
 
   /** What is erased goes last: an entry that can't be written leaves everything as it was. */
@@ -133,13 +143,13 @@ class Group {
 
   /** How many of them were new. */
   async #writeEntries(store: LedgerStore): Promise<number> {
-    const done = await store.commit({ entries: this.#rows, blobs: this.#blobs });
+    const done = await store.commit({ entries: this.#rows, blobs: [...this.#blobs, ...this.#marks.values()] });
     if (done.status === 'committed') return this.#rows.length;
     if (done.status === 'unknown') throw unknown(done.cause);
     // Some of it is there, or something else is: then one by one.
     await store.commit({ entries: [], blobs: this.#blobs });
     let written = 0;
-    for (const row of this.#rows) if (await writeOne(store, row)) written++;
+    for (const row of this.#rows) if (await writeOne(store, row, this.#marks.get(row.id))) written++;
     return written;
   }
 }
@@ -152,9 +162,9 @@ function hasOracleLog(store: LedgerStore): store is LedgerStore & OracleLog {
   return typeof (store as Partial<OracleLog>).oracleGet === 'function';
 }
 
-async function writeOne(store: LedgerStore, row: EntryRow): Promise<boolean> {
+async function writeOne(store: LedgerStore, row: EntryRow, mark: BlobRow | undefined): Promise<boolean> {
   if ((await store.resolve(row.id)) !== undefined) return false;
-  const done = await store.commit({ entries: [row], blobs: [] });
+  const done = await store.commit({ entries: [row], blobs: mark === undefined ? [] : [mark] });
   if (done.status === 'committed') return true;
   if (done.status === 'unknown') throw unknown(done.cause);
   throw new ExportError(

@@ -1,6 +1,7 @@
 /** Export and import of whole ledgers as JSON Lines: the same ledger has the same bytes, whatever store it is in. */
 export { ExportError, type ExportErrorCode } from './errors.ts';
 export { type ImportOptions, type ImportReport, importLines } from './import.ts';
+export { wasImported } from './imported.ts';
 export { FORMAT as EXPORT_FORMAT } from './lines.ts';
 export { type ExportedEntry, readExport } from './read.ts';
 export { splitLines } from './split-lines.ts';

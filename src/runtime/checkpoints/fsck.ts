@@ -78,7 +78,7 @@ export async function fsck(
   for (const detail of (await store.selfCheck?.()) ?? []) faults.push({ code: 'damaged', detail });
   const trajectories = await verifyStore(store, options);
   await checkSnapshots(store, trajectories, faults);
-  if (trajectories.every(({ valid }) => valid)) await checkBeliefs(store, faults);
+  await checkBeliefs(store, trajectories, faults);
   await checkErasedAnswers(store, faults);
   const { frontier, size } = await checkLog(store, faults);
   if (checkpoint !== undefined) await checkKept(store, checkpoint, frontier, faults);
@@ -108,11 +108,18 @@ async function checkSnapshots(
   }
 }
 
-/** Compares what is believed with what the entries say, which have to verify for that. */
-async function checkBeliefs(store: LedgerStore, faults: FsckFault[]): Promise<void> {
+/** Compares what is believed with what the entries say that verify. What others have changed there is nothing to compare with. */
+async function checkBeliefs(
+  store: LedgerStore,
+  trajectories: readonly VerifyReport[],
+  faults: FsckFault[],
+): Promise<void> {
   if (!isFactStore(store)) return;
+  // The effect log is none of what is believed.
+  const wrong = trajectories.flatMap(({ fault }) => (fault && fault.code !== 'effects_differ' ? [fault] : []));
+  const readOnly = new Map(wrong.map(({ trajectory_id, seq }) => [trajectory_id, seq]));
   try {
-    const { differences, more } = await checkMemory(store);
+    const { differences, more } = await checkMemory(store, wrong.length > 0 ? { readOnly } : {});
     if (differences.length === 0) return;
     const detail = `what is believed is not what the entries say, in ${differences.length + more} places; make it anew: assize memory rebuild (--check lists them)`;
     faults.push({ code: 'facts_differ', detail });

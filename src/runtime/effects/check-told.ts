@@ -1,4 +1,13 @@
-import { checkRow, type EffectStore, type Fault, LedgerFault, type LedgerStore, type LoggedTransaction } from '#ledger';
+import {
+  checkRow,
+  type EffectStore,
+  type Fault,
+  type Hash,
+  LedgerFault,
+  type LedgerStore,
+  type LoggedTransaction,
+  wasImported,
+} from '#ledger';
 import { type EffectsTold, ToldComparison, type ToldDifference } from './compare-told.ts';
 
 type Store = LedgerStore & EffectStore;
@@ -9,34 +18,80 @@ const ENTRIES = 1_000;
 /** How often what differs is read again, where somebody is at work meanwhile. */
 const AGAIN = 5;
 
+/** Effects of which is in memory what the ledger tells, about, before the log is read to compare them. */
+const EFFECTS_AT_ONCE = 100_000;
+
 /**
- * The first place of each trajectory where the effect log of a store is not what the ledger tells of it, among those that are given with what
- * they tell. The log is read once, as a whole. What differs is read again before anything is said of it: somebody may be at work, and of
- * what is written together one half was read before, and the other one after.
+ * Finds the first place of each trajectory where the effect log of a store is not what the ledger tells of it. Trajectories are given one by
+ * one, with what they tell; the log is read once for as many of them as tell of so many effects, so that what is in memory grows with the effects of the
+ * largest of them and not of all. What differs is read again before anything is said of it: somebody may be at work, and of what is written
+ * together one half was read before, and the other one after.
  */
-export async function toldFaults(
-  store: Store,
-  told: ReadonlyMap<string, EffectsTold>,
-): Promise<ReadonlyMap<string, Fault>> {
-  const open = await openEpochs(store);
-  const comparisons = new Map([...told].map(([trajectoryId, each]) => [trajectoryId, new ToldComparison(each, open)]));
-  let isLogHere = (await store.wereEffectsHeld?.()) === true;
-  for await (const logged of transactionsOf(store)) {
-    isLogHere = true;
-    comparisons.get(logged.trajectory_id)?.add(logged);
+export class ToldCheck {
+  readonly #store: Store;
+  readonly #known: ReadonlySet<string> | undefined;
+  readonly #effectsMax: number;
+  readonly #gathered: Map<string, EffectsTold> = new Map();
+  #effects = 0;
+  readonly #faults: Map<string, Fault> = new Map();
+
+  /** `known`: all trajectories of the ledger, whether they are given or not; without them, of what the log alone has nothing is said. */
+  constructor(store: Store, known: ReadonlySet<string> | undefined, effectsMax: number = EFFECTS_AT_ONCE) {
+    this.#store = store;
+    this.#known = known;
+    this.#effectsMax = effectsMax;
   }
-  const faults = new Map<string, Fault>();
-  for (const [trajectory_id, comparison] of comparisons) {
-    const differences = await ended(store, trajectory_id, comparison, isLogHere);
-    comparisons.delete(trajectory_id);
-    if (differences.length === 0) continue;
-    const [first, ...more] = await lasting(store, trajectory_id, told.get(trajectory_id)!, isLogHere);
-    if (first === undefined) continue;
-    const { seq } = first;
-    const detail = more.length === 0 ? first.detail : `${first.detail} (and ${more.length} more of that kind)`;
-    faults.set(trajectory_id, { trajectory_id, seq, code: 'effects_differ', detail });
+
+  /** Effects that are in memory, about. */
+  get effects(): number {
+    return this.#effects;
   }
-  return faults;
+
+  async add(trajectoryId: string, told: EffectsTold): Promise<void> {
+    this.#gathered.set(trajectoryId, told);
+    this.#effects += told.size;
+    if (this.#effects >= this.#effectsMax) await this.#compare();
+  }
+
+  /** When all were added. Faults also of trajectories that the log has and the ledger has not. */
+  async end(): Promise<ReadonlyMap<string, Fault>> {
+    for (const [trajectory_id, transactions] of await this.#compare()) {
+      // It may have been begun meanwhile.
+      if ((await this.#store.head(trajectory_id)) !== undefined) continue;
+      const detail = `the effect log has transactions of it (${transactions}), and the ledger has no such trajectory`;
+      this.#faults.set(trajectory_id, { trajectory_id, seq: 0, code: 'effects_differ', detail });
+    }
+    return this.#faults;
+  }
+
+  /** Of what is gathered, which is let go. Gives the trajectories that nobody knows, and how many transactions they have. */
+  async #compare(): Promise<ReadonlyMap<string, number>> {
+    const store = this.#store;
+    const open = await openEpochs(store);
+    const comparisons = new Map([...this.#gathered].map(([id, each]) => [id, new ToldComparison(each, open)]));
+    const unknown = new Map<string, number>();
+    let isLogHere = (await store.wereEffectsHeld?.()) === true;
+    for await (const logged of transactionsOf(store)) {
+      isLogHere = true;
+      const { trajectory_id } = logged;
+      const comparison = comparisons.get(trajectory_id);
+      if (comparison !== undefined) await compareOne(store, trajectory_id, comparison, logged);
+      else if (this.#known?.has(trajectory_id) === false)
+        unknown.set(trajectory_id, (unknown.get(trajectory_id) ?? 0) + 1);
+    }
+    for (const [trajectory_id, comparison] of comparisons) {
+      comparisons.delete(trajectory_id);
+      if (comparison.differences(isLogHere).length === 0) continue;
+      const [first, ...more] = await lasting(store, trajectory_id, this.#gathered.get(trajectory_id)!, isLogHere);
+      if (first === undefined) continue;
+      const { seq } = first;
+      const detail = more.length === 0 ? first.detail : `${first.detail} (and ${more.length} more of that kind)`;
+      this.#faults.set(trajectory_id, { trajectory_id, seq, code: 'effects_differ', detail });
+    }
+    this.#gathered.clear();
+    this.#effects = 0;
+    return unknown;
+  }
 }
 
 /**
@@ -52,9 +107,11 @@ async function lasting(
   let found: readonly ToldDifference[] | undefined;
   for (let looks = 0; looks < AGAIN; looks++) {
     await readOn(store, trajectoryId, told);
+    told.leave(await importedOf(store, told.expecting));
     const comparison = new ToldComparison(told, await openEpochs(store));
-    for await (const logged of transactionsOf(store, trajectoryId)) comparison.add(logged);
-    const now = await ended(store, trajectoryId, comparison, isLogHere);
+    for await (const logged of transactionsOf(store, trajectoryId))
+      await compareOne(store, trajectoryId, comparison, logged);
+    const now = comparison.differences(isLogHere);
     const before = new Set(found?.map(({ detail }) => detail));
     found = found === undefined ? now : now.filter(({ detail }) => before.has(detail));
     if (found.length === 0) break;
@@ -77,17 +134,23 @@ async function readOn(store: Store, trajectoryId: string, told: EffectsTold): Pr
   }
 }
 
-async function ended(
+async function compareOne(
   store: Store,
   trajectoryId: string,
   comparison: ToldComparison,
-  isLogHere: boolean,
-): Promise<readonly ToldDifference[]> {
-  for (const each of comparison.unknown) {
-    const row = await store.resolve(each.entry);
-    if (row?.trajectory_id !== trajectoryId) comparison.missing(each);
-  }
-  return comparison.differences(isLogHere);
+  logged: LoggedTransaction,
+): Promise<void> {
+  const named = comparison.add(logged);
+  if (named === undefined) return;
+  const row = await store.resolve(named.entry);
+  if (row?.trajectory_id !== trajectoryId) comparison.missing(named);
+}
+
+/** Those that came from another store. */
+async function importedOf(store: Store, entries: readonly Hash[]): Promise<readonly Hash[]> {
+  const imported: Hash[] = [];
+  for (const entry of entries) if (await wasImported(store, entry)) imported.push(entry);
+  return imported;
 }
 
 async function openEpochs(store: Store): Promise<ReadonlySet<number>> {

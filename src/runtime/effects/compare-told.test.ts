@@ -30,8 +30,8 @@ function compared(entries: readonly Entry[], records: readonly LogRecord[] | und
   for (const each of entries) told.note(each);
   const comparison = new ToldComparison(told, new Set(open ? [1] : []));
   const body = '{"claims":[],"principal":"p","transaction":"x","writ_id":"w"}';
-  if (records !== undefined) comparison.add({ epoch: 1, trajectory_id: 't', body, records: [recordsText(records)] });
-  return { found: comparison.differences(isLogHere), unknown: comparison.unknown };
+  const unknown = records && comparison.add({ epoch: 1, trajectory_id: 't', body, records: [recordsText(records)] });
+  return { found: comparison.differences(isLogHere), unknown };
 }
 
 const APPLIED: LogRecord = { is: 'applied', n: 0 };
@@ -79,7 +79,8 @@ test('what is otherwise is one, with its entry', () => {
 });
 
 test('a commit of which nothing was to be named has to be looked up', () => {
-  expect(compared([], [{ ...COMMITTED, planned: [] } as LogRecord], true).unknown).toEqual([
-    { epoch: 1, entry: COMMIT },
-  ]);
+  expect(compared([], [{ ...COMMITTED, planned: [] } as LogRecord], true).unknown).toEqual({
+    epoch: 1,
+    entry: COMMIT,
+  });
 });

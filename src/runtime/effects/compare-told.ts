@@ -30,7 +30,14 @@ interface CommitTold {
 
 type WaitingTold = WaitingEffect & { readonly id: Hash; readonly seq: number; readonly reason: EffectPhase };
 
+/** A commit that a transaction of the log names. */
+export interface CommitNamed {
+  readonly epoch: number;
+  readonly entry: Hash;
+}
+
 interface AbandonedTold {
+  readonly epoch: number;
   readonly seq: number;
   readonly effects: readonly AbandonedEffect[];
 }
@@ -42,13 +49,34 @@ export class EffectsTold {
   readonly commits: Map<Hash, CommitTold> = new Map();
   /** Open pendings about effects, by entry. */
   readonly waiting: Map<Hash, WaitingTold> = new Map();
-  /** By epoch. */
-  readonly abandoned: Map<number, AbandonedTold> = new Map();
+  /** By entry. */
+  readonly abandoned: Map<Hash, AbandonedTold> = new Map();
+  /** Of what came from another store, commits with effects that nothing settles: what was to become of them is in the log there. */
+  readonly imported: Set<Hash> = new Set();
   /** Nothing follows a final answer: what becomes of effects after it is in the log alone. */
   isAnswered = false;
 
-  get isEmpty(): boolean {
-    return this.commits.size + this.waiting.size + this.abandoned.size === 0;
+  /** How many effects it tells of, about: what it has in memory grows with that. */
+  get size(): number {
+    let size = this.waiting.size;
+    for (const { effects } of this.commits.values()) size += effects.size;
+    for (const { effects } of this.abandoned.values()) size += effects.length;
+    return size;
+  }
+
+  /** Entries that say that the log has something, or will have it. */
+  get expecting(): readonly Hash[] {
+    const commits = [...this.commits].filter(([id, commit]) => !this.imported.has(id) && leftOf(commit).length > 0);
+    return [...this.waiting.keys(), ...this.abandoned.keys(), ...commits.map(([id]) => id)];
+  }
+
+  /** Entries that came from another store: they say nothing of the log of this one, and their epochs are others. */
+  leave(ids: Iterable<Hash>): void {
+    for (const id of ids) {
+      this.waiting.delete(id);
+      this.abandoned.delete(id);
+      if (this.commits.has(id)) this.imported.add(id);
+    }
   }
 
   /** An entry that its chain has accepted. */
@@ -64,7 +92,7 @@ export class EffectsTold {
       this.waiting.set(id, { ...waitingEffectOf(payload), seq, reason: payload.reason });
     } else if (payload.kind === 'rejection') {
       const args = abandonedArgs(payload);
-      if (args !== undefined) this.abandoned.set(args.epoch, { seq, effects: args.effects });
+      if (args !== undefined) this.abandoned.set(id, { epoch: args.epoch, seq, effects: args.effects });
     } else if (payload.kind === 'delegation' && payload.child_trajectory_id === trajectory_id) {
       this.isAnswered = true;
       this.waiting.clear();
@@ -79,29 +107,28 @@ export class EffectsTold {
 
 /** Compares transactions of one trajectory, as the log has them, with what its chain tells. */
 export class ToldComparison {
-  /** Commits that transactions name which have nothing that a commit would name: whether they are there has to be looked up. */
-  readonly unknown: { readonly epoch: number; readonly entry: Hash }[] = [];
   readonly #told: EffectsTold;
   readonly #open: ReadonlySet<number>;
   readonly #differences: ToldDifference[] = [];
   /** By commit, the epoch of its transaction. */
   readonly #epochs: Map<Hash, number> = new Map();
-  readonly #waiting: Map<number, WaitingTold[]> = new Map();
+  readonly #waiting: Map<number, WaitingTold[]>;
+  readonly #abandoned: ReadonlyMap<number, readonly AbandonedTold[]>;
   #isUnread = false;
 
   /** `open`: epochs of transactions that are open in the log. */
   constructor(told: EffectsTold, open: ReadonlySet<number>) {
     this.#told = told;
     this.#open = open;
-    for (const each of told.waiting.values()) {
-      const there = this.#waiting.get(each.epoch);
-      if (there === undefined) this.#waiting.set(each.epoch, [each]);
-      else there.push(each);
-    }
+    this.#waiting = Map.groupBy(told.waiting.values(), ({ epoch }) => epoch);
+    this.#abandoned = Map.groupBy(told.abandoned.values(), ({ epoch }) => epoch);
   }
 
-  /** The next transaction, in any order. */
-  add(logged: LoggedTransaction): void {
+  /**
+   * The next transaction, in any order. Gives the commit that it names where it has nothing that a commit would name: whether that is there has
+   * to be looked up.
+   */
+  add(logged: LoggedTransaction): CommitNamed | undefined {
     const { epoch } = logged;
     let known: KnownTransaction;
     let named: readonly Hash[] = [];
@@ -110,16 +137,18 @@ export class ToldComparison {
     } catch (error) {
       this.#isUnread = true;
       this.#say(undefined, `transaction ${epoch} of the effect log can't be read: ${(error as Error).message}`);
-      return;
+      return undefined;
     }
     if (known.effects.length !== known.state.effects.length) {
       this.#isUnread = true;
       this.#say(undefined, `transaction ${epoch} of the effect log has records of effects that it has not`);
-      return;
+      return undefined;
     }
     this.#checkOpen(known);
-    if (known.entry !== undefined) this.#checkCommit(known, known.entry, named);
-    else if (COMMITTED.has(known.state.phase))
+    const { entry } = known;
+    const isUnknown = entry !== undefined && named.length === 0 && !this.#told.commits.has(entry);
+    if (entry !== undefined && !isUnknown) this.#checkCommit(known, entry, named);
+    else if (entry === undefined && COMMITTED.has(known.state.phase))
       this.#say(
         undefined,
         `transaction ${epoch} is ${known.state.phase} in the effect log, and no entry has committed it`,
@@ -127,10 +156,11 @@ export class ToldComparison {
     this.#checkAbandoned(known);
     for (const waiting of this.#waiting.get(epoch) ?? []) this.#checkWaiting(known, waiting);
     this.#waiting.delete(epoch);
+    return isUnknown ? { epoch, entry } : undefined;
   }
 
   /** A commit that a transaction names is not there. */
-  missing({ epoch, entry }: { readonly epoch: number; readonly entry: Hash }): void {
+  missing({ epoch, entry }: CommitNamed): void {
     this.#say(
       undefined,
       `transaction ${epoch} of the effect log is committed with ${entry}, which is no commit of this trajectory`,
@@ -138,19 +168,18 @@ export class ToldComparison {
   }
 
   /**
-   * When all of the trajectory was added. `isLogHere`: whether the store ever had an effect log. Of a ledger that was imported it has
-   * none, and nothing is missing then.
+   * When all of the trajectory was added. `isLogHere`: whether the store ever had an effect log. Where it has none, nothing is missing.
    */
   differences(isLogHere: boolean): readonly ToldDifference[] {
     // What seems to be missing may be what could not be read.
     if (isLogHere && !this.#isUnread) {
-      for (const [commit, { seq, effects }] of this.#told.commits) {
-        if (this.#epochs.has(commit)) continue;
-        const left = [...effects].filter(([, outcome]) => outcome === undefined);
-        if (left.length > 0)
+      for (const [id, commit] of this.#told.commits) {
+        if (this.#epochs.has(id) || this.#told.imported.has(id)) continue;
+        const left = leftOf(commit).length;
+        if (left > 0)
           this.#say(
-            seq,
-            `${left.length} effects of this commit are not settled, and the effect log has no transaction of it`,
+            commit.seq,
+            `${left} effects of this commit are not settled, and the effect log has no transaction of it`,
           );
       }
       for (const { seq, tool, n, epoch } of [...this.#waiting.values()].flat())
@@ -174,11 +203,17 @@ export class ToldComparison {
   #checkCommit({ epoch, state, effects }: KnownTransaction, entry: Hash, named: readonly Hash[]): void {
     const commit = this.#told.commits.get(entry);
     if (commit === undefined) {
-      if (named.length === 0) this.unknown.push({ epoch, entry });
-      else this.missing({ epoch, entry });
+      this.missing({ epoch, entry });
       return;
     }
     const { seq } = commit;
+    if (this.#told.imported.has(entry)) {
+      this.#say(
+        seq,
+        `transaction ${epoch} of the effect log is committed with this entry, which is said to be imported`,
+      );
+      return;
+    }
     const other = this.#epochs.get(entry);
     if (other !== undefined) {
       const both = `${Math.min(epoch, other)} and ${Math.max(epoch, other)}`;
@@ -209,17 +244,19 @@ export class ToldComparison {
 
   /** What an attempt did that came to nothing, where no ruling says why, is listed when it is undone. */
   #checkAbandoned({ epoch, state, effects, cause = '' }: KnownTransaction): void {
-    const told = this.#told.abandoned.get(epoch);
+    const told = this.#abandoned.get(epoch);
     const acted = effects.flatMap(({ key }, n) => {
       const { phase } = state.effects[n]!;
       return phase === 'undone' || phase === 'accepted' ? [`${key} ${phase}`] : [];
     });
     if (told !== undefined) {
-      const listed = told.effects.map(({ id, outcome }) => `${id} ${outcome}`);
-      const isSame = state.phase === 'aborted' && listed.sort().join() === acted.sort().join();
-      if (!isSame)
+      const isListed = told.some(({ effects: listed }) => {
+        const each = listed.map(({ id, outcome }) => `${id} ${outcome}`);
+        return state.phase === 'aborted' && each.sort().join() === acted.sort().join();
+      });
+      if (!isListed)
         this.#say(
-          told.seq,
+          told[0]!.seq,
           `transaction ${epoch} of the effect log, which is ${state.phase} there, did not come to what is listed here`,
         );
       return;
@@ -259,6 +296,10 @@ const ENDED: ReadonlySet<string> = new Set(['settled', 'aborted']);
 const COMMITTED: ReadonlySet<string> = new Set(['committed', 'failing', 'settled']);
 /** Causes that a ruling says, or said in ledgers of earlier versions. */
 const RULED: ReadonlySet<string> = new Set(['rejected', 'escalated']);
+
+function leftOf({ effects }: CommitTold): readonly Hash[] {
+  return [...effects].flatMap(([id, outcome]) => (outcome === undefined ? [id] : []));
+}
 
 /** What never was is not there, as what was undone. */
 function settledAs(phase: EffectPhase): EffectPhase {

@@ -198,6 +198,38 @@ test('whatever is changed in the database is found, and where', async () => {
   }
 });
 
+describe.each(NAMES)('where %s does not verify', (broken) => {
+  test('what it has not changed is compared all the same, and nothing is said of what it has', async () => {
+    const store = await opened('sqlite');
+    const path = join(folder, `${files}.db`);
+    await told(store, SOME);
+    const rows = await store.facts({ space: 'ward', kind: 'all' });
+    const said = (await store.entries(broken)).findLast(({ payload }) => payload.includes('"partition"'))!;
+    await store.close();
+    const db = new DatabaseSync(path);
+    db.prepare("UPDATE entry SET payload = payload || ' ' WHERE id = ?").run(Buffer.from(said.id, 'hex'));
+    db.close();
+    const last = SOME.findLast(({ where }) => NAMES[where] === broken)!;
+    const check = async (): Promise<unknown[]> => {
+      const again = (await openStore(`sqlite:${path}`)) as Facts;
+      const { trajectories, faults } = await fsck(again);
+      await again.close();
+      expect(trajectories.filter(({ valid }) => !valid).map((each) => each.trajectory_id)).toEqual([broken]);
+      return faults.filter(({ code }) => code === 'facts_differ');
+    };
+    expect(await check()).toEqual([]);
+    for (const row of rows) {
+      const spoilt = new DatabaseSync(path);
+      const set = (confidence: number) =>
+        spoilt.prepare('UPDATE fact SET confidence = ? WHERE fact_id = ?').run(confidence, row.fact_id);
+      set(0.7);
+      expect(await check()).toHaveLength(row.subject === last.subject ? 0 : 1);
+      set(row.confidence);
+      spoilt.close();
+    }
+  });
+});
+
 test('a ledger that can’t be made into facts is refused by name, and what was believed stays', async () => {
   const [store, other] = [await opened('memory'), await opened('memory')];
   await told(store, SOME);

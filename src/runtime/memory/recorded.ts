@@ -23,6 +23,8 @@ const READ_AT_ONCE = 32;
  * trajectories they are in. Entries come by their time, and of clocks that differ what is ahead is kept back until its turn; so what is
  * in memory are some pages of entries, and a number for each partition. Needs no Merkle log.
  *
+ * `areAll`: false where entries of the ledger are left out: what follows a version that is missing is left out then, too.
+ *
  * @throws LedgerFault for an entry or a text that is not what it was; RuntimeError `invalid_ledger` where a version is missing, is there
  * twice, or where two partitions have one name: such a ledger was put together of several
  */
@@ -30,6 +32,7 @@ export async function* recordedChanges(
   store: LedgerStore,
   trajectories: readonly TrajectoryInfo[],
   onRead: (entries: number) => void = () => undefined,
+  areAll: boolean = true,
 ): AsyncGenerator<FactWrite> {
   const values = new Values(store);
   const order = new Order();
@@ -44,7 +47,7 @@ export async function* recordedChanges(
     if (group.length === READ_AT_ONCE) yield* await taken();
   }
   yield* await taken();
-  order.requireWhole();
+  if (areAll) order.requireWhole();
 }
 
 /** Gives changes in the order of their versions. */

@@ -95,6 +95,7 @@ export const LEDGER: Readonly<Record<string, Case | Exempt>> = {
     (line) => ledger.importLines(new MemoryStore(), lines([line, ...exported.slice(1)])),
     [exported[0]],
   ),
+  wasImported: over((store, id) => ledger.wasImported(store, id), [commit.id]),
   integrateLog: over((store, options) => ledger.integrateLog(store, options), [{}]),
   abandonedArgs: exempt(MADE),
   isAbandonment: exempt(MADE),

@@ -296,7 +296,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ({ store }, options) => runtime.backtestStore(store, options),
     [{ domains: [desk], instead: [deskOf('footprint')], limit: 5, trajectoryIds: ['t'] }],
   ),
-  checkMemory: on(({ store }, options) => runtime.checkMemory(store, options), [{}]),
+  checkMemory: on(({ store }, options) => runtime.checkMemory(store, options), [{ readOnly: new Map([['t', 1]]) }]),
   deepReplay: on(
     ({ store }, id, options) => runtime.deepReplay(store, id, options),
     ['t', { domains: [desk], changedDomains: false, sources: true, limit: 5 }],
