@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { DidNothing, declareTool, effectKey } from '#effects';
 import type { Transaction, TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
 import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
@@ -113,5 +115,39 @@ test('what is held in a part that is begun anew has no key of what had acted the
   });
   const keys = sink.log.filter(({ did, what }) => did === 'do' && what === 'paid').map(({ key }) => key);
   expect([keys.length, new Set(keys).size, sink.standing('paid')]).toEqual([2, 2, 1]);
+  await assize.close();
+});
+
+test('what did nothing is called under another key when its transaction is repeated: a sink may answer an old one as it did', async () => {
+  const answers = new Map<string, boolean>();
+  let isDown = true;
+  const pay = declareTool({
+    name: 'pay',
+    input: z.strictObject({ what: z.string() }),
+    class: { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' },
+    writes: ['test:r'],
+    execute: (_, { key }) => {
+      // As services do that keep what they have answered under a key.
+      if (!answers.has(key)) answers.set(key, !isDown);
+      if (answers.get(key) === false) throw new DidNothing('it is down');
+    },
+    compensate: () => ({ undone: 'all' as const }),
+  });
+  const assize = runtimeOver(new MemoryStore(), [tally], { tools: [pay] });
+  const trajectory = await assize.create(tally, { trajectoryId: 't' });
+  const run = () =>
+    trajectory.transaction(OPTIONS, async (tx) => {
+      await tx.call('pay', { what: 'it' });
+      tx.propose(COUNT);
+    });
+  await expect(run()).rejects.toMatchObject({ code: 'tool_failed' });
+  isDown = false;
+  expect(await run()).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
+  expect(await run()).toMatchObject({ ruling: { ruling: 'committed' } });
+  const keys = [0, 1].map((generation) => effectKey({ trajectory: 't', transaction: 'order 1', call: 0, generation }));
+  expect([...answers]).toEqual([
+    [keys[0], false],
+    [keys[1], true],
+  ]);
   await assize.close();
 });

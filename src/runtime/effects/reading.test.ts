@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DidNothing, declareTool, type Tool } from '#effects';
-import type { TransactionOptions } from '#runtime';
+import type { Tenure } from '#ledger';
+import type { Transaction, TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
 import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
@@ -47,10 +48,22 @@ async function stage(fault?: Outside['fault']) {
       execute: (input) => void cells.set(input.name, input.to),
     }),
   ];
-  const assize = runtimeOver(new MemoryStore(), [tally], { tools });
+  const store = new HeldStore();
+  const runtime = () => runtimeOver(store, [tally], { tools });
+  const assize = runtime();
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   const all: TransactionOptions = { writ: writFor('alice'), writes: ['test:**', 'cell:**'], retries: 0 };
-  return { sink, cells, assize, trajectory, all };
+  return { store, sink, cells, runtime, assize, trajectory, all };
+}
+
+/** Keeps the last tenure that was given, to take it away. */
+class HeldStore extends MemoryStore {
+  tenure: Tenure | undefined;
+
+  override async holdEffects(signal?: AbortSignal): Promise<Tenure> {
+    this.tenure = await super.holdEffects(signal);
+    return this.tenure;
+  }
 }
 
 describe('a nested part', () => {
@@ -189,6 +202,63 @@ describe('a claim that is given up', () => {
     });
     await old;
     expect(order).toEqual(['young', 'old']);
+  });
+
+  test('is whoever’s to give up who has the transaction in hand, which advances the frontier there and nowhere else', async () => {
+    const { trajectory, cells, all } = await stage();
+    const inHand = Promise.withResolvers<Transaction>();
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    const old = trajectory.transaction(all, async (tx) => {
+      inHand.resolve(tx);
+      await over;
+      tx.propose(COUNT);
+    });
+    const tx = await inHand.promise;
+    const set = (name: string) =>
+      trajectory.transaction({ ...all, writes: [`cell:${name}`] }, async (young) => {
+        await young.call('cell.set', { name, to: 1 });
+        young.propose(COUNT);
+      });
+    await tx.expand({ writes: ['cell:y'] });
+    const waiting = set('y');
+    // It knows more than the claims say: nothing of it will come there, but for one cell.
+    await tx.release({ writes: ['cell:**'] });
+    expect(await set('x')).toMatchObject({ ruling: { ruling: 'committed' } });
+    expect([...cells.keys()]).toEqual(['x']);
+    await expect(tx.expand({ writes: ['cell:x'] })).rejects.toMatchObject({ code: 'stale' });
+    end();
+    await old;
+    await waiting;
+    expect([...cells.keys()]).toEqual(['x', 'y']);
+  });
+
+  test('is claimed again by who recovers it, since the log has what was claimed: nothing younger is undone by that', async () => {
+    const { store, sink, trajectory, cells, all, runtime, assize } = await stage();
+    const { promise: over, reject: fail } = Promise.withResolvers<void>();
+    const given = Promise.withResolvers<void>();
+    const old = trajectory.transaction(all, async (tx) => {
+      await tx.call('reversible.externalised', { what: 'old' });
+      await tx.release({ writes: ['cell:**'] });
+      given.resolve();
+      await over;
+    });
+    await given.promise;
+    const set = (by: typeof trajectory, name: string) =>
+      by.transaction({ ...all, writes: [`cell:${name}`] }, async (young) => {
+        await young.call('cell.put', { name, to: 1 });
+        young.propose(COUNT);
+      });
+    expect(await set(trajectory, 'x')).toMatchObject({ effects: 'settled' });
+    // Its process has lost the effects, and another one finds the transaction open.
+    await store.tenure!.release();
+    const other = runtime();
+    expect(await other.recoverEffects()).toEqual([]);
+    expect([sink.standing('old'), sink.times('undo', 'old'), cells.get('x')]).toEqual([0, 1, 1]);
+    expect(await set(await other.open('t'), 'y')).toMatchObject({ effects: 'settled' });
+    await other.close();
+    fail(new Error('it is not to be'));
+    await expect(old).rejects.toThrow();
+    await assize.close().catch(() => undefined);
   });
 
   test('can not be used any more', async () => {
