@@ -67,6 +67,8 @@ export class ToldCheck {
   /** Of what is gathered, which is let go. Gives the trajectories that nobody knows, and how many transactions they have. */
   async #compare(): Promise<ReadonlyMap<string, number>> {
     const store = this.#store;
+    // All others are looked up where something differs: most of them were made here.
+    for (const told of this.#gathered.values()) told.leave(await importedOf(store, told.unfinished));
     const open = await openEpochs(store);
     const comparisons = new Map([...this.#gathered].map(([id, each]) => [id, new ToldComparison(each, open)]));
     const unknown = new Map<string, number>();

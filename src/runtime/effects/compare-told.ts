@@ -64,10 +64,15 @@ export class EffectsTold {
     return size;
   }
 
-  /** Entries that say that the log has something, or will have it. */
-  get expecting(): readonly Hash[] {
+  /** Entries of which the log has to have something: what they name has not ended. */
+  get unfinished(): readonly Hash[] {
     const commits = [...this.commits].filter(([id, commit]) => !this.imported.has(id) && leftOf(commit).length > 0);
-    return [...this.waiting.keys(), ...this.abandoned.keys(), ...commits.map(([id]) => id)];
+    return [...this.waiting.keys(), ...commits.map(([id]) => id)];
+  }
+
+  /** Entries by which something in the log can be wrong. */
+  get expecting(): readonly Hash[] {
+    return [...this.unfinished, ...this.abandoned.keys()];
   }
 
   /** Entries that came from another store: they say nothing of the log of this one, and their epochs are others. */
