@@ -1,4 +1,4 @@
-import { hashText } from '#canon';
+import { form, hashText, requireForm } from '#canon';
 import type { Hash, Payload } from '../entry.ts';
 import { isOfEffects } from '../settlement.ts';
 import type { BlobRow, LedgerStore } from '../store.ts';
@@ -22,8 +22,11 @@ export function importMark(id: Hash): BlobRow {
 /**
  * Whether an entry of this store came by `importLines`, where it tells of effects: what they came to is in the effect log of another store. Of
  * all other entries it is not kept. What was there before an import was not imported.
+ *
+ * @throws ArgumentError `bad_argument`
  */
 export async function wasImported(store: Pick<LedgerStore, 'blob'>, id: Hash): Promise<boolean> {
+  requireForm(form.text, id, 'id');
   const { hash, text } = importMark(id);
   return (await store.blob(hash)) === text;
 }
