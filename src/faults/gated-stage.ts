@@ -85,8 +85,9 @@ export interface GatedStage {
 export async function openGated({
   mode,
   tools,
+  tries,
   callMs,
-}: Pick<StageOptions, 'mode' | 'tools' | 'callMs'>): Promise<GatedStage> {
+}: Pick<StageOptions, 'mode' | 'tools' | 'tries' | 'callMs'>): Promise<GatedStage> {
   const store = new MemoryStore();
   const assize = new Assize({
     store,
@@ -95,6 +96,7 @@ export async function openGated({
     tools,
     frontier: mode.frontier ? 'derived' : 'none',
     pause: async () => {},
+    ...(tries === undefined ? {} : { tries }),
     ...(callMs === undefined ? {} : { callMs }),
   });
   return {

@@ -6,7 +6,9 @@ import { callingAtOnce } from '../callers.ts';
 import type { Running } from '../experiment.ts';
 import { LostResponse } from '../faulty.ts';
 import { FORBIDDEN, type GatedStage, openGated } from '../gated-stage.ts';
+import { Metrics, SIX_COLUMNS } from '../metrics.ts';
 import { MODES, type Mode } from '../modes.ts';
+import type { TaskResult } from '../run-task.ts';
 import { sideBySide } from '../side-by-side.ts';
 import { POST_FAULTS, PostBox, type PostFault } from '../sinks/post-box.ts';
 import { RETRIES } from '../stage.ts';
@@ -17,6 +19,7 @@ const CAUSES = [
   'an invariant rejects it',
   'it is stale',
   'it takes too long',
+  'it is told to stop',
   'its branch loses',
 ] as const;
 type Cause = (typeof CAUSES)[number];
@@ -45,11 +48,16 @@ interface Posted {
   readonly leaked: number;
   /** Of what was committed. */
   readonly valid: number;
+  /** Those of them that were taken, and that were taken more than once. */
+  readonly there: number;
+  readonly wrong: number;
   /** Those of them that were taken once, and of which nobody is in doubt. */
   readonly once: number;
   readonly inDoubt: number;
   /** Messages beyond the first of each. */
   readonly twice: number;
+  /** What somebody was told of: by an error, or as what is left to a person. */
+  readonly told: number;
 }
 
 /**
@@ -71,12 +79,21 @@ export async function gateMatrix(running: Running): Promise<Table[]> {
     ),
   );
   const posted = await awake(() => sideBySide(running, settings, AT_ONCE, postedIn));
-  const sumOf =
-    (delivery: Delivery): SumOf =>
-    (isOf) =>
-      posted.filter((_, i) => settings[i]!.delivery === delivery && isOf(settings[i]!)).reduce(added, NOTHING);
-  const [held, approved] = DELIVERIES.map((delivery) => bySink(sumOf(delivery), delivery)) as [Table, Table];
-  return [held, byCause(sumOf('buffered')), approved];
+  const of = (delivery: Delivery): Cells => {
+    const cells = settings.flatMap((setting, i) =>
+      setting.delivery === delivery ? [{ setting, posted: posted[i]! }] : [],
+    );
+    return (isOf) => cells.filter(({ setting }) => isOf(setting)).map((cell) => cell.posted);
+  };
+  const [held, approved] = [of('buffered'), of('externalised')];
+  return [
+    bySink(held, 'buffered'),
+    leakedBy(held, 'cause', CAUSES),
+    leakedBy(held, 'branches', BRANCHES),
+    leakedBy(held, 'fault', POST_FAULTS),
+    sixOf(held, running),
+    bySink(approved, 'externalised'),
+  ];
 }
 
 /** Where every call hangs, nothing else keeps the process alive: limits of time do not. */
@@ -89,72 +106,122 @@ async function awake<T>(make: () => Promise<T>): Promise<T> {
   }
 }
 
-const NOTHING: Posted = { leaked: 0, valid: 0, once: 0, inDoubt: 0, twice: 0 };
+/** What was executed of those settings, one of each. */
+type Cells = (isOf: (setting: Setting) => boolean) => readonly Posted[];
 
-function added(a: Posted, b: Posted): Posted {
-  return {
-    leaked: a.leaked + b.leaked,
-    valid: a.valid + b.valid,
-    once: a.once + b.once,
-    inDoubt: a.inDoubt + b.inDoubt,
-    twice: a.twice + b.twice,
-  };
+function sumOf(cells: readonly Posted[], name: keyof Posted): number {
+  return cells.reduce((sum, posted) => sum + posted[name], 0);
 }
 
-type SumOf = (isOf: (setting: Setting) => boolean) => Posted;
+const CROSSED = `${CAUSES.length} causes of an abort × ${BRANCHES.length} numbers of branches × ${POST_FAULTS.length} faults × ${SINKS.length} sorts of sinks`;
+const NAMED = `Causes: ${CAUSES.join(', ')}. Branches: ${BRANCHES.join(', ')}. Faults: ${POST_FAULTS.join(', ')}. Sinks: ${SINKS.join(', ')}.`;
+const HELD =
+  'Each branch reserves a place, which acts at once, and sends a message. What is undone meets the faults too. Without a runtime the cause stops nothing, as all has been sent by then.';
 
-function bySink(sumOf: SumOf, delivery: Delivery): Table {
+function bySink(cells: Cells, delivery: Delivery): Table {
   const isHeld = delivery === 'buffered';
   const of = isHeld ? 'messages that can’t be undone' : 'messages that can be neither undone nor held';
   return {
     source: 'Gate',
     title: `${of}, over all causes, branches and faults`,
     keys: ['mode', 'sink'],
-    columns: ['leaked', 'valid', 'delivered once', 'in doubt', 'sent twice'],
+    columns: ['cells', 'leaked', 'valid', 'delivered once', 'in doubt', 'sent twice'],
     rows: MODES.filter(({ transactional }) => isHeld || transactional).flatMap((mode) =>
       SINKS.map((sink) => {
-        const { leaked, valid, once, inDoubt, twice } = sumOf((one) => one.mode === mode && one.sink === sink);
-        return {
-          keys: [mode.name, sink],
-          cells: [leaked, valid, once, inDoubt, twice].map((measured) => ({ measured })),
-        };
+        const all = cells((one) => one.mode === mode && one.sink === sink);
+        const sums = (['leaked', 'valid', 'once', 'inDoubt', 'twice'] as const).map((name) => sumOf(all, name));
+        return { keys: [mode.name, sink], cells: [all.length, ...sums].map((measured) => ({ measured })) };
       }),
     ),
     notes: [
-      `${CAUSES.length} causes of an abort, ${BRANCHES.join(', ')} branches, ${POST_FAULTS.length} faults: ${POST_FAULTS.join(', ')}. ${isHeld ? 'Each branch reserves a place, which acts at once, and sends a message.' : 'Each branch sends a message. That of the branch that is chosen is put up for approval, and the experiment’s own counselor approves it at once; what was taken before counts as leaked.'} The paper has no such table.`,
-      'Of the messages of what was committed, each is delivered once, or a person is asked. What is refused for good is tried again by a person, once it is taken. Without a runtime nobody is asked.',
+      `${cells(() => true).length} cells, each executed once in full: ${CROSSED}, in ${isHeld ? 'all' : 'the transactional'} modes. The paper has no such table.`,
+      NAMED,
+      isHeld
+        ? HELD
+        : 'Each branch sends a message. That of the branch that is chosen is put up for approval, and the experiment’s own counselor approves it at once; what was taken before counts as leaked. Without a runtime nobody is asked.',
+      'Of the messages of what was committed, each is delivered once, or a person is asked. What is refused for good is tried again by a person, once it is taken.',
     ],
   };
 }
 
-function byCause(sumOf: SumOf): Table {
+/** Messages that leaked, summed up by one of what is crossed. */
+function leakedBy<By extends 'cause' | 'branches' | 'fault'>(
+  cells: Cells,
+  by: By,
+  values: readonly Setting[By][],
+): Table {
+  const of = { cause: 'the cause of the abort', branches: 'the number of branches', fault: 'the fault' }[by as string]!;
   return {
     source: 'Gate',
-    title: 'messages of Tx-Full that leaked, by cause and branches, over all faults and sinks',
-    keys: ['cause'],
-    columns: BRANCHES.map((branches) => `K=${branches}`),
-    rows: CAUSES.map((cause) => ({
-      keys: [cause],
-      cells: BRANCHES.map((branches) => ({
-        measured: sumOf((one) => one.mode.name === 'Tx-Full' && one.cause === cause && one.branches === branches)
-          .leaked,
+    title: `messages that leaked, by ${of}`,
+    keys: [by],
+    columns: MODES.map(({ name }) => name),
+    rows: values.map((value) => ({
+      keys: [value],
+      cells: MODES.map((mode) => ({
+        measured: sumOf(
+          cells((one) => one.mode === mode && one[by] === value),
+          'leaked',
+        ),
       })),
     })),
     notes: [
-      'Where a transaction takes too long, half of them are told to stop by who began them, and half by their deadline.',
+      `Each row is of ${cells((one) => one[by] === values[0]).length / MODES.length} cells a mode, all others of ${CROSSED}. ${HELD}`,
     ],
+    plot: { sort: by === 'branches' ? 'line' : 'bar', x: by, y: 'messages that leaked' },
+  };
+}
+
+function sixOf(cells: Cells, { seed }: Running): Table {
+  return {
+    source: 'Gate',
+    title: 'all six metrics, in per cent but for errors, over all causes, branches, faults and sinks',
+    digits: 1,
+    keys: ['mode'],
+    columns: SIX_COLUMNS,
+    rows: MODES.map((mode) => {
+      const metrics = new Metrics(seed);
+      for (const posted of cells((one) => one.mode === mode)) metrics.add(resultOf(posted));
+      return { keys: [mode.name], cells: metrics.six() };
+    }),
+    notes: [
+      `A cell is a run, and ${cells((one) => one.mode === MODES[0]).length} of them a row: ${CROSSED}. Its steps are the messages of what is committed. What is made to come to nothing is no error; told is what a call came to without a runtime, or what was left to a person, who has what was refused taken then. What is not there in a transactional mode was lost on the way to a blind sink, and is in doubt. Contaminated: a message was taken of what came to nothing.`,
+    ],
+  };
+}
+
+function resultOf({ leaked, valid, there, wrong, twice, told }: Posted): TaskResult {
+  return {
+    steps: valid,
+    success: told === 0,
+    faults: 0,
+    retries: 0,
+    recovered: 0,
+    propagated: told,
+    waiting: 0,
+    judged: {
+      correct: leaked === 0 && twice === 0 && there === valid,
+      expected: valid,
+      present: there,
+      wrong,
+      contaminated: leaked > 0,
+    },
   };
 }
 
 async function postedIn(setting: Setting): Promise<Posted> {
   const { mode, sink, fault, delivery } = setting;
   const box = new PostBox(sink, fault, delivery);
-  const { valid, inDoubt, early } = mode.transactional ? await transactional(setting, box) : await direct(setting, box);
+  const meant = mode.transactional ? await transactional(setting, box) : await direct(setting, box);
+  const { valid, inDoubt, early, told } = meant;
   const isValid = new Set(valid);
   const messages = [...new Set(box.taken)];
   return {
     leaked: box.taken.filter((message) => !isValid.has(message)).length + early,
     valid: valid.length,
+    there: valid.filter((message) => box.timesTaken(message) > 0).length,
+    wrong: valid.filter((message) => box.timesTaken(message) > 1).length,
+    told,
     once: valid.filter((message) => box.timesTaken(message) === 1 && !inDoubt.includes(message)).length,
     inDoubt: inDoubt.length,
     twice: box.taken.length - messages.length,
@@ -167,6 +234,7 @@ interface Meant {
   readonly inDoubt: readonly string[];
   /** How many were taken before they were approved. */
   readonly early: number;
+  readonly told: number;
 }
 
 type Call = (tool: string, input: unknown) => Promise<unknown>;
@@ -214,7 +282,7 @@ async function transactional({ mode, cause, branches, delivery }: Setting, box: 
       tx.propose(intent('second', false));
     });
     await ruled('second', second);
-    return { valid, inDoubt: await doubtsOf(stage, box), early };
+    return { valid, early, ...(await leftIn(stage, box)) };
   } finally {
     await stage.close();
   }
@@ -235,8 +303,10 @@ async function came(
   speculated: (tx: Transaction) => Promise<void>,
 ): Promise<TransactionOutcome<void> | undefined> {
   const stop = new AbortController();
-  const isTold = branches === 2 || branches === 8;
-  const limit = cause !== 'it takes too long' ? {} : isTold ? { signal: stop.signal } : { deadlineMs: DEADLINE_MS };
+  const limit = {
+    ...(cause === 'it is told to stop' ? { signal: stop.signal } : {}),
+    ...(cause === 'it takes too long' ? { deadlineMs: DEADLINE_MS } : {}),
+  };
   const body = async (tx: Transaction): Promise<void> => {
     await speculated(tx);
     tx.propose(intent(cause === 'an invariant rejects it' ? FORBIDDEN : 'first', false));
@@ -249,8 +319,10 @@ async function came(
           younger.propose(intent('younger', false));
         });
         return tx.expand({ writes: ['post:places:late'] });
+      case 'it is told to stop':
+        stop.abort(new Error('as planned'));
+        return new Promise<never>(() => undefined);
       case 'it takes too long':
-        if (isTold) stop.abort(new Error('as planned'));
         return new Promise<never>(() => undefined);
     }
   };
@@ -258,11 +330,12 @@ async function came(
   return trajectory.transaction(options, body).catch(() => undefined);
 }
 
-/** What was refused is tried again by a person, when it is taken; answers with messages that nobody knows about. */
-async function doubtsOf({ assize }: GatedStage, box: PostBox): Promise<string[]> {
+/** What is left to a person, and messages that nobody knows about. What was refused is tried again by a person, when it is taken. */
+async function leftIn({ assize }: GatedStage, box: PostBox): Promise<Pick<Meant, 'inDoubt' | 'told'>> {
   box.mend();
   const inDoubt: string[] = [];
-  for (const { epoch, n, key, phase } of await assize.recoverEffects()) {
+  const left = await assize.recoverEffects();
+  for (const { epoch, n, key, phase } of left) {
     const message = box.messageOf(key);
     if (phase === 'in_doubt') {
       if (message !== undefined) inDoubt.push(message);
@@ -270,7 +343,7 @@ async function doubtsOf({ assize }: GatedStage, box: PostBox): Promise<string[]>
     }
     await assize.resolveEffect({ epoch, n, as: 'retry', by: 'operator', evidence: 'it is taken again' });
   }
-  return inDoubt;
+  return { inDoubt, told: left.length };
 }
 
 /** Every branch acts at once, and nothing of it is taken back, whatever it comes to. */
@@ -286,12 +359,14 @@ async function direct({ mode, cause, branches, delivery }: Setting, box: PostBox
       }
     }
   };
-  const all = (name: string) => Promise.allSettled(branchesOf(name, branches, delivery).map((branch) => branch(tried)));
-  await all('first');
-  await all('second');
+  const failedOf = async (name: string): Promise<number> => {
+    const ended = await Promise.allSettled(branchesOf(name, branches, delivery).map((branch) => branch(tried)));
+    return ended.filter(({ status }) => status === 'rejected').length;
+  };
+  const told = (await failedOf('first')) + (await failedOf('second'));
   const winner = branches - 1;
   const first = cause === 'its branch loses' ? [messageOf('first', winner)] : [];
-  return { valid: [...first, messageOf('second', winner)], inDoubt: [], early: 0 };
+  return { valid: [...first, messageOf('second', winner)], inDoubt: [], early: 0, told };
 }
 
 async function late(): Promise<never> {

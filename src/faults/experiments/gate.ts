@@ -1,31 +1,28 @@
-import { readdir } from 'node:fs/promises';
-import { EffectError, type Tool } from 'assize/effects';
 import { type Cell, partOf, type Table } from 'assize/tables';
-import { fileTools } from 'assize/tools/files';
-import { httpTool } from 'assize/tools/http';
-import { mailTool } from 'assize/tools/mail';
-import { z } from 'zod';
-import { callingAtOnce, claimsOf } from '../callers.ts';
+import { claimsOf, toolNamed } from '../callers.ts';
 import type { Experiment, Running } from '../experiment.ts';
-import { LostResponse } from '../faulty.ts';
 import { openGated } from '../gated-stage.ts';
 import { scaled, under } from '../measure.ts';
+import { Metrics, SIX_COLUMNS } from '../metrics.ts';
 import { MODES, type Mode, type ModeName } from '../modes.ts';
-import { BOTH, type Fault, PAPER, type Profile, type Schedule, scheduleOf } from '../schedule.ts';
-import { openScratch } from '../scratch.ts';
+import type { TaskResult } from '../run-task.ts';
+import { BOTH, PAPER, type Profile, type Schedule, scheduleOf } from '../schedule.ts';
 import { sideBySide } from '../side-by-side.ts';
-import { openMailServer } from '../sinks/mail-server.ts';
-import { openWebhookServer } from '../sinks/webhook-server.ts';
 import { RETRIES } from '../stage.ts';
-import type { Step } from '../task.ts';
 import { gateMatrix } from './gate-matrix.ts';
+import { type GatedStep, type Outside, openOutside, stepsOf } from './gate-outside.ts';
 
 const RUNS = 100;
 const RATES = [0, 0.1, 0.3];
-/** Whether there is somebody who confirms what is to be sent. */
-const CONFIRMS = [true, false];
 /** Runs that are at work at the same time: a mail server takes a tenth of a second to greet. */
 const AT_ONCE = 150;
+
+/** Whether there is somebody who confirms what is to be sent. */
+const CONFIRMS = [true, false] as const;
+type Confirms = (typeof CONFIRMS)[number];
+
+/** What is counted of messages. */
+const COUNTS = ['leaked', 'gated', 'confirmed', 'sent twice', 'left to a person'] as const;
 
 /** Table 10, of all runs: leaked, gated, confirmed, duplicates. */
 const TABLE_10: Partial<Record<ModeName, readonly number[]>> = {
@@ -54,222 +51,205 @@ export const gate: Experiment = {
   ],
 };
 
+/** Of one mode, by whether somebody confirms. */
+type Measured = ReadonlyMap<Confirms, Metrics>;
+
 async function tablesUnder(running: Running, profile: Profile): Promise<Table[]> {
-  const rows: Table['rows'][number][] = [];
-  for (const [m, mode] of MODES.entries()) {
-    const sent = await sentIn(mode, profile, partOf(running, m, MODES.length));
-    const paper = TABLE_10[mode.name];
-    const counts = [sent.leaked, sent.gated, sent.confirmed, sent.duplicates];
-    const cells = counts.map((measured, i): Cell => ({ measured, ...(paper && { paper: paper[i]! }) }));
-    rows.push({ keys: [mode.name], cells: [...cells, { measured: sent.files }] });
-  }
-  const runs = scaled(RUNS, running) * RATES.length * CONFIRMS.length;
+  const measured: Measured[] = [];
+  for (const [m, mode] of MODES.entries())
+    measured.push(await measuredIn(mode, profile, partOf(running, m, MODES.length)));
+  const runs = scaled(RUNS, running) * RATES.length;
+  const notes = [
+    profile.about,
+    `${runs} runs a row at fp ${RATES.join(', ')}; each writes a file, sends a mail and calls a webhook. The mail server (SMTP) and the receiver of webhooks (HTTP) are real ones on this machine. They refuse what is not to be reached, and end the connection after what they took, so each call of a tool meets the same faults in every mode; what is only planned meets none. Retry budget ${RETRIES}, of the runtime too; who is told of an error goes on.`,
+  ];
+  const counted = (title: string, cellsOf: (one: Measured, mode: ModeName) => Cell[]): Table => ({
+    source: 'Table 10',
+    title: `messages ${title}, ${profile.title}`,
+    keys: ['mode'],
+    columns: COUNTS,
+    rows: MODES.map(({ name }, m) => ({ keys: [name], cells: cellsOf(measured[m]!, name) })),
+    notes: [
+      ...notes,
+      'Leaked: taken before somebody had confirmed it, if anybody did. Gated: held, and never sent, as nobody confirmed it. Confirmed: taken after that. Left to a person: confirmed, and not sent or not known to be, of which the runtime says so.',
+    ],
+    plot: { sort: 'bar', x: 'mode', y: 'messages' },
+  });
+  const summed = (all: readonly Metrics[]): number[] =>
+    COUNTS.map((name) => all.reduce((sum, metrics) => sum + metrics.counted(name), 0));
   return [
+    ...CONFIRMS.map((confirms) =>
+      counted(titleOf(confirms), (one) => summed([one.get(confirms)!]).map((count) => ({ measured: count }))),
+    ),
+    counted('in both settings together', (one, mode) => {
+      const paper = running.scale === 1 ? TABLE_10[mode] : undefined;
+      return summed([...one.values()]).map((count, i) => ({
+        measured: count,
+        ...(paper?.[i] === undefined ? {} : { paper: paper[i] }),
+      }));
+    }),
     {
       source: 'Table 10',
-      title: `what can’t be undone, ${profile.title}`,
-      keys: ['mode'],
-      columns: ['leaked', 'gated', 'confirmed', 'sent twice', 'files written'],
-      rows,
+      title: `all six metrics, in per cent but for errors, ${profile.title}`,
+      digits: 1,
+      keys: ['confirmed by', 'mode'],
+      columns: [...SIX_COLUMNS, 'calls hit'],
+      rows: CONFIRMS.flatMap((confirms) =>
+        MODES.map(({ name }, m) => {
+          const metrics = measured[m]!.get(confirms)!;
+          return {
+            keys: [confirms ? 'somebody' : 'nobody', name],
+            cells: [...metrics.six(), metrics.total('faults')],
+          };
+        }),
+      ),
       notes: [
-        profile.about,
-        `${runs} runs at fp ${RATES.join(', ')}, half of them with somebody who confirms what is sent; each writes a file, sends a mail and calls a webhook, so that ${2 * runs} are to be sent. Retry budget ${RETRIES}; who is told of an error goes on. The mail server (SMTP) and the receiver of webhooks (HTTP) are real ones on this machine, and the figures are of their logs.`,
-        'Leaked: sent before somebody had confirmed it, if anybody did. Gated: held, and never sent, as nobody confirmed it.',
+        ...notes,
+        'Where nobody confirms, the file alone is to be there: a step that is held is done as far as its caller goes, and no step that is there. Contaminated: a message was taken before somebody had confirmed it. Wrong: one that was taken so, or twice. An error is told where the caller gets one, or a person is left something.',
       ],
     },
   ];
 }
 
-interface Sent {
-  readonly leaked: number;
-  readonly gated: number;
-  readonly confirmed: number;
-  readonly duplicates: number;
-  readonly files: number;
+function titleOf(confirms: Confirms): string {
+  return confirms ? 'that somebody confirms' : 'that nobody confirms';
 }
 
-async function sentIn(mode: Mode, profile: Profile, running: Running): Promise<Sent> {
+async function measuredIn(mode: Mode, profile: Profile, running: Running): Promise<Measured> {
   await using outside = await openOutside();
   const runs = scaled(RUNS, running);
-  const settings = RATES.flatMap((rate) => CONFIRMS.map((confirms) => ({ rate, confirms })));
-  const all = settings.flatMap(({ rate, confirms }) => {
+  const all = RATES.flatMap((rate) => {
     const schedule = scheduleOf({ seed: running.seed, rate, kinds: profile.kinds(mode) });
-    return Array.from({ length: runs }, (_, run) => ({ name: `${rate}-${confirms}-${run}`, confirms, schedule }));
+    return CONFIRMS.flatMap((confirms) =>
+      Array.from({ length: runs }, (_, run) => ({ name: `${rate}-${Number(confirms)}-${run}`, confirms, schedule })),
+    );
   });
-  await sideBySide(running, all, AT_ONCE, (one) => doRun(mode, outside, one.name, one.confirms, one.schedule));
-  return await outside.judge();
+  const told = await sideBySide(running, all, AT_ONCE, (one) => doRun(mode, outside, one));
+  const measured = new Map(CONFIRMS.map((confirms) => [confirms, new Metrics(running.seed)] as const));
+  // When nothing can come any more.
+  for (const [i, { name, confirms }] of all.entries())
+    measured.get(confirms)!.add(resultOf(outside, stepsOf(name), confirms, told[i]!));
+  return measured;
 }
 
-/** Real servers and a real folder, and who has confirmed what when. */
-class Outside implements AsyncDisposable {
-  readonly tools: readonly Tool[];
-  /** Without a runtime between. */
-  readonly call: (step: Step) => Promise<unknown>;
-  readonly #root: string;
-  readonly #servers: readonly { readonly taken: readonly string[] }[];
-  readonly #close: () => Promise<void>;
-  /** What was to be confirmed: how much of it had been taken then; undefined where nobody did. */
-  readonly #asked = new Map<string, number | undefined>();
-
-  constructor(root: string, tools: readonly Tool[], servers: Outside['servers'], close: () => Promise<void>) {
-    this.#root = root;
-    this.tools = tools;
-    this.call = callingAtOnce(tools);
-    this.#servers = servers;
-    this.#close = close;
-  }
-
-  get servers(): readonly { readonly taken: readonly string[] }[] {
-    return this.#servers;
-  }
-
-  /** To be called when it is decided whether something is to be sent. */
-  decide(what: string, isConfirmed: boolean): void {
-    this.#asked.set(what, isConfirmed ? this.#timesOf(what) : undefined);
-  }
-
-  /** How often the servers have it. */
-  #timesOf(what: string): number {
-    return this.#servers.reduce((sum, { taken }) => sum + taken.filter((each) => each === what).length, 0);
-  }
-
-  async judge(): Promise<Sent> {
-    let [leaked, gated, confirmed, duplicates] = [0, 0, 0, 0];
-    const all = new Set([...this.#asked.keys(), ...this.#servers.flatMap(({ taken }) => taken)]);
-    for (const what of all) {
-      const times = this.#timesOf(what);
-      // What nobody was asked about, nobody confirmed.
-      const before = this.#asked.get(what) ?? times;
-      leaked += before;
-      confirmed += times > before ? 1 : 0;
-      gated += times === 0 && this.#asked.has(what) ? 1 : 0;
-      duplicates += Math.max(0, times - 1);
-    }
-    const written = await readdir(this.#root, { recursive: true, withFileTypes: true });
-    const files = written.filter((each) => each.isFile() && each.name.endsWith('.txt')).length;
-    return { leaked, gated, confirmed, duplicates, files };
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#close();
-  }
+interface Run {
+  readonly name: string;
+  readonly confirms: Confirms;
+  readonly schedule: Schedule;
 }
 
-async function openOutside(): Promise<Outside> {
-  await using opened = new AsyncDisposableStack();
-  const mail = opened.use(await openMailServer());
-  const hooks = opened.use(await openWebhookServer());
-  const { path: root } = opened.use(await openScratch());
-  const tools = [
-    ...fileTools({ root }),
-    mailTool({ name: 'mail.send', from: 'agent@example.com', transport: mail.url }),
-    httpTool({
-      name: 'hooks.call',
-      input: z.strictObject({ what: z.string() }),
-      class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
-      writes: ['hooks:{what}'],
-      url: `http://${hooks.host}/`,
-    }),
-  ];
-  const held = opened.move();
-  return new Outside(root, tools, [mail, hooks], () => held.disposeAsync());
-}
+/** What the caller was told of a step; `left`: something of it waits for a person. */
+type Told = 'done' | 'an error' | 'left';
 
-/** A step, and what the servers know it by, where it sends something. */
-interface GatedStep extends Step {
-  readonly sends?: string;
-}
-
-function stepsOf(name: string): readonly GatedStep[] {
-  return [
-    { tool: 'files.write', input: { path: `run-${name}.txt`, content: `the record of ${name}` } },
-    {
-      tool: 'mail.send',
-      input: { to: `run-${name}@example.com`, subject: `mail-${name}`, text: 'Here it is.' },
-      sends: `mail-${name}`,
-    },
-    { tool: 'hooks.call', input: { what: `hook-${name}` }, sends: `hook-${name}` },
-  ];
-}
-
-type Doer = (step: GatedStep, faultOf: () => Fault) => Promise<void>;
-
-async function doRun(mode: Mode, outside: Outside, name: string, confirms: boolean, schedule: Schedule): Promise<void> {
-  const { work, close } = mode.transactional ? await gated(mode, outside, confirms) : direct(mode, outside, confirms);
+async function doRun(mode: Mode, outside: Outside, { name, confirms, schedule }: Run): Promise<readonly Told[]> {
+  const steps = stepsOf(name);
+  for (const [n, { what }] of steps.entries()) outside.expect(what, (attempt) => schedule(`gate ${name}`, n, attempt));
+  const worker = mode.transactional ? await gated(mode, outside, confirms) : direct(mode, outside, confirms);
   try {
-    for (const [n, step] of stepsOf(name).entries()) {
-      let attempt = 0;
-      // Who is told of an error goes on.
-      await work(step, () => schedule(`gate ${name}`, n, attempt++)).catch(requireFault);
-    }
+    const told: Told[] = [];
+    // Who is told of an error goes on.
+    for (const step of steps) told.push(await worker.work(step));
+    const left = await worker.left();
+    return steps.map((step, n) => {
+      if (!left.has(step.tool)) return told[n]!;
+      requireHit(outside, step, 'it was left to a person');
+      return 'left';
+    });
   } finally {
-    await close();
+    await worker.close();
   }
 }
 
-/** @throws what is no fault of the schedule */
-function requireFault(error: unknown): void {
-  const isFault = error instanceof LostResponse || (error instanceof EffectError && error.code === 'tool_failed');
-  if (!isFault) throw error;
+/** @throws an error of a call that met no fault: nothing else may go wrong here */
+function requireHit(outside: Outside, { what }: GatedStep, cause: unknown): void {
+  if (outside.callsOf(what).hits === 0) throw new TypeError(`${what} failed without a fault.`, { cause });
 }
 
-/** Between an agent and its tool (A.2): it is told that nothing was done, or not told what was. */
-async function hit(fault: Fault, call: () => Promise<unknown>): Promise<void> {
-  if (fault === 'exception') throw new EffectError('tool_failed', 'The tool was not reached.', { retryable: true });
-  await call();
-  if (fault === 'lost') throw new LostResponse('the answer was lost');
+interface Worker {
+  work(step: GatedStep): Promise<Told>;
+  /** The tools of which something waits for a person. */
+  left(): Promise<ReadonlySet<string>>;
+  close(): Promise<void>;
 }
 
-function direct(mode: Mode, outside: Outside, confirms: boolean): { work: Doer; close: () => Promise<void> } {
+function direct(mode: Mode, outside: Outside, confirms: boolean): Worker {
   const budget = mode.retry ? RETRIES : 0;
-  const work: Doer = async (step, faultOf) => {
-    for (let again = 0; ; again++) {
-      try {
-        await hit(faultOf(), () => outside.call(step));
-        break;
-      } catch (error) {
-        requireFault(error);
-        // What a checkpoint has is no server and no disk: there is nothing to put back.
-        if (again >= budget) throw error;
+  return {
+    work: async (step) => {
+      for (let again = 0; ; again++) {
+        try {
+          await outside.call(step);
+          break;
+        } catch (error) {
+          requireHit(outside, step, error);
+          // What a checkpoint has is no server and no disk: there is nothing to put back.
+          if (again >= budget) return 'an error';
+        }
       }
-    }
-    // Whoever confirms is asked by now, as nothing has held it.
-    if (step.sends !== undefined) outside.decide(step.sends, confirms);
+      // Whoever confirms is asked by now, as nothing has held it.
+      if (step.isSent) outside.decide(step.what, confirms);
+      return 'done';
+    },
+    left: async () => new Set(),
+    close: async () => {},
   };
-  return { work, close: async () => {} };
 }
 
 /** One transaction a step, and somebody who confirms what it would send, or nobody. */
-async function gated(
-  mode: Mode,
-  outside: Outside,
-  confirms: boolean,
-): Promise<{ work: Doer; close: () => Promise<void> }> {
+async function gated(mode: Mode, outside: Outside, confirms: boolean): Promise<Worker> {
   const { tools } = outside;
-  const { trajectory, writ, intent, close } = await openGated({ mode, tools });
+  const retries = mode.retry ? RETRIES : 0;
+  const { assize, trajectory, writ, intent, close } = await openGated({ mode, tools, tries: retries + 1 });
   let steps = 0;
-  const work: Doer = async ({ tool: name, input, sends }, faultOf) => {
-    const claims = claimsOf(tools.find((each) => each.name === name)!, input);
-    const committing = intent(`step-${steps++}`, sends !== undefined);
-    const retries = mode.retry ? RETRIES : 0;
-    const { ruling } = await trajectory.transaction({ ...claims, writ, retries }, async (tx) => {
-      await heldTo(() => hit(faultOf(), () => tx.call(name, input)));
-      tx.propose(committing);
-    });
-    if (ruling.ruling === 'rejected') throw new TypeError(`The step was rejected: ${ruling.reason}.`);
-    if (ruling.ruling !== 'escalated') return;
-    outside.decide(sends!, confirms);
-    if (confirms) await trajectory.approve(ruling.pending, { principal: 'operator', method: 'experiment' });
+  return {
+    work: async ({ tool, input, what, isSent }) => {
+      const committing = intent(`step-${steps++}`, isSent);
+      const claims = claimsOf(toolNamed(tools, tool), input);
+      const { ruling } = await trajectory.transaction({ ...claims, writ, retries }, async (tx) => {
+        await tx.call(tool, input);
+        tx.propose(committing);
+      });
+      if (ruling.ruling === 'rejected') throw new TypeError(`The step was rejected: ${ruling.reason}.`);
+      if (ruling.ruling !== 'escalated') return 'done';
+      outside.decide(what, confirms);
+      if (confirms) await trajectory.approve(ruling.pending, { principal: 'operator', method: 'experiment' });
+      return 'done';
+    },
+    left: async () => new Set((await assize.recoverEffects()).map(({ tool }) => tool)),
+    close,
   };
-  return { work, close };
 }
 
-/** What is held was only planned, so that nothing was done where the answer to that is lost: it is begun anew. */
-async function heldTo(call: () => Promise<void>): Promise<void> {
-  try {
-    await call();
-  } catch (cause) {
-    if (!(cause instanceof LostResponse)) throw cause;
-    throw new EffectError('tool_failed', 'The answer to a plan was lost.', { cause, retryable: true });
-  }
+function resultOf(outside: Outside, steps: readonly GatedStep[], confirms: boolean, told: readonly Told[]): TaskResult {
+  const files = steps.filter(({ isSent }) => !isSent).map(({ what }) => outside.written(what));
+  const messages = steps.filter(({ isSent }) => isSent).map(({ what }) => ({ what, ...outside.sent(what) }));
+  const calls = steps.map(({ what }) => outside.callsOf(what));
+  const count = <One>(of: readonly One[], is: (one: One) => boolean): number => of.filter(is).length;
+  const expected = confirms ? messages : [];
+  const isRight = ({ times, leaked }: (typeof messages)[number]): boolean =>
+    times === (confirms ? 1 : 0) && leaked === 0;
+  const leaked = messages.reduce((sum, one) => sum + one.leaked, 0);
+  return {
+    steps: steps.length,
+    success: told.every((one) => one === 'done'),
+    faults: calls.reduce((sum, { hits }) => sum + hits, 0),
+    retries: calls.reduce((sum, { made }) => sum + Math.max(0, made - 1), 0),
+    recovered: count(steps, ({ what }) => outside.callsOf(what).hits > 0) - count(told, (one) => one !== 'done'),
+    propagated: count(told, (one) => one !== 'done'),
+    waiting: count(told, (one) => one === 'left'),
+    judged: {
+      correct: files.every((file) => file === 'right') && messages.every(isRight),
+      expected: files.length + expected.length,
+      present: count(files, (file) => file !== 'absent') + count(expected, ({ times }) => times > 0),
+      wrong: count(files, (file) => file === 'wrong') + count(expected, (one) => one.times > 0 && !isRight(one)),
+      contaminated: leaked > 0,
+      counts: {
+        leaked,
+        gated: count(messages, ({ what, times }) => times === 0 && outside.isHeld(what)),
+        confirmed: count(messages, ({ what, times, leaked: early }) => outside.isConfirmed(what) && times > early),
+        'sent twice': messages.reduce((sum, { times }) => sum + Math.max(0, times - 1), 0),
+        'left to a person': steps.filter(({ isSent }, n) => isSent && told[n] === 'left').length,
+      } satisfies Record<(typeof COUNTS)[number], number>,
+    },
+  };
 }

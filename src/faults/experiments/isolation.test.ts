@@ -1,8 +1,10 @@
 import { readdirSync } from 'node:fs';
-import type { Cell, Table } from 'assize/tables';
-import { describe, expect, test } from 'vitest';
+import { type Cell, plotter, type Table } from 'assize/tables';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Experiment, Running } from '../experiment.ts';
-import { MODES, modeOf } from '../modes.ts';
+import { SIX_COLUMNS } from '../metrics.ts';
+import { MODES, type Mode, modeOf } from '../modes.ts';
+import { type Fault, type FaultKind, scheduleOf } from '../schedule.ts';
 import { openScratch } from '../scratch.ts';
 import { AGENTS, contention, measuredIn, READINGS, SCENARIOS } from './contention.ts';
 import { gate } from './gate.ts';
@@ -104,45 +106,150 @@ test('contention has correct states in every cell of Tx-Full', async () => {
   expect(at(read, ['counter', 16], 'optimistic')).toBeGreaterThan(100);
 });
 
-test('what can’t be undone is sent when it was confirmed, never by what came to nothing, and once, or somebody is asked', async () => {
-  const tables = await tablesOf(gate, 0.02);
-  const transactional = MODES.filter((mode) => mode.transactional);
-  // By real servers.
-  const sent = tables.filter(({ source }) => source === 'Table 10');
-  expect(sent).toHaveLength(2);
-  for (const table of sent) {
-    for (const { name } of transactional) {
-      expect(['leaked', 'sent twice'].map((column) => at(table, [name], column))).toEqual([0, 0]);
-      for (const column of ['confirmed', 'gated']) expect(at(table, [name], column)).toBeGreaterThan(0);
+describe('what can’t be undone', () => {
+  const SCALE = 0.04;
+  let tables: readonly Table[];
+  beforeAll(async () => {
+    tables = await tablesOf(gate, SCALE);
+  }, 120_000);
+
+  /** By the schedule alone, how a message goes that is to be sent: how often it is taken, and whether a person is left something. */
+  function expectedOf(mode: Mode, sort: 'mail' | 'hook', faultOf: (attempt: number) => Fault) {
+    let [times, failed, lost] = [0, 0, 0];
+    const tries = mode.retry ? 4 : 1;
+    for (let attempt = 0; ; attempt++) {
+      const fault = faultOf(attempt);
+      // A keyed sink takes each key once; without a runtime each call has a key of its own.
+      const isAgain = mode.transactional && times > 0;
+      if (fault !== 'exception' && !isAgain) times++;
+      if (fault === 'none') return { times, isLeft: false };
+      if (!mode.transactional && attempt === tries - 1) return { times, isLeft: false };
+      if (fault === 'lost' && mode.transactional && sort === 'mail') return { times, isLeft: true };
+      // What may have been done is not known to be undone by a later refusal.
+      if (fault === 'lost' || lost > 0) lost++;
+      else failed++;
+      if (mode.transactional && (lost === tries || failed === tries)) return { times, isLeft: true };
     }
-    expect(at(table, ['No-Tx'], 'leaked')).toBeGreaterThan(0);
-    expect(at(table, ['CR'], 'sent twice')).toBeGreaterThan(0);
   }
-  // For every cause, number of branches, fault and sort of sink; and of what can't be held either, approved at once.
-  const bySink = named(tables, 'can’t be undone, over all causes');
-  // What comes after each of them, the branch that is chosen where others lose, and without a frontier what would be stale.
-  const validIn = (mode: string): number => (mode === 'Tx-Full' ? 5 * 4 * 5 + 4 * 5 : 5 * 4 * 5 + 2 * 4 * 5);
-  for (const sink of ['keyed', 'queryable', 'blind']) {
-    const approved = named(tables, 'neither undone nor held');
-    for (const { name } of transactional) {
-      const [leaked, valid, once, inDoubt, twice] = approved.columns.map((column) =>
-        Number(at(approved, [name, sink], column)),
-      );
-      expect([name, sink, leaked, twice]).toEqual([name, sink, 0, 0]);
-      expect([valid, once! + inDoubt!, inDoubt! > 0]).toEqual([validIn(name), valid, sink === 'blind']);
+
+  test.each([
+    ['the same faults in all modes', (): FaultKind[] => ['exception', 'lost']],
+    ['faults as in the paper', ({ transactional }: Mode): FaultKind[] => (transactional ? ['exception'] : ['lost'])],
+  ] as const)('the servers’ logs are what the schedule makes of each call: %s', (title, kinds) => {
+    const runs = 100 * SCALE;
+    for (const confirms of [true, false])
+      for (const mode of MODES) {
+        const counts = { leaked: 0, gated: 0, confirmed: 0, 'sent twice': 0, 'left to a person': 0 };
+        for (const rate of [0, 0.1, 0.3]) {
+          const schedule = scheduleOf({ seed: 1, rate, kinds: kinds(mode) });
+          for (let run = 0; run < runs; run++)
+            for (const [n, sort] of [
+              [1, 'mail'],
+              [2, 'hook'],
+            ] as const) {
+              if (mode.transactional && !confirms) {
+                counts.gated++;
+                continue;
+              }
+              const name = `gate ${rate}-${Number(confirms)}-${run}`;
+              const { times, isLeft } = expectedOf(mode, sort, (attempt) => schedule(name, n, attempt));
+              if (mode.transactional) counts.confirmed += times;
+              else counts.leaked += times;
+              counts['sent twice'] += Math.max(0, times - 1);
+              if (isLeft) counts['left to a person']++;
+            }
+        }
+        const table = named(tables, `that ${confirms ? 'somebody' : 'nobody'} confirms, ${title}`);
+        expect([mode.name, ...Object.keys(counts).map((column) => at(table, [mode.name], column))]).toEqual([
+          mode.name,
+          ...Object.values(counts),
+        ]);
+      }
+  });
+
+  test('both settings are summed up beside the paper, and faults reach what is sent in every mode', () => {
+    for (const title of ['the same faults in all modes', 'faults as in the paper']) {
+      const of = (what: string): Table => named(tables, `${what}, ${title}`);
+      const [yes, no, both, six] = ['that somebody confirms', 'that nobody confirms', 'together', 'for errors'].map(of);
+      for (const { name, transactional } of MODES) {
+        for (const column of both!.columns)
+          expect(at(both!, [name], column)).toBe(Number(at(yes!, [name], column)) + Number(at(no!, [name], column)));
+        const cell = (setting: string, column: string) => at(six!, [setting, name], column);
+        expect(cell('somebody', 'calls hit')).toBeGreaterThan(0);
+        // Nothing is contaminated where it is held, and all of it where it is not.
+        if (transactional) expect(['somebody', 'nobody'].map((who) => cell(who, SIX_COLUMNS[2]!))).toEqual([0, 0]);
+        else expect(cell('somebody', SIX_COLUMNS[1]!)).toBe(0);
+      }
     }
-    for (const { name } of transactional) {
-      const [leaked, valid, once, inDoubt, twice] = bySink.columns.map((column) =>
-        Number(at(bySink, [name, sink], column)),
-      );
-      expect([name, sink, leaked, twice]).toEqual([name, sink, 0, 0]);
-      expect([valid, once! + inDoubt!, inDoubt! > 0]).toEqual([validIn(name), valid, sink === 'blind']);
-      expect(once).toBeGreaterThan(0);
-    }
-    expect(at(bySink, ['No-Tx', sink], 'leaked')).toBeGreaterThan(0);
-  }
-  const byCause = named(tables, 'by cause and branches');
-  expect(byCause.rows.flatMap(({ cells }) => cells.map(({ measured }) => measured))).toEqual(Array(20).fill(0));
+  });
+
+  test('for every cause, number of branches, fault and sort of sink: never by what came to nothing, and once, or somebody is asked', () => {
+    const transactional = MODES.filter((mode) => mode.transactional);
+    // What comes after each of six causes, the branch that is chosen where others lose, and without a frontier what would be stale.
+    const validIn = (mode: string): number => (mode === 'Tx-Full' ? 6 * 4 * 5 + 4 * 5 : 6 * 4 * 5 + 2 * 4 * 5);
+    const [held, approved] = ['can’t be undone, over all', 'neither undone nor held'].map((title) =>
+      named(tables, title),
+    );
+    for (const table of [held!, approved!])
+      for (const { name } of transactional)
+        for (const sink of ['keyed', 'queryable', 'blind']) {
+          const [cells, leaked, valid, once, inDoubt, twice] = table.columns.map((column) =>
+            Number(at(table, [name, sink], column)),
+          );
+          expect([name, sink, cells, leaked, twice]).toEqual([name, sink, 6 * 4 * 5, 0, 0]);
+          // A blind sink has told of those that met no fault, or a refusal.
+          expect([valid, once, inDoubt]).toEqual(
+            sink === 'blind'
+              ? [validIn(name), (2 / 5) * validIn(name), (3 / 5) * validIn(name)]
+              : [validIn(name), validIn(name), 0],
+          );
+        }
+  });
+
+  test('what leaks without a runtime is each branch of what came to nothing, and each that lost, as often as it was taken', () => {
+    // A message a branch of the first transaction and of the second, but for those that are chosen, for three sorts of sinks.
+    const all = (ofCause: number, branches: readonly number[]): number =>
+      3 * branches.reduce((sum, count) => sum + ofCause * (2 * count - 1), 0);
+    const BRANCHES = [2, 4, 8, 16];
+    const lost = (branches: readonly number[]): number => 3 * branches.reduce((sum, count) => sum + 2 * count - 2, 0);
+    const each = (branches: readonly number[]): number => all(5, branches) + lost(branches);
+    // Refused once, or lost before, what is tried again is taken once; lost after or hung, twice; refused for good, never.
+    const [timesCr, timesNoTx] = [
+      [1, 1, 2, 2, 0],
+      [0, 0, 1, 1, 0],
+    ] as const;
+    const sum = (times: readonly number[]): number => times.reduce((total, time) => total + time, 0);
+    const columnsOf = (title: string): number[][] =>
+      ['CR', 'No-Tx', 'Tx-Full', 'No-Frontier', 'Tx-NoFrontier+Retry'].map((mode) => {
+        const table = named(tables, title);
+        return table.rows.map(({ cells }) => Number(cells[table.columns.indexOf(mode)]!.measured));
+      });
+    const zeros = (count: number): number[][] => Array(3).fill(Array(count).fill(0));
+    expect(columnsOf('leaked, by the fault')).toEqual([
+      timesCr.map((times) => times * each(BRANCHES)),
+      timesNoTx.map((times) => times * each(BRANCHES)),
+      ...zeros(5),
+    ]);
+    expect(columnsOf('leaked, by the number of branches')).toEqual([
+      BRANCHES.map((count) => sum(timesCr) * each([count])),
+      BRANCHES.map((count) => sum(timesNoTx) * each([count])),
+      ...zeros(4),
+    ]);
+    expect(columnsOf('leaked, by the cause')).toEqual([
+      ...[timesCr, timesNoTx].map((times) => [
+        ...Array(5).fill(sum(times) * all(1, BRANCHES)),
+        sum(times) * lost(BRANCHES),
+      ]),
+      ...zeros(6),
+    ]);
+  });
+
+  test('each of its tables but those of metrics and sinks is drawn', async () => {
+    const draw = await plotter();
+    const drawn = tables.filter(({ plot }) => plot !== undefined);
+    expect(drawn.map(({ source }) => source)).toEqual([...Array(6).fill('Table 10'), ...Array(3).fill('Gate')]);
+    for (const table of drawn) expect(draw(table)).toContain(table.title);
+  });
 });
 
 test('a scratch folder is gone when it is disposed of', async () => {

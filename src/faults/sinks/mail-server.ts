@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { FaultsError } from '../errors.ts';
+import type { Fault } from '../schedule.ts';
 
 /** A mail server on this machine, with a log of its own of what it took: the subjects, in order. */
 export interface MailServer extends AsyncDisposable {
@@ -9,8 +10,13 @@ export interface MailServer extends AsyncDisposable {
   readonly taken: readonly string[];
 }
 
-/** @throws FaultsError `not_installed` without the optional peer `smtp-server` */
-export async function openMailServer(): Promise<MailServer> {
+/**
+ * `faultOf`: what goes wrong with the next message to an address. `exception`: its recipient is refused for now; `lost`: it is taken, and the
+ * connection ends without an answer.
+ *
+ * @throws FaultsError `not_installed` without the optional peer `smtp-server`
+ */
+export async function openMailServer(faultOf: (address: string) => Fault = () => 'none'): Promise<MailServer> {
   const { SMTPServer } = await import('smtp-server').catch((cause: unknown) => {
     throw new FaultsError(
       'not_installed',
@@ -19,16 +25,31 @@ export async function openMailServer(): Promise<MailServer> {
     );
   });
   const taken: string[] = [];
+  /** Sessions whose message will be taken without an answer. */
+  const losing = new Set<string>();
+  /** By the port that they come from. */
+  const sockets = new Map<number, Socket>();
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS', 'AUTH'],
     disableReverseLookup: true,
-    onData: (stream, _, done) => {
+    onRcptTo: ({ address }, { id }, done) => {
+      const fault = faultOf(address);
+      if (fault === 'lost') losing.add(id);
+      done(fault === 'exception' ? Object.assign(new Error('not now'), { responseCode: 451 }) : null);
+    },
+    onData: (stream, { id, remotePort }, done) => {
       stream.toArray().then((chunks) => {
         taken.push(/^subject: *(.*?)\r?$/im.exec(Buffer.concat(chunks).toString())?.[1] ?? '');
-        done();
+        if (losing.delete(id)) sockets.get(remotePort)!.destroy();
+        else done();
       }, done);
     },
+  });
+  server.server.on('connection', (socket: Socket) => {
+    const port = socket.remotePort!;
+    sockets.set(port, socket);
+    socket.on('close', () => sockets.delete(port));
   });
   // Connections that end early are the client's to tell.
   server.on('error', () => undefined);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Fault } from '../schedule.ts';
 
 /** A receiver of webhooks on this machine, with a log of its own: what it was told, in order, each key once. */
 export interface WebhookServer extends AsyncDisposable {
@@ -9,16 +10,24 @@ export interface WebhookServer extends AsyncDisposable {
   readonly taken: readonly string[];
 }
 
-export async function openWebhookServer(): Promise<WebhookServer> {
+/**
+ * `faultOf`: what goes wrong with the next request that tells it that. `exception`: it is refused for now; `lost`: it is taken, and the
+ * connection ends without an answer.
+ */
+export async function openWebhookServer(faultOf: (what: string) => Fault = () => 'none'): Promise<WebhookServer> {
   const taken: string[] = [];
   const keys = new Set<string>();
   const server = createServer((request, response) => {
     request.toArray().then(
       (chunks) => {
         const key = String(request.headers['idempotency-key']);
-        if (!keys.has(key)) taken.push((JSON.parse(Buffer.concat(chunks).toString()) as { what: string }).what);
+        const { what } = JSON.parse(Buffer.concat(chunks).toString()) as { what: string };
+        const fault = faultOf(what);
+        if (fault === 'exception') return void response.writeHead(429).end();
+        if (!keys.has(key)) taken.push(what);
         keys.add(key);
-        response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+        if (fault === 'lost') request.socket.destroy();
+        else response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
       },
       () => response.destroy(),
     );
