@@ -13,6 +13,8 @@ export class Shelf {
   conflicts = 0;
   readonly #places = new Map<string, Put>();
   readonly #before = new Map<string, Put | undefined>();
+  /** Who has ever put something, whether or not it still stands. */
+  readonly #seen = new Set<string>();
   /** Who put what is to stay. */
   readonly #settled = new Set<string>();
 
@@ -26,7 +28,13 @@ export class Shelf {
     this.#settled.add(by);
   }
 
+  /** How many have put something that was to be seen and was not to stay. */
+  get unsettled(): number {
+    return [...this.#seen].filter((by) => !this.#settled.has(by)).length;
+  }
+
   put(place: string, by: string, key: string): void {
+    this.#seen.add(by);
     const there = this.#places.get(place);
     if (there !== undefined && there.by !== by && !this.#settled.has(there.by)) this.conflicts++;
     this.#before.set(key, there);
@@ -47,17 +55,19 @@ export class Shelf {
     return declareTool({
       name: 'shelf.put',
       input: z.strictObject({ place: z.string(), by: z.string() }),
-      class: { reversibility: 'reversible', delivery, sink: 'keyed' },
+      class: { reversibility: 'reversible', delivery, sink: 'queryable' },
       writes: ['shelf:{place}'],
       parallel: true,
       execute: ({ place, by }, { key }) => {
         this.put(place, by, key);
         return null;
       },
-      // Only while it stands as it was left.
+      reconcile: (_, { key }) => (this.#before.has(key) ? { happened: true, result: null } : { happened: false }),
       compensate: ({ place }, _result, { key }) => {
-        if (this.#places.get(place)?.key !== key) return { undone: 'all' };
         const before = this.#before.get(key);
+        this.#before.delete(key);
+        // Only while it stands as it was left.
+        if (this.#places.get(place)?.key !== key) return { undone: 'all' };
         if (before === undefined) this.#places.delete(place);
         else this.#places.set(place, before);
         return { undone: 'all' };

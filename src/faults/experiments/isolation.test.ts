@@ -3,7 +3,7 @@ import { type Cell, plotter, type Table } from 'assize/tables';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Experiment, Running } from '../experiment.ts';
 import { SIX_COLUMNS } from '../metrics.ts';
-import { MODES, type Mode, modeOf } from '../modes.ts';
+import { MODES, type Mode, type ModeName, modeOf } from '../modes.ts';
 import { type Fault, type FaultKind, scheduleOf } from '../schedule.ts';
 import { openScratch } from '../scratch.ts';
 import { AGENTS, contention, measuredIn, READINGS, SCENARIOS } from './contention.ts';
@@ -76,23 +76,101 @@ describe.each(READINGS.map((reading) => [reading.name, reading] as const))('read
   );
 });
 
-test('nobody sees a branch that is not committed, and of losers nothing stands, where writes are held', async () => {
-  const tables = await tablesOf(speculation, 0.03);
-  const [seen, left, right] = [named(tables, 'was seen'), named(tables, 'losing branch'), named(tables, 'the winner')];
-  for (const branches of [2, 4, 8, 16]) {
-    expect([seen, left, right].map((table) => at(table, [branches], 'Tx-Full'))).toEqual([0, 0, 100]);
-    for (const { name } of MODES.filter(({ frontier }) => !frontier)) expect(at(seen, [branches], name)).toBe(100);
-    expect(at(left, [branches], 'No-Tx')).toBe(100);
+describe('branches of which one is to stay', () => {
+  const SCALE = 0.03;
+  let tables: readonly Table[];
+  beforeAll(async () => {
+    tables = await tablesOf(speculation, SCALE);
+  }, 120_000);
+
+  test('nobody sees one that is not committed, and of losers nothing stands, where writes are held', () => {
+    const [seen, left, right] = ['was seen', 'losing branch', 'the winner'].map((title) => named(tables, title));
+    for (const branches of [2, 4, 8, 16]) {
+      expect([seen, left, right].map((table) => at(table!, [branches], 'Tx-Full'))).toEqual([0, 0, 100]);
+      for (const { name } of MODES.filter(({ frontier }) => !frontier)) expect(at(seen!, [branches], name)).toBe(100);
+      expect(at(left!, [branches], 'No-Tx')).toBe(100);
+    }
+  });
+
+  test('of files, those of all who lose stay without transactions, and are seen where nothing is held or copied', () => {
+    const [leaked, seen] = ['losing branches left', 'to be seen before'].map((title) => named(tables, title));
+    for (const branches of [2, 3, 4, 8, 16])
+      for (const { name, transactional, frontier } of MODES) {
+        const cells = (place: string) => [leaked, seen].map((table) => at(table!, [place, branches], name));
+        expect(cells('the folder')).toEqual([transactional ? 0 : branches - 1, frontier ? 0 : branches]);
+        expect(cells('copies of it')).toEqual(transactional ? [0, 0] : ['–', '–']);
+      }
+    const six = named(tables, 'files of branches');
+    expect(six.rows.map(({ keys }) => keys)).toHaveLength(MODES.length + MODES.filter((m) => m.transactional).length);
+    for (const { keys, cells } of six.rows) {
+      const { transactional, frontier } = modeOf(keys[1] as ModeName);
+      const isClean = frontier || keys[0] === 'copies of it';
+      const right = transactional ? 100 : 0;
+      expect(cells.map(({ measured }) => measured)).toEqual([100, right, isClean ? 0 : 100, 100, 0, 0]);
+    }
+  });
+
+  /** By the schedule alone: whether a step of these branches is done. */
+  function expectedOf(mode: Mode, k: number, faultOf: (branch: number, attempt: number) => Fault) {
+    const made = Array.from({ length: k }, () => 0);
+    const asks = mode.transactional;
+    // What is held is made once it was chosen, which is the first; all others are made by all, and by one that is put back and chosen.
+    let trying = mode.frontier ? [0] : made.map((_, branch) => branch);
+    for (let again = 0; again < (mode.retry ? 4 : 1); again++) {
+      const went = trying.map((branch) => {
+        const fault = faultOf(branch, made[branch]!++);
+        return fault === 'none' || (fault === 'lost' && asks);
+      });
+      const first = went.indexOf(true);
+      if (first !== -1 && (!mode.checkpoint || trying.length === 1)) return true;
+      if (first !== -1) trying = [trying[first]!];
+    }
+    return false;
   }
-  const files = named(tables, 'files of');
-  const met = named(tables, 'shared elements');
-  expect(['leaked by losers', 'of any, before the choice', 'of winners'].map((c) => at(files, ['Tx-Full'], c))).toEqual(
-    [0, 0, 1],
-  );
-  expect(at(files, ['No-Tx'], 'leaked by losers')).toBe(2);
-  expect(at(met, ['Tx-Full'], 'conflicts, k=3')).toBe(0);
-  expect(at(met, ['Tx-Full'], 'right state, k=3 (%)')).toBe(100);
-  expect(at(met, ['No-Tx'], 'conflicts, k=3')).toBeGreaterThan(0);
+
+  test.each([
+    ['the same faults in all modes', (): FaultKind[] => ['exception', 'lost']],
+    ['faults as in the paper', ({ name }: Mode): FaultKind[] => (name === 'No-Tx' ? ['lost'] : ['exception'])],
+  ] as const)('tasks are done as the schedule makes of each write: %s', (title, kinds) => {
+    const trials = 300 * SCALE;
+    const table = named(tables, `tasks done, ${title}`);
+    const six = named(tables, `speculative tasks: all six metrics, in per cent but for errors, ${title}`);
+    for (const mode of MODES)
+      for (const k of [1, 3]) {
+        const schedule = scheduleOf({ seed: 1, rate: 0.3, kinds: kinds(mode) });
+        let [done, steps] = [0, 0];
+        for (let trial = 0; trial < trials; trial++)
+          for (let step = 0; step < 10; step++) {
+            const goes = expectedOf(mode, k, (branch, attempt) =>
+              schedule(`speculation ${trial}`, step * 3 + branch, attempt),
+            );
+            if (!goes) break;
+            steps++;
+            if (step === 9) done++;
+          }
+        expect([mode.name, k, at(table, [mode.name], `k=${k}`)]).toEqual([mode.name, k, (100 * done) / trials]);
+        const cells = SIX_COLUMNS.map((column) => Number(at(six, [k, mode.name], column)));
+        expect([cells[0], cells[5]]).toEqual([(100 * done) / trials, trials - done]);
+        // Only what is done is there, and all that is done is right, but where nothing is taken back.
+        if (mode.transactional || mode.checkpoint) {
+          expect([cells[1], cells[4]]).toEqual([cells[0], 0]);
+          expect(cells[3]).toBeCloseTo((10 * steps) / trials);
+        }
+        if (mode.frontier) expect(cells[2]).toBe(0);
+        else if (k === 3) expect(cells[2]).toBeGreaterThan(0);
+      }
+    const met = named(tables, `conflicts of speculative branches, ${title}`);
+    for (const { name, frontier } of MODES)
+      if (frontier) expect(at(met, [name], 'k=3')).toBe(0);
+      else expect(at(met, [name], 'k=3')).toBeGreaterThan(0);
+  });
+
+  test('what is counted of them is drawn', async () => {
+    const draw = await plotter();
+    const drawn = tables.filter(({ plot }) => plot !== undefined);
+    for (const title of ['losing branches left', 'to be seen before', 'tasks done, ', 'conflicts of'])
+      expect(draw(named(drawn, title))).toContain(named(drawn, title).title);
+  });
 });
 
 test('contention has correct states in every cell of Tx-Full', async () => {
