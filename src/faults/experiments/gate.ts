@@ -18,8 +18,7 @@ const RATES = [0, 0.1, 0.3];
 const AT_ONCE = 150;
 
 /** Whether there is somebody who confirms what is to be sent. */
-const CONFIRMS = [true, false] as const;
-type Confirms = (typeof CONFIRMS)[number];
+const CONFIRMS = [true, false];
 
 /** What is counted of messages. */
 const COUNTS = ['leaked', 'gated', 'confirmed', 'sent twice', 'left to a person'] as const;
@@ -52,7 +51,7 @@ export const gate: Experiment = {
 };
 
 /** Of one mode, by whether somebody confirms. */
-type Measured = ReadonlyMap<Confirms, Metrics>;
+type Measured = ReadonlyMap<boolean, Metrics>;
 
 async function tablesUnder(running: Running, profile: Profile): Promise<Table[]> {
   const measured: Measured[] = [];
@@ -111,7 +110,7 @@ async function tablesUnder(running: Running, profile: Profile): Promise<Table[]>
   ];
 }
 
-function titleOf(confirms: Confirms): string {
+function titleOf(confirms: boolean): string {
   return confirms ? 'that somebody confirms' : 'that nobody confirms';
 }
 
@@ -134,7 +133,7 @@ async function measuredIn(mode: Mode, profile: Profile, running: Running): Promi
 
 interface Run {
   readonly name: string;
-  readonly confirms: Confirms;
+  readonly confirms: boolean;
   readonly schedule: Schedule;
 }
 
