@@ -81,7 +81,7 @@ describe('branches of which one is to stay', () => {
   let tables: readonly Table[];
   beforeAll(async () => {
     tables = await tablesOf(speculation, SCALE);
-  }, 120_000);
+  }, 300_000);
 
   test('nobody sees one that is not committed, and of losers nothing stands, where writes are held', () => {
     const [seen, left, right] = ['was seen', 'losing branch', 'the winner'].map((title) => named(tables, title));
@@ -189,7 +189,7 @@ describe('what can’t be undone', () => {
   let tables: readonly Table[];
   beforeAll(async () => {
     tables = await tablesOf(gate, SCALE);
-  }, 120_000);
+  }, 300_000);
 
   /** By the schedule alone, how a message goes that is to be sent: how often it is taken, and whether a person is left something. */
   function expectedOf(mode: Mode, sort: 'mail' | 'hook', faultOf: (attempt: number) => Fault) {
