@@ -197,6 +197,15 @@ export function incompleteError(path: string): StoreError {
   );
 }
 
+/** What opening an older store throws in which facts overlap that may not. `partitions`: their names, as JSON. */
+export function overlappingError(path: string, partitions: readonly string[]): StoreError {
+  return new StoreError(
+    'store_corrupt',
+    `In ${path} the facts of ${partitions.join(', ')} overlap, where there is one value at a time; nothing was changed. Make them anew with the version of Assize that wrote them (assize memory rebuild), and open it again.`,
+    { evidence: { path, partitions } },
+  );
+}
+
 /** What a page of changes throws that does not go on from the one before. */
 export function brokenOrder({ partition, version }: FactWrite): StoreError {
   return new StoreError(
@@ -237,8 +246,9 @@ function closed(write: FactWrite, state: FactState | undefined): OpenRow[] {
 
 /** Refuses what would be believed beside something else at the same time, where there is one value at a time. @throws {StoreError} */
 function requireApart(write: FactWrite, state: FactState | undefined, close: readonly OpenRow[]): void {
-  if (write.insert[0]?.cardinality !== 'single-valued') return;
   const gone = new Set(close.map(factKey));
+  requireBegunApart(write, gone);
+  if (write.insert[0]?.cardinality !== 'single-valued') return;
   const apart = [...(state?.open.values() ?? [])].filter((row) => !gone.has(factKey(row)));
   for (const row of write.insert) {
     if (row.row_kind !== 'current') continue;
@@ -246,6 +256,15 @@ function requireApart(write: FactWrite, state: FactState | undefined, close: rea
       throw misuse(write, 'is single-valued, and has a row to insert that overlaps another', row);
     apart.push(row);
   }
+}
+
+/** What a branch begins with was believed beside each other, and may still be. @throws {StoreError} */
+function requireBegunApart(write: FactWrite, gone: ReadonlySet<string>): void {
+  const begun = (write.inherit?.rows ?? [])
+    .filter((row) => row.cardinality === 'single-valued' && !gone.has(factKey(row)))
+    .sort((a, b) => compareCodePoints(a.valid_from, b.valid_from));
+  const next = begun.find((row, n) => n > 0 && overlap(begun[n - 1]!, row));
+  if (next !== undefined) throw misuse(write, 'is single-valued, and begins with a row that overlaps another', next);
 }
 
 function overlap(a: OpenRow, b: OpenRow): boolean {

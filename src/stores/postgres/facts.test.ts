@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FactWrite } from '#ledger';
+import { OPEN_START } from '#memory';
 import { olderPostgres } from '../../../tests/support/older-store.ts';
 import { type Loss, Relay, untilOneWaits, untilWait, withPostgres } from '../../../tests/support/postgres/index.ts';
 import { roundTripsOf } from '../../../tests/support/postgres/round-trips.ts';
@@ -15,6 +16,8 @@ import { openPostgres, type PostgresStore } from './index.ts';
 const COMMITTED = { status: 'committed' };
 const BOB = { ...ALICE, subject: 'bob' };
 const { space } = ALICE;
+/** Until the transaction ends the server takes what no store may have. */
+const UNGUARDED = 'SET LOCAL session_replication_role = replica';
 
 withPostgres('facts', (postgres) => {
   let relay: Relay;
@@ -425,12 +428,15 @@ withPostgres('facts', (postgres) => {
     const copy = (json: string) =>
       postgres.query(`SET search_path TO "${postgres.schemaOf(url)}";
         INSERT INTO fact SELECT (json_populate_record(f, '${json}'::json)).* FROM fact AS f WHERE f.fact_id = 'a'`);
-    const other = { id: `\\x${'01'.repeat(32)}`, fact_id: 'b' };
-    for (const wrong of [{ confidence: 1.5 }, { confidence: -0.1 }, { valid_to: day(1) }, { system_end: day(10) }])
+    const earlier = { valid_from: OPEN_START, valid_to: day(1) };
+    const other = { id: `\\x${'01'.repeat(32)}`, fact_id: 'b', ...earlier };
+    for (const wrong of [{ confidence: 1.5 }, { confidence: -0.1 }, { valid_from: day(1) }, { system_end: day(10) }])
       await expect(copy(JSON.stringify({ ...other, ...wrong }))).rejects.toMatchObject({ code: '23514' });
     // Of two kinds there are the two values of a Boolean.
     await expect(copy(JSON.stringify({ ...other, audit: 'shadow' }))).rejects.toMatchObject({ code: '22P02' });
-    await expect(copy('{}')).rejects.toMatchObject({ code: '23505' });
+    await expect(copy(JSON.stringify(earlier))).rejects.toMatchObject({ code: '23505' });
+    // What is believed from then on is believed already.
+    await expect(copy(JSON.stringify({ ...other, valid_to: day(2) }))).rejects.toMatchObject({ code: '23P01' });
     await copy(JSON.stringify({ ...other, confidence: 0.5 }));
     await store.close();
   });
@@ -490,18 +496,23 @@ withPostgres('facts', (postgres) => {
   test('partitions that are not as their rows say are found', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });
-    for (const subject of ['alice', 'bob', 'carol', 'dave']) {
+    for (const subject of ['alice', 'bob', 'carol', 'dave', 'erin']) {
       const partition = { ...ALICE, subject };
       const first = changeOf(partition, 1, 10, [{ fact_id: subject, valid_to: day(5) }]);
       const second = changeOf(partition, 2, 20, [{ fact_id: `${subject} too`, valid_from: day(5) }]);
       const third = changeOf(partition, 3, 30, [], second.insert.map(keyOfRow));
       for (const change of [first, second, third]) await store.commit({ ...batchOf([]), facts: [change] });
     }
+    // It has several values by now, and what was said before has one at a time.
+    const several = { cardinality: 'multi-valued' } as const;
+    const fourth = changeOf({ ...ALICE, subject: 'erin' }, 4, 40, [{ fact_id: 'erin as well', ...several }]);
+    await store.commit({ ...batchOf([]), facts: [fourth] });
     expect(await store.selfCheck()).toEqual([]);
-    await postgres.query(`SET search_path TO "${postgres.schemaOf(url)}";
+    await postgres.query(`${UNGUARDED}; SET search_path TO "${postgres.schemaOf(url)}";
       UPDATE fact_partition SET version = 1 WHERE subject = 'alice';
       UPDATE fact_partition SET latest = '${day(29)}' WHERE subject = 'bob';
-      UPDATE fact SET system_end = '9999-12-31T00:00:00.000000Z', valid_from = '${day(3)}' WHERE fact_id = 'carol too';
+      UPDATE fact SET system_end = '9999-12-31T00:00:00.000000Z', valid_from = '${day(3)}'
+        WHERE fact_id IN ('carol too', 'erin too');
       DELETE FROM fact_partition WHERE subject = 'dave';
       UPDATE fact_rebuild SET whole = false`);
     expect(await store.selfCheck()).toEqual([
@@ -511,6 +522,7 @@ withPostgres('facts', (postgres) => {
       'the facts of ["clinic", "alice", "medication"] do not fit the version or the latest change of their partition',
       'the facts of ["clinic", "bob", "medication"] do not fit the version or the latest change of their partition',
       'the facts of ["clinic", "carol", "medication"] overlap, where there is one value at a time',
+      'the facts of ["clinic", "erin", "medication"] overlap, where there is one value at a time',
     ]);
     await store.close();
   });

@@ -1,4 +1,5 @@
 import { StoreError } from '../errors.ts';
+import { overlappingError } from '../facts.ts';
 import type { OpenMode } from '../options.ts';
 import { APPLICATION_ID, ledger } from './migrations/0001-ledger.ts';
 import { log } from './migrations/0002-log.ts';
@@ -18,6 +19,8 @@ import { factContent } from './migrations/0015-fact-content.ts';
 import { factRows } from './migrations/0016-fact-rows.ts';
 import { factReads } from './migrations/0017-fact-reads.ts';
 import { scrub } from './migrations/0018-scrub.ts';
+import { apart } from './migrations/0019-apart.ts';
+import { overlapping } from './self-check.ts';
 import type { Session } from './session.ts';
 import { addStopWords, indexTexts } from './texts.ts';
 
@@ -41,6 +44,7 @@ const MIGRATIONS: readonly string[] = [
   factRows,
   factReads,
   scrub,
+  apart,
 ];
 
 /** The migration with which facts are indexed by their words, which only the program can make. */
@@ -48,6 +52,9 @@ const TEXTS = MIGRATIONS.indexOf(texts) + 1;
 
 /** The migration with which they are found by words that stand everywhere, too, where they have no others. */
 const STOP_WORDS = MIGRATIONS.indexOf(stopWords) + 1;
+
+/** The migration from which on the server itself keeps facts apart: what overlapped before would stay. */
+const APART = MIGRATIONS.indexOf(apart) + 1;
 
 /** The schema this program reads and writes; in the table `mark`. */
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
@@ -106,7 +113,11 @@ export function checkMark(mark: Mark, path: string, mode: OpenMode): void {
   }
 }
 
-/** Brings the store to `SCHEMA_VERSION` in one transaction, one program at a time. */
+/**
+ * Brings the store to `SCHEMA_VERSION` in one transaction, one program at a time.
+ *
+ * @throws {StoreError} as `checkMark` does, and `store_corrupt` where facts overlap that may not
+ */
 export async function migrate(session: Session, schema: string, path: string, mode: OpenMode): Promise<void> {
   // Whatever the server's default is: what is read after the lock must be what is there then.
   await session.run({ text: 'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0' });
@@ -118,11 +129,22 @@ export async function migrate(session: Session, schema: string, path: string, mo
     await session.run({ text: migrations(mark, schema).join('\n') });
     if (mark.is === 'ours' && mark.version < TEXTS) await indexTexts(session, schema);
     else if (mark.is === 'ours' && mark.version < STOP_WORDS) await addStopWords(session, schema);
+    if (mark.is === 'ours' && mark.version < APART) await requireApart(session, schema, path);
     await session.run({ text: 'COMMIT' });
   } catch (error) {
     if (session.isOpen) await session.run({ text: 'ROLLBACK' });
     throw error;
   }
+}
+
+/** @throws {StoreError} */
+async function requireApart(session: Session, schema: string, path: string): Promise<void> {
+  const found = await session.run(overlapping(schema));
+  if (found.length > 0)
+    throw overlappingError(
+      path,
+      found.map(([name]) => name!),
+    );
 }
 
 /** The statements, of one transaction, that bring a store to `SCHEMA_VERSION`; tests also make one of an older version by them. */

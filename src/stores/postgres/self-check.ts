@@ -54,17 +54,12 @@ export function prepareSelfCheck(readers: Readers, schema: string): () => Promis
       (SELECT count(*) FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
         WHERE c.relnamespace = $1::regnamespace AND NOT (i.indisvalid AND i.indisready))`,
   };
-  const named = (rows: string): Statement => ({
-    text: `SELECT json_build_array(p.space, p.subject, p.predicate) FROM "${schema}".fact_partition AS p
-      WHERE p.key IN (${rows}) ORDER BY p.key LIMIT ${NAMED_MAX}`,
-  });
-  const unfit = named(`SELECT q.key FROM "${schema}".fact_partition AS q JOIN "${schema}".fact AS f ON f.key = q.key
+  const unfit = named(
+    schema,
+    `SELECT q.key FROM "${schema}".fact_partition AS q JOIN "${schema}".fact AS f ON f.key = q.key
     GROUP BY q.key HAVING max(f.seq) > q.version OR max(f.system_start) > q.latest
-      OR max(nullif(f.system_end, '${OPEN_END}')) > q.latest OR (bool_or(NOT f.single) AND NOT q.several)`);
-  const overlapping = named(`SELECT x.key FROM (
-      SELECT f.key, f.valid_to, lead(f.valid_from) OVER (PARTITION BY f.key ORDER BY f.valid_from) AS next
-      FROM "${schema}".fact AS f WHERE NOT f.audit AND f.system_end = '${OPEN_END}'
-    ) AS x JOIN "${schema}".fact_partition AS q ON q.key = x.key WHERE NOT q.several AND x.next < x.valid_to`);
+      OR max(nullif(f.system_end, '${OPEN_END}')) > q.latest OR (bool_or(NOT f.single) AND NOT q.several)`,
+  );
   return async () => {
     const [row] = await readers.run(statement, [schema]);
     const partitions = async (which: Statement, what: string): Promise<string[]> =>
@@ -72,8 +67,27 @@ export function prepareSelfCheck(readers: Readers, schema: string): () => Promis
     return [
       ...counted(row!),
       ...(await partitions(unfit, 'do not fit the version or the latest change of their partition')),
-      ...(await partitions(overlapping, 'overlap, where there is one value at a time')),
+      ...(await partitions(overlapping(schema), 'overlap, where there is one value at a time')),
     ];
+  };
+}
+
+/** Partitions with facts that are believed and overlap, where there is one value at a time; as JSON. */
+export function overlapping(schema: string): Statement {
+  return named(
+    schema,
+    `SELECT x.key FROM (
+      SELECT f.key, f.valid_to, lead(f.valid_from) OVER (PARTITION BY f.key ORDER BY f.valid_from) AS next
+      FROM "${schema}".fact AS f WHERE NOT f.audit AND f.system_end = '${OPEN_END}' AND f.single
+    ) AS x WHERE x.next < x.valid_to`,
+  );
+}
+
+/** `keys`: a statement for the keys of partitions. */
+function named(schema: string, keys: string): Statement {
+  return {
+    text: `SELECT json_build_array(p.space, p.subject, p.predicate) FROM "${schema}".fact_partition AS p
+      WHERE p.key IN (${keys}) ORDER BY p.key LIMIT ${NAMED_MAX}`,
   };
 }
 

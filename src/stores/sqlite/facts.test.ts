@@ -24,6 +24,9 @@ factStoreSuite({ name: 'sqlite', open: (place) => openSqlite({ path: join(folder
 
 const COMMITTED = { status: 'committed' };
 const BOB = { ...ALICE, subject: 'bob' };
+/** From then on the file takes what no store may have. */
+const UNGUARDED =
+  'DROP TRIGGER fact_time_apart; DROP TRIGGER fact_time_apart_again; DROP TRIGGER fact_apart; DROP TRIGGER fact_partition_onwards';
 
 test('a batch that is rolled back leaves nothing in memory of its facts', async () => {
   const store = await openSqlite({ path: join(folder, 'back.db') });
@@ -423,7 +426,7 @@ test('texts that were indexed without words that stand everywhere are found by t
       UPDATE fact_text SET words = words - 1 WHERE id = ${id};
       UPDATE fact_text_space SET words = words - 1`);
   }
-  db.exec(`ALTER TABLE fact ADD COLUMN system_end TEXT NOT NULL DEFAULT '';
+  db.exec(`${UNGUARDED}; ALTER TABLE fact ADD COLUMN system_end TEXT NOT NULL DEFAULT '';
     UPDATE fact SET system_end = (SELECT e.system_end FROM fact_time AS e WHERE e.n = fact.n);
     DROP TABLE fact_time; PRAGMA user_version = 13`);
   db.close();
@@ -575,20 +578,24 @@ test('texts and vectors that are not as the facts say are found', async () => {
 test('partitions that are not as their rows say are found', async () => {
   const path = join(folder, 'check.db');
   const store = await openSqlite({ path });
-  for (const subject of ['alice', 'bob', 'carol', 'dave']) {
+  for (const subject of ['alice', 'bob', 'carol', 'dave', 'erin']) {
     const partition = { ...ALICE, subject };
     const first = changeOf(partition, 1, 10, [{ fact_id: subject, valid_to: day(5) }]);
     const second = changeOf(partition, 2, 20, [{ fact_id: `${subject} too`, valid_from: day(5) }]);
     const third = changeOf(partition, 3, 30, [], second.insert.map(keyOfRow));
     for (const change of [first, second, third]) await store.commit({ ...batchOf([]), facts: [change] });
   }
+  // It has several values by now, and what was said before has one at a time.
+  const several = { cardinality: 'multi-valued' } as const;
+  const fourth = changeOf({ ...ALICE, subject: 'erin' }, 4, 40, [{ fact_id: 'erin as well', ...several }]);
+  await store.commit({ ...batchOf([]), facts: [fourth] });
   expect(await store.selfCheck()).toEqual([]);
   const db = new DatabaseSync(path);
-  db.exec(`UPDATE fact_partition SET version = 1 WHERE subject = 'alice';
+  db.exec(`${UNGUARDED}; UPDATE fact_partition SET version = 1 WHERE subject = 'alice';
     UPDATE fact_partition SET latest = '${day(29)}' WHERE subject = 'bob';
-    UPDATE fact SET valid_from = '${day(3)}' WHERE fact_id = 'carol too';
+    UPDATE fact SET valid_from = '${day(3)}' WHERE fact_id IN ('carol too', 'erin too');
     UPDATE fact_time SET system_end = '9999-12-31T00:00:00.000000Z', valid_from = '${day(3)}'
-      WHERE n = (SELECT n FROM fact WHERE fact_id = 'carol too');
+      WHERE n IN (SELECT n FROM fact WHERE fact_id IN ('carol too', 'erin too'));
     DELETE FROM fact_partition WHERE subject = 'dave';
     DELETE FROM fact_version WHERE fact_id = 'bob';
     INSERT INTO fact_object (text) VALUES ('nobody says it');
@@ -602,6 +609,7 @@ test('partitions that are not as their rows say are found', async () => {
     'the facts of ["clinic","alice","medication"] do not fit the version or the latest change of their partition',
     'the facts of ["clinic","bob","medication"] do not fit the version or the latest change of their partition',
     'the facts of ["clinic","carol","medication"] overlap, where there is one value at a time',
+    'the facts of ["clinic","erin","medication"] overlap, where there is one value at a time',
     'the facts are incomplete; make them anew: assize memory rebuild',
   ]);
   await store.close();
@@ -657,7 +665,7 @@ test('facts that are there twice, and facts, versions and long objects without e
     .get()!;
   const again = (ids: string): string =>
     `INSERT INTO fact (${names['names']}) SELECT ${names['names']} FROM fact WHERE fact_id IN (${ids})`;
-  db.exec(`${again("'twice', 'thrice'")}; ${again("'thrice'")};
+  db.exec(`${UNGUARDED}; ${again("'twice', 'thrice'")}; ${again("'thrice'")};
     INSERT INTO fact_time SELECT key, audit, '9999-12-31T00:00:00.000000Z', valid_from, substr(fact_id, 1, 8), n
       FROM fact WHERE n NOT IN (SELECT n FROM fact_time);
     DELETE FROM fact_time WHERE n = (SELECT n FROM fact WHERE fact_id = 'no fact');
@@ -684,7 +692,7 @@ test('facts that are not found by when they end, and ends of no fact, are found'
   expect(await store.selfCheck()).toEqual([]);
   const db = new DatabaseSync(path);
   const of = (subject: string): string => `WHERE n = (SELECT n FROM fact WHERE fact_id = '${subject}')`;
-  db.exec(`DELETE FROM fact_time ${of('no end')};
+  db.exec(`${UNGUARDED}; DELETE FROM fact_time ${of('no end')};
     INSERT INTO fact_time SELECT key, audit, '2030-01-01T00:00:00.000000Z', valid_from, id_start, n FROM fact_time ${of('two ends')};
     INSERT INTO fact_time SELECT key, audit, system_end, valid_from, id_start, 99 FROM fact_time ${of('no fact')};
     UPDATE fact_time SET id_start = 'other' ${of('of another')};

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { OPEN_START, stopWordsOfDocument } from '#memory';
+import { overlappingError } from '../facts.ts';
 import { prefixOfBytes } from './hash-index.ts';
 import { ledger } from './migrations/0001-ledger.ts';
 import { log } from './migrations/0002-log.ts';
@@ -18,6 +19,8 @@ import { stopWords } from './migrations/0014-stop-words.ts';
 import { rowsInOrder } from './migrations/0015-rows-in-order.ts';
 import { endsBesideRows } from './migrations/0016-ends-beside-rows.ts';
 import { textsByPartition } from './migrations/0017-texts-by-partition.ts';
+import { apart } from './migrations/0018-apart.ts';
+import { prepareOverlapping } from './self-check.ts';
 
 /** `ASZE`, at offset 68 of the file: how a file says that it is an Assize store. */
 export const APPLICATION_ID = 0x41535a45;
@@ -41,7 +44,11 @@ const MIGRATIONS: readonly string[] = [
   rowsInOrder,
   endsBesideRows,
   textsByPartition,
+  apart,
 ];
+
+/** The migration from which on the file itself keeps facts apart: what overlapped before would stay. */
+const APART = MIGRATIONS.indexOf(apart) + 1;
 
 /** The schema this program reads and writes; `user_version` in the file. */
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
@@ -60,7 +67,11 @@ export function readMark(db: DatabaseSync): Mark {
   };
 }
 
-/** Brings an empty file, or one with an older schema, to `SCHEMA_VERSION` in one transaction; tests also to an older one. */
+/**
+ * Brings an empty file, or one with an older schema, to `SCHEMA_VERSION` in one transaction; tests also to an older one.
+ *
+ * @throws {StoreError} `store_corrupt` where facts overlap that may not
+ */
 export function migrate(db: DatabaseSync, to: number = SCHEMA_VERSION): void {
   db.function('hash_prefix', { deterministic: true }, (hash) => prefixOfBytes(hash as Uint8Array));
   db.function('stop_words_of', { deterministic: true }, storedStopWords as (...given: unknown[]) => string);
@@ -72,11 +83,18 @@ export function migrate(db: DatabaseSync, to: number = SCHEMA_VERSION): void {
     const { version } = readMark(db);
     if (version >= to) return;
     for (const migration of MIGRATIONS.slice(version, to)) db.exec(migration);
+    if (version < APART && to >= APART) requireApart(db);
     db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${to}; COMMIT`);
   } finally {
     if (db.isTransaction) db.exec('ROLLBACK');
     db.exec('PRAGMA legacy_alter_table = OFF');
   }
+}
+
+/** @throws {StoreError} */
+function requireApart(db: DatabaseSync): void {
+  const found = prepareOverlapping(db)().map(({ name }) => String(name));
+  if (found.length > 0) throw overlappingError(db.location() ?? ':memory:', found);
 }
 
 /** Words as `fact_words` has them, each with a space behind it. */

@@ -77,10 +77,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     HAVING max(f.seq) > ${last('p.version', 'f.seq')} OR max(f.system_start) > ${last('p.latest', 'f.system_start')}
       OR max(nullif(e.system_end, '${OPEN_END}')) > ${last('p.latest', 'f.system_start')} OR max(f.single = 0) > p.several
     LIMIT ${FINDINGS_MAX}`);
-  const overlapping = db.prepare(`SELECT DISTINCT json_array(p.space, p.subject, p.predicate) AS name FROM
-    (SELECT e.key, f.valid_to, lead(f.valid_from) OVER (PARTITION BY e.key ORDER BY f.valid_from) AS next
-      FROM ${ROWS} WHERE e.audit = 0 AND e.system_end = '${OPEN_END}') AS f
-    JOIN fact_partition AS p ON p.key = f.key WHERE p.several = 0 AND f.next < f.valid_to LIMIT ${FINDINGS_MAX}`);
+  const overlapping = prepareOverlapping(db);
   const unwritten = db.prepare('SELECT count(*) AS n FROM fact_text WHERE key NOT IN (SELECT key FROM fact_partition)');
   const miscounted = db.prepare(`SELECT
     (SELECT count(*) FROM fact_text_space AS s LEFT JOIN
@@ -138,7 +135,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     ...counted(misplaced.get(), (n) => `${n} long objects belong to no fact, or are gone from theirs`),
     ...counted(unended.get(), (n) => `${n} facts are not found by when they end, or ends are of no fact${ANEW}`),
     ...named(unfit.all(), 'do not fit the version or the latest change of their partition'),
-    ...named(overlapping.all(), 'overlap, where there is one value at a time'),
+    ...named(overlapping(), 'overlap, where there is one value at a time'),
     ...counted(unwritten.get(), (n) => `${n} texts of facts belong to no partition`),
     ...counted(miscounted.get(), (n) => `${n} spaces have other texts than are counted`),
     ...counted(wordless.get(), (n) => `${n} texts of facts are not indexed, or indexed and not there`),
@@ -156,6 +153,15 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     ),
     ...counted(partial.get(), () => 'the facts are incomplete; make them anew: assize memory rebuild'),
   ];
+}
+
+/** Partitions with facts that are believed and overlap, where there is one value at a time; as JSON. */
+export function prepareOverlapping(db: DatabaseSync): () => readonly Record<string, unknown>[] {
+  const overlapping = db.prepare(`SELECT DISTINCT json_array(p.space, p.subject, p.predicate) AS name FROM
+    (SELECT e.key, f.valid_to, lead(f.valid_from) OVER (PARTITION BY e.key ORDER BY f.valid_from) AS next
+      FROM ${ROWS} WHERE e.audit = 0 AND e.system_end = '${OPEN_END}' AND f.single = 1) AS f
+    JOIN fact_partition AS p ON p.key = f.key WHERE f.next < f.valid_to LIMIT ${FINDINGS_MAX}`);
+  return () => overlapping.all();
 }
 
 function counted(row: Record<string, unknown> | undefined, say: (n: number) => string): string[] {

@@ -162,6 +162,26 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
     expect(await store.facts({ ...at, system: day(10) })).toHaveLength(2);
   });
 
+  law('what a branch begins with is kept apart as well, where there is one value at a time', async () => {
+    const store = await openNew();
+    const branch = { ...ALICE, branch: 'try' };
+    const begun = (subject: string, other: Partial<FactVersion>, close: FactWrite['close'] = []): FactWrite => {
+      const one = { fact_id: `${subject} one`, valid_from: day(4), valid_to: day(6) };
+      const { insert: rows } = changeOf({ ...branch, subject }, 1, 10, [one, { ...one, ...other, fact_id: subject }]);
+      return { ...changeOf({ ...branch, subject }, 2, 30, [], close), inherit: { until: day(29), rows } };
+    };
+    const lasting = { valid_from: day(1), valid_to: day(5) };
+    for (const other of [lasting, {}, { valid_from: day(5), valid_to: day(9) }])
+      await expect(commit(store, [begun('alice', other)])).rejects.toMatchObject({ code: 'store_invalid_input' });
+    for (const write of [
+      begun('alice', lasting, [{ fact_id: 'alice one', system_time_start: day(10) }]),
+      begun('bob', { ...lasting, cardinality: 'multi-valued' }),
+      begun('carol', { valid_from: day(6), valid_to: day(9) }),
+    ])
+      expect(await commit(store, [write])).toEqual(COMMITTED);
+    expect(await store.facts({ space: ALICE.space, branch: 'try', system: 'now' })).toHaveLength(5);
+  });
+
   law('a version of a fact is in a space once', async () => {
     const store = await openNew();
     const of = (subject: string, space = ALICE.space, at = 10) =>
