@@ -9,6 +9,7 @@ import { openStore } from '#stores';
 import { clinic } from '../support/clinic.ts';
 import { type Ended, runCommand } from '../support/command.ts';
 import { HandClock, operator, runtimeOver, writFor } from '../support/runtime.ts';
+import { scales } from '../support/scales.ts';
 import { committed, SECRETS, told, WHO } from '../support/told-of-her.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -122,6 +123,42 @@ test('a memory has a command of its own for it', async () => {
     err: expect.stringContaining('nothing sensitive at the memory a/b'),
   });
   expect(await forget('--predicate', '')).toMatchObject({ code: 2, err: expect.stringContaining('must not be empty') });
+});
+
+test('what is not marked sensitive and stays in the state is told, by who wrote it', async () => {
+  const store = await openStore(`sqlite:${join(folder, 'scales.db')}`);
+  const writ = writFor('nurse');
+  const trajectory = await runtimeOver(store, [scales]).create(scales, { trajectoryId: 's', writs: [writ] });
+  const post = async (at: string, patient: string, weight: string, shown: string) => {
+    const args = { at, patient, weight, shown };
+    return (await committed(trajectory.propose({ action: 'post', role: 'nurse', args, writ }))).entry.id.slice(0, 12);
+  };
+  const [first, second] = [await post('a', 'p1', 'zq81', 'it is zq81'), await post('b', 'p1', 'zq79', 'zq79 again')];
+  for (const patient of ['p2', 'p3']) await post(patient === 'p2' ? 'd' : 'e', patient, 'zq77', 'weighed');
+  await post('c', 'p4', 'zq75', 'of zq75');
+  await store.close();
+  writeFileSync(join(folder, 'scales.ts'), `export { scales } from '${join(root, 'tests/support/scales.ts')}';\n`);
+  writeFileSync(join(folder, 'scales.db.anchors.json'), JSON.stringify([operator.publicKey]));
+  const forget = (subject: string, ...args: string[]): Promise<Ended> =>
+    runCommand(
+      ...([folder, 'sqlite:./scales.db', 'memory', 'erase', 's', '--space', 'ward', '--subject', subject] as const),
+      ...['--key', 'operator.key', '--domain', 'scales.ts', '--reason', 'request 22', ...args],
+    );
+  const told = await forget('p1');
+  expect(told.err).toBe('');
+  expect(told.out).toMatch(
+    new RegExp(
+      `^erased \\d+ values of 2 entries, by .*\nleft in the state, where it is not marked sensitive, by 2 entries: ${first}, ${second}; assize show says what each wrote\n$`,
+    ),
+  );
+  const other = await forget('p4', '--predicate', 'weight', '--json');
+  const { unmarked, left } = JSON.parse(other.out) as { unmarked: string[]; left: string[] };
+  expect([unmarked.length, left]).toEqual([1, ['s']]);
+  const shown = await runCommand(folder, 'sqlite:./scales.db', 'show', unmarked[0]!);
+  expect(shown.out).toContain('of zq75');
+  const none = await forget('p2');
+  expect([none.code, none.out]).toEqual([0, expect.not.stringContaining('left')]);
+  expect(JSON.parse((await forget('p3', '--json')).out)).toMatchObject({ left: [], unmarked: [] });
 });
 
 test('what is named wrongly is misuse, and names nobody', async () => {

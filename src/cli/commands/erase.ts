@@ -51,9 +51,10 @@ export function erase(program: Command): void {
         'store; and what a branch inherited, which is erased where it was written. Of what is\n' +
         'believed: what was said of it in this trajectory, with the arguments, questions and\n' +
         'recalls that name it; which others still have something is printed, and which writs\n' +
-        'name the subject in a scope: those stay. A file of SQLite is written anew, which takes\n' +
-        'time and free space as its size; PostgreSQL has the texts until VACUUM, and in its WAL\n' +
-        'archive. docs/guide/erasure.md tells more.',
+        'name the subject in a scope: those stay, as does what is not marked sensitive in the\n' +
+        'state, whose entries are printed. The file of SQLite, or the tables on PostgreSQL, are\n' +
+        'written anew, which takes time and free space as their size; PostgreSQL has the texts\n' +
+        'in its WAL, its archive and its backups. docs/guide/erasure.md tells more.',
     )
     .action(
       inSession((session, options: Options, trajectoryId: string) => {

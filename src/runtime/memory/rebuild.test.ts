@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { addMicros, type Instant, isAssizeError } from '#canon';
 import { exportLines, type FactStore, type FactVersion, importLines, integrateLog, type LedgerStore } from '#ledger';
 import { openStore, type Store } from '#stores';
 import { cases } from '../../../tests/support/cases.ts';
 import { clinic } from '../../../tests/support/clinic.ts';
 import { HandClock, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
+import { onEveryStore } from '../../../tests/support/stores.ts';
 import { checkMemory, fsck, type Memory, rebuildMemory, type Trajectory } from '../index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-rebuild-'));
@@ -107,18 +108,23 @@ let files = 0;
 const opened = async (kind: string): Promise<Facts> =>
   (await openStore(kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`)) as Facts;
 
-describe.each(['memory', 'sqlite'])('on %s', (kind) => {
+/** How often the property is run: a server takes longer. */
+const RUNS = { memory: 40, sqlite: 5, postgres: 2 } as const;
+
+onEveryStore(({ kind, newPlace }) => {
+  const opened = async (): Promise<Facts> => (await newPlace().open()) as Facts;
+
   test('what is made anew is what was there, row by row; also in another store', async () => {
     await fc.assert(
       fc.asyncProperty(deeds, async (all) => {
-        const store = await opened(kind);
+        const store = await opened();
         await told(store, all);
         const before = await exported(store);
         expect(await checkMemory(store)).toMatchObject({ valid: true, differences: [], more: 0, changedMeanwhile: 0 });
         expect(await exported(store)).toEqual(before);
         await rebuildMemory(store);
         expect(await exported(store)).toEqual(before);
-        const copy = await opened(kind);
+        const copy = await opened();
         await importLines(copy, linesOf(store));
         await rebuildMemory(copy);
         expect(await exported(copy)).toEqual(before);
@@ -126,12 +132,12 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
         await store.close();
         await copy.close();
       }),
-      { numRuns: cases(kind === 'memory' ? 40 : 5) },
+      { numRuns: cases(RUNS[kind]), examples: [[FORGOTTEN]] },
     );
   });
 
   test('an import has entries and no facts until they are made, and that is found', async () => {
-    const [store, copy] = [await opened(kind), await opened(kind)];
+    const [store, copy] = [await opened(), await opened()];
     await told(store, SOME);
     expect(await importLines(copy, linesOf(store))).toMatchObject({ beliefs: 4 });
     const { valid, facts, partitions, differences } = await checkMemory(copy);
@@ -153,6 +159,13 @@ const SOME: readonly Deed[] = [
   { where: 0, verb: 'assert', subject: 'p1', predicate: 'drug', object: 'y', from: 1, days: 2 },
   { where: 2, verb: 'change', subject: 'p1', predicate: 'drug', object: 'z', from: 1, days: 1 },
   { where: 0, verb: 'assert', subject: 'p2', predicate: 'weight', object: 'x', from: 0, days: 1 },
+];
+
+/** What two have said is contradicted, and one of it erased. */
+const FORGOTTEN: Deed[] = [
+  ...SOME,
+  { where: 2, verb: 'erase', subject: 'p1', predicate: 'drug', object: 'z', from: 1, days: 1 },
+  { where: 1, verb: 'assert', subject: 'p1', predicate: 'drug', object: 'y', from: 0, days: 4 },
 ];
 
 test('whatever is changed in the database is found, and where', async () => {
