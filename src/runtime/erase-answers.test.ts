@@ -8,7 +8,7 @@ import { MemoryStore, openStore, type Store } from '#stores';
 import { ANSWERS, type Answered, ATTEMPTS, answered, keyIn, OTHERS } from '../../tests/support/answered-of-her.ts';
 import { clinic } from '../../tests/support/clinic.ts';
 import { runtimeOver, writFor } from '../../tests/support/runtime.ts';
-import { onEveryStore, type Place } from '../../tests/support/stores.ts';
+import { nearBy, onEveryStore, type Place } from '../../tests/support/stores.ts';
 import { committed, WHO } from '../../tests/support/told-of-her.ts';
 import { ward as patients } from '../../tests/support/ward.ts';
 import { deepReplay, fsck, verifyStore } from './index.ts';
@@ -51,9 +51,9 @@ async function exported(store: Store): Promise<string[]> {
   return lines;
 }
 
-onEveryStore(({ kind, newPlace }) => {
-  // Where what the store does is the same wherever it is, a server only takes longer.
-  const near = test.skipIf(kind === 'postgres');
+onEveryStore((stores) => {
+  const near = nearBy(stores);
+  const { kind, newPlace } = stores;
 
   test('nothing is left of what was answered about a subject that is erased, and all else is as it was', async () => {
     const { store, trajectory, asked, judged, vote, unused, text } = await ward(newPlace());

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, afterEach, describe } from 'vitest';
+import { afterAll, afterEach, describe, test } from 'vitest';
 import { MemoryStore, openStore, type Store, type StoreOptions } from '#stores';
 import { type TestPostgres, type WithPostgresOptions, withPostgres } from './postgres/index.ts';
 
@@ -60,6 +60,13 @@ export function onEveryDatabase(tests: (stores: Databases) => void, options?: Wi
     },
     options,
   );
+}
+
+/** Tests where a store is near: what it does is the same on a server, which only takes longer, so there are none of them there. */
+export function nearBy({ kind }: Stores): typeof test {
+  if (kind !== 'postgres') return test;
+  const none = Object.assign(() => undefined, { each: () => () => undefined });
+  return none as unknown as typeof test;
 }
 
 /** A place on a server, or behind a relay to it that has another port. */

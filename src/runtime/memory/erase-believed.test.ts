@@ -25,7 +25,7 @@ import { seededRandom } from '#oracle';
 import { openStore, type Store } from '#stores';
 import { clinic } from '../../../tests/support/clinic.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { onEveryStore, type Stores } from '../../../tests/support/stores.ts';
+import { nearBy, onEveryStore, type Stores } from '../../../tests/support/stores.ts';
 import { committed, SECRETS, told, WHO } from '../../../tests/support/told-of-her.ts';
 import { faultAt } from '../../testing/faults.ts';
 import { faultyStore } from '../../testing/faulty-store.ts';
@@ -116,8 +116,7 @@ const erasing = (trajectory: Trajectory, place: object): Promise<ErasureRuling> 
   trajectory.erase({ beliefs: [{ space: 'ward', subject: WHO, ...place }], reason: 'request 17', writ: officer });
 
 onEveryStore((stores) => {
-  // Where what the store does is the same wherever it is, a server only takes longer.
-  const near = test.skipIf(stores.kind === 'postgres');
+  const near = nearBy(stores);
 
   test('nothing is left of a subject that is erased, and all else is as it was', async () => {
     const ward = await begun(stores);
