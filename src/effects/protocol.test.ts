@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { Broken, explore, type Plan, RULES, type Rules, type Trouble } from '../../tests/support/effects-model.ts';
+import { type Explored, explore, RULES, type Rules } from '../../tests/support/explorer/explore.ts';
+import { Broken } from '../../tests/support/explorer/walk.ts';
+import { claimsOf, type Plan, type PlannedEffect, type Trouble } from '../../tests/support/explorer/world.ts';
 import {
   type EffectClass,
   type EffectRecord,
@@ -29,26 +31,26 @@ const pivot: EffectClass = { ...keyed, reversibility: 'irreversible' };
 function around(kind: EffectClass, beside: EffectClass = keyed): Plan[] {
   return [
     {
-      effects: [
+      steps: [
         { class: kind, on: 'x' },
         { class: beside, on: 'y' },
       ],
       ends: 'commit',
     },
-    { effects: [{ class: acts, on: 'x' }], ends: 'throw' },
-    { effects: [{ class: held, on: 'y' }], ends: 'commit' },
+    { steps: [{ class: acts, on: 'x' }], ends: 'throw' },
+    { steps: [{ class: held, on: 'y' }], ends: 'commit' },
   ];
 }
 
 /** Effects of these classes, by where, in that order. */
-function both(of: { readonly [on in 'x' | 'y']: EffectClass }): Plan['effects'] {
+function both(of: { readonly [on in 'x' | 'y']: EffectClass }): PlannedEffect[] {
   return (Object.keys(of) as ('x' | 'y')[]).map((on) => ({ class: of[on], on }));
 }
 
 /** The same, where the first is of a branch that is not chosen. */
 function losing(kind: EffectClass): Plan[] {
   const [first, ...others] = around(kind) as [Plan, ...Plan[]];
-  return [{ ...first, effects: [{ ...first.effects[0]!, loses: true }, ...first.effects.slice(1)] }, ...others];
+  return [{ ...first, steps: [{ ...first.steps[0]!, loses: true }, ...first.steps.slice(1)] }, ...others];
 }
 
 const TROUBLES: readonly Trouble[] = [
@@ -65,18 +67,18 @@ const DECIDED: readonly Trouble[] = [
 describe('all or nothing, once each, in the order of epochs, and all of it ends or waits for a person', () => {
   test.each(CLASSES)('$reversibility, $delivery, $sink', (kind) => {
     for (const trouble of [...TROUBLES, ...DECIDED])
-      expect(explore(around(kind), trouble).worlds).toBeGreaterThan(1_000);
+      expect(explore(around(kind), trouble).states).toBeGreaterThan(1_000);
   });
 
   test.each(SINKS)('a pivot beside what is held, with a %s sink', (sink) => {
     for (const trouble of [...TROUBLES, ...DECIDED])
-      expect(explore(around(pivot, { ...held, sink }), trouble).worlds).toBeGreaterThan(1_000);
+      expect(explore(around(pivot, { ...held, sink }), trouble).states).toBeGreaterThan(1_000);
   });
 
   // What is held until the commit is forgotten with its branch.
   test.each(SINKS)('in a branch that is not chosen, with a %s sink', (sink) => {
     for (const trouble of [...TROUBLES, ...DECIDED])
-      expect(explore(losing({ ...acts, sink }), trouble).worlds).toBeGreaterThan(1_000);
+      expect(explore(losing({ ...acts, sink }), trouble).states).toBeGreaterThan(1_000);
   });
 
   // Each touches both resources, and some in the other order.
@@ -86,11 +88,11 @@ describe('all or nothing, once each, in the order of epochs, and all of it ends 
       { ...held, sink },
     ];
     const crossing: Plan[] = [
-      { effects: both({ x: act, y: hold }), ends: 'commit' },
-      { effects: both({ y: act, x: act }), ends: 'commit' },
-      { effects: both({ x: hold, y: act }), ends: 'throw' },
+      { steps: both({ x: act, y: hold }), ends: 'commit' },
+      { steps: both({ y: act, x: act }), ends: 'commit' },
+      { steps: both({ x: hold, y: act }), ends: 'throw' },
     ];
-    for (const trouble of TROUBLES) expect(explore(crossing, trouble).worlds).toBeGreaterThan(1_000);
+    for (const trouble of TROUBLES) expect(explore(crossing, trouble).states).toBeGreaterThan(1_000);
   });
 
   test.runIf(process.env['ASSIZE_CASES'] !== undefined)(
@@ -109,7 +111,7 @@ function answered(kind: EffectClass, beside: EffectClass): Plan[] {
   const [first] = around(kind, beside) as [Plan];
   return [
     { ...first, hasOnFailure: true },
-    { effects: [{ class: held, on: 'y' }], ends: 'commit' },
+    { steps: [{ class: held, on: 'y' }], ends: 'commit' },
   ];
 }
 
@@ -136,8 +138,8 @@ describe('what fails for good is undone and answered for, once, and never after 
   test.each(CLASSES)('$reversibility, $delivery, $sink', (kind) => {
     for (const beside of BESIDE) {
       const plans = answered(kind, beside);
-      for (const trouble of FAILING) expect(explore(plans, trouble).worlds).toBeGreaterThan(100);
-      for (const trouble of MUCH) expect(explore(plans.slice(0, 1), trouble).worlds).toBeGreaterThan(100);
+      for (const trouble of FAILING) expect(explore(plans, trouble).states).toBeGreaterThan(50);
+      for (const trouble of MUCH) expect(explore(plans.slice(0, 1), trouble).states).toBeGreaterThan(50);
     }
   });
 });

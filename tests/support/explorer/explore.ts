@@ -1,0 +1,760 @@
+/**
+ * A few transactions, resources and sinks, small enough to be walked through in every order, with a crash anywhere. Who may act is the real
+ * coordinator's to say (`view.ts`), what is next the real protocol's (`src/effects/protocol.ts`); here is everything that they can meet.
+ */
+import {
+  type Decision,
+  type EffectClass,
+  type EffectRecord,
+  type Knowing,
+  nextStep,
+  recorded,
+  retryOf,
+  SharedWork,
+  TRIES,
+  type TransactionState,
+  unfinished,
+} from '#effects';
+import { Invariants } from './invariants.ts';
+import { handedOver, type Message, NOBODY, told } from './membership.ts';
+import { type Held, type Outcome, type Resource, resourcesOf, type Said, type View, Views } from './view.ts';
+import { Broken, type Move, walk } from './walk.ts';
+import {
+  BODY,
+  type Body,
+  claimsOf,
+  type Done,
+  endedOf,
+  type Flight,
+  isEffect,
+  isLive,
+  type Plan,
+  type PlannedEffect,
+  type Running,
+  type Trouble,
+  unbegun,
+  type World,
+  type Zombie,
+} from './world.ts';
+
+export interface Rules {
+  readonly nextStep: typeof nextStep;
+  readonly recorded: typeof recorded;
+  /** What a process knows of the live work of all. */
+  readonly shared: (fence: number, last: number) => SharedWork;
+  /** Whether an attempt may act, by what its process knows of it. */
+  readonly isClear: (isClear: boolean, view: View, epoch: number, claims: readonly Held[]) => boolean;
+  /** Whether it came too late for what it claims. */
+  readonly isLate: (outcome: Outcome) => boolean;
+  /** Whether what was read once is another thing now. */
+  readonly hasChanged: (then: readonly number[], now: readonly number[]) => boolean;
+  /** What is claimed of all that it asks for. */
+  readonly claims: (claims: readonly Held[]) => readonly Held[];
+  /** What it keeps that waits for a person. */
+  readonly kept: (claims: readonly Held[]) => readonly Held[];
+  /** Whether its claims are free before it has ended. */
+  readonly isFree: (state: TransactionState) => boolean;
+  /** Whether a call that is under way may reach its sink when another process goes on with it. */
+  readonly comesLate: (kind: EffectClass) => boolean;
+  /** Whether what is written by who has lost its membership is refused. */
+  readonly isFenced: boolean;
+}
+
+export const RULES: Rules = {
+  nextStep,
+  recorded,
+  shared: (fence, last) => new SharedWork(fence, last),
+  isClear: (isClear) => isClear,
+  isLate: (outcome) => outcome !== undefined,
+  hasChanged: (then, now) => then.join() !== now.join(),
+  claims: (claims) => claims,
+  kept: (claims) => claims,
+  isFree: () => false,
+  comesLate: ({ sink }) => sink === 'keyed',
+  isFenced: true,
+};
+
+/** How many states there are, and the views of live work in them. */
+export interface Explored {
+  readonly states: number;
+  readonly views: Views;
+}
+
+/** Walks through all that can happen to these, in so many processes. @throws Broken */
+export function explore(plans: readonly Plan[], trouble: Trouble, rules: Rules = RULES, processes = 1): Explored {
+  let way: () => readonly string[] = () => [];
+  const views = new Views(rules.shared, (what) => {
+    throw new Broken(what, way());
+  });
+  const kept = { ...rules, recorded: remembered(rules.recorded) };
+  const fences = Array.from({ length: processes }, (_, i) => i + 1);
+  const none: Done = { latest: 0, readBy: 0, stands: [] };
+  const start: World = {
+    last: 0,
+    running: plans.map((plan, i) => unbegun(i, plan, rules.claims(claimsOf(plan)), plan.retries ?? 0)),
+    members: fences.map((fence) => ({ view: views.begin(fence, 0), inbox: [], isIn: true })),
+    zombies: [],
+    ghosts: [],
+    done: { x: none, y: none },
+    wasSilent: false,
+    left: trouble,
+  };
+  const states = walk({
+    start,
+    partsOf,
+    textOf: textOf(),
+    budgetOf: ({ left }) => KINDS.map((kind) => left[kind] ?? 0),
+    next: (world, wayThere) => {
+      way = wayThere;
+      return new Model(world, plans, kept, views, wayThere).moves();
+    },
+  });
+  return { states, views };
+}
+
+/** What most steps leave as it is. */
+function partsOf({ last, running, members, zombies, ghosts, done, wasSilent, left: _, ...others }: World): object[] {
+  // What a world has besides would be missing here.
+  others satisfies Record<string, never>;
+  return [small(wasSilent ? -1 - last : last), zombies, ghosts, done.x, done.y, ...members, ...running];
+}
+
+const SMALL = new Map<number, object>();
+/** One object for each, which has its number already. */
+function small(n: number): object {
+  const object = SMALL.get(n) ?? [n];
+  SMALL.set(n, object);
+  return object;
+}
+
+/** JSON, and for attempts, of which there are most, what is made faster. */
+function textOf(): (part: object) => string {
+  // Those that say the same are one object, as `remembered` makes them.
+  const states = new Map<TransactionState, number>();
+  return (part) => {
+    if (!('order' in part)) return JSON.stringify(part);
+    const { state, body, flight, plan, retries, member, epoch, ...more } = part as Running;
+    const { isLogged, isCommitted, isEnded, isLeft, wasLeft, order, claims, answers, acts, again, ...none } = more;
+    none satisfies Record<string, never>;
+    const stateNumber = states.get(state) ?? states.size;
+    states.set(state, stateNumber);
+    const memory = `${body && JSON.stringify(body)};${flight && JSON.stringify(flight)};${again}`;
+    const flags = `${isLogged},${isCommitted},${isEnded},${isLeft},${wasLeft}`;
+    return `${plan},${retries},${member},${epoch},${flags};${order};${claims};${answers};${acts};${stateNumber};${memory}`;
+  };
+}
+
+const KINDS: readonly (keyof Trouble)[] = [
+  'crashes',
+  'losses',
+  'refusals',
+  'finals',
+  'rejections',
+  'silences',
+  'decisions',
+  'lapses',
+];
+
+type Next = Move<World>;
+
+/** The same, where what says the same is one object: most steps come to what others have come to. */
+function remembered(recorded: Rules['recorded']): Rules['recorded'] {
+  const byText = new Map<string, TransactionState>();
+  const made = new WeakMap<TransactionState, Map<string, TransactionState>>();
+  return (state, record) => {
+    const known = made.get(state) ?? new Map<string, TransactionState>();
+    made.set(state, known);
+    const text = JSON.stringify(record);
+    let to = known.get(text);
+    if (to === undefined) {
+      to = recorded(state, record);
+      const same = JSON.stringify(to);
+      to = byText.get(same) ?? to;
+      byText.set(same, to);
+      known.set(text, to);
+    }
+    return to;
+  };
+}
+
+class Model {
+  readonly #world: World;
+  readonly #plans: readonly Plan[];
+  readonly #rules: Rules;
+  readonly #views: Views;
+  readonly #holds: Invariants;
+  readonly #isRead: boolean;
+
+  constructor(world: World, plans: readonly Plan[], rules: Rules, views: Views, way: () => readonly string[]) {
+    this.#world = world;
+    this.#plans = plans;
+    this.#rules = rules;
+    this.#views = views;
+    this.#holds = new Invariants(plans, way);
+    this.#isRead = plans.some(({ steps }) => steps.some((step) => 'reads' in step));
+  }
+
+  moves(): Next[] {
+    const { running, members, zombies, ghosts } = this.#world;
+    const moves = [
+      ...running.flatMap((_, tx) => this.#nextOf(tx)),
+      ...members.flatMap((_, m) => [...this.#hear(m), ...this.#takeOver(m)]),
+      ...zombies.map((zombie) => this.#late(zombie)),
+      ...ghosts.map((_, i) => this.#land(i)),
+    ];
+    // Nobody waits for what people decide, for a crash, or for a clock.
+    if (moves.length === 0) this.#holds.stopped(this.#world);
+    return [...moves, ...this.#decisions(), ...this.#crashes(), ...this.#lapses()];
+  }
+
+  /** What an attempt has to choose from is for the others to see: nobody takes one of it for all. */
+  #nextOf(tx: number): Next[] {
+    const moves = this.#movesOf(tx);
+    return moves.length === 1 ? moves : moves.map(({ what, to }) => ({ what, to }));
+  }
+
+  #movesOf(tx: number): Next[] {
+    const running = this.#world.running[tx]!;
+    if (running.isEnded) return [];
+    if (running.epoch === 0) return this.#unbegun(tx);
+    const { view, isIn } = this.#world.members[running.member]!;
+    if (!isIn || !view.isMine(running.epoch)) return [];
+    if (running.body === null && !running.isLogged)
+      return [{ what: `${tx} was not logged`, to: this.#ended(this.#world, tx) }];
+    const step = this.#rules.nextStep(running.state, knowing(running));
+    switch (step.do) {
+      case 'nothing':
+        return [];
+      case 'log':
+        return [this.#log(tx, step.record)];
+      case 'call':
+      case 'undo': {
+        const to = this.#with(tx, { flight: { n: step.n, how: step.do, stage: 'sent' } });
+        return [{ what: `${tx}.${step.n} is sent again`, to }, ...this.#silent(tx, step.n)];
+      }
+      case 'ask':
+        return [this.#ask(tx, step.n), ...this.#silent(tx, step.n)];
+      case 'propose':
+        return this.#propose(tx);
+      case 'wait':
+        if (step.for === 'answer') return this.#fly(tx);
+        // It is said once: it may not have heard of it.
+        if (step.for === 'person') return running.isLeft ? [] : [this.#leave(tx)];
+        return this.#body(tx);
+    }
+  }
+
+  #unbegun(tx: number): Next[] {
+    const { running } = this.#world;
+    const { plan, body, member } = running[tx]!;
+    const { epoch, by = 0 } = this.#plans[plan]!;
+    if (body !== null) return this.#world.members[member]!.isIn ? this.#body(tx) : [];
+    const at = this.#world.members[by]?.isIn === true ? by : this.#world.members.findIndex(({ isIn }) => isIn);
+    if (at === -1) return [];
+    if (epoch === 'late')
+      return [{ what: `${tx} begins, without an epoch`, to: this.#with(tx, { body: BODY, member: at }) }];
+    return [this.#begin(tx, this.#with(tx, { body: BODY, member: at }))];
+  }
+
+  #begin(tx: number, world: World): Next {
+    const epoch = world.last + 1;
+    const { claims, member } = world.running[tx]!;
+    const { fence } = world.members[member]!.view;
+    const begun = { ...put(world, tx, { epoch }), last: epoch };
+    const said: Said = { is: 'begun', epoch, fence, claims, isHere: true };
+    return { what: `${tx} begins`, to: this.#say(begun, tx, said) };
+  }
+
+  /** In one process all that is said is heard at once. */
+  #say(world: World, tx: number, said: Said): World {
+    const by = world.running[tx]!.member;
+    const message: Message = { said, by, tx };
+    if (world.members.length === 1) return this.#heard(world, by, message);
+    return { ...world, members: told(world.members, message) };
+  }
+
+  #hear(m: number): Next[] {
+    const { isIn, inbox } = this.#world.members[m]!;
+    const [first, ...others] = inbox;
+    if (!isIn || first === undefined) return [];
+    const world = setMember(this.#world, m, { inbox: others });
+    const about = 'epoch' in first.said ? first.said.epoch : first.said.gone;
+    return [{ what: `process ${m} hears: ${first.said.is} ${about}`, to: this.#heard(world, m, first) }];
+  }
+
+  #heard(world: World, m: number, { said, by, tx }: Message): World {
+    const isMine = by === m;
+    const { view, outcome } = world.members[m]!.view.say(said.is === 'begun' ? { ...said, isHere: isMine } : said);
+    const to = setMember(world, m, { view });
+    if (!isMine || tx === NOBODY) return to;
+    const { body, epoch, claims, member } = to.running[tx]!;
+    if (member !== m || body === null) return to;
+    const change = (into: Partial<Body>): World => put(to, tx, { body: { ...body, ...into } });
+    if (said.is === 'begun') return view.isInDoubt(said.claims) ? change({ refused: 'resource_in_doubt' }) : to;
+    if (said.is === 'given') return change({ isAsking: false });
+    if (said.is !== 'grown') return to;
+    const isLate = this.#rules.isLate(outcome);
+    const told = change({ isAsking: false, ...(isLate && { refused: 'stale' as const }) });
+    if (!isLate) return put(told, tx, { claims: [...claims, ...said.claims] });
+    const again = put(told, tx, { again: [...claims, ...said.claims] });
+    return world.members.length === 1 ? again : this.#say(again, tx, { is: 'given', epoch, claims: said.claims });
+  }
+
+  /** First the ledger has it, once for each key; then the log says so. */
+  #propose(tx: number): Next[] {
+    const { left, running } = this.#world;
+    const { answers, state } = running[tx]!;
+    const { n, refusals } = state.failing!;
+    const answer = answers[refusals];
+    if (answer === 'made') return [this.#log(tx, { is: 'settled' })];
+    if (answer === 'rejected') return [this.#log(tx, { is: 'refused', n })];
+    const next: Next[] = [
+      {
+        what: `${tx}: what is done where it fails is committed`,
+        to: this.#with(tx, { answers: [...answers, 'made'] }),
+      },
+    ];
+    if (left.rejections) {
+      const to = this.#with(tx, { answers: [...answers, 'rejected'] });
+      next.push({ what: `${tx}: and is rejected`, to: less(to, 'rejections') });
+    }
+    return next;
+  }
+
+  /** Nobody is asked any more. */
+  #silent(tx: number, n: number): Next[] {
+    if (!this.#world.left.silences) return [];
+    const { what, to } = this.#log(tx, { is: 'in_doubt', n });
+    return [{ what, to: { ...less(to, 'silences'), wasSilent: true } }];
+  }
+
+  #leave(tx: number): Next {
+    const { state, order, plan, epoch } = this.#world.running[tx]!;
+    const { steps } = this.#plans[plan]!;
+    const touched = unfinished(state).map((n): Held => `w${(steps[order[n]!] as PlannedEffect).on}`);
+    const kept = this.#rules.kept([...new Set(touched)].sort());
+    return {
+      what: `${tx} is left to a person`,
+      to: this.#say(this.#with(tx, { isLeft: true, wasLeft: true }), tx, { is: 'left', epoch, kept }),
+    };
+  }
+
+  /** What people may do about what waits for them: they see what there is, say so, or see to it. */
+  #decisions(): Next[] {
+    const { left, running, members } = this.#world;
+    if (!left.decisions) return [];
+    return running.flatMap((one, tx) => {
+      if (!isLive(one) || !members[one.member]!.view.isLeft(one.epoch)) return [];
+      return this.#holds.waiting(one).flatMap((n) => this.#decisionsOn(tx, n));
+    });
+  }
+
+  #decisionsOn(tx: number, n: number): Next[] {
+    const running = this.#world.running[tx]!;
+    const { state, order } = running;
+    const step = order[n]!;
+    const [calls, undos] = running.acts[step]!;
+    const isCommitted = this.#holds.isWanted(running, step);
+    const isThere = calls > undos;
+    const next = [this.#decided(this.#world, tx, n, isThere ? 'applied' : 'undone', '')];
+    next.push(this.#decided(this.#world, tx, n, 'residue', ''));
+    // By hand, where that was not done before: in the model nothing happens twice.
+    if (isCommitted && calls === 0)
+      next.push(this.#decided(this.#acted(this.#world, tx, step, 'call'), tx, n, 'applied', ', made so by hand'));
+    if (!isCommitted && isThere)
+      next.push(this.#decided(this.#acted(this.#world, tx, step, 'undo'), tx, n, 'undone', ', made so by hand'));
+    const retry = retryOf(state, n);
+    const isSafe = retry === 'freely' || (retry === 'confirmed' && isThere !== isCommitted);
+    if (isSafe) next.push(this.#decided(this.#world, tx, n, 'retry', ''));
+    return next;
+  }
+
+  #decided(world: World, tx: number, n: number, as: Decision, how: string): Next {
+    const { state, order, epoch, member } = world.running[tx]!;
+    const { fence } = world.members[member]!.view;
+    const owned = this.#say(less(world, 'decisions'), tx, { is: 'own', epoch, fence });
+    const to = put(owned, tx, { isLeft: false, state: this.#rules.recorded(state, { is: 'resolved', n, as }) });
+    return { what: `a person says that ${tx}.${order[n]} is ${as}${how}`, to };
+  }
+
+  /** The next thing that the body does. */
+  #body(tx: number): Next[] {
+    const { body: at, plan, state, epoch, order } = this.#world.running[tx]!;
+    const body = at!;
+    const { steps, ends, reading, epoch: taken } = this.#plans[plan]!;
+    if (body.isAsking) return [];
+    if (body.refused !== undefined) return [this.#abort(tx, body.refused)];
+    if (this.#holds.hasFailed(state)) return [this.#abort(tx, 'a call failed')];
+    const step = steps[body.at];
+    if (step === undefined) {
+      const loser = order.findIndex(
+        (each, n) => (steps[each] as PlannedEffect).loses === true && state.effects[n]!.isDiscarded !== true,
+      );
+      if (loser !== -1) return [this.#log(tx, { is: 'discarded', n: loser })];
+      if (ends === 'throw') return [this.#abort(tx, 'its body throws')];
+      if (epoch === 0) return [this.#begin(tx, this.#world)];
+      return this.#gate(tx, body, reading === 'optimistic' || taken === 'late');
+    }
+    if (isEffect(step)) return this.#effect(tx, body, step);
+    if ('reads' in step) return this.#read(tx, body, resourcesOf(step.reads), `r${step.reads}`);
+    if ('expands' in step) return this.#expand(tx, body, this.#rules.claims(step.expands));
+    const to = this.#withBody(tx, { ...body, at: body.at + 1, isAsking: this.#world.members.length > 1 });
+    return [
+      { what: `${tx} gives up ${step.releases}`, to: this.#say(to, tx, { is: 'given', epoch, claims: step.releases }) },
+    ];
+  }
+
+  #effect(tx: number, body: Body, { class: kind, on, loses }: PlannedEffect): Next[] {
+    const { state, order } = this.#world.running[tx]!;
+    const isHeld = kind.delivery === 'buffered' || kind.reversibility === 'irreversible';
+    if (isHeld) {
+      const planned = loses === true ? body.planned : [...body.planned, body.at];
+      const to = this.#withBody(tx, { ...body, at: body.at + 1, planned });
+      // A crash forgets it: before it and after it are one.
+      return [{ what: `${tx} plans ${body.at}`, to, isPrivate: !this.#world.left.lapses }];
+    }
+    return this.#enter(tx, [`w${on}`], (world) => ({
+      what: `${tx} intends ${body.at}`,
+      to: put(world, tx, {
+        state: this.#rules.recorded(state, { is: 'intended', class: kind }),
+        isLogged: true,
+        order: [...order, body.at],
+        flight: { n: order.length, how: 'call', stage: 'sent' },
+      }),
+    }));
+  }
+
+  #read(tx: number, body: Body, resources: readonly Resource[], claim: Held): Next[] {
+    const { plan } = this.#world.running[tx]!;
+    const { reading, epoch } = this.#plans[plan]!;
+    const read = (world: World): Next => {
+      const seen = resources.map((at) => [at, world.done[at].stands] as const);
+      const to = put(world, tx, { body: { ...body, at: body.at + 1, seen: [...body.seen, ...seen] } });
+      return { what: `${tx} reads ${resources}`, to };
+    };
+    const waits = reading !== 'optimistic' && epoch !== 'late';
+    return waits ? this.#enter(tx, [claim], read) : [read(this.#world)];
+  }
+
+  #expand(tx: number, body: Body, claims: readonly Held[]): Next[] {
+    const { epoch, member } = this.#world.running[tx]!;
+    const { view } = this.#world.members[member]!;
+    if (view.isInDoubt(claims)) return [this.#abort(tx, 'resource_in_doubt')];
+    const to = this.#withBody(tx, { ...body, at: body.at + 1, isAsking: true });
+    return [{ what: `${tx} claims ${claims}`, to: this.#say(to, tx, { is: 'grown', epoch, claims }) }];
+  }
+
+  /** By all that it claims; what was guessed is read again there. */
+  #gate(tx: number, body: Body, isGuessing: boolean): Next[] {
+    const running = this.#world.running[tx]!;
+    const { claims, epoch, member } = running;
+    if (body.isAtGate) return [this.#commit(this.#world, tx, body)];
+    return this.#enter(tx, this.#world.members[member]!.view.claimsOf(epoch)!, (world) => {
+      if (!isGuessing) return this.#commit(world, tx, body);
+      const isStale = body.seen.some(([at, then]) => this.#rules.hasChanged(then, world.done[at].stands));
+      const refused = isStale ? { refused: 'stale' as const } : {};
+      const again = isStale ? { again: claims } : {};
+      return {
+        what: `${tx} reads again`,
+        to: put(world, tx, { body: { ...body, isAtGate: true, ...refused }, ...again }),
+      };
+    });
+  }
+
+  #commit(world: World, tx: number, body: Body): Next {
+    const { plan, state, order, epoch } = world.running[tx]!;
+    const { steps, hasOnFailure } = this.#plans[plan]!;
+    this.#holds.committed(world, epoch, body);
+    const planned = body.planned.map((at) => (steps[at] as PlannedEffect).class);
+    const record: EffectRecord = { is: 'committed', planned, ...(hasOnFailure && { hasOnFailure }) };
+    const to = put(world, tx, {
+      state: this.#rules.recorded(state, record),
+      isLogged: true,
+      order: [...order, ...body.planned],
+      body: null,
+      again: null,
+      isCommitted: true,
+    });
+    const done = { ...to.done };
+    for (const [at] of body.seen) done[at] = { ...done[at], readBy: Math.max(done[at].readBy, epoch) };
+    return { what: `${tx} commits`, to: this.#freed({ ...to, done }, tx) };
+  }
+
+  /** Once it may act there; refused where something there waits for a person. */
+  #enter(tx: number, claims: readonly Held[], then: (world: World) => Next): Next[] {
+    const { epoch, member } = this.#world.running[tx]!;
+    const before = this.#world.members[member]!.view;
+    const { view, outcome } = before.say({ is: 'enter', epoch, claims });
+    if (!this.#rules.isClear(outcome === true, before, epoch, claims)) {
+      if (this.#world.members.length === 1) this.#holds.waits(this.#world, tx, claims);
+      return [];
+    }
+    const world = setMember(this.#world, member, { view });
+    return [view.isInDoubt(claims) ? this.#abort(tx, 'resource_in_doubt', world) : then(world)];
+  }
+
+  #abort(tx: number, why: string, world: World = this.#world): Next {
+    const { state, isLogged } = world.running[tx]!;
+    const what = `${tx} aborts: ${why}`;
+    if (!isLogged) return { what, to: this.#ended(world, tx) };
+    const to = put(world, tx, { state: this.#rules.recorded(state, { is: 'aborting' }), body: null });
+    return { what, to: this.#freed(to, tx) };
+  }
+
+  #log(tx: number, record: EffectRecord): Next {
+    const { state } = this.#world.running[tx]!;
+    const to = this.#rules.recorded(state, record);
+    const what = `${tx} logs ${record.is}${'n' in record ? ` ${record.n}` : ''}`;
+    if (record.is === 'settled' || record.is === 'aborted')
+      return { what, to: this.#ended(this.#with(tx, { state: to }), tx) };
+    const isPrivate = this.#isCalm && record.is !== 'aborting';
+    if (record.is !== 'applying' && record.is !== 'undoing')
+      return { what, to: this.#with(tx, { state: to, ...(record.is === 'aborting' && { body: null }) }), isPrivate };
+    const how = record.is === 'applying' ? 'call' : 'undo';
+    return { what, to: this.#with(tx, { state: to, flight: { n: record.n, how, stage: 'sent' } }), isPrivate };
+  }
+
+  /** Nothing takes what is in memory any more, and nobody but its own process has to do with an attempt. */
+  get #isCalm(): boolean {
+    const { left, members } = this.#world;
+    return left.crashes === 0 && members.length === 1;
+  }
+
+  /** Nothing of it is left to be done, which all are told. */
+  #ended(world: World, tx: number): World {
+    const running = world.running[tx]!;
+    const { plan, epoch, again, retries } = running;
+    this.#holds.ended(running);
+    const said = epoch === 0 ? world : this.#say(world, tx, { is: 'ended', epoch });
+    const rest = put(said, tx, endedOf(running));
+    if (again === null || retries === 0) return rest;
+    const next = unbegun(plan, this.#plans[plan]!, [...new Set(again)], retries - 1);
+    return { ...rest, running: [...rest.running, next] };
+  }
+
+  #freed(world: World, tx: number): World {
+    const { state, epoch } = world.running[tx]!;
+    return this.#rules.isFree(state) ? this.#say(world, tx, { is: 'over', epoch }) : world;
+  }
+
+  /** What becomes of a call, and what its answer leads to. */
+  #fly(tx: number): Next[] {
+    const { flight, state, order, body } = this.#world.running[tx]!;
+    const { n, how, stage } = flight!;
+    const name = `${tx}.${order[n]} ${how}`;
+    if (stage !== 'sent') {
+      const record = answered(flight!, state);
+      const goesOn = record.is === 'executed' && body !== null;
+      const to = {
+        state: this.#rules.recorded(state, record),
+        flight: null,
+        ...(goesOn && { body: { ...body, at: body.at + 1 } }),
+      };
+      return [{ what: `${name}: logged ${record.is}`, to: this.#with(tx, to), isPrivate: this.#isCalm }];
+    }
+    const { left } = this.#world;
+    const done = this.#acted(this.#world, tx, order[n]!, how);
+    const next: Next[] = [{ what: `${name}: happens`, to: put(done, tx, { flight: { n, how, stage: 'done' } }) }];
+    if (left.losses > 0) {
+      next.push({ what: `${name}: happens, its answer is lost`, to: less(put(done, tx, { flight: null }), 'losses') });
+      next.push({ what: `${name}: is lost`, to: less(this.#with(tx, { flight: null }), 'losses') });
+    }
+    // A sink with keys answers again as it did, when it has done it.
+    const refused = (stage: Flight['stage']): World => this.#with(tx, { flight: { n, how, stage } });
+    if (left.refusals > 0 && done !== this.#world)
+      next.push({ what: `${name}: refused`, to: less(refused('refused'), 'refusals') });
+    if (left.finals && done !== this.#world && how === 'call')
+      next.push({ what: `${name}: refused for good`, to: less(refused('refused for good'), 'finals') });
+    return next;
+  }
+
+  #ask(tx: number, n: number): Next {
+    const { state, order, body, acts } = this.#world.running[tx]!;
+    const { phase } = state.effects[n]!;
+    const [calls, undos] = acts[order[n]!]!;
+    const has = (phase === 'undoing' ? undos : calls) > 0;
+    const is = !has ? 'absent' : phase === 'undoing' ? 'undone' : phase === 'intended' ? 'executed' : 'applied';
+    const goesOn = is === 'executed' && body !== null;
+    const to = {
+      state: this.#rules.recorded(state, { is, n }),
+      ...(goesOn && { body: { ...body, at: body.at + 1 } }),
+    };
+    return { what: `${tx}.${order[n]}: the sink says ${is}`, to: this.#with(tx, to), isPrivate: this.#isCalm };
+  }
+
+  /** A sink with keys does it once. */
+  #acted(world: World, tx: number, step: number, how: 'call' | 'undo'): World {
+    const running = world.running[tx]!;
+    const { class: kind, on } = this.#plans[running.plan]!.steps[step] as PlannedEffect;
+    const [calls, undos] = running.acts[step]!;
+    if (kind.sink === 'keyed' && (how === 'call' ? calls : undos) > 0) return world;
+    this.#holds.acts(world, tx, step, how);
+    const now = how === 'call' ? ([calls + 1, undos] as const) : ([calls, undos + 1] as const);
+    const to = put(world, tx, { acts: running.acts.map((each, at) => (at === step ? now : each)) });
+    const done = { ...to.done };
+    for (const at of resourcesOf(on)) done[at] = this.#doneAt(done[at], running.epoch, how);
+    return { ...to, done };
+  }
+
+  #doneAt({ latest, readBy, stands }: Done, epoch: number, how: 'call' | 'undo'): Done {
+    const standing = how === 'call' ? [...stands, epoch] : stands.toSpliced(stands.lastIndexOf(epoch), 1);
+    return { latest: Math.max(latest, epoch), readBy, stands: this.#isRead ? standing : stands };
+  }
+
+  /** A process ends: all that it had in memory is gone. */
+  #crashes(): Next[] {
+    const { left, members, last } = this.#world;
+    if (left.crashes === 0 || last === 0) return [];
+    return members.flatMap(({ isIn }, m) =>
+      isIn
+        ? [{ what: members.length === 1 ? 'crash' : `process ${m} crashes`, to: less(this.#crashed(m), 'crashes') }]
+        : [],
+    );
+  }
+
+  #crashed(m: number): World {
+    const ghosts = this.#ghostsOf(m);
+    const wiped = this.#world.running.map((one) => (one.member === m && !one.isEnded ? forgotten(one) : one));
+    const world = setMember({ ...this.#world, running: wiped, ghosts }, m, { isIn: false, inbox: [] });
+    return world.members.some(({ isIn }) => isIn) ? world : this.#reopened(world, m);
+  }
+
+  /** All that is open is found in the log, and is of whoever opens it; of what was not logged nothing was done. */
+  #reopened(world: World, m: number): World {
+    const running = world.running.map((one) =>
+      isLive(one) && !one.isLogged ? endedOf(one) : { ...one, member: m, isLeft: false },
+    );
+    const alone = world.members.length === 1;
+    const last = alone
+      ? Math.max(0, ...running.filter(({ isLogged }) => isLogged).map(({ epoch }) => epoch))
+      : world.last;
+    const { fence } = world.members[m]!.view;
+    let view = this.#views.begin(fence, alone ? last : 0);
+    for (const { epoch, claims } of running.filter(isLive).sort((a, b) => a.epoch - b.epoch))
+      view = view.say({ is: 'begun', epoch, fence, claims, isHere: alone }).view;
+    return setMember({ ...world, running, last }, m, { view, isIn: true });
+  }
+
+  /** Calls that are on their way reach sinks that know keys whenever it may be. Of all others it is seen to that they are over by then. */
+  #ghostsOf(m: number): World['ghosts'] {
+    const { running, ghosts, members } = this.#world;
+    if (members.length === 1) return ghosts;
+    const mine = running.flatMap(({ member, flight, order, plan }, tx) => {
+      if (member !== m || flight?.stage !== 'sent') return [];
+      const step = order[flight.n]!;
+      const { class: kind } = this.#plans[plan]!.steps[step] as PlannedEffect;
+      return this.#rules.comesLate(kind) ? [{ tx, step, how: flight.how }] : [];
+    });
+    return [...ghosts, ...mine];
+  }
+
+  #land(i: number): Next {
+    const { ghosts } = this.#world;
+    const { tx, step, how } = ghosts[i]!;
+    const rest = { ...this.#world, ghosts: ghosts.toSpliced(i, 1) };
+    // What it did is known and over: the sink has the key.
+    const to = rest.running[tx]!.isEnded ? rest : this.#acted(rest, tx, step, how);
+    return { what: `${tx}.${step} ${how}: comes late`, to };
+  }
+
+  /** What is of a process that has ended is another one's. */
+  #takeOver(m: number): Next[] {
+    const { members, running } = this.#world;
+    const isOrphan = running.some((one) => isLive(one) && one.member === m);
+    const heir = members.findIndex(({ isIn }) => isIn);
+    if (members[m]!.isIn || !isOrphan || heir === -1) return [];
+    return [{ what: `process ${heir} takes over from ${m}`, to: this.#taken(this.#world, m, heir) }];
+  }
+
+  #taken(world: World, m: number, heir: number): World {
+    const [gone, fence] = [world.members[m]!.view.fence, world.members[heir]!.view.fence];
+    const isOrphan = (one: Running): boolean => one.member === m && isLive(one);
+    const left = world.running.filter((one) => isOrphan(one) && one.isLeft).map(({ epoch }) => epoch);
+    const running = world.running.map((one) => (isOrphan(one) ? { ...one, member: heir, isLeft: false } : one));
+    return { ...world, running, members: handedOver(world.members, gone, { fence, by: heir }, left) };
+  }
+
+  /** A lease runs out of a process that goes on: another one takes over at once, and this one has not heard of it. */
+  #lapses(): Next[] {
+    const { left, members } = this.#world;
+    if (!left.lapses) return [];
+    return members.flatMap(({ isIn }, m) => {
+      const heir = members.findIndex((other, at) => at !== m && other.isIn);
+      if (!isIn || heir === -1) return [];
+      return [{ what: `the lease of process ${m} runs out`, to: less(this.#lapsed(m, heir), 'lapses') }];
+    });
+  }
+
+  #lapsed(m: number, heir: number): World {
+    const { view } = this.#world.members[m]!;
+    const zombies = this.#world.running.flatMap((one, tx): Zombie[] => {
+      const { member, state, body, flight } = one;
+      const stays = flight?.stage === 'sent' ? null : flight;
+      return isLive(one) && member === m && (body !== null || stays !== null)
+        ? [{ tx, state, body, flight: stays, view }]
+        : [];
+    });
+    const world = this.#crashed(m);
+    const lapsed = { ...world, zombies: [...world.zombies, ...zombies] };
+    return lapsed.running.some((one) => isLive(one) && one.member === m) ? this.#taken(lapsed, m, heir) : lapsed;
+  }
+
+  /** What a process writes that has lost its membership. */
+  #late(zombie: Zombie): Next {
+    const { tx, flight, body, state } = zombie;
+    const zombies = this.#world.zombies.filter((each) => each !== zombie);
+    const what = `the process that had ${tx} writes`;
+    const rest = { ...this.#world, zombies };
+    const running = rest.running[tx]!;
+    if (this.#rules.isFenced || running.isEnded) return { what: `${what}, and is fenced`, to: rest };
+    if (flight !== null) {
+      const to = this.#rules.recorded(running.state, answered(flight, state));
+      return { what, to: put(rest, tx, { state: to }) };
+    }
+    const { steps } = this.#plans[running.plan]!;
+    const { view } = zombie;
+    const { epoch } = running;
+    const claims = view.claimsOf(epoch);
+    const mayAct = claims !== undefined && view.say({ is: 'enter', epoch, claims }).outcome === true;
+    const commits = body !== null && body.at === steps.length && mayAct;
+    return commits ? { ...this.#commit(put(rest, tx, { state }), tx, body), what } : { what, to: rest };
+  }
+
+  #with(tx: number, change: Partial<Running>): World {
+    return put(this.#world, tx, change);
+  }
+
+  #withBody(tx: number, body: Body): World {
+    return this.#with(tx, { body });
+  }
+}
+
+function knowing({ body, flight }: Running): Knowing {
+  return { hasBody: body !== null, isUnderWay: (n) => flight?.n === n, tries: TRIES };
+}
+
+/** What the log is told of an answer. */
+function answered({ n, stage }: Flight, { effects }: TransactionState): EffectRecord {
+  if (stage === 'refused for good') return { is: 'failed', n, final: true };
+  if (stage === 'refused') return { is: 'failed', n };
+  const { phase } = effects[n]!;
+  return { is: phase === 'undoing' ? 'undone' : phase === 'intended' ? 'executed' : 'applied', n };
+}
+
+/** Without what is in memory. One that is late is forgotten with its body. */
+function forgotten(one: Running): Running {
+  if (one.epoch === 0 && one.body !== null) return endedOf(one);
+  return { ...one, body: null, flight: null, again: null };
+}
+
+function put(world: World, tx: number, change: Partial<Running>): World {
+  return { ...world, running: world.running.map((one, n) => (n === tx ? { ...one, ...change } : one)) };
+}
+
+function setMember(world: World, m: number, change: Partial<World['members'][number]>): World {
+  return { ...world, members: world.members.map((one, at) => (at === m ? { ...one, ...change } : one)) };
+}
+
+function less(world: World, kind: keyof Trouble): World {
+  return { ...world, left: { ...world.left, [kind]: world.left[kind]! - 1 } };
+}

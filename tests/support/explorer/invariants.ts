@@ -1,0 +1,183 @@
+/** What must hold, whatever happens: looked at at each step that could break it. */
+import { type EffectPhase, isLeft, isPivot, type TransactionState, unfinished } from '#effects';
+import { type Held, meet, type Resource, resourcesOf } from './view.ts';
+import { Broken } from './walk.ts';
+import { type Body, isEffect, isLive, type Plan, type PlannedEffect, type Running, type World } from './world.ts';
+
+export class Invariants {
+  readonly #plans: readonly Plan[];
+  readonly #way: () => readonly string[];
+
+  constructor(plans: readonly Plan[], way: () => readonly string[]) {
+    this.#plans = plans;
+    this.#way = way;
+  }
+
+  /** Before a sink does something. */
+  acts(world: World, tx: number, step: number, how: 'call' | 'undo'): void {
+    const running = world.running[tx]!;
+    const { on, class: kind } = this.#effect(running, step);
+    const [calls, undos] = running.acts[step]!;
+    const name = `${tx}.${step}`;
+    if ((how === 'call' ? calls : undos) > 0) this.#broken(`${name} has happened twice`);
+    if (kind.reversibility === 'irreversible') {
+      if (!running.isCommitted) this.#broken(`${name} can't be undone, and is not committed`);
+      if (how === 'undo') this.#broken(`${name} is undone`);
+      if (!isLast(running)) this.#broken(`${name} is not last`);
+    }
+    if (isPivot(kind) && !isAfterAll(running, step))
+      this.#broken(`${name} is the pivot, and something of it may still fail`);
+    if (running.answers.includes('made')) this.#broken(`${tx} acts after what it did is answered for`);
+    for (const at of resourcesOf(on)) this.#actsAt(world, tx, at);
+  }
+
+  /** In the order of epochs, one after the other, and not where somebody younger has read. */
+  #actsAt(world: World, tx: number, at: Resource): void {
+    const { epoch } = world.running[tx]!;
+    const { latest, readBy } = world.done[at];
+    for (const [n, other] of world.running.entries()) {
+      if (n === tx || !isLive(other)) continue;
+      // What waits for a person keeps what is not finished, and nothing else.
+      const counts = other.wasLeft ? unfinished(other.state) : other.order.map((_, n) => n);
+      if (counts.some((each) => this.#hasActed(other, other.order[each]!, at)))
+        this.#broken(`${tx} acts on ${at}, where ${n} is not done yet`);
+    }
+    if (latest > epoch) this.#broken(`${tx} acts on ${at} after epoch ${latest}, which is younger`);
+    if (readBy > epoch) this.#broken(`${tx} acts on ${at}, where epoch ${readBy} has read, which is younger`);
+  }
+
+  #hasActed(running: Running, step: number, at: Resource): boolean {
+    return running.acts[step]![0] > 0 && resourcesOf(this.#effect(running, step).on).includes(at);
+  }
+
+  /** What it has read is what it would have read if all had been done one after the other, in the order of epochs. */
+  committed({ done }: World, epoch: number, { seen }: Body): void {
+    for (const [at, epochs] of seen) {
+      const shall = done[at].stands.filter((each) => each < epoch);
+      const is = epochs.filter((each) => each !== epoch);
+      if (is.join() !== shall.join())
+        this.#broken(
+          `epoch ${epoch} has read what ${is.join(' and ') || 'nobody'} did at ${at}, and not ${shall.join(' and ') || 'nobody'}`,
+        );
+    }
+  }
+
+  /** Who waits waits for somebody who is older, is at work, and is to be met there. */
+  waits(world: World, tx: number, claims: readonly Held[]): void {
+    const { epoch, member } = world.running[tx]!;
+    const { view } = world.members[member]!;
+    const isHeldUp = world.running.some(
+      (other) =>
+        isLive(other) &&
+        other.epoch < epoch &&
+        !view.isLeft(other.epoch) &&
+        view.claimsOf(other.epoch)?.some((one) => claims.some((claim) => meet(one, claim))),
+    );
+    if (!isHeldUp) this.#broken(`${tx} waits, and nobody who is older is there`);
+  }
+
+  /** What must hold where nothing goes on. Refusals are fewer than the tries that there are. */
+  stopped(world: World): void {
+    for (const [tx, running] of world.running.entries()) {
+      if (running.isEnded) continue;
+      if (!isLive(running)) this.#broken(`${tx} never begins`);
+      if (!world.members[running.member]!.view.isLeft(running.epoch)) this.#broken(`${tx} never ends`);
+      const isBlind = this.#plans[running.plan]!.steps.some((step) => isEffect(step) && step.class.sink === 'blind');
+      if (!isBlind && !world.wasSilent && !this.#mayWait(running)) this.#broken(`${tx} waits for a person`);
+      this.#over(running, true);
+    }
+  }
+
+  /** Nothing of it is left to be done. */
+  ended(running: Running): void {
+    this.#over(running, false);
+  }
+
+  #over(running: Running, isStuck: boolean): void {
+    this.#checkFailing(running);
+    for (const [at, step] of this.#plans[running.plan]!.steps.entries())
+      if (isEffect(step)) this.#checkEffect(running, at, isStuck);
+  }
+
+  /** What failed for good waits where nothing is said about that, or what can't be undone was done; or that was refused. */
+  #mayWait({ plan, state, answers }: Running): boolean {
+    const hasFailed = state.effects.some(({ phase }) => phase === 'unresolved');
+    const isBeyond = state.effects.some(
+      ({ class: { reversibility }, phase }) => reversibility === 'irreversible' && phase === 'applied',
+    );
+    return hasFailed && (this.#plans[plan]!.hasOnFailure !== true || isBeyond || answers.includes('rejected'));
+  }
+
+  /** What a failure comes to: it is undone and answered for, or a person sees to it; and never after what can't be undone. */
+  #checkFailing({ plan, epoch, state, answers }: Running): void {
+    const name = `${plan} of epoch ${epoch}`;
+    const { failing, phase, effects } = state;
+    if (answers.filter((answer) => answer === 'made').length > 1) this.#broken(`${name} is answered for twice`);
+    if (failing === undefined) {
+      if (answers.length > 0) this.#broken(`${name} is answered for, and has not failed`);
+      return;
+    }
+    const isAnswered = answers.at(-1) === 'made' || failing.isWaived === true;
+    if (phase === 'settled' && !isAnswered) this.#broken(`${name} has failed, and nothing answers for it`);
+    const beyond = effects.findIndex(
+      (effect) => effect.class.reversibility === 'irreversible' && effect.phase === 'applied',
+    );
+    if (beyond !== -1) this.#broken(`${name} has failed after ${beyond}, which can't be undone`);
+  }
+
+  #checkEffect(running: Running, step: number, isStuck: boolean): void {
+    const n = running.order.indexOf(step);
+    const phase = n === -1 ? undefined : running.state.effects[n]!.phase;
+    // Whoever decides sees what there is.
+    if (phase !== undefined && (isLeft(phase) || phase === 'accepted')) return;
+    const [calls, undos] = running.acts[step]!;
+    const there = calls - undos;
+    // A pivot waits for what a person has to look at.
+    const isHeldUp = phase === 'due' && isStuck;
+    const expected = this.isWanted(running, step) && phase !== 'undone' && !isHeldUp ? 1 : 0;
+    if (there !== expected)
+      this.#broken(`${running.plan}.${step} of epoch ${running.epoch} is there ${there} times, not ${expected}`);
+  }
+
+  /** Whether it is to be there in the end. */
+  isWanted({ plan, isCommitted, state }: Running, step: number): boolean {
+    return (
+      isCommitted && state.failing === undefined && (this.#plans[plan]!.steps[step] as PlannedEffect).loses !== true
+    );
+  }
+
+  /** Whether a body is told that one of its calls came to nothing, or that nobody knows. */
+  hasFailed({ effects }: TransactionState): boolean {
+    return effects.some(({ phase, isDiscarded }) => isDiscarded !== true && (phase === 'dropped' || isLeft(phase)));
+  }
+
+  /** Effects that wait for a person. */
+  waiting({ state }: Running): number[] {
+    return state.effects.flatMap(({ phase }, n) => (isLeft(phase) ? [n] : []));
+  }
+
+  #effect({ plan }: Running, step: number): PlannedEffect {
+    return this.#plans[plan]!.steps[step] as PlannedEffect;
+  }
+
+  #broken(what: string): never {
+    throw new Broken(what, this.#way());
+  }
+}
+
+/** Left to a person, or decided by one to be otherwise than the transaction would have it. */
+function wasLeft(phase: EffectPhase): boolean {
+  return isLeft(phase) || phase === 'accepted' || phase === 'undone';
+}
+
+/** Whether all that can be undone has been done, or is given up. */
+function isLast({ state }: Running): boolean {
+  return state.effects.every(
+    ({ class: { reversibility }, phase }) => reversibility === 'irreversible' || phase === 'applied' || wasLeft(phase),
+  );
+}
+
+/** Whether all else has ended, by itself or as a person has decided. */
+function isAfterAll({ state, order }: Running, step: number): boolean {
+  return state.effects.every(({ phase }, n) => order[n] === step || ['applied', 'undone', 'accepted'].includes(phase));
+}
