@@ -6,6 +6,7 @@ import {
   type Decision,
   type EffectClass,
   type EffectRecord,
+  isPivot,
   type Knowing,
   nextStep,
   recorded,
@@ -80,8 +81,13 @@ export interface Explored {
   readonly views: Views;
 }
 
-/** Walks through all that can happen to these, in so many processes. @throws Broken */
-export function explore(plans: readonly Plan[], trouble: Trouble, rules: Rules = RULES, processes = 1): Explored {
+/** Walks through all that can happen to these, in so many processes, with one of these troubles. @throws Broken */
+export function explore(
+  plans: readonly Plan[],
+  troubles: readonly Trouble[],
+  rules: Rules = RULES,
+  processes = 1,
+): Explored {
   let way: () => readonly string[] = () => [];
   const views = new Views(rules.shared, (what) => {
     throw new Broken(what, way());
@@ -89,7 +95,7 @@ export function explore(plans: readonly Plan[], trouble: Trouble, rules: Rules =
   const kept = { ...rules, recorded: remembered(rules.recorded) };
   const fences = Array.from({ length: processes }, (_, i) => i + 1);
   const none: Done = { latest: 0, readBy: 0, stands: [] };
-  const start: World = {
+  const begin = (left: Trouble): World => ({
     last: 0,
     running: plans.map((plan, i) => unbegun(i, plan, rules.claims(claimsOf(plan)), plan.retries ?? 0)),
     members: fences.map((fence) => ({ view: views.begin(fence, 0), inbox: [], isIn: true })),
@@ -97,10 +103,10 @@ export function explore(plans: readonly Plan[], trouble: Trouble, rules: Rules =
     ghosts: [],
     done: { x: none, y: none },
     wasSilent: false,
-    left: trouble,
-  };
+    left,
+  });
   const states = walk({
-    start,
+    starts: troubles.map(begin),
     partsOf,
     textOf: textOf(),
     budgetOf: ({ left }) => KINDS.map((kind) => left[kind] ?? 0),
@@ -405,7 +411,10 @@ class Model {
   }
 
   #effect(tx: number, body: Body, { class: kind, on, loses }: PlannedEffect): Next[] {
-    const { state, order } = this.#world.running[tx]!;
+    const { state, order, plan } = this.#world.running[tx]!;
+    const { steps } = this.#plans[plan]!;
+    if (isPivot(kind) && body.planned.some((at) => isPivot((steps[at] as PlannedEffect).class)))
+      return [this.#abort(tx, 'second_pivot')];
     const isHeld = kind.delivery === 'buffered' || kind.reversibility === 'irreversible';
     if (isHeld) {
       const planned = loses === true ? body.planned : [...body.planned, body.at];

@@ -12,7 +12,7 @@ export interface Move<World> {
 }
 
 export interface Walked<World> {
-  readonly start: World;
+  readonly starts: readonly World[];
   /** What a state is made of, without its budget: two states are one where all these say the same. */
   readonly partsOf: (world: World) => readonly object[];
   readonly textOf: (part: object) => string;
@@ -34,7 +34,7 @@ export class Broken extends Error {
 
 /** How many states there are. A state that was seen with at least as much that may go wrong is not looked at again. @throws Broken */
 export function walk<World>(walked: Walked<World>): number {
-  const { start, budgetOf, next } = walked;
+  const { starts, budgetOf, next } = walked;
   const keyOf = keys(walked);
   const seen = new Map<string, (readonly number[])[]>();
   const levels: { readonly world: World; readonly key: string; readonly way: Way | undefined }[][] = [];
@@ -49,7 +49,7 @@ export function walk<World>(walked: Walked<World>): number {
     levels[level] ??= [];
     levels[level].push({ world, key, way });
   };
-  add(start, undefined);
+  for (const start of starts) add(start, undefined);
   let states = 0;
   // Those with most that may go wrong first: what they have seen need not be seen again with less.
   for (let level = levels.length - 1; level >= 0; level--) {

@@ -1,0 +1,198 @@
+import fc from 'fast-check';
+import { afterEach, expect, test, vi } from 'vitest';
+import type { Happening, Membership, Said as SaidToStore } from '#ledger';
+import { MemoryStore } from '#stores';
+import { cases } from '../support/cases.ts';
+import { handedOver, type Message, NOBODY, type Post, told } from '../support/explorer/membership.ts';
+import type { Said } from '../support/explorer/view.ts';
+
+// What the explorer of the frontier takes for the members of a store (`tests/support/explorer/membership.ts`) is what those of a real one
+// are: each hears all that is said, in one order, and its own last; who is gone hears nothing, what it writes is fenced, and what it had
+// is another one's.
+
+const LEASE_MS = 1_000;
+const which = fc.nat(9);
+const member = fc.nat(2);
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ begins: member }) },
+  { weight: 3, arbitrary: fc.record({ ends: member, which }) },
+  { weight: 3, arbitrary: fc.record({ leaves: member, which }) },
+  { weight: 1, arbitrary: fc.record({ owns: member, which }) },
+  { weight: 3, arbitrary: fc.record({ hears: member }) },
+  { weight: 1, arbitrary: fc.record({ parts: member }) },
+  { weight: 1, arbitrary: fc.record({ lapses: member, heir: member }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** Real members, and beside each what the model has it hear. */
+class Stage {
+  readonly #store = new MemoryStore({ shared: true });
+  readonly #members: Membership[] = [];
+  readonly #heard: number[] = [];
+  #posts: Post[] = [];
+  #now = 0;
+  #last = 0;
+  /** Whose each epoch is that has not ended, and whether it was left. */
+  readonly #works = new Map<number, { by: number; isLeft: boolean }>();
+
+  static async begun(): Promise<Stage> {
+    const stage = new Stage();
+    vi.spyOn(performance, 'now').mockImplementation(() => stage.#now);
+    for (let i = 0; i < 3; i++) {
+      stage.#members.push(await stage.#store.shareEffects({ leaseMs: LEASE_MS }));
+      stage.#heard.push(0);
+      stage.#posts.push({ inbox: [], isIn: true });
+    }
+    return stage;
+  }
+
+  async step(each: Step): Promise<void> {
+    if ('begins' in each) await this.#begin(each.begins);
+    else if ('ends' in each) await this.#sayOf(each.ends, each.which, 'ended');
+    else if ('leaves' in each) await this.#sayOf(each.leaves, each.which, 'left');
+    else if ('owns' in each) await this.#own(each.owns, each.which);
+    else if ('hears' in each) await this.#exchange(each.hears);
+    else if ('parts' in each) await this.#part(each.parts);
+    else await this.#lapse(each.lapses, each.heir);
+    for (const m of this.#members.keys()) await this.#expectFenced(m);
+  }
+
+  async end(): Promise<void> {
+    for (const m of this.#members.keys()) await this.#exchange(m);
+    await this.#store.close();
+  }
+
+  async #begin(m: number): Promise<void> {
+    const { isIn } = this.#posts[m]!;
+    const epoch = this.#last + 1;
+    if (isIn) {
+      this.#last = epoch;
+      this.#works.set(epoch, { by: m, isLeft: false });
+    }
+    await this.#say(m, { is: 'begun', epoch, fence: this.#fence(m), claims: [], isHere: true });
+  }
+
+  async #sayOf(m: number, n: number, is: 'ended' | 'left'): Promise<void> {
+    const mine = [...this.#works].filter(([, { by, isLeft }]) => by === m && !isLeft);
+    const [epoch, work] = mine[n % Math.max(1, mine.length)] ?? [];
+    if (epoch === undefined || !this.#posts[m]!.isIn) return;
+    if (is === 'ended') this.#works.delete(epoch);
+    else work!.isLeft = true;
+    await this.#say(m, is === 'ended' ? { is, epoch } : { is, epoch, kept: [] });
+  }
+
+  async #own(m: number, n: number): Promise<void> {
+    const left = [...this.#works].filter(([, { isLeft }]) => isLeft);
+    const [epoch, work] = left[n % Math.max(1, left.length)] ?? [];
+    if (epoch === undefined || !this.#posts[m]!.isIn) return;
+    work!.isLeft = false;
+    work!.by = m;
+    await this.#say(m, { is: 'own', epoch, fence: this.#fence(m) });
+  }
+
+  /** In order: what is of it is another one's at once, where one is there. */
+  async #part(m: number): Promise<void> {
+    const others = this.#posts.flatMap(({ isIn }, at) => (isIn && at !== m ? [at] : []));
+    if (!this.#posts[m]!.isIn || others.length === 0) return;
+    await this.#members[m]!.release();
+    this.#gone(m, others[0]!);
+  }
+
+  /** Nothing is heard of it for a lease, and the heir looks; the third one is heard of meanwhile. */
+  async #lapse(m: number, heir: number): Promise<void> {
+    if (m === heir || !this.#posts[m]!.isIn || !this.#posts[heir]!.isIn) return;
+    this.#now += LEASE_MS + 1;
+    for (const other of this.#posts.keys()) if (other !== m && other !== heir) await this.#exchange(other);
+    // What it has not heard of it hears when it is another one's already.
+    this.#gone(m, heir);
+    await this.#exchange(heir, undefined, true);
+  }
+
+  #gone(m: number, heir: number): void {
+    this.#posts = this.#posts.map((post, at) => (at === m ? { inbox: [], isIn: false } : post));
+    const theirs = [...this.#works].filter(([, { by }]) => by === m);
+    if (theirs.length === 0) return;
+    const left = theirs.filter(([, { isLeft }]) => isLeft).map(([epoch]) => epoch);
+    const [gone, fence] = [this.#fence(m), this.#fence(heir)];
+    this.#posts = handedOver(this.#posts, gone, { fence, by: heir }, left);
+    for (const [, work] of theirs) Object.assign(work, { by: heir, isLeft: false });
+  }
+
+  async #say(m: number, said: Said): Promise<void> {
+    this.#posts = this.#posts[m]!.isIn ? told(this.#posts, { said, by: m, tx: NOBODY }) : this.#posts;
+    await this.#exchange(m, said);
+  }
+
+  async #exchange(m: number, said?: Said, look = false): Promise<void> {
+    const happened = await this.#members[m]!.exchange(this.#heard[m]!, said === undefined ? [] : [toStore(said)], look);
+    const { inbox, isIn } = this.#posts[m]!;
+    expect(happened === undefined).toBe(!isIn);
+    if (happened === undefined) return;
+    expect(happened.map(ofHappening)).toEqual(inbox.map(ofMessage));
+    this.#heard[m] = happened.at(-1)?.seq ?? this.#heard[m]!;
+    this.#posts = this.#posts.map((post, at) => (at === m ? { ...post, inbox: [] } : post));
+  }
+
+  async #expectFenced(m: number): Promise<void> {
+    const { status } = await this.#store.logEffects({ fence: this.#fence(m) });
+    expect(status).toBe(this.#posts[m]!.isIn ? 'written' : 'fenced');
+  }
+
+  #fence(m: number): number {
+    return this.#members[m]!.fence;
+  }
+}
+
+function toStore(said: Said): SaidToStore {
+  switch (said.is) {
+    case 'begun':
+      return { is: 'begun', claims: '[]' };
+    case 'left':
+    case 'own':
+    case 'ended':
+      return { is: said.is, epoch: said.epoch };
+    default:
+      throw new Error(`a member says ${said.is} otherwise`);
+  }
+}
+
+/** What both tell: whose it is only where that matters to who hears it. */
+function ofHappening(each: Happening): object {
+  switch (each.is) {
+    case 'taken':
+      return { is: each.is, gone: each.gone, fence: each.fence };
+    case 'begun':
+    case 'own':
+      return { is: each.is, epoch: each.epoch, fence: each.fence };
+    default:
+      return { is: each.is, epoch: each.epoch };
+  }
+}
+
+function ofMessage({ said }: Message): object {
+  switch (said.is) {
+    case 'taken':
+      return { is: said.is, gone: said.gone, fence: said.fence };
+    case 'begun':
+    case 'own':
+      return { is: said.is, epoch: said.epoch, fence: said.fence };
+    default:
+      return { is: said.is, epoch: said.epoch };
+  }
+}
+
+test('members of a store in memory hear, lose and take over what the model says', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30, size: 'max' }), async (steps) => {
+      const stage = await Stage.begun();
+      for (const each of steps) await stage.step(each);
+      await stage.end();
+      vi.restoreAllMocks();
+    }),
+    { numRuns: cases(300) },
+  );
+});
