@@ -36,14 +36,14 @@ class Stage {
   #posts: Post[] = [];
   #now = 0;
   #last = 0;
-  /** Whose each epoch is that has not ended, and whether it was left. */
-  readonly #works = new Map<number, { by: number; isLeft: boolean }>();
+  /** Whose each epoch is that has not ended, whether it was left, and who has said something of it. */
+  readonly #works = new Map<number, { by: number; isLeft: boolean; tellers: Set<number> }>();
 
   static async begun(): Promise<Stage> {
     const stage = new Stage();
     vi.spyOn(performance, 'now').mockImplementation(() => stage.#now);
     for (let i = 0; i < 3; i++) {
-      stage.#members.push(await stage.#store.shareEffects({ leaseMs: LEASE_MS }));
+      stage.#members.push(await stage.#store.shareEffects!({ leaseMs: LEASE_MS }));
       stage.#heard.push(0);
       stage.#posts.push({ inbox: [], isIn: true });
     }
@@ -71,7 +71,7 @@ class Stage {
     const epoch = this.#last + 1;
     if (isIn) {
       this.#last = epoch;
-      this.#works.set(epoch, { by: m, isLeft: false });
+      this.#works.set(epoch, { by: m, isLeft: false, tellers: new Set([m]) });
     }
     await this.#say(m, { is: 'begun', epoch, fence: this.#fence(m), claims: [], isHere: true });
   }
@@ -80,8 +80,9 @@ class Stage {
     const mine = [...this.#works].filter(([, { by, isLeft }]) => by === m && !isLeft);
     const [epoch, work] = mine[n % Math.max(1, mine.length)] ?? [];
     if (epoch === undefined || !this.#posts[m]!.isIn) return;
-    if (is === 'ended') this.#works.delete(epoch);
-    else work!.isLeft = true;
+    this.#works.delete(epoch);
+    // By when they were left: in that order they are tried again.
+    if (is === 'left') this.#works.set(epoch, { ...work!, isLeft: true });
     await this.#say(m, is === 'ended' ? { is, epoch } : { is, epoch, kept: [] });
   }
 
@@ -91,6 +92,7 @@ class Stage {
     if (epoch === undefined || !this.#posts[m]!.isIn) return;
     work!.isLeft = false;
     work!.by = m;
+    work!.tellers.add(m);
     await this.#say(m, { is: 'own', epoch, fence: this.#fence(m) });
   }
 
@@ -114,8 +116,10 @@ class Stage {
 
   #gone(m: number, heir: number): void {
     this.#posts = this.#posts.map((post, at) => (at === m ? { inbox: [], isIn: false } : post));
+    const told = [...this.#works.values()].filter(({ tellers }) => tellers.delete(m));
+    if (told.length === 0) return;
+    for (const { tellers } of told) tellers.add(heir);
     const theirs = [...this.#works].filter(([, { by }]) => by === m);
-    if (theirs.length === 0) return;
     const left = theirs.filter(([, { isLeft }]) => isLeft).map(([epoch]) => epoch);
     const [gone, fence] = [this.#fence(m), this.#fence(heir)];
     this.#posts = handedOver(this.#posts, gone, { fence, by: heir }, left);

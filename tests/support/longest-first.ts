@@ -14,6 +14,7 @@ const LONGEST = [
   'src/faults/experiments/isolation.test.ts',
   'tests/crash/tools-kill.test.ts',
   'src/effects/protocol.test.ts',
+  'src/effects/frontier.test.ts',
   'tests/properties/budget.test.ts',
   'tests/corruption/ledger.test.ts',
   'src/faults/experiments/experiments.test.ts',

@@ -108,7 +108,7 @@ export function explore(
   const states = walk({
     starts: troubles.map(begin),
     partsOf,
-    textOf: textOf(),
+    textOf,
     budgetOf: ({ left }) => KINDS.map((kind) => left[kind] ?? 0),
     next: (world, wayThere) => {
       way = wayThere;
@@ -134,20 +134,15 @@ function small(n: number): object {
 }
 
 /** JSON, and for attempts, of which there are most, what is made faster. */
-function textOf(): (part: object) => string {
-  // Those that say the same are one object, as `remembered` makes them.
-  const states = new Map<TransactionState, number>();
-  return (part) => {
-    if (!('order' in part)) return JSON.stringify(part);
-    const { state, body, flight, plan, retries, member, epoch, ...more } = part as Running;
-    const { isLogged, isCommitted, isEnded, isLeft, wasLeft, order, claims, answers, acts, again, ...none } = more;
-    none satisfies Record<string, never>;
-    const stateNumber = states.get(state) ?? states.size;
-    states.set(state, stateNumber);
-    const memory = `${body && JSON.stringify(body)};${flight && JSON.stringify(flight)};${again}`;
-    const flags = `${isLogged},${isCommitted},${isEnded},${isLeft},${wasLeft}`;
-    return `${plan},${retries},${member},${epoch},${flags};${order};${claims};${answers};${acts};${stateNumber};${memory}`;
-  };
+function textOf(part: object, numberOf: (part: object) => number): string {
+  if (!('order' in part)) return JSON.stringify(part);
+  const { state, body, flight, order, claims, answers, acts, again, plan, ...more } = part as Running;
+  const { retries, member, epoch, isLogged, isCommitted, isEnded, isLeft, wasLeft, ...none } = more;
+  none satisfies Record<string, never>;
+  const flags = +isLogged + 2 * +isCommitted + 4 * +isEnded + 8 * +isLeft + 16 * +wasLeft;
+  const memory = [body, flight, again].map((each) => (each === null ? '' : numberOf(each)));
+  const log = [state, order, claims, answers, acts].map(numberOf);
+  return `attempt ${plan},${retries},${member},${epoch},${flags},${log},${memory}`;
 }
 
 const KINDS: readonly (keyof Trouble)[] = [

@@ -15,7 +15,8 @@ export interface Walked<World> {
   readonly starts: readonly World[];
   /** What a state is made of, without its budget: two states are one where all these say the same. */
   readonly partsOf: (world: World) => readonly object[];
-  readonly textOf: (part: object) => string;
+  /** `numberOf`: of what a part is made of in turn, the same number where that says the same. */
+  readonly textOf: (part: object, numberOf: (part: object) => number) => string;
   /** How much of each kind may go wrong yet. No step makes it more. */
   readonly budgetOf: (world: World) => readonly number[];
   /** `way`: how it came there, for who finds a fault. @throws Broken */
@@ -79,7 +80,7 @@ function keys<World>({ partsOf, textOf }: Walked<World>): (world: World) => stri
   const numberOf = (part: object): number => {
     let n = byPart.get(part);
     if (n !== undefined) return n;
-    const text = textOf(part);
+    const text = textOf(part, numberOf);
     n = byText.get(text) ?? byText.size;
     byText.set(text, n);
     byPart.set(part, n);
