@@ -61,8 +61,8 @@ const TROUBLES: readonly Trouble[] = [
 const isDeep = process.env['ASSIZE_CASES'] !== undefined;
 /** Sinks that no longer answer, and people who decide. */
 const DECIDED: readonly Trouble[] = [
-  { crashes: 1, losses: 0, refusals: 0, silences: 1, decisions: isDeep ? 2 : 1 },
-  { crashes: 0, losses: 1, refusals: 0, silences: 1, decisions: isDeep ? 2 : 1 },
+  { crashes: 1, losses: 0, refusals: 0, silences: 1, decisions: 2 },
+  { crashes: 0, losses: 1, refusals: 0, silences: 1, decisions: 2 },
 ];
 
 let states = 0;
@@ -74,22 +74,27 @@ function explored(plans: readonly Plan[], troubles: readonly Trouble[]): number 
   return more;
 }
 
+/** People decide where two transactions are; where three are it is walked through when more is asked for. */
+function amongOthers(plans: readonly Plan[]): number {
+  return explored(plans, TROUBLES) + explored(isDeep ? plans : plans.slice(0, 2), DECIDED);
+}
+
 afterAll(() => {
   process.stdout.write(`protocol: ${states} states\n`);
 });
 
 describe('all or nothing, once each, in the order of epochs, and all of it ends or waits for a person', () => {
   test.each(CLASSES)('$reversibility, $delivery, $sink', (kind) => {
-    expect(explored(around(kind), [...TROUBLES, ...DECIDED])).toBeGreaterThan(5_000);
+    expect(amongOthers(around(kind))).toBeGreaterThan(2_000);
   });
 
   test.each(SINKS)('a pivot beside what is held, with a %s sink', (sink) => {
-    expect(explored(around(pivot, { ...held, sink }), [...TROUBLES, ...DECIDED])).toBeGreaterThan(5_000);
+    expect(amongOthers(around(pivot, { ...held, sink }))).toBeGreaterThan(2_000);
   });
 
   // What is held until the commit is forgotten with its branch.
   test.each(SINKS)('in a branch that is not chosen, with a %s sink', (sink) => {
-    expect(explored(losing({ ...acts, sink }), [...TROUBLES, ...DECIDED])).toBeGreaterThan(5_000);
+    expect(amongOthers(losing({ ...acts, sink }))).toBeGreaterThan(2_000);
   });
 
   // Each touches both resources, and some in the other order.
