@@ -1,4 +1,4 @@
-import { breath, partOf, type Table } from 'assize/tables';
+import { breath, type Cell, partOf, type Table } from 'assize/tables';
 import type { Running } from './experiment.ts';
 import { Metrics } from './metrics.ts';
 import type { Mode } from './modes.ts';
@@ -58,6 +58,14 @@ export function under(
       tables.push(...(await run(partOf(running, i, profiles.length), profile)));
     return tables;
   };
+}
+
+/** A count that the paper prints stands beside one of as many runs, and beside no other. */
+export function paperCount<Count extends Cell['paper']>(
+  count: Count,
+  { scale }: Pick<Running, 'scale'>,
+): Count | undefined {
+  return scale === 1 ? count : undefined;
 }
 
 /** So many runs as there is time for. */

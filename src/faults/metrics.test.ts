@@ -52,11 +52,11 @@ test('the six of the paper are in its order, each under its column', () => {
   const cells = metricsOf({ ...clean, success: false, propagated: 2, judged }).six();
   const named = Object.fromEntries(SIX_COLUMNS.map((column, i) => [column, cells[i]!.measured]));
   expect(named).toEqual({
-    'done (%)': 0,
-    'correct states (%)': 0,
-    'contaminated (%)': 100,
-    'steps there (%)': 80,
-    'steps wrong (%)': 10,
+    done: 0,
+    correct: 0,
+    contaminated: 100,
+    'steps there': 80,
+    'steps wrong': 10,
     'errors told': 2,
   });
 });

@@ -1,5 +1,6 @@
-import type { Cell } from 'assize/tables';
+import type { Cell, Table } from 'assize/tables';
 import { type Estimate, estimateOf } from './interval.ts';
+import type { Mode } from './modes.ts';
 import type { TaskResult } from './run-task.ts';
 
 /** The six metrics of seed 003 §6.1.3, and what else its tables count. */
@@ -17,11 +18,11 @@ export type MetricName =
 
 /** The six of them, as columns of a table, in the order of the paper. */
 export const SIX_COLUMNS: readonly string[] = [
-  'done (%)',
-  'correct states (%)',
-  'contaminated (%)',
-  'steps there (%)',
-  'steps wrong (%)',
+  'done',
+  'correct',
+  'contaminated',
+  'steps there',
+  'steps wrong',
   'errors told',
 ];
 
@@ -106,6 +107,31 @@ export class Metrics {
   total(metric: MetricName, paper?: Cell['paper']): Cell {
     return { measured: this.sum(metric), ...(paper === undefined ? {} : { paper }) };
   }
+}
+
+/**
+ * All six metrics of each setting in each mode, below the table that has the one which the paper prints. `settings`:
+ * what was measured of each, in the order of the modes.
+ */
+export function sixTable(
+  { title, notes = [], ...of }: Pick<Table, 'source' | 'title' | 'keys'> & { readonly notes?: Table['notes'] },
+  modes: readonly Mode[],
+  settings: readonly { readonly keys: Table['rows'][number]['keys']; readonly measured: readonly Metrics[] }[],
+): Table {
+  return {
+    ...of,
+    title: `all six metrics, in per cent but for errors, ${title}`,
+    digits: 1,
+    keys: [...of.keys, 'mode'],
+    columns: SIX_COLUMNS,
+    rows: settings.flatMap(({ keys, measured }) =>
+      modes.map(({ name }, m) => ({ keys: [...keys, name], cells: measured[m]!.six() })),
+    ),
+    notes: [
+      'Of the same runs as above. The six are those of section 6.1.3: tasks that were done without an error that was told, correct final states, tasks of which something was visible that did not stay, steps that are there in the end, those that are there with a wrong value, and errors that were told, summed up.',
+      ...notes,
+    ],
+  };
 }
 
 function partOf(some: number, all: number): number {

@@ -9,13 +9,10 @@ const HEIGHT = 560;
 /** Names in the legend that have room in one line. */
 const NAMES_A_LINE = 4;
 const LINE_HEIGHT = 22;
-/** Beside the drawing. */
-const LEFT = 72;
-const RIGHT = 32;
-/** Of what stands along the axis: between two, of a letter at most, and of a line. */
-const LABEL_GAP = 8;
-const LETTER_WIDTH = 7.5;
-const LABEL_HEIGHT = 14;
+/** Beside the axes. */
+const [LEFT, RIGHT] = [72, 32];
+/** Of what stands below the axis: its size, its lines, and a character of it as broad as they are at most on the average. */
+const LABEL = { size: 11, line: 14, character: 6.5 };
 /** Of columns, in their order. */
 const COLOURS = ['#1f6f8b', '#c8553d', '#588157', '#8d6a9f', '#b08d00', '#5c677d', '#d17a9b', '#2b9348'];
 /** Of groups of rows, for lines: full for what was measured, hollow for what the paper says. */
@@ -43,7 +40,7 @@ async function loaded(): Promise<typeof Charts> {
   }
 }
 
-/** @throws ArgumentError `bad_argument`; TableError `bad_input` for a table that says nothing of a plot, or a key that it has not */
+/** @throws ArgumentError `bad_argument`; TableError `bad_input` for a table that says nothing of a plot, or a key or column that it has not */
 function drawn(charts: typeof Charts, table: Table, known: readonly string[]): string {
   requireForm(TABLE, table, 'table');
   const chart = charts.init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
@@ -83,9 +80,7 @@ function optionOf(table: Table, known: readonly string[]): Charts.EChartsOption 
   const places = [...new Set(table.rows.map(({ keys }) => String(keys[at])))];
   const series = seriesOf(table, plot, at, places, known);
   const lines = Math.ceil(series.length / NAMES_A_LINE);
-  const width = (WIDTH - LEFT - RIGHT) / places.length - LABEL_GAP;
-  const labelLines = Math.max(1, ...places.map((place) => Math.ceil((place.length * LETTER_WIDTH) / width)));
-  const labels = (labelLines - 1) * LABEL_HEIGHT;
+  const labels = labelsOf(places);
   return {
     animation: false,
     backgroundColor: '#ffffff',
@@ -98,15 +93,14 @@ function optionOf(table: Table, known: readonly string[]): Charts.EChartsOption 
       textStyle: { fontSize: 16, fontWeight: 'normal' },
     },
     legend: { bottom: 8, data: series.map(({ name }) => name), itemGap: 28 },
-    grid: { left: LEFT, right: RIGHT, top: 72, bottom: 72 + labels + lines * LINE_HEIGHT },
+    grid: { left: LEFT, right: RIGHT, top: 72, bottom: 42 + labels.height + lines * LINE_HEIGHT },
     xAxis: {
       type: 'category',
       data: places,
       name: plot.x,
       nameLocation: 'middle',
-      nameGap: 30 + labels,
-      // Each of them stands there, in several lines where it is long.
-      ...(labelLines > 1 && { axisLabel: { interval: 0, width, overflow: 'break' as const } }),
+      nameGap: labels.height,
+      axisLabel: labels.option,
     },
     yAxis: {
       type: plot.log === true ? 'log' : 'value',
@@ -127,6 +121,24 @@ function optionOf(table: Table, known: readonly string[]): Charts.EChartsOption 
 function requireOne(table: Table, what: 'key' | 'column', all: readonly string[], name: string): void {
   if (all.includes(name)) return;
   throw new TableError('bad_input', `${headingOf(table)} has no ${what} ${name}; it has ${all.join(', ')}.`);
+}
+
+/** What stands below the axis, each at its place: where it is long, in several lines. `height`: with room below it. */
+function labelsOf(places: readonly string[]): { readonly height: number; readonly option: object } {
+  const width = Math.floor((WIDTH - LEFT - RIGHT) / places.length) - 6;
+  const linesOf = (place: string): number => {
+    const broad = place.split(' ').map((word) => (word.length + 1) * LABEL.character);
+    return broad.reduce(
+      ({ lines, filled }, word) =>
+        filled + word <= width ? { lines, filled: filled + word } : { lines: lines + 1, filled: word },
+      { lines: 1, filled: 0 },
+    ).lines;
+  };
+  const height = 16 + LABEL.line * Math.max(...places.map(linesOf));
+  return {
+    height,
+    option: { interval: 0, width, overflow: 'break', fontSize: LABEL.size, lineHeight: LABEL.line },
+  };
 }
 
 function seriesOf(

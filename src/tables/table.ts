@@ -27,8 +27,8 @@ export interface Table {
   /** What has to be known to read it: how many runs, what differs from the paper and why. */
   readonly notes: readonly string[];
   /**
-   * Drawn so; not where it is left out. `x`: the key along the axis, the other keys and the columns are series. `log`: for cells of
-   * different magnitudes, all above 0.
+   * Drawn so; not where it is left out. `x`: the key along the axis, the other keys and the columns are series. `columns`: those that
+   * are drawn, where the others are of another sort; default: all. `log`: for cells of different magnitudes, all above 0.
    */
   readonly plot?: {
     readonly sort: 'line' | 'bar';

@@ -43,9 +43,9 @@ export const TABLE = form.members({
       sort: form.of("'line' or 'bar'", (value) => value === 'line' || value === 'bar'),
       x: form.text,
       y: form.text,
+      columns: form.optional(form.list(form.text)),
       log: form.optional(form.of('true or false', (value) => typeof value === 'boolean')),
       keys: form.optional(form.list(form.text)),
-      columns: form.optional(form.list(form.text)),
     }),
   ),
 });

@@ -12,6 +12,8 @@ import { modeOf } from '../modes.ts';
 import { openStage } from '../stage.ts';
 
 const SORTS: readonly Case['of'][] = ['files', 'APIs', 'pages', 'orders'];
+/** What may be wrong with each naming. */
+const MISTAKES = NAMINGS.flatMap((naming) => [`${naming}: missed`, `${naming}: false`]);
 
 export const aliasing: Experiment = {
   name: 'aliasing',
@@ -64,12 +66,13 @@ export async function aliasesTable(
     source: 'Aliases',
     title: 'two transactions that touch one thing by two names, or two things by names that look alike',
     keys: ['names of'],
-    columns: ['one thing', 'two things', ...NAMINGS.flatMap((naming) => [`${naming}: missed`, `${naming}: false`])],
+    columns: ['one thing', 'two things', ...MISTAKES],
     rows: [...SORTS.map((of) => ({ keys: [of], cells: cellsOf([of]) })), { keys: ['all'], cells: cellsOf(SORTS) }],
     notes: [
       `${CASES.length} pairs of names, each in both orders: the older one stays at work until the younger has acted, or can't. Missed: it is one thing, or one inside of the other, and the younger acted at once. False: it is two, and the younger waited. Read off the order in which the tool was called.`,
       'As written: names are scopes as they stand. Coarse: one scope for each sort. Resolved: adapters and resolvers. Of files, the disk of this machine says what is one; names that differ in Unicode form alone have one scope on any.',
     ],
+    plot: { sort: 'bar', x: 'names of', y: 'pairs, in either order', columns: MISTAKES },
   };
 }
 

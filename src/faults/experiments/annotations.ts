@@ -63,6 +63,7 @@ async function mistakesTable(running: Running): Promise<Table> {
       `${runs} pairs of agents a row, half of them on one counter: each reads it, writes one more, books, and sends a mail; ${100 * FAILS} % fail at the end. Counters, bookings and mails are read off the sinks. A lost update: the counter is not the number of commits. A leak: a booking or mail of an agent that came to nothing. Refused meanwhile: agents who came to what is left to a person.`,
       'Too broad: one scope for all counters. Too narrow: each agent has a scope of its own. Wrong class: mail is said to be reversible and to act at once. No compensation: a booking is said to be reversible, and why it may stay.',
     ],
+    plot: { sort: 'bar', x: 'wrong', y: 'how many' },
   };
 }
 

@@ -64,6 +64,7 @@ async function tableOf(running: Running): Promise<Table> {
       `${runs} transactions a row, each of whose ${EFFECTS} effects has acted when it is undone. A compensation is tried three times. For now: each try is refused by chance. For good: those of some effects always. Lost: each is done, and its answer lost by chance, at a sink that knows keys.`,
       'Mismatches: effects that stand at the sink and are not left to a person, or are left as unresolved and do not stand. Nobody can tell of what is in doubt. After a person: what stands when they had all that was left tried again, and the sink was well.',
     ],
+    plot: { sort: 'line', x: 'cf', y: 'transactions of which nothing is left, %', columns: ['clean (%)'] },
   };
 }
 

@@ -1,6 +1,8 @@
 import type { Cell, Table } from 'assize/tables';
 import { describe, expect, test } from 'vitest';
 import type { Experiment } from '../experiment.ts';
+import { SIX_COLUMNS } from '../metrics.ts';
+import { MODES } from '../modes.ts';
 import { ablation } from './ablation.ts';
 import { branches } from './branches.ts';
 import { EXPERIMENTS } from './index.ts';
@@ -85,6 +87,51 @@ test.each(OF_THE_CORE.filter((each) => !OF_TIME.includes(each)).map((each) => [e
   },
 );
 
+/** Of tasks in environments of their own, by how many settings each has. */
+const OF_TASKS: readonly (readonly [Experiment, number])[] = [
+  [mock, 6],
+  [scaledMock, 3],
+  [recovery, 8],
+  [ablation, 1],
+  [sanity, 3],
+  [multiRate, 6],
+  [retryBudget, 6],
+];
+
+test.each(OF_TASKS.map(([experiment, settings]) => [experiment.name, experiment, settings] as const))(
+  'all six metrics of %s are there for each setting in each of the five modes, and agree with the table above them',
+  async (_, experiment, settings) => {
+    const tables = await run(experiment, experiment === sanity ? 1 : 0.05);
+    const sixes = tables.filter(({ columns }) => columns === SIX_COLUMNS);
+    expect(sixes).toHaveLength(experiment === sanity ? 1 : 2);
+    for (const six of sixes) {
+      const modes = six.rows.map(({ keys }) => keys.at(-1));
+      expect(modes).toEqual(Array.from({ length: settings }, () => MODES.map(({ name }) => name)).flat());
+      expect(new Set(six.rows.map(({ keys }) => keys.join(' '))).size).toBe(six.rows.length);
+      const above = tables.slice(0, tables.indexOf(six)).findLast(({ title }) => /done|^retry|^correct/.test(title))!;
+      const column = above.title.startsWith('correct') ? 'correct' : 'done';
+      for (const { keys } of six.rows) {
+        const [setting, mode] = [keys.slice(0, -1), String(keys.at(-1))];
+        const same = above.keys.includes('mode')
+          ? at(above, [mode], experiment === ablation ? 'success (%)' : String(setting[0]))
+          : at(above, setting, mode);
+        const of = (name: string): number => at(six, keys, name).measured as number;
+        expect([keys, of(column)]).toEqual([keys, same.measured]);
+        // What is all there and right is correct; transactions have nothing wrong.
+        expect(of('correct')).toBeLessThanOrEqual(Math.min(of('steps there'), 100 - of('steps wrong')));
+        expect(of('errors told') === 0).toBe(of('done') === 100);
+        if (/^Tx|^No-Frontier/.test(mode)) expect([keys, of('steps wrong')]).toEqual([keys, 0]);
+      }
+    }
+  },
+);
+
+test('overhead: a step costs something in each of the five modes', async () => {
+  const [table] = await run(overhead, 0.01);
+  expect(table!.columns).toEqual([...MODES.map(({ name }) => name), 'coordination alone']);
+  for (const { cells } of table!.rows) for (const { measured } of cells) expect(measured).toBeGreaterThan(0);
+});
+
 describe('recovery', () => {
   test('with a budget of 20 transactions end in the correct state, whatever goes wrong; without retry as chance has it', async () => {
     const [correct, , , inThePaper] = await run(recovery, 0.4);
@@ -112,7 +159,7 @@ describe('recovery', () => {
 
 describe('mock', () => {
   test('with the paper’s budget, transactions are done as chance has it', async () => {
-    const [, , inThePaper] = await run(mock, 0.4);
+    const [, , , inThePaper] = await run(mock, 0.4);
     for (const fp of [0.1, 0.3, 0.5]) {
       const theory = (1 - fp ** 4) ** 10;
       const measured = (at(inThePaper!, ['WebArena', fp], 'Tx-Full').measured as number) / 100;
@@ -127,13 +174,15 @@ describe('mock', () => {
   });
 });
 
-test('retries: more of them are never worse, and twenty are enough', async () => {
-  for (const table of await run(retryBudget, 1)) {
-    for (const column of table.columns) {
-      const measured = table.rows.map(({ cells }) => cells[table.columns.indexOf(column)]!.measured as number);
-      expect(measured).toEqual(measured.toSorted((a, b) => a - b));
-      expect(measured.at(-1)).toBe(100);
+test('retries: more of them are never worse, and twenty are enough; who has none is the same with any number', async () => {
+  for (const table of (await run(retryBudget, 1)).filter(({ keys }) => !keys.includes('mode'))) {
+    const measuredIn = (mode: string) => table.rows.map((row) => at(table, row.keys, mode).measured as number);
+    for (const { name, retry } of MODES) {
+      const measured = measuredIn(name);
+      expect(measured).toEqual(retry ? measured.toSorted((a, b) => a - b) : measured.map(() => measured[0]));
+      expect(measured.at(-1) === 100).toBe(retry);
     }
+    expect(measuredIn('Tx-NoFrontier+Retry')).toEqual(measuredIn('Tx-Full'));
   }
 });
 
@@ -143,7 +192,7 @@ test('sanity: without faults, no mode fails', async () => {
 });
 
 test('ablation: without conflicts, the frontier is worth nothing, and retry all', async () => {
-  for (const table of await run(ablation, 1)) {
+  for (const table of (await run(ablation, 1)).filter(({ columns }) => columns.includes('success (%)'))) {
     const cellsOf = (mode: string): readonly Cell[] => table.rows.find(({ keys }) => keys[0] === mode)!.cells;
     expect(cellsOf('Tx-NoFrontier+Retry').map(({ measured }) => measured)).toEqual(
       cellsOf('Tx-Full').map(({ measured }) => measured),

@@ -1,7 +1,8 @@
 import type { Table } from 'assize/tables';
 import type { Experiment, Running } from '../experiment.ts';
 import { measureModes } from '../measure.ts';
-import { type ModeName, modeOf } from '../modes.ts';
+import { sixTable } from '../metrics.ts';
+import { MODES, type ModeName } from '../modes.ts';
 import { BOTH, PROFILES } from '../schedule.ts';
 import { ABOUT_WORKLOADS, tasksOf } from './mock-workloads.ts';
 
@@ -19,13 +20,12 @@ export const sanity: Experiment = {
   name: 'sanity',
   about: 'six short tasks without faults, in which no mode may fail, and with them (table 8)',
   run: async (running: Running): Promise<Table[]> => {
-    const modes = Object.keys(PAPER) as ModeName[];
     const settings = PROFILES.flatMap((profile) =>
       RATES.filter((rate) => rate > 0 || profile === BOTH).map((rate) => ({ profile, rate })),
     );
     const measured = await measureModes(
       running,
-      modes.map(modeOf),
+      MODES,
       // The first has one step, the next has two, and so on; those after the last begin anew.
       settings.map((setting) => ({
         ...setting,
@@ -33,19 +33,28 @@ export const sanity: Experiment = {
         task: (run) => tasksOf('WebArena', (run % TASKS) + 1)(run),
       })),
     );
+    const source = 'Table 8';
+    const columns = settings.map(({ rate, profile }) => (rate === 0 ? 'no faults' : `fp ${rate}, ${profile.title}`));
+    const notes = [`${measured[0]![0]!.runs} tasks of 1 to ${TASKS} steps, retry budget 3. ${ABOUT_WORKLOADS}`];
     return [
       {
-        source: 'Table 8',
+        source,
         title: 'tasks done without faults, and with them',
         unit: '%',
         keys: ['mode'],
-        columns: settings.map(({ rate, profile }) => (rate === 0 ? 'no faults' : `fp ${rate}, ${profile.title}`)),
-        rows: modes.map((mode, m) => ({
-          keys: [mode],
-          cells: settings.map(({ rate }, i) => measured[i]![m]!.mean('success', PAPER[mode]![RATES.indexOf(rate)])),
+        columns,
+        rows: MODES.map(({ name }, m) => ({
+          keys: [name],
+          cells: settings.map(({ rate }, i) => measured[i]![m]!.mean('success', PAPER[name]?.[RATES.indexOf(rate)])),
         })),
-        notes: [`${measured[0]![0]!.runs} tasks of 1 to ${TASKS} steps, retry budget 3. ${ABOUT_WORKLOADS}`],
+        notes,
+        plot: { sort: 'bar', x: 'mode', y: 'tasks done' },
       },
+      sixTable(
+        { source, title: 'without faults, and with them', keys: ['faults'] },
+        MODES,
+        columns.map((faults, i) => ({ keys: [faults], measured: measured[i]! })),
+      ),
     ];
   },
 };

@@ -1,12 +1,14 @@
 import type { Table } from 'assize/tables';
 import type { Experiment, Running } from '../experiment.ts';
 import { measureModes, scaled, under } from '../measure.ts';
-import { type ModeName, modeOf } from '../modes.ts';
+import { sixTable } from '../metrics.ts';
+import { MODES, type ModeName } from '../modes.ts';
 import { PROFILES, type Profile } from '../schedule.ts';
 import { ABOUT_WORKLOADS, tasksOf, type WorkloadName } from './mock-workloads.ts';
 
 const RATE = 0.3;
-const COMPARED: readonly ModeName[] = ['Tx-Full', 'No-Frontier', 'No-Tx'];
+/** Columns of the paper, by their order. */
+const IN_PAPER: readonly ModeName[] = ['Tx-Full', 'No-Frontier', 'No-Tx'];
 
 /** Table 5. */
 const ROWS: readonly { workload: WorkloadName; steps: number; n: number; paper: readonly number[] }[] = [
@@ -24,21 +26,31 @@ export const scaledMock: Experiment = {
 async function tablesUnder(running: Running, profile: Profile): Promise<Table[]> {
   const measured = await measureModes(
     running,
-    COMPARED.map(modeOf),
+    MODES,
     ROWS.map(({ workload, steps, n }) => ({ profile, rate: RATE, runs: n, task: tasksOf(workload, steps) })),
   );
+  const shared = {
+    source: 'Table 5',
+    keys: ['workload', 'steps', 'n'],
+    notes: [profile.about, `Retry budget 3. Who is told of an error ends. ${ABOUT_WORKLOADS}`],
+  };
+  const settings = ROWS.map(({ workload, steps, n, paper }, i) => ({
+    keys: [workload, steps, scaled(n, running)],
+    measured: measured[i]!,
+    paper,
+  }));
   return [
     {
-      source: 'Table 5',
+      ...shared,
       title: `tasks done at fp ${RATE}, ${profile.title}`,
       unit: '%',
-      keys: ['workload', 'steps', 'n'],
-      columns: COMPARED,
-      rows: ROWS.map(({ workload, steps, n, paper }, i) => ({
-        keys: [workload, steps, scaled(n, running)],
-        cells: measured[i]!.map((metrics, m) => metrics.mean('success', paper[m])),
+      columns: MODES.map(({ name }) => name),
+      rows: settings.map(({ keys, measured: of, paper }) => ({
+        keys,
+        cells: of.map((metrics, m) => metrics.mean('success', paper[IN_PAPER.indexOf(MODES[m]!.name)])),
       })),
-      notes: [profile.about, `Retry budget 3. Who is told of an error ends. ${ABOUT_WORKLOADS}`],
+      plot: { sort: 'bar', x: 'workload', y: 'tasks done' },
     },
+    sixTable({ source: shared.source, keys: shared.keys, title: `at fp ${RATE}, ${profile.title}` }, MODES, settings),
   ];
 }

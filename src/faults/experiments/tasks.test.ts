@@ -177,8 +177,8 @@ describe.skipIf(sets.length < 2)('real tasks (tau-airline and tau-retail, absent
       progress: (done, of) => told.push(done / of),
     });
     expect(tables.map(({ source }) => source)).toEqual([
-      ...['Table 1', 'Table 2', 'on real tasks', 'on real tasks'],
-      ...['Table 1', 'Table 2', 'on real tasks', 'on real tasks'],
+      ...['Table 1', 'Table 2', 'Table 2', '§6.2', '§6.2'],
+      ...['Table 1', 'Table 2', 'Table 2', '§6.2', '§6.2'],
     ]);
     expect(told.at(-1)).toBe(1);
     const text = tables.map(tableText).join('\n');
