@@ -15,6 +15,9 @@ export interface Running extends Watched {
 /** What an experiment can't be run without. */
 export type Need = 'postgres';
 
+/** What of `Running` an experiment goes by. */
+export type Setting = 'seed' | 'runs' | 'postgres' | 'peers';
+
 /** Cells of the paper, or of what it leaves out, each of which is executed. */
 export interface Experiment {
   /** As the command line names it: `isolation`. */
@@ -22,5 +25,7 @@ export interface Experiment {
   /** One line, for the help. */
   readonly about: string;
   readonly needs?: Need;
+  /** Any other setting comes to nothing with it. Default: the seed and how many runs. */
+  readonly uses?: readonly Setting[];
   run(running: Running): Promise<readonly Table[]>;
 }

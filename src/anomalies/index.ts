@@ -10,5 +10,5 @@
  */
 
 export { AnomalyError, type AnomalyErrorCode } from './errors.ts';
-export type { Experiment, Need, Running } from './experiment.ts';
+export type { Experiment, Need, Running, Setting } from './experiment.ts';
 export { EXPERIMENTS } from './experiments/index.ts';

@@ -7,7 +7,7 @@ import { runExperiment } from './experiments.ts';
 import type { Session } from './session.ts';
 
 /** What all experiments of one command line are run with. */
-export type Settings = Pick<Running, 'seed' | 'scale' | 'data'>;
+export type Settings = Pick<Running, 'seed' | 'scale' | 'data' | 'postgres'>;
 
 export type ToThread = 'stop' | { readonly name: string; readonly settings: Settings };
 

@@ -10,6 +10,15 @@ export interface Listed {
   readonly name: string;
   /** One line, for the help. */
   readonly about: string;
+  readonly needs?: 'postgres';
+  /** The settings that it goes by, where they are not those that most go by. */
+  readonly uses?: readonly string[];
+}
+
+/** What was not run, and why. */
+export interface Skipped {
+  readonly name: string;
+  readonly because: string;
 }
 
 /** What an experiment came to. */
@@ -44,6 +53,51 @@ export function namedExperiments<Of extends Listed>(
   return names.includes('all') ? experiments : experiments.filter(({ name }) => names.includes(name));
 }
 
+/** With what is given; who names one that can't be run is told so at once. @throws CliError `usage` */
+export function possible<Of extends Listed>(
+  chosen: readonly Of[],
+  names: readonly string[],
+  { postgres }: { readonly postgres?: string },
+): { readonly runnable: readonly Of[]; readonly skipped: readonly Skipped[] } {
+  const lacks = ({ needs }: Listed): boolean => needs === 'postgres' && postgres === undefined;
+  const named = chosen.find((experiment) => lacks(experiment) && names.includes(experiment.name));
+  if (named !== undefined)
+    throw new CliError('usage', `${named.name} needs a PostgreSQL server; name one with --postgres postgres://….`);
+  return {
+    runnable: chosen.filter((experiment) => !lacks(experiment)),
+    skipped: chosen
+      .filter(lacks)
+      .map(({ name }) => ({ name, because: 'it needs a PostgreSQL server; name one with --postgres.' })),
+  };
+}
+
+/** Which settings were typed, by the options that say them. */
+export interface Typed {
+  readonly settings: Readonly<Record<string, string | undefined>>;
+  /** What an experiment goes by that does not say so. */
+  readonly usual: readonly string[];
+}
+
+/** An option that none of the chosen experiments goes by would come to nothing. @throws CliError `usage`, naming those that do */
+export function refuseIdle(
+  experiments: readonly Listed[],
+  chosen: readonly Listed[],
+  { settings, usual }: Typed,
+): void {
+  const goesBy = (setting: string) => (experiment: Listed) => (experiment.uses ?? usual).includes(setting);
+  for (const [setting, option] of Object.entries(settings)) {
+    if (option === undefined || chosen.some(goesBy(setting))) continue;
+    const names = experiments.filter(goesBy(setting)).map(({ name }) => name);
+    const which =
+      names.length === 1 ? `experiment ${names[0]}; name that one` : `experiments ${listOf(names)}; name some`;
+    throw new CliError('usage', `${option} is for the ${which}, or all.`);
+  }
+}
+
+function listOf(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
 /** Runs one: how far it is stands on standard error, and Ctrl-C ends it between two runs. */
 export async function runExperiment(
   { interruption, progress }: Session,
@@ -55,18 +109,30 @@ export async function runExperiment(
   return tables;
 }
 
+/** What was left out, each by its name. */
+export function tellLeftOut(
+  { out }: Session,
+  { skipped, undrawn }: { readonly skipped: readonly Skipped[]; readonly undrawn: readonly string[] },
+): void {
+  for (const { name, because } of skipped) out.line(line`${name} was not run: ${because}`);
+  for (const name of undrawn) out.line(line`${name} was not drawn: none of its tables has a plot.`);
+}
+
 /** Each as text, unless one document is printed in the end. */
 export function printTables({ json, out }: Session, tables: readonly Table[], textOf: (table: Table) => string): void {
   if (json) return;
   for (const table of tables) for (const text of textOf(table).split('\n')) out.line(line`${text}`);
 }
 
-/** Draws into a folder, which is made; what can't be drawn is found out before anything is run. `known` columns keep their colours. */
+/**
+ * Draws into a folder, which is made; what can't be drawn is found out before anything is run. `known` columns keep their colours. Answers
+ * with whether there was something to draw.
+ */
 export async function drawingInto(
   folder: string | undefined,
   known: readonly string[],
-): Promise<(experiment: Listed, tables: readonly Table[]) => void> {
-  if (folder === undefined) return () => undefined;
+): Promise<(experiment: Listed, tables: readonly Table[]) => boolean> {
+  if (folder === undefined) return () => true;
   const { plotter } = await import('assize/tables');
   const svgOf = await plotter(known);
   mkdirSync(folder, { recursive: true });
@@ -74,5 +140,6 @@ export async function drawingInto(
     const drawn = tables.filter(({ plot }) => plot !== undefined);
     for (const [i, table] of drawn.entries())
       writeFileSync(join(folder, drawn.length === 1 ? `${name}.svg` : `${name}-${i + 1}.svg`), svgOf(table));
+    return drawn.length > 0;
   };
 }

@@ -10,8 +10,12 @@ export function withSharedOptions(command: Command, ownStore?: string): Command 
     '--store <url>',
     'the store: sqlite:./file.db, sqlite:/absolute/file.db, postgres://…, or memory:, which ends with the command',
   ).default(ownStore ?? DEFAULT_STORE);
+  return withoutStore(command.addOption(ownStore === undefined ? store.env('ASSIZE_STORE') : store));
+}
+
+/** Adds what every command has that opens no store: none is to be named to it. */
+export function withoutStore(command: Command): Command {
   return command
-    .addOption(ownStore === undefined ? store.env('ASSIZE_STORE') : store)
     .option('--json', 'print one JSON document')
     .addHelpText('after', `\nExit codes: ${EXIT.ok} ok, ${EXIT.negative} a negative finding, ${EXIT.misuse} misuse.`);
 }

@@ -2,12 +2,17 @@ import { isAssizeError, openStore, type Store, type StoreOptions } from 'assize'
 import type { Command } from 'commander';
 import { CliError, type ExitCode } from './errors.ts';
 import { interruption } from './interrupt.ts';
+import { DEFAULT_STORE } from './options.ts';
 import { Output } from './output.ts';
 import { Progress } from './progress.ts';
 
-/** The options that every command has. */
-export interface SharedOptions {
+/** The options of a command that opens no store. */
+export interface StorelessOptions {
   readonly json?: boolean;
+}
+
+/** The options that every other command has. */
+export interface SharedOptions extends StorelessOptions {
   readonly store: string;
 }
 
@@ -32,7 +37,7 @@ export interface Session {
 }
 
 /** Makes a command's action of a function that is given a session, the options and the arguments, and answers the exit code. */
-export function inSession<Options extends SharedOptions>(
+export function inSession<Options extends StorelessOptions>(
   action: (session: Session, options: Options, ...args: any[]) => Promise<ExitCode>,
 ): (...given: any[]) => Promise<void> {
   return async (...given) => {
@@ -46,7 +51,7 @@ export function inSession<Options extends SharedOptions>(
   };
 }
 
-function openSession({ json = false, store: storeUrl }: SharedOptions): Session {
+function openSession({ json = false, store: storeUrl = DEFAULT_STORE }: Partial<SharedOptions>): Session {
   if (storeUrl === '')
     throw new CliError(
       'usage',

@@ -8,7 +8,12 @@ export interface Running extends Watched {
   readonly scale: number;
   /** The folder of real data, for those experiments that are made with some. */
   readonly data: string;
+  /** Where the server is that some experiments need: `postgres://user:password@host:5432/database`. */
+  readonly postgres?: string;
 }
+
+/** What of `Running` an experiment goes by. */
+export type Setting = 'seed' | 'scale' | 'data' | 'postgres';
 
 /** Cells of a table of the paper, or of what the paper has not, each of which is executed. */
 export interface Experiment {
@@ -18,5 +23,9 @@ export interface Experiment {
   readonly about: string;
   /** All its figures are of time: nothing else is to be run beside it. */
   readonly isTimed?: true;
+  /** What it can't be run without. */
+  readonly needs?: 'postgres';
+  /** Any other setting comes to nothing with it. Default: the seed and the scale. */
+  readonly uses?: readonly Setting[];
   run(running: Running): Promise<readonly Table[]>;
 }

@@ -8,6 +8,6 @@
  */
 
 export { FaultsError, type FaultsErrorCode } from './errors.ts';
-export type { Experiment, Running } from './experiment.ts';
+export type { Experiment, Running, Setting } from './experiment.ts';
 export { EXPERIMENTS } from './experiments/index.ts';
 export { MODES, type Mode, type ModeName } from './modes.ts';

@@ -170,8 +170,9 @@ test('the same seed is the same document, and another one is another', async () 
 });
 
 test('as text it names what was left out, and draws what has a plot', async () => {
-  const { code, out } = await assize('schema', 'ablation', 'ablation', '--runs', RUNS, '--svg', 'plots/here');
+  const { code, out } = await assize('schema', 'ablation', 'ablation', 'verdicts', '--runs', RUNS, '--svg', 'plots/here');
   expect(code).toBe(0);
+  expect(out).toMatch(/^verdicts was not drawn: none of its tables has a plot\.$/m);
   expect([...out.matchAll(/^(Table \d+):/gm)].map(([, source]) => source)).toEqual(['Table 23', 'Table 21']);
   // Of the tables of schema one says nothing of a plot.
   expect(readdirSync(join(folder, 'plots/here')).sort()).toEqual(['ablation.svg', 'schema.svg']);
@@ -184,6 +185,14 @@ test.each([
   ['a name that is none', ['isolate'], /There is no experiment isolate; there are verdicts, isolation, /],
   ['a seed that is no number', ['weakening', '--seed', 'x'], /whole number/],
   ['no runs', ['weakening', '--runs', '0'], /whole number from 1/],
+  ['a seed of what is left to no chance', ['weakening', '--seed', '7'], /--seed is for the experiments verdicts, /],
+  ['runs of what has none', ['weakening', 'composition', '--runs', '7'], /--runs is for the experiments verdicts, /],
+  [
+    'a server for what needs none',
+    ['weakening', '--postgres', 'postgres://x'],
+    /--postgres is for the experiments lattice, /,
+  ],
+  ['a store, as none is opened', ['weakening', '--store', 'memory:'], /unknown option '--store'/],
   ['too many schedules', ['bridge', '--runs', '2000000'], /schedules/],
 ])('%s is refused', async (_, args, saying) => {
   const { code, out, err } = await assize(...args);

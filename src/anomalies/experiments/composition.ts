@@ -27,6 +27,7 @@ const UPWARDS = [
 export const composition: Experiment = {
   name: 'composition',
   about: 'all 1,364 pipelines of up to five operators under six levels, 8,184 cells (theorem 12, table 10)',
+  uses: [],
   run: async (running) => {
     await breath(running);
     const { rows } = compose();

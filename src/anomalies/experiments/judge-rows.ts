@@ -65,6 +65,7 @@ export const judgeRows: Experiment = {
   name: 'judge-log',
   about: 'replay inconsistency (N1) on a real server: 16 judges of 50 questions, with a keyed log and without',
   needs: 'postgres',
+  uses: ['runs', 'postgres'],
   run: (running) =>
     onGround(running.postgres ?? '', async (ground) => [
       await votesTable(partOf(running, 0, 2), ground),

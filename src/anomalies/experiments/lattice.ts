@@ -21,6 +21,7 @@ export const lattice: Experiment = {
   name: 'lattice',
   about: 'lost update by 1 to 16 writers, read skew, write skew, phantom, on a real server (table 24, figure 9)',
   needs: 'postgres',
+  uses: ['runs', 'postgres'],
   run: (running) =>
     onGround(running.postgres ?? '', async (ground) => [
       ...(await lostUpdates(partOf(running, 0, 2), ground)),

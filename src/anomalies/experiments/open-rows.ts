@@ -29,6 +29,7 @@ export const openRows: Experiment = {
   name: 'open-rows',
   about: 'last writer wins on a real server: whether one row stays open, at its declared level and with guards',
   needs: 'postgres',
+  uses: ['runs', 'postgres'],
   run: (running) => onGround(running.postgres ?? '', (ground) => tables(running, ground)),
 };
 

@@ -66,6 +66,7 @@ export const revisions: Experiment = {
   about:
     'belief drift (N2) on a real server: two revisions of confidence, with and without locks, and the printed schedule',
   needs: 'postgres',
+  uses: ['runs', 'postgres'],
   run: (running) => onGround(running.postgres ?? '', async (ground) => [await driftTable(running, ground)]),
 };
 

@@ -20,6 +20,7 @@ export const schemaModes: Experiment = {
   name: 'schema-modes',
   about: 'audit erasure (N3) on a real server, in the three modes of the schema at three levels (theorem 7)',
   needs: 'postgres',
+  uses: ['runs', 'postgres'],
   run: (running) => onGround(running.postgres ?? '', async (ground) => [await erasureTable(running, ground)]),
 };
 

@@ -22,6 +22,7 @@ const PAPER = { ends: [2_373, 115_975], exponent: 0.86 } as const;
 export const selectivity: Experiment = {
   name: 'selectivity',
   about: 'what a recall as of the past costs by how many facts it finds, beside a bare statement on SQLite (table 20)',
+  uses: ['runs'],
   run: async (running) => {
     const folder = mkdtempSync(join(tmpdir(), 'assize-selectivity-'));
     try {

@@ -274,6 +274,7 @@ export const carriers: Experiment = {
 export const weakened: Experiment = {
   name: 'weakening',
   about: 'each operator below the level that it declares, and at it (table 9)',
+  uses: [],
   run: inParts([
     () => {
       const grid = weakening();

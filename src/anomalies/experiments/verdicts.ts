@@ -33,6 +33,7 @@ const PAPER: readonly (readonly [system: string, n1: string, n2: string, n3: str
 export const verdicts: Experiment = {
   name: 'verdicts',
   about: 'which of the three anomalies of memory Assize admits, beside what the paper reports of others (table 4)',
+  uses: ['seed', 'runs', 'peers'],
   run: async (running) => [await verdictTable(running)],
 };
 

@@ -1,21 +1,23 @@
-import type { Experiment } from 'assize/anomalies';
 import type { Command } from 'commander';
 import { counted } from '../counted.ts';
-import { CliError, EXIT } from '../errors.ts';
+import { EXIT } from '../errors.ts';
 import {
   type Done,
   drawingInto,
   listExperiments,
   namedExperiments,
+  possible,
   printTables,
+  refuseIdle,
   runExperiment,
+  tellLeftOut,
 } from '../experiments.ts';
-import { count, positive, withSharedOptions } from '../options.ts';
+import { count, positive, withoutStore } from '../options.ts';
 import { line } from '../printable.ts';
-import { inSession, type SharedOptions } from '../session.ts';
+import { inSession, type StorelessOptions } from '../session.ts';
 
-interface Options extends SharedOptions {
-  readonly seed: number;
+interface Options extends StorelessOptions {
+  readonly seed?: number;
   readonly runs?: number;
   readonly postgres?: string;
   readonly peers?: string;
@@ -27,19 +29,13 @@ const SEED = 42;
 /** Have the same colours in all images. */
 const LEVELS = ['RC', 'RR', 'SR', 'RC+cb', 'SI', 'SI+cb', 'SR+cb'];
 
-/** What was not run, and why. */
-interface Skipped {
-  readonly name: string;
-  readonly because: string;
-}
-
 export function anomalies(program: Command): void {
-  withSharedOptions(
+  withoutStore(
     program
       .command('anomalies')
       .description('the experiments of the memory paper, each cell executed here and printed beside the paper’s figure')
       .argument('[name...]', 'experiments, or all of them; default: says which there are')
-      .option('--seed <number>', 'of all chance: the same seed gives the same schedules', count, SEED)
+      .option('--seed <number>', `of all chance: the same seed gives the same schedules; default: ${SEED}`, count)
       .option('--runs <number>', 'how many each cell has; default: as many as the paper has', positive)
       .option('--postgres <url>', 'a server for the experiments that need one, in a schema of their own: postgres://…')
       .option('--peers <folder>', 'with verdicts: a folder in which other memories are installed, which are run too')
@@ -59,16 +55,25 @@ export function anomalies(program: Command): void {
           import('assize/anomalies'),
           import('assize/tables'),
         ]);
+        const { seed = SEED, runs, postgres, peers } = options;
+        const chosen = namedExperiments(EXPERIMENTS, names);
+        refuseIdle(EXPERIMENTS, chosen, {
+          settings: {
+            ...(options.seed !== undefined && { seed: '--seed' }),
+            ...(runs !== undefined && { runs: '--runs' }),
+            ...(postgres !== undefined && { postgres: '--postgres' }),
+            ...(peers !== undefined && { peers: '--peers' }),
+          },
+          usual: ['seed', 'runs'],
+        });
         if (names.length === 0) {
           listExperiments(session, 'anomalies', EXPERIMENTS);
           return EXIT.ok;
         }
-        const { runnable, skipped } = possible(namedExperiments(EXPERIMENTS, names), names, options);
-        if (options.peers !== undefined && !runnable.some(({ name }) => name === 'verdicts'))
-          throw new CliError('usage', '--peers is for the experiment verdicts; name that one, or all.');
+        const { runnable, skipped } = possible(chosen, names, options);
         const draw = await drawingInto(options.svg, LEVELS);
-        const { seed, runs, postgres, peers } = options;
         const done: Done[] = [];
+        const undrawn: string[] = [];
         for (const experiment of runnable) {
           const tables = await runExperiment(session, experiment, (watched) =>
             experiment.run({
@@ -79,7 +84,7 @@ export function anomalies(program: Command): void {
               ...(peers !== undefined && { peers }),
             }),
           );
-          draw(experiment, tables);
+          if (!draw(experiment, tables)) undrawn.push(experiment.name);
           done.push({ name: experiment.name, tables });
           printTables(session, tables, tableText);
         }
@@ -93,29 +98,11 @@ export function anomalies(program: Command): void {
             differing: differ,
           });
         else {
-          for (const { name, because } of skipped) session.out.line(line`${name} was not run: ${because}`);
+          tellLeftOut(session, { skipped, undrawn });
           if (differ > 0)
             session.out.line(line`${counted(differ, 'cell')} marked with ≠, for not being what it has to be.`);
         }
         return differ > 0 ? EXIT.negative : EXIT.ok;
       }),
     );
-}
-
-/** With what is given; who names one that can't be run is told so at once. @throws CliError `usage` */
-function possible(
-  chosen: readonly Experiment[],
-  names: readonly string[],
-  { postgres }: Options,
-): { readonly runnable: readonly Experiment[]; readonly skipped: readonly Skipped[] } {
-  const lacks = ({ needs }: Experiment): boolean => needs === 'postgres' && postgres === undefined;
-  const named = chosen.find((experiment) => lacks(experiment) && names.includes(experiment.name));
-  if (named !== undefined)
-    throw new CliError('usage', `${named.name} needs a PostgreSQL server; name one with --postgres postgres://….`);
-  return {
-    runnable: chosen.filter((experiment) => !lacks(experiment)),
-    skipped: chosen
-      .filter(lacks)
-      .map(({ name }) => ({ name, because: 'it needs a PostgreSQL server; name one with --postgres.' })),
-  };
 }

@@ -1,17 +1,27 @@
 import { resolve } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT } from '../errors.ts';
-import { type Done, drawingInto, listExperiments, namedExperiments, printTables } from '../experiments.ts';
+import {
+  type Done,
+  drawingInto,
+  listExperiments,
+  namedExperiments,
+  possible,
+  printTables,
+  refuseIdle,
+  tellLeftOut,
+} from '../experiments.ts';
 import { runExperiments } from '../experiments-aside.ts';
-import { count, withSharedOptions } from '../options.ts';
-import { inSession, type SharedOptions } from '../session.ts';
+import { count, withoutStore } from '../options.ts';
+import { inSession, type StorelessOptions } from '../session.ts';
 
-interface Options extends SharedOptions {
-  readonly seed: number;
-  readonly scale: number;
+interface Options extends StorelessOptions {
+  readonly seed?: number;
+  readonly scale?: number;
   readonly quick?: boolean;
+  readonly data?: string;
+  readonly postgres?: string;
   readonly svg?: string;
-  readonly data: string;
 }
 
 const SEED = 1;
@@ -21,17 +31,18 @@ const QUICK = 0.1;
 const DATA = '../shared/data';
 
 export function faults(program: Command): void {
-  withSharedOptions(
+  withoutStore(
     program
       .command('faults')
       .description(
         'the experiments of the effects paper, each cell executed here and printed beside the paper’s figure',
       )
       .argument('[name...]', 'experiments, or all of them; default: says which there are')
-      .option('--seed <number>', 'of all chance: the same seed gives the same faults', count, SEED)
-      .option('--scale <number>', 'how many runs: 1 as many as the paper has, 0.1 a tenth', scaleOf, 1)
-      .option('--quick', `the same as --scale ${QUICK}`)
-      .option('--data <folder>', 'real data: tasks and databases of tau-bench', process.env['ASSIZE_DATA'] ?? DATA)
+      .option('--seed <number>', `of all chance: the same seed gives the same faults; default: ${SEED}`, count)
+      .option('--scale <number>', 'how many runs: 0.1 a tenth; default: 1, as many as the paper has', scaleOf)
+      .addOption(new Option('--quick', `the same as --scale ${QUICK}`).conflicts('scale'))
+      .option('--data <folder>', `with tasks: tau-bench’s tasks and databases; default: $ASSIZE_DATA, or ${DATA}`)
+      .option('--postgres <url>', 'a server for the experiments that need one, in schemas of their own: postgres://…')
       .option(
         '--svg <folder>',
         'draws the tables that have a plot into this folder, with the optional package echarts',
@@ -48,24 +59,39 @@ export function faults(program: Command): void {
           import('assize/faults'),
           import('assize/tables'),
         ]);
+        const { seed = SEED, quick, postgres } = options;
+        const scale = quick === true ? QUICK : (options.scale ?? 1);
+        const chosen = namedExperiments(EXPERIMENTS, names);
+        refuseIdle(EXPERIMENTS, chosen, {
+          settings: {
+            ...(options.seed !== undefined && { seed: '--seed' }),
+            ...(options.scale !== undefined && { scale: '--scale' }),
+            ...(quick === true && { scale: '--quick' }),
+            ...(options.data !== undefined && { data: '--data' }),
+            ...(postgres !== undefined && { postgres: '--postgres' }),
+          },
+          usual: ['seed', 'scale'],
+        });
         if (names.length === 0) {
           listExperiments(session, 'faults', EXPERIMENTS);
           return EXIT.ok;
         }
-        const chosen = namedExperiments(EXPERIMENTS, names);
+        const { runnable, skipped } = possible(chosen, names, options);
         const draw = await drawingInto(
           options.svg,
           MODES.map(({ name }) => name),
         );
-        const scale = options.quick === true ? QUICK : options.scale;
         const done: Done[] = [];
-        const settings = { seed: options.seed, scale, data: resolve(options.data) };
-        await runExperiments(session, chosen, settings, (experiment, tables) => {
-          draw(experiment, tables);
+        const undrawn: string[] = [];
+        const data = resolve(options.data ?? process.env['ASSIZE_DATA'] ?? DATA);
+        const settings = { seed, scale, data, ...(postgres !== undefined && { postgres }) };
+        await runExperiments(session, runnable, settings, (experiment, tables) => {
+          if (!draw(experiment, tables)) undrawn.push(experiment.name);
           done.push({ name: experiment.name, tables });
           printTables(session, tables, tableText);
         });
-        if (session.json) session.out.document({ seed: options.seed, scale, experiments: done });
+        if (session.json) session.out.document({ seed, scale, experiments: done, skipped });
+        else tellLeftOut(session, { skipped, undrawn });
         return EXIT.ok;
       }),
     );

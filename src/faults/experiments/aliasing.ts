@@ -18,6 +18,7 @@ const MISTAKES = NAMINGS.flatMap((naming) => [`${naming}: missed`, `${naming}: f
 export const aliasing: Experiment = {
   name: 'aliasing',
   about: 'one thing by two names: conflicts that are missed, and waits for nothing',
+  uses: [],
   run: async (running) => {
     const folder = await mkdtemp(join(tmpdir(), 'assize-aliasing-'));
     try {

@@ -20,6 +20,7 @@ const AT_ONCE = 3;
 export const crashWindows: Experiment = {
   name: 'crash-windows',
   about: 'processes that are killed at each point of a transaction, and recovered by another one',
+  uses: ['scale'],
   run: async (running) => [await tableOf(running)],
 };
 

@@ -31,6 +31,7 @@ export const overhead: Experiment = {
   name: 'overhead',
   about: 'what a step costs without faults, in each mode (A.10)',
   isTimed: true,
+  uses: ['scale'],
   run: async (running) => [await tableOf(running)],
 };
 

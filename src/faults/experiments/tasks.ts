@@ -42,6 +42,7 @@ const ABOUT = [
 export const realTasks: Experiment = {
   name: 'tasks',
   about: 'the tasks of τ-bench’s airline and shop, by the records that they leave (tables 1, 2)',
+  uses: ['seed', 'scale', 'data'],
   run: async (running) => {
     const found = TAU_SETS.map((name) => ({ name, set: readTauSet(name, running.data) }));
     const sets = found.flatMap(({ name, set }) => (set === undefined ? [] : [{ name, set }]));
