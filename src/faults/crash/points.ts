@@ -1,4 +1,5 @@
 import type { Sink } from 'assize/effects';
+import type { Step } from './steps.ts';
 
 /** Where a process is killed, by what it has come to. */
 export const POINTS = [
@@ -36,4 +37,12 @@ export interface Life {
   readonly port: number;
   readonly sink: Sink;
   readonly point: Point;
+}
+
+/** What a process is told that recovers and is to be killed at that, as its arguments. */
+export interface Recovery {
+  readonly url: string;
+  readonly port: number;
+  readonly sink: Sink;
+  readonly step: Step;
 }

@@ -5,7 +5,12 @@ import { openStore, type Store } from 'assize/stores';
 import { z } from 'zod';
 
 /** Who is told where a process has come to. */
-export type At = (place: 'do' | 'done' | 'undo' | 'undone', tool: 'reserve' | 'send') => void;
+export type At = (place: 'do' | 'done' | 'undo' | 'undone' | 'ask' | 'asked', tool: 'reserve' | 'send') => void;
+
+const AFTER = { do: 'done', undo: 'undone', ask: 'asked' } as const;
+
+/** Milliseconds after which a process of a server that says nothing is taken for dead: those here are. */
+const LEASE_MS = 1_000;
 
 const SHOP = defineDomain({
   name: 'shop',
@@ -49,7 +54,7 @@ export class Shop {
 
   constructor(store: Store, tools: readonly Tool[]) {
     this.#store = store;
-    this.assize = new Assize({ store, domains: [SHOP], anchors: [keys.publicKey], tools });
+    this.assize = new Assize({ store, domains: [SHOP], anchors: [keys.publicKey], tools, leaseMs: LEASE_MS });
   }
 
   static async create(url: string): Promise<void> {
@@ -94,11 +99,11 @@ export function toolsOf(port: number, sink: Sink, at: At = () => undefined): rea
     order: string,
     key: string,
   ): Promise<boolean> => {
-    if (did !== 'ask') at(did, tool);
+    at(did, tool);
     const body = JSON.stringify({ did, tool, order, key });
     const answer = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body });
     const { stands } = (await answer.json()) as { stands: boolean };
-    if (did !== 'ask') at(did === 'do' ? 'done' : 'undone', tool);
+    at(AFTER[did], tool);
     return stands;
   };
   const input = z.strictObject({ order: z.string() });

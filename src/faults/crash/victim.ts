@@ -1,9 +1,13 @@
 /** A process that places an order and is killed at a point of it: by itself, or by who has the sinks. Its one argument is a `Life`. */
+import { flushCompileCache } from 'node:module';
 import { openStore, type Store } from 'assize/stores';
 import { AT_SINK, isOfUndoing, type Life, type Point } from './points.ts';
 import { Shop, toolsOf } from './shop.ts';
 
 const { url, port, sink, point } = JSON.parse(process.argv[2] ?? '') as Life;
+
+// Who is killed keeps nothing for the next one by itself.
+flushCompileCache();
 
 /** SIGKILL, as by who pulls the plug: nothing of this process goes on after it. */
 function killedAt(here: Point): void {

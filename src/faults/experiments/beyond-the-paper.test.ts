@@ -13,7 +13,7 @@ import { aliasesTable, aliasing } from './aliasing.ts';
 import { annotations } from './annotations.ts';
 import { compensation } from './compensation.ts';
 import { correlated } from './correlated.ts';
-import { crashWindows, killedOnce } from './crash-windows.ts';
+import { crashWindows, killedIn } from './crash-windows.ts';
 import { EXPERIMENTS } from './index.ts';
 
 const running = (scale: number, seed = 1): Running => ({
@@ -193,13 +193,16 @@ describe('crash-windows', () => {
       toolsOf(...args).map(({ spec }) =>
         declareTool({ ...spec, reconcile: () => (happened ? { happened, result: null } : { happened }) }),
       );
-    const outcome = await killedOnce({ point, sink: 'queryable' }, new AbortController().signal, lying);
+    const outcome = await killedIn(
+      { point, sink: 'queryable' },
+      { signal: new AbortController().signal, tools: lying },
+    );
     expect(outcome).toMatchObject({ ...expected, left: 0, blocked: 0 });
   });
 
   test('a process that is told to stop is ended, and leaves nothing', async () => {
     const controller = new AbortController();
-    const done = killedOnce({ point: 'after the commit', sink: 'keyed' }, controller.signal);
+    const done = killedIn({ point: 'after the commit', sink: 'keyed' }, { signal: controller.signal });
     controller.abort(new Error('enough'));
     await expect(done).rejects.toThrow('enough');
     expect(left()).toEqual([]);

@@ -1,33 +1,44 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { EffectError, type Sink } from 'assize/effects';
+import { EffectError, type Sink, type Tool } from 'assize/effects';
 import { openStore } from 'assize/stores';
-import { breath, type Cell, type Table } from 'assize/tables';
-import { AT_SINK, isOfUndoing, type Life, POINTS, type Point } from '../crash/points.ts';
-import { Shop, toolsOf } from '../crash/shop.ts';
-import { Sinks } from '../crash/sinks.ts';
+import { breath, type Cell, partOf, type Table } from 'assize/tables';
+import { type Place, postgresPlace, sqlitePlace } from '../crash/places.ts';
+import { AT_SINK, isOfUndoing, type Life, POINTS, type Point, type Recovery } from '../crash/points.ts';
+import { type At, Shop, toolsOf } from '../crash/shop.ts';
+import { type Arrival, Sinks } from '../crash/sinks.ts';
+import { STEPS, type Step, Stepping } from '../crash/steps.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { scaled } from '../measure.ts';
+import { openScratch } from '../scratch.ts';
 
 const SINKS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
 /** Processes that are there at once. */
 const AT_ONCE = 3;
+/** Of all steps of all recoveries, at so many a second process is killed. */
+const TWICE = 60;
 
 export const crashWindows: Experiment = {
   name: 'crash-windows',
-  about: 'processes that are killed at each point of a transaction, and recovered by another one',
+  about: 'processes that are killed at each point of a transaction, and again while it is recovered',
   uses: ['scale'],
-  run: async (running) => [await tableOf(running)],
+  run: (running) => tablesOf(running, 'a SQLite file', sqlitePlace),
 };
 
-/** Where a process is killed. */
+export const crashWindowsPostgres: Experiment = {
+  name: 'crash-windows-postgres',
+  about: 'the same over a PostgreSQL server',
+  needs: 'postgres',
+  uses: ['scale', 'postgres'],
+  run: (running) => tablesOf(running, 'a PostgreSQL server', postgresPlace(running.postgres ?? '')),
+};
+
+/** Where a process is killed, and where the one that recovers from that. */
 interface Window {
   readonly point: Point;
   readonly sink: Sink;
+  readonly again?: Step;
 }
 
 /** What came of its order. */
@@ -39,39 +50,77 @@ interface Outcome extends Window {
   readonly left: number;
   /** An order that nobody had asked for before was refused. */
   readonly blocked: number;
+  /** What the last process, which lived, came to while it recovered. */
+  readonly steps: readonly Step[];
 }
 
-async function tableOf(running: Running): Promise<Table> {
+async function tablesOf(running: Running, where: string, newPlace: () => Promise<Place>): Promise<Table[]> {
+  await using cache = await openScratch();
   const windows = someOf(
-    POINTS.flatMap((point) => SINKS.map((sink) => ({ point, sink }))),
+    POINTS.flatMap((point) => SINKS.map((sink): Window => ({ point, sink }))),
+    1,
     running,
   );
+  const killed = (part: Running, of: readonly Window[]): Promise<Outcome[]> =>
+    inTurns(part, of, (window) => killedIn(window, { signal: part.signal, newPlace, compiled: cache.path }));
+  const once = await killed(partOf(running, 0, 2), windows);
+  const steps = once
+    .flatMap(({ point, sink, steps: all }) => all.map((again): Window & { again: Step } => ({ point, sink, again })))
+    // So that those that are left out are of all sorts alike.
+    .sort((a, b) => STEPS.indexOf(a.again.kind) - STEPS.indexOf(b.again.kind));
+  const again = await killed(partOf(running, 1, 2), someOf(steps, Math.min(1, TWICE / steps.length), running));
+  const shared = {
+    source: 'Crash windows',
+    columns: ['twice', 'lost', 'blocked', ...SINKS.map((sink) => `left, ${sink}`)],
+  };
+  return [
+    {
+      ...shared,
+      title: `orders of a process that was killed over ${where}, when another one has recovered them`,
+      keys: ['killed'],
+      rows: POINTS.map((point) => ({ keys: [point], cells: cellsOf(once.filter((each) => each.point === point)) })),
+      notes: [
+        `${once.length} processes, killed with SIGKILL, at most one for each point and sort of sink. An order reserves something at once, and sends a letter after the commit. Another process recovers, places an order that nobody had asked for before, and then the same one again, where it is to stay.`,
+        'Read off the sinks, which live on. Twice: done more than once, less what was undone. Lost: committed, and neither there nor left to a person; or not committed, and there and not left. Blocked: what nobody had asked for before was refused. Left: what waits for a person, by the sort of sink; a blind one can’t say what became of a call.',
+      ],
+      plot: { sort: 'bar', x: 'killed', y: 'effects' },
+    },
+    {
+      ...shared,
+      title: `orders whose recovery was killed too, over ${where}, when a third process has recovered them`,
+      keys: ['the second one killed'],
+      rows: STEPS.map((kind) => ({
+        keys: [kind],
+        cells: cellsOf(again.filter((each) => each.again?.kind === kind)),
+      })),
+      notes: [
+        `${again.length} of the ${steps.length} steps of the recoveries above, of each sort as large a part: with a larger scale it is all of them. All else is as above.`,
+      ],
+      plot: { sort: 'bar', x: 'the second one killed', y: 'effects' },
+    },
+  ];
+}
+
+async function inTurns(
+  running: Running,
+  windows: readonly Window[],
+  kill: (window: Window) => Promise<Outcome>,
+): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (let from = 0; from < windows.length; from += AT_ONCE) {
     await breath(running);
-    const some = windows.slice(from, from + AT_ONCE).map((window) => killedOnce(window, running.signal));
-    for (const ended of await Promise.allSettled(some)) {
+    for (const ended of await Promise.allSettled(windows.slice(from, from + AT_ONCE).map(kill))) {
       if (ended.status === 'rejected') throw ended.reason;
       outcomes.push(ended.value);
     }
     running.progress(outcomes.length, windows.length);
   }
-  return {
-    source: 'Crash windows',
-    title: 'orders of a process that was killed, when another one has recovered them',
-    keys: ['killed'],
-    columns: ['twice', 'lost', 'blocked', ...SINKS.map((sink) => `left, ${sink}`)],
-    rows: POINTS.map((point) => ({ keys: [point], cells: cellsOf(outcomes.filter((each) => each.point === point)) })),
-    notes: [
-      `${outcomes.length} processes, killed with SIGKILL over a SQLite file, at most one for each point and sort of sink. An order reserves something at once, and sends a letter after the commit. Another process recovers, places an order that nobody had asked for before, and then the same one again, where it is to stay.`,
-      'Read off the sinks, which live on. Twice: done more than once, less what was undone. Lost: committed, and neither there nor left to a person; or not committed, and there and not left. Blocked: what nobody had asked for before was refused. Left: what waits for a person, by the sort of sink; a blind one can’t say what became of a call.',
-    ],
-  };
+  return outcomes;
 }
 
-/** So many as there is time for, from all over. */
-function someOf(windows: readonly Window[], running: Running): readonly Window[] {
-  const wanted = Math.min(windows.length, scaled(windows.length, running));
+/** That part of them, or as many as there is time for, from all over. */
+function someOf(windows: readonly Window[], part: number, running: Running): readonly Window[] {
+  const wanted = Math.min(windows.length, scaled(part * windows.length, running));
   const before = (i: number): number => Math.floor((i * wanted) / windows.length);
   return windows.filter((_, i) => before(i + 1) > before(i));
 }
@@ -96,29 +145,59 @@ function cellsOf(outcomes: readonly Outcome[]): Cell[] {
 /** In a cell for which nothing was done. */
 const NONE = '–';
 
-/** Kills a process there, and looks what its sinks have when another one has recovered with these tools. */
-export async function killedOnce(window: Window, signal: AbortSignal, tools = toolsOf): Promise<Outcome> {
-  const { point, sink } = window;
-  const folder = await mkdtemp(join(tmpdir(), 'assize-crash-windows-'));
+export interface KillingOptions {
+  readonly signal: AbortSignal;
+  readonly newPlace?: () => Promise<Place>;
+  /** A folder in which processes keep for each other what they have compiled. */
+  readonly compiled?: string | undefined;
+  /** Those of whoever recovers and lives. */
+  readonly tools?: typeof toolsOf;
+}
+
+/** Kills a process there, and perhaps the next one, and looks what its sinks have when another one has recovered with these tools. */
+export async function killedIn(
+  window: Window,
+  { signal, newPlace = sqlitePlace, compiled, tools = toolsOf }: KillingOptions,
+): Promise<Outcome> {
+  const { point, sink, again } = window;
   const sinks = new Sinks(sink);
   const port = await sinks.listen();
   try {
-    const url = `sqlite:${join(folder, 'store.db')}`;
+    await using place = await newPlace();
+    const { url } = place;
     await Shop.create(url);
-    await killed({ url, port, sink, point }, sinks, signal);
-    return { ...window, ...(await recovered(url, sinks, tools(port, sink), point)) };
+    const lives = { sinks, signal, compiled };
+    const at = AT_SINK[point];
+    await killed(
+      'victim',
+      { url, port, sink, point },
+      (arrival) => arrival.did === at?.did && arrival.tool === at.tool,
+      lives,
+    );
+    if (again !== undefined) {
+      let calls = 0;
+      const isByTheSink = again.kind === 'while the sink does that';
+      await killed('recoverer', { url, port, sink, step: again }, () => ++calls === again.nth && isByTheSink, lives);
+    }
+    return { ...window, ...(await recovered(url, sinks, (at) => tools(port, sink, at), point)) };
   } finally {
     await sinks.close();
-    await rm(folder, { recursive: true });
   }
 }
 
-/** A process of its own, to its death. */
-async function killed(life: Life, sinks: Sinks, signal: AbortSignal): Promise<void> {
+/** A process of its own, to its death. `isAtSink`: whether it is killed when that has come to a sink, before it is answered. */
+async function killed<Program extends 'victim' | 'recoverer'>(
+  program: Program,
+  argument: Program extends 'victim' ? Life : Recovery,
+  isAtSink: (arrival: Arrival) => boolean,
+  { sinks, signal, compiled }: Pick<KillingOptions, 'signal' | 'compiled'> & { readonly sinks: Sinks },
+): Promise<void> {
   signal.throwIfAborted();
-  const child = spawn(process.execPath, [victimFile(), JSON.stringify(life)], { stdio: ['ignore', 'ignore', 'pipe'] });
-  const at = AT_SINK[life.point];
-  sinks.silentTo(({ did, tool }) => did === at?.did && tool === at.tool && child.kill('SIGKILL'));
+  const child = spawn(process.execPath, [programFile(program), JSON.stringify(argument)], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }), ...process.env },
+  });
+  sinks.silentTo((arrival) => isAtSink(arrival) && child.kill('SIGKILL'));
   const stop = (): void => void child.kill('SIGKILL');
   signal.addEventListener('abort', stop);
   let said = '';
@@ -138,12 +217,15 @@ async function killed(life: Life, sinks: Sinks, signal: AbortSignal): Promise<vo
 async function recovered(
   url: string,
   sinks: Sinks,
-  tools: ReturnType<typeof toolsOf>,
+  toolsWith: (at: At) => readonly Tool[],
   point: Point,
 ): Promise<Omit<Outcome, keyof Window>> {
-  const shop = new Shop(await openStore(url), tools);
+  const told: Step[] = [];
+  const stepping = new Stepping((step) => told.push(step));
+  const shop = new Shop(stepping.over(await openStore(url)), toolsWith(stepping.at));
   try {
     const left = await shop.assize.recoverEffects();
+    const steps = [...told];
     const blocked = (await placed(shop, 'another')) === 'committed' ? 0 : 1;
     // Whoever asked for it asks again, by its name; where something of it is left, that is refused.
     if (!isOfUndoing(point)) await placed(shop, 'order');
@@ -157,7 +239,7 @@ async function recovered(
         if (!isLeft && Math.min(there, 1) !== committed) lost++;
       }
     }
-    return { twice, lost, left: left.length, blocked };
+    return { twice, lost, left: left.length, blocked, steps };
   } finally {
     await shop.close();
   }
@@ -173,7 +255,7 @@ async function placed(shop: Shop, order: string): Promise<string> {
 }
 
 /** The program beside: a source in the repository, JavaScript in the package. */
-function victimFile(): string {
+function programFile(name: string): string {
   const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
-  return fileURLToPath(new URL(`../crash/victim${extension}`, import.meta.url));
+  return fileURLToPath(new URL(`../crash/${name}${extension}`, import.meta.url));
 }

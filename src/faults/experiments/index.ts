@@ -6,7 +6,7 @@ import { branches } from './branches.ts';
 import { compensation } from './compensation.ts';
 import { contention } from './contention.ts';
 import { correlated } from './correlated.ts';
-import { crashWindows } from './crash-windows.ts';
+import { crashWindows, crashWindowsPostgres } from './crash-windows.ts';
 import { gate } from './gate.ts';
 import { mock } from './mock.ts';
 import { multiRate } from './multi-rate.ts';
@@ -38,4 +38,5 @@ export const EXPERIMENTS: readonly Experiment[] = [
   correlated,
   annotations,
   crashWindows,
+  crashWindowsPostgres,
 ];

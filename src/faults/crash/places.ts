@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Where a store of processes is that are killed. */
+export interface Place extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** A file in a folder, which is gone when it is disposed of. */
+export async function sqlitePlace(): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), 'assize-crash-windows-'));
+  return {
+    url: `sqlite:${join(folder, 'store.db')}`,
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  };
+}
+
+/** A schema of that server, which is made with the first store in it, and gone when it is disposed of. */
+export function postgresPlace(server: string): () => Promise<Place> {
+  return async () => {
+    const [base = '', query = ''] = server.split('?');
+    const parameters = new URLSearchParams(query);
+    const schema = `assize_crash_${randomBytes(8).toString('hex')}`;
+    parameters.set('schema', schema);
+    return { url: `${base}?${parameters}`, [Symbol.asyncDispose]: () => dropSchema(server, schema) };
+  };
+}
+
+/** Whatever is wrong with the URL or the server, whoever opens a store there has been told before. */
+async function dropSchema(server: string, schema: string): Promise<void> {
+  const { Client } = (await import('pg')).default;
+  const client = new Client({ connectionString: server });
+  await client.connect();
+  try {
+    await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+  } finally {
+    await client.end();
+  }
+}
