@@ -124,6 +124,33 @@ test('only the keys and columns that are named tell series apart, and each place
   expect(texts).toContain('120');
 });
 
+test('of columns those are drawn that the plot names, each from its own cells', async () => {
+  const draw = await plotter();
+  const rows = [{ keys: ['x', 1], cells: [{ measured: 7 }, { measured: 50_000 }, { measured: 3 }] }];
+  const plot = { sort: 'bar', x: 'fp', y: 'y' } as const;
+  const { unit: _, ...rest } = table;
+  const drawn = draw({ ...rest, columns: ['a', 'b', 'c'], rows, plot: { ...plot, columns: ['c', 'a'] } });
+  const alone = draw({
+    ...rest,
+    columns: ['c', 'a'],
+    rows: [{ keys: ['x', 1], cells: [{ measured: 3 }, { measured: 7 }] }],
+    plot,
+  });
+  expect(drawn).toBe(alone);
+  expect(() => draw({ ...rest, columns: ['a'], rows: [], plot: { ...plot, columns: ['d'] } })).toThrow(
+    expect.objectContaining({ code: 'bad_input', message: expect.stringContaining('no column d; it has a') }),
+  );
+});
+
+test('every place on the axis is named, also where names are long: in several lines', async () => {
+  const places = Array.from({ length: 13 }, (_, i) => `after the call number ${i}, before that is written`);
+  const rows = places.map((place) => ({ keys: [place, 1], cells: [{ measured: 1 }] }));
+  const svg = (await plotter())({ ...table, columns: ['a'], rows, plot: { sort: 'bar', x: 'workload', y: 'y' } });
+  const words = textsOf(svg).join(' ');
+  for (const i of places.keys()) expect(words).toMatch(new RegExp(`\\b${i},`));
+  expect(textsOf(svg)).not.toContain(places[0]);
+});
+
 describe('what can’t be drawn is refused', () => {
   test.each([
     ['a key', { keys: ['rate'] }, 'workload, fp'],

@@ -13,7 +13,7 @@ export interface Cell {
 
 /** What one experiment has measured: cells by rows and columns. */
 export interface Table {
-  /** `Table 9`, `A.6`; where the paper has none, what it is about. */
+  /** `Table 9`, `A.6`; where the paper has none, what it is about, and the section that speaks of it: `Aliases (§4.3)`. */
   readonly source: string;
   readonly title: string;
   /** Of the cells, where all have one: `%`, `µs`, `tx/s`. */

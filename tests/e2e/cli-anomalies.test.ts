@@ -170,7 +170,16 @@ test('the same seed is the same document, and another one is another', async () 
 });
 
 test('as text it names what was left out, and draws what has a plot', async () => {
-  const { code, out } = await assize('schema', 'ablation', 'ablation', 'verdicts', '--runs', RUNS, '--svg', 'plots/here');
+  const { code, out } = await assize(
+    'schema',
+    'ablation',
+    'ablation',
+    'verdicts',
+    '--runs',
+    RUNS,
+    '--svg',
+    'plots/here',
+  );
   expect(code).toBe(0);
   expect(out).toMatch(/^verdicts was not drawn: none of its tables has a plot\.$/m);
   expect([...out.matchAll(/^(Table \d+):/gm)].map(([, source]) => source)).toEqual(['Table 23', 'Table 21']);

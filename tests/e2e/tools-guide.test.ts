@@ -23,6 +23,7 @@ const files = [
   'names.ts',
   'declared.ts',
   'browser.ts',
+  'window.ts',
   'branches.ts',
 ];
 let folder: string;
@@ -41,10 +42,13 @@ test('the programs compile', () => {
   expect([status, stdout]).toEqual([0, '']);
 });
 
-test.each(['costs', 'names', 'declared', 'branches', 'asked', 'pivot'])('%s prints what the page says', (name) => {
-  const printed = execFileSync(process.execPath, [`${name}.ts`], { cwd: folder, encoding: 'utf8' });
-  expect(printed).toBe(blockOf(PAGE, `text ${name}`));
-});
+test.each(['costs', 'names', 'declared', 'window', 'branches', 'asked', 'pivot'])(
+  '%s prints what the page says',
+  (name) => {
+    const printed = execFileSync(process.execPath, [`${name}.ts`], { cwd: folder, encoding: 'utf8' });
+    expect(printed).toBe(blockOf(PAGE, `text ${name}`));
+  },
+);
 
 test.each(['parts', 'failing', 'hang'])(
   '%s prints what the page says, where nobody has ordered anything yet',

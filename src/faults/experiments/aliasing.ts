@@ -64,7 +64,7 @@ export async function aliasesTable(
     ];
   };
   return {
-    source: 'Aliases',
+    source: 'Aliases (§4.3)',
     title: 'two transactions that touch one thing by two names, or two things by names that look alike',
     keys: ['names of'],
     columns: ['one thing', 'two things', ...MISTAKES],

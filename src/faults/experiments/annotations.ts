@@ -54,7 +54,7 @@ async function mistakesTable(running: Running): Promise<Table> {
     rows.push({ keys: [mistake], cells: cellsOf(sums) });
   }
   return {
-    source: 'Annotation errors',
+    source: 'Annotation errors (§3.4)',
     title: 'two agents at once, with tools that are declared wrong',
     keys: ['wrong'],
     columns: ['lost updates', 'waits for nothing', 'leaks', 'of these left to a person', 'refused meanwhile'],
@@ -293,7 +293,7 @@ function refusalsTable(): Table {
     compensate: () => ({ undone: 'all' }),
   };
   return {
-    source: 'Annotation errors',
+    source: 'Annotation errors (§3.4)',
     title: 'declarations that are refused by name before anything is called',
     keys: ['declared with'],
     columns: ['answer'],

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { declareTool } from 'assize/effects';
 import type { Cell, Table } from 'assize/tables';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { expectDrawn, expectSources } from '../../../tests/support/fault-sources.ts';
 import { CASES } from '../aliases/cases.ts';
 import { Worlds } from '../aliases/worlds.ts';
 import { POINTS } from '../crash/points.ts';
 import { toolsOf } from '../crash/shop.ts';
+import { STEPS } from '../crash/steps.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { aliasesTable, aliasing } from './aliasing.ts';
 import { annotations } from './annotations.ts';
@@ -32,6 +34,8 @@ async function run(experiment: Experiment, scale: number, seed = 1): Promise<rea
   expect(told.at(-1)).toBe(1);
   for (const { keys, columns, rows } of tables)
     for (const row of rows) expect([row.keys.length, row.cells.length]).toEqual([keys.length, columns.length]);
+  expectSources(experiment.name, tables);
+  await expectDrawn(tables);
   return tables;
 }
 
@@ -177,13 +181,33 @@ describe('annotations', () => {
 });
 
 describe('crash-windows', () => {
-  test('nothing is done twice or lost, and only a blind sink leaves anything', async () => {
-    const [table] = await run(crashWindows, 0.25);
+  test('nothing is done twice or lost, and only a blind sink leaves anything, however often it crashes', async () => {
+    const [once, again] = await run(crashWindows, 0.25);
     expect(left()).toEqual([]);
-    expect(table!.rows.map(({ keys }) => keys[0])).toEqual(POINTS);
-    for (const name of ['twice', 'lost', 'blocked', 'left, keyed', 'left, queryable'])
-      for (const value of Object.values(column(table!, name))) expect(['–', 0]).toContain(value);
+    expect(once!.rows.map(({ keys }) => keys[0])).toEqual(POINTS);
+    expect(again!.rows.map(({ keys }) => keys[0])).toEqual(STEPS);
+    for (const table of [once!, again!])
+      for (const name of ['twice', 'lost', 'blocked', 'left, keyed', 'left, queryable'])
+        for (const value of Object.values(column(table, name))) expect(['–', 0]).toContain(value);
+    expect(Object.values(column(again!, 'lost'))).toContain(0);
   });
+
+  test.each(['keyed', 'queryable', 'blind'] as const)(
+    'whoever recovers comes to each sort of step that there is at a %s sink',
+    async (sink) => {
+      const { signal } = new AbortController();
+      const kinds = new Set<string>();
+      for (const point of ['while the sink does the held call', 'while the sink undoes it'] as const)
+        for (const { kind } of (await killedIn({ point, sink }, { signal })).steps) kinds.add(kind);
+      const isCalled = sink === 'keyed';
+      const isAsked = sink === 'queryable';
+      expect([...kinds].toSorted()).toEqual(
+        STEPS.filter((kind) =>
+          /ask|answered/.test(kind) ? isAsked : /calls|does that|has done/.test(kind) ? isCalled : true,
+        ).toSorted(),
+      );
+    },
+  );
 
   test.each([
     ['while the sink does the held call', false, { twice: 1, lost: 0 }],
@@ -198,6 +222,25 @@ describe('crash-windows', () => {
       { signal: new AbortController().signal, tools: lying },
     );
     expect(outcome).toMatchObject({ ...expected, left: 0, blocked: 0 });
+  });
+
+  test('what is killed twice is judged too: a sink that lies to the third process is seen', async () => {
+    const lying: typeof toolsOf = (...args) =>
+      toolsOf(...args).map(({ spec }) => declareTool({ ...spec, reconcile: () => ({ happened: false }) }));
+    const again = { kind: 'before it writes something', nth: 1 } as const;
+    const outcome = await killedIn(
+      { point: 'while the sink does the held call', sink: 'queryable', again },
+      { signal: new AbortController().signal, tools: lying },
+    );
+    expect(outcome).toMatchObject({ again, twice: 1, lost: 0 });
+  });
+
+  test('a step that nobody comes to is no crash', async () => {
+    const again = { kind: 'before it asks a sink', nth: 99 } as const;
+    const { signal } = new AbortController();
+    const done = killedIn({ point: 'after the commit', sink: 'keyed', again }, { signal });
+    await expect(done).rejects.toThrow('was not killed: ');
+    expect(left()).toEqual([]);
   });
 
   test('a process that is told to stop is ended, and leaves nothing', async () => {

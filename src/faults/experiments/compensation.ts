@@ -55,7 +55,7 @@ async function tableOf(running: Running): Promise<Table> {
     rows.push({ keys: [sort, rate], cells: cellsOf(sums) });
   }
   return {
-    source: 'Compensations',
+    source: 'Compensations (§5)',
     title: `transactions of ${EFFECTS} effects that are undone, by how often a compensation fails`,
     keys: ['fails', 'cf'],
     columns: ['clean (%)', 'left standing', 'unresolved', 'in doubt', 'mismatches', 'after a person'],

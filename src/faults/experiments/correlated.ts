@@ -70,7 +70,7 @@ async function tablesOf(running: Running): Promise<Table[]> {
     measured.push(ofModes);
   }
   const shared = {
-    source: 'Correlated faults',
+    source: 'Correlated faults (A.2)',
     keys: ['retries', 'faults'],
     columns: MODES.map(({ name }) => name),
   };

@@ -70,7 +70,7 @@ async function tablesOf(running: Running, where: string, newPlace: () => Promise
     .sort((a, b) => STEPS.indexOf(a.again.kind) - STEPS.indexOf(b.again.kind));
   const again = await killed(partOf(running, 1, 2), someOf(steps, Math.min(1, TWICE / steps.length), running));
   const shared = {
-    source: 'Crash windows',
+    source: 'Crash windows (§3.3)',
     columns: ['twice', 'lost', 'blocked', ...SINKS.map((sink) => `left, ${sink}`)],
   };
   return [

@@ -1,5 +1,6 @@
 import type { Cell, Table } from 'assize/tables';
 import { describe, expect, test } from 'vitest';
+import { expectDrawn, expectSources, SOURCES } from '../../../tests/support/fault-sources.ts';
 import type { Experiment } from '../experiment.ts';
 import { SIX_COLUMNS } from '../metrics.ts';
 import { MODES } from '../modes.ts';
@@ -38,18 +39,29 @@ function at({ rows, columns }: Table, keys: readonly (string | number)[], column
   return row!.cells[columns.indexOf(column)]!;
 }
 
-test('each is registered under a name of its own', () => {
+test('each is registered under a name of its own, and all are there', () => {
   const names = EXPERIMENTS.map(({ name }) => name);
-  expect(new Set(names).size).toBe(names.length);
+  expect(names).toEqual(Object.keys(SOURCES));
   for (const experiment of OF_THE_CORE) expect(EXPERIMENTS).toContain(experiment);
   for (const { name } of EXPERIMENTS) expect(name).toMatch(/^[a-z][a-z-]*$/);
+});
+
+test('together they have every table of the paper that is of something measured, and what it has not', () => {
+  const sources = new Set(Object.values(SOURCES).flat());
+  // Of its appendices, A.7 to A.9 are tables 7 to 12. Table 13 is of documentation.
+  const tables = Array.from({ length: 12 }, (_, i) => `Table ${i + 1}`);
+  for (const source of [...tables, 'A.6', 'A.10']) expect(sources).toContain(source);
+  for (const about of ['Aliases', 'Compensations', 'Correlated faults', 'Annotation errors', 'Crash windows'])
+    expect([...sources].filter((source) => source.startsWith(`${about} (`))).toHaveLength(1);
+  for (const source of sources)
+    expect(source).toMatch(/^(Table \d+|A\.\d+|RQ2|Gate|§[\d.]+|\D+ \((§[\d.]+|A\.\d+)\))$/);
 });
 
 describe.each(OF_THE_CORE.map((experiment) => [experiment.name, experiment] as const))('%s', (_, experiment) => {
   test('has a cell for each column of each row, and says where it is from', async () => {
     const tables = await run(experiment, 0.01);
-    for (const { source, keys, columns, rows } of tables) {
-      expect(source).toMatch(/^(Table \d+|A\.\d+)$/);
+    expectSources(experiment.name, tables);
+    for (const { keys, columns, rows } of tables) {
       expect(rows.length).toBeGreaterThan(0);
       for (const row of rows) {
         expect(row.keys).toHaveLength(keys.length);
@@ -59,6 +71,7 @@ describe.each(OF_THE_CORE.map((experiment) => [experiment.name, experiment] as c
     }
     const cells = tables.flatMap(({ rows }) => rows.flatMap((row) => row.cells));
     expect(cells.some(({ paper }) => paper !== undefined)).toBe(true);
+    await expectDrawn(tables);
   });
 
   test('ends where it is told to', async () => {

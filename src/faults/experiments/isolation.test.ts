@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { type Cell, plotter, type Table } from 'assize/tables';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { expectSources } from '../../../tests/support/fault-sources.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { SIX_COLUMNS } from '../metrics.ts';
 import { MODES, type Mode, type ModeName, modeOf } from '../modes.ts';
@@ -31,6 +32,7 @@ async function tablesOf(experiment: Experiment, scale: number): Promise<readonly
   const tables = await experiment.run(running(scale, { progress: (done, of) => told.push(done / of) }));
   expect(told).toEqual(told.toSorted((a, b) => a - b));
   expect(told.at(-1)).toBe(1);
+  expectSources(experiment.name, tables);
   for (const { keys, columns, rows } of tables)
     for (const row of rows) expect([row.keys.length, row.cells.length]).toEqual([keys.length, columns.length]);
   return tables;

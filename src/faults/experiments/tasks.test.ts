@@ -3,6 +3,7 @@ import { tableText } from 'assize/tables';
 import { describe, expect, test } from 'vitest';
 import { dataPath } from '../../../tests/data.ts';
 import { cases } from '../../../tests/support/cases.ts';
+import { expectSources } from '../../../tests/support/fault-sources.ts';
 import { blockOf } from '../../../tests/support/guide-files.ts';
 import { claimsOf, toolNamed } from '../callers.ts';
 import { type ModeName, modeOf } from '../modes.ts';
@@ -180,6 +181,7 @@ describe.skipIf(sets.length < 2)('real tasks (tau-airline and tau-retail, absent
       ...['Table 1', 'Table 2', 'Table 2', '§6.2', '§6.2'],
       ...['Table 1', 'Table 2', 'Table 2', '§6.2', '§6.2'],
     ]);
+    expectSources('tasks', tables);
     expect(told.at(-1)).toBe(1);
     const text = tables.map(tableText).join('\n');
     expect(text).toContain('Tasks: 1 of tau-airline, 1 of tau-retail.');
