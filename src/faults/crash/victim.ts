@@ -6,7 +6,7 @@ import { Shop, toolsOf } from './shop.ts';
 
 const { url, port, sink, point } = JSON.parse(process.argv[2] ?? '') as Life;
 
-// Who is killed keeps nothing for the next one by itself.
+// For the next one: who is killed keeps nothing by itself.
 flushCompileCache();
 
 /** SIGKILL, as by who pulls the plug: nothing of this process goes on after it. */

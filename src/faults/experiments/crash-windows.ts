@@ -193,10 +193,8 @@ async function killed<Program extends 'victim' | 'recoverer'>(
   { sinks, signal, compiled }: Pick<KillingOptions, 'signal' | 'compiled'> & { readonly sinks: Sinks },
 ): Promise<void> {
   signal.throwIfAborted();
-  const child = spawn(process.execPath, [programFile(program), JSON.stringify(argument)], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }), ...process.env },
-  });
+  const args = [beginFile(), JSON.stringify(argument), program, ...(compiled === undefined ? [] : [compiled])];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   sinks.silentTo((arrival) => isAtSink(arrival) && child.kill('SIGKILL'));
   const stop = (): void => void child.kill('SIGKILL');
   signal.addEventListener('abort', stop);
@@ -255,7 +253,7 @@ async function placed(shop: Shop, order: string): Promise<string> {
 }
 
 /** The program beside: a source in the repository, JavaScript in the package. */
-function programFile(name: string): string {
+function beginFile(): string {
   const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
-  return fileURLToPath(new URL(`../crash/${name}${extension}`, import.meta.url));
+  return fileURLToPath(new URL(`../crash/begin${extension}`, import.meta.url));
 }
