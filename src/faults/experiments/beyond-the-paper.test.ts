@@ -182,7 +182,7 @@ describe('annotations', () => {
 
 describe('crash-windows', () => {
   test('nothing is done twice or lost, and only a blind sink leaves anything, however often it crashes', async () => {
-    const [once, again] = await run(crashWindows, 0.25);
+    const [once, again] = await run(crashWindows, 0.15);
     expect(left()).toEqual([]);
     expect(once!.rows.map(({ keys }) => keys[0])).toEqual(POINTS);
     expect(again!.rows.map(({ keys }) => keys[0])).toEqual(STEPS);

@@ -17,7 +17,7 @@ const SINKS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
 /** Processes that are there at once. */
 const AT_ONCE = 3;
 /** Of all steps of all recoveries, at so many a second process is killed. */
-const TWICE = 60;
+const TWICE = 50;
 
 export const crashWindows: Experiment = {
   name: 'crash-windows',
