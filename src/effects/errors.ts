@@ -70,10 +70,16 @@ export class DidNothing extends Error {
   override readonly name: string = 'DidNothing';
   /** Trying again is no use either. */
   readonly isFinal: boolean;
+  /** Of calls that are made together: the key of the one for which nothing was done. Without it, it is for all of them. */
+  readonly key?: string;
 
-  constructor(message: string, options: { readonly final?: boolean; readonly cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    options: { readonly final?: boolean; readonly key?: string | undefined; readonly cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause });
     this.isFinal = options.final === true;
+    if (options.key !== undefined) this.key = options.key;
   }
 
   /** Known to every copy, and never to be given another meaning. */

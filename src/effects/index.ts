@@ -52,6 +52,7 @@ export {
   type EffectRecord,
   type EffectState,
   type Failing,
+  isHeldBack,
   isLeft,
   isPivot,
   type Knowing,
@@ -70,6 +71,7 @@ export {
 } from './protocol.ts';
 export { type Access, type Claim, conflicts, covers, readClaim, scopesMeet } from './scopes.ts';
 export { SharedWork } from './shared-work.ts';
+export { type Mates, type Together, type TogetherCall, togetherBy } from './together.ts';
 export {
   type Call,
   declareTool,

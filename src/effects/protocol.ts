@@ -293,6 +293,11 @@ export interface Knowing {
   readonly isUnderWay: (n: number) => boolean;
   /** Calls of one effect that may fail before it is left to a person. That it was is in the log: others may know another number. */
   readonly tries: number;
+  /**
+   * The effects that are done and undone in one step with that one, itself among them, whatever has become of them. Without it, each is
+   * called by itself.
+   */
+  readonly together?: (n: number) => readonly number[];
 }
 
 export function nextStep(state: TransactionState, knowing: Knowing): Step {
@@ -321,19 +326,46 @@ function forward(state: TransactionState, knowing: Knowing): Step {
   const { effects } = state;
   const step = undone(effects, knowing, isDiscarded);
   if (step !== undefined) return step;
-  const n = firstDue(effects);
+  const n = firstDue(effects, knowing);
   if (n === undefined) return ended(effects, 'settled');
+  const failed = givenUp(effects, n, 'due', knowing);
   const { phase } = effects[n]!;
-  if (phase === 'applying') return finish(effects[n]!, n, knowing, 'call');
+  if (phase === 'applying' && failed === undefined) return finish(effects[n]!, n, knowing, 'call');
   // Nothing comes after the pivot: what waits for a person is decided first.
   if (isPivot(effects[n]!.class) && effects.some((effect) => isLeft(effect.phase)))
     return { do: 'wait', for: 'person' };
-  if (!isGivenUp(effects[n]!, knowing)) return { do: 'log', record: { is: 'applying', n } };
-  if (state.hasOnFailure !== true) return { do: 'log', record: { is: 'unresolved', n } };
+  if (failed === undefined) return { do: 'log', record: { is: 'applying', n } };
+  if (state.hasOnFailure !== true) return { do: 'log', record: { is: 'unresolved', n: failed } };
   // Where a person has passed this one over before, others may have been called.
   const called = effects.findIndex((effect) => effect.phase === 'applying');
-  if (called !== -1) return finish(effects[called]!, called, knowing, 'call');
-  return { do: 'log', record: { is: effects.some(isBeyondPivot) ? 'unresolved' : 'failing', n } };
+  const isApart = called !== -1 && !withIt(failed, knowing).includes(called);
+  if (isApart) return finish(effects[called]!, called, knowing, 'call');
+  const isTooLate = called !== -1 || effects.some(isBeyondPivot);
+  return { do: 'log', record: { is: isTooLate ? 'unresolved' : 'failing', n: failed } };
+}
+
+/** What is done in one step with an effect, itself among it. */
+function withIt(n: number, { together }: Knowing): readonly number[] {
+  return together === undefined ? [n] : together(n);
+}
+
+/** One that is not tried again, of those that are to be called with it: then none of them is. */
+function givenUp(
+  effects: readonly EffectState[],
+  n: number,
+  phase: 'due' | 'executed',
+  knowing: Knowing,
+): number | undefined {
+  return withIt(n, knowing).find((each) => effects[each]!.phase === phase && isGivenUp(effects[each]!, knowing));
+}
+
+/** All of it is done, or nothing: where one waits for a person, the others wait for what becomes of that. */
+export function isHeldBack(
+  effects: readonly EffectState[],
+  n: number,
+  { together }: Pick<Knowing, 'together'>,
+): boolean {
+  return together?.(n).some((each) => isLeft(effects[each]!.phase)) === true;
 }
 
 function isGivenUp({ failures, isFinal }: EffectState, { tries }: Knowing): boolean {
@@ -348,13 +380,29 @@ function isBeyondPivot({ class: { reversibility }, phase }: EffectState): boolea
 /** Of what is called after the commit. */
 const MAY_HAVE_HAPPENED: ReadonlySet<EffectPhase> = new Set(['applied', 'in_doubt', 'accepted']);
 
-function firstDue(effects: readonly EffectState[]): number | undefined {
+/** What is done in one step has the place of what would come last of it: whatever is easier to undo than any of it is called before. */
+function firstDue(effects: readonly EffectState[], knowing: Knowing): number | undefined {
   let first: number | undefined;
   for (const [n, effect] of effects.entries()) {
-    if (effect.phase !== 'due' && effect.phase !== 'applying') continue;
-    if (first === undefined || rank(effect) < rank(effects[first]!)) first = n;
+    if (!isDue(effect) || isHeldBack(effects, n, knowing)) continue;
+    const last = knowing.together === undefined ? n : lastOf(effects, withIt(n, knowing));
+    if (first === undefined || isBefore(effects, last, first)) first = last;
   }
   return first;
+}
+
+function isBefore(effects: readonly EffectState[], one: number, other: number): boolean {
+  const [left, right] = [rank(effects[one]!), rank(effects[other]!)];
+  return left === right ? one < other : left < right;
+}
+
+function lastOf(effects: readonly EffectState[], ns: readonly number[]): number {
+  const due = ns.filter((n) => isDue(effects[n]!));
+  return due.reduce((last, n) => (isBefore(effects, last, n) ? n : last));
+}
+
+function isDue({ phase }: EffectState): boolean {
+  return phase === 'due' || phase === 'applying';
 }
 
 function rank({ class: kind }: EffectState): number {
@@ -384,9 +432,11 @@ function undone(
   for (let n = effects.length - 1; n >= 0; n--) {
     const effect = effects[n]!;
     const { phase } = effect;
-    if (!isUnwanted(effect)) continue;
-    if (phase === 'executed')
-      return { do: 'log', record: { is: isGivenUp(effect, knowing) ? 'unresolved' : 'undoing', n } };
+    if (!isUnwanted(effect) || isHeldBack(effects, n, knowing)) continue;
+    if (phase === 'executed') {
+      const failed = givenUp(effects, n, 'executed', knowing);
+      return { do: 'log', record: failed === undefined ? { is: 'undoing', n } : { is: 'unresolved', n: failed } };
+    }
     if (phase === 'intended') return finish(effect, n, knowing, 'call');
     if (phase === 'undoing') return finish(effect, n, knowing, 'undo');
   }

@@ -4,6 +4,7 @@ import { copyJson, issueText, issueWords, type Json, madeHere, requireMadeHere }
 import { EffectError } from './errors.ts';
 import { type Delivery, type EffectClass, isPivot, type Reversibility, type Sink } from './protocol.ts';
 import { type Access, type Claim, readClaim } from './scopes.ts';
+import { problemOfTogether, type Together } from './together.ts';
 
 /** What a tool is told of the call that it is to make. */
 export interface Call {
@@ -81,6 +82,8 @@ export interface ToolSpec<Schema extends z.ZodType = z.ZodType> {
    * spent when it was compensated (decisions §5.7).
    */
   readonly undoCost?: (input: z.infer<Schema>) => Amounts;
+  /** Of what is held until the commit, at a keyed sink: what makes one step of it and of others at the same place. */
+  readonly together?: Together;
   /**
    * Why it can't be used beside that other tool, or undefined: asked about all that a runtime is given with it. A declared tool says so
    * of one that calls the same function, where both may do so under one key.
@@ -170,6 +173,7 @@ const MEMBERS: Readonly<Record<keyof ToolSpec, 'text' | 'function' | 'true or fa
   channel: 'any',
   cost: 'any',
   undoCost: 'any',
+  together: 'any',
   problemBeside: 'function',
 };
 
@@ -207,7 +211,9 @@ function classOf(name: string, spec: ToolSpec<any>): EffectClass | undefined {
 }
 
 function checkParts(name: string, spec: ToolSpec<any>, sort: EffectClass | undefined): void {
-  const { compensate, mitigate, reconcile, uncompensated, writes, cost, undoCost, channel } = spec;
+  const { compensate, mitigate, reconcile, uncompensated, writes, cost, undoCost, channel, together } = spec;
+  const odd = together === undefined ? undefined : problemOfTogether(together, spec, sort);
+  if (odd !== undefined) throw invalid(name, odd);
   const amounts = Object.entries({ cost, undoCost }).find(([, part]) => !(part === undefined || isFunction(part)));
   if (amounts !== undefined)
     throw invalid(name, `its ${amounts[0]} has to be a function of the input that gives amounts`);

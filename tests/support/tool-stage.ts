@@ -21,10 +21,11 @@ function stepped({ spec }: Tool, steps: Steps, underWay: Promise<unknown>[]): To
       await steps.step();
       return answer;
     };
-  const { compensate, reconcile } = spec;
+  const { compensate, reconcile, together } = spec;
   return declareTool({
     ...spec,
     execute: around(spec.execute),
+    ...(together === undefined ? {} : { together: { ...together, execute: around(together.execute) as never } }),
     ...(compensate === undefined ? {} : { compensate: around(compensate) as never }),
     ...(reconcile === undefined ? {} : { reconcile: around(reconcile) as never }),
   });

@@ -15,6 +15,7 @@ import {
   type Tool,
   type TransactionBody,
   type TransactionState,
+  togetherBy,
   type Work,
 } from '#effects';
 import type { EffectStore, Hash, SharedEffectStore } from '#ledger';
@@ -191,7 +192,8 @@ export class Effects {
 
   /** Without a person, and with the tools that are here. */
   #canGoOn({ state, effects }: KnownTransaction): boolean {
-    const next = nextStep(state, { hasBody: false, isUnderWay: () => false, tries: this.#options.tries });
+    const together = togetherBy(effects.map(({ tool }) => this.tools.get(tool)?.spec));
+    const next = nextStep(state, { ...LEFT, tries: this.#options.tries, ...(together && { together }) });
     return next.do !== 'wait' && effects.every(({ tool }) => this.tools.has(tool));
   }
 
@@ -322,6 +324,9 @@ interface Place {
 function isShared(store: EffectStore): store is SharedEffectStore {
   return typeof (store as Partial<SharedEffectStore>).shareEffects === 'function';
 }
+
+/** What a process knows of what it finds in the log. */
+const LEFT = Object.freeze({ hasBody: false, isUnderWay: () => false });
 
 /** Milliseconds after which what the store could not do is tried again. */
 const AGAIN_MS = 1_000;
@@ -478,7 +483,8 @@ export class Held {
     if (!coordination.isLeft(epoch)) return;
     const known = await this.#known(epoch);
     if (known === undefined || this.#lacking.get(epoch) === known.length) return;
-    const next = nextStep(known.state, { hasBody: false, isUnderWay: () => false, tries: ports.tries });
+    const together = togetherBy(known.effects.map(({ tool }) => ports.tools.get(tool)?.spec));
+    const next = nextStep(known.state, { ...LEFT, tries: ports.tries, ...(together && { together }) });
     if (next.do === 'wait' || next.do === 'nothing') return;
     if (await coordination.own(epoch)) this.#goOn(epoch);
   }

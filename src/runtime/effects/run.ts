@@ -14,11 +14,13 @@ import {
   type EffectPhase,
   type EffectRecord,
   type Failing,
+  isHeldBack,
   isLeft,
   type KnownEffect,
   type KnownTransaction,
   type LoggedEffect,
   type LogRecord,
+  type Mates,
   mayCostUndoing,
   nextStep,
   protocolOf,
@@ -28,6 +30,7 @@ import {
   type Tool,
   type TransactionBody,
   type TransactionState,
+  togetherBy,
   type Undone,
 } from '#effects';
 import type { BlobRef, BlobRow, EffectKeyRow, EffectStore, EffectWrite, Hash } from '#ledger';
@@ -101,10 +104,18 @@ export function blobsOf(calls: readonly Prepared[]): readonly BlobRow[] {
 /** Phases of a call that may have been made. */
 const UNDER_WAY: ReadonlySet<EffectPhase> = new Set(['intended', 'applying', 'undoing']);
 
+/** Phases of what is to be called, or undone, or may have been. */
+const PHASES: { readonly [how in 'call' | 'undo']: ReadonlySet<EffectPhase> } = {
+  call: new Set(['due', 'applying']),
+  undo: new Set(['executed', 'undoing']),
+};
+
 /** Pauses between tries, in milliseconds: the first, how they grow, and the longest. */
 const PAUSE_MS = 10;
 const GROWTH = 4;
 const PAUSE_MAX_MS = 10_000;
+/** No timer waits longer. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /**
  * One transaction of tools, moved on by what its log says is next (`nextStep`): from its body, or from what a crash has left. What
@@ -162,9 +173,14 @@ export class Run implements Reserving {
     run.#length = known.length;
     run.#entry = known.entry;
     run.#cause = known.cause;
-    run.#state = known.state.effects.reduce((state, _, n) => perhapsUndone(state, n), known.state);
+    run.#effects = [...known.effects];
+    // What waits for a person with another one was not called: whoever calls one of them calls them all.
+    const waits = (n: number): boolean => isHeldBack(known.state.effects, n, run.#mates);
+    run.#state = known.state.effects.reduce((state, _, n) => (waits(n) ? state : perhapsUndone(state, n)), known.state);
     run.#perhaps = new Set(
-      known.state.effects.flatMap(({ phase, class: kind }, n) => (phase === 'due' && !isToldFirst(kind) ? [n] : [])),
+      known.state.effects.flatMap(({ phase, class: kind }, n) =>
+        phase === 'due' && !isToldFirst(kind) && !waits(n) ? [n] : [],
+      ),
     );
     run.#effects = known.effects.map((effect, n) => ({
       ...effect,
@@ -332,7 +348,7 @@ export class Run implements Reserving {
   async move(hasBody: true): Promise<Moved | 'body'>;
   async move(hasBody: false): Promise<Moved>;
   async move(hasBody: boolean): Promise<Moved | 'body'> {
-    const knowing = { hasBody, isUnderWay: () => false, tries: this.#ports.tries };
+    const knowing = { hasBody, isUnderWay: () => false, tries: this.#ports.tries, ...this.#mates };
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure.error;
       const step = nextStep(this.#state, knowing);
@@ -349,6 +365,13 @@ export class Run implements Reserving {
         if (waits !== undefined) return waits;
       } else if (!(await this.#take(step))) return this.#lacking;
     }
+  }
+
+  /** What is called together, by the tools that are here. */
+  get #mates(): { readonly together?: Mates } {
+    const { tools } = this.#ports;
+    const together = togetherBy(this.#effects.map(({ tool }) => tools.get(tool)?.spec));
+    return together === undefined ? {} : { together };
   }
 
   /** Something can't be done here; where something else waits for a person, that is to be told. */
@@ -464,6 +487,12 @@ export class Run implements Reserving {
   /** Makes a call, or its compensation, and says what came of it; before it, if it has to be said, that it is made (`record`). */
   async #make(n: number, how: 'call' | 'undo', record?: LogRecord): Promise<boolean> {
     if (!this.#isReady(n) && !(await this.#readBack(n))) return false;
+    const { together } = this.#ports.tools.get(this.#effects[n]!.tool)!.spec;
+    if (together !== undefined) {
+      const all = this.#withIt(n, how);
+      if (all === undefined) return false;
+      if (all.length > 1) return this.#makeTogether(all, how);
+    }
     if (record !== undefined) {
       if (isToldFirst(this.#effects[n]!.class)) await this.#log([record]);
       else this.#note(record);
@@ -494,6 +523,102 @@ export class Run implements Reserving {
       await this.#failed(n, error);
     }
     return true;
+  }
+
+  /** What is to be called, or undone, in one step with an effect; undefined where a tool is not here, as it might be of them. */
+  #withIt(n: number, how: 'call' | 'undo'): readonly number[] | undefined {
+    const { effects } = this.#state;
+    const isOfIt = (each: number): boolean => PHASES[how].has(effects[each]!.phase);
+    const isUnknown = this.#effects.some(({ tool }, each) => isOfIt(each) && !this.#ports.tools.has(tool));
+    return isUnknown ? undefined : (this.#mates.together?.(n) ?? [n]).filter(isOfIt);
+  }
+
+  /** The same for several that are one step of their sink: all of them, or none. */
+  async #makeTogether(ns: readonly number[], how: 'call' | 'undo'): Promise<boolean> {
+    for (const n of ns) if (!this.#isReady(n) && !(await this.#readBack(n))) return false;
+    await this.#sayMade(ns, how);
+    const sure = this.#ports.coordination.sure();
+    if (sure !== undefined) await sure;
+    if (ns.some((n) => (this.#effects[n]!.lost ?? 0) >= this.#ports.tries)) {
+      for (const n of ns) await this.#leave(n, { is: 'in_doubt', n });
+      return true;
+    }
+    const specs = ns.map((n) => this.#ports.tools.get(this.#effects[n]!.tool)!.spec);
+    const stays = how === 'call' ? undefined : ns[specs.findIndex(({ compensate }) => compensate === undefined)];
+    if (stays !== undefined) {
+      await this.#leave(stays, { is: 'unresolved', n: stays });
+      return true;
+    }
+    try {
+      const made = await this.#callTogether(ns, specs, how);
+      for (const [i, n] of ns.entries()) {
+        if (how === 'call') this.#answered(n, (made[i] ?? null) as Json);
+        else this.#undone(n, residueOf(this.#effects[n]!.tool, made[i] as Undone));
+      }
+    } catch (error) {
+      // Where one answer can't be kept, those before it can.
+      const open = ns.filter((n) => PHASES[how].has(this.#state.effects[n]!.phase));
+      await this.#failedTogether(open, error);
+    }
+    return true;
+  }
+
+  /** What has to be in the log before it is called goes there at once; what a crash has left may have been called. */
+  async #sayMade(ns: readonly number[], how: 'call' | 'undo'): Promise<void> {
+    const is = how === 'call' ? 'applying' : 'undoing';
+    const told: LogRecord[] = [];
+    for (const n of ns) {
+      if (this.#state.effects[n]!.phase === is) continue;
+      if (this.#perhaps?.has(n)) this.#wasCalled(n);
+      else if (isToldFirst(this.#effects[n]!.class)) told.push({ is, n });
+      else this.#note({ is, n });
+    }
+    if (told.length > 0) await this.#log(told);
+  }
+
+  /** Each may take as long as it might by itself. */
+  async #callTogether(
+    ns: readonly number[],
+    specs: readonly Tool['spec'][],
+    how: 'call' | 'undo',
+  ): Promise<readonly unknown[]> {
+    const { callMs, coordination } = this.#ports;
+    const limit = new TimeLimit(Math.min(callMs * ns.length, TIMER_MAX_MS), coordination.lost);
+    const calls = ns.map((n, i) => {
+      const { key, input, answer = null } = this.#effects[n]!;
+      const call: Call = { key, signal: limit.signal, epoch: this.epoch };
+      return { part: specs[i]!.together!.part, input, call, ...(how === 'call' ? {} : { result: answer }) };
+    });
+    const [{ together }] = specs as [Tool['spec']];
+    try {
+      const made = await limit.bound<readonly unknown[]>(
+        () => (how === 'call' ? together!.execute(calls) : together!.compensate!(calls)),
+        () => new Error(`they did not answer within ${callMs} ms each`),
+      );
+      if (Array.isArray(made) && made.length === ns.length) return made;
+      throw new TypeError(`${ns.length} calls were made together, and not as many have answered`);
+    } finally {
+      limit.end();
+    }
+  }
+
+  /** Nothing was done of all of them, or nobody knows; where it is for one of them, the others are no worse than before. */
+  async #failedTogether(ns: readonly number[], error: unknown): Promise<void> {
+    this.#failures ??= new Map();
+    for (const n of ns) this.#failures.set(n, error);
+    if (!(error instanceof DidNothing) || ns.some((n) => this.#effects[n]!.isOpen === true)) {
+      const lost = 1 + Math.max(...ns.map((n) => this.#effects[n]!.lost ?? 0));
+      for (const n of ns) this.#effects[n] = { ...this.#effects[n]!, lost, isOpen: true };
+      if (lost < this.#ports.tries) await this.#wait(lost);
+      return;
+    }
+    const refused = ns.filter((n) => this.#effects[n]!.key === error.key);
+    const failed = refused.length === 0 ? ns : refused;
+    for (const n of ns) {
+      if (!failed.includes(n)) this.#later({ is: 'absent', n });
+      else this.#later(error.isFinal ? { is: 'failed', n, final: true } : { is: 'failed', n });
+    }
+    if (!error.isFinal) await this.#wait(Math.max(...failed.map((n) => this.#state.effects[n]!.failures)));
   }
 
   /** What is left, and what was done about it, where its tool does something. */

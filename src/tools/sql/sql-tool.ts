@@ -1,9 +1,20 @@
 import { z } from 'zod';
 import { copyJson, type Json } from '#canon';
-import { type Call, type Delivery, DidNothing, declareTool, type Tool, type ToolSpec, type Undone } from '#effects';
+import {
+  type Call,
+  type Delivery,
+  DidNothing,
+  declareTool,
+  type Together,
+  type TogetherCall,
+  type Tool,
+  type ToolSpec,
+  type Undone,
+} from '#effects';
 import { callback, readOptions, scopes } from '../options.ts';
-import { EFFECTS_TABLE, type EffectRow, EffectRows } from './effect-rows.ts';
+import type { EffectRows } from './effect-rows.ts';
 import type { SqlConnection, SqlDatabase, SqlRow, SqlValue } from './port.ts';
+import { type SqlWork, transact } from './transact.ts';
 
 export interface SqlStatement {
   readonly text: string;
@@ -15,11 +26,11 @@ export interface SqlToolOptions<Schema extends z.ZodType = z.ZodType>
   extends Pick<ToolSpec<Schema>, 'name' | 'description' | 'input' | 'reads' | 'plan' | 'cost' | 'channel'> {
   readonly writes: NonNullable<ToolSpec<Schema>['writes']>;
   readonly database: SqlDatabase;
-  /** What is done, in one transaction of the database. */
+  /** What is done, in one transaction of the database with all else that is held for it. */
   readonly statements: (input: z.infer<Schema>) => readonly SqlStatement[];
   /** What of the rows, those of each statement, is the result; by default null. */
   readonly result?: (rows: readonly (readonly SqlRow[])[], input: z.infer<Schema>) => unknown;
-  /** What undoes it, in one transaction of the database. Without it, it is irreversible. */
+  /** What undoes it, in one transaction of the database as it was done. Without it, it is irreversible. */
   readonly undo?: (input: z.infer<Schema>, result: any) => readonly SqlStatement[];
   /** `buffered`, by default: done after the commit. `externalised`: at once, and undone where it comes to no commit. */
   readonly delivery?: Delivery;
@@ -48,15 +59,16 @@ const OPTIONS = z.strictObject({
 });
 
 /**
- * A tool that runs statements in one transaction of the caller's database, into which the key of the effect is written too, so
- * that it is done once however often it is called.
+ * A tool that runs statements in a transaction of the caller's database, into which the key of the effect is written too, so
+ * that it is done once however often it is called. All that one transaction of tools holds for one database (the same object) until its
+ * commit is one transaction there: nobody who reads it sees a part of that.
  *
  * @throws EffectError `invalid_tool`
  */
 export function sqlTool<Schema extends z.ZodType>(options: SqlToolOptions<Schema>): Tool {
   const read = readOptions(OPTIONS, options) as unknown as SqlToolOptions;
   const { name, description, input, reads, writes, plan, cost, undo, channel, delivery = 'buffered' } = read;
-  const table = new SqlEffects(read);
+  const part = new SqlPart(read);
   return declareTool({
     name,
     input,
@@ -69,123 +81,86 @@ export function sqlTool<Schema extends z.ZodType>(options: SqlToolOptions<Schema
     ...(channel === undefined ? {} : { channel }),
     ...(undo === undefined
       ? {}
-      : { compensate: (given: unknown, result: unknown, call: Call) => table.undo(() => undo(given, result), call) }),
-    execute: (given, call) => table.execute(given, call),
+      : {
+          compensate: async (given: unknown, result: unknown, call: Call) =>
+            (await undone(read.database, [{ part, input: given, result: result as Json, call }]))[0] as Undone,
+        }),
+    ...(delivery === 'buffered' ? { together: togetherAt(read.database, part) } : {}),
+    execute: async (given, call) => (await executed(read.database, [{ part, input: given, call }]))[0],
   });
 }
 
-/** Who uses a connection, and who waits for it. */
-const queues = new WeakMap<SqlConnection, Promise<unknown>>();
+/** All at one database are one step. */
+function togetherAt(database: SqlDatabase, part: SqlPart): Together {
+  return {
+    at: database,
+    part,
+    execute: (calls) => executed(database, calls),
+    compensate: (calls) => undone(database, calls),
+  };
+}
+
+async function executed(database: SqlDatabase, calls: readonly TogetherCall[]): Promise<readonly Json[]> {
+  const rows = await transact(
+    database,
+    calls.map(({ part, input, call }) => (part as SqlPart).work(input, call)),
+  );
+  return rows.map((row) => row!.result);
+}
+
+async function undone(database: SqlDatabase, calls: readonly TogetherCall[]): Promise<readonly Undone[]> {
+  const works = calls.map(({ part, input, result, call }) => (part as SqlPart).undoing(input, result!, call));
+  await transact(database, works.reverse());
+  return calls.map(() => ({ undone: 'all' }));
+}
 
 /** A transaction is this tool's own: a statement that ends it would take away what it promises. */
 const CONTROL = /^\s*(begin|start|commit|end|rollback|abort|savepoint|release|prepare\s+transaction)\b/i;
 
-class SqlEffects {
+/** What one tool does in transactions that may be of several. */
+class SqlPart {
   readonly #options: SqlToolOptions;
-  #hasTable = false;
 
   constructor(options: SqlToolOptions) {
     this.#options = options;
   }
 
-  async execute(input: unknown, call: Call): Promise<Json> {
-    const { name, statements, result } = this.#options;
-    const row = await this.#once(call, {
+  work(input: unknown, call: Call): SqlWork {
+    const { name, statements, result, isPassing = () => true } = this.#options;
+    return {
+      call,
+      isPassing,
       isDone: (found) => found !== undefined,
       make: async (connection, rows) => {
-        await rows.add(call.key, name);
+        await added(rows, call.key, name);
         const found = await runAll(connection, statements(input), call.signal);
         await rows.answer(call.key, copyJson(result?.(found, input) ?? null, { foreign: true }));
       },
-    });
-    return row!.result;
+    };
   }
 
-  async undo(statements: () => readonly SqlStatement[], call: Call): Promise<Undone> {
-    await this.#once(call, {
+  /** Where the database has nothing of it, there is nothing to undo. */
+  undoing(input: unknown, result: Json, call: Call): SqlWork {
+    const { undo, isPassing = () => true } = this.#options;
+    return {
+      call,
+      isPassing,
       isDone: (found) => found === undefined || found.isUndone,
       make: async (connection, rows) => {
-        await runAll(connection, statements(), call.signal);
+        await runAll(connection, undo!(input, result), call.signal);
         await rows.undo(call.key);
       },
-    });
-    return { undone: 'all' };
-  }
-
-  /** @throws DidNothing where the database has nothing of it; another error where nobody knows */
-  async #once(call: Call, work: Work): Promise<EffectRow | undefined> {
-    const { database } = this.#options;
-    const connection = await this.#unless(() => database.connect());
-    return inTurn(connection, async () => {
-      const use: Use = { connection, rows: new EffectRows(connection, database.placeholders ?? '?'), isBroken: false };
-      try {
-        return await this.#transact(use, call, work);
-      } finally {
-        await connection.close?.(use.isBroken);
-      }
-    });
-  }
-
-  async #transact(use: Use, call: Call, work: Work): Promise<EffectRow | undefined> {
-    const { connection, rows } = use;
-    await this.#unless(() => this.#begin(connection, call));
-    let row: EffectRow | undefined;
-    try {
-      row = await rows.of(call.key);
-      if (!work.isDone(row)) {
-        await work.make(connection, rows);
-        row = await rows.of(call.key);
-      }
-    } catch (error) {
-      // Where even this fails, the connection goes, and its transaction with it: nothing was committed.
-      await rollBack(use);
-      throw this.#nothing(error);
-    }
-    try {
-      await connection.commit();
-      return row;
-    } catch (error) {
-      // It may have come after the deed. Who has the connection still can ask.
-      if (!(await rollBack(use))) throw error;
-      const known = await rows.of(call.key);
-      if (work.isDone(known)) return known;
-      throw this.#nothing(error);
-    }
-  }
-
-  async #begin(connection: SqlConnection, { signal }: Call): Promise<void> {
-    signal.throwIfAborted();
-    if (!this.#hasTable) await connection.query(EFFECTS_TABLE, []);
-    this.#hasTable = true;
-    await connection.begin();
-  }
-
-  async #unless<T>(make: () => T | Promise<T>): Promise<T> {
-    try {
-      return await make();
-    } catch (error) {
-      throw this.#nothing(error);
-    }
-  }
-
-  #nothing(error: unknown): DidNothing {
-    if (error instanceof DidNothing) return error;
-    const { isPassing = () => true } = this.#options;
-    const what = error instanceof Error ? error.message : 'the database refused it';
-    return new DidNothing(what, { final: !isPassing(error), cause: error });
+    };
   }
 }
 
-interface Work {
-  /** Whether there is nothing to be done any more. */
-  isDone(row: EffectRow | undefined): boolean;
-  make(connection: SqlConnection, rows: EffectRows): Promise<void>;
-}
-
-interface Use {
-  readonly connection: SqlConnection;
-  readonly rows: EffectRows;
-  isBroken: boolean;
+/** Whoever meets the key there meets who does the same at once: that is over another time. */
+async function added(rows: EffectRows, key: string, tool: string): Promise<void> {
+  try {
+    await rows.add(key, tool);
+  } catch (cause) {
+    throw new DidNothing(`its key could not be written: ${(cause as Error)?.message}`, { cause });
+  }
 }
 
 async function runAll(
@@ -201,20 +176,4 @@ async function runAll(
     rows.push(await connection.query(text, values));
   }
   return rows;
-}
-
-async function rollBack(use: Use): Promise<boolean> {
-  try {
-    await use.connection.rollback();
-  } catch {
-    use.isBroken = true;
-  }
-  return !use.isBroken;
-}
-
-function inTurn<T>(connection: SqlConnection, make: () => Promise<T>): Promise<T> {
-  const before = queues.get(connection) ?? Promise.resolve();
-  const done = before.then(make, make);
-  queues.set(connection, done);
-  return done;
 }

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { errorOf } from '../../tests/support/error-of.ts';
+import {
+  BEGUN,
+  declareTool,
+  type EffectClass,
+  type EffectRecord,
+  nextStep,
+  type Reversibility,
+  recorded,
+  type ToolSpec,
+  type TransactionState,
+  togetherBy,
+} from './index.ts';
+
+const at = {};
+const execute = async (): Promise<[]> => [];
+const spec: ToolSpec = {
+  name: 'bank.pay',
+  input: z.unknown(),
+  class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
+  writes: ['db:x'],
+  execute: () => null,
+  together: { at, part: 1, execute },
+};
+
+test.each<[string, Partial<Record<keyof ToolSpec, unknown>>, string]>([
+  ['that acts at once', { class: { ...(spec.class as EffectClass), delivery: 'externalised' } }, 'buffered'],
+  ['at a blind sink', { class: { ...(spec.class as EffectClass), sink: 'blind' } }, 'keyed'],
+  ['that is no object', { together: 'x' }, 'object'],
+  ['without a place', { together: { part: 1, execute } }, 'place'],
+  ['without an execute', { together: { at, part: 1 } }, 'execute'],
+  [
+    'that is undone alone',
+    {
+      class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
+      compensate: () => ({ undone: 'all' }),
+    },
+    'compensate',
+  ],
+])('a tool %s is not called together with others', (_, change, why) => {
+  expect(declareTool(spec).name).toBe('bank.pay');
+  expect(errorOf(() => declareTool({ ...spec, ...change } as never))).toMatchObject({
+    code: 'invalid_tool',
+    message: expect.stringContaining(why),
+  });
+});
+
+test('tools of one place are called together, whatever stands between them', () => {
+  const [here, there, alone] = [{ together: spec.together! }, { together: { ...spec.together!, at: {} } }, {}];
+  const together = togetherBy([here, alone, there, here, undefined, there]);
+  expect([0, 1, 2, 3, 4, 5].map((n) => together?.(n))).toEqual([[0, 3], [1], [2, 5], [0, 3], [4], [2, 5]]);
+  expect(togetherBy([here])).toBeUndefined();
+  expect(togetherBy([alone, undefined])).toBeUndefined();
+});
+
+describe('the order of calls', () => {
+  const of = (reversibility: Reversibility): EffectClass => ({ reversibility, delivery: 'buffered', sink: 'keyed' });
+  const due = (...sorts: Reversibility[]): TransactionState =>
+    recorded(BEGUN, { is: 'committed', planned: sorts.map(of) });
+
+  /** Places in the order in which they are called, one letter a place. */
+  function called(state: TransactionState, places: string): string {
+    const specs = [...places].map((place) =>
+      place === '-' ? undefined : { together: { ...spec.together!, at: AT[place]! } },
+    );
+    const together = togetherBy(specs);
+    const knowing = { hasBody: false, isUnderWay: () => false, tries: 3, ...(together && { together }) };
+    const order: number[][] = [];
+    for (let now = state; ; ) {
+      const step = nextStep(now, knowing);
+      if (step.do !== 'log' || step.record.is !== 'applying') return order.map((ns) => ns.join('')).join(' ');
+      const ns = together?.(step.record.n) ?? [step.record.n];
+      order.push([...ns]);
+      for (const n of ns)
+        for (const is of ['applying', 'applied'] as const) now = recorded(now, { is, n } as EffectRecord);
+    }
+  }
+  const AT: Readonly<Record<string, object>> = { a: {}, b: {} };
+
+  test.each<[string, Reversibility[], string]>([
+    ['-a-a-', Array(5).fill('reversible'), '0 2 13 4'],
+    ['abab', Array(4).fill('reversible'), '02 13'],
+    ['abba', Array(4).fill('reversible'), '12 03'],
+    ['a-a', ['reversible', 'with_cost', 'irreversible'], '1 02'],
+    ['a-a', ['irreversible', 'with_cost', 'reversible'], '1 02'],
+    ['ab-ab', ['irreversible', 'reversible', 'irreversible', 'reversible', 'reversible'], '14 03 2'],
+  ])('of %s is that of what comes last of each', (places, sorts, order) => {
+    expect(called(due(...sorts), places)).toBe(order);
+  });
+});

@@ -1,0 +1,115 @@
+import { type Call, DidNothing } from '#effects';
+import { EFFECTS_TABLE, type EffectRow, EffectRows } from './effect-rows.ts';
+import type { SqlConnection, SqlDatabase } from './port.ts';
+import { inTurn } from './turns.ts';
+
+/** What is done under a key, once. */
+export interface SqlWork {
+  readonly call: Call;
+  /** Whether there is nothing to be done any more. */
+  isDone(row: EffectRow | undefined): boolean;
+  make(connection: SqlConnection, rows: EffectRows): Promise<void>;
+  /** Whether the database may do it another time. */
+  isPassing(error: unknown): boolean;
+}
+
+/**
+ * Does all of these in one transaction of the database, or nothing; what is done already is not done again. Answers with the rows of
+ * them, in their order.
+ *
+ * @throws DidNothing where the database has nothing of it, with the key of the work that has failed, if it was that; another error
+ * where nobody knows
+ */
+export async function transact(
+  database: SqlDatabase,
+  works: readonly SqlWork[],
+): Promise<readonly (EffectRow | undefined)[]> {
+  const connection = await unless(works, () => database.connect());
+  return inTurn(connection, async () => {
+    const use: Use = { connection, rows: new EffectRows(connection, database.placeholders ?? '?'), isBroken: false };
+    try {
+      await unless(works, () => begin(database, use, works));
+      return await done(use, works);
+    } finally {
+      await connection.close?.(use.isBroken);
+    }
+  });
+}
+
+interface Use {
+  readonly connection: SqlConnection;
+  readonly rows: EffectRows;
+  isBroken: boolean;
+}
+
+/** Databases that were seen to have the table of effects. */
+const withTable = new WeakSet<SqlDatabase>();
+
+async function begin(database: SqlDatabase, { connection }: Use, [work]: readonly SqlWork[]): Promise<void> {
+  work?.call.signal.throwIfAborted();
+  if (!withTable.has(database)) await connection.query(EFFECTS_TABLE, []);
+  withTable.add(database);
+  await connection.begin();
+}
+
+async function done(use: Use, works: readonly SqlWork[]): Promise<readonly (EffectRow | undefined)[]> {
+  const { connection, rows } = use;
+  let found: readonly (EffectRow | undefined)[];
+  let at: SqlWork | undefined;
+  try {
+    for (const work of works) {
+      at = work;
+      if (!work.isDone(await rows.of(work.call.key))) await work.make(connection, rows);
+    }
+    at = undefined;
+    found = await rowsOf(works, rows);
+    // Whoever has waited too long is told that nothing was done, and not that nobody knows.
+    for (const { call } of works) call.signal.throwIfAborted();
+  } catch (error) {
+    // Where even this fails, the connection goes, and its transaction with it: nothing was committed.
+    await rollBack(use);
+    throw nothing(at === undefined ? works : [at], error);
+  }
+  try {
+    await connection.commit();
+    return found;
+  } catch (error) {
+    // It may have come after the deed. Who has the connection still can ask.
+    if (!(await rollBack(use))) throw error;
+    const known = await rowsOf(works, rows);
+    if (works.every((work, i) => work.isDone(known[i]))) return known;
+    throw nothing(works, error);
+  }
+}
+
+async function rowsOf(works: readonly SqlWork[], rows: EffectRows): Promise<readonly (EffectRow | undefined)[]> {
+  const found: (EffectRow | undefined)[] = [];
+  for (const { call } of works) found.push(await rows.of(call.key));
+  return found;
+}
+
+async function unless<T>(works: readonly SqlWork[], make: () => T | Promise<T>): Promise<T> {
+  try {
+    return await make();
+  } catch (error) {
+    throw nothing(works, error);
+  }
+}
+
+/** Of one of several, it says of which. */
+function nothing(works: readonly SqlWork[], error: unknown): DidNothing {
+  const [work, ...others] = works as [SqlWork, ...SqlWork[]];
+  const key = others.length === 0 ? work.call.key : undefined;
+  const what = error instanceof Error ? error.message : 'the database refused it';
+  const final = error instanceof DidNothing ? error.isFinal : works.every(({ isPassing }) => !isPassing(error));
+  return new DidNothing(what, { final, key, cause: error });
+}
+
+async function rollBack(use: Use): Promise<boolean> {
+  try {
+    await use.connection.rollback();
+  } catch {
+    use.isBroken = true;
+  }
+  return !use.isBroken;
+}
