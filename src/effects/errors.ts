@@ -1,4 +1,4 @@
-import { AssizeError } from '#canon';
+import { AssizeError, type Json } from '#canon';
 
 export type EffectErrorCode =
   /** A tool's declaration that can't be used; the message names what of it. */
@@ -59,6 +59,13 @@ export class EffectError extends AssizeError<EffectErrorCode> {
 
 const DID_NOTHING: unique symbol = Symbol.for('assize.did-nothing') as never;
 
+export interface DidNothingOptions {
+  readonly final?: boolean;
+  readonly key?: string | undefined;
+  readonly answer?: Json | undefined;
+  readonly cause?: unknown;
+}
+
 /**
  * Thrown by a tool to say for certain that it did nothing. Whatever else a tool throws may have come after the deed, as the end of
  * a connection does: then the sink is asked, or it is sent again under the same key, or is in doubt.
@@ -72,14 +79,14 @@ export class DidNothing extends Error {
   readonly isFinal: boolean;
   /** Of calls that are made together: the key of the one for which nothing was done. Without it, it is for all of them. */
   readonly key?: string;
+  /** Of what the body was told that it answers otherwise (`Together.hold`): what it would have answered now. */
+  readonly answer?: Json;
 
-  constructor(
-    message: string,
-    options: { readonly final?: boolean; readonly key?: string | undefined; readonly cause?: unknown } = {},
-  ) {
+  constructor(message: string, options: DidNothingOptions = {}) {
     super(message, { cause: options.cause });
     this.isFinal = options.final === true;
     if (options.key !== undefined) this.key = options.key;
+    if (options.answer !== undefined) this.answer = options.answer;
   }
 
   /** Known to every copy, and never to be given another meaning. */

@@ -71,7 +71,15 @@ export {
 } from './protocol.ts';
 export { type Access, type Claim, conflicts, covers, readClaim, scopesMeet } from './scopes.ts';
 export { SharedWork } from './shared-work.ts';
-export { type Mates, type Together, type TogetherCall, togetherBy } from './together.ts';
+export {
+  type HeldCall,
+  type Holding,
+  type Mates,
+  type Sees,
+  type Together,
+  type TogetherCall,
+  togetherBy,
+} from './together.ts';
 export {
   type Call,
   declareTool,

@@ -50,7 +50,8 @@ export type LogRecord =
   | { readonly is: 'expanded'; readonly claims: TransactionBody['claims'] }
   | { readonly is: 'executed' | 'applied'; readonly n: number; readonly result?: BlobRef }
   | { readonly is: 'undone'; readonly n: number; readonly residue?: BlobRef }
-  | { readonly is: 'failed'; readonly n: number; readonly final?: true }
+  /** `differs`: what the body was told that it answers, and what it would have answered, where that is why. */
+  | { readonly is: 'failed'; readonly n: number; readonly final?: true; readonly differs?: BlobRef }
   | {
       readonly is: 'applying' | 'undoing' | 'absent' | 'discarded' | 'in_doubt' | 'unresolved' | 'failing';
       readonly n: number;
@@ -82,6 +83,8 @@ export interface EffectPayload {
    * that is approved, and has to answer the same.
    */
   readonly answer?: Json;
+  /** Of what was done while the body ran, where nobody else sees it (`Together.hold`): what the body was told that it answers. */
+  readonly told?: Json;
 }
 
 /** An effect as far as the log tells. */
@@ -89,6 +92,8 @@ export interface KnownEffect extends LoggedEffect {
   readonly result?: BlobRef;
   /** What its compensation could not take back. */
   readonly residue?: BlobRef;
+  /** The salted text of what its body was told and of what it would have answered since, as `told` and `answer`; nothing was done then. */
+  readonly differs?: BlobRef;
   /** Why what was to be committed for its failure was refused last, as a code. */
   readonly refused?: string;
   /** What a person decided last. */
@@ -201,6 +206,8 @@ function learnt(record: LogRecord & { readonly n: number }): Partial<KnownEffect
       return record.result === undefined ? {} : { result: record.result };
     case 'undone':
       return record.residue === undefined ? {} : { residue: record.residue };
+    case 'failed':
+      return record.differs === undefined ? {} : { differs: record.differs };
     case 'refused':
       return { refused: record.why };
     case 'resolved':

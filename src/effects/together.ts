@@ -10,6 +10,36 @@ export interface TogetherCall {
   readonly call: Call;
   /** What it has answered, of one that is undone. */
   readonly result?: Json;
+  /** What the body was told that it answers (`hold`): where it answers otherwise, nothing is done. */
+  readonly told?: Json;
+}
+
+/** A call that was made for a body, where nobody else sees it yet. */
+export interface HeldCall {
+  readonly part: any;
+  readonly input: any;
+  readonly key: string;
+  readonly told: Json;
+}
+
+/** What one transaction has done at one place where nobody else sees it, as in an open transaction of a database. */
+export interface Holding {
+  /**
+   * Does what is called, when all of `before`, and nothing else, has been done there: what is more is taken back, and what is missing is done
+   * again. Answers as it will have when it is committed. What fails is as if it had not been.
+   *
+   * @throws EffectError `stale` where something of `before` answers otherwise than it had; DidNothing; the signal's reason
+   */
+  execute(before: readonly HeldCall[], call: TogetherCall): Promise<unknown>;
+  /** Reads, with what stands there by `before`. @throws as `execute` */
+  read(before: readonly HeldCall[], call: TogetherCall): Promise<unknown>;
+  /**
+   * Makes all of these, and nothing else, stand for good under their keys, all at once. Undefined where it was lost by now and nothing was
+   * done: `execute` of the place is called then. It has ended, whatever comes of that. @throws an error where nobody knows
+   */
+  commit(calls: readonly TogetherCall[]): Promise<readonly unknown[] | undefined>;
+  /** Takes back what was not committed. Never fails: what can't be taken back is cut off. */
+  end(): Promise<void>;
 }
 
 /**
@@ -27,6 +57,11 @@ export interface Together {
    * for which that is so, if it is one; anything else is taken for a lost answer to all of them.
    */
   readonly execute: (calls: readonly TogetherCall[]) => Promise<readonly unknown[]>;
+  /**
+   * What is held is done while the body runs, where nobody else sees it, so that the body is told what it answers. It begins with the first
+   * call there; whoever is older has acted before.
+   */
+  readonly hold?: () => Holding;
   /** Undoes all of these, the last first, or nothing. As `execute`. */
   readonly compensate?: (calls: readonly TogetherCall[]) => Promise<readonly Undone[]>;
 }
@@ -34,18 +69,20 @@ export interface Together {
 /** Why a tool can't be called together with others, or undefined. */
 export function problemOfTogether(
   together: Together,
-  { compensate, mitigate }: Pick<ToolSpec, 'compensate' | 'mitigate'>,
+  { compensate, mitigate, plan }: Pick<ToolSpec, 'compensate' | 'mitigate' | 'plan'>,
   sort: EffectClass | undefined,
 ): string | undefined {
   if (typeof together !== 'object' || together === null) return 'its together is an object';
   if (sort?.delivery !== 'buffered' || sort.sink !== 'keyed')
     return 'only what is buffered, at a keyed sink, is called together with others';
-  const { at, execute, compensate: undo } = together;
+  const { at, execute, compensate: undo, hold } = together;
   if ((typeof at !== 'object' && typeof at !== 'function') || at === null)
     return 'its together names a place (`at`), which is an object';
   if (typeof execute !== 'function') return 'its together has an execute, which is a function';
   if (compensate !== undefined && typeof undo !== 'function')
     return 'it has a compensate, so its together has one, which is a function';
+  if (hold !== undefined && (typeof hold !== 'function' || plan !== undefined))
+    return 'its together holds by a function, and what is held is answered by that and by no plan';
   if (mitigate !== undefined) return 'what is undone together is undone all or not at all, so it has no mitigate';
   return undefined;
 }
@@ -62,4 +99,12 @@ export function togetherBy(specs: readonly (Pick<ToolSpec<any>, 'together'> | un
     if (at !== undefined) all.set(at, [...(all.get(at) ?? []), n]);
   }
   return (n) => all.get(specs[n]?.together?.at as object) ?? [n];
+}
+
+/** Of a tool that only reads: where it sees what its own transaction holds, and nobody else does. Else its `execute` is called. */
+export interface Sees {
+  /** As in `Together`. */
+  readonly at: object;
+  /** Of this tool, for who reads there. */
+  readonly part: unknown;
 }

@@ -4,7 +4,7 @@ import { copyJson, issueText, issueWords, type Json, madeHere, requireMadeHere }
 import { EffectError } from './errors.ts';
 import { type Delivery, type EffectClass, isPivot, type Reversibility, type Sink } from './protocol.ts';
 import { type Access, type Claim, readClaim } from './scopes.ts';
-import { problemOfTogether, type Together } from './together.ts';
+import { problemOfTogether, type Sees, type Together } from './together.ts';
 
 /** What a tool is told of the call that it is to make. */
 export interface Call {
@@ -84,6 +84,8 @@ export interface ToolSpec<Schema extends z.ZodType = z.ZodType> {
   readonly undoCost?: (input: z.infer<Schema>) => Amounts;
   /** Of what is held until the commit, at a keyed sink: what makes one step of it and of others at the same place. */
   readonly together?: Together;
+  /** Of what only reads: at which place it sees what its transaction holds there. */
+  readonly sees?: Sees;
   /**
    * Why it can't be used beside that other tool, or undefined: asked about all that a runtime is given with it. A declared tool says so
    * of one that calls the same function, where both may do so under one key.
@@ -174,6 +176,7 @@ const MEMBERS: Readonly<Record<keyof ToolSpec, 'text' | 'function' | 'true or fa
   cost: 'any',
   undoCost: 'any',
   together: 'any',
+  sees: 'any',
   problemBeside: 'function',
 };
 
@@ -211,9 +214,11 @@ function classOf(name: string, spec: ToolSpec<any>): EffectClass | undefined {
 }
 
 function checkParts(name: string, spec: ToolSpec<any>, sort: EffectClass | undefined): void {
-  const { compensate, mitigate, reconcile, uncompensated, writes, cost, undoCost, channel, together } = spec;
+  const { compensate, mitigate, reconcile, uncompensated, writes, cost, undoCost, channel, together, sees } = spec;
   const odd = together === undefined ? undefined : problemOfTogether(together, spec, sort);
   if (odd !== undefined) throw invalid(name, odd);
+  if (sees !== undefined && (sort !== undefined || typeof sees?.at !== 'object' || sees.at === null))
+    throw invalid(name, 'it only reads, and names a place, where it sees what is held there (`sees`)');
   const amounts = Object.entries({ cost, undoCost }).find(([, part]) => !(part === undefined || isFunction(part)));
   if (amounts !== undefined)
     throw invalid(name, `its ${amounts[0]} has to be a function of the input that gives amounts`);

@@ -23,9 +23,11 @@ export interface Seen {
 
 export interface StagedDatabase extends AsyncDisposable {
   /** As one process has it; with its end the connections end, and what was not committed is gone. */
-  of(steps?: Steps): SqlDatabase;
+  of(steps?: Steps, heldMs?: number): SqlDatabase;
   look(): Promise<Seen>;
   commits: CommitFault[];
+  /** How often something was rolled back. */
+  rollbacks: number;
   /** Runs a statement as somebody outside. */
   run(text: string): Promise<readonly SqlRow[]>;
   /** As it was at first, for another world. */
@@ -48,7 +50,7 @@ function seenIn(rows: readonly SqlRow[]): Seen {
 /** A connection with a step before and after each thing that it is told. */
 function stepped(
   { query, begin, commit, rollback, close }: Required<SqlConnection>,
-  { steps, commits, end }: { readonly steps: Steps; readonly commits: CommitFault[]; end(): Promise<void> },
+  { steps, stage, end }: { readonly steps: Steps; readonly stage: StagedDatabase; end(): Promise<void> },
 ): SqlConnection {
   const around = async <T>(make: () => T | Promise<T>): Promise<T> => {
     await steps.step();
@@ -61,14 +63,18 @@ function stepped(
     begin: () => around(() => begin()),
     commit: () =>
       around(async () => {
-        const fault = commits.shift() ?? 'none';
+        const fault = stage.commits.shift() ?? 'none';
         if (fault === 'fail') throw new Error('the disk is full');
         await commit();
         if (fault !== 'lose') return;
         await end();
         throw new Error('the connection has ended');
       }),
-    rollback: () => around(() => rollback()),
+    rollback: () =>
+      around(async () => {
+        await rollback();
+        stage.rollbacks++;
+      }),
     close: (isBroken) => close(isBroken),
   };
 }
@@ -76,6 +82,7 @@ function stepped(
 /** A file of SQLite: one connection a process, and one more for who looks. */
 export class SqliteStage implements StagedDatabase {
   commits: CommitFault[] = [];
+  rollbacks = 0;
   readonly #folder = mkdtempSync(join(tmpdir(), 'assize-sql-'));
   readonly #file = join(this.#folder, 'bank.db');
   readonly #outside = new DatabaseSync(this.#file);
@@ -85,7 +92,7 @@ export class SqliteStage implements StagedDatabase {
     this.#outside.exec(`PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL; ${SETUP}`);
   }
 
-  of(steps = new Steps()): SqlDatabase {
+  of(steps = new Steps(), heldMs?: number): SqlDatabase {
     let database: DatabaseSync | undefined;
     const end = async (): Promise<void> => {
       if (database !== undefined) this.#close(database);
@@ -106,8 +113,10 @@ export class SqliteStage implements StagedDatabase {
       rollback: () => (here().isTransaction ? here().exec('ROLLBACK') : undefined),
       close: (isBroken) => (isBroken ? end() : undefined),
     };
-    const made = stepped(connection, { steps, commits: this.commits, end });
+    const made = stepped(connection, { steps, stage: this, end });
     return {
+      writers: 'one',
+      ...(heldMs === undefined ? {} : { heldMs }),
       connect: () => {
         database ??= this.#opened();
         return made;
@@ -151,6 +160,7 @@ export class SqliteStage implements StagedDatabase {
 /** A schema of a PostgreSQL server: a connection for each time that one is asked for. */
 export class PostgresStage implements StagedDatabase {
   commits: CommitFault[] = [];
+  rollbacks = 0;
   readonly #url: string;
   readonly #schema: string;
   readonly #clients = new Set<Client>();
@@ -172,9 +182,10 @@ export class PostgresStage implements StagedDatabase {
     return stage;
   }
 
-  of(steps = new Steps()): SqlDatabase {
+  of(steps = new Steps(), heldMs?: number): SqlDatabase {
     return {
       placeholders: '$1',
+      ...(heldMs === undefined ? {} : { heldMs }),
       connect: async () => {
         const client = this.#idle.pop() ?? (await this.#client());
         let isOver = false;
@@ -194,7 +205,7 @@ export class PostgresStage implements StagedDatabase {
             isOver = true;
           },
         };
-        return stepped(connection, { steps, commits: this.commits, end });
+        return stepped(connection, { steps, stage: this, end });
       },
     };
   }

@@ -69,7 +69,7 @@ export interface EffectNeeds {
   readonly domain?: DomainRef;
 }
 
-export interface ListedEffect extends Pick<KnownEffect, 'tool' | 'key' | 'residue' | 'resolved'> {
+export interface ListedEffect extends Pick<KnownEffect, 'tool' | 'key' | 'residue' | 'resolved' | 'differs'> {
   readonly n: number;
   readonly class: EffectClass;
   readonly phase: EffectPhase;
@@ -152,7 +152,7 @@ function listed(known: KnownTransaction, needs: EffectNeeds | undefined): Effect
     ...(state.failing === undefined ? {} : { failing: state.failing }),
     ...(needs === undefined ? {} : { needs }),
     claims: claimsOf(known).filter((claim) => !isNameClaim(claim)),
-    effects: effects.map(({ tool, key, residue, resolved, undo_cost: undoCost }, n) => {
+    effects: effects.map(({ tool, key, residue, resolved, differs, undo_cost: undoCost }, n) => {
       const { class: kind, phase, failures } = state.effects[n]!;
       return {
         n,
@@ -164,6 +164,7 @@ function listed(known: KnownTransaction, needs: EffectNeeds | undefined): Effect
         ...(undoCost !== undefined && mayCostUndoing(state, n) ? { undoCost } : {}),
         ...(residue === undefined ? {} : { residue }),
         ...(resolved === undefined ? {} : { resolved }),
+        ...(differs === undefined ? {} : { differs }),
       };
     }),
   };

@@ -41,6 +41,7 @@ import type { UndoneBy } from './acting.ts';
 import type { Coordination } from './coordination.ts';
 import type { EffectLeft } from './effect-entries.ts';
 import type { Failure, FailureAnswer } from './failure.ts';
+import type { Holdings } from './holdings.ts';
 import { Patience } from './patience.ts';
 import { readSalted } from './quarantine.ts';
 import { refused } from './refused.ts';
@@ -82,6 +83,8 @@ export type Moved = 'person' | 'lacking' | 'later' | 'ended';
 interface Effect extends KnownEffect {
   readonly input?: Json;
   readonly answer?: Json;
+  /** What its body was told that it answers. */
+  readonly told?: Json;
   /** How often its answer was lost. */
   readonly lost?: number;
   /** Whether a call was made of which nobody knows yet what it did: that a later one did nothing tells nothing of it. */
@@ -93,6 +96,8 @@ export interface Prepared {
   readonly effect: LoggedEffect;
   readonly input: Json;
   readonly blobs: readonly BlobRow[];
+  /** What the body was told that it answers, where it was done for it already and nobody else sees it. */
+  readonly told?: Json | undefined;
 }
 
 /** What keeps these calls: mostly there is one. */
@@ -139,6 +144,8 @@ export class Run implements Reserving {
   #cause: string | undefined;
   /** Whether the action that it is committed with says what is done where it fails: to be said before the commit. */
   hasOnFailure = false;
+  /** What was done for its body where nobody else sees it yet, while that can be had: to be said before the commit. */
+  holdings: Holdings | undefined;
   /** What was ruled on what is done where it fails, as far as this process has asked. */
   #ruledOnFailure: Ruling | undefined;
   /** Of what a crash has left: effects that may have been called, although the log does not say so. */
@@ -292,7 +299,7 @@ export class Run implements Reserving {
   committed(entry: Hash, planned: readonly Prepared[]): void {
     this.#sent();
     this.#entry = entry;
-    this.#effects.push(...planned.map(({ effect, input }) => ({ ...effect, input })));
+    this.#effects.push(...planned.map(madeOf));
     this.#note(this.#committing(entry, planned));
   }
 
@@ -489,9 +496,11 @@ export class Run implements Reserving {
     if (!this.#isReady(n) && !(await this.#readBack(n))) return false;
     const { together } = this.#ports.tools.get(this.#effects[n]!.tool)!.spec;
     if (together !== undefined) {
+      // As what is told is compared where they are called together.
+      const isHeld = how === 'call' && this.#effects[n]!.told !== undefined;
       const all = this.#withIt(n, how);
       if (all === undefined) return false;
-      if (all.length > 1) return this.#makeTogether(all, how);
+      if (all.length > 1 || isHeld) return this.#makeTogether(all, how);
     }
     if (record !== undefined) {
       if (isToldFirst(this.#effects[n]!.class)) await this.#log([record]);
@@ -585,14 +594,20 @@ export class Run implements Reserving {
     const { callMs, coordination } = this.#ports;
     const limit = new TimeLimit(Math.min(callMs * ns.length, TIMER_MAX_MS), coordination.lost);
     const calls = ns.map((n, i) => {
-      const { key, input, answer = null } = this.#effects[n]!;
+      const { key, input, told, answer = null } = this.#effects[n]!;
       const call: Call = { key, signal: limit.signal, epoch: this.epoch };
-      return { part: specs[i]!.together!.part, input, call, ...(how === 'call' ? {} : { result: answer }) };
+      const made = { part: specs[i]!.together!.part, input, call };
+      if (how === 'undo') return { ...made, result: answer };
+      return told === undefined ? made : { ...made, told };
     });
-    const [{ together }] = specs as [Tool['spec']];
+    const together = specs[0]!.together!;
+    const holding = how === 'call' ? this.holdings?.take(together.at) : undefined;
     try {
       const made = await limit.bound<readonly unknown[]>(
-        () => (how === 'call' ? together!.execute(calls) : together!.compensate!(calls)),
+        async () => {
+          if (how === 'undo') return together.compensate!(calls);
+          return (await holding?.commit(calls)) ?? together.execute(calls);
+        },
         () => new Error(`they did not answer within ${callMs} ms each`),
       );
       if (Array.isArray(made) && made.length === ns.length) return made;
@@ -616,9 +631,19 @@ export class Run implements Reserving {
     const failed = refused.length === 0 ? ns : refused;
     for (const n of ns) {
       if (!failed.includes(n)) this.#later({ is: 'absent', n });
-      else this.#later(error.isFinal ? { is: 'failed', n, final: true } : { is: 'failed', n });
+      else if (error.isFinal) this.#later({ is: 'failed', n, final: true, ...this.#differing(n, error) });
+      else this.#later({ is: 'failed', n });
     }
     if (!error.isFinal) await this.#wait(Math.max(...failed.map((n) => this.#state.effects[n]!.failures)));
+  }
+
+  /** Both answers, where the body was told another one: a person is shown them. */
+  #differing(n: number, { answer }: DidNothing): { readonly differs?: BlobRef } {
+    const { told } = this.#effects[n]!;
+    if (answer === undefined || told === undefined) return {};
+    const differs = this.#kept(n, { answer, told });
+    this.#effects[n] = { ...this.#effects[n]!, differs };
+    return { differs };
   }
 
   /** What is left, and what was done about it, where its tool does something. */
@@ -758,7 +783,8 @@ export class Run implements Reserving {
     if (payload === undefined) return false;
     const answer = effect.result === undefined ? null : await this.#read(effect.result);
     if (answer === undefined) return false;
-    this.#effects[n] = { ...effect, input: payload.input, answer };
+    const { input, told } = payload;
+    this.#effects[n] = { ...effect, input, answer, ...(told === undefined ? {} : { told }) };
     return true;
   }
 
@@ -868,6 +894,11 @@ export class Run implements Reserving {
       keys: this.#isNamed ? keys : NO_KEYS,
     };
   }
+}
+
+/** As it is called. */
+function madeOf({ effect, input, told }: Prepared): Effect {
+  return told === undefined ? { ...effect, input } : { ...effect, input, told };
 }
 
 const NO_KEYS: readonly EffectKeyRow[] = [];

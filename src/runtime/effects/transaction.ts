@@ -2,8 +2,10 @@ import { copyJson, type Json, plainText } from '#canon';
 import {
   type Claim,
   claimTexts,
+  DidNothing,
   type EffectClass,
   EffectError,
+  type HeldCall,
   isPivot,
   type LoggedEffect,
   type Planned,
@@ -18,6 +20,7 @@ import { type Pivot, refusalOf, sum, type ToolUse, toolObservation } from './act
 import { CallKeys } from './call-keys.ts';
 import type { Claims, Judgement, Scoped } from './claims.ts';
 import type { Held } from './effects.ts';
+import { Holdings } from './holdings.ts';
 import { undoCostOf } from './reserved.ts';
 import type { Prepared, Run } from './run.ts';
 import { inTime, type TimeLimit } from './time-limit.ts';
@@ -64,6 +67,9 @@ export interface Asking {
   readonly limit: TimeLimit;
 }
 
+/** How a call is made when it may be: of which tool, with what, touching what, and as which call of the body. */
+type Way = (tool: Tool, input: Json, claims: readonly Claim[], ordinal: number) => Promise<unknown>;
+
 /** A call that acted at once, and the key under which it would be made again. */
 interface Acted {
   readonly n: number;
@@ -97,6 +103,11 @@ export class Transaction {
   readonly #observations: ObservationInput[] = [];
   #cost: Cost = {};
   #intent: TransactionIntent | undefined;
+  /** What was done at places that hold, in the order of the calls, with what it is a branch of. */
+  readonly #heldCalls: { readonly at: object; readonly call: HeldCall }[] = [];
+  readonly #inherited: number;
+  /** Of the whole transaction. */
+  readonly holdings: Holdings;
   /** What was called that can be neither undone nor held. */
   #pivot: Tool | undefined;
   /** What was read without waiting for who is older. */
@@ -119,6 +130,9 @@ export class Transaction {
     this.#place = place;
     // A branch sees what was planned before it began.
     if (parent !== undefined) this.#plans.push(...parent.#plans);
+    if (parent !== undefined) this.#heldCalls.push(...parent.#heldCalls);
+    this.#inherited = this.#heldCalls.length;
+    this.holdings = parent === undefined ? new Holdings() : parent.holdings;
     this.#held = held;
     this.#run = run;
     this.#claims = claims;
@@ -159,7 +173,7 @@ export class Transaction {
   /** What acted at once and is to stay, as it would be called again, in the order of the calls. */
   again(): Prepared[] {
     const acted = this.#acted.toSorted((one, other) => one.n - other.n);
-    return acted.map(({ tool, input, claims, answer, next }) => this.#prepared(tool, input, claims, next, answer));
+    return acted.map(({ tool, input, claims, answer, next }) => this.#prepared(tool, input, claims, next, { answer }));
   }
 
   get uses(): readonly ToolUse[] {
@@ -222,7 +236,7 @@ export class Transaction {
     const ordinal = this.#calls++;
     const input = tool.parse(given);
     // Before it is asked for: what says what the call touches is code of the host, which may call here again.
-    const turn = tool.class === undefined ? undefined : this.#turn();
+    const turn = tool.class === undefined && tool.spec.sees === undefined ? undefined : this.#turn();
     // Not while claims are about to come or go: it is judged after what was called before it.
     const isCertain = turn?.before === undefined && !this.#held.names.areAsked && !this.#claims.areChanging;
     let certain: readonly Claim[] | undefined;
@@ -239,7 +253,7 @@ export class Transaction {
     const early = isEarly ? this.#judged(tool, input, judgement) : undefined;
     // It is heard of when its turn comes.
     early?.catch(() => undefined);
-    const take = tool.class === undefined ? this.#read : isHeld(tool.class) ? this.#plan : this.#act;
+    const take = this.#way(tool);
     const make = async (): Promise<unknown> => {
       const claims = await (certain ?? early ?? this.#judged(tool, input, judgement!));
       if (isEarly) this.#stillAllowed(tool, input, claims);
@@ -248,6 +262,12 @@ export class Transaction {
     };
     const begin = turn === undefined ? make : () => this.#inTurn(make, turn);
     return isCertain ? this.#begun.certain(name, begin) : this.#begun.asked(name, begin);
+  }
+
+  #way({ class: kind, spec }: Tool): Way {
+    if (kind === undefined) return spec.sees === undefined ? this.#read : this.#readHeld;
+    if (!isHeld(kind)) return this.#act;
+    return spec.together?.hold === undefined ? this.#plan : this.#hold;
   }
 
   /** The same, where that is to be asked or waited for. @throws as `#allowed`; EffectError `bad_resolver` */
@@ -419,6 +439,7 @@ export class Transaction {
     this.#planned.push(...branch.#planned);
     this.#touching.push(...branch.#touching);
     this.#plans.push(...branch.#plans.slice(this.#plans.length));
+    this.#heldCalls.push(...branch.#heldCalls.slice(branch.#inherited));
     this.#uses.push(...branch.#uses);
     this.#observations.push(...branch.#observations);
     this.#acted.push(...branch.#acted);
@@ -566,6 +587,81 @@ export class Transaction {
     }
   }
 
+  /** Does it where nobody else sees it until the commit. Who is older has acted there before: it is told what will be so then. */
+  async #hold(tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
+    const { signal, isCareful } = this.#asking;
+    const together = tool.spec.together!;
+    try {
+      await this.#enterAtOnce(tool, input, claims);
+      this.#charge(tool, input);
+      const at = this.#placeOf(ordinal);
+      const keys = this.#keys;
+      const key = keys.of(at, isCareful ? await keys.freeGeneration(at) : keys.nextGeneration(at));
+      const call = { part: together.part, input, call: { key, signal, epoch: this.epoch } };
+      const made = () => this.holdings.at(together).execute(this.#heldAt(together.at), call);
+      const told = copyJson((await this.#inHolding(tool, made)) ?? null, { foreign: true });
+      this.#planned.push(this.#prepared(tool, input, claims, key, { told }));
+      this.#plans.push({ tool: tool.name, input });
+      this.#touching.push({ tool, input, claims });
+      this.#heldCalls.push({ at: together.at, call: { part: together.part, input, key, told } });
+      this.#observe(tool, ordinal, told);
+      return told;
+    } catch (error) {
+      this.#claims.untouch(claims);
+      throw error;
+    }
+  }
+
+  /** Reads with what this transaction, or this branch of it, holds there; where it holds nothing, as others do. */
+  async #readHeld(tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
+    const { at, part } = tool.spec.sees!;
+    const holding = this.holdings.known(at);
+    const { isOptimistic, signal } = this.#asking;
+    if (holding === undefined) return this.#read(tool, input, claims, ordinal);
+    try {
+      this.#charge(tool, input);
+      await this.#enterAtOnce(tool, input, claims);
+      const key = this.#keys.of(this.#placeOf(ordinal), 0);
+      const call = { part, input, call: { key, signal, epoch: this.epoch } };
+      const read = await this.#inHolding(tool, () => holding.read(this.#heldAt(at), call));
+      const value = copyJson(read ?? null, { foreign: true });
+      this.#observe(tool, ordinal, value);
+      return value;
+    } finally {
+      if (isOptimistic) this.#claims.untouch(claims);
+      else this.#claims.readIsOver(claims);
+    }
+  }
+
+  /** What was done at a place by now, in the order of the calls. */
+  #heldAt(at: object): readonly HeldCall[] {
+    return this.#heldCalls.filter((each) => each.at === at).map(({ call }) => call);
+  }
+
+  /** Nobody but this transaction has seen anything of what has failed there: so it was not. */
+  async #inHolding({ name }: Tool, make: () => Promise<unknown>): Promise<unknown> {
+    const { signal } = this.#asking;
+    try {
+      return await inTime(signal, make);
+    } catch (error) {
+      if (error instanceof EffectError || signal.aborted) throw error;
+      const why = error instanceof Error ? error.message.replace(/\.$/, '') : 'its place refused it';
+      const retryable = !(error instanceof DidNothing && error.isFinal);
+      throw new EffectError('tool_failed', `${name} was not done: ${why}.`, {
+        evidence: { tool: name },
+        cause: error,
+        retryable,
+      });
+    }
+  }
+
+  async #enterAtOnce(tool: Tool, input: Json, claims: readonly Claim[]): Promise<void> {
+    this.#checkGoesOn();
+    if (this.#run === undefined) throw noEpoch(tool.name);
+    await this.#claims.enter(() => this.#checkNames(tool, input, claims), claims);
+    this.#checkGoesOn();
+  }
+
   async #act(tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
     const run = this.#run;
     try {
@@ -633,7 +729,13 @@ export class Transaction {
     this.#observations.push({ name: toolObservation(name, this.#place, ordinal), value, ...sensitive });
   }
 
-  #prepared(tool: Tool, input: Json, claims: readonly Claim[], key: string, answer?: Json): Prepared {
+  #prepared(
+    tool: Tool,
+    input: Json,
+    claims: readonly Claim[],
+    key: string,
+    { answer, told }: { readonly answer?: Json; readonly told?: Json } = {},
+  ): Prepared {
     const kept = new Kept(saltsAt(this.#held.ports.random, key));
     const cost = costOf(tool, input);
     const { name } = tool;
@@ -646,11 +748,12 @@ export class Transaction {
       class: sort,
       cost,
       input,
+      ...(told === undefined ? {} : { told }),
       tool: name,
     };
     const payload = kept.made((isAgain ? { ...made, transaction } : made) as never);
     const effect: LoggedEffect = { class: sort, key, payload, tool: name, ...undoCostOf(tool, input) };
-    return { effect, input, blobs: kept.blobs };
+    return told === undefined ? { effect, input, blobs: kept.blobs } : { effect, input, blobs: kept.blobs, told };
   }
 
   /** Of a call among those of the whole transaction. */

@@ -202,6 +202,7 @@ export class Transactions {
       limit.unattend();
       done = { value, ruling: await this.#commit(options, tx, begun.run) };
     } catch (error) {
+      await tx.holdings.end();
       await tx.end();
       if (isForTheLogToSay(error)) await effects.beginAnew(held);
       else if (begun !== undefined) await this.#undo(held, begun, causeOf(error));
@@ -236,6 +237,7 @@ export class Transactions {
     const idempotencyKey = name === undefined ? undefined : keyOf(name);
     const input = { writ, principal, idempotencyKey, action, role, args, observations };
     run.hasOnFailure = hasOnFailure(this.#writer.parts.domain, action);
+    run.holdings = tx.holdings;
     const acting = actingOf(run, tx.planned, tx);
     const ruling = await this.#proposals.propose(
       input,
@@ -254,10 +256,11 @@ export class Transactions {
   ): Promise<TransactionOutcome<T>> {
     const { epoch } = work;
     if (ruling.ruling === 'committed' && run.isRuledBy(ruling.entry.id)) {
-      const effects = endOf(run, await held.finish(run));
+      const effects = endOf(run, await held.finish(run).finally(() => tx.holdings.end()));
       const { ruledOnFailure: failure } = run;
       return failure === undefined ? { value, ruling, epoch, effects } : { value, ruling, epoch, effects, failure };
     }
+    await tx.holdings.end();
     const end = await this.#undo(held, { run, work }, ruling.ruling);
     // Another process has taken this over, and was ruled on before.
     if (ruling.ruling === 'committed') return { value: undefined, ruling, epoch: undefined, effects: undoneTo(end) };
@@ -493,6 +496,7 @@ async function preparedFrom(held: Held, key: Hash, payload: BlobRef): Promise<Pu
     checkNames: () => held.names.checkStill(tool, value.input, claimsOf(value)),
     cost: value.cost,
     answer: value.answer,
+    told: value.told,
     name: value.transaction,
   };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { addMicros, type Instant, isAssizeError } from '#canon';
 import { exportLines, type FactStore, type FactVersion, importLines, integrateLog, type LedgerStore } from '#ledger';
 import { openStore, type Store } from '#stores';

@@ -9,4 +9,6 @@
  */
 export { EFFECTS_TABLE } from './effect-rows.ts';
 export type { SqlConnection, SqlDatabase, SqlRow, SqlValue } from './port.ts';
-export { type SqlStatement, type SqlToolOptions, sqlTool } from './sql-tool.ts';
+export { type SqlReaderOptions, sqlReader } from './sql-reader.ts';
+export { type SqlToolOptions, sqlTool } from './sql-tool.ts';
+export type { SqlStatement } from './statements.ts';

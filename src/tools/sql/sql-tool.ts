@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { copyJson, type Json } from '#canon';
+import type { Json } from '#canon';
 import {
   type Call,
   type Delivery,
-  DidNothing,
   declareTool,
   type Together,
   type TogetherCall,
@@ -12,14 +11,11 @@ import {
   type Undone,
 } from '#effects';
 import { callback, readOptions, scopes } from '../options.ts';
-import type { EffectRows } from './effect-rows.ts';
-import type { SqlConnection, SqlDatabase, SqlRow, SqlValue } from './port.ts';
-import { type SqlWork, transact } from './transact.ts';
-
-export interface SqlStatement {
-  readonly text: string;
-  readonly values?: readonly SqlValue[];
-}
+import { HeldSql } from './held.ts';
+import { SqlPart } from './part.ts';
+import { type SqlDatabase, type SqlRow, sqlDatabase } from './port.ts';
+import type { SqlStatement } from './statements.ts';
+import { transact } from './transact.ts';
 
 /** Statements on the caller's database as a tool. */
 export interface SqlToolOptions<Schema extends z.ZodType = z.ZodType>
@@ -46,10 +42,7 @@ const OPTIONS = z.strictObject({
   writes: scopes.optional(),
   plan: callback.optional(),
   cost: callback.optional(),
-  database: z.custom<SqlDatabase>(
-    (value) => typeof (value as SqlDatabase | null | undefined)?.connect === 'function',
-    'a database, with connect',
-  ),
+  database: sqlDatabase,
   statements: callback,
   result: callback.optional(),
   undo: callback.optional(),
@@ -96,6 +89,7 @@ function togetherAt(database: SqlDatabase, part: SqlPart): Together {
     at: database,
     part,
     execute: (calls) => executed(database, calls),
+    ...(database.heldMs === undefined ? {} : { hold: () => new HeldSql(database) }),
     compensate: (calls) => undone(database, calls),
   };
 }
@@ -103,7 +97,7 @@ function togetherAt(database: SqlDatabase, part: SqlPart): Together {
 async function executed(database: SqlDatabase, calls: readonly TogetherCall[]): Promise<readonly Json[]> {
   const rows = await transact(
     database,
-    calls.map(({ part, input, call }) => (part as SqlPart).work(input, call)),
+    calls.map(({ part, input, call, told }) => (part as SqlPart).work(input, call, told)),
   );
   return rows.map((row) => row!.result);
 }
@@ -112,68 +106,4 @@ async function undone(database: SqlDatabase, calls: readonly TogetherCall[]): Pr
   const works = calls.map(({ part, input, result, call }) => (part as SqlPart).undoing(input, result!, call));
   await transact(database, works.reverse());
   return calls.map(() => ({ undone: 'all' }));
-}
-
-/** A transaction is this tool's own: a statement that ends it would take away what it promises. */
-const CONTROL = /^\s*(begin|start|commit|end|rollback|abort|savepoint|release|prepare\s+transaction)\b/i;
-
-/** What one tool does in transactions that may be of several. */
-class SqlPart {
-  readonly #options: SqlToolOptions;
-
-  constructor(options: SqlToolOptions) {
-    this.#options = options;
-  }
-
-  work(input: unknown, call: Call): SqlWork {
-    const { name, statements, result, isPassing = () => true } = this.#options;
-    return {
-      call,
-      isPassing,
-      isDone: (found) => found !== undefined,
-      make: async (connection, rows) => {
-        await added(rows, call.key, name);
-        const found = await runAll(connection, statements(input), call.signal);
-        await rows.answer(call.key, copyJson(result?.(found, input) ?? null, { foreign: true }));
-      },
-    };
-  }
-
-  /** Where the database has nothing of it, there is nothing to undo. */
-  undoing(input: unknown, result: Json, call: Call): SqlWork {
-    const { undo, isPassing = () => true } = this.#options;
-    return {
-      call,
-      isPassing,
-      isDone: (found) => found === undefined || found.isUndone,
-      make: async (connection, rows) => {
-        await runAll(connection, undo!(input, result), call.signal);
-        await rows.undo(call.key);
-      },
-    };
-  }
-}
-
-/** Whoever meets the key there meets who does the same at once: that is over another time. */
-async function added(rows: EffectRows, key: string, tool: string): Promise<void> {
-  try {
-    await rows.add(key, tool);
-  } catch (cause) {
-    throw new DidNothing(`its key could not be written: ${(cause as Error)?.message}`, { cause });
-  }
-}
-
-async function runAll(
-  connection: SqlConnection,
-  statements: readonly SqlStatement[],
-  signal: AbortSignal,
-): Promise<(readonly SqlRow[])[]> {
-  const rows: (readonly SqlRow[])[] = [];
-  for (const { text, values = [] } of statements) {
-    signal.throwIfAborted();
-    if (CONTROL.test(text))
-      throw new DidNothing(`a transaction is begun and ended here alone: ${text}`, { final: true });
-    rows.push(await connection.query(text, values));
-  }
-  return rows;
 }

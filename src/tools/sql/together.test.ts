@@ -1,131 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
-import type { Tool } from '#effects';
-import type { Assize, LeftEffect, Transaction } from '#runtime';
-import { MemoryStore } from '#stores';
+import type { Transaction } from '#runtime';
 import { cases } from '../../../tests/support/cases.ts';
-import { orders } from '../../../tests/support/effects-failing.ts';
-import { OutsideSink, Steps, storeOf, toolFor } from '../../../tests/support/effects-stage.ts';
 import { checkTold } from '../../../tests/support/effects-told.ts';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import {
-  type CommitFault,
-  PostgresStage,
-  type Seen,
-  SqliteStage,
-  type StagedDatabase,
-  WatchedSteps,
-} from '../../../tests/support/sql-stage.ts';
-import { type SqlDatabase, sqlTool } from './index.ts';
+import { type CommitFault, PostgresStage, SqliteStage, type StagedDatabase } from '../../../tests/support/sql-stage.ts';
+import { NAMES, type Name, NOTHING, said, World } from '../../../tests/support/sql-world.ts';
 
 // What one transaction of tools holds for a database is one transaction there. Somebody outside looks at every step of the process.
-
-const NAMES = ['a', 'b'] as const;
-type Name = (typeof NAMES)[number];
-
-const input = z.strictObject({ what: z.string(), size: z.int().default(0) });
-
-/** Writes into a log; less than nothing is refused by the database, for good. */
-function note(name: Name, database: SqlDatabase, isReversible: boolean): Tool {
-  const marks = database.placeholders === '$1' ? '$1, $2' : '?, ?';
-  const write = (what: string, size: number) => [
-    { text: `INSERT INTO log (what, size) VALUES (${marks}) RETURNING n`, values: [what, size] },
-  ];
-  return sqlTool<typeof input>({
-    name: `${name}.${isReversible ? 'note' : 'post'}`,
-    input,
-    writes: [`db:${name}:log`],
-    database,
-    statements: ({ what, size }) => write(what, size),
-    result: ([rows]) => ({ n: Number(rows?.[0]?.['n']) }),
-    isPassing: (error) => !/check constraint/i.test((error as Error).message),
-    ...(isReversible ? { undo: ({ what }) => write(`un${what}`, 0) } : {}),
-  });
-}
-
-/** Two databases, a sink that is none, and a store, which outlive processes. */
-class World {
-  readonly store = new MemoryStore();
-  readonly sink = new OutsideSink('keyed');
-  readonly databases: Readonly<Record<Name, StagedDatabase>>;
-  /** All that was seen of each from outside, once each. */
-  readonly seen: Readonly<Record<Name, Set<string>>> = { a: new Set(), b: new Set() };
-  /** What the sink that is no database has refused so far. */
-  refuses = false;
-
-  private constructor(databases: Readonly<Record<Name, StagedDatabase>>) {
-    this.databases = databases;
-  }
-
-  static async over(databases: Readonly<Record<Name, StagedDatabase>>): Promise<World> {
-    for (const name of NAMES) await databases[name].reset();
-    const world = new World(databases);
-    await runtimeOver(world.store, [orders]).create(orders, { trajectoryId: 't' });
-    return world;
-  }
-
-  tools(steps?: Steps): Tool[] {
-    const fault = () => (this.refuses ? ('fail_for_good' as const) : ('none' as const));
-    return [
-      ...NAMES.flatMap((name) => {
-        const database = this.databases[name].of(steps);
-        return [note(name, database, true), note(name, database, false)];
-      }),
-      toolFor({ sink: this.sink, steps: steps ?? new Steps(), fault }, 'reversible', 'buffered'),
-    ];
-  }
-
-  readonly #look = async (): Promise<void> => {
-    for (const name of NAMES) this.seen[name].add(said(await this.databases[name].look()));
-  };
-
-  /** One process, which may end at a step; it is looked at from outside at each. */
-  async process<T>(endAt: number | undefined, live: (assize: Assize) => Promise<T>, lacks?: string) {
-    const steps = new WatchedSteps(endAt, this.#look);
-    const tools = this.tools(steps).filter(({ name }) => name !== lacks);
-    const assize = runtimeOver(storeOf(this.store, steps), [orders], { tools });
-    const value = await Promise.race([live(assize), steps.ended.then(() => undefined)]);
-    if (!steps.isDead) await Promise.race([assize.close(), steps.ended]);
-    await this.#look();
-    return { value, isDead: steps.isDead };
-  }
-
-  async transact(body: (tx: Transaction) => Promise<unknown>, { endAt, action = 'count' }: Transacting = {}) {
-    return this.process(endAt, async (assize) => {
-      const trajectory = await assize.open('t');
-      return trajectory
-        .transaction({ writ: writFor('alice'), writes: ['**'], retries: 0, name: 'one' }, async (tx) => {
-          await body(tx);
-          tx.propose({ action, role: 'counter', args: 'order' });
-        })
-        .catch(() => undefined);
-    });
-  }
-
-  /** What waits for a person when another process has gone on with all that was left. */
-  async recovered(endAt?: number): Promise<readonly LeftEffect[]> {
-    return (await this.process(endAt, (assize) => assize.recoverEffects())).value ?? [];
-  }
-
-  async isCommitted(): Promise<boolean> {
-    return (await this.store.entries('t')).some(
-      ({ payload }) => payload.includes('"args":"order"') && payload.includes('"kind":"commit"'),
-    );
-  }
-}
-
-interface Transacting {
-  readonly endAt?: number | undefined;
-  readonly action?: 'count' | 'order';
-}
-
-function said({ log, keys }: Seen): string {
-  return `${log.join(' ')} / ${keys}`;
-}
-
-const NOTHING = ' / 0';
 
 /** Beside each other in another order than the databases are. */
 async function mixed(tx: Transaction): Promise<void> {

@@ -1,7 +1,7 @@
 import { type Call, DidNothing } from '#effects';
-import { EFFECTS_TABLE, type EffectRow, EffectRows } from './effect-rows.ts';
+import { EFFECTS_TABLE, type EffectRow, type EffectRows } from './effect-rows.ts';
 import type { SqlConnection, SqlDatabase } from './port.ts';
-import { inTurn } from './turns.ts';
+import { rollBack, type Use, used } from './use.ts';
 
 /** What is done under a key, once. */
 export interface SqlWork {
@@ -24,29 +24,21 @@ export async function transact(
   database: SqlDatabase,
   works: readonly SqlWork[],
 ): Promise<readonly (EffectRow | undefined)[]> {
-  const connection = await unless(works, () => database.connect());
-  return inTurn(connection, async () => {
-    const use: Use = { connection, rows: new EffectRows(connection, database.placeholders ?? '?'), isBroken: false };
-    try {
-      await unless(works, () => begin(database, use, works));
-      return await done(use, works);
-    } finally {
-      await connection.close?.(use.isBroken);
-    }
-  });
-}
-
-interface Use {
-  readonly connection: SqlConnection;
-  readonly rows: EffectRows;
-  isBroken: boolean;
+  const use = await unless(works, () => used(database, 'ruled'));
+  try {
+    await unless(works, () => begin(database, use, works[0]!.call.signal));
+    return await done(use, works);
+  } finally {
+    await use.over();
+  }
 }
 
 /** Databases that were seen to have the table of effects. */
 const withTable = new WeakSet<SqlDatabase>();
 
-async function begin(database: SqlDatabase, { connection }: Use, [work]: readonly SqlWork[]): Promise<void> {
-  work?.call.signal.throwIfAborted();
+/** Begins a transaction, where there is the table of effects. @throws the signal's reason; what the database throws */
+export async function begin(database: SqlDatabase, { connection }: Use, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
   if (!withTable.has(database)) await connection.query(EFFECTS_TABLE, []);
   withTable.add(database);
   await connection.begin();
@@ -101,15 +93,8 @@ function nothing(works: readonly SqlWork[], error: unknown): DidNothing {
   const [work, ...others] = works as [SqlWork, ...SqlWork[]];
   const key = others.length === 0 ? work.call.key : undefined;
   const what = error instanceof Error ? error.message : 'the database refused it';
-  const final = error instanceof DidNothing ? error.isFinal : works.every(({ isPassing }) => !isPassing(error));
+  if (error instanceof DidNothing)
+    return new DidNothing(what, { final: error.isFinal, key, answer: error.answer, cause: error });
+  const final = works.every(({ isPassing }) => !isPassing(error));
   return new DidNothing(what, { final, key, cause: error });
-}
-
-async function rollBack(use: Use): Promise<boolean> {
-  try {
-    await use.connection.rollback();
-  } catch {
-    use.isBroken = true;
-  }
-  return !use.isBroken;
 }

@@ -1,10 +1,24 @@
 /** Who uses something, and who waits for it. */
-const queues = new WeakMap<object, Promise<unknown>>();
+interface Line {
+  isTaken: boolean;
+  readonly urgent: (() => void)[];
+  readonly others: (() => void)[];
+}
 
-/** Does it when all that came before it at the same thing is over. */
-export function inTurn<T>(what: object, make: () => Promise<T>): Promise<T> {
-  const before = queues.get(what) ?? Promise.resolve();
-  const done = before.then(make, make);
-  queues.set(what, done);
-  return done;
+const lines = new WeakMap<object, Line>();
+
+/**
+ * Settles when nobody else uses it, with what gives it to the next one. What is `urgent` comes before what is not: it was ruled on, and
+ * others may wait for it.
+ */
+export async function turnAt(what: object, isUrgent: boolean): Promise<() => void> {
+  const line = lines.get(what) ?? { isTaken: false, urgent: [], others: [] };
+  lines.set(what, line);
+  if (line.isTaken) await new Promise<void>((resolve) => (isUrgent ? line.urgent : line.others).push(resolve));
+  line.isTaken = true;
+  return () => {
+    const next = line.urgent.shift() ?? line.others.shift();
+    if (next === undefined) line.isTaken = false;
+    else next();
+  };
 }

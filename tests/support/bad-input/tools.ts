@@ -90,6 +90,21 @@ export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
     ],
     { '0.database': PORT },
   ),
+  sqlReader: takes(
+    (options) => sql.sqlReader(options),
+    () => [
+      {
+        name: 'bank.look',
+        description: 'looks',
+        input: input(),
+        reads: ['db:bank'],
+        database: { connect: () => ({}), placeholders: '?' },
+        statement: () => ({ text: 'SELECT 1' }),
+        sensitive: true,
+      },
+    ],
+    { '0.database': PORT },
+  ),
   apiResolver: takes(http.apiResolver as never, () => [{ 'www.h.example': 'h.example' }]),
   mailResolver: exempt('is given scopes by the runtime, which has read them'),
   'new BranchFolders': takes(

@@ -1,0 +1,200 @@
+import { canonicalize, type Json } from '#canon';
+import { DidNothing, EffectError, type HeldCall, type Holding, type TogetherCall } from '#effects';
+import type { SqlPart } from './part.ts';
+import type { SqlDatabase } from './port.ts';
+import { begin } from './transact.ts';
+import { rollBack, type Use, used } from './use.ts';
+
+/** An open transaction, and what was done in it, in order: each behind a savepoint, so that it can be taken back to any of them. */
+interface Open {
+  readonly use: Use;
+  readonly done: HeldCall[];
+  readonly limit: NodeJS.Timeout;
+  isBusy: boolean;
+  /** It was given up, as it was held too long, or its end has come. */
+  isLost: boolean;
+}
+
+/**
+ * What one transaction of tools does in a database before its commit, in a transaction there that nobody else sees anything of. Where
+ * that is lost, by its limit or with its connection, what was done is done again when it is needed, and has to answer the same.
+ */
+export class HeldSql implements Holding {
+  readonly #database: SqlDatabase;
+  #open: Open | undefined;
+  #hasEnded = false;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+  }
+
+  execute(before: readonly HeldCall[], { part, input, call }: TogetherCall): Promise<Json> {
+    return this.#inTurn(call.signal, async (open) => {
+      await this.#goTo(open, before, call.signal);
+      const told = await behindSavepoint(open, part, () =>
+        (part as SqlPart).answer(open.use.connection, input, call.signal),
+      );
+      open.done.push({ part, input, key: call.key, told });
+      return told;
+    });
+  }
+
+  read(before: readonly HeldCall[], { part, input, call }: TogetherCall): Promise<Json> {
+    return this.#inTurn(call.signal, async (open) => {
+      await this.#goTo(open, before, call.signal);
+      const read = () => (part as SqlPart).answer(open.use.connection, input, call.signal);
+      const value = await behindSavepoint(open, part, read);
+      await backTo(open, open.done.length);
+      return value;
+    });
+  }
+
+  async commit(calls: readonly TogetherCall[]): Promise<readonly Json[] | undefined> {
+    const { signal } = calls[0]!.call;
+    const all = calls.map(({ part, input, call, told }) => ({ part, input, key: call.key, told: told! }));
+    // What was lost is done anew by its keys, by whoever can tell what became of it.
+    if (this.#open === undefined || this.#open.isLost || all.some(({ told }) => told === undefined)) {
+      await this.end();
+      return undefined;
+    }
+    let isSent = false;
+    try {
+      return await this.#inTurn(signal, async (open) => {
+        clearTimeout(open.limit);
+        await this.#goTo(open, all, signal);
+        for (const { part, key, told } of all) {
+          await (part as SqlPart).addKey(open.use.rows, key);
+          await open.use.rows.answer(key, told);
+        }
+        signal.throwIfAborted();
+        isSent = true;
+        return (await committed(open.use, all)) ? all.map(({ told }) => told) : undefined;
+      });
+    } catch (error) {
+      // Before that it was nothing, whatever it was: it is done anew, by who says what is wrong with it.
+      if (isSent) throw error;
+      return undefined;
+    } finally {
+      await this.end();
+    }
+  }
+
+  async end(): Promise<void> {
+    this.#hasEnded = true;
+    if (this.#open !== undefined) await this.#lose(this.#open);
+  }
+
+  /** One after the other, each in an open transaction, which it keeps for the next one. */
+  #inTurn<T>(signal: AbortSignal, make: (open: Open) => Promise<T>): Promise<T> {
+    const done = this.#last.then(async () => {
+      signal.throwIfAborted();
+      const open = await this.#opened(signal);
+      open.isBusy = true;
+      try {
+        const made = await make(open);
+        if (open.isLost) throw new DidNothing('it was held for longer than it may be');
+        return made;
+      } catch (error) {
+        if (!(error instanceof DidNothing || error instanceof EffectError)) await this.#lose(open);
+        throw error;
+      } finally {
+        open.isBusy = false;
+      }
+    });
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  async #opened(signal: AbortSignal): Promise<Open> {
+    if (this.#open !== undefined && !this.#open.isLost) return this.#open;
+    const use = await used(this.#database, 'held');
+    try {
+      // Its turn may have come when nobody waits for it any more.
+      if (this.#hasEnded) throw new DidNothing('its transaction has ended');
+      await begin(this.#database, use, signal);
+    } catch (error) {
+      await rollBack(use);
+      await use.over();
+      throw error;
+    }
+    const limit = setTimeout(() => void this.#lose(open).catch(() => undefined), this.#database.heldMs!);
+    const open: Open = { use, done: [], limit: limit.unref(), isBusy: false, isLost: false };
+    this.#open = open;
+    return open;
+  }
+
+  /** Takes all of it back. What is under way is cut off, with its connection. */
+  async #lose(open: Open): Promise<void> {
+    if (open.isLost) return;
+    open.isLost = true;
+    clearTimeout(open.limit);
+    if (open.isBusy) open.use.isBroken = true;
+    else await rollBack(open.use);
+    await open.use.over().catch(() => undefined);
+  }
+
+  /** Takes back what is not of it, and does again what is missing. @throws EffectError `stale` where that answers otherwise than it had */
+  async #goTo(open: Open, wanted: readonly HeldCall[], signal: AbortSignal): Promise<void> {
+    const { done } = open;
+    let same = 0;
+    while (same < done.length && done[same]!.key === wanted[same]?.key) same++;
+    if (same < done.length) {
+      await backTo(open, same);
+      done.length = same;
+    }
+    for (const call of wanted.slice(same)) {
+      const part = call.part as SqlPart;
+      const answer = await behindSavepoint(open, part, () => part.answer(open.use.connection, call.input, signal));
+      if (canonicalize(answer) !== canonicalize(call.told)) {
+        open.isBusy = false;
+        await this.#lose(open);
+        throw new EffectError('stale', 'What a statement has answered is not so any more; begin anew.', {
+          retryable: true,
+        });
+      }
+      done.push(call);
+    }
+  }
+}
+
+/** The n-th thing that was done is behind it. */
+function nameOf(n: number): string {
+  return `assize_${n}`;
+}
+
+/** Where it fails it is as if it had not been; where not even that can be had, all is lost. */
+async function behindSavepoint(open: Open, part: SqlPart, make: () => Promise<Json>): Promise<Json> {
+  const { use, done } = open;
+  await use.connection.query(`SAVEPOINT ${nameOf(done.length)}`, []);
+  try {
+    return await make();
+  } catch (error) {
+    await backTo(open, done.length);
+    throw nothing(part, error);
+  }
+}
+
+async function backTo({ use }: Open, n: number): Promise<void> {
+  for (const text of ['ROLLBACK TO SAVEPOINT', 'RELEASE SAVEPOINT'])
+    await use.connection.query(`${text} ${nameOf(n)}`, []);
+}
+
+function nothing(part: SqlPart, error: unknown): unknown {
+  if (error instanceof DidNothing || error instanceof EffectError) return error;
+  const what = error instanceof Error ? error.message : 'the database refused it';
+  return new DidNothing(what, { final: !part.isPassing(error), cause: error });
+}
+
+/** False where it is certain that nothing was. @throws what `commit` throws where nobody knows */
+async function committed(use: Use, all: readonly HeldCall[]): Promise<boolean> {
+  try {
+    await use.connection.commit();
+    return true;
+  } catch (error) {
+    // It may have come after the deed. Who has the connection still can ask.
+    if (!(await rollBack(use))) throw error;
+    for (const { key } of all) if ((await use.rows.of(key)) === undefined) return false;
+    return true;
+  }
+}

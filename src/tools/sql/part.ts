@@ -1,0 +1,77 @@
+import { canonicalize, copyJson, type Json } from '#canon';
+import { type Call, DidNothing } from '#effects';
+import type { EffectRows } from './effect-rows.ts';
+import type { SqlConnection, SqlRow } from './port.ts';
+import { runAll, type SqlStatement } from './statements.ts';
+import type { SqlWork } from './transact.ts';
+
+/** What is declared of one tool, as far as its statements go. */
+export interface SqlPartOptions {
+  readonly name: string;
+  readonly statements: (input: any) => readonly SqlStatement[];
+  readonly result?: ((rows: readonly (readonly SqlRow[])[], input: any) => unknown) | undefined;
+  readonly undo?: ((input: any, result: any) => readonly SqlStatement[]) | undefined;
+  readonly isPassing?: ((error: unknown) => boolean) | undefined;
+}
+
+/** What one tool does in transactions that may be of several. */
+export class SqlPart {
+  readonly #options: SqlPartOptions;
+
+  constructor(options: SqlPartOptions) {
+    this.#options = options;
+  }
+
+  isPassing(error: unknown): boolean {
+    return this.#options.isPassing?.(error) ?? true;
+  }
+
+  /** Runs its statements; what it answers. */
+  async answer(connection: SqlConnection, input: unknown, signal: AbortSignal): Promise<Json> {
+    const { statements, result } = this.#options;
+    const found = await runAll(connection, statements(input), signal);
+    return copyJson(result?.(found, input) ?? null, { foreign: true });
+  }
+
+  /** The key goes first: of two who do the same at once, one waits there. Where `told` is given, it has to answer that. */
+  work(input: unknown, call: Call, told?: Json): SqlWork {
+    return {
+      call,
+      isPassing: (error) => this.isPassing(error),
+      isDone: (found) => found !== undefined,
+      make: async (connection, rows) => {
+        await this.addKey(rows, call.key);
+        const answer = await this.answer(connection, input, call.signal);
+        if (told !== undefined && canonicalize(answer) !== canonicalize(told)) throw differs(answer);
+        await rows.answer(call.key, answer);
+      },
+    };
+  }
+
+  /** Where the database has nothing of it, there is nothing to undo. */
+  undoing(input: unknown, result: Json, call: Call): SqlWork {
+    return {
+      call,
+      isPassing: (error) => this.isPassing(error),
+      isDone: (found) => found === undefined || found.isUndone,
+      make: async (connection, rows) => {
+        await runAll(connection, this.#options.undo!(input, result), call.signal);
+        await rows.undo(call.key);
+      },
+    };
+  }
+
+  /** Whoever meets the key there meets who does the same at once: that is over another time. */
+  async addKey(rows: EffectRows, key: string): Promise<void> {
+    try {
+      await rows.add(key, this.#options.name);
+    } catch (cause) {
+      throw new DidNothing(`its key could not be written: ${(cause as Error)?.message}`, { cause });
+    }
+  }
+}
+
+function differs(answer: Json): DidNothing {
+  const why = 'its statements answer otherwise than they did while the body ran, so nothing was committed';
+  return new DidNothing(why, { final: true, answer });
+}

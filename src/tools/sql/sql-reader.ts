@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { type Call, declareTool, type Tool, type ToolSpec } from '#effects';
+import { callback, readOptions, scopes } from '../options.ts';
+import { SqlPart } from './part.ts';
+import { type SqlDatabase, type SqlRow, sqlDatabase } from './port.ts';
+import type { SqlStatement } from './statements.ts';
+import { rollBack, used } from './use.ts';
+
+/** A statement on the caller's database that only reads, as a tool. */
+export interface SqlReaderOptions<Schema extends z.ZodType = z.ZodType>
+  extends Pick<ToolSpec<Schema>, 'name' | 'description' | 'input' | 'cost' | 'sensitive'> {
+  readonly reads: NonNullable<ToolSpec<Schema>['reads']>;
+  readonly database: SqlDatabase;
+  /** What is asked: one statement, so that what it answers was there all at once. */
+  readonly statement: (input: z.infer<Schema>) => SqlStatement;
+  /** What of the rows is the answer; by default the rows. */
+  readonly result?: (rows: readonly SqlRow[], input: z.infer<Schema>) => unknown;
+}
+
+const OPTIONS = z.strictObject({
+  name: z.string(),
+  description: z.string().optional(),
+  input: z.custom<z.ZodType>((value) => value instanceof z.ZodType, 'a zod schema'),
+  reads: scopes,
+  cost: callback.optional(),
+  sensitive: z.boolean().optional(),
+  database: sqlDatabase,
+  statement: callback,
+  result: callback.optional(),
+});
+
+/**
+ * A tool that reads by a statement. It sees what was committed in the database, and, where the database is held, what its own transaction
+ * of tools has done there (`SqlDatabase.heldMs`).
+ *
+ * @throws EffectError `invalid_tool`
+ */
+export function sqlReader<Schema extends z.ZodType>(options: SqlReaderOptions<Schema>): Tool {
+  const read = readOptions(OPTIONS, options) as unknown as SqlReaderOptions;
+  const { name, description, input, reads, cost, sensitive, database, statement, result } = read;
+  const part = new SqlPart({
+    name,
+    statements: (given) => [statement(given)],
+    result: ([rows = []], given) => (result === undefined ? rows : result(rows, given)),
+  });
+  return declareTool({
+    name,
+    input,
+    class: 'read',
+    reads,
+    ...(description === undefined ? {} : { description }),
+    ...(cost === undefined ? {} : { cost }),
+    ...(sensitive === undefined ? {} : { sensitive }),
+    ...(database.heldMs === undefined ? {} : { sees: { at: database, part } }),
+    execute: async (given: unknown, { signal }: Call) => {
+      const use = await used(database, 'read');
+      try {
+        return await part.answer(use.connection, given, signal);
+      } catch (error) {
+        // Where there is nothing to roll back, that tells whether the connection is of use yet.
+        await rollBack(use);
+        throw error;
+      } finally {
+        await use.over();
+      }
+    },
+  });
+}
