@@ -22,6 +22,7 @@ const files = [
   'pivot.ts',
   'names.ts',
   'declared.ts',
+  'sql.ts',
   'browser.ts',
   'window.ts',
   'branches.ts',
@@ -42,7 +43,7 @@ test('the programs compile', () => {
   expect([status, stdout]).toEqual([0, '']);
 });
 
-test.each(['costs', 'names', 'declared', 'window', 'branches', 'asked', 'pivot'])(
+test.each(['costs', 'names', 'declared', 'sql', 'window', 'branches', 'asked', 'pivot'])(
   '%s prints what the page says',
   (name) => {
     const printed = execFileSync(process.execPath, [`${name}.ts`], { cwd: folder, encoding: 'utf8' });

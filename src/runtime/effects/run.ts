@@ -585,14 +585,15 @@ export class Run implements Reserving {
     if (told.length > 0) await this.#log(told);
   }
 
-  /** Each may take as long as it might by itself. */
+  /** Each may take as long as it might by itself, as far as there is patience for it. */
   async #callTogether(
     ns: readonly number[],
     specs: readonly Tool['spec'][],
     how: 'call' | 'undo',
   ): Promise<readonly unknown[]> {
     const { callMs, coordination } = this.#ports;
-    const limit = new TimeLimit(Math.min(callMs * ns.length, TIMER_MAX_MS), coordination.lost);
+    const ms = this.#takePatience().of(callMs * ns.length);
+    const limit = new TimeLimit(ms, coordination.lost);
     const calls = ns.map((n, i) => {
       const { key, input, told, answer = null } = this.#effects[n]!;
       const call: Call = { key, signal: limit.signal, epoch: this.epoch };
@@ -608,10 +609,13 @@ export class Run implements Reserving {
           if (how === 'undo') return together.compensate!(calls);
           return (await holding?.commit(calls)) ?? together.execute(calls);
         },
-        () => new Error(`they did not answer within ${callMs} ms each`),
+        () => new Error(`they did not answer within ${ms} ms`),
       );
       if (Array.isArray(made) && made.length === ns.length) return made;
       throw new TypeError(`${ns.length} calls were made together, and not as many have answered`);
+    } catch (error) {
+      this.#takePatience().lose(limit.signal.aborted ? ms : limit.elapsedMs);
+      throw error;
     } finally {
       limit.end();
     }

@@ -105,7 +105,8 @@ export class Transaction {
   #intent: TransactionIntent | undefined;
   /** What was done at places that hold, in the order of the calls, with what it is a branch of. */
   readonly #heldCalls: { readonly at: object; readonly call: HeldCall }[] = [];
-  readonly #inherited: number;
+  /** How much of `#plans` and `#heldCalls` was there before it began. */
+  readonly #inherited: { readonly plans: number; readonly held: number };
   /** Of the whole transaction. */
   readonly holdings: Holdings;
   /** What was called that can be neither undone nor held. */
@@ -131,7 +132,7 @@ export class Transaction {
     // A branch sees what was planned before it began.
     if (parent !== undefined) this.#plans.push(...parent.#plans);
     if (parent !== undefined) this.#heldCalls.push(...parent.#heldCalls);
-    this.#inherited = this.#heldCalls.length;
+    this.#inherited = { plans: this.#plans.length, held: this.#heldCalls.length };
     this.holdings = parent === undefined ? new Holdings() : parent.holdings;
     this.#held = held;
     this.#run = run;
@@ -438,8 +439,8 @@ export class Transaction {
   #adopt(branch: Transaction): void {
     this.#planned.push(...branch.#planned);
     this.#touching.push(...branch.#touching);
-    this.#plans.push(...branch.#plans.slice(this.#plans.length));
-    this.#heldCalls.push(...branch.#heldCalls.slice(branch.#inherited));
+    this.#plans.push(...branch.#plans.slice(branch.#inherited.plans));
+    this.#heldCalls.push(...branch.#heldCalls.slice(branch.#inherited.held));
     this.#uses.push(...branch.#uses);
     this.#observations.push(...branch.#observations);
     this.#acted.push(...branch.#acted);
