@@ -57,7 +57,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     why: 'ASSIZE_CASES is not set: it takes minutes',
     holds: () => process.env['ASSIZE_CASES'] === undefined,
     files: ['src/effects/protocol.test.ts'],
-    named: /every class beside every other$/,
+    named: /and beside two more transactions$/,
   },
   {
     why: 'there is no Chromium',

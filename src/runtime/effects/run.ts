@@ -119,8 +119,6 @@ const PHASES: { readonly [how in 'call' | 'undo']: ReadonlySet<EffectPhase> } = 
 const PAUSE_MS = 10;
 const GROWTH = 4;
 const PAUSE_MAX_MS = 10_000;
-/** No timer waits longer. */
-const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /**
  * One transaction of tools, moved on by what its log says is next (`nextStep`): from its body, or from what a crash has left. What

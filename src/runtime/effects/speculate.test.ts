@@ -137,6 +137,35 @@ describe('speculation', () => {
     });
   });
 
+  test('what was planned beside branches while they ran stays, and so does what the chosen one has planned', async () => {
+    const seen = declareTool({
+      name: 'planned.seen',
+      input: z.strictObject({}),
+      class: 'read',
+      reads: ['test:x'],
+      execute: (_, __, planned) => planned.map(({ input }) => (input as { what: string }).what),
+    });
+    const { trajectory, sink } = await stage(undefined, 'keyed', [seen]);
+    await trajectory.transaction(all, async (tx) => {
+      const { promise: isPlanned, resolve: planned } = Promise.withResolvers<void>();
+      const branches = tx.speculate(
+        [
+          async (inner: any) => {
+            await inner.call('irreversible.buffered', { what: 'inside' });
+            await isPlanned;
+          },
+        ],
+        () => 0,
+      );
+      for (const what of ['beside', 'and more']) await tx.call('irreversible.buffered', { what });
+      planned();
+      await branches;
+      expect(await tx.call('planned.seen', {})).toEqual(['beside', 'and more', 'inside']);
+      tx.propose(COUNT);
+    });
+    for (const what of ['beside', 'and more', 'inside']) expect(sink.times('do', what)).toBe(1);
+  });
+
   test('at one place only one branch acts at once', async () => {
     const { trajectory, sink } = await stage();
     await trajectory.transaction(all, async (tx) => {

@@ -118,7 +118,9 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     }
   });
 
-  test.skipIf(every > 1)('a crash, and another one in the recovery from it, change nothing', async () => {
+  // On a server that would only take longer.
+  const atEachStep: typeof test | undefined = every === 1 ? test : undefined;
+  atEachStep?.('a crash, and another one in the recovery from it, change nothing', async () => {
     const body = async (tx: Transaction): Promise<void> => {
       for (const tool of ['a.note', 'a.post']) await tx.call(tool, { what: tool });
     };
