@@ -13,8 +13,8 @@ import { shortJson } from './short-json.ts';
 
 /** Of a name, where there is little room. */
 const SHORT = 16;
-/** Characters of a residue in text. */
-const RESIDUE_SHOWN = 200;
+/** Characters of a value that is kept, in text. */
+const KEPT_SHOWN = 200;
 
 /** A proposal that waits for a person, with what tools are to do when it is approved: nothing of that stands meanwhile. */
 export interface WaitingProposal {
@@ -54,30 +54,45 @@ export function printWaiting(out: Output, waiting: readonly WaitingProposal[] | 
     );
 }
 
-/** What an effect has left that was undone in part: with what was done about that, where its tool mitigates. */
-type Residue = { readonly value: Json } | { readonly erased_by: string } | { readonly missing: true };
-type Residues = ReadonlyMap<ListedEffect, Residue>;
+/** What the store has of something that the effect log keeps by salted hash; some may be erased. */
+type Kept = { readonly value: Json } | { readonly erased_by: string } | { readonly missing: true };
 
-/** What the store has of them: they are kept by salted hash, and some may be erased. */
-export async function residuesOf(store: Store, listed: readonly EffectTransaction[]): Promise<Residues> {
-  const effects = listed.flatMap(({ effects }) => effects);
-  const found = await Promise.all(
-    effects.map(async (effect): Promise<[ListedEffect, Residue][]> => {
-      const hash = effect.residue?.$blob;
-      if (effect.residue === undefined || hash === undefined) return [];
-      const erasedBy = await store.erasedBy(hash);
-      if (erasedBy !== undefined) return [[effect, { erased_by: erasedBy }]];
-      const value = await blobValue(store, { pointer: '', hash, bytes: effect.residue.bytes, salted: true });
-      return [[effect, value === undefined ? { missing: true } : { value }]];
-    }),
-  );
-  return new Map(found.flat());
+/**
+ * Of an effect. `residue`: what it has left that was undone in part, with what was done about that, where its tool mitigates. `differs`: what
+ * its body was told that it answers, and what it would have answered since.
+ */
+interface KeptOf {
+  readonly residue?: Kept;
+  readonly differs?: Kept;
+}
+export type KeptOfEffects = ReadonlyMap<ListedEffect, KeptOf>;
+
+const KEPT = ['residue', 'differs'] as const;
+
+export async function keptOf(store: Store, listed: readonly EffectTransaction[]): Promise<KeptOfEffects> {
+  const kept = new Map<ListedEffect, KeptOf>();
+  for (const effect of listed.flatMap(({ effects }) => effects)) {
+    const found: { -readonly [what in keyof KeptOf]: KeptOf[what] } = {};
+    for (const what of KEPT) {
+      const ref = effect[what];
+      if (ref !== undefined) found[what] = await keptAt(store, ref);
+    }
+    kept.set(effect, found);
+  }
+  return kept;
+}
+
+async function keptAt(store: Store, { $blob: hash, bytes }: NonNullable<ListedEffect['residue']>): Promise<Kept> {
+  const erasedBy = await store.erasedBy(hash);
+  if (erasedBy !== undefined) return { erased_by: erasedBy };
+  const value = await blobValue(store, { pointer: '', hash, bytes, salted: true });
+  return value === undefined ? { missing: true } : { value };
 }
 
 /** As `--json` has one. */
 export function described(
   { epoch, trajectoryId, name, principal, writId, phase, entry, cause, ...rest }: EffectTransaction,
-  residues: Residues,
+  kept: KeptOfEffects,
 ) {
   return {
     epoch,
@@ -93,10 +108,12 @@ export function described(
     ...(rest.needs === undefined ? {} : { needs: rest.needs }),
     claims: rest.claims.map(({ access, scope }) => ({ access, scope: scope.text })),
     effects: rest.effects.map((listed) => {
-      const { undoCost, residue, ...effect } = listed;
+      const { undoCost, residue, differs, ...effect } = listed;
+      const found = kept.get(listed);
       return {
         ...effect,
-        ...(residue === undefined ? {} : { residue: { ...residue, ...residues.get(listed) } }),
+        ...(residue === undefined ? {} : { residue: { ...residue, ...found?.residue } }),
+        ...(differs === undefined ? {} : { differs: { ...differs, ...found?.differs } }),
         ...(undoCost === undefined ? {} : { undo_cost: undoCost }),
         waits_for_person: isLeft(effect.phase),
       };
@@ -104,8 +121,8 @@ export function described(
   };
 }
 
-/** A table, and what it has no room for: what was left, what is kept free, what waits for whom. */
-export function printTransactions(out: Output, listed: readonly EffectTransaction[], residues: Residues): void {
+/** A table, and what it has no room for: what was left, what would answer otherwise, what is kept free, what waits for whom. */
+export function printTransactions(out: Output, listed: readonly EffectTransaction[], kept: KeptOfEffects): void {
   out.table(
     [
       { title: 'epoch', align: 'right' },
@@ -119,7 +136,7 @@ export function printTransactions(out: Output, listed: readonly EffectTransactio
     ],
     listed.flatMap(rowsOf),
   );
-  const left = listed.flatMap((transaction) => leftBy(transaction, residues));
+  const left = listed.flatMap((transaction) => keptLines(transaction, kept));
   if (left.length > 0) out.line(line``);
   for (const text of left) out.line(text);
   const dear = listed
@@ -154,23 +171,32 @@ function sumOf(costs: readonly NonNullable<ListedEffect['undoCost']>[]): { reado
   return sum;
 }
 
-/** What of the effects of one was not taken back, an effect a line. */
-function leftBy({ epoch, effects }: EffectTransaction, residues: Residues): Printable[] {
+/** What of the effects of one was not taken back, and what was not done as it would answer otherwise: each a line. */
+function keptLines({ epoch, effects }: EffectTransaction, kept: KeptOfEffects): Printable[] {
   return effects.flatMap((effect) => {
-    const residue = residues.get(effect);
-    return residue === undefined
-      ? []
-      : [line`${epoch} ${effect.n} ${effect.tool} ${dim('left')} ${residueText(residue)}`];
+    const { residue, differs } = kept.get(effect) ?? {};
+    const of = line`${epoch} ${effect.n} ${effect.tool}`;
+    return [
+      ...(residue === undefined ? [] : [line`${of} ${dim('left')} ${keptText(residue, residueText)}`]),
+      ...(differs === undefined ? [] : [line`${of} ${dim('was not done:')} ${keptText(differs, differenceText)}`]),
+    ];
   });
 }
 
-function residueText(residue: Residue): Printable {
-  if ('erased_by' in residue) return yellow(line`what was erased by ${shortId(residue.erased_by)}`);
-  if ('missing' in residue) return yellow('what the store does not have');
-  const { value } = residue;
-  if (!isMitigated(value)) return line`${shortJson(value, RESIDUE_SHOWN)}`;
+function keptText(kept: Kept, textOf: (value: Json) => Printable): Printable {
+  if ('erased_by' in kept) return yellow(line`what was erased by ${shortId(kept.erased_by)}`);
+  return 'missing' in kept ? yellow('what the store does not have') : textOf(kept.value);
+}
+
+function residueText(value: Json): Printable {
+  if (!isMitigated(value)) return line`${shortJson(value, KEPT_SHOWN)}`;
   const { residue: left, mitigated } = value;
-  return line`${shortJson(left, RESIDUE_SHOWN)}, ${dim('about which its tool did')} ${shortJson(mitigated, RESIDUE_SHOWN)}`;
+  return line`${shortJson(left, KEPT_SHOWN)}, ${dim('about which its tool did')} ${shortJson(mitigated, KEPT_SHOWN)}`;
+}
+
+function differenceText(value: Json): Printable {
+  const { told, answer } = value as { readonly told: Json; readonly answer: Json };
+  return line`${dim('its body was told')} ${shortJson(told, KEPT_SHOWN)}${dim(', and now it would answer')} ${shortJson(answer, KEPT_SHOWN)}`;
 }
 
 /** As a residue is kept that a tool's `mitigate` was given. */

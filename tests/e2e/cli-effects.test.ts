@@ -2,7 +2,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { sqlTool } from 'assize/tools/sql';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { DidNothing, declareTool, type Sink } from '#effects';
 import { defineDomain } from '#kernel';
@@ -563,6 +564,51 @@ describe('list', () => {
       ]);
       expect(waiting).toBeNull();
     });
+  });
+
+  test('shows both answers where what was held would answer otherwise, and nothing was done', async () => {
+    const bank = new DatabaseSync(':memory:');
+    bank.exec('CREATE TABLE booking (n INTEGER PRIMARY KEY, what TEXT)');
+    let rollbacks = 0;
+    const connection = {
+      query: (text: string, values: readonly unknown[]) => bank.prepare(text).all(...(values as never[])),
+      begin: () => bank.exec('BEGIN IMMEDIATE'),
+      commit: () => bank.exec('COMMIT'),
+      rollback: () => {
+        rollbacks++;
+        if (bank.isTransaction) bank.exec('ROLLBACK');
+      },
+    };
+    const book = sqlTool({
+      name: 'bank.book',
+      input: z.object({ what: z.string() }),
+      writes: ['db:bank'],
+      database: { connect: () => connection, writers: 'one', heldMs: 50 },
+      statements: ({ what }) => [{ text: 'INSERT INTO booking (what) VALUES (?) RETURNING n', values: [what] }],
+      result: ([rows]) => rows?.[0],
+    });
+    const store = await openSqlite({ path: url.slice('sqlite:'.length) });
+    const worker = runtimeOver(store, [tally], { tools: [book] });
+    const trajectory = await worker.create(tally, { trajectoryId: 'orders' });
+    const done = await trajectory.transaction({ writ: writFor('alice'), writes: ['db:**'] }, async (tx) => {
+      expect(await tx.call('bank.book', { what: 'lamp' })).toEqual({ n: 1 });
+      await vi.waitFor(() => expect(rollbacks).toBe(1), { interval: 5, timeout: 60_000 });
+      bank.exec("INSERT INTO booking (what) VALUES ('of somebody else')");
+      tx.propose({ action: 'count', role: 'counter', args: 'order' });
+    });
+    expect(done.effects).toBe('person');
+    await worker.close();
+    await store.close();
+    const { out } = await assize('list');
+    expect(out.split('\n')[3]).toBe(
+      '1 0 bank.book was not done: its body was told {"n":1}, and now it would answer {"n":2}',
+    );
+    const { transactions } = await json(0, 'list');
+    expect(transactions[0].effects[0]).toMatchObject({
+      phase: 'unresolved',
+      differs: { salted: true, value: { told: { n: 1 }, answer: { n: 2 } } },
+    });
+    bank.close();
   });
 
   test('says all that there was, the youngest first, in pages', async () => {

@@ -6,7 +6,7 @@ import { type Command, Option } from 'commander';
 import { readAnchors } from '../anchors.ts';
 import { counted } from '../counted.ts';
 import { loadDomains } from '../domains.ts';
-import { described, printTransactions, printWaiting, residuesOf, waitingProposals } from '../effects-text.ts';
+import { described, keptOf, printTransactions, printWaiting, waitingProposals } from '../effects-text.ts';
 import { headOf } from '../entries.ts';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { type Given, type Lacking, lackingIn, printLacking } from '../lacking.ts';
@@ -87,15 +87,15 @@ function list(command: Command): void {
             const listed = await runtimeOver(store).effects(query);
             if (epoch !== undefined && listed.length === 0)
               throw new CliError('not_found', `There is no transaction ${epoch} in the effect log of this store.`);
-            const residues = await residuesOf(store, listed);
+            const kept = await keptOf(store, listed);
             const waiting = epoch === undefined ? await waitingProposals(store, trajectory) : [];
             if (session.json)
               session.out.document({
-                transactions: listed.map((each) => described(each, residues)),
+                transactions: listed.map((each) => described(each, kept)),
                 ...(epoch === undefined && { proposals_waiting: typeof waiting === 'string' ? null : waiting }),
               });
             else {
-              if (listed.length > 0) printTransactions(session.out, listed, residues);
+              if (listed.length > 0) printTransactions(session.out, listed, kept);
               else if (all)
                 session.out.line(line`There are no ${before === undefined ? '' : 'older '}transactions of tools.`);
               else session.out.line(line`All transactions of tools have ended.`);
@@ -128,13 +128,13 @@ function recover(command: Command): void {
           const after = await runtimeOver(store).effects();
           const ended = before.filter(({ epoch }) => !after.some((each) => each.epoch === epoch));
           const lacking = lackingIn(after, given);
-          const residues = await residuesOf(store, after);
+          const kept = await keptOf(store, after);
           if (session.json) {
-            const left = after.map((each) => described(each, residues));
+            const left = after.map((each) => described(each, kept));
             session.out.document({ ended: ended.map(({ epoch }) => epoch), left, lacking });
           } else {
             session.out.line(line`${green('ended')} ${counted(ended.length, 'transaction')}`);
-            if (after.length > 0) printTransactions(session.out, after, residues);
+            if (after.length > 0) printTransactions(session.out, after, kept);
             printLacking(session.out, lacking);
           }
           return after.length === 0 ? EXIT.ok : EXIT.negative;
