@@ -2,10 +2,12 @@ import type { Holding, Together } from '#effects';
 
 /** What one transaction holds at the places of its tools, where nobody else sees it; all of it ends with the transaction. */
 export class Holdings {
-  readonly #open = new Map<object, Holding>();
+  /** By place. Undefined with none, as of most transactions. */
+  #open: Map<object, Holding> | undefined;
 
   /** At the place of a tool that holds; it begins with the first call. */
   at({ at, hold }: Together): Holding {
+    this.#open ??= new Map();
     const open = this.#open.get(at) ?? hold!();
     this.#open.set(at, open);
     return open;
@@ -13,20 +15,34 @@ export class Holdings {
 
   /** Where it has begun. */
   known(at: object): Holding | undefined {
-    return this.#open.get(at);
+    return this.#open?.get(at);
   }
 
   /** For who commits it, which ends it. */
   take(at: object): Holding | undefined {
-    const open = this.#open.get(at);
-    this.#open.delete(at);
+    const open = this.#open?.get(at);
+    this.#open?.delete(at);
     return open;
   }
 
-  /** Takes back what was not committed. */
-  async end(): Promise<void> {
+  /** Takes back what was not committed. Undefined where there is nothing to wait for. */
+  end(): Promise<void> | undefined {
+    if (this.#open === undefined || this.#open.size === 0) return undefined;
     const open = [...this.#open.values()];
     this.#open.clear();
-    await Promise.all(open.map((each) => each.end()));
+    return Promise.all(open.map((each) => each.end())).then(() => undefined);
+  }
+
+  /** What comes of that, when what is left then is taken back. */
+  async ended<T>(made: Promise<T>): Promise<T> {
+    try {
+      return await made;
+    } finally {
+      await this.end();
+    }
+  }
+
+  get areNone(): boolean {
+    return this.#open === undefined;
   }
 }

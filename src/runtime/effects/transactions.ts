@@ -256,7 +256,8 @@ export class Transactions {
   ): Promise<TransactionOutcome<T>> {
     const { epoch } = work;
     if (ruling.ruling === 'committed' && run.isRuledBy(ruling.entry.id)) {
-      const effects = endOf(run, await held.finish(run).finally(() => tx.holdings.end()));
+      const finished = held.finish(run);
+      const effects = endOf(run, await (tx.holdings.areNone ? finished : tx.holdings.ended(finished)));
       const { ruledOnFailure: failure } = run;
       return failure === undefined ? { value, ruling, epoch, effects } : { value, ruling, epoch, effects, failure };
     }
