@@ -182,7 +182,7 @@ test('as text it names what was left out, and draws what has a plot', async () =
   );
   expect(code).toBe(0);
   expect(out).toMatch(/^verdicts was not drawn: none of its tables has a plot\.$/m);
-  expect([...out.matchAll(/^(Table \d+):/gm)].map(([, source]) => source)).toEqual(['Table 23', 'Table 21']);
+  expect([...out.matchAll(/^(Table \d+):/gm)].map(([, source]) => source)).toEqual(['Table 4', 'Table 23', 'Table 21']);
   // Of the tables of schema one says nothing of a plot.
   expect(readdirSync(join(folder, 'plots/here')).sort()).toEqual(['ablation.svg', 'schema.svg']);
   expect(readFileSync(join(folder, 'plots/here/ablation.svg'), 'utf8')).toMatch(
