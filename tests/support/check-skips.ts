@@ -1,4 +1,4 @@
-// Reads vitest's report in JSON and says by name what was skipped, and why that may be. Fails where something was for no reason that is known.
+// Reads vitest’s report in JSON and says by file what was skipped, and why that may be. Fails where something was for no reason that is known.
 import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { judgeSkips, type Skipped } from './skips.ts';
@@ -23,12 +23,15 @@ const skipped: Skipped[] = report.testResults.flatMap(({ name: file, assertionRe
     .map(({ fullName: name }) => ({ file: relative(root, file).split(sep).join('/'), name })),
 );
 const { expected, unexpected } = judgeSkips(skipped);
-const say = (title: string, tests: readonly Skipped[]): void => {
-  console.log(`${title}:\n${tests.map(({ file, name }) => `  ${file} > ${name}`).join('\n')}`);
+/** By file: that and the reason tell which they are. */
+const filesOf = (tests: readonly Skipped[]): string => {
+  const files = [...new Set(tests.map(({ file }) => file))];
+  return files.map((file) => `${file} (${tests.filter((each) => each.file === file).length})`).join(', ');
 };
-for (const [why, tests] of expected) say(`${tests.length} skipped, as ${why}`, tests);
+for (const [why, tests] of expected) console.log(`${tests.length} skipped, as ${why}: ${filesOf(tests)}`);
 if (unexpected.length > 0) {
-  say(`${unexpected.length} SKIPPED WITHOUT A REASON that tests/support/skips.ts has`, unexpected);
+  console.log(`${unexpected.length} SKIPPED WITHOUT A REASON that tests/support/skips.ts has:`);
+  for (const { file, name } of unexpected) console.log(`  ${file} > ${name}`);
   process.exitCode = 1;
 }
 console.log(
