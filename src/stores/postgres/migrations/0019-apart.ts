@@ -18,8 +18,7 @@ LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
   ends TEXT COLLATE "C";
 BEGIN
-  -- Who has written the partition's row has it already, and would write it once more to lock it.
-  PERFORM FROM fact_partition AS p WHERE p.key = new.key AND p.xmin <> pg_current_xact_id()::xid FOR NO KEY UPDATE;
+  PERFORM FROM fact_partition AS p WHERE p.key = new.key FOR NO KEY UPDATE;
   SELECT f.valid_to INTO ends FROM fact AS f
   WHERE f.key = new.key AND NOT f.audit AND f.system_end = '${OPEN_END}' AND f.valid_from < new.valid_to AND f.single
     AND f.id IS DISTINCT FROM old.id
