@@ -1,12 +1,15 @@
-import type { Holding, Together } from '#effects';
+import { EffectError, type Holding, type Together } from '#effects';
 
 /** What one transaction holds at the places of its tools, where nobody else sees it; all of it ends with the transaction. */
 export class Holdings {
   /** By place. Undefined with none, as of most transactions. */
   #open: Map<object, Holding> | undefined;
+  #hasEnded = false;
 
-  /** At the place of a tool that holds; it begins with the first call. */
+  /** At the place of a tool that holds; it begins with the first call. @throws EffectError `transaction_over` */
   at({ at, hold }: Together): Holding {
+    if (this.#hasEnded)
+      throw new EffectError('transaction_over', 'The transaction has ended; nothing is held for it any more.');
     this.#open ??= new Map();
     const open = this.#open.get(at) ?? hold!();
     this.#open.set(at, open);
@@ -27,6 +30,7 @@ export class Holdings {
 
   /** Takes back what was not committed. Undefined where there is nothing to wait for. */
   end(): Promise<void> | undefined {
+    this.#hasEnded = true;
     if (this.#open === undefined || this.#open.size === 0) return undefined;
     const open = [...this.#open.values()];
     this.#open.clear();

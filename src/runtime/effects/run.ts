@@ -14,7 +14,6 @@ import {
   type EffectPhase,
   type EffectRecord,
   type Failing,
-  isHeldBack,
   isLeft,
   type KnownEffect,
   type KnownTransaction,
@@ -179,8 +178,10 @@ export class Run implements Reserving {
     run.#entry = known.entry;
     run.#cause = known.cause;
     run.#effects = [...known.effects];
-    // What waits for a person with another one was not called: whoever calls one of them calls them all.
-    const waits = (n: number): boolean => isHeldBack(known.state.effects, n, run.#mates);
+    // What waits with another one that was refused was not called: whoever calls one of them calls them all.
+    const { together } = run.#mates;
+    const waits = (n: number): boolean =>
+      together?.(n).some((each) => known.state.effects[each]!.phase === 'unresolved') === true;
     run.#state = known.state.effects.reduce((state, _, n) => (waits(n) ? state : perhapsUndone(state, n)), known.state);
     run.#perhaps = new Set(
       known.state.effects.flatMap(({ phase, class: kind }, n) =>
@@ -536,7 +537,9 @@ export class Run implements Reserving {
   #withIt(n: number, how: 'call' | 'undo'): readonly number[] | undefined {
     const { effects } = this.#state;
     const isOfIt = (each: number): boolean => PHASES[how].has(effects[each]!.phase);
-    const isUnknown = this.#effects.some(({ tool }, each) => isOfIt(each) && !this.#ports.tools.has(tool));
+    // Also of what waits for a person, which may be one of them.
+    const counts = (each: number): boolean => isOfIt(each) || isLeft(effects[each]!.phase);
+    const isUnknown = this.#effects.some(({ tool }, each) => counts(each) && !this.#ports.tools.has(tool));
     return isUnknown ? undefined : (this.#mates.together?.(n) ?? [n]).filter(isOfIt);
   }
 

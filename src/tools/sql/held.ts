@@ -3,16 +3,17 @@ import { DidNothing, EffectError, type HeldCall, type Holding, type TogetherCall
 import type { SqlPart } from './part.ts';
 import type { SqlDatabase } from './port.ts';
 import { begin } from './transact.ts';
-import { rollBack, type Use, used } from './use.ts';
+import { cutOffWith, giveBack, inTime, rollBack, type Use, used } from './use.ts';
 
 /** An open transaction, and what was done in it, in order: each behind a savepoint, so that it can be taken back to any of them. */
 interface Open {
   readonly use: Use;
   readonly done: HeldCall[];
   readonly limit: NodeJS.Timeout;
-  isBusy: boolean;
-  /** It was given up, as it was held too long, or its end has come. */
-  isLost: boolean;
+  /** Settles when what is under way there has ended; undefined for nothing. */
+  busy: Promise<void> | undefined;
+  /** Settles when its connection was given back, since it was given up: it was held too long, or its end has come. */
+  lost: Promise<void> | undefined;
 }
 
 /**
@@ -54,27 +55,33 @@ export class HeldSql implements Holding {
     const { signal } = calls[0]!.call;
     const all = calls.map(({ part, input, call, told }) => ({ part, input, key: call.key, told: told! }));
     // What was lost is done anew by its keys, by whoever can tell what became of it.
-    if (this.#open === undefined || this.#open.isLost || all.some(({ told }) => told === undefined)) {
+    if (this.#open === undefined || this.#open.lost !== undefined || all.some(({ told }) => told === undefined)) {
       await this.end();
       return undefined;
     }
     let isSent = false;
     try {
       return await this.#inTurn(signal, async (open) => {
+        // From now on its limit is that of the call.
         clearTimeout(open.limit);
-        await this.#goTo(open, all, signal);
-        for (const { part, key, told } of all) {
-          await (part as SqlPart).addKey(open.use.rows, key);
-          await open.use.rows.answer(key, told);
+        const isHeard = cutOffWith(signal, open.use);
+        try {
+          await this.#goTo(open, all, signal);
+          for (const { part, key, told } of all) {
+            await (part as SqlPart).addKey(open.use.rows, key);
+            await open.use.rows.answer(key, told);
+          }
+          signal.throwIfAborted();
+          isSent = true;
+          return (await committed(open.use, all)) ? all.map(({ told }) => told) : undefined;
+        } finally {
+          isHeard();
         }
-        signal.throwIfAborted();
-        isSent = true;
-        return (await committed(open.use, all)) ? all.map(({ told }) => told) : undefined;
       });
     } catch (error) {
       // Before that it was nothing, whatever it was: it is done anew, by who says what is wrong with it.
-      if (isSent) throw error;
-      return undefined;
+      if (!isSent) return undefined;
+      throw error instanceof DidNothing ? new Error('nobody knows whether it was committed', { cause: error }) : error;
     } finally {
       await this.end();
     }
@@ -90,16 +97,21 @@ export class HeldSql implements Holding {
     const done = this.#last.then(async () => {
       signal.throwIfAborted();
       const open = await this.#opened(signal);
-      open.isBusy = true;
+      const { promise: busy, resolve: isOver } = Promise.withResolvers<void>();
+      open.busy = busy;
+      const over = (): void => {
+        open.busy = undefined;
+        isOver();
+      };
       try {
         const made = await make(open);
-        if (open.isLost) throw new DidNothing('it was held for longer than it may be');
+        over();
+        if (open.lost !== undefined) throw new DidNothing('it was held for longer than it may be');
         return made;
       } catch (error) {
-        if (!(error instanceof DidNothing || error instanceof EffectError)) await this.#lose(open);
+        over();
+        if (!(error instanceof DidNothing)) await this.#lose(open);
         throw error;
-      } finally {
-        open.isBusy = false;
       }
     });
     this.#last = done.catch(() => undefined);
@@ -107,31 +119,42 @@ export class HeldSql implements Holding {
   }
 
   async #opened(signal: AbortSignal): Promise<Open> {
-    if (this.#open !== undefined && !this.#open.isLost) return this.#open;
+    if (this.#open !== undefined && this.#open.lost === undefined) return this.#open;
     const use = await used(this.#database, 'held');
     try {
       // Its turn may have come when nobody waits for it any more.
-      if (this.#hasEnded) throw new DidNothing('its transaction has ended');
+      this.#checkGoesOn();
       await begin(this.#database, use, signal);
+      this.#checkGoesOn();
     } catch (error) {
-      await rollBack(use);
-      await use.over();
+      await giveBack(use);
       throw error;
     }
     const limit = setTimeout(() => void this.#lose(open).catch(() => undefined), this.#database.heldMs!);
-    const open: Open = { use, done: [], limit: limit.unref(), isBusy: false, isLost: false };
+    const open: Open = { use, done: [], limit: limit.unref(), busy: undefined, lost: undefined };
     this.#open = open;
     return open;
   }
 
-  /** Takes all of it back. What is under way is cut off, with its connection. */
+  #checkGoesOn(): void {
+    if (this.#hasEnded) throw new DidNothing('its transaction has ended');
+  }
+
+  /** Takes all of it back, and waits for that as long as it may take. */
   async #lose(open: Open): Promise<void> {
-    if (open.isLost) return;
-    open.isLost = true;
     clearTimeout(open.limit);
-    if (open.isBusy) open.use.isBroken = true;
-    else await rollBack(open.use);
-    await open.use.over().catch(() => undefined);
+    open.lost ??= this.#letGo(open);
+    await inTime(open.lost);
+  }
+
+  /** What is under way is cut off, with its connection; where nothing can do that, it comes to its end before. */
+  async #letGo({ use, busy }: Open): Promise<void> {
+    if (busy === undefined || use.connection.close === undefined) {
+      await busy;
+      return giveBack(use);
+    }
+    use.isBroken = true;
+    await use.over().catch(() => undefined);
   }
 
   /** Takes back what is not of it, and does again what is missing. @throws EffectError `stale` where that answers otherwise than it had */
@@ -145,17 +168,21 @@ export class HeldSql implements Holding {
     }
     for (const call of wanted.slice(same)) {
       const part = call.part as SqlPart;
-      const answer = await behindSavepoint(open, part, () => part.answer(open.use.connection, call.input, signal));
-      if (canonicalize(answer) !== canonicalize(call.told)) {
-        open.isBusy = false;
-        await this.#lose(open);
-        throw new EffectError('stale', 'What a statement has answered is not so any more; begin anew.', {
-          retryable: true,
-        });
-      }
+      const again = () => part.answer(open.use.connection, call.input, signal);
+      const answer = await behindSavepoint(open, part, again).catch((cause: unknown) => {
+        throw cause instanceof DidNothing ? stale(cause) : cause;
+      });
+      if (canonicalize(answer) !== canonicalize(call.told)) throw stale();
       done.push(call);
     }
   }
+}
+
+function stale(cause?: DidNothing): EffectError {
+  return new EffectError('stale', 'What a statement has answered is not so any more; begin anew.', {
+    retryable: true,
+    cause,
+  });
 }
 
 /** The n-th thing that was done is behind it. */

@@ -1,7 +1,7 @@
 import { type Call, DidNothing } from '#effects';
 import { EFFECTS_TABLE, type EffectRow, type EffectRows } from './effect-rows.ts';
 import type { SqlConnection, SqlDatabase } from './port.ts';
-import { rollBack, type Use, used } from './use.ts';
+import { cutOffWith, rollBack, type Use, used } from './use.ts';
 
 /** What is done under a key, once. */
 export interface SqlWork {
@@ -24,11 +24,14 @@ export async function transact(
   database: SqlDatabase,
   works: readonly SqlWork[],
 ): Promise<readonly (EffectRow | undefined)[]> {
+  const { signal } = works[0]!.call;
   const use = await unless(works, () => used(database, 'ruled'));
+  const isHeard = cutOffWith(signal, use);
   try {
-    await unless(works, () => begin(database, use, works[0]!.call.signal));
+    await unless(works, () => begun(database, use, signal));
     return await done(use, works);
   } finally {
+    isHeard();
     await use.over();
   }
 }
@@ -42,6 +45,16 @@ export async function begin(database: SqlDatabase, { connection }: Use, signal: 
   if (!withTable.has(database)) await connection.query(EFFECTS_TABLE, []);
   withTable.add(database);
   await connection.begin();
+}
+
+/** Nothing of it is left open where it did not come to be. */
+async function begun(database: SqlDatabase, use: Use, signal: AbortSignal): Promise<void> {
+  try {
+    await begin(database, use, signal);
+  } catch (error) {
+    await rollBack(use);
+    throw error;
+  }
 }
 
 async function done(use: Use, works: readonly SqlWork[]): Promise<readonly (EffectRow | undefined)[]> {

@@ -46,6 +46,42 @@ export async function used(database: SqlDatabase, to: 'held' | 'ruled' | 'read')
   }
 }
 
+/** How long a connection may take to roll back before it is cut off, where it can be. */
+const ROLL_BACK_MS = 5_000;
+
+/**
+ * Takes back what was not committed, and gives the connection back: where it does not answer, it is cut off, and where nothing can do that, it is
+ * nobody else's before it has answered.
+ */
+export async function giveBack(use: Use): Promise<void> {
+  const rolledBack = rollBack(use);
+  if (use.connection.close === undefined) await rolledBack;
+  else if (!(await inTime(rolledBack))) use.isBroken = true;
+  await use.over().catch(() => undefined);
+}
+
+/** Whether it has come to something by then. */
+export async function inTime(made: Promise<unknown>): Promise<boolean> {
+  const late = Promise.withResolvers<false>();
+  const timer = setTimeout(() => late.resolve(false), ROLL_BACK_MS);
+  try {
+    return await Promise.race([made.then(() => true as const), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Has it cut off when nobody waits for it any more, where it can be; until that is called off. */
+export function cutOffWith(signal: AbortSignal, use: Use): () => void {
+  if (use.connection.close === undefined) return () => undefined;
+  const cut = (): void => {
+    use.isBroken = true;
+    use.over().catch(() => undefined);
+  };
+  signal.addEventListener('abort', cut, { once: true });
+  return () => signal.removeEventListener('abort', cut);
+}
+
 /** False where it can't be, so that the connection goes, and its transaction with it. */
 export async function rollBack(use: Use): Promise<boolean> {
   try {

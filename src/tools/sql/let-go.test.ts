@@ -1,0 +1,183 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { TogetherCall } from '#effects';
+import { HeldSql } from './held.ts';
+import { SqlPart } from './part.ts';
+import type { SqlConnection, SqlDatabase } from './port.ts';
+import { type SqlWork, transact } from './transact.ts';
+
+// What is held is let go whatever the database does meanwhile: nobody else gets a connection that has something of it, and nobody waits
+// for one that does not answer. The database here is a list, and answers when it is told to.
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+const never = (): Promise<never> => new Promise(() => undefined);
+
+/** One connection for all, as of a file; `isClosable`: each has its own, which can be cut off. */
+class Listed {
+  readonly committed: string[] = [];
+  readonly closed: boolean[] = [];
+  rollbacks = 0;
+  /** What is done at that statement, before it is. */
+  at: (text: string) => unknown = () => undefined;
+  readonly #isClosable: boolean;
+  readonly database: SqlDatabase;
+
+  constructor(isClosable: boolean) {
+    this.#isClosable = isClosable;
+    const shared = this.#connection();
+    const connect = (): SqlConnection => (isClosable ? this.#connection() : shared);
+    this.database = { connect, writers: 'one', heldMs: 60_000 };
+  }
+
+  #connection(): SqlConnection {
+    let open: string[] | undefined;
+    let isClosed = false;
+    const answer = async (text: string, make: () => void): Promise<never[]> => {
+      await this.at(text);
+      if (isClosed) throw new Error('it was closed');
+      make();
+      return [];
+    };
+    const connection = {
+      query: (text: string) =>
+        answer(text, () => {
+          if (text.startsWith('put ')) (open ?? this.committed).push(text);
+        }),
+      // As PostgreSQL, which only warns of a transaction within a transaction.
+      begin: () =>
+        answer('BEGIN', () => {
+          open ??= [];
+        }),
+      commit: () =>
+        answer('COMMIT', () => {
+          this.committed.push(...(open ?? []));
+          open = undefined;
+        }),
+      rollback: () =>
+        answer('ROLLBACK', () => {
+          this.rollbacks++;
+          open = undefined;
+        }),
+    };
+    if (!this.#isClosable) return connection;
+    const close = (isBroken: boolean): void => {
+      this.closed.push(isBroken);
+      isClosed = true;
+    };
+    return { ...connection, close };
+  }
+}
+
+const part = new SqlPart({ name: 'list.put', statements: (what) => [{ text: `put ${what}` }] });
+const callOf = (what: string, signal = new AbortController().signal): TogetherCall => ({
+  part,
+  input: what,
+  call: { key: what, signal },
+});
+const workOf = (what: string): SqlWork => ({
+  ...part.work(what, callOf(what).call),
+  make: async (connection) => void (await connection.query(`put ${what}`, [])),
+});
+
+describe.each([false, true])('a connection that can be closed: %s', (isClosable) => {
+  test('what is under way when it ends is nobody else’s, and is not committed by who comes next', async () => {
+    const list = new Listed(isClosable);
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const held = new HeldSql(list.database);
+    await held.execute([], callOf('first'));
+    list.at = (text) => (text === 'put second' ? gate : undefined);
+    const before = [{ part, input: 'first', key: 'first', told: null }];
+    const second = held.execute(before, callOf('second')).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(1);
+    const ended = held.end();
+    const next = transact(list.database, [workOf('other')]);
+    await vi.advanceTimersByTimeAsync(1);
+    // Where it is cut off, nothing is waited for.
+    expect(list.committed).toEqual(isClosable ? ['put other'] : []);
+    open();
+    await next;
+    await ended;
+    expect(await second).toBeInstanceOf(Error);
+    expect(list.committed).toEqual(['put other']);
+    if (isClosable) expect(list.closed).toContain(true);
+  });
+
+  test('what begins while it ends is taken back', async () => {
+    const list = new Listed(isClosable);
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    list.at = (text) => (text === 'BEGIN' ? gate : undefined);
+    const held = new HeldSql(list.database);
+    const late = held.execute([], callOf('late')).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(1);
+    await held.end();
+    open();
+    expect(await late).toMatchObject({ message: 'its transaction has ended' });
+    expect(list.rollbacks).toBe(1);
+    await transact(list.database, [workOf('other')]);
+    expect(list.committed).toEqual(['put other']);
+  });
+
+  test('a transaction that does not begin leaves none open', async () => {
+    const list = new Listed(isClosable);
+    list.at = (text) => {
+      if (text === 'BEGIN') throw new Error('not now');
+    };
+    await expect(transact(list.database, [workOf('one')])).rejects.toThrow('not now');
+    expect(list.rollbacks).toBe(1);
+  });
+});
+
+test('where a rollback is never answered, the connection is cut off, and nobody waits for it any more', async () => {
+  const list = new Listed(true);
+  const held = new HeldSql(list.database);
+  await held.execute([], callOf('first'));
+  list.at = (text) => (text === 'ROLLBACK' ? never() : undefined);
+  let isOver = false;
+  const ended = held.end().then(() => {
+    isOver = true;
+  });
+  await vi.advanceTimersByTimeAsync(4_999);
+  expect([isOver, list.closed]).toEqual([false, []]);
+  await vi.advanceTimersByTimeAsync(1);
+  await ended;
+  expect(list.closed).toEqual([true]);
+  // Asked again, it has ended.
+  await held.end();
+  await transact(list.database, [workOf('other')]);
+  expect(list.committed).toEqual(['put other']);
+});
+
+test.each(['put first', 'COMMIT'])('a commit that hangs at %s is cut off when nobody waits for it', async (hangs) => {
+  const list = new Listed(true);
+  const held = new HeldSql(list.database);
+  await held.execute([], callOf('first'));
+  // Another one has been there, so that the first is done again.
+  await held.execute([], callOf('other branch'));
+  list.at = (text) => (text === hangs ? never() : undefined);
+  const stop = new AbortController();
+  const hung = held.commit([{ ...callOf('first', stop.signal), told: null }]);
+  hung.catch(() => undefined);
+  await vi.advanceTimersByTimeAsync(1);
+  const next = transact(list.database, [workOf('next')]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(list.committed).toEqual([]);
+  list.at = () => undefined;
+  stop.abort(new Error('it took too long'));
+  await next;
+  expect([list.committed, list.closed[0]]).toEqual([['put next'], true]);
+});
+
+test('what is ruled on and hangs is cut off when nobody waits for it, and the next one has its turn', async () => {
+  const list = new Listed(true);
+  list.at = (text) => (text === 'put one' ? never() : undefined);
+  const stop = new AbortController();
+  const one = transact(list.database, [{ ...workOf('one'), call: callOf('one', stop.signal).call }]);
+  one.catch(() => undefined);
+  const next = transact(list.database, [workOf('next')]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(list.committed).toEqual([]);
+  stop.abort(new Error('it took too long'));
+  await next;
+  expect(list.committed).toEqual(['put next']);
+});
