@@ -163,6 +163,18 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     expect([...world.seen.a]).toEqual([NOTHING, '1 2 / 2']);
   });
 
+  test('nor does one that has not the tool of the one that waits for a person call the others', async () => {
+    const world = await World.over(databases);
+    await world.transact(async (tx) => {
+      await tx.call('a.note', { what: '1', size: -1 });
+      await tx.call('a.post', { what: '2', size: 0 });
+    });
+    expect(await world.recovered()).toMatchObject([{ n: 0, tool: 'a.note', phase: 'unresolved' }]);
+    await world.process(undefined, (assize) => assize.recoverEffects(), 'a.note');
+    expect([...world.seen.a]).toEqual([NOTHING]);
+    expect(await world.recovered()).toMatchObject([{ n: 0, phase: 'unresolved' }]);
+  });
+
   test('what a branch that was not chosen holds is never there, and the winner’s is one with the rest', async () => {
     const world = await World.over(databases);
     await world.transact(async (tx) => {
