@@ -98,8 +98,9 @@ withPostgres(
       const store = await openPostgres({ url: postgres.url() });
       const [inBlob, inSnapshot, inAnswer] = [newWord(), newWord(), newWord()];
       const words = [inBlob, inSnapshot, inAnswer];
-      // It is kept beside the table, in pieces that a word may lie across, and as it is: it can't be compressed.
-      const long = (word: string): string => `${randomBytes(1_900).toString('base64')}${word} `.repeat(4);
+      // It is kept beside the table, in pieces that a word may lie across, and as it is: it can't be compressed, as the same again could be.
+      const part = (word: string): string => `${randomBytes(1_900).toString('base64')}${word} `;
+      const long = (word: string): string => Array.from({ length: 4 }, () => part(word)).join('');
       const blob = blobOf(long(inBlob));
       const root = entryAfter(undefined, 't');
       await store.commit(batchOf(root, [blob]));
