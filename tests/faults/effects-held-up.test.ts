@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { z } from 'zod';
-import { declareTool, type Sink, type Tool } from '#effects';
+import type { Sink } from '#effects';
 import { seededRandom } from '#oracle';
 import type { Trajectory, Transaction, TransactionOptions, TransactionOutcome } from '#runtime';
 import { MemoryStore } from '#stores';
 import { type Fault, type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/effects-stage.ts';
+import { codeOf, hanging, never } from '../support/hanging-tools.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
 // Somebody who has acted at a place and does not come to an end: hung, cancelled, or dead. Others who come there are held up until its
@@ -12,7 +12,6 @@ import { runtimeOver, writFor } from '../support/runtime.ts';
 
 const writ = writFor('alice');
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
-const never = (): Promise<never> => new Promise(() => undefined);
 const DEADLINE_MS = 1_000;
 const CALL_MS = 100;
 /** All the time that a tool may take that never answers: three calls, and three to undo it. */
@@ -20,25 +19,6 @@ const SILENCE_MS = 6 * CALL_MS;
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
-
-/** Tools that never come to an end, each in its own part. */
-const hanging: readonly Tool[] = [
-  declareTool({
-    name: 'hanging.plan',
-    input: z.strictObject({}),
-    class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
-    writes: ['test:r'],
-    plan: never,
-    execute: () => null,
-  }),
-  declareTool({
-    name: 'hanging.read',
-    input: z.strictObject({}),
-    class: 'read',
-    reads: ['test:r'],
-    execute: never,
-  }),
-];
 
 async function stage(fault?: Outside['fault'], sort: Sink = 'keyed') {
   const sink = new OutsideSink(sort);
@@ -59,12 +39,6 @@ function follower(trajectory: Trajectory, what: string, at: string): Promise<Tra
     tx.propose(COUNT);
   });
 }
-
-const codeOf = (made: Promise<unknown>): Promise<unknown> =>
-  made.then(
-    () => 'done',
-    (error: { code?: string; message: string }) => error.code ?? error.message,
-  );
 
 const names = (of: string): string[] => Array.from({ length: 5 }, (_, i) => `${of} ${i}`);
 

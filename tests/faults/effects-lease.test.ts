@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { declareTool, type Sink, type Tool } from '#effects';
+import { declareTool, type Sink } from '#effects';
 import type { Assize, Trajectory, Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
 import { type Fault, type Outside, OutsideSink, Steps, tally, toolFor } from '../support/effects-stage.ts';
+import { codeOf, hanging, never } from '../support/hanging-tools.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
 // How long something that hangs holds others up where nobody has said anything about time: no longer than the lease of a transaction,
@@ -13,7 +14,6 @@ const writ = writFor('alice');
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 const ACT = 'reversible.externalised';
 const HELD = 'irreversible.buffered';
-const never = (): Promise<never> => new Promise(() => undefined);
 /** `holdMs`, by default. */
 const HOLD_MS = 120_000;
 const STEP_MS = 100;
@@ -27,18 +27,6 @@ beforeEach(
     void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] }),
 );
 afterEach(() => void vi.useRealTimers());
-
-const hanging: readonly Tool[] = [
-  declareTool({
-    name: 'hanging.plan',
-    input: z.strictObject({}),
-    class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
-    writes: ['test:r'],
-    plan: never,
-    execute: () => null,
-  }),
-  declareTool({ name: 'hanging.read', input: z.strictObject({}), class: 'read', reads: ['test:r'], execute: never }),
-];
 
 interface World {
   readonly sink: OutsideSink;
@@ -80,13 +68,6 @@ async function follower(trajectory: Trajectory, what: string, at: string): Promi
   });
   const is = await codeOf(made);
   return { is, ms: performance.now() };
-}
-
-function codeOf(made: Promise<unknown>): Promise<unknown> {
-  return made.then(
-    () => 'done',
-    (error: { code?: string; message: string }) => error.code ?? error.message,
-  );
 }
 
 /** Lets time pass until that is settled, in steps, so that what two processes tell each other arrives in between. */

@@ -153,7 +153,7 @@ export class Run implements Reserving {
   #planned: readonly LoggedEffect[] = [];
   /** What was sent last. */
   #sending: Promise<void> | undefined;
-  /** Undefined before anything was waited for in vain. What a person has decided on is gone on with by another one. */
+  /** Undefined before the first call. What a person has decided on is gone on with by another one. */
   #patience: Patience | undefined;
   /** Settles when the log has its end. */
   readonly #ended = Promise.withResolvers<void>();
@@ -592,34 +592,22 @@ export class Run implements Reserving {
     specs: readonly Tool['spec'][],
     how: 'call' | 'undo',
   ): Promise<readonly unknown[]> {
-    const { callMs, coordination } = this.#ports;
-    const ms = this.#takePatience().of(callMs * ns.length);
-    const limit = new TimeLimit(ms, coordination.lost);
-    const calls = ns.map((n, i) => {
-      const { key, input, told, answer = null } = this.#effects[n]!;
-      const call: Call = { key, signal: limit.signal, epoch: this.epoch };
-      const made = { part: specs[i]!.together!.part, input, call };
-      if (how === 'undo') return { ...made, result: answer };
-      return told === undefined ? made : { ...made, told };
-    });
     const together = specs[0]!.together!;
     const holding = how === 'call' ? this.holdings?.take(together.at) : undefined;
-    try {
-      const made = await limit.bound<readonly unknown[]>(
-        async () => {
-          if (how === 'undo') return together.compensate!(calls);
-          return (await holding?.commit(calls)) ?? together.execute(calls);
-        },
-        () => new Error(`they did not answer within ${ms} ms`),
-      );
+    return this.#patiently<readonly unknown[]>(this.#ports.callMs * ns.length, async (signal) => {
+      const calls = ns.map((n, i) => {
+        const { key, input, told, answer = null } = this.#effects[n]!;
+        const made = { part: specs[i]!.together!.part, input, call: { key, signal, epoch: this.epoch } };
+        if (how === 'undo') return { ...made, result: answer };
+        return told === undefined ? made : { ...made, told };
+      });
+      const made =
+        how === 'undo'
+          ? await together.compensate!(calls)
+          : ((await holding?.commit(calls)) ?? (await together.execute(calls)));
       if (Array.isArray(made) && made.length === ns.length) return made;
       throw new TypeError(`${ns.length} calls were made together, and not as many have answered`);
-    } catch (error) {
-      this.#takePatience().lose(limit.signal.aborted ? ms : limit.elapsedMs);
-      throw error;
-    } finally {
-      limit.end();
-    }
+    });
   }
 
   /** Nothing was done of all of them, or nobody knows; where it is for one of them, the others are no worse than before. */
@@ -721,14 +709,17 @@ export class Run implements Reserving {
     return this.#patience;
   }
 
+  #bounded<T>({ key }: Effect, make: (call: Call) => T | Promise<T>): Promise<T> {
+    return this.#patiently(this.#ports.callMs, (signal) => make({ key, signal, epoch: this.epoch }));
+  }
+
   /** Goes on without an answer when that takes too long: a tool that hangs holds nobody up. */
-  async #bounded<T>({ key }: Effect, make: (call: Call) => T | Promise<T>): Promise<T> {
-    const { callMs, coordination } = this.#ports;
-    const ms = this.#patience?.of(callMs) ?? callMs;
-    const limit = new TimeLimit(ms, coordination.lost);
+  async #patiently<T>(wishedMs: number, make: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
+    const ms = this.#takePatience().of(wishedMs);
+    const limit = new TimeLimit(ms, this.#ports.coordination.lost);
     try {
       return await limit.bound(
-        () => make({ key, signal: limit.signal, epoch: this.epoch }),
+        () => make(limit.signal),
         () => new Error(`it did not answer within ${ms} ms`),
       );
     } catch (error) {
